@@ -1,0 +1,1466 @@
+"""The Unified Metric for segmenting student essays, as one file to upload to Kaggle.
+
+A model marks the segments of an essay (a lead, a claim, a piece of evidence …) and says for each how
+likely it is to be effective.  This file turns such a submission into one number between 0 and 1.  It
+follows R. Abboud's memo "Shovel-Ready Competition - Unified Metric" (23 January 2024), whose sections
+are given in brackets, and reads in the order in which data passes through it:
+
+    input                    parse_predictionstrings
+    overlap removal     [1]    remove_overlaps
+    matching            [2.1, 2.4]  match
+    fractional TP       [2.2, 2.3]  intersection_over_union, true_positive_fraction
+    F1 per type         [2.1]  count_outcomes, f1_score, macro_f1
+    sub-populations     [5]    population_counts
+    softmin             [3]    softmin_weights, softmin
+
+``score`` gives the number, ``evaluate`` the same with everything behind it, and ``prepare`` digests a
+solution once for many submissions:
+
+    prepare(solution, "row_id").evaluate(submission).score == score(solution, submission, "row_id")
+
+Where the memo is silent, this file decides (each decision has a test):
+
+* Predictions that start at the same word are ordered by last word, type (as in ``DISCOURSE_TYPES``),
+  then d[1]; so the order of a file's rows never counts, and equal rows give bit-identical scores.
+* The words of a discarded segment stay used.  A segment that lost words and is left with one is
+  discarded; a one-word segment that lost none stays.  A discarded prediction is no false positive.
+* Truth segments that overlap lose words by the same rule (with a ``TruthOverlapWarning``).
+* A type absent from a sub-population's truth is left out of that sub-population's mean.
+* Every value of every named attribute is a sub-population, and all of them share one softmin;
+  ``intersectional=True`` takes every combination that occurs.  Essays whose value is missing form a
+  sub-population of their own.  The size of a sub-population is its number of essays.
+* Predictions for essays outside the solution are ignored; an empty submission scores 0.
+* A pair of probabilities may miss the sum 1 by 0.001 and is then normalised.
+
+Errors in the submission raise ``ParticipantVisibleError``, whose text depends on the submission alone;
+errors of the host (solution, parameters) raise ``HostVisibleError``, which participants never see.
+"""
+
+import functools
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+__all__ = [
+    "DISCOURSE_TYPES",
+    "Evaluation",
+    "HostVisibleError",
+    "ParticipantVisibleError",
+    "Populations",
+    "PreparedSolution",
+    "Segments",
+    "TruthOverlapWarning",
+    "count_outcomes",
+    "evaluate",
+    "f1_score",
+    "intersection_over_union",
+    "macro_f1",
+    "make_segments",
+    "match",
+    "parse_predictionstrings",
+    "population_counts",
+    "prepare",
+    "remove_overlaps",
+    "score",
+    "softmin",
+    "softmin_weights",
+    "true_positive_fraction",
+]
+
+__version__ = "1.0.0"
+
+# ---------------------------------------------------------------------------------------------
+# Constants
+# ---------------------------------------------------------------------------------------------
+
+DISCOURSE_TYPES = (
+    "Lead",
+    "Position",
+    "Claim",
+    "Counterclaim",
+    "Rebuttal",
+    "Evidence",
+    "Concluding Statement",
+)
+LAST_POSITION = 99_999
+SUM_TOLERANCE = 1e-3 + 1e-9  # so that 0.999, which is no binary number, is within 0.001 of 1
+SMALL_SUBPOPULATION = 50
+MISSING = "(missing)"
+ALL = "(all)"
+
+# Columns beside those named by a *_column_name parameter that hold text, whatever they look like:
+# a tool that reads the files must not turn the predictionstring "7" into a number.
+TEXT_COLUMNS = ("discourse_type", "predictionstring")
+
+PROBABILITY_COLUMNS = ("score_discourse_effectiveness_0", "score_discourse_effectiveness_1")
+
+ROWS_SHOWN = 5
+CHARACTERS_SHOWN = 40
+COLUMNS_SHOWN = 20
+
+ROWS_AT_ONCE = 8192
+
+# One integer sorts segments by essay, first word, last word and type.
+_POSITION_BITS = 17
+_TYPE_BITS = 3
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+# ---------------------------------------------------------------------------------------------
+# Errors
+# ---------------------------------------------------------------------------------------------
+
+
+class ParticipantVisibleError(Exception):
+    """The submission is wrong.  Kaggle shows the text of this exception, by its name, to the participant."""
+
+
+class HostVisibleError(Exception):
+    """The solution or a parameter is wrong.  Kaggle shows this to the host only."""
+
+
+class TruthOverlapWarning(UserWarning):
+    """Segments of the solution overlap each other and lost words."""
+
+
+# ---------------------------------------------------------------------------------------------
+# Public API
+# ---------------------------------------------------------------------------------------------
+
+
+def score(
+    solution: pd.DataFrame,
+    submission: pd.DataFrame,
+    row_id_column_name: str,
+    essay_id_column_name: str = "essay_id",
+    subpopulation_column_names: str = "ell_status,economically_disadvantaged",
+    segment_weight: float = 0.5,
+    overlap_threshold: float = 0.51,
+    temperature: float = 65.0,
+    intersectional: bool = False,
+) -> float:
+    """Unified Metric: span F1 with fractional true positives, averaged by a softmin over demographics.
+
+    Per essay, overlaps among the predicted segments are removed.  A prediction P matches a true segment
+    G of its type if their common words are at least `overlap_threshold` of P and of G.  A match counts
+    w·IoU(P, G) + (1 - w)·d[E] true positives, where w is `segment_weight` and d[E] the probability given
+    to the true effectiveness; the rest of it is a false negative.  The F1 scores of the seven types are
+    averaged within each sub-population of writers; the softmin of these averages is the score.
+
+    Parameters
+    ----------
+    solution : DataFrame, one row per true segment
+        `row_id_column_name`, `essay_id_column_name`, ``discourse_type``, ``predictionstring`` (the
+        positions of its words in the essay, from zero, as in "45 46 47"),
+        ``discourse_effectiveness`` (0 or 1) and the columns of `subpopulation_column_names`.
+    submission : DataFrame, one row per predicted segment
+        The same first four columns, and ``score_discourse_effectiveness_0`` and
+        ``score_discourse_effectiveness_1``: two probabilities that sum to one.
+    row_id_column_name : str
+        Names rows in error messages; has no influence on the score.
+    essay_id_column_name : str
+        Essays are the same if their ids are the same text.
+    subpopulation_column_names : str
+        The writer's attributes, separated by commas; "" scores the whole population at once.
+    segment_weight : float in [0, 1]
+        w, the share of a true positive that depends on the words; the rest depends on effectiveness.
+    overlap_threshold : float in (0.5, 1]
+    temperature : float, at least 0
+        α of the softmin: 0 is the mean weighted by number of essays, infinity the minimum.
+    intersectional : bool
+        Take every combination of the attributes' values that occurs instead of every value.
+
+    Returns
+    -------
+    float
+        Between 0 (worst) and 1 (best).
+
+    Raises
+    ------
+    ParticipantVisibleError
+        The submission is malformed.  The text never depends on the solution, except that it says when
+        none of the submission's essays is in the test set.
+    HostVisibleError
+        The solution is malformed or a parameter is out of range.
+
+    References
+    ----------
+    R. Abboud, "Shovel-Ready Competition - Unified Metric", 2024.
+
+    Examples
+    --------
+    Two segments found, one of them two words short, and good guesses at their effectiveness:
+
+    >>> solution = pd.DataFrame({
+    ...     "row_id": [0, 1, 2],
+    ...     "essay_id": ["A", "A", "B"],
+    ...     "discourse_type": ["Lead", "Claim", "Lead"],
+    ...     "predictionstring": ["0 1 2 3", "4 5 6 7 8 9 10 11", "0 1 2 3 4"],
+    ...     "discourse_effectiveness": [1, 0, 1],
+    ...     "ell_status": ["No", "No", "Yes"],
+    ... })
+    >>> submission = pd.DataFrame({
+    ...     "row_id": [0, 1, 2],
+    ...     "essay_id": ["A", "A", "B"],
+    ...     "discourse_type": ["Lead", "Claim", "Lead"],
+    ...     "predictionstring": ["0 1 2 3", "6 7 8 9 10 11", "0 1 2 3 4"],
+    ...     "score_discourse_effectiveness_0": [0.25, 1.0, 0.5],
+    ...     "score_discourse_effectiveness_1": [0.75, 0.0, 0.5],
+    ... })
+    >>> round(score(solution, submission, "row_id", subpopulation_column_names="ell_status"), 6)
+    0.857677
+
+    The truth itself scores exactly one, nothing scores zero:
+
+    >>> perfect = solution.assign(score_discourse_effectiveness_0=1 - solution["discourse_effectiveness"],
+    ...                           score_discourse_effectiveness_1=solution["discourse_effectiveness"])
+    >>> score(solution, perfect, "row_id", subpopulation_column_names="ell_status")
+    1.0
+    >>> score(solution, submission.head(0), "row_id", subpopulation_column_names="ell_status")
+    0.0
+
+    What is wrong, where, and what was expected:
+
+    >>> wrong = submission.replace("0 1 2 3 4", "0 2")
+    >>> try:
+    ...     score(solution, wrong, "row_id", subpopulation_column_names="ell_status")
+    ... except ParticipantVisibleError as error:
+    ...     print(error)
+    predictionstring is wrong in 1 row of the submission: row_id 2 ('0 2': 0 is not followed by 1). \
+Expected the positions of the segment's words in the essay, counted from 0, ascending without a gap, at \
+most 99999, separated by single spaces, such as '45 46 47'.
+    """
+    return evaluate(
+        solution,
+        submission,
+        row_id_column_name,
+        essay_id_column_name,
+        subpopulation_column_names,
+        segment_weight,
+        overlap_threshold,
+        temperature,
+        intersectional,
+    ).score
+
+
+def evaluate(
+    solution: pd.DataFrame,
+    submission: pd.DataFrame,
+    row_id_column_name: str,
+    essay_id_column_name: str = "essay_id",
+    subpopulation_column_names: str = "ell_status,economically_disadvantaged",
+    segment_weight: float = 0.5,
+    overlap_threshold: float = 0.51,
+    temperature: float = 65.0,
+    intersectional: bool = False,
+) -> "Evaluation":
+    """Score a submission and keep what led to the score.  Parameters and errors are those of `score`.
+
+    Returns
+    -------
+    Evaluation
+    """
+    prepared = prepare(
+        solution,
+        row_id_column_name,
+        essay_id_column_name,
+        subpopulation_column_names,
+        segment_weight,
+        overlap_threshold,
+        temperature,
+        intersectional,
+    )
+    return prepared.evaluate(submission)
+
+
+def prepare(
+    solution: pd.DataFrame,
+    row_id_column_name: str,
+    essay_id_column_name: str = "essay_id",
+    subpopulation_column_names: str = "ell_status,economically_disadvantaged",
+    segment_weight: float = 0.5,
+    overlap_threshold: float = 0.51,
+    temperature: float = 65.0,
+    intersectional: bool = False,
+) -> "PreparedSolution":
+    """Check and digest a solution once, to score many submissions.  Parameters are those of `score`.
+
+    Raises
+    ------
+    HostVisibleError
+        The solution is malformed or a parameter is out of range.
+
+    Warns
+    -----
+    TruthOverlapWarning
+        Segments of the solution overlap; the later ones lose the common words.
+    """
+    attributes = _attributes(subpopulation_column_names)
+    _check_parameters(segment_weight, overlap_threshold, temperature)
+    columns = (
+        row_id_column_name,
+        essay_id_column_name,
+        "discourse_type",
+        "predictionstring",
+        "discourse_effectiveness",
+        *attributes,
+    )
+    table = _Table(solution, "the solution", row_id_column_name, HostVisibleError)
+    table.check_columns(columns)
+    if solution.empty:
+        raise HostVisibleError("the solution has no rows.")
+
+    essay_in_file, texts = table.texts(essay_id_column_name)
+    essay_ids = sorted(texts)
+    essay_numbers = {text: number for number, text in enumerate(essay_ids)}
+    essay = np.array([essay_numbers[text] for text in texts], dtype=np.int64)[essay_in_file]
+    discourse_type = table.discourse_types()
+    first, last = table.words()
+    effectiveness = table.effectiveness()
+    given = Segments(
+        essay, first, last, discourse_type, 1.0 - effectiveness, effectiveness, np.arange(len(solution))
+    )
+    truths = remove_overlaps(given)
+    _warn_of_overlaps(given, truths)
+    return PreparedSolution(
+        essay_ids=essay_ids,
+        essay_numbers=essay_numbers,
+        given=given,
+        truths=truths,
+        row_ids=table.row_ids(),
+        populations=_populations(table, attributes, essay, essay_ids, intersectional),
+        row_id_column_name=row_id_column_name,
+        essay_id_column_name=essay_id_column_name,
+        subpopulation_column_names=",".join(attributes),
+        segment_weight=float(segment_weight),
+        overlap_threshold=float(overlap_threshold),
+        temperature=float(temperature),
+        intersectional=bool(intersectional),
+    )
+
+
+class Segments(NamedTuple):
+    """Segments of many essays, as columns of equal length n.
+
+    Attributes
+    ----------
+    essay : (n,) int, the essay's number among the sorted essay ids of the solution; -1 if not among them
+    first, last : (n,) int, positions of the first and the last word, both inclusive, from 0
+    discourse_type : (n,) int, index into `DISCOURSE_TYPES`
+    d0, d1 : (n,) float, probability of ineffective and of effective; of a true segment 1 - E and E
+    row : (n,) int, the segment's row in the frame it came from, from 0
+    """
+
+    essay: Ints
+    first: Ints
+    last: Ints
+    discourse_type: Ints
+    d0: Floats
+    d1: Floats
+    row: Ints
+
+    def take(self, index: Ints | Bools) -> "Segments":
+        """The segments at `index`, which selects as it does in numpy."""
+        return Segments(
+            self.essay[index],
+            self.first[index],
+            self.last[index],
+            self.discourse_type[index],
+            self.d0[index],
+            self.d1[index],
+            self.row[index],
+        )
+
+    @property
+    def words(self) -> Ints:
+        """Number of words of each segment, (n,)."""
+        return self.last - self.first + 1
+
+
+class Populations(NamedTuple):
+    """Sub-populations of the essays' writers.
+
+    Attributes
+    ----------
+    labels : list of (attribute, value), one per sub-population, in canonical order
+    of_essay : (attributes, essays) int, index into `labels`
+    sizes : (sub-populations,) int, numbers of essays
+    """
+
+    labels: list[tuple[str, str]]
+    of_essay: Ints
+    sizes: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedSolution:
+    """A solution, checked and digested by `prepare`, with the parameters to score against it."""
+
+    essay_ids: list[str]
+    essay_numbers: dict[str, int]
+    given: Segments
+    truths: Segments
+    row_ids: npt.NDArray[np.object_]
+    populations: Populations
+    row_id_column_name: str
+    essay_id_column_name: str
+    subpopulation_column_names: str
+    segment_weight: float
+    overlap_threshold: float
+    temperature: float
+    intersectional: bool
+
+    def evaluate(self, submission: pd.DataFrame) -> "Evaluation":
+        """Score one submission.
+
+        Raises
+        ------
+        ParticipantVisibleError
+            The submission is malformed.
+        """
+        table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
+        table.check_columns(
+            (
+                self.row_id_column_name,
+                self.essay_id_column_name,
+                "discourse_type",
+                "predictionstring",
+                *PROBABILITY_COLUMNS,
+            )
+        )
+        essay_in_file, texts = table.texts(self.essay_id_column_name)
+        discourse_type = table.discourse_types()
+        first, last = table.words()
+        d0, d1 = table.probabilities()
+
+        get = self.essay_numbers.get
+        number = np.array([get(text, -1) for text in texts], dtype=np.int64)
+        if texts and number.max() < 0:
+            raise ParticipantVisibleError(
+                f"none of the submission's {self.essay_id_column_name} values is in the test set."
+            )
+        given = Segments(number[essay_in_file], first, last, discourse_type, d0, d1, np.arange(len(submission)))
+        predictions = remove_overlaps(given.take(given.essay >= 0))
+        p, g = match(predictions, self.truths, self.overlap_threshold)
+        tp = _true_positives(predictions.take(p), self.truths.take(g), self.segment_weight)
+        essay_counts = count_outcomes(predictions, self.truths, p, g, tp, len(self.essay_ids))
+        subpopulation_scores = macro_f1(population_counts(essay_counts, self.populations))
+        return Evaluation(
+            score=softmin(subpopulation_scores, self.populations.sizes, self.temperature),
+            subpopulation_scores=subpopulation_scores,
+            essay_counts=essay_counts,
+            prepared=self,
+            given=given,
+            predictions=predictions,
+            matched_predictions=p,
+            matched_truths=g,
+            unknown_essays=[text for text, known in zip(texts, number >= 0) if not known],
+            essay_id_of_row=np.array(texts, dtype=object)[essay_in_file],
+            row_ids=table.row_ids(),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What `evaluate` returns: the score and everything behind it.
+
+    Attributes
+    ----------
+    score : float
+        The Unified Metric.
+    subpopulation_scores : (sub-populations,) float
+    essay_counts : (essays, types, 3) float
+        True positives, false positives and false negatives of each essay of the solution and each type:
+        the sufficient statistics of the score.
+    signature : str
+        The version and every parameter, to print beside the score.
+    subpopulations, classes, segments : DataFrame
+        See the properties.
+    tables : dict of str to DataFrame
+        Small tables for people, by title.
+    notices : list of str
+        What a reader of the score should know.
+    """
+
+    score: float
+    subpopulation_scores: Floats
+    essay_counts: Floats
+    prepared: PreparedSolution
+    given: Segments
+    predictions: Segments
+    matched_predictions: Ints
+    matched_truths: Ints
+    unknown_essays: list[str]
+    essay_id_of_row: npt.NDArray[np.object_]
+    row_ids: Any
+
+    @property
+    def signature(self) -> str:
+        """The metric's name and version and every parameter, as ``name:value`` joined by ``|``."""
+        prepared = self.prepared
+        parts = {
+            "metric": "unified",
+            "version": __version__,
+            "essay_id_column_name": prepared.essay_id_column_name,
+            "subpopulation_column_names": prepared.subpopulation_column_names,
+            "segment_weight": prepared.segment_weight,
+            "overlap_threshold": prepared.overlap_threshold,
+            "temperature": prepared.temperature,
+            "intersectional": prepared.intersectional,
+        }
+        return "|".join(f"{name}:{value}" for name, value in parts.items())
+
+    @functools.cached_property
+    def subpopulations(self) -> pd.DataFrame:
+        """One row per sub-population: attribute, value, essays, score (τ), weight (β)."""
+        populations = self.prepared.populations
+        weight = softmin_weights(self.subpopulation_scores, populations.sizes, self.prepared.temperature)
+        return pd.DataFrame(populations.labels, columns=["attribute", "value"]).assign(
+            essays=populations.sizes, score=self.subpopulation_scores, weight=weight
+        )
+
+    @functools.cached_property
+    def classes(self) -> pd.DataFrame:
+        """One row per sub-population and type, and per type for all essays together ("(all)").
+
+        Columns: attribute, value, discourse_type, tp, fp, fn, precision, recall, f1.  Precision is NaN
+        without predictions; recall and f1 are NaN where the type is absent from the truth.
+        """
+        everybody = _whole_population(len(self.prepared.essay_ids))
+        groups = (
+            (everybody,)
+            if self.prepared.populations.labels == everybody.labels
+            else (everybody, self.prepared.populations)
+        )
+        labels = [label for group in groups for label in group.labels]
+        counts = np.concatenate([population_counts(self.essay_counts, group) for group in groups])
+        tp, fp, fn = np.moveaxis(counts, -1, 0).reshape(3, -1)
+        recall = _ratio(tp, tp + fn)
+        return pd.DataFrame(
+            [(*label, name) for label in labels for name in DISCOURSE_TYPES],
+            columns=["attribute", "value", "discourse_type"],
+        ).assign(
+            tp=tp,
+            fp=fp,
+            fn=fn,
+            precision=_ratio(tp, tp + fp),
+            recall=recall,
+            f1=np.where(np.isnan(recall), np.nan, f1_score(tp, fp, fn)),
+        )
+
+    @functools.cached_property
+    def segments(self) -> pd.DataFrame:
+        """One row per predicted and per true segment: what became of it.
+
+        Columns
+        -------
+        side : "prediction" or "truth"
+        row_id, essay_id, discourse_type : as in the file
+        first, last, words : position of the first and last word and their number, as in the file
+        words_kept : number of words after overlap removal
+        outcome : of a prediction "matched", "wrong type" (overlaps a truth of another type enough to
+            match it), "too little overlap" (shares words with a truth), "no truth there", "discarded"
+            (by overlap removal) or "unknown essay"; of a truth "matched", "missed" or "discarded"
+        partner : row id of the matched segment, else of the one on the other side that comes closest
+        overlap_prediction, overlap_truth : share of the prediction's and the truth's words in common
+        iou : intersection over union with the partner
+        effectiveness : d[E], of matched segments
+        tp : the TP fraction; 0 where unmatched
+        """
+        return _explain(self)
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The sub-populations, and the types for all essays together."""
+        classes = self.classes
+        overall = classes.loc[classes["attribute"] == ALL].drop(columns=["attribute", "value"])
+        return {"Sub-populations": self.subpopulations, "Discourse types": overall}
+
+    @property
+    def notices(self) -> list[str]:
+        """Essays of the submission that are not in the solution, and sub-populations too small to tell."""
+        notices = []
+        if self.unknown_essays:
+            shown = [_short(text) for text in self.unknown_essays[:ROWS_SHOWN]]
+            notices.append(
+                f"{_counted(len(self.unknown_essays), 'essay')} of the submission not in the solution, "
+                f"ignored: {_listed(shown, len(self.unknown_essays))}"
+            )
+        small = [
+            f"{attribute} = {value} ({size})"
+            for (attribute, value), size in zip(
+                self.prepared.populations.labels, self.prepared.populations.sizes
+            )
+            if size < SMALL_SUBPOPULATION
+        ]
+        if small:
+            notices.append(
+                f"{_counted(len(small), 'sub-population')} of fewer than {SMALL_SUBPOPULATION} essays, "
+                f"too small to mean much: {', '.join(small)}"
+            )
+        return notices
+
+
+def make_segments(*segments: tuple[int, str, int, int, float]) -> Segments:
+    """Segments written by hand, to try the stages below.
+
+    Parameters
+    ----------
+    *segments : (essay number, discourse type, first word, last word, probability of effective)
+
+    Examples
+    --------
+    >>> make_segments((0, "Lead", 0, 9, 0.75)).words.tolist()
+    [10]
+    """
+    essay, name, first, last, d1 = zip(*segments) if segments else ((),) * 5
+    effective = np.array(d1, dtype=np.float64)
+    return Segments(
+        np.array(essay, dtype=np.int64),
+        np.array(first, dtype=np.int64),
+        np.array(last, dtype=np.int64),
+        np.array([DISCOURSE_TYPES.index(n) for n in name], dtype=np.int64),
+        1.0 - effective,
+        effective,
+        np.arange(len(segments)),
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+# Input
+# ---------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _word_positions() -> tuple[str, Ints, Ints]:
+    """The text "0 1 2 … 99999 ", where each position starts in it, and which one ends at each character."""
+    text = " ".join(map(str, range(LAST_POSITION + 1))) + " "
+    ends = np.flatnonzero(np.frombuffer(text.encode(), np.uint8) == ord(" "))
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    position_ending_at = np.full(len(text) + 1, -1)
+    position_ending_at[ends] = np.arange(LAST_POSITION + 1)
+    return text, starts, position_ending_at
+
+
+def parse_predictionstrings(cells: list[str]) -> tuple[Ints, Ints]:
+    """First and last word of each predictionstring.
+
+    A valid cell stands, letter for letter, in "0 1 2 3 …" from the place where its first number starts,
+    up to the end of a number.  That is one comparison per cell and bounds the work by the file's size.
+
+    Parameters
+    ----------
+    cells : list of n str
+
+    Returns
+    -------
+    first, last : (n,) int
+        Zero-based, both inclusive; last is -1 where the cell is not valid.
+
+    Examples
+    --------
+    >>> first, last = parse_predictionstrings(["45 46 47", "7", "5 4", "1  2", ""])
+    >>> first[:2].tolist(), last.tolist()
+    ([45, 7], [47, 7, -1, -1, -1])
+    """
+    text, starts, position_ending_at = _word_positions()
+    # "replace" keeps one byte per character; what it replaces fails the comparison below.
+    joined = np.frombuffer("\n".join([*cells, ""]).encode("ascii", "replace"), np.uint8)
+    end = np.flatnonzero(joined == ord("\n"))
+    if len(end) > len(cells):  # a line break within a cell
+        return parse_predictionstrings([cell.replace("\n", "?") for cell in cells])
+    begin = np.concatenate([[0], end[:-1] + 1])[: len(cells)]
+
+    first = np.zeros(len(cells), dtype=np.int64)
+    in_number = np.ones(len(cells), dtype=bool)
+    for digit in range(len(str(LAST_POSITION))):
+        value = joined[np.minimum(begin + digit, end)] - np.uint8(ord("0"))
+        in_number &= value < 10
+        first = np.where(in_number, first * 10 + value, first)
+    start = starts[first]
+    last = position_ending_at[np.minimum(start + (end - begin), len(text))]
+    valid = np.fromiter(map(text.startswith, cells, start.tolist()), bool, len(cells))
+    return first, np.where(valid, last, -1)
+
+
+def _why_not_a_predictionstring(cell: str) -> str:
+    """What is wrong with a predictionstring; reads no further than the first fault."""
+    if not cell.strip():
+        return "empty"
+    previous = None
+    for token in re.finditer(r"[^ ]*(?: |$)", cell):
+        number = token.group().removesuffix(" ")
+        if not number:
+            return "spaces other than single ones between positions"
+        if not re.fullmatch("[0-9]+", number):
+            return f"{_quoted(number)} is not a whole number written in digits"
+        if len(number) > 1 and number[0] == "0":
+            return f"{_quoted(number)} has a leading zero"
+        if len(number) > len(str(LAST_POSITION)):
+            return f"{_quoted(number)} is above {LAST_POSITION}"
+        if previous is not None and int(number) != previous + 1:
+            return f"{previous} is not followed by {previous + 1}"
+        previous = int(number)
+        if token.end() == len(cell):
+            break
+    return "a space at the end"
+
+
+def _as_text(value: object) -> str:
+    """The text of an id or label, the same whether a CSV reader took it for text, int or float."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _short(value: object) -> str:
+    """A value as messages show it: on one line and not long."""
+    text = _as_text(value)
+    text = text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN] + "…"
+    return repr(text)[1:-1]
+
+
+def _quoted(value: object) -> str:
+    return f"'{_short(value)}'"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _listed(items: list[str], number: int) -> str:
+    """Some items, and how many more of the `number` there are."""
+    return ", ".join(items) + (f" and {number - len(items):,} more" if number > len(items) else "")
+
+
+def _cells(column: pd.Series) -> list[str]:
+    """A column's texts, "" where missing."""
+    values = column.to_numpy(dtype=object)
+    if pd.api.types.infer_dtype(values, skipna=False) == "string":
+        return values.tolist()
+    return ["" if absent else _as_text(value) for value, absent in zip(values, pd.isna(values))]
+
+
+class _Table:
+    """A frame of segments, read column by column with checks; every fault has one form of message."""
+
+    def __init__(self, frame: pd.DataFrame, name: str, row_id_column_name: str, error: type[Exception]) -> None:
+        self.frame = frame
+        self.name = name
+        self.row_id_column_name = row_id_column_name
+        self.error = error
+
+    def check_columns(self, required: tuple[str, ...]) -> None:
+        """Every required column is there once, and every row has an id."""
+        found = [str(name) for name in self.frame.columns]
+        lacking = [name for name in dict.fromkeys(required) if name not in found]
+        if lacking:
+            raise self.error(
+                f"{self.name} lacks columns: {', '.join(lacking)}. "
+                f"It has: {_listed([_short(name) for name in found[:COLUMNS_SHOWN]], len(found))}."
+            )
+        repeated = [name for name in dict.fromkeys(required) if found.count(name) > 1]
+        if repeated:
+            raise self.error(f"{self.name} has more than one column named {', '.join(repeated)}.")
+        row_id = self.row_id_column_name
+        self.check(row_id, self.frame[row_id].isna().to_numpy(), _missing, "an id in every row")
+
+    def check(self, column: str, wrong: Bools, reason: Callable[[int], str], expected: str) -> None:
+        """Raise the table's error where rows are `wrong`; `reason` says why a row is."""
+        rows = np.flatnonzero(wrong)
+        if not len(rows):
+            return
+        ids = self.frame[self.row_id_column_name]
+        shown = [
+            (f"row number {row + 1}" if pd.isna(ids.iloc[row]) else f"{ids.name} {_short(ids.iloc[row])}")
+            + f" ({reason(row)})"
+            for row in rows[:ROWS_SHOWN].tolist()
+        ]
+        raise self.error(
+            f"{column} is wrong in {_counted(len(rows), 'row')} of {self.name}: "
+            f"{_listed(shown, len(rows))}. Expected {expected}."
+        )
+
+    def texts(self, column: str) -> tuple[Ints, list[str]]:
+        """Codes of a column's texts, (n,), and the distinct texts; nothing may be missing or blank."""
+        codes, texts = _factorize(self.frame[column])
+        self.check(column, codes < 0, _missing, "a value in every row")
+        return codes, texts
+
+    def row_ids(self) -> Any:
+        """A copy of the row ids, which later changes to the caller's frame do not reach."""
+        return self.frame[self.row_id_column_name].array.copy()
+
+    def discourse_types(self) -> Ints:
+        """Index into `DISCOURSE_TYPES`, (n,)."""
+        codes, texts = self.texts("discourse_type")
+        index = {name: number for number, name in enumerate(DISCOURSE_TYPES)}
+        types = np.array([index.get(text, -1) for text in texts], dtype=np.int64)[codes]
+        self.check(
+            "discourse_type",
+            types < 0,
+            lambda row: _quoted(texts[codes[row]]),
+            f"one of {', '.join(DISCOURSE_TYPES)}",
+        )
+        return types
+
+    def words(self) -> tuple[Ints, Ints]:
+        """First and last word of each segment, (n,) each."""
+        column = self.frame["predictionstring"]
+        # Block by block, a block's text is made, read and dropped within the processor's cache.
+        blocks = [
+            parse_predictionstrings(_cells(column.iloc[start : start + ROWS_AT_ONCE]))
+            for start in range(0, max(len(column), 1), ROWS_AT_ONCE)
+        ]
+        first, last = (np.concatenate(parts) for parts in zip(*blocks))
+
+        def reason(row: int) -> str:
+            (cell,) = _cells(column.iloc[row : row + 1])
+            return f"{_quoted(cell)}: {_why_not_a_predictionstring(cell)}"
+
+        self.check(
+            "predictionstring",
+            last < 0,
+            reason,
+            "the positions of the segment's words in the essay, counted from 0, ascending without a gap, "
+            f"at most {LAST_POSITION}, separated by single spaces, such as '45 46 47'",
+        )
+        return first, last
+
+    def numbers(self, column: str) -> Floats:
+        """A column as floats, (n,), with NaN for what is not a number."""
+        values = self.frame[column]
+        if not pd.api.types.is_numeric_dtype(values):
+            values = values.astype(object)
+        return np.asarray(pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan))
+
+    def cell_of(self, column: str) -> Callable[[int], str]:
+        """The reason that shows a row's cell."""
+        cells = self.frame[column]
+        return lambda row: "missing" if pd.isna(cells.iloc[row]) else _quoted(cells.iloc[row])
+
+    def effectiveness(self) -> Floats:
+        """Label E of each segment, 0.0 or 1.0, (n,)."""
+        column = "discourse_effectiveness"
+        label = self.numbers(column)
+        wrong = ~((label == 0) | (label == 1))
+        self.check(column, wrong, self.cell_of(column), "0 or 1")
+        return label
+
+    def probabilities(self) -> tuple[Floats, Floats]:
+        """d[0] and d[1] of each segment, (n,) each, normalised to the sum one."""
+        for column in PROBABILITY_COLUMNS:
+            values = self.numbers(column)
+            wrong = ~((values >= 0) & (values <= 1))
+            self.check(column, wrong, self.cell_of(column), "a number from 0 to 1")
+        d0, d1 = (self.numbers(column) for column in PROBABILITY_COLUMNS)
+        total = d0 + d1
+        self.check(
+            " + ".join(PROBABILITY_COLUMNS),
+            np.abs(total - 1) > SUM_TOLERANCE,
+            lambda row: f"{d0[row]:g} + {d1[row]:g} = {total[row]:g}",
+            "the sum 1",
+        )
+        return d0 / total, d1 / total
+
+
+def _missing(row: int) -> str:
+    return "missing"
+
+
+def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
+    """Codes of a column's texts, (n,), -1 where missing or blank, and the distinct texts."""
+    codes, distinct = pd.factorize(column)
+    values = distinct.tolist()
+    if set(map(type, values)) == {str} and all(map(str.strip, values)):
+        return codes, values
+    number: dict[str, int] = {}
+    code_of_value = np.full(len(values) + 1, -1)
+    for position, value in enumerate(values):
+        text = _as_text(value)
+        if text.strip():
+            code_of_value[position] = number.setdefault(text, len(number))
+    return code_of_value[codes], list(number)
+
+
+def _attributes(subpopulation_column_names: str) -> list[str]:
+    """The names in a comma-separated list."""
+    if not subpopulation_column_names.strip():
+        return []
+    names = [name.strip() for name in subpopulation_column_names.split(",")]
+    if "" in names or len(set(names)) < len(names):
+        raise HostVisibleError(
+            f"subpopulation_column_names is {subpopulation_column_names!r}; "
+            "expected different column names separated by commas."
+        )
+    return names
+
+
+def _check_parameters(segment_weight: float, overlap_threshold: float, temperature: float) -> None:
+    if not 0 <= segment_weight <= 1:
+        raise HostVisibleError(f"segment_weight is {segment_weight}; expected a number from 0 to 1.")
+    if not 0.5 < overlap_threshold <= 1:
+        raise HostVisibleError(
+            f"overlap_threshold is {overlap_threshold}; expected a number above 0.5, at most 1: "
+            "only then has each segment at most one partner."
+        )
+    if not temperature >= 0:
+        raise HostVisibleError(f"temperature is {temperature}; expected a number from 0 to infinity.")
+
+
+# ---------------------------------------------------------------------------------------------
+# Overlap removal [1]
+# ---------------------------------------------------------------------------------------------
+
+
+def remove_overlaps(segments: Segments) -> Segments:
+    """Give every word of an essay to the first segment that holds it, across all types [1].
+
+    Once sorted, the words that earlier segments used inside a later one are always its first ones, so the
+    words left to it start after the largest last word seen so far.  A segment that lost words and is left
+    with one or none is discarded; its words stay used.
+
+    Parameters
+    ----------
+    segments : Segments, (n,), in any order
+
+    Returns
+    -------
+    Segments, (m,), m <= n
+        What is left, sorted by essay, first word (of the untrimmed segment), last word, type, d[1], d[0].
+
+    Examples
+    --------
+    The memo's example, segments A to F (A, in row 0, is discarded):
+
+    >>> left = remove_overlaps(make_segments(
+    ...     (0, "Claim", 50, 64, 1), (0, "Claim", 10, 29, 1), (0, "Claim", 25, 44, 1),
+    ...     (0, "Claim", 90, 99, 1), (0, "Claim", 80, 94, 1), (0, "Claim", 45, 69, 1)))
+    >>> ["ABCDEF"[row] for row in left.row]
+    ['B', 'C', 'F', 'E', 'D']
+    >>> left.first.tolist(), left.last.tolist()
+    ([10, 30, 45, 80, 95], [29, 44, 69, 94, 99])
+    """
+    if not len(segments.row):
+        return segments
+    order = _reading_order(segments)
+    essay, first, last = segments.essay[order], segments.first[order], segments.last[order]
+    # Essays ascend, so the running maximum of (essay, last word) never looks back into another essay.
+    used = np.maximum.accumulate(_place(essay, last))
+    first_unused = np.concatenate([[0], used[:-1] + 1]) - _place(essay, np.int64(0))
+    first_left = np.maximum(first, first_unused)
+    left = (last > first_left) | (first_left == first)
+    return segments.take(order[left])._replace(first=first_left[left])
+
+
+def _place(essay: Ints, position: Ints | np.int64) -> Ints:
+    """One integer per word of all essays, ascending with essay and position."""
+    return (essay << _POSITION_BITS) | position
+
+
+def _reading_order(segments: Segments) -> Ints:
+    """Indices that sort by essay, first word, last word, type, d[1], d[0]."""
+    place = _place(segments.essay, segments.first)
+    key = (_place(place, segments.last) << _TYPE_BITS) | segments.discourse_type
+    order = np.argsort(key, kind="stable")
+    tied = np.flatnonzero(np.diff(key[order]) == 0)
+    if len(tied):
+        tied = np.union1d(tied, tied + 1)
+        rows = order[tied]
+        order[tied] = rows[np.lexsort((segments.d0[rows], segments.d1[rows], key[rows]))]
+    return order
+
+
+def _warn_of_overlaps(given: Segments, truths: Segments) -> None:
+    trimmed = int((truths.first != given.first[truths.row]).sum())
+    discarded = len(given.row) - len(truths.row)
+    if trimmed or discarded:
+        warnings.warn(
+            f"{_counted(trimmed + discarded, 'segment')} of the solution overlap an earlier one: "
+            f"{trimmed:,} lost the common words, {discarded:,} were discarded.",
+            TruthOverlapWarning,
+            stacklevel=2,
+        )
+
+
+# ---------------------------------------------------------------------------------------------
+# Matching [2.1, 2.4]
+# ---------------------------------------------------------------------------------------------
+
+
+def match(predictions: Segments, truths: Segments, overlap_threshold: float = 0.51) -> tuple[Ints, Ints]:
+    """Pair the predictions and truths of one essay and type that share enough of both their words.
+
+    A prediction that holds more than half of a truth holds its middle word, and without overlaps only
+    one prediction does; so one binary search finds the only candidate of each truth.
+
+    Parameters
+    ----------
+    predictions, truths : Segments, (p,) and (g,), as `remove_overlaps` returns them
+    overlap_threshold : float in (0.5, 1]
+        Least share of the prediction's and of the truth's words that must be common.
+
+    Returns
+    -------
+    prediction, truth : (matches,) int
+        Indices of the partners; each segment occurs at most once.
+
+    Examples
+    --------
+    Figure 1: at 51% neither prediction matches the truths two words further right.
+
+    >>> predictions = make_segments((0, "Claim", 0, 3, 1), (0, "Claim", 4, 7, 1))
+    >>> truths = make_segments((0, "Claim", 2, 5, 1), (0, "Claim", 6, 9, 1))
+    >>> match(predictions, truths)[0].tolist()
+    []
+    >>> match(predictions, make_segments((0, "Claim", 3, 7, 1)))
+    (array([1]), array([0]))
+    """
+    if not len(predictions.row):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    middle = _place(truths.essay, (truths.first + truths.last) // 2)
+    candidate = np.searchsorted(_place(predictions.essay, predictions.first), middle, side="right") - 1
+    candidate = np.maximum(candidate, 0)
+    rivals = predictions.take(candidate)
+    common = _common_words(rivals, truths)
+    matched = (
+        (rivals.essay == truths.essay)
+        & (rivals.discourse_type == truths.discourse_type)
+        & (common / rivals.words >= overlap_threshold)
+        & (common / truths.words >= overlap_threshold)
+    )
+    return candidate[matched], np.flatnonzero(matched)
+
+
+def _common_words(a: Segments, b: Segments) -> Ints:
+    """Number of words in both of each pair, (n,), for segments of the same essays."""
+    common: Ints = np.minimum(a.last, b.last) - np.maximum(a.first, b.first) + 1
+    return np.maximum(common, 0)
+
+
+# ---------------------------------------------------------------------------------------------
+# Fractional true positives [2.2, 2.3]
+# ---------------------------------------------------------------------------------------------
+
+
+def intersection_over_union(predictions: Segments, truths: Segments) -> Floats:
+    """Words in both over words in either, for pairs of segments of the same essay [2.3].
+
+    Parameters
+    ----------
+    predictions, truths : Segments, (n,) each, aligned
+
+    Returns
+    -------
+    (n,) float in [0, 1]
+
+    Examples
+    --------
+    Example (a) of the memo, 9 / 11:
+
+    >>> iou = intersection_over_union(make_segments((0, "Lead", 1, 10, 1)), make_segments((0, "Lead", 0, 9, 1)))
+    >>> round(float(iou[0]), 3)
+    0.818
+    """
+    common = _common_words(predictions, truths)
+    return common / (predictions.words + truths.words - common)
+
+
+def true_positive_fraction(iou: Floats, d_of_label: Floats, segment_weight: float = 0.5) -> Floats:
+    """TP_P = w·IoU(P, G) + (1 - w)·d[E]; the rest of it, 1 - TP_P, is a false negative [2.3].
+
+    Parameters
+    ----------
+    iou : (n,) float in [0, 1]
+    d_of_label : (n,) float in [0, 1]
+        d[E]: the probability that the prediction gives to the true effectiveness.
+    segment_weight : float in [0, 1]
+        w.
+
+    Returns
+    -------
+    (n,) float in [0, 1]
+
+    Examples
+    --------
+    Table 1 of the memo, column IoU, (a) to (c) and (e):
+
+    >>> iou = np.array([9 / 11, 9 / 11, 7 / 13, 0.6])
+    >>> true_positive_fraction(iou, np.array([0.8, 0.4, 0.8, 1.0])).round(3).tolist()
+    [0.809, 0.609, 0.669, 0.8]
+    """
+    return segment_weight * iou + (1 - segment_weight) * d_of_label
+
+
+def _probability_of_label(predictions: Segments, truths: Segments) -> Floats:
+    """d[E] of aligned pairs, (n,)."""
+    return np.where(truths.d1 == 1.0, predictions.d1, predictions.d0)
+
+
+def _true_positives(predictions: Segments, truths: Segments, segment_weight: float) -> Floats:
+    """TP fraction of aligned pairs, (n,)."""
+    iou = intersection_over_union(predictions, truths)
+    return true_positive_fraction(iou, _probability_of_label(predictions, truths), segment_weight)
+
+
+# ---------------------------------------------------------------------------------------------
+# F1 per type [2.1]
+# ---------------------------------------------------------------------------------------------
+
+
+def count_outcomes(
+    predictions: Segments,
+    truths: Segments,
+    matched_predictions: Ints,
+    matched_truths: Ints,
+    tp: Floats,
+    essays: int,
+) -> Floats:
+    """True positives, false positives and false negatives per essay and type [2.1, 2.2].
+
+    Parameters
+    ----------
+    predictions, truths : Segments
+    matched_predictions, matched_truths : (matches,) int
+        The pairs of `match`.
+    tp : (matches,) float
+        TP fraction of each pair.
+    essays : int
+        Number of essays of the solution.
+
+    Returns
+    -------
+    (essays, types, 3) float
+        TP, FP and FN: a match counts `tp` and misses 1 - `tp`; an unmatched prediction is a whole false
+        positive, an unmatched truth a whole false negative.
+
+    Examples
+    --------
+    A lead matched by 0.9; a claim predicted where there is none:
+
+    >>> predictions = make_segments((0, "Lead", 0, 9, 0.8), (0, "Claim", 20, 29, 1))
+    >>> truths = make_segments((0, "Lead", 0, 9, 1))
+    >>> counts = count_outcomes(predictions, truths, np.array([0]), np.array([0]), np.array([0.9]), 1)
+    >>> counts[0, :3].round(3).tolist()
+    [[0.9, 0.0, 0.1], [0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    """
+    types = len(DISCOURSE_TYPES)
+
+    def total(cell: Ints, weights: Floats | None = None) -> Floats:
+        # bincount adds one after the other, in the order of the segments: the sums are reproducible.
+        return np.bincount(cell, weights, minlength=essays * types).astype(np.float64)
+
+    predicted = predictions.essay * types + predictions.discourse_type
+    true = truths.essay * types + truths.discourse_type
+    matched = true[matched_truths]
+    matches = total(matched)
+    false_positives = total(predicted) - matches
+    false_negatives = total(true) - matches + total(matched, 1 - tp)
+    return np.stack([total(matched, tp), false_positives, false_negatives], axis=-1).reshape(essays, types, 3)
+
+
+def f1_score(tp: npt.ArrayLike, fp: npt.ArrayLike, fn: npt.ArrayLike) -> Floats:
+    """F1 = 2TP / (2TP + FP + FN), from counts; NaN where there is nothing to find and nothing found.
+
+    Examples
+    --------
+    >>> f1_score([1, 1, 0], [0, 1, 0], [0, 0, 0]).round(3).tolist()
+    [1.0, 0.667, nan]
+    """
+    twice = 2 * np.asarray(tp, dtype=np.float64)
+    return _ratio(twice, twice + np.asarray(fp) + np.asarray(fn))
+
+
+def macro_f1(counts: Floats) -> Floats:
+    """τ: the mean F1 over the types that occur in the truth.
+
+    Parameters
+    ----------
+    counts : (..., types, 3) float
+        TP, FP and FN.
+
+    Returns
+    -------
+    (...) float in [0, 1]
+        NaN where no type occurs.
+
+    Examples
+    --------
+    A type found, one missed, and one predicted that is not in the truth, which does not count:
+
+    >>> macro_f1(np.array([[1.0, 0, 0], [0, 0, 1], [0, 1, 0]])).tolist()
+    0.5
+    """
+    tp, fp, fn = np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
+    occurs = tp + fn > 0
+    return _ratio(np.where(occurs, f1_score(tp, fp, fn), 0.0).sum(axis=-1), occurs.sum(axis=-1))
+
+
+def _ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
+    """numerator / denominator, NaN where the denominator is 0."""
+    a, b = np.broadcast_arrays(np.asarray(numerator, dtype=np.float64), np.asarray(denominator))
+    return np.divide(a, b, out=np.full(a.shape, np.nan), where=b != 0)
+
+
+# ---------------------------------------------------------------------------------------------
+# Sub-populations [5, steps 3 and 4]
+# ---------------------------------------------------------------------------------------------
+
+
+def _whole_population(essays: int) -> Populations:
+    return Populations([(ALL, ALL)], np.zeros((1, essays), dtype=np.int64), np.array([essays]))
+
+
+def _populations(
+    table: _Table, attributes: list[str], essay: Ints, essay_ids: list[str], intersectional: bool
+) -> Populations:
+    """The sub-populations that the attributes' values, or their combinations, form."""
+    if not attributes:
+        return _whole_population(len(essay_ids))
+    # Of repeated indices numpy keeps the last assignment: here, each essay's first row.
+    first_row = np.empty(len(essay_ids), dtype=np.int64)
+    first_row[essay[::-1]] = np.arange(len(essay))[::-1]
+    columns = [_values_of_essays(table, attribute, essay, first_row, essay_ids) for attribute in attributes]
+    values_of = [values for values, _ in columns]
+    codes = np.stack([codes for _, codes in columns])
+    if intersectional:
+        combinations, code = np.unique(codes, axis=1, return_inverse=True)
+        values_of = [
+            [" & ".join(map(list.__getitem__, values_of, column)) for column in combinations.T.tolist()]
+        ]
+        codes = code.reshape(1, -1)
+        attributes = [" & ".join(attributes)]
+    labels = [(attribute, value) for attribute, values in zip(attributes, values_of) for value in values]
+    first_label = np.cumsum([0, *map(len, values_of[:-1])])
+    of_essay = codes + first_label[:, np.newaxis]
+    return Populations(labels, of_essay, np.bincount(of_essay.ravel()))
+
+
+def _values_of_essays(
+    table: _Table, attribute: str, essay: Ints, first_row: Ints, essay_ids: list[str]
+) -> tuple[list[str], Ints]:
+    """The attribute's distinct values, sorted, and the index of each essay's value, (essays,)."""
+    codes, texts = _factorize(table.frame[attribute])
+    table.check(
+        attribute,
+        codes != codes[first_row][essay],
+        lambda row: f"essay {_quoted(essay_ids[essay[row]])} had another value before",
+        "one value per essay",
+    )
+    if codes.min() < 0:
+        texts = [*texts, MISSING]  # at index -1, the code of missing values
+    values = sorted(set(texts), key=lambda value: (value == MISSING, value))
+    index = {value: number for number, value in enumerate(values)}
+    return values, np.array([index[text] for text in texts])[codes[first_row]]
+
+
+def population_counts(essay_counts: Floats, populations: Populations) -> Floats:
+    """Sum the counts over the essays of each sub-population.
+
+    Parameters
+    ----------
+    essay_counts : (essays, types, 3) float
+    populations : Populations
+
+    Returns
+    -------
+    (sub-populations, types, 3) float
+
+    Examples
+    --------
+    >>> counts = np.array([[[1.0, 0, 0]], [[0, 1, 1]], [[0, 0, 1]]])
+    >>> ell = Populations([("ell", "No"), ("ell", "Yes")], np.array([[0, 1, 0]]), np.array([2, 1]))
+    >>> population_counts(counts, ell).tolist()
+    [[[1.0, 0.0, 1.0]], [[0.0, 1.0, 1.0]]]
+    """
+    number = len(populations.labels)
+    columns = essay_counts.reshape(len(essay_counts), -1).T
+    sums = [
+        np.stack([np.bincount(members, column, minlength=number) for column in columns], axis=-1)
+        for members in populations.of_essay
+    ]
+    return np.sum(sums, axis=0).reshape(number, *essay_counts.shape[1:])
+
+
+# ---------------------------------------------------------------------------------------------
+# Bias-aware aggregation [3]
+# ---------------------------------------------------------------------------------------------
+
+
+def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65.0) -> Floats:
+    """β_i = |P_i|·exp(-α·s_i) / Σ_j |P_j|·exp(-α·s_j).
+
+    Parameters
+    ----------
+    scores : (k,) float
+        s, the scores of the sub-populations.
+    sizes : (k,) int or float
+        |P|, their numbers of essays, above 0.
+    temperature : float, at least 0
+        α; infinity leaves only the lowest score.
+
+    Returns
+    -------
+    (k,) float, of sum 1
+
+    Examples
+    --------
+    >>> softmin_weights([0.6, 0.8], [1, 1], temperature=0).tolist()
+    [0.5, 0.5]
+    >>> softmin_weights([0.6, 0.8], [1, 1], temperature=10).round(3).tolist()
+    [0.881, 0.119]
+    >>> softmin_weights([0.6, 0.8], [1, 1], temperature=np.inf).tolist()
+    [1.0, 0.0]
+    """
+    excess = np.asarray(scores, dtype=np.float64) - np.min(scores)
+    # Counted from the minimum, no exponential overflows; and α = infinity is not multiplied by 0.
+    exponent = np.multiply(excess, temperature, out=np.zeros_like(excess), where=excess > 0)
+    weights = np.asarray(sizes) * np.exp(-exponent)
+    return np.asarray(weights / weights.sum())
+
+
+def softmin(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65.0) -> float:
+    """ν = Σ_j β_j·s_j, with the weights and parameters of `softmin_weights`.
+
+    Examples
+    --------
+    The two models of section 3: equal on average, but the second is biased.
+
+    >>> softmin([0.7, 0.7], [1, 1], temperature=np.inf), softmin([0.6, 0.8], [1, 1], temperature=np.inf)
+    (0.7, 0.6)
+    >>> round(softmin([0.6, 0.8], [1, 1], temperature=65), 6)
+    0.6
+    """
+    least = np.min(scores)
+    # From the minimum up, equal scores give exactly themselves and ν is never below the lowest.
+    return float(least + (softmin_weights(scores, sizes, temperature) * (np.asarray(scores) - least)).sum())
+
+
+# ---------------------------------------------------------------------------------------------
+# What became of every segment
+# ---------------------------------------------------------------------------------------------
+
+
+class _Pairs(NamedTuple):
+    """Predictions and truths that share words, as columns; one more pair, the last, stands for none."""
+
+    prediction: Ints  # row in the submission; -1 for none
+    truth: Ints  # row in the solution; -1 for none
+    overlap_prediction: Floats
+    overlap_truth: Floats
+    iou: Floats
+    enough: Bools  # both overlaps reach the threshold
+    matched: Bools  # and the type is the same
+    effectiveness: Floats
+    tp: Floats
+
+
+def _explain(evaluation: Evaluation) -> pd.DataFrame:
+    """The rows of `Evaluation.segments`."""
+    prepared = evaluation.prepared
+    pairs = _pairs(evaluation.predictions, prepared)
+    prediction_ids, truth_ids = (
+        np.array([*ids, None], dtype=object) for ids in (evaluation.row_ids, prepared.row_ids)
+    )
+
+    pair = _closest_pair(pairs, pairs.prediction, len(evaluation.given.row))
+    why_unmatched = np.select(
+        [pairs.enough[pair], pairs.truth[pair] >= 0], ["wrong type", "too little overlap"], "no truth there"
+    )
+    predictions = _describe(evaluation.given, evaluation.predictions, pairs, pair, why_unmatched).assign(
+        side="prediction",
+        row_id=prediction_ids[:-1],
+        essay_id=evaluation.essay_id_of_row,
+        partner=truth_ids[pairs.truth[pair]],
+    )
+
+    pair = _closest_pair(pairs, pairs.truth, len(prepared.given.row))
+    why_unmatched = np.full(len(pair), "missed")
+    truths = _describe(prepared.given, prepared.truths, pairs, pair, why_unmatched).assign(
+        side="truth",
+        row_id=truth_ids[:-1],
+        essay_id=np.array(prepared.essay_ids, dtype=object)[prepared.given.essay],
+        partner=prediction_ids[pairs.prediction[pair]],
+    )
+    columns = (
+        "side row_id essay_id discourse_type first last words words_kept outcome partner "
+        "overlap_prediction overlap_truth iou effectiveness tp"
+    )
+    return pd.concat([predictions, truths], ignore_index=True)[columns.split()]
+
+
+def _pairs(predictions: Segments, prepared: PreparedSolution) -> _Pairs:
+    """Every prediction with every truth of its essay that it shares words with."""
+    truths = prepared.truths
+    begin = np.searchsorted(
+        _place(truths.essay, truths.last), _place(predictions.essay, predictions.first), side="left"
+    )
+    end = np.searchsorted(
+        _place(truths.essay, truths.first), _place(predictions.essay, predictions.last), side="right"
+    )
+    number = end - begin
+    p = predictions.take(np.repeat(np.arange(len(number)), number))
+    g = truths.take(np.arange(number.sum()) + np.repeat(begin - (np.cumsum(number) - number), number))
+    common = _common_words(p, g)
+    overlap_prediction, overlap_truth = common / p.words, common / g.words
+    enough = np.minimum(overlap_prediction, overlap_truth) >= prepared.overlap_threshold
+    matched = enough & (p.discourse_type == g.discourse_type)
+    tp = _true_positives(p, g, prepared.segment_weight)
+    return _Pairs(
+        np.append(p.row, -1),
+        np.append(g.row, -1),
+        np.append(overlap_prediction, np.nan),
+        np.append(overlap_truth, np.nan),
+        np.append(intersection_over_union(p, g), np.nan),
+        np.append(enough, False),
+        np.append(matched, False),
+        np.append(np.where(matched, _probability_of_label(p, g), np.nan), np.nan),
+        np.append(np.where(matched, tp, 0.0), 0.0),
+    )
+
+
+def _closest_pair(pairs: _Pairs, row_of_pair: Ints, rows: int) -> Ints:
+    """For each row of one side its match, else the pair that comes closest to one, else -1; (rows,)."""
+    ascending = np.lexsort((pairs.iou[:-1], pairs.enough[:-1], pairs.matched[:-1]))
+    closest = np.full(rows, -1)
+    closest[row_of_pair[ascending]] = ascending  # of repeated rows the last, best one stays
+    return closest
+
+
+def _describe(
+    given: Segments, kept: Segments, pairs: _Pairs, pair: Ints, why_unmatched: npt.NDArray[np.str_]
+) -> pd.DataFrame:
+    """One row per segment of one side, before its ids are added."""
+    words_kept = np.zeros(len(given.row), dtype=np.int64)
+    words_kept[kept.row] = kept.words
+    outcome = np.select(
+        [given.essay < 0, words_kept == 0, pairs.matched[pair]],
+        ["unknown essay", "discarded", "matched"],
+        why_unmatched,
+    )
+    return pd.DataFrame(
+        {
+            "discourse_type": np.array(DISCOURSE_TYPES, dtype=object)[given.discourse_type],
+            "first": given.first,
+            "last": given.last,
+            "words": given.words,
+            "words_kept": words_kept,
+            "outcome": outcome.astype(object),
+            "overlap_prediction": pairs.overlap_prediction[pair],
+            "overlap_truth": pairs.overlap_truth[pair],
+            "iou": pairs.iou[pair],
+            "effectiveness": pairs.effectiveness[pair],
+            "tp": pairs.tp[pair],
+        }
+    )

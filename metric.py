@@ -40,7 +40,7 @@ import functools
 import re
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +54,7 @@ __all__ = [
     "ParticipantVisibleError",
     "Populations",
     "PreparedSolution",
+    "ReadSubmission",
     "Segments",
     "TruthOverlapWarning",
     "count_outcomes",
@@ -97,6 +98,9 @@ ALL = "(all)"
 # Columns beside those named by a *_column_name parameter that hold text, whatever they look like:
 # a tool that reads the files must not turn the predictionstring "7" into a number.
 TEXT_COLUMNS = ("discourse_type", "predictionstring")
+
+# A submission has as many rows as it predicts segments; its row ids do not answer the solution's.
+FREE_ROWS = True
 
 PROBABILITY_COLUMNS = ("score_discourse_effectiveness_0", "score_discourse_effectiveness_1")
 
@@ -401,6 +405,21 @@ class Populations(NamedTuple):
     sizes: Ints
 
 
+class ReadSubmission(NamedTuple):
+    """A submission, checked and digested by `PreparedSolution.read`.
+
+    Attributes
+    ----------
+    segments : Segments, (n,), whose ``essay`` is an index into `essay_ids`
+    essay_ids : list of str, the essays of the submission
+    row_ids : (n,) array
+    """
+
+    segments: Segments
+    essay_ids: list[str]
+    row_ids: Any
+
+
 @dataclass(frozen=True, eq=False)
 class PreparedSolution:
     """A solution, checked and digested by `prepare`, with the parameters to score against it."""
@@ -419,8 +438,24 @@ class PreparedSolution:
     temperature: float
     intersectional: bool
 
-    def evaluate(self, submission: pd.DataFrame) -> "Evaluation":
-        """Score one submission.
+    def part(self, rows: Bools) -> "PreparedSolution":
+        """What `prepare` makes of some of the solution's rows, (n,) bool, without reading them again."""
+        given = self.given.take(rows)
+        essays, essay = np.unique(given.essay, return_inverse=True)
+        given = given._replace(essay=essay, row=np.arange(len(essay)))
+        essay_ids = [self.essay_ids[number] for number in essays.tolist()]
+        return replace(
+            self,
+            essay_ids=essay_ids,
+            essay_numbers={text: number for number, text in enumerate(essay_ids)},
+            given=given,
+            truths=remove_overlaps(given),
+            row_ids=self.row_ids[rows],
+            populations=_populations_of_some(self.populations, essays),
+        )
+
+    def read(self, submission: pd.DataFrame) -> ReadSubmission:
+        """Check and digest a submission once, to score it against several solutions.
 
         Raises
         ------
@@ -437,35 +472,44 @@ class PreparedSolution:
                 *PROBABILITY_COLUMNS,
             )
         )
-        essay_in_file, texts = table.texts(self.essay_id_column_name)
+        essay, essay_ids = table.texts(self.essay_id_column_name)
         discourse_type = table.discourse_types()
         first, last = table.words()
         d0, d1 = table.probabilities()
+        segments = Segments(essay, first, last, discourse_type, d0, d1, np.arange(len(submission)))
+        return ReadSubmission(segments, essay_ids, table.row_ids())
 
+    def evaluate(self, submission: pd.DataFrame | ReadSubmission) -> "Evaluation":
+        """Score one submission: a frame, or what `read` made of it.
+
+        Raises
+        ------
+        ParticipantVisibleError
+            The submission is malformed, or none of its essays is in the solution.
+        """
+        if isinstance(submission, pd.DataFrame):
+            submission = self.read(submission)
         get = self.essay_numbers.get
-        number = np.array([get(text, -1) for text in texts], dtype=np.int64)
-        if texts and number.max() < 0:
+        number = np.array([get(text, -1) for text in submission.essay_ids], dtype=np.int64)
+        unknown = number < 0
+        if len(unknown) and unknown.all():
             raise ParticipantVisibleError(
                 f"none of the submission's {self.essay_id_column_name} values is in the test set."
             )
-        given = Segments(number[essay_in_file], first, last, discourse_type, d0, d1, np.arange(len(submission)))
-        predictions = remove_overlaps(given.take(given.essay >= 0))
+        given = submission.segments._replace(essay=number[submission.segments.essay])
+        predictions = remove_overlaps(given.take(given.essay >= 0) if unknown.any() else given)
         p, g = match(predictions, self.truths, self.overlap_threshold)
         tp = _true_positives(predictions.take(p), self.truths.take(g), self.segment_weight)
         essay_counts = count_outcomes(predictions, self.truths, p, g, tp, len(self.essay_ids))
         subpopulation_scores = macro_f1(population_counts(essay_counts, self.populations))
         return Evaluation(
-            score=softmin(subpopulation_scores, self.populations.sizes, self.temperature),
+            score=float(softmin(subpopulation_scores, self.populations.sizes, self.temperature)),
             subpopulation_scores=subpopulation_scores,
             essay_counts=essay_counts,
             prepared=self,
+            submission=submission,
             given=given,
             predictions=predictions,
-            matched_predictions=p,
-            matched_truths=g,
-            unknown_essays=[text for text, known in zip(texts, number >= 0) if not known],
-            essay_id_of_row=np.array(texts, dtype=object)[essay_in_file],
-            row_ids=table.row_ids(),
         )
 
 
@@ -489,19 +533,23 @@ class Evaluation:
         Small tables for people, by title.
     notices : list of str
         What a reader of the score should know.
+    measures : dict of str to float
+        The score, that of each sub-population and the F1 of each type.
+    items : list of str
+        The essays that `resample` weighs.
+    prepared, submission : PreparedSolution, ReadSubmission
+        What was scored against what.
+    given, predictions : Segments
+        The submission's segments by the solution's essays; those of known essays after overlap removal.
     """
 
     score: float
     subpopulation_scores: Floats
     essay_counts: Floats
     prepared: PreparedSolution
+    submission: ReadSubmission
     given: Segments
     predictions: Segments
-    matched_predictions: Ints
-    matched_truths: Ints
-    unknown_essays: list[str]
-    essay_id_of_row: npt.NDArray[np.object_]
-    row_ids: Any
 
     @property
     def signature(self) -> str:
@@ -544,7 +592,6 @@ class Evaluation:
         labels = [label for group in groups for label in group.labels]
         counts = np.concatenate([population_counts(self.essay_counts, group) for group in groups])
         tp, fp, fn = np.moveaxis(counts, -1, 0).reshape(3, -1)
-        recall = _ratio(tp, tp + fn)
         return pd.DataFrame(
             [(*label, name) for label in labels for name in DISCOURSE_TYPES],
             columns=["attribute", "value", "discourse_type"],
@@ -553,8 +600,8 @@ class Evaluation:
             fp=fp,
             fn=fn,
             precision=_ratio(tp, tp + fp),
-            recall=recall,
-            f1=np.where(np.isnan(recall), np.nan, f1_score(tp, fp, fn)),
+            recall=_ratio(tp, tp + fn),
+            f1=_f1_of_types(counts).ravel(),
         )
 
     @functools.cached_property
@@ -579,6 +626,51 @@ class Evaluation:
         return _explain(self)
 
     @property
+    def items(self) -> list[str]:
+        """Ids of the essays, in the order of `essay_counts`."""
+        return self.prepared.essay_ids
+
+    @property
+    def measures(self) -> dict[str, float]:
+        """The score, the score of every sub-population and the F1 of every type over all essays."""
+        names = ["score"]
+        names += [f"{attribute} = {value}" for attribute, value in self.prepared.populations.labels]
+        names += [f"F1 of {name}" for name in DISCOURSE_TYPES]
+        f1 = self.classes["f1"].iloc[: len(DISCOURSE_TYPES)]
+        return dict(zip(names, map(float, [self.score, *self.subpopulation_scores, *f1])))
+
+    def resample(self, weights: npt.ArrayLike) -> Floats:
+        """The `measures` if every essay occurred as often as its weight says.
+
+        Parameters
+        ----------
+        weights : (resamples, essays) int or float, at least 0
+            In the order of `items`.
+
+        Returns
+        -------
+        (resamples, measures) float
+            NaN for a sub-population that a resample leaves without essays; it is also left out of that
+            resample's softmin.
+        """
+        weights = np.asarray(weights, dtype=np.float64)
+        flat = self.essay_counts.reshape(len(self.essay_counts), -1)
+        sizes, counts = [], []
+        for attribute in self.prepared.populations.of_essay:
+            for number in np.unique(attribute):
+                members = attribute == number
+                sizes.append(weights[:, members].sum(axis=1))
+                counts.append(weights[:, members] @ flat[members])
+        by_population = np.stack(counts, axis=1).reshape(
+            len(weights), len(counts), *self.essay_counts.shape[1:]
+        )
+        scores = macro_f1(by_population)
+        score = softmin(scores, np.stack(sizes, axis=1), self.prepared.temperature)
+        of_first_attribute = self.prepared.populations.of_essay[0].max() + 1
+        overall = by_population[:, :of_first_attribute].sum(axis=1)
+        return np.concatenate([score[:, np.newaxis], scores, _f1_of_types(overall)], axis=1)
+
+    @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """The sub-populations, and the types for all essays together."""
         classes = self.classes
@@ -589,11 +681,12 @@ class Evaluation:
     def notices(self) -> list[str]:
         """Essays of the submission that are not in the solution, and sub-populations too small to tell."""
         notices = []
-        if self.unknown_essays:
-            shown = [_short(text) for text in self.unknown_essays[:ROWS_SHOWN]]
+        unknown = [text for text in self.submission.essay_ids if text not in self.prepared.essay_numbers]
+        if unknown:
+            shown = [_short(text) for text in unknown[:ROWS_SHOWN]]
             notices.append(
-                f"{_counted(len(self.unknown_essays), 'essay')} of the submission not in the solution, "
-                f"ignored: {_listed(shown, len(self.unknown_essays))}"
+                f"{_counted(len(unknown), 'essay')} of the submission not in the solution, "
+                f"ignored: {_listed(shown, len(unknown))}"
             )
         small = [
             f"{attribute} = {value} ({size})"
@@ -1202,9 +1295,15 @@ def macro_f1(counts: Floats) -> Floats:
     >>> macro_f1(np.array([[1.0, 0, 0], [0, 0, 1], [0, 1, 0]])).tolist()
     0.5
     """
-    tp, fp, fn = np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
-    occurs = tp + fn > 0
-    return _ratio(np.where(occurs, f1_score(tp, fp, fn), 0.0).sum(axis=-1), occurs.sum(axis=-1))
+    f1 = _f1_of_types(np.asarray(counts, dtype=np.float64))
+    occurs = ~np.isnan(f1)
+    return _ratio(np.where(occurs, f1, 0.0).sum(axis=-1), occurs.sum(axis=-1))
+
+
+def _f1_of_types(counts: Floats) -> Floats:
+    """F1 of each type, (..., types), from (..., types, 3) counts; NaN where the truth lacks the type."""
+    tp, fp, fn = np.moveaxis(counts, -1, 0)
+    return np.where(tp + fn > 0, f1_score(tp, fp, fn), np.nan)
 
 
 def _ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
@@ -1244,6 +1343,14 @@ def _populations(
     labels = [(attribute, value) for attribute, values in zip(attributes, values_of) for value in values]
     first_label = np.cumsum([0, *map(len, values_of[:-1])])
     of_essay = codes + first_label[:, np.newaxis]
+    return Populations(labels, of_essay, np.bincount(of_essay.ravel()))
+
+
+def _populations_of_some(populations: Populations, essays: Ints) -> Populations:
+    """The sub-populations of some of the essays, without those that lose all their members."""
+    occurring, of_essay = np.unique(populations.of_essay[:, essays], return_inverse=True)
+    of_essay = of_essay.reshape(-1, len(essays))
+    labels = [populations.labels[number] for number in occurring.tolist()]
     return Populations(labels, of_essay, np.bincount(of_essay.ravel()))
 
 
@@ -1303,16 +1410,16 @@ def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: fl
 
     Parameters
     ----------
-    scores : (k,) float
+    scores : (..., k) float
         s, the scores of the sub-populations.
-    sizes : (k,) int or float
-        |P|, their numbers of essays, above 0.
+    sizes : (..., k) int or float
+        |P|, their numbers of essays; sub-populations of size 0 have no weight, whatever their score.
     temperature : float, at least 0
         α; infinity leaves only the lowest score.
 
     Returns
     -------
-    (k,) float, of sum 1
+    (..., k) float, of sum 1 over the last axis
 
     Examples
     --------
@@ -1323,28 +1430,36 @@ def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: fl
     >>> softmin_weights([0.6, 0.8], [1, 1], temperature=np.inf).tolist()
     [1.0, 0.0]
     """
-    excess = np.asarray(scores, dtype=np.float64) - np.min(scores)
-    # Counted from the minimum, no exponential overflows; and α = infinity is not multiplied by 0.
+    _, excess = _above_lowest(scores, sizes)
+    # Counted from the lowest, no exponential overflows; and an infinite α is not multiplied by 0.
     exponent = np.multiply(excess, temperature, out=np.zeros_like(excess), where=excess > 0)
     weights = np.asarray(sizes) * np.exp(-exponent)
-    return np.asarray(weights / weights.sum())
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True), dtype=np.float64)
 
 
-def softmin(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65.0) -> float:
-    """ν = Σ_j β_j·s_j, with the weights and parameters of `softmin_weights`.
+def softmin(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65.0) -> Floats:
+    """ν = Σ_j β_j·s_j, with the weights and parameters of `softmin_weights`; shape (...).
 
     Examples
     --------
-    The two models of section 3: equal on average, but the second is biased.
+    The two models of section 3, equal on average; the second is biased, which the minimum shows:
 
-    >>> softmin([0.7, 0.7], [1, 1], temperature=np.inf), softmin([0.6, 0.8], [1, 1], temperature=np.inf)
-    (0.7, 0.6)
-    >>> round(softmin([0.6, 0.8], [1, 1], temperature=65), 6)
-    0.6
+    >>> for temperature in (0, 10, np.inf):
+    ...     softmin([[0.7, 0.7], [0.6, 0.8]], [1, 1], temperature).round(3).tolist()
+    [0.7, 0.7]
+    [0.7, 0.624]
+    [0.7, 0.6]
     """
-    least = np.min(scores)
-    # From the minimum up, equal scores give exactly themselves and ν is never below the lowest.
-    return float(least + (softmin_weights(scores, sizes, temperature) * (np.asarray(scores) - least)).sum())
+    lowest, excess = _above_lowest(scores, sizes)
+    # From the lowest up, equal scores give exactly themselves and ν is never below the lowest.
+    return np.asarray(lowest + (softmin_weights(scores, sizes, temperature) * excess).sum(axis=-1))
+
+
+def _above_lowest(scores: npt.ArrayLike, sizes: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """The lowest score of a sub-population that has members, (...), and each one's excess over it, (..., k)."""
+    scores, present = np.broadcast_arrays(np.asarray(scores, dtype=np.float64), np.asarray(sizes) > 0)
+    lowest = np.min(scores, axis=-1, where=present, initial=np.inf)
+    return lowest, np.where(present, scores - lowest[..., np.newaxis], 0.0)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -1371,7 +1486,7 @@ def _explain(evaluation: Evaluation) -> pd.DataFrame:
     prepared = evaluation.prepared
     pairs = _pairs(evaluation.predictions, prepared)
     prediction_ids, truth_ids = (
-        np.array([*ids, None], dtype=object) for ids in (evaluation.row_ids, prepared.row_ids)
+        np.array([*ids, None], dtype=object) for ids in (evaluation.submission.row_ids, prepared.row_ids)
     )
 
     pair = _closest_pair(pairs, pairs.prediction, len(evaluation.given.row))
@@ -1381,7 +1496,7 @@ def _explain(evaluation: Evaluation) -> pd.DataFrame:
     predictions = _describe(evaluation.given, evaluation.predictions, pairs, pair, why_unmatched).assign(
         side="prediction",
         row_id=prediction_ids[:-1],
-        essay_id=evaluation.essay_id_of_row,
+        essay_id=np.array(evaluation.submission.essay_ids, dtype=object)[evaluation.submission.segments.essay],
         partner=truth_ids[pairs.truth[pair]],
     )
 

@@ -1,0 +1,64 @@
+"""How the command lines fail: with a message and an exit code, never with a traceback.
+
+====  ======================================================================
+code  meaning
+====  ======================================================================
+0     done
+2     wrong usage: unknown option, a file that does not exist
+3     the submission is rejected; the participant can read why
+4     the solution, a parameter or the metric file is wrong: a host's matter
+====  ======================================================================
+"""
+
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Callable
+
+__all__ = ["HostError", "SubmissionRejected", "ToolError", "UsageError", "run"]
+
+
+class ToolError(Exception):
+    """A failure whose text is all that the user needs to see."""
+
+    exit_code = 1
+
+
+class UsageError(ToolError):
+    """The command line asks for something that is not there."""
+
+    exit_code = 2
+
+
+class SubmissionRejected(ToolError):
+    """The participant's file is wrong."""
+
+    exit_code = 3
+
+
+class HostError(ToolError):
+    """The host's files, parameters or metric are wrong."""
+
+    exit_code = 4
+
+
+def run(main: Callable[[list[str]], None], arguments: list[str] | None = None) -> int:
+    """Run a command line; return its exit code.
+
+    Python warnings appear as one line each on stderr, and so does what went wrong.
+    """
+    warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
+    try:
+        main(sys.argv[1:] if arguments is None else arguments)
+        sys.stdout.flush()
+    except ToolError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 128 + signal.SIGINT
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough; Python must not complain again while it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

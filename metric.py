@@ -109,6 +109,7 @@ CHARACTERS_SHOWN = 40
 COLUMNS_SHOWN = 20
 
 ROWS_AT_ONCE = 8192
+LARGEST_FLOAT = int(np.finfo(np.float64).max)
 
 # One integer sorts segments by essay, first word, last word and type.
 _POSITION_BITS = 17
@@ -935,7 +936,10 @@ class _Table:
         """A column as floats, (n,), with NaN for what is not a number."""
         values = self.frame[column]
         if not pd.api.types.is_numeric_dtype(values):
-            values = values.astype(object)
+            # pandas fails on integers beyond the range of a float, which a CSV column may hold.
+            values = values.astype(object).map(
+                lambda value: np.inf if isinstance(value, int) and abs(value) > LARGEST_FLOAT else value
+            )
         return np.asarray(pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan))
 
     def cell_of(self, column: str) -> Callable[[int], str]:
@@ -1309,7 +1313,8 @@ def _f1_of_types(counts: Floats) -> Floats:
 def _ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
     """numerator / denominator, NaN where the denominator is 0."""
     a, b = np.broadcast_arrays(np.asarray(numerator, dtype=np.float64), np.asarray(denominator))
-    return np.divide(a, b, out=np.full(a.shape, np.nan), where=b != 0)
+    quotient: Floats = np.divide(a, b, out=np.full(a.shape, np.nan), where=b != 0)
+    return quotient
 
 
 # ---------------------------------------------------------------------------------------------
@@ -1397,7 +1402,8 @@ def population_counts(essay_counts: Floats, populations: Populations) -> Floats:
         np.stack([np.bincount(members, column, minlength=number) for column in columns], axis=-1)
         for members in populations.of_essay
     ]
-    return np.sum(sums, axis=0).reshape(number, *essay_counts.shape[1:])
+    total: Floats = np.sum(sums, axis=0)
+    return total.reshape(number, *essay_counts.shape[1:])
 
 
 # ---------------------------------------------------------------------------------------------
@@ -1434,7 +1440,8 @@ def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: fl
     # Counted from the lowest, no exponential overflows; and an infinite α is not multiplied by 0.
     exponent = np.multiply(excess, temperature, out=np.zeros_like(excess), where=excess > 0)
     weights = np.asarray(sizes) * np.exp(-exponent)
-    return np.asarray(weights / weights.sum(axis=-1, keepdims=True), dtype=np.float64)
+    normalised: Floats = weights / weights.sum(axis=-1, keepdims=True)
+    return normalised
 
 
 def softmin(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65.0) -> Floats:

@@ -48,7 +48,7 @@ def _read_with_pyarrow(path: Path, text_columns: Collection[str]) -> pd.DataFram
     """The table, or None where pyarrow is missing or the file not plain: pandas then decides."""
     try:
         import pyarrow
-        from pyarrow import csv as arrow_csv
+        import pyarrow.csv as arrow_csv
     except ImportError:
         return None
     types = dict.fromkeys(text_columns, pyarrow.string())
@@ -64,6 +64,9 @@ def _read_with_pyarrow(path: Path, text_columns: Collection[str]) -> pd.DataFram
                 ),
             )
         except (pyarrow.ArrowException, OSError):
+            return None
+        # pyarrow takes what is not UTF-8 for bytes, and repeats names; pandas rejects the one, numbers the other.
+        if any(map(pyarrow.types.is_binary, table.schema.types)):
             return None
         if len(set(table.column_names)) < len(table.column_names):
             return None

@@ -65,7 +65,7 @@ def _read_with_pyarrow(path: Path, text_columns: Collection[str]) -> pd.DataFram
             )
         except (pyarrow.ArrowException, OSError):
             return None
-        # pyarrow takes what is not UTF-8 for bytes, and repeats names; pandas rejects the one, numbers the other.
+        # What is not UTF-8, pyarrow takes for bytes, and it lets names repeat; pandas rejects and numbers them.
         if any(map(pyarrow.types.is_binary, table.schema.types)):
             return None
         if len(set(table.column_names)) < len(table.column_names):

@@ -1,0 +1,74 @@
+"""What all benchmarks share: the clock, the machine and the table."""
+
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["machine", "memory_of", "print_table", "seconds_of", "seconds_of_processes"]
+
+
+def seconds_of(work: Callable[[], Any], repeats: int = 1) -> float:
+    """Median wall time of one call."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def seconds_of_processes(commands: list[list[str]], repeats: int) -> list[float]:
+    """Median wall time of each command, run in turns so that a slow spell of the machine hits all."""
+    times: list[list[float]] = [[] for _ in commands]
+    for _ in range(repeats):
+        for command, taken in zip(commands, times):
+            start = time.perf_counter()
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            taken.append(time.perf_counter() - start)
+    return [statistics.median(taken) for taken in times]
+
+
+def memory_of(program: str) -> tuple[float, float]:
+    """Run a Python program in its own process: what it prints last, as a number, and its peak memory in MB.
+
+    The peak is Linux's VmHWM; getrusage's would include what this process held when it forked.
+    """
+    program += (
+        "\nfrom pathlib import Path\n"
+        "status = dict(line.split(':', 1) for line in Path('/proc/self/status').read_text().splitlines())\n"
+        "print(int(status['VmHWM'].split()[0]) / 1024)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    seconds, megabytes = done.stdout.split()[-2:]
+    return float(seconds), float(megabytes)
+
+
+def machine() -> str:
+    """One line on the machine and the versions."""
+    model = platform.processor() or platform.machine()
+    if os.path.exists("/proc/cpuinfo"):
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            model = next((line.partition(":")[2].strip() for line in lines if "model name" in line), model)
+    memory = resource.getpagesize() * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (
+        f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB; Python {platform.python_version()}, "
+        f"pandas {pd.__version__}, numpy {np.__version__}"
+    )
+
+
+def print_table(title: str, header: list[str], rows: list[list[str]]) -> None:
+    """Print a Markdown table; its second and later columns are numbers."""
+    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
+    print(f"\n{title}\n")
+    for row in [header, ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])], *rows]:
+        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))]
+        print(f"| {' | '.join(cells)} |", flush=True)

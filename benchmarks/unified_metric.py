@@ -1,0 +1,166 @@
+"""How fast is the Unified Metric?
+
+    python -m benchmarks.unified_metric [FOLDER]
+
+FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair; without it, made-up
+essays of the same number and size are scored.  Others are timed in the same run where they are installed
+(requirements-dev.txt): nervaluate counts strict, exact, partial and type matches of labelled spans, seqeval
+gives F1 over exact spans of BIO tags per word, the classic scorer plain F1 as in Feedback Prize 1.  None of
+them removes overlaps, weighs effectiveness or knows sub-populations.
+"""
+
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import pandas as pd
+
+import metric
+from benchmarks import classic
+from benchmarks.measure import machine, memory_of, print_table, seconds_of, seconds_of_processes
+from competition.errors import HostError
+from competition.files import read_csv
+from tests import transcription
+from tests.essays import make_competition
+
+ROOT = Path(metric.__file__).parent
+REAL_ESSAYS = 15_594
+REPEATS = 9
+
+
+def main(folder: Path | None) -> None:
+    warnings.simplefilter("ignore", metric.TruthOverlapWarning)
+    with tempfile.TemporaryDirectory() as temporary:
+        if folder is None:
+            folder = Path(temporary)
+            for name, frame in zip(("solution", "submission"), make_competition(REAL_ESSAYS)):
+                frame.to_csv(folder / f"{name}.csv.gz", index=False)
+        paths = [folder / "solution.csv.gz", folder / "submission.csv.gz"]
+        frames = [read_csv(path, {"essay_id", *metric.TEXT_COLUMNS}, HostError) for path in paths]
+        print(machine())
+        print(f"{len(frames[0]):,} true and {len(frames[1]):,} predicted segments", flush=True)
+        compare_scorers(*frames)
+        compare_processes(paths)
+    show_growth()
+
+
+def compare_scorers(solution: pd.DataFrame, submission: pd.DataFrame) -> None:
+    """score() and others on frames."""
+    prepared = metric.prepare(solution, "row_id")
+    score = seconds_of(lambda: metric.score(solution, submission, "row_id"), REPEATS)
+    rows = [("score()", score), ("a further submission, solution prepared", 0.0)]
+    rows[1] = (rows[1][0], seconds_of(lambda: prepared.evaluate(submission), REPEATS))
+    rows.append(("literal transcription", seconds_of(lambda: transcription.score(solution, submission))))
+    rows.append(("classic set-based F1", seconds_of(lambda: classic.macro_f1(solution, submission))))
+    rows += time_nervaluate(solution, submission) + time_seqeval(solution, submission)
+    print_table(
+        "Scoring frames, median seconds",
+        ["scorer", "seconds", "times score()"],
+        [[name, f"{seconds:.3f}", f"{seconds / score:.2f}"] for name, seconds in rows],
+    )
+
+
+def time_nervaluate(solution: pd.DataFrame, submission: pd.DataFrame) -> list[tuple[str, float]]:
+    try:
+        from nervaluate import Evaluator
+    except ImportError:
+        return []
+    essays = sorted(set(solution["essay_id"]))
+    truth, predicted = (spans(frame, essays) for frame in (solution, submission))
+    types = list(metric.DISCOURSE_TYPES)
+    return [("nervaluate", seconds_of(lambda: Evaluator(truth, predicted, types, loader="dict").evaluate()))]
+
+
+def time_seqeval(solution: pd.DataFrame, submission: pd.DataFrame) -> list[tuple[str, float]]:
+    try:
+        from seqeval.metrics import f1_score
+    except ImportError:
+        return []
+    essays = sorted(set(solution["essay_id"]))
+    both = [spans(frame, essays) for frame in (solution, submission)]
+    lengths = [1 + max(span["end"] for side in both for span in side[number]) for number in range(len(essays))]
+    truth, predicted = (tags(side, lengths) for side in both)
+    return [("seqeval", seconds_of(lambda: f1_score(truth, predicted)))]
+
+
+def spans(frame: pd.DataFrame, essays: list[str]) -> list[list[dict[str, object]]]:
+    """Labelled spans per essay."""
+    first, last = metric.parse_predictionstrings(frame["predictionstring"].tolist())
+    by_essay: dict[str, list[dict[str, object]]] = {essay: [] for essay in essays}
+    for essay, label, start, end in zip(
+        frame["essay_id"], frame["discourse_type"], first.tolist(), last.tolist()
+    ):
+        by_essay[essay].append({"label": label, "start": start, "end": end})
+    return list(by_essay.values())
+
+
+def tags(essays: list[list[dict[str, object]]], lengths: list[int]) -> list[list[str]]:
+    """BIO tags per word; where segments overlap, the later one's."""
+    tagged = []
+    for essay, length in zip(essays, lengths):
+        words = ["O"] * length
+        for span in essay:
+            words[span["start"] : span["end"] + 1] = [
+                f"B-{span['label']}",
+                *[f"I-{span['label']}"] * (span["end"] - span["start"]),
+            ]
+        tagged.append(words)
+    return tagged
+
+
+def compare_processes(paths: list[Path]) -> None:
+    """evaluate.py as a whole, against a process that only imports pandas and reads the two files."""
+    read = f"import pandas as pd\nfor path in {[str(path) for path in paths]}: pd.read_csv(path, ENGINE)"
+    try:
+        import pyarrow  # noqa: F401
+
+        read = read.replace("ENGINE", "engine='pyarrow'")
+    except ImportError:
+        read = read.replace("ENGINE", "engine='c'")
+    commands = [[sys.executable, "-c", read], [sys.executable, str(ROOT / "evaluate.py"), *map(str, paths)]]
+    base, whole = seconds_of_processes(commands, REPEATS)
+    print_table(
+        "Whole processes, median seconds",
+        ["process", "seconds", "times reading"],
+        [
+            ["import pandas and read the two files", f"{base:.2f}", "1.00"],
+            ["evaluate.py: score, Public and Private, tables", f"{whole:.2f}", f"{whole / base:.2f}"],
+        ],
+    )
+
+
+def show_growth() -> None:
+    """Time and peak memory of a process for 1, 4 and 16 times the essays."""
+    rows: list[list[str]] = []
+    first = None
+    for times in (1, 4, 16):
+        essays = times * REAL_ESSAYS
+        frames = (
+            f"import sys, time, warnings; sys.path.insert(0, {str(ROOT)!r}); warnings.simplefilter('ignore')\n"
+            f"import metric\nfrom tests.essays import make_competition\nframes = make_competition({essays})\n"
+        )
+        _, before = memory_of(f"{frames}\nprint(0)")
+        seconds, after = memory_of(
+            f"{frames}\nstart = time.perf_counter(); metric.score(*frames, 'row_id')\n"
+            "print(time.perf_counter() - start)"
+        )
+        first = first or seconds
+        rows.append(
+            [
+                f"{essays:,}",
+                f"{seconds:.2f}",
+                f"{seconds / first:.1f}",
+                f"{before:.0f}",
+                f"{after - before:.0f}",
+            ]
+        )
+    print_table(
+        "Growth: first score() of a fresh process",
+        ["essays", "seconds", "times the first", "MB with the frames", "MB more for score()"],
+        rows,
+    )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)

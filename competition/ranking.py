@@ -234,7 +234,7 @@ def _visible(folder: Path) -> list[Path]:
 
 
 def _team_of(name: str) -> str:
-    return name.removesuffix(".gz").removesuffix(".csv")
+    return Path(name.removesuffix(".gz")).stem
 
 
 def _hash(*parts: str) -> str:

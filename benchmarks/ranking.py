@@ -9,13 +9,15 @@ essays of the same number and size are ranked.  Every team's file is a different
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from benchmarks.measure import machine, memory_of, print_table
+from benchmarks.measure import machine, memory_of, print_table, seconds_of
 from benchmarks.unified_metric import REAL_ESSAYS
+from competition import metric_file, scoring
 from tests.essays import make_competition
 
 ROOT = Path(__file__).parent.parent
@@ -53,6 +55,7 @@ def main(folder: Path | None) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         real = Path(temporary) / "real"
         write_teams(real, folder, REAL_ESSAYS, TEAMS)
+        show_scoring(real)
         show_throughput(real)
         show_memory(real)
         show_bootstrap(real)
@@ -92,6 +95,21 @@ def show_throughput(folder: Path) -> None:
         f"{TEAMS} submissions of real size, read and scored whole, Public and Private",
         ["processes", "submissions per second", "times one process"],
         [["1", f"{one:.1f}", "1.00"], ["2", f"{two:.1f}", f"{two / one:.2f}"]],
+    )
+
+
+def show_scoring(folder: Path) -> None:
+    """Submissions per second of one process, once read."""
+    metric = metric_file.load(ROOT / "metric.py")
+    warnings.simplefilter("ignore", metric.TruthOverlapWarning)
+    prepared = scoring.prepare(metric, scoring.read_solution(metric, folder / "solution.csv.gz", {}), {})
+    paths = sorted((folder / "teams").iterdir())[:5]
+    frames = [scoring.read_submission(metric, path, {}) for path in paths]
+    seconds = seconds_of(lambda: [scoring.evaluate(prepared, frame) for frame in frames], TURNS) / len(frames)
+    print_table(
+        "Submissions of real size once read, scored whole, Public and Private by one process",
+        ["", "submissions per second"],
+        [["scoring", f"{1 / seconds:.1f}"]],
     )
 
 

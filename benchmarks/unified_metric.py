@@ -13,6 +13,7 @@ import sys
 import tempfile
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -84,10 +85,10 @@ def time_seqeval(solution: pd.DataFrame, submission: pd.DataFrame) -> list[tuple
     return [("seqeval", seconds_of(lambda: f1_score(truth, predicted)))]
 
 
-def spans(frame: pd.DataFrame, essays: list[str]) -> list[list[dict[str, object]]]:
+def spans(frame: pd.DataFrame, essays: list[str]) -> list[list[dict[str, Any]]]:
     """Labelled spans per essay."""
     first, last = metric.parse_predictionstrings(frame["predictionstring"].tolist())
-    by_essay: dict[str, list[dict[str, object]]] = {essay: [] for essay in essays}
+    by_essay: dict[str, list[dict[str, Any]]] = {essay: [] for essay in essays}
     for essay, label, start, end in zip(
         frame["essay_id"], frame["discourse_type"], first.tolist(), last.tolist()
     ):
@@ -95,7 +96,7 @@ def spans(frame: pd.DataFrame, essays: list[str]) -> list[list[dict[str, object]
     return list(by_essay.values())
 
 
-def tags(essays: list[list[dict[str, object]]], lengths: list[int]) -> list[list[str]]:
+def tags(essays: list[list[dict[str, Any]]], lengths: list[int]) -> list[list[str]]:
     """BIO tags per word; where segments overlap, the later one's."""
     tagged = []
     for essay, length in zip(essays, lengths):

@@ -5,7 +5,7 @@ likely it is to be effective.  This file turns such a submission into one number
 follows R. Abboud's memo "Shovel-Ready Competition - Unified Metric" (23 January 2024), whose sections
 are given in brackets, and reads in the order in which data passes through it:
 
-    input                    parse_predictionstrings
+    input                    parse_predictionstrings, parse_segments
     overlap removal     [1]    remove_overlaps
     matching            [2.1, 2.4]  match
     fractional TP       [2.2, 2.3]  intersection_over_union, true_positive_fraction
@@ -17,6 +17,16 @@ are given in brackets, and reads in the order in which data passes through it:
 solution once for many submissions:
 
     prepare(solution, "row_id").evaluate(submission).score == score(solution, submission, "row_id")
+
+Solution and submission come, each for itself, with one row per segment or, where they have a column
+``segments``, with one row per essay, which Kaggle's own check of rows lets pass:
+
+    essay_id,segments
+    423A1CA112E2,Lead 0 44 0.8312;Concluding Statement 380 402 0.1
+    BC75783F96E3,none
+
+(type, first word, last word, probability of effective; in the solution the label, 0 or 1).  Both formats
+of the same segments give the same score, to the last bit.
 
 Where the memo is silent, this file decides (each decision has a test):
 
@@ -30,7 +40,8 @@ Where the memo is silent, this file decides (each decision has a test):
   ``intersectional=True`` takes every combination that occurs.  Essays whose value is missing form a
   sub-population of their own.  The size of a sub-population is its number of essays.
 * Predictions for essays outside the solution are ignored; an empty submission scores 0.
-* A pair of probabilities may miss the sum 1 by 0.001 and is then normalised.
+* A pair of probabilities may miss the sum 1 by 0.001.  d[1] is then their second divided by their sum,
+  and d[0] = 1 - d[1].
 
 Errors in the submission raise ``ParticipantVisibleError``, whose text depends on the submission alone;
 errors of the host (solution, parameters) raise ``HostVisibleError``, which participants never see.
@@ -55,6 +66,7 @@ __all__ = [
     "Populations",
     "PreparedSolution",
     "ReadSubmission",
+    "RowIds",
     "Segments",
     "TruthOverlapWarning",
     "count_outcomes",
@@ -65,11 +77,14 @@ __all__ = [
     "make_segments",
     "match",
     "parse_predictionstrings",
+    "parse_segments",
     "population_counts",
     "prepare",
+    "read",
     "remove_overlaps",
     "score",
     "softmin",
+    "softmin_gradient",
     "softmin_weights",
     "true_positive_fraction",
 ]
@@ -95,6 +110,9 @@ SMALL_SUBPOPULATION = 50
 MISSING = "(missing)"
 ALL = "(all)"
 
+# Why points are lost.
+CAUSES = ("wrong type", "boundaries", "effectiveness", "missed", "spurious", "overlaps")
+
 # Columns beside those named by a *_column_name parameter that hold text, whatever they look like:
 # a tool that reads the files must not turn the predictionstring "7" into a number.
 TEXT_COLUMNS = ("discourse_type", "predictionstring")
@@ -102,7 +120,13 @@ TEXT_COLUMNS = ("discourse_type", "predictionstring")
 # A submission has as many rows as it predicts segments; its row ids do not answer the solution's.
 FREE_ROWS = True
 
+LABEL_COLUMN = "discourse_effectiveness"
 PROBABILITY_COLUMNS = ("score_discourse_effectiveness_0", "score_discourse_effectiveness_1")
+
+# A file with this column has one row per essay.
+SEGMENTS_COLUMN = "segments"
+NO_SEGMENTS = "none"
+SHORTEST_SEGMENT = "Lead 0 0 0"
 
 ROWS_SHOWN = 5
 CHARACTERS_SHOWN = 40
@@ -111,6 +135,11 @@ COLUMNS_SHOWN = 20
 ROWS_AT_ONCE = 8192
 LARGEST_FLOAT = int(np.finfo(np.float64).max)
 
+# To here every integer is a float, as is every power of ten below: one division rounds correctly.
+LARGEST_EXACT_INTEGER = 2**53
+MOST_PLACES = 17  # of what Python prints; and an integer of as many digits, and one before, fits in 64 bits
+POWERS_OF_TEN = 10.0 ** np.arange(MOST_PLACES + 1)
+
 # One integer sorts segments by essay, first word, last word and type.
 _POSITION_BITS = 17
 _TYPE_BITS = 3
@@ -118,6 +147,7 @@ _TYPE_BITS = 3
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+Characters = npt.NDArray[np.uint8]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -170,6 +200,11 @@ def score(
     submission : DataFrame, one row per predicted segment
         The same first four columns, and ``score_discourse_effectiveness_0`` and
         ``score_discourse_effectiveness_1``: two probabilities that sum to one.
+
+        Either frame may instead have one row per essay and, in place of the columns of the segment, one
+        column ``segments``: type, first word, last word and probability of effective (in the solution
+        0 or 1) of each, as in "Lead 0 44 0.8312;Concluding Statement 380 402 0.1"; in the submission "none"
+        for no segment.
     row_id_column_name : str
         Names rows in error messages; has no influence on the score.
     essay_id_column_name : str
@@ -311,29 +346,16 @@ def prepare(
     """
     attributes = _attributes(subpopulation_column_names)
     _check_parameters(segment_weight, overlap_threshold, temperature)
-    columns = (
-        row_id_column_name,
-        essay_id_column_name,
-        "discourse_type",
-        "predictionstring",
-        "discourse_effectiveness",
-        *attributes,
-    )
     table = _Table(solution, "the solution", row_id_column_name, HostVisibleError)
-    table.check_columns(columns)
+    table.check_columns(row_id_column_name, essay_id_column_name, *table.columns(LABEL_COLUMN), *attributes)
     if solution.empty:
         raise HostVisibleError("the solution has no rows.")
 
-    essay_in_file, texts = table.texts(essay_id_column_name)
+    essay_in_file, texts = table.essays(essay_id_column_name)
     essay_ids = sorted(texts)
     essay_numbers = {text: number for number, text in enumerate(essay_ids)}
     essay = np.array([essay_numbers[text] for text in texts], dtype=np.int64)[essay_in_file]
-    discourse_type = table.discourse_types()
-    first, last = table.words()
-    effectiveness = table.effectiveness()
-    given = Segments(
-        essay, first, last, discourse_type, 1.0 - effectiveness, effectiveness, np.arange(len(solution))
-    )
+    given, row_ids = table.truths(essay)
     truths = remove_overlaps(given)
     _warn_of_overlaps(given, truths)
     return PreparedSolution(
@@ -341,7 +363,7 @@ def prepare(
         essay_numbers=essay_numbers,
         given=given,
         truths=truths,
-        row_ids=table.row_ids(),
+        row_ids=row_ids,
         populations=_populations(table, attributes, essay, essay_ids, intersectional),
         row_id_column_name=row_id_column_name,
         essay_id_column_name=essay_id_column_name,
@@ -353,6 +375,33 @@ def prepare(
     )
 
 
+def read(
+    submission: pd.DataFrame, row_id_column_name: str, essay_id_column_name: str = "essay_id"
+) -> "ReadSubmission":
+    """Check and digest a submission, which takes no solution.  Parameters are those of `score`.
+
+    Raises
+    ------
+    ParticipantVisibleError
+        The submission is malformed.
+
+    Examples
+    --------
+    >>> submission = pd.DataFrame({
+    ...     "essay_id": ["A", "B"],
+    ...     "segments": ["Lead 0 44 0.8312;Concluding Statement 380 402 0.1", "none"],
+    ... })
+    >>> segments = read(submission, "essay_id").segments
+    >>> segments.first.tolist(), segments.d1.tolist()
+    ([0, 380], [0.8312, 0.1])
+    """
+    table = _Table(submission, "the submission", row_id_column_name, ParticipantVisibleError)
+    table.check_columns(row_id_column_name, essay_id_column_name, *table.columns(*PROBABILITY_COLUMNS))
+    essay, essay_ids = table.essays(essay_id_column_name)
+    segments, row_ids = table.predictions(essay)
+    return ReadSubmission(segments, essay_ids, row_ids)
+
+
 class Segments(NamedTuple):
     """Segments of many essays, as columns of equal length n.
 
@@ -361,8 +410,8 @@ class Segments(NamedTuple):
     essay : (n,) int, the essay's number among the sorted essay ids of the solution; -1 if not among them
     first, last : (n,) int, positions of the first and the last word, both inclusive, from 0
     discourse_type : (n,) int, index into `DISCOURSE_TYPES`
-    d0, d1 : (n,) float, probability of ineffective and of effective; of a true segment 1 - E and E
-    row : (n,) int, the segment's row in the frame it came from, from 0
+    d0, d1 : (n,) float, probability of ineffective and of effective, d0 = 1 - d1; of a true segment d1 = E
+    row : (n,) int, the segment's number in the file it came from, from 0
     """
 
     essay: Ints
@@ -406,19 +455,47 @@ class Populations(NamedTuple):
     sizes: Ints
 
 
+class RowIds(NamedTuple):
+    """What the segments of a file are called.
+
+    Attributes
+    ----------
+    ids : (rows,) array, the row ids
+    row : (n,) int, the row of each segment
+    one_row_per_essay : bool
+    """
+
+    ids: Any
+    row: Ints
+    one_row_per_essay: bool
+
+    def names(self) -> list[object]:
+        """The row's id, or with one row per essay this, a colon and the place in its cell, from 1; (n,)."""
+        ids = self.ids[self.row]
+        if not self.one_row_per_essay:
+            return list(ids)
+        place = np.arange(len(self.row)) - np.searchsorted(self.row, self.row) + 1
+        return [f"{_as_text(row_id)}:{number}" for row_id, number in zip(ids, place.tolist())]
+
+    def part(self, rows: Bools) -> "RowIds":
+        """Those of some of the file's rows, (rows,) bool."""
+        row = (np.cumsum(rows) - 1)[self.row[rows[self.row]]]
+        return RowIds(self.ids[rows], row, self.one_row_per_essay)
+
+
 class ReadSubmission(NamedTuple):
-    """A submission, checked and digested by `PreparedSolution.read`.
+    """A submission, checked and digested by `read`.
 
     Attributes
     ----------
     segments : Segments, (n,), whose ``essay`` is an index into `essay_ids`
     essay_ids : list of str, the essays of the submission
-    row_ids : (n,) array
+    row_ids : RowIds, (n,)
     """
 
     segments: Segments
     essay_ids: list[str]
-    row_ids: Any
+    row_ids: RowIds
 
 
 @dataclass(frozen=True, eq=False)
@@ -429,7 +506,7 @@ class PreparedSolution:
     essay_numbers: dict[str, int]
     given: Segments
     truths: Segments
-    row_ids: npt.NDArray[np.object_]
+    row_ids: RowIds
     populations: Populations
     row_id_column_name: str
     essay_id_column_name: str
@@ -441,7 +518,7 @@ class PreparedSolution:
 
     def part(self, rows: Bools) -> "PreparedSolution":
         """What `prepare` makes of some of the solution's rows, (n,) bool, without reading them again."""
-        given = self.given.take(rows)
+        given = self.given.take(rows[self.row_ids.row])
         essays, essay = np.unique(given.essay, return_inverse=True)
         given = given._replace(essay=essay, row=np.arange(len(essay)))
         essay_ids = [self.essay_ids[number] for number in essays.tolist()]
@@ -451,7 +528,7 @@ class PreparedSolution:
             essay_numbers={text: number for number, text in enumerate(essay_ids)},
             given=given,
             truths=remove_overlaps(given),
-            row_ids=self.row_ids[rows],
+            row_ids=self.row_ids.part(rows),
             populations=_populations_of_some(self.populations, essays),
         )
 
@@ -463,22 +540,7 @@ class PreparedSolution:
         ParticipantVisibleError
             The submission is malformed.
         """
-        table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
-        table.check_columns(
-            (
-                self.row_id_column_name,
-                self.essay_id_column_name,
-                "discourse_type",
-                "predictionstring",
-                *PROBABILITY_COLUMNS,
-            )
-        )
-        essay, essay_ids = table.texts(self.essay_id_column_name)
-        discourse_type = table.discourse_types()
-        first, last = table.words()
-        d0, d1 = table.probabilities()
-        segments = Segments(essay, first, last, discourse_type, d0, d1, np.arange(len(submission)))
-        return ReadSubmission(segments, essay_ids, table.row_ids())
+        return read(submission, self.row_id_column_name, self.essay_id_column_name)
 
     def evaluate(self, submission: pd.DataFrame | ReadSubmission) -> "Evaluation":
         """Score one submission: a frame, or what `read` made of it.
@@ -538,6 +600,10 @@ class Evaluation:
         The score, that of each sub-population and the F1 of each type.
     items : list of str
         The essays that `resample` weighs.
+    gradient : (essays, types, 3) float
+        By how much the score rises per unit of each of `essay_counts`.
+    losses, confusion, forecasts, groups : DataFrame
+        See the properties.
     prepared, submission : PreparedSolution, ReadSubmission
         What was scored against what.
     given, predictions : Segments
@@ -612,19 +678,120 @@ class Evaluation:
         Columns
         -------
         side : "prediction" or "truth"
-        row_id, essay_id, discourse_type : as in the file
+        row_id, essay_id, discourse_type : as in the file; with one row per essay, row_id is the row's id,
+            a colon and the segment's place in its cell, from 1
         first, last, words : position of the first and last word and their number, as in the file
         words_kept : number of words after overlap removal
         outcome : of a prediction "matched", "wrong type" (overlaps a truth of another type enough to
-            match it), "too little overlap" (shares words with a truth), "no truth there", "discarded"
-            (by overlap removal) or "unknown essay"; of a truth "matched", "missed" or "discarded"
-        partner : row id of the matched segment, else of the one on the other side that comes closest
+            match it), "too little overlap" (shares words with a truth, or would match one had it not lost
+            words), "no truth there", "discarded" (by overlap removal) or "unknown essay"; of a truth
+            "matched", "missed" or "discarded"
+        partner : row id of the matched segment, else of the one on the other side that comes closest; of a
+            discarded prediction, and of what it would have found, the one that it would have matched
+        partner_type, partner_first, partner_last : its discourse type and its words, as in the file
         overlap_prediction, overlap_truth : share of the prediction's and the truth's words in common
-        iou : intersection over union with the partner
+        iou : intersection over union with the partner; as these shares, after overlap removal, but of a
+            discarded prediction with its words as given
         effectiveness : d[E], of matched segments
         tp : the TP fraction; 0 where unmatched
+        points_lost : by how much the score would rise, to first order, were this segment alone right; the
+            sum of its row of `losses`, where it is defined
         """
         return _explain(self)
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """Which column of `segments` tells what, for tools that know no metric."""
+        return {"item": "essay_id", "label": "discourse_type", "outcome": "outcome"}
+
+    @functools.cached_property
+    def losses(self) -> pd.DataFrame:
+        """The points that each row of `segments` lost, by cause.
+
+        A point is one unit of the score.  Rows are those of `segments`; columns are the causes.  To first
+        order, the score rises by `gradient` times the change of the counts; "were this segment alone right"
+        means this change:
+
+        * A prediction and a truth that are each other's partner, and of the same type or overlapping enough,
+          are one attempt.  It is right if the prediction has the truth's type, words and effectiveness, and
+          loses no word.  All that it lost is in the prediction's row; the truth's row is 0.
+        * Any other unmatched prediction is right if it is gone.
+        * Any other unmatched truth is right if it is found: matched by 1.
+        * What is discarded and no part of an attempt, or in an unknown essay, lost nothing.
+
+        So every mistake is in one row, and all rows together are `gradient` times the way to a perfect
+        submission.  What an attempt lost is divided by setting right one thing after the other:
+
+        wrong type : matching at all, where only the type prevents it
+        boundaries : matching at all, where the predicted words prevent it, and w·(1 - IoU)
+        effectiveness : (1 - w)·(1 - d[E])
+        missed : of a truth outside attempts
+        spurious : of a prediction outside attempts
+        overlaps : matching at all, or what IoU would be higher, had overlap removal left the words as given
+
+        Points can be negative: above ν + 1/α, a sub-population that improves lowers the softmin ν.
+        """
+        return _losses(self)
+
+    @functools.cached_property
+    def gradient(self) -> Floats:
+        """∂ score / ∂ `essay_counts`, (essays, types, 3): the chain rule through F1, mean and softmin.
+
+        0 for a type that the truth of the essay's sub-populations lacks.  See `softmin_gradient` for an
+        infinite temperature.
+        """
+        populations = self.prepared.populations
+        counts = population_counts(self.essay_counts, populations)
+        tp, fp, fn = np.moveaxis(counts, -1, 0)
+        occurs = tp + fn > 0
+        square = np.where(occurs, 2 * tp + fp + fn, np.inf) ** 2
+        of_f1 = np.stack([2 * (fp + fn) / square, -2 * tp / square, -2 * tp / square], axis=-1)
+        of_score = softmin_gradient(self.subpopulation_scores, populations.sizes, self.prepared.temperature)
+        of_population = of_f1 * (of_score / occurs.sum(axis=-1))[:, np.newaxis, np.newaxis]
+        gradient: Floats = of_population[populations.of_essay].sum(axis=0)
+        return gradient
+
+    @property
+    def confusion(self) -> pd.DataFrame:
+        """How often which type (columns) was predicted for which true type (index).
+
+        Of segments that overlap enough to match if the types are the same.  The others, after overlap
+        removal, are in the last column ("(missed)") and the last row ("(no truth)").
+        """
+        types, pairs = len(DISCOURSE_TYPES), self._pairs
+        type_of_prediction, type_of_truth = self.given.discourse_type, self.prepared.given.discourse_type
+        table = np.zeros((types + 1, types + 1), dtype=np.int64)
+        truth, prediction = pairs.truth[pairs.enough], pairs.prediction[pairs.enough]
+        np.add.at(table, (type_of_truth[truth], type_of_prediction[prediction]), 1)
+        predicted = np.bincount(self.predictions.discourse_type, minlength=types)
+        true = np.bincount(self.prepared.truths.discourse_type, minlength=types)
+        table[-1, :-1] = predicted - table[:, :-1].sum(axis=0)
+        table[:-1, -1] = true - table[:-1].sum(axis=1)
+        index, columns = ([*DISCOURSE_TYPES, name] for name in ("(no truth)", "(missed)"))
+        return pd.DataFrame(table, index=index, columns=columns)
+
+    @property
+    def forecasts(self) -> pd.DataFrame:
+        """Of each match d[1] ("probability") and the label E ("happened", 0 or 1)."""
+        matched = self._pairs.matched
+        return pd.DataFrame(
+            {
+                "probability": self.given.d1[self._pairs.prediction[matched]],
+                "happened": self.prepared.given.d1[self._pairs.truth[matched]].astype(np.int64),
+            }
+        )
+
+    @property
+    def groups(self) -> pd.DataFrame:
+        """The value of each attribute (columns) of each essay (index, as `items`)."""
+        attributes, values = np.array(self.prepared.populations.labels, dtype=object).T
+        columns = {attributes[of_essay[0]]: values[of_essay] for of_essay in self.prepared.populations.of_essay}
+        columns.pop(ALL, None)
+        return pd.DataFrame(columns, index=pd.Index(self.items))
+
+    @functools.cached_property
+    def _pairs(self) -> "_Pairs":
+        return _find_pairs(self.given, self.predictions, self.prepared)
 
     @property
     def items(self) -> list[str]:
@@ -654,21 +821,49 @@ class Evaluation:
             NaN for a sub-population that a resample leaves without essays; it is also left out of that
             resample's softmin.
         """
-        weights = np.asarray(weights, dtype=np.float64)
         flat = self.essay_counts.reshape(len(self.essay_counts), -1)
-        sizes, counts = [], []
-        for attribute in self.prepared.populations.of_essay:
-            for number in np.unique(attribute):
-                members = attribute == number
-                sizes.append(weights[:, members].sum(axis=1))
-                counts.append(weights[:, members] @ flat[members])
-        by_population = np.stack(counts, axis=1).reshape(
-            len(weights), len(counts), *self.essay_counts.shape[1:]
+        one_each = np.ones((len(flat), 1))
+        sums = _weighted_sums(np.append(flat, one_each, axis=1), weights, self.prepared.populations)
+        counts = sums[..., :-1].reshape(*sums.shape[:2], *self.essay_counts.shape[1:])
+        return self._measures_of(counts, sums[..., -1])
+
+    def mix(self, other: "Evaluation", swapped: npt.ArrayLike) -> tuple[Floats, Floats]:
+        """The `measures` of this submission and another one, had they swapped their answers to some essays.
+
+        Parameters
+        ----------
+        other : Evaluation
+            Of the same essays.
+        swapped : (mixtures, essays) int or bool
+            1 where they swap, 0 where not; in the order of `items`.
+
+        Returns
+        -------
+        mine, theirs : (mixtures, measures) float
+
+        Raises
+        ------
+        ValueError
+            The other evaluation is of other essays.
+        """
+        if other.items != self.items:
+            raise ValueError("only evaluations of the same essays can be mixed")
+        populations = self.prepared.populations
+        change = (other.essay_counts - self.essay_counts).reshape(len(self.essay_counts), -1)
+        swaps = _weighted_sums(change, swapped, populations)
+        swaps = swaps.reshape(*swaps.shape[:2], *self.essay_counts.shape[1:])
+        mine, theirs = (population_counts(side.essay_counts, populations) for side in (self, other))
+        return (
+            self._measures_of(mine + swaps, populations.sizes),
+            self._measures_of(theirs - swaps, populations.sizes),
         )
-        scores = macro_f1(by_population)
-        score = softmin(scores, np.stack(sizes, axis=1), self.prepared.temperature)
+
+    def _measures_of(self, counts: Floats, sizes: npt.NDArray[Any]) -> Floats:
+        """The `measures`, (n, measures), from (n, sub-populations, types, 3) counts."""
+        scores = macro_f1(counts)
+        score = softmin(scores, sizes, self.prepared.temperature)
         of_first_attribute = self.prepared.populations.of_essay[0].max() + 1
-        overall = by_population[:, :of_first_attribute].sum(axis=1)
+        overall = counts[:, :of_first_attribute].sum(axis=1)
         return np.concatenate([score[:, np.newaxis], scores, _f1_of_types(overall)], axis=1)
 
     @property
@@ -790,23 +985,176 @@ def _why_not_a_predictionstring(cell: str) -> str:
     """What is wrong with a predictionstring; reads no further than the first fault."""
     if not cell.strip():
         return "empty"
-    previous = None
-    for token in re.finditer(r"[^ ]*(?: |$)", cell):
-        number = token.group().removesuffix(" ")
+    previous, begin = None, 0
+    while begin < len(cell):
+        space = cell.find(" ", begin)
+        end = len(cell) if space < 0 else space
+        number, begin = cell[begin:end], end + 1
         if not number:
             return "spaces other than single ones between positions"
-        if not re.fullmatch("[0-9]+", number):
-            return f"{_quoted(number)} is not a whole number written in digits"
-        if len(number) > 1 and number[0] == "0":
-            return f"{_quoted(number)} has a leading zero"
-        if len(number) > len(str(LAST_POSITION)):
-            return f"{_quoted(number)} is above {LAST_POSITION}"
+        reason = _why_not_a_position(number)
+        if reason:
+            return reason
         if previous is not None and int(number) != previous + 1:
             return f"{previous} is not followed by {previous + 1}"
         previous = int(number)
-        if token.end() == len(cell):
-            break
     return "a space at the end"
+
+
+def _why_not_a_position(number: str) -> str | None:
+    if not re.fullmatch("[0-9]+", number):
+        return f"{_quoted(number)} is not a whole number written in digits"
+    if len(number) > 1 and number[0] == "0":
+        return f"{_quoted(number)} has a leading zero"
+    if len(number) > len(str(LAST_POSITION)):
+        return f"{_quoted(number)} is above {LAST_POSITION}"
+    return None
+
+
+def parse_segments(cells: list[str]) -> tuple[Segments, Bools]:
+    """The segments of each cell of a file with one row per essay.
+
+    The texts of all cells are read side by side: all types, then all positions, then all probabilities.
+
+    Parameters
+    ----------
+    cells : list of n str
+
+    Returns
+    -------
+    segments : Segments, in the order of the text
+        ``essay`` is the index of the cell.
+    faulty : (n,) bool
+        Cells of which not all is valid; some of their segments are left out.
+
+    Examples
+    --------
+    >>> cells = ["Lead 0 44 0.8312;Concluding Statement 380 402 1e-3", "none", "Claim 7 7 1;Claim 9 8 1"]
+    >>> segments, faulty = parse_segments(cells)
+    >>> [column.tolist() for column in segments[:4]]
+    [[0, 0, 2], [0, 380, 7], [44, 402, 7], [0, 6, 2]]
+    >>> segments.d1.tolist(), faulty.tolist()
+    ([0.8312, 0.001, 1.0], [False, False, True])
+    """
+    # "replace" keeps one byte per character; what it replaces occurs in no valid cell.
+    text = np.frombuffer("\n".join([*cells, ""]).encode("ascii", "replace"), np.uint8)
+    lines, semicolons = (np.count_nonzero(text == ord(sign)) for sign in "\n;")
+    if lines > len(cells) or semicolons * len(SHORTEST_SEGMENT) > len(text):
+        return parse_segments(["?" if _is_no_list(cell) else cell for cell in cells])
+    separator = np.flatnonzero((text == ord(" ")) | (text == ord(";")) | (text == ord("\n")))
+    closing = np.flatnonzero(text[separator] != ord(" "))  # which separators end a segment
+    end = separator[closing]
+    begin = np.concatenate([[0], end[:-1] + 1])[: len(end)]
+    ends_cell = text[end] == ord("\n")
+    cell = np.cumsum(ends_cell) - ends_cell
+
+    valid = np.diff(closing, prepend=-1) > 3
+    closing = closing[valid]
+    before_first, before_last, before_d1 = (separator[closing - back] for back in (3, 2, 1))
+    discourse_type = _parse_types(text, begin[valid], before_first)
+    first = _parse_positions(text, before_first + 1, before_last)
+    last = _parse_positions(text, before_last + 1, before_d1)
+    d1 = _parse_probabilities(text, before_d1 + 1, end[valid])
+    segments = Segments(cell[valid], first, last, discourse_type, 1.0 - d1, d1, closing)
+    good = (discourse_type >= 0) & (first >= 0) & (last >= first) & (d1 >= 0) & (d1 <= 1)
+    valid[valid] = good
+
+    faulty = np.zeros(len(cells), dtype=bool)
+    faulty[cell[~valid]] = True
+    faulty &= np.array([cell != NO_SEGMENTS for cell in cells], dtype=bool)
+    return segments.take(good)._replace(row=np.arange(good.sum())), faulty
+
+
+def _is_no_list(cell: str) -> bool:
+    """Whether a cell has more lines or more segments than could be valid."""
+    return "\n" in cell or cell.count(";") * len(SHORTEST_SEGMENT) > len(cell)
+
+
+def _parse_types(text: Characters, begin: Ints, end: Ints) -> Ints:
+    """Index into `DISCOURSE_TYPES` of each slice of a text, (n,); -1 where it is none."""
+    types = np.full(len(begin), -1)
+    for number, name in enumerate(DISCOURSE_TYPES):
+        rows = np.flatnonzero(end - begin == len(name))
+        for offset, letter in enumerate(name):
+            rows = rows[text[begin[rows] + offset] == ord(letter)]
+        types[rows] = number
+    return types
+
+
+def _parse_positions(text: Characters, begin: Ints, end: Ints) -> Ints:
+    """The position that each slice of a text writes, (n,); -1 where it is none."""
+    positions = _parse_digits(text, begin, end, len(str(LAST_POSITION)))
+    return np.where((text[begin] == ord("0")) & (end - begin > 1), -1, positions)
+
+
+def _parse_digits(text: Characters, begin: Ints, end: Ints, most: int) -> Ints:
+    """The whole number that each slice of a text writes, (n,); -1 where it is not 1 to `most` digits."""
+    length = end - begin
+    valid = (length >= 1) & (length <= most)
+    number = np.zeros(len(begin), dtype=np.int64)
+    for offset in range(min(most, length.max(initial=0))):
+        inside = offset < length
+        digit = text[np.minimum(begin + offset, end)] - np.uint8(ord("0"))
+        valid &= (digit < 10) | ~inside
+        number = np.where(inside, number * 10 + digit, number)
+    return np.where(valid, number, -1)
+
+
+def _parse_probabilities(text: Characters, begin: Ints, end: Ints) -> Floats:
+    """The number that each slice of a text writes, (n,); NaN where it is none.
+
+    "0.8312" is 8312 / 10^4.  Where an integer is too large for that, or spelled otherwise, Python reads it.
+    """
+    places = np.clip(end - begin - 2, 0, MOST_PLACES)
+    whole = _parse_digits(text, begin, np.minimum(begin + 1, end), 1)
+    decimals = _parse_digits(text, np.minimum(begin + 2, end), end, MOST_PLACES)
+    has_decimals = (text[np.minimum(begin + 1, end)] == ord(".")) & (decimals >= 0)
+    plain = (whole >= 0) & (has_decimals | (end - begin == 1))
+    integer = np.where(has_decimals, whole * 10**places + decimals, whole)
+    numbers: Floats = integer / POWERS_OF_TEN[places]
+
+    others = np.flatnonzero(~plain | (integer > LARGEST_EXACT_INTEGER))
+    characters = text.tobytes()
+    numbers[others] = [
+        float(characters[a:b]) if is_plain else _parse_probability(characters[a:b])
+        for a, b, is_plain in zip(begin[others].tolist(), end[others].tolist(), plain[others].tolist())
+    ]
+    return numbers
+
+
+def _parse_probability(spelled: bytes) -> float:
+    return float(spelled) if re.fullmatch(rb"(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", spelled) else np.nan
+
+
+def _why_not_segments(cell: str) -> str:
+    """What is wrong with a cell of segments; reads no further than the first fault."""
+    if not cell.strip():
+        return "empty"
+    parts = re.finditer(r"([^;]*)(?:;|\Z)", cell)
+    return next(
+        f"segment {number}, {_quoted(part[1])}: {reason}"
+        for number, part in enumerate(parts, start=1)
+        if (reason := _why_not_a_segment(part[1]))
+    )
+
+
+def _why_not_a_segment(text: str) -> str | None:
+    if not text:
+        return "empty"
+    name, *numbers = text.rsplit(" ", 3)
+    if len(numbers) < 3 or "  " in text:
+        return "not a type, two positions and a probability, separated by single spaces"
+    if name not in DISCOURSE_TYPES:
+        return f"{_quoted(name)} is not a discourse type"
+    first, last, d1 = numbers
+    reason = _why_not_a_position(first) or _why_not_a_position(last)
+    if reason:
+        return reason
+    if int(first) > int(last):
+        return f"{first} is after {last}"
+    if not 0 <= _parse_probability(d1.encode("ascii", "replace")) <= 1:
+        return f"{_quoted(d1)} is not a number from 0 to 1"
+    return None
 
 
 def _as_text(value: object) -> str:
@@ -854,15 +1202,24 @@ class _Table:
         self.name = name
         self.row_id_column_name = row_id_column_name
         self.error = error
+        self.one_row_per_essay = SEGMENTS_COLUMN in frame.columns
 
-    def check_columns(self, required: tuple[str, ...]) -> None:
+    def columns(self, *of_label: str) -> tuple[str, ...]:
+        """The columns that hold the segments; with one row per segment, some hold their label."""
+        return (
+            (SEGMENTS_COLUMN,) if self.one_row_per_essay else ("discourse_type", "predictionstring", *of_label)
+        )
+
+    def check_columns(self, *required: str) -> None:
         """Every required column is there once, and every row has an id."""
         found = [str(name) for name in self.frame.columns]
         lacking = [name for name in dict.fromkeys(required) if name not in found]
         if lacking:
+            neither = {"discourse_type", "predictionstring"} <= set(lacking)
             raise self.error(
                 f"{self.name} lacks columns: {', '.join(lacking)}. "
                 f"It has: {_listed([_short(name) for name in found[:COLUMNS_SHOWN]], len(found))}."
+                + (f" With one row per essay it would need the column {SEGMENTS_COLUMN}." if neither else "")
             )
         repeated = [name for name in dict.fromkeys(required) if found.count(name) > 1]
         if repeated:
@@ -892,9 +1249,68 @@ class _Table:
         self.check(column, codes < 0, _missing, "a value in every row")
         return codes, texts
 
-    def row_ids(self) -> Any:
-        """A copy of the row ids, which later changes to the caller's frame do not reach."""
-        return self.frame[self.row_id_column_name].array.copy()
+    def essays(self, column: str) -> tuple[Ints, list[str]]:
+        """Codes of the rows' essays, (rows,), and the distinct essays."""
+        codes, texts = self.texts(column)
+        if self.one_row_per_essay and len(texts) < len(codes):
+            repeated = np.ones(len(codes), dtype=bool)
+            repeated[np.unique(codes, return_index=True)[1]] = False
+            self.check(column, repeated, lambda row: f"{_quoted(texts[codes[row]])} again", "one row per essay")
+        return codes, texts
+
+    def predictions(self, essay: Ints) -> tuple[Segments, RowIds]:
+        """The predicted segments and what they are called, from the essays of the rows."""
+        if self.one_row_per_essay:
+            return self.segments_of_cells(essay)
+        return self.segments_of_rows(essay, self.probabilities)
+
+    def truths(self, essay: Ints) -> tuple[Segments, RowIds]:
+        """The true segments and what they are called, from the essays of the rows."""
+        if not self.one_row_per_essay:
+            return self.segments_of_rows(essay, self.effectiveness)
+        segments, ids = self.segments_of_cells(essay)
+        number = np.bincount(ids.row, minlength=len(essay))
+        self.check(
+            SEGMENTS_COLUMN,
+            number == 0,
+            lambda row: _quoted(NO_SEGMENTS),
+            "at least one segment per essay; without truth there is nothing to score",
+        )
+        label = (segments.d1 == 0) | (segments.d1 == 1)
+        self.check(
+            SEGMENTS_COLUMN,
+            np.bincount(ids.row, ~label) > 0,
+            lambda row: f"{segments.d1[~label & (ids.row == row)][0]:g} in place of a label",
+            "0 or 1 as the label of every segment",
+        )
+        return segments, ids
+
+    def segments_of_rows(self, essay: Ints, read_d1: Callable[[], Floats]) -> tuple[Segments, RowIds]:
+        """One row per segment."""
+        rows = np.arange(len(essay))
+        discourse_type = self.discourse_types()
+        first, last = self.words()
+        d1 = read_d1()
+        return Segments(essay, first, last, discourse_type, 1.0 - d1, d1, rows), self.row_ids(rows)
+
+    def segments_of_cells(self, essay: Ints) -> tuple[Segments, RowIds]:
+        """One row per essay."""
+        cells = _cells(self.frame[SEGMENTS_COLUMN])
+        segments, faulty = parse_segments(cells)
+        self.check(
+            SEGMENTS_COLUMN,
+            faulty,
+            lambda row: _why_not_segments(cells[row]),
+            f"type ({', '.join(DISCOURSE_TYPES)}), first word, last word and probability of effective of each "
+            "segment, such as 'Lead 0 44 0.8312;Concluding Statement 380 402 0.1', with words counted from 0, "
+            f"at most {LAST_POSITION}; or '{NO_SEGMENTS}'",
+        )
+        return segments._replace(essay=essay[segments.essay]), self.row_ids(segments.essay)
+
+    def row_ids(self, row: Ints) -> RowIds:
+        """What segments in these rows are called; later changes to the caller's frame do not reach it."""
+        ids = self.frame[self.row_id_column_name].array.copy()
+        return RowIds(ids, row, self.one_row_per_essay)
 
     def discourse_types(self) -> Ints:
         """Index into `DISCOURSE_TYPES`, (n,)."""
@@ -949,14 +1365,13 @@ class _Table:
 
     def effectiveness(self) -> Floats:
         """Label E of each segment, 0.0 or 1.0, (n,)."""
-        column = "discourse_effectiveness"
-        label = self.numbers(column)
+        label = self.numbers(LABEL_COLUMN)
         wrong = ~((label == 0) | (label == 1))
-        self.check(column, wrong, self.cell_of(column), "0 or 1")
+        self.check(LABEL_COLUMN, wrong, self.cell_of(LABEL_COLUMN), "0 or 1")
         return label
 
-    def probabilities(self) -> tuple[Floats, Floats]:
-        """d[0] and d[1] of each segment, (n,) each, normalised to the sum one."""
+    def probabilities(self) -> Floats:
+        """d[1] of each segment, (n,), once d[0] and d[1] are normalised to the sum one."""
         for column in PROBABILITY_COLUMNS:
             values = self.numbers(column)
             wrong = ~((values >= 0) & (values <= 1))
@@ -969,7 +1384,7 @@ class _Table:
             lambda row: f"{d0[row]:g} + {d1[row]:g} = {total[row]:g}",
             "the sum 1",
         )
-        return d0 / total, d1 / total
+        return np.asarray(d1 / total)
 
 
 def _missing(row: int) -> str:
@@ -1035,7 +1450,7 @@ def remove_overlaps(segments: Segments) -> Segments:
     Returns
     -------
     Segments, (m,), m <= n
-        What is left, sorted by essay, first word (of the untrimmed segment), last word, type, d[1], d[0].
+        What is left, sorted by essay, first word (of the untrimmed segment), last word, type, d[1].
 
     Examples
     --------
@@ -1067,7 +1482,7 @@ def _place(essay: Ints, position: Ints | np.int64) -> Ints:
 
 
 def _reading_order(segments: Segments) -> Ints:
-    """Indices that sort by essay, first word, last word, type, d[1], d[0]."""
+    """Indices that sort by essay, first word, last word, type, d[1]."""
     place = _place(segments.essay, segments.first)
     key = (_place(place, segments.last) << _TYPE_BITS) | segments.discourse_type
     order = np.argsort(key, kind="stable")
@@ -1075,7 +1490,7 @@ def _reading_order(segments: Segments) -> Ints:
     if len(tied):
         tied = np.union1d(tied, tied + 1)
         rows = order[tied]
-        order[tied] = rows[np.lexsort((segments.d0[rows], segments.d1[rows], key[rows]))]
+        order[tied] = rows[np.lexsort((segments.d1[rows], key[rows]))]
     return order
 
 
@@ -1084,7 +1499,7 @@ def _warn_of_overlaps(given: Segments, truths: Segments) -> None:
     discarded = len(given.row) - len(truths.row)
     if trimmed or discarded:
         warnings.warn(
-            f"{_counted(trimmed + discarded, 'segment')} of the solution overlap an earlier one: "
+            f"{_counted(trimmed + discarded, 'segment')} of the solution overlapping an earlier one: "
             f"{trimmed:,} lost the common words, {discarded:,} were discarded.",
             TruthOverlapWarning,
             stacklevel=2,
@@ -1370,11 +1785,11 @@ def _values_of_essays(
         lambda row: f"essay {_quoted(essay_ids[essay[row]])} had another value before",
         "one value per essay",
     )
-    if codes.min() < 0:
-        texts = [*texts, MISSING]  # at index -1, the code of missing values
-    values = sorted(set(texts), key=lambda value: (value == MISSING, value))
-    index = {value: number for number, value in enumerate(values)}
-    return values, np.array([index[text] for text in texts])[codes[first_row]]
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    place = np.full(len(texts) + 1, len(texts))  # the last, at index -1, is the place of missing values
+    place[order] = np.arange(len(texts))
+    values = [repr(texts[code]) if texts[code] == MISSING else texts[code] for code in order]
+    return values + [MISSING] * bool(codes.min() < 0), place[codes[first_row]]
 
 
 def population_counts(essay_counts: Floats, populations: Populations) -> Floats:
@@ -1404,6 +1819,27 @@ def population_counts(essay_counts: Floats, populations: Populations) -> Floats:
     ]
     total: Floats = np.sum(sums, axis=0)
     return total.reshape(number, *essay_counts.shape[1:])
+
+
+def _weighted_sums(essay_values: Floats, weights: npt.ArrayLike, populations: Populations) -> Floats:
+    """Weighted sums over the essays of each sub-population, (n, sub-populations, k).
+
+    Parameters
+    ----------
+    essay_values : (essays, k) float
+    weights : (n, essays) int, bool or float
+    populations : Populations
+    """
+    weights = np.asarray(weights)
+    sums = []
+    for members in populations.of_essay:
+        order = np.argsort(members, kind="stable")
+        starts = np.flatnonzero(np.diff(members[order], prepend=-1))
+        # Small integers are gathered faster than what they become.
+        columns, rows = weights[:, order].astype(np.float64), essay_values[order]
+        for start, stop in zip(starts, [*starts[1:], len(order)]):
+            sums.append(columns[:, start:stop] @ rows[start:stop])
+    return np.stack(sums, axis=1)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -1462,6 +1898,27 @@ def softmin(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65
     return np.asarray(lowest + (softmin_weights(scores, sizes, temperature) * excess).sum(axis=-1))
 
 
+def softmin_gradient(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65.0) -> Floats:
+    """∂ν/∂s_i = β_i·(1 - α·(s_i - ν)), with the parameters of `softmin_weights`; shape (..., k).
+
+    Negative above ν + 1/α.  At infinite temperature it is 1 for the lowest score and 0 for the others; of
+    equal lowest scores each has its β_i, which is right if they change together.
+
+    Examples
+    --------
+    >>> softmin_gradient([0.6, 0.8], [1, 1], temperature=10).round(3).tolist()
+    [1.091, -0.091]
+    >>> softmin_gradient([0.6, 0.8], [1, 1], temperature=np.inf).tolist()
+    [1.0, 0.0]
+    """
+    weights = softmin_weights(scores, sizes, temperature)
+    _, excess = _above_lowest(scores, sizes)
+    above_mean = excess - (weights * excess).sum(axis=-1, keepdims=True)
+    # Where β_i is 0 its product with α is, too; at infinite α the others' scores are all ν.
+    steepness = np.multiply(above_mean, temperature, out=np.zeros_like(excess), where=above_mean != 0)
+    return np.asarray(weights * (1 - np.where(weights > 0, steepness, 0.0)))
+
+
 def _above_lowest(scores: npt.ArrayLike, sizes: npt.ArrayLike) -> tuple[Floats, Floats]:
     """The lowest score of a sub-population that has members, (...), and each one's excess over it, (..., k)."""
     scores, present = np.broadcast_arrays(np.asarray(scores, dtype=np.float64), np.asarray(sizes) > 0)
@@ -1475,55 +1932,81 @@ def _above_lowest(scores: npt.ArrayLike, sizes: npt.ArrayLike) -> tuple[Floats, 
 
 
 class _Pairs(NamedTuple):
-    """Predictions and truths that share words, as columns; one more pair, the last, stands for none."""
+    """Predictions and truths that share words, as columns; one more pair, the last, stands for none.
+
+    A pair that shares words only as given, before overlap removal, is there if it would have matched.
+    """
 
     prediction: Ints  # row in the submission; -1 for none
     truth: Ints  # row in the solution; -1 for none
     overlap_prediction: Floats
     overlap_truth: Floats
     iou: Floats
+    iou_as_given: Floats
+    same_type: Bools
     enough: Bools  # both overlaps reach the threshold
     matched: Bools  # and the type is the same
-    effectiveness: Floats
+    matched_as_given: Bools  # or would have matched without overlap removal
+    d_of_label: Floats
     tp: Floats
 
 
 def _explain(evaluation: Evaluation) -> pd.DataFrame:
     """The rows of `Evaluation.segments`."""
-    prepared = evaluation.prepared
-    pairs = _pairs(evaluation.predictions, prepared)
+    prepared, pairs = evaluation.prepared, evaluation._pairs
+    of_predictions, of_truths = _closest_pairs(evaluation)
     prediction_ids, truth_ids = (
-        np.array([*ids, None], dtype=object) for ids in (evaluation.submission.row_ids, prepared.row_ids)
+        np.array([*ids.names(), None], dtype=object)
+        for ids in (evaluation.submission.row_ids, prepared.row_ids)
     )
 
-    pair = _closest_pair(pairs, pairs.prediction, len(evaluation.given.row))
     why_unmatched = np.select(
-        [pairs.enough[pair], pairs.truth[pair] >= 0], ["wrong type", "too little overlap"], "no truth there"
+        [pairs.enough[of_predictions], pairs.truth[of_predictions] >= 0],
+        ["wrong type", "too little overlap"],
+        "no truth there",
     )
-    predictions = _describe(evaluation.given, evaluation.predictions, pairs, pair, why_unmatched).assign(
+    predictions = _describe(
+        evaluation.given, evaluation.predictions, pairs, of_predictions, why_unmatched
+    ).assign(
         side="prediction",
         row_id=prediction_ids[:-1],
         essay_id=np.array(evaluation.submission.essay_ids, dtype=object)[evaluation.submission.segments.essay],
-        partner=truth_ids[pairs.truth[pair]],
+        partner=truth_ids[pairs.truth[of_predictions]],
+        **_describe_partners(prepared.given, pairs.truth[of_predictions]),
     )
 
-    pair = _closest_pair(pairs, pairs.truth, len(prepared.given.row))
-    why_unmatched = np.full(len(pair), "missed")
-    truths = _describe(prepared.given, prepared.truths, pairs, pair, why_unmatched).assign(
+    why_unmatched = np.full(len(of_truths), "missed")
+    truths = _describe(prepared.given, prepared.truths, pairs, of_truths, why_unmatched).assign(
         side="truth",
         row_id=truth_ids[:-1],
         essay_id=np.array(prepared.essay_ids, dtype=object)[prepared.given.essay],
-        partner=prediction_ids[pairs.prediction[pair]],
+        partner=prediction_ids[pairs.prediction[of_truths]],
+        **_describe_partners(evaluation.given, pairs.prediction[of_truths]),
     )
     columns = (
-        "side row_id essay_id discourse_type first last words words_kept outcome partner "
-        "overlap_prediction overlap_truth iou effectiveness tp"
+        "side row_id essay_id discourse_type first last words words_kept outcome partner partner_type "
+        "partner_first partner_last overlap_prediction overlap_truth iou effectiveness tp points_lost"
     )
-    return pd.concat([predictions, truths], ignore_index=True)[columns.split()]
+    segments = pd.concat([predictions, truths], ignore_index=True)
+    return segments.assign(points_lost=evaluation.losses.sum(axis=1))[columns.split()]
 
 
-def _pairs(predictions: Segments, prepared: PreparedSolution) -> _Pairs:
-    """Every prediction with every truth of its essay that it shares words with."""
+def _describe_partners(segments: Segments, rows: Ints) -> dict[str, Any]:
+    """Columns on the segments in some rows of the other side, -1 for none."""
+    first, last = (
+        pd.array(np.append(positions, 0)[rows], dtype="Int64") for positions in (segments.first, segments.last)
+    )
+    first[rows < 0], last[rows < 0] = pd.NA, pd.NA
+    names = np.array([*DISCOURSE_TYPES, None], dtype=object)
+    return {
+        "partner_type": names[np.append(segments.discourse_type, -1)[rows]],
+        "partner_first": first,
+        "partner_last": last,
+    }
+
+
+def _find_pairs(given: Segments, predictions: Segments, prepared: PreparedSolution) -> _Pairs:
+    """Every prediction with every truth of its essay that it shares words with, or would have matched."""
     truths = prepared.truths
     begin = np.searchsorted(
         _place(truths.essay, truths.last), _place(predictions.essay, predictions.first), side="left"
@@ -1532,29 +2015,76 @@ def _pairs(predictions: Segments, prepared: PreparedSolution) -> _Pairs:
         _place(truths.essay, truths.first), _place(predictions.essay, predictions.last), side="right"
     )
     number = end - begin
-    p = predictions.take(np.repeat(np.arange(len(number)), number))
-    g = truths.take(np.arange(number.sum()) + np.repeat(begin - (np.cumsum(number) - number), number))
+    prediction = predictions.row[np.repeat(np.arange(len(number)), number)]
+    truth = np.arange(number.sum()) + np.repeat(begin - (np.cumsum(number) - number), number)
+    matching = _matching_as_given(given, prepared)
+    matched_as_given = matching[prediction] == truth
+
+    # Those that would have matched, but lost all words or all that they shared with the truth.
+    rows = _reading_order(given)
+    lost = rows[(matching[rows] >= 0) & ~np.isin(rows, prediction[matched_as_given])]
+    is_left = np.arange(len(prediction) + len(lost)) < len(prediction)
+    prediction = np.append(prediction, lost)
+    truth = np.append(truth, matching[lost])
+    matched_as_given = np.append(matched_as_given, np.ones(len(lost), dtype=bool))
+
+    first_left = given.first.copy()
+    first_left[predictions.row] = predictions.first
+    as_given, g = given.take(prediction), truths.take(truth)
+    p = as_given._replace(first=first_left[prediction])
     common = _common_words(p, g)
     overlap_prediction, overlap_truth = common / p.words, common / g.words
-    enough = np.minimum(overlap_prediction, overlap_truth) >= prepared.overlap_threshold
-    matched = enough & (p.discourse_type == g.discourse_type)
-    tp = _true_positives(p, g, prepared.segment_weight)
+    enough = is_left & (np.minimum(overlap_prediction, overlap_truth) >= prepared.overlap_threshold)
+    same_type = p.discourse_type == g.discourse_type
+    tp = np.where(enough & same_type, _true_positives(p, g, prepared.segment_weight), 0.0)
     return _Pairs(
         np.append(p.row, -1),
         np.append(g.row, -1),
         np.append(overlap_prediction, np.nan),
         np.append(overlap_truth, np.nan),
         np.append(intersection_over_union(p, g), np.nan),
+        np.append(intersection_over_union(as_given, g), np.nan),
+        np.append(same_type, False),
         np.append(enough, False),
-        np.append(matched, False),
-        np.append(np.where(matched, _probability_of_label(p, g), np.nan), np.nan),
-        np.append(np.where(matched, tp, 0.0), 0.0),
+        np.append(enough & same_type, False),
+        np.append(matched_as_given, False),
+        np.append(_probability_of_label(p, g), np.nan),
+        np.append(tp, 0.0),
+    )
+
+
+def _matching_as_given(given: Segments, prepared: PreparedSolution) -> Ints:
+    """For each prediction the truth, among `prepared.truths`, that its words as given match, else -1; (n,).
+
+    A truth that holds more than half of a prediction holds its middle word.
+    """
+    truths = prepared.truths
+    middle = _place(given.essay, (given.first + given.last) // 2)
+    candidate = np.searchsorted(_place(truths.essay, truths.first), middle, side="right") - 1
+    rivals = truths.take(np.maximum(candidate, 0))
+    common = _common_words(given, rivals)
+    matching = (
+        (rivals.essay == given.essay)
+        & (rivals.discourse_type == given.discourse_type)
+        & (common / given.words >= prepared.overlap_threshold)
+        & (common / rivals.words >= prepared.overlap_threshold)
+    )
+    return np.where(matching, candidate, -1)
+
+
+def _closest_pairs(evaluation: Evaluation) -> tuple[Ints, Ints]:
+    """For each row of the submission and of the solution its pair among `_pairs`."""
+    pairs = evaluation._pairs
+    return (
+        _closest_pair(pairs, pairs.prediction[:-1], len(evaluation.given.row)),
+        _closest_pair(pairs, pairs.truth[:-1], len(evaluation.prepared.given.row)),
     )
 
 
 def _closest_pair(pairs: _Pairs, row_of_pair: Ints, rows: int) -> Ints:
     """For each row of one side its match, else the pair that comes closest to one, else -1; (rows,)."""
-    ascending = np.lexsort((pairs.iou[:-1], pairs.enough[:-1], pairs.matched[:-1]))
+    order = (pairs.iou, pairs.matched_as_given, pairs.enough, pairs.matched)
+    ascending = np.lexsort([key[:-1] for key in order])
     closest = np.full(rows, -1)
     closest[row_of_pair[ascending]] = ascending  # of repeated rows the last, best one stays
     return closest
@@ -1582,7 +2112,48 @@ def _describe(
             "overlap_prediction": pairs.overlap_prediction[pair],
             "overlap_truth": pairs.overlap_truth[pair],
             "iou": pairs.iou[pair],
-            "effectiveness": pairs.effectiveness[pair],
+            "effectiveness": np.where(pairs.matched[pair], pairs.d_of_label[pair], np.nan),
             "tp": pairs.tp[pair],
         }
     )
+
+
+def _losses(evaluation: Evaluation) -> pd.DataFrame:
+    """The table of `Evaluation.losses`."""
+    prepared, pairs = evaluation.prepared, evaluation._pairs
+    given, true = evaluation.given, prepared.given
+    of_predictions, of_truths = _closest_pairs(evaluation)
+
+    # What the score gains, per row, from a false positive less, and from a false negative turned into a hit.
+    of_tp, of_fp, of_fn = np.moveaxis(evaluation.gradient, -1, 0)
+    dismissed, found = np.zeros(len(given.row)), np.zeros(len(true.row))
+    kept = evaluation.predictions.row
+    dismissed[kept] = -of_fp[given.essay[kept], given.discourse_type[kept]]
+    dismissed[pairs.prediction[pairs.matched]] = 0.0
+    kept = prepared.truths.row
+    found[kept] = (of_tp - of_fn)[true.essay[kept], true.discourse_type[kept]]
+
+    attempts = of_predictions[of_predictions >= 0]
+    attempts = attempts[of_truths[pairs.truth[attempts]] == attempts]
+    attempts = attempts[(pairs.same_type | pairs.enough)[attempts]]
+    prediction, truth, _, _, iou, iou_as_given, same_type, enough, matched, matched_as_given, d, _ = (
+        column[attempts] for column in pairs
+    )
+    w, hit = prepared.segment_weight, found[truth]
+    # The IoU with which they match once they do, and the best that the words as given allow.
+    best_iou = np.select([enough, matched_as_given], [np.maximum(iou, iou_as_given), iou_as_given], 1.0)
+    first_iou = np.where(enough, iou, best_iou)
+    matching = np.where(matched, 0.0, dismissed[prediction] + (w * first_iou + (1 - w) * d) * hit)
+    by_overlaps, by_words = same_type & matched_as_given, same_type & ~matched_as_given
+
+    losses = np.zeros((len(given.row) + len(true.row), len(CAUSES)))
+    by_cause = dict(zip(CAUSES, losses.T))
+    by_cause["spurious"][: len(given.row)] = dismissed
+    by_cause["missed"][len(given.row) :] = found
+    by_cause["spurious"][prediction] = 0.0
+    by_cause["missed"][len(given.row) + truth] = 0.0
+    by_cause["wrong type"][prediction] = np.where(same_type, 0.0, matching)
+    by_cause["boundaries"][prediction] = np.where(by_words, matching, 0.0) + w * (1 - best_iou) * hit
+    by_cause["overlaps"][prediction] = np.where(by_overlaps, matching, 0.0) + w * (best_iou - first_iou) * hit
+    by_cause["effectiveness"][prediction] = (1 - w) * (1 - d) * hit
+    return pd.DataFrame(losses, columns=list(CAUSES))

@@ -51,7 +51,6 @@ def test_every_outcome_occurs_in_the_sample(sample):
         "discarded",
         "wrong type",
         "too little overlap",
-        "no truth there",
     }
     assert (trimmed & (predictions["outcome"] == "matched")).any()
     assert set(segments.loc[segments["side"] == "truth", "outcome"]) == {"matched", "missed"}

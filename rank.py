@@ -24,6 +24,8 @@ TEAMS_SHOWN = 10
 
 def main(arguments: list[str]) -> None:
     options = parse(arguments)
+    if options.out.exists() and not options.out.is_dir():
+        raise UsageError(f"--out {options.out} is not a folder")
     metric = metric_file.load(options.metric)
     job = ranking.make_job(
         options.metric.resolve(),
@@ -50,7 +52,10 @@ def main(arguments: list[str]) -> None:
 
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="rank.py", description="Score every submission, apply the runtime rewards, rank."
+        prog="rank.py",
+        description="Score every submission, apply the runtime rewards, rank.",
+        epilog="Exit codes: 0 done, 2 wrong usage, 4 solution, parameter, runtimes or metric file are wrong. "
+        "Rejected submissions are listed in rejected.csv and never stop the run.",
     )
     parser.add_argument("solution", type=Path, help="the truth, .csv or .csv.gz")
     parser.add_argument("submissions", type=Path, help="a folder with a file per team, or a folder per team")
@@ -73,33 +78,31 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--select", type=Path, metavar="CSV", help="team, submission: the files that count (default: the best)"
     )
-    parser.add_argument("--jobs", type=positive, default=-1, help="processes (default: one per core)")
+    parser.add_argument("--jobs", type=process_count, default=-1, help="processes (default: one per core)")
     parser.add_argument("--dask", metavar="ADDRESS", help="work on this Dask cluster instead")
     parser.add_argument(
         "--resamples",
-        type=natural,
+        type=whole_number,
         default=1000,
         help="bootstrap draws for the intervals; 0 for none (default: 1000)",
     )
     parser.add_argument(
-        "--prizes", type=natural, default=3, help="places to give probabilities of (default: 3)"
+        "--prizes", type=whole_number, default=3, help="places to give probabilities of (default: 3)"
     )
-    parser.add_argument("--seed", type=natural, default=0, help="of the bootstrap (default: 0)")
+    parser.add_argument("--seed", type=whole_number, default=0, help="of the bootstrap (default: 0)")
     return parser.parse_args(arguments)
 
 
-def natural(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text} is below 0")
-    return number
+def whole_number(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 0")
+    return int(text)
 
 
-def positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is below 1")
-    return number
+def process_count(text: str) -> int:
+    if not whole_number(text):
+        raise argparse.ArgumentTypeError("there must be at least 1 process")
+    return int(text)
 
 
 def read_selected(path: Path) -> pd.DataFrame:
@@ -133,21 +136,26 @@ def cluster(address: str | None) -> Iterator[None]:
 def print_report(result: ranking.Ranking, out: Path) -> None:
     counts = result.run["counts"]
     print(
-        f"{counts['submissions']:,} submissions, {counts['rejected']:,} rejected; {counts['teams']:,} teams, "
-        f"{counts['eligible']:,} eligible for a boost; decided by the scores of {result.run['decided_by']}"
+        f"{counts['submissions']:,} submissions, {counts['rejected']:,} rejected; teams on the board: "
+        f"{counts['teams']:,}, eligible for a boost: {counts['eligible']:,}; "
+        f"decided by the scores of {result.run['decided_by']}"
     )
     top = result.leaderboard.head(TEAMS_SHOWN)
-    columns = ["rank", "team", "score", "runtime", "boost", "boosted_score", "rank_before"]
-    table = top[columns]
+    table = top[["rank", "team", "score", "runtime", "boost", "boosted_score", "rank_before"]]
     if result.intervals is not None:
-        table = table.assign(
-            ranks=[f"{row.rank_low}-{row.rank_high}" for row in result.intervals.head(TEAMS_SHOWN).itertuples()]
-        )
+        low, high = (result.intervals[name].head(TEAMS_SHOWN) for name in ("rank_low", "rank_high"))
+        table = table.assign(ranks=[f"{a}-{b}" for a, b in zip(low, high)])
     console.print_table(f"The first {len(top)}", table)
-    print(f"\nwritten to {out}")
-    for team, note in zip(result.leaderboard["team"], result.leaderboard["note"]):
-        if note:
-            print(f"warning: {team}: {note}", file=sys.stderr)
+    print(f"\nwritten to {out}", flush=True)
+    if counts["rejected"]:
+        print(
+            f"warning: {counts['rejected']:,} rejected, see {ranking.REJECTED}; "
+            f"teams without any score, not on the board: {counts['teams_without_score']:,}",
+            file=sys.stderr,
+        )
+    noted = result.leaderboard[result.leaderboard["note"] != ""]
+    for note, teams in noted.groupby("note")["team"]:
+        print(f"warning: {note}: {ranking.shortened(list(teams))}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -28,11 +28,14 @@ from competition.errors import HostError, ToolError, UsageError
 from competition.files import write_atomically
 from competition.progress import track
 
-__all__ = ["Job", "Ranking", "Submission", "find_submissions", "make_job", "rank", "write"]
+__all__ = ["Job", "Ranking", "Submission", "find_submissions", "make_job", "rank", "shortened", "write"]
 
 CACHE = "cache"
 LEADERBOARD, REJECTED, SUBPOPULATIONS = "final_leaderboard.csv", "rejected.csv", "subpopulations.csv"
 INTERVALS, NEIGHBOURS, RUN = "intervals.csv", "neighbours.csv", "run.json"
+
+RUNTIME_COLUMNS = ("team", "submission", "runtime", "submitted_at")
+NAMES_SHOWN = 5
 
 Floats = npt.NDArray[np.float64]
 
@@ -92,7 +95,8 @@ class Ranking(NamedTuple):
 def make_job(metric: Path, solution: Path, parameters: dict[str, Any]) -> Job:
     """A job, with its key."""
     items = tuple(sorted(parameters.items()))
-    return Job(metric, solution, items, _hash(_hash_of_file(metric), _hash_of_file(solution), repr(items)))
+    content = (_hash_of_file(path) for path in (metric, solution))
+    return Job(metric, solution, items, _hash(*map(str, content), repr(items)))
 
 
 def find_submissions(folder: Path, selected: pd.DataFrame | None = None) -> list[Submission]:
@@ -117,7 +121,10 @@ def find_submissions(folder: Path, selected: pd.DataFrame | None = None) -> list
     submissions = []
     for entry in _visible(folder):
         if entry.is_dir():
-            submissions += [Submission(entry.name, path.name, path) for path in _visible(entry)]
+            files = _visible(entry)
+            if not files:
+                warnings.warn(f"the folder of team {entry.name} is empty", stacklevel=2)
+            submissions += [Submission(entry.name, path.name, path) for path in files]
         else:
             submissions.append(Submission(_team_of(entry.name), entry.name, entry))
     if not submissions:
@@ -132,7 +139,7 @@ def find_submissions(folder: Path, selected: pd.DataFrame | None = None) -> list
     wanted = set(zip(selected["team"], selected["submission"]))
     absent = sorted(wanted - {(team, name) for team, name, _ in submissions})
     if absent:
-        raise HostError(f"selected but not in {folder}: {', '.join(map('/'.join, absent[:5]))}")
+        raise HostError(f"selected but not in {folder}: {shortened(list(map('/'.join, absent)))}")
     chosen = set(selected["team"])
     return [s for s in submissions if s.team not in chosen or (s.team, s.name) in wanted]
 
@@ -169,10 +176,10 @@ def rank(
     HostError
         Solution, metric, parameters or runtimes are wrong, or no submission could be scored.
     """
-    metric, prepared = _prepared(job)  # a wrong solution is reported before any work begins
+    _, prepared = _prepared(job)  # a wrong solution is reported before any work begins
     parts = list(prepared.solutions)
     deciding = scoring.PARTS[1] if scoring.PARTS[1] in parts else scoring.ALL
-    _check_runtimes(runtimes, submissions)
+    runtimes = _checked_runtimes(runtimes, submissions)
 
     score = functools.partial(_score, job, deciding)
     results = dict(zip(submissions, _all(score, submissions, cache, job.key, jobs, "scoring")))
@@ -191,7 +198,7 @@ def rank(
     order = [best[team] for team in leaderboard["team"]]
 
     intervals = neighbours = None
-    if resamples and hasattr(metric, "prepare"):
+    if resamples and all(results[submission]["resamples"] for submission in order):
         resample = functools.partial(_resample, job, deciding, resamples, seed)
         key = _hash(job.key, deciding, str(resamples), str(seed))
         scores = np.array(_all(resample, order, cache, key, jobs, "resampling"), dtype=np.float64).T
@@ -241,12 +248,27 @@ def _hash(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _hash_of_file(path: Path) -> str:
+def _hash_of_file(path: Path) -> str | None:
+    """Of a file's content; None for what cannot be read, which is reported where it is used."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as problem:
-        raise UsageError(f"cannot read {path}: {problem.strerror}") from None
+    except OSError:
+        return None
+
+
+def _cached(cache: Path | None, key: str, path: Path) -> Path | None:
+    """Where the result for a file is kept, if it is."""
+    content = None if cache is None else _hash_of_file(path)
+    return None if cache is None or content is None else cache / f"{_hash(key, content)}.json"
+
+
+def _known(file: Path | None) -> Any:
+    """A result from before, or None; what is not whole does not count."""
+    try:
+        return None if file is None else json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
 
 
 # ---------------------------------------------------------------------------------------------
@@ -276,7 +298,8 @@ def _score(job: Job, deciding: str, submission: Submission) -> dict[str, Any]:
     try:
         result = _evaluate(job, submission)
     except ToolError as problem:
-        return {"rejected": str(problem)}
+        # The result is kept for any file of this content, wherever it is.
+        return {"rejected": str(problem).replace(str(submission.path), "the file")}
     if not all(map(math.isfinite, result.scores.values())):
         return {"rejected": f"the score is not a finite number: {result.scores}"}
     evaluation = result.evaluations.get(deciding)
@@ -284,6 +307,7 @@ def _score(job: Job, deciding: str, submission: Submission) -> dict[str, Any]:
     return {
         "scores": {part: float(score) for part, score in result.scores.items()},
         "signature": getattr(evaluation, "signature", None),
+        "resamples": hasattr(evaluation, "resample"),
         "subpopulations": None
         if table is None
         else [[f"{row.attribute} = {row.value}", row.score] for row in table.itertuples()],
@@ -310,13 +334,8 @@ def _all(
     title: str,
 ) -> list[Any]:
     """The work's results for all submissions, in their order; known ones from the cache."""
-    files = [
-        None if cache is None else cache / f"{_hash(key, _hash_of_file(s.path))}.json" for s in submissions
-    ]
-    results: dict[int, Any] = {}
-    for number, file in enumerate(files):
-        if file is not None and file.exists():
-            results[number] = json.loads(file.read_text(encoding="utf-8"))
+    files = [_cached(cache, key, submission.path) for submission in submissions]
+    results = {number: known for number, file in enumerate(files) if (known := _known(file)) is not None}
     todo = [number for number in range(len(submissions)) if number not in results]
     if results:
         print(f"{title}: {len(results):,} of {len(submissions):,} known from before", file=sys.stderr)
@@ -341,19 +360,35 @@ def _numbered(work: Callable[[Submission], Any], number: int, submission: Submis
 # ---------------------------------------------------------------------------------------------
 
 
-def _check_runtimes(runtimes: pd.DataFrame, submissions: list[Submission]) -> None:
+def _checked_runtimes(runtimes: pd.DataFrame, submissions: list[Submission]) -> pd.DataFrame:
+    """The runtimes' known columns, after everything that can be wrong with them is reported."""
     for column in ("team", "runtime"):
         if column not in runtimes:
             raise HostError(f"the runtimes lack the column {column}; they have {', '.join(runtimes.columns)}")
+    runtimes = runtimes[[name for name in RUNTIME_COLUMNS if name in runtimes]]
     keys = [name for name in ("team", "submission") if name in runtimes]
-    repeated = runtimes.loc[runtimes.duplicated(keys), "team"]
-    if len(repeated):
-        raise HostError(f"the runtimes have several rows for {', '.join(sorted(set(repeated))[:5])}")
-    unknown = sorted(set(runtimes["team"].dropna()) - {s.team for s in submissions})
+    for key in keys:
+        if runtimes[key].isna().any():
+            row = int(runtimes[key].isna().to_numpy().argmax())
+            raise HostError(f"the runtimes have no {key} in row number {row + 1}")
+    names = ["/".join(values) for values in zip(*(runtimes[key] for key in keys))]
+    repeated = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
+    if repeated:
+        raise HostError(f"the runtimes have several rows for {shortened(sorted(repeated))}")
+    try:
+        boost.boost(runtimes.assign(team=names, score=1.0))
+    except boost.LeaderboardError as problem:
+        raise HostError(str(problem).replace("the leaderboard", "the runtimes")) from None
+    unknown = sorted(set(names) - {"/".join((s.team, s.name)[: len(keys)]) for s in submissions})
     if unknown:
-        warnings.warn(
-            f"runtimes of {len(unknown):,} teams without a submission: {', '.join(unknown[:5])}", stacklevel=2
-        )
+        warnings.warn(f"runtimes without a submission: {shortened(unknown)}", stacklevel=2)
+    return runtimes
+
+
+def shortened(names: list[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = len(names) - NAMES_SHOWN
+    return ", ".join(names[:NAMES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _board(results: dict[Submission, dict[str, Any]], runtimes: pd.DataFrame, deciding: str) -> pd.DataFrame:
@@ -488,6 +523,7 @@ def _run(
             "submissions": len(results),
             "rejected": len(rejected),
             "teams": len(leaderboard),
+            "teams_without_score": len({s.team for s in results} - set(leaderboard["team"])),
             "eligible": int(leaderboard["eligible"].sum()),
         },
     }

@@ -127,7 +127,8 @@ def test_run_json(files, call):
         "submissions": 6,
         "rejected": 1,
         "teams": 5,
-        "eligible": facts["counts"]["eligible"],
+        "teams_without_score": 1,
+        "eligible": int(board(files)["eligible"].sum()),
     }
     assert facts["versions"]["pandas"] == pd.__version__
     assert len(facts["sha256"]) == 2 + 6
@@ -164,7 +165,7 @@ def test_without_resamples_there_are_no_intervals(files, call):
 def test_what_is_printed(call):
     code, out, err = call()
     assert code == 0
-    assert out.startswith("5 submissions, 0 rejected; 5 teams, ")
+    assert out.startswith("5 submissions, 0 rejected; teams on the board: 5, eligible for a boost: ")
     assert "decided by the scores of Private\n\nThe first 5\nrank  team" in out
     assert err == "scoring: 5 of 5\nresampling: 5 of 5\n"
 
@@ -214,7 +215,7 @@ def test_runtimes_per_submission(several, call):
     code, _, err = call()
     assert code == 0
     assert board(several).set_index("team").loc["Ada", "runtime"] == 99
-    assert "warning: 007: no runtime" in err
+    assert "warning: no runtime, so not eligible: NA, 007, Cy" in err
 
 
 def test_ties_go_to_the_earlier_submission(files, call):
@@ -240,9 +241,10 @@ def test_a_bad_file_never_stops_the_run(files, call):
     (folder / "Wrong.csv").write_text("row_id,essay_id\n1,2\n")
     (folder / "Text.txt").write_bytes(b"\xff\xfe")
     (folder / "Broken.csv.gz").write_bytes(b"\x1f\x8bnot gzip")
-    code, out, _ = call()
+    code, out, err = call()
     assert code == 0
-    assert out.startswith("9 submissions, 4 rejected; 5 teams")
+    assert out.startswith("9 submissions, 4 rejected; teams on the board: 5")
+    assert err.endswith("warning: 4 rejected, see rejected.csv; teams without any score, not on the board: 4\n")
     rejected = read(files / "final" / "rejected.csv").set_index("team")["reason"]
     assert sorted(rejected.index) == ["Broken", "Empty", "Text", "Wrong"]
     assert rejected["Wrong"].startswith("the submission lacks columns: discourse_type, predictionstring,")
@@ -259,16 +261,16 @@ def test_a_missing_runtime_is_ranked_and_said(files, call):
     leaderboard = board(files).set_index("team")
     assert not leaderboard.loc[["NA", "007"], "eligible"].any()
     assert leaderboard.loc["NA", "note"] == leaderboard.loc["007", "note"] == "no runtime, so not eligible"
-    assert "warning: 007: no runtime, so not eligible" in err
+    assert err.endswith("warning: no runtime, so not eligible: NA, 007\n")
 
 
 @pytest.mark.filterwarnings("default")
 def test_runtimes_without_a_submission_are_warned_of(files, call):
     pd.DataFrame({"team": [*TEAMS, "Zoe"], "runtime": 100}).to_csv(files / "runtimes.csv", index=False)
-    assert "warning: runtimes of 1 teams without a submission: Zoe" in call()[2]
+    assert "warning: runtimes without a submission: Zoe\n" in call()[2]
 
 
-@pytest.mark.filterwarnings("ignore:runtimes of 3 teams without a submission")
+@pytest.mark.filterwarnings("ignore:runtimes without a submission")
 def test_any_metric_file(files, call):
     (files / "accuracy.py").write_text(ACCURACY)
     truth = pd.DataFrame({"id": range(8), "answer": [1, 0] * 4, "Usage": ["Public", "Private"] * 4})
@@ -526,9 +528,11 @@ def test_wrong_usage(call, files):
     [
         ("team\nAda\n", "the runtimes lack the column runtime; they have team"),
         ("team,runtime\nAda,1\nAda,2\n", "the runtimes have several rows for Ada"),
-        ("team,runtime\nAda,0\n", "runtime is wrong in 1 row of the leaderboard: Ada ("),
-        ("team,runtime\nAda,inf\n", "runtime is wrong in 1 row of the leaderboard: Ada ("),
-        ("team,runtime\nAda,fast\n", "runtime is wrong in 1 row of the leaderboard: Ada ("),
+        ("team,runtime\n,1\n", "the runtimes have no team in row number 1"),
+        ("team,submission,runtime\nAda,,1\n", "the runtimes have no submission in row number 1"),
+        ("team,runtime\nAda,0\n", "runtime is wrong in 1 row of the runtimes: Ada ("),
+        ("team,runtime\nAda,inf\n", "runtime is wrong in 1 row of the runtimes: Ada ("),
+        ("team,runtime\nAda,fast\n", "runtime is wrong in 1 row of the runtimes: Ada ("),
         ("team,runtime,submitted_at\nAda,1,yesterday\n", "submitted_at is wrong in 1 row"),
     ],
 )
@@ -537,7 +541,47 @@ def test_wrong_runtimes(files, call, runtimes, message):
     code, out, err = call()
     assert (code, out) == (4, "")
     assert f"error: {message}" in err
-    assert not (files / "final" / "final_leaderboard.csv").exists()
+    assert not (files / "final").exists()  # reported before any work
+
+
+def test_other_columns_of_the_runtimes_do_not_matter(files, call):
+    runtimes = pd.read_csv(files / "runtimes.csv", dtype=str, keep_default_na=False)
+    runtimes.assign(score=1, public_score=2, note="x").to_csv(files / "runtimes.csv", index=False)
+    assert call()[0] == 0
+    assert board(files)["score"].max() < 1
+
+
+def test_what_is_no_file_is_rejected_without_paths(files, call):
+    team = files / "submissions" / "Zoe"
+    (team / "folder").mkdir(parents=True)
+    (team / "link.csv").symlink_to(files / "nowhere.csv")
+    (files / "submissions" / "Odd.csv").write_text("")
+    code, _, err = call()
+    assert code == 0
+    rejected = read(files / "final" / "rejected.csv").set_index("submission")["reason"]
+    assert rejected["folder"] == "cannot read the file: Is a directory"
+    assert rejected["link.csv"] == "cannot read the file: No such file or directory"
+    assert rejected["Odd.csv"].startswith("the file is not a CSV table")
+    assert "teams without any score, not on the board: 2" in err
+
+
+@pytest.mark.filterwarnings("default")
+def test_an_empty_team_folder_is_warned_of(files, call):
+    (files / "submissions" / "Zoe").mkdir()
+    assert "warning: the folder of team Zoe is empty\n" in call()[2]
+
+
+def test_a_broken_cache_file_does_not_count(files, call):
+    call("--resamples", "0")
+    kept = sorted((files / "final" / "cache").iterdir())
+    kept[0].write_text(kept[0].read_text()[:10])
+    assert call("--resamples", "0")[2] == "scoring: 4 of 5 known from before\nscoring: 1 of 1\n"
+
+
+def test_out_is_a_folder(files, call):
+    (files / "final").write_text("a file")
+    code, _, err = call()
+    assert (code, err) == (2, f"error: --out {files / 'final'} is not a folder\n")
 
 
 def test_wrong_solutions_and_parameters(files, call):

@@ -1,0 +1,128 @@
+"""The SciFact evaluation, transcribed literally from its description: sets and loops, no regard to speed.
+
+Gold and predictions are dicts of claim id to evidence, as `json.loads` returns it.
+"""
+
+from typing import Any
+
+Evidence = dict[str, dict[str, Any]]
+
+
+def measures(gold: Evidence, predictions: Evidence) -> dict[str, float]:
+    """The twelve measures."""
+    correct, relevant, retrieved = counts(gold, predictions)
+    result = {}
+    for credit in ("abstract_label_only", "abstract_rationalized", "sentence_selection", "sentence_label"):
+        unit = credit.split("_")[0]
+        p = divide(correct[credit], retrieved[unit])
+        r = divide(correct[credit], relevant[unit])
+        result[f"{credit}_precision"] = p
+        result[f"{credit}_recall"] = r
+        result[f"{credit}_f1"] = divide(2 * p * r, p + r)
+    return result
+
+
+def divide(a: float, b: float) -> float:
+    return 0.0 if b == 0 else a / b
+
+
+def counts(gold: Evidence, predictions: Evidence) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+    """Correct by credit; relevant and retrieved by unit."""
+    relevant = {"abstract": 0, "sentence": 0}
+    retrieved = {"abstract": 0, "sentence": 0}
+    correct = {
+        "abstract_label_only": 0,
+        "abstract_rationalized": 0,
+        "sentence_selection": 0,
+        "sentence_label": 0,
+    }
+    for claim in gold:
+        for sets in gold[claim].values():
+            relevant["abstract"] += 1
+            for one in sets:
+                relevant["sentence"] += len(one["sentences"])
+        for document, answer in predictions[claim].items():
+            retrieved["abstract"] += 1
+            retrieved["sentence"] += len(answer["sentences"])
+            if document not in gold[claim]:
+                continue
+            sets = [set(one["sentences"]) for one in gold[claim][document]]
+            ok = answer["label"] == gold[claim][document][0]["label"]
+            if ok:
+                correct["abstract_label_only"] += 1
+            if ok and any(one <= first_sentences(sets, answer) for one in sets):
+                correct["abstract_rationalized"] += 1
+            c = len(covered(sets, answer))
+            correct["sentence_selection"] += c
+            if ok:
+                correct["sentence_label"] += c
+    return correct, relevant, retrieved
+
+
+def first_sentences(sets: list[set[int]], answer: dict[str, Any]) -> set[int]:
+    k = max(3, min(len(one) for one in sets))
+    return set(answer["sentences"][:k])
+
+
+def covered(sets: list[set[int]], answer: dict[str, Any]) -> set[int]:
+    """The union of the gold sets that are listed as a whole."""
+    union: set[int] = set()
+    for one in sets:
+        if one <= set(answer["sentences"]):
+            union |= one
+    return union
+
+
+def abstract_outcome(sets: list[dict[str, Any]] | None, answer: dict[str, Any] | None) -> str:
+    """What became of an abstract that at least one side names."""
+    if answer is None:
+        return "missed"
+    if sets is None:
+        return "not in gold"
+    if answer["label"] != sets[0]["label"]:
+        return "wrong label"
+    as_sets = [set(one["sentences"]) for one in sets]
+    if not covered(as_sets, answer):
+        return "evidence incomplete"
+    if not any(one <= first_sentences(as_sets, answer) for one in as_sets):
+        return "beyond the first three"
+    return "correct"
+
+
+def predicted_sentence_outcomes(sets: list[dict[str, Any]] | None, answer: dict[str, Any]) -> list[str]:
+    outcomes = []
+    for place, sentence in enumerate(answer["sentences"]):
+        if sentence in answer["sentences"][:place]:
+            outcomes.append("repeated")
+        elif sets is None or not any(sentence in one["sentences"] for one in sets):
+            outcomes.append("not in gold")
+        elif sentence not in covered([set(one["sentences"]) for one in sets], answer):
+            outcomes.append("evidence incomplete")
+        elif answer["label"] != sets[0]["label"]:
+            outcomes.append("wrong label")
+        else:
+            outcomes.append("correct")
+    return outcomes
+
+
+def gold_sentence_outcomes(sets: list[dict[str, Any]], answer: dict[str, Any] | None) -> list[str]:
+    outcomes = []
+    for one in sets:
+        for sentence in one["sentences"]:
+            if answer is None or sentence not in answer["sentences"]:
+                outcomes.append("missed")
+            elif sentence not in covered([set(other["sentences"]) for other in sets], answer):
+                outcomes.append("evidence incomplete")
+            elif answer["label"] != sets[0]["label"]:
+                outcomes.append("wrong label")
+            else:
+                outcomes.append("correct")
+    return outcomes
+
+
+def claim_outcome(gold: dict[str, Any], answers: dict[str, Any]) -> str:
+    outcomes = {abstract_outcome(gold.get(document), answers.get(document)) for document in {*gold, *answers}}
+    for outcome in ("wrong label", "evidence incomplete", "beyond the first three", "not in gold", "missed"):
+        if outcome in outcomes:
+            return outcome
+    return "correct"

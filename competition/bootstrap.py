@@ -5,15 +5,16 @@ offers `resample` (see `competition.metric_file`) says what its measures would h
 same solution are compared on the same draws.
 """
 
+import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["LEVEL", "draw", "interval", "measures"]
+__all__ = ["LEVEL", "draw", "interval", "measures", "rows_at_once"]
 
 LEVEL = 0.95
-ROWS_AT_ONCE = 50
+CELLS_AT_ONCE = 2**22
 
 Floats = npt.NDArray[np.float64]
 
@@ -45,16 +46,20 @@ def draw(items: int, resamples: int, seed: int) -> npt.NDArray[np.uint16]:
 
 def measures(evaluation: Any, weights: npt.NDArray[Any]) -> Floats:
     """The evaluation's measures on every draw, (resamples, measures), a few draws at a time."""
-    return np.concatenate(
-        [
-            evaluation.resample(weights[start : start + ROWS_AT_ONCE])
-            for start in range(0, len(weights), ROWS_AT_ONCE)
-        ]
-    )
+    rows = rows_at_once(weights.shape[1])
+    parts = [evaluation.resample(weights[start : start + rows]) for start in range(0, len(weights), rows)]
+    return np.concatenate(parts)
+
+
+def rows_at_once(items: int) -> int:
+    """How many draws to hand to an evaluation at a time: they fit into 32 MB as floats."""
+    return max(1, CELLS_AT_ONCE // items)
 
 
 def interval(samples: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """The percentile interval that holds 95% of the samples, over the first axis; NaN samples do not count.
+    """The percentile interval that holds 95% of the samples, over the first axis.
+
+    NaN samples do not count; where all are NaN, so is the interval.
 
     Examples
     --------
@@ -63,5 +68,7 @@ def interval(samples: npt.ArrayLike) -> tuple[Floats, Floats]:
     (0.025, 0.975)
     """
     tail = (1 - LEVEL) / 2
-    low, high = np.nanquantile(np.asarray(samples, dtype=np.float64), [tail, 1 - tail], axis=0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)
+        low, high = np.nanquantile(np.asarray(samples, dtype=np.float64), [tail, 1 - tail], axis=0)
     return low, high

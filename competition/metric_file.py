@@ -13,12 +13,29 @@ What more it offers, the tools use:
     ``signature``   str: the metric's version and every parameter, to print beside a score
     ``tables``      dict of str to DataFrame: small tables for people, by title
     ``notices``     list of str: what a reader of the score should know
-    ``segments``    DataFrame: one row per item of either side and what became of it
+    ``segments``    DataFrame: one row per item of either side and what became of it.  Columns of these names
+                    have one meaning: ``side`` ("prediction" or "truth"); ``row_id``; ``first`` and ``last``
+                    (positions of words in a text, from 0, both inclusive), ``words`` (their number) and
+                    ``words_kept`` (how many of them counted: the last ones); ``partner`` (row id on the other
+                    side), ``partner_type``, ``partner_first``, ``partner_last``; ``points_lost`` (how much
+                    the score would rise, to first order, were this row alone right)
+    ``roles``       dict: which column of ``segments`` is the "item" (an id of ``items``), the "label" (what
+                    a row is taken for) and the "outcome" ("matched" or "correct" where all is well)
+    ``losses``      DataFrame: of each row of ``segments`` the points lost by each cause (columns); the rows'
+                    sums are ``points_lost``
+    ``groups``      DataFrame: of each item (index) the sub-population by each attribute (columns)
+    ``subpopulations``  DataFrame: attribute, value, score, weight (of its score in the score) and sizes; the
+                    score is the measure "attribute = value"
+    ``confusion``   DataFrame: how often the label of the truth (index) was predicted as which (columns)
+    ``forecasts``   DataFrame: "probability" and whether it "happened" (0 or 1), to see the calibration
+    ``histograms``  dict of figures, each a dict of panels: title to values; see `competition.histograms`
     ``measures``    dict of str to float: named numbers, ``"score"`` first
     ``items``       list of str: the units that a bootstrap draws (essays, claims, documents), in an order
                     that depends on the solution alone
     ``resample(weights)``   the measures if item i counted ``weights[r, i]`` times: (resamples, items)
                     counts to (resamples, measures) floats, NaN where a measure is undefined
+    ``mix(other, swapped)``  the measures of this submission and another one, had they swapped their answers
+                    to item i where ``swapped[r, i]`` is 1: (mixtures, items) to two (mixtures, measures)
 
 ``prepare(solution, row_id_column_name, **parameters)``
     A solution digested once, with
@@ -34,6 +51,9 @@ What more it offers, the tools use:
 ``TEXT_COLUMNS``
     Names of columns that hold text, whatever it looks like.  So do the columns named by parameters whose
     name ends in ``_column_name`` or ``_column_names`` (a comma-separated list).
+
+``progress = None``
+    A tool may set it to a function, which scoring then calls with the work done and all work, as numbers.
 
 ``FREE_ROWS = True``
     The rows of a submission do not answer the rows of the solution one to one.  Without it, the public

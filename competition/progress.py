@@ -2,10 +2,11 @@
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
-__all__ = ["track"]
+__all__ = ["shown", "track"]
 
 SECONDS_BETWEEN_LINES = 10.0
 
@@ -22,11 +23,16 @@ def track(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
 
 def _with_bar(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with Progress(*_columns(), console=Console(stderr=True)) as progress:
         yield from progress.track(steps, total=total, description=title)
+
+
+def _columns() -> tuple[Any, ...]:
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+
+    return TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
 
 
 def _with_lines(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
@@ -35,7 +41,49 @@ def _with_lines(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
         yield step
         now = time.monotonic()
         if now - last >= SECONDS_BETWEEN_LINES and done < total:
-            left = (now - start) / done * (total - done)
-            print(f"{title}: {done:,} of {total:,}, about {left:.0f} s left", file=sys.stderr, flush=True)
+            print(_line(title, done, total, now - start), file=sys.stderr, flush=True)
             last = now
     print(f"{title}: {total:,} of {total:,}", file=sys.stderr, flush=True)
+
+
+def _line(title: str, done: int, total: int, seconds: float) -> str:
+    left = seconds / max(done, 1) * (total - done)
+    return f"{title}: {done:,} of {total:,}, about {left:.0f} s left"
+
+
+@contextmanager
+def shown(title: str) -> Iterator[Callable[[int, int], None]]:
+    """A function to call with what is done and the total, which shows them on stderr while the block runs.
+
+    What is done may start again from the beginning.  On a terminal the bar goes away with the block;
+    otherwise work of a few seconds prints nothing.
+    """
+    if not sys.stderr.isatty():
+        start = last = time.monotonic()
+        before = 0
+
+        def print_line(done: int, total: int) -> None:
+            nonlocal start, last, before
+            now = time.monotonic()
+            if done < before:
+                start = last = now
+            before = done
+            if now - last >= SECONDS_BETWEEN_LINES:
+                print(_line(title, done, total, now - start), file=sys.stderr, flush=True)
+                last = now
+
+        yield print_line
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(*_columns(), console=Console(stderr=True), transient=True) as progress:
+        task: Any = None
+
+        def move_bar(done: int, total: int) -> None:
+            nonlocal task
+            if task is None:
+                task = progress.add_task(title)
+            progress.update(task, completed=done, total=total)
+
+        yield move_bar

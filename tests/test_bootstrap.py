@@ -30,7 +30,7 @@ def test_measures_do_not_depend_on_how_many_draws_are_taken_at_a_time(monkeypatc
     weights = bootstrap.draw(30, 120, seed=0)
     samples = bootstrap.measures(evaluation, weights)
     assert samples.shape == (120, len(evaluation.measures))
-    monkeypatch.setattr(bootstrap, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(bootstrap, "CELLS_AT_ONCE", 7 * 30)
     np.testing.assert_allclose(bootstrap.measures(evaluation, weights), samples, rtol=1e-12)
 
 

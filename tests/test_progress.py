@@ -1,0 +1,78 @@
+"""Progress of long scoring, which a metric file reports to whoever asks."""
+
+import io
+import sys
+
+import pandas as pd
+import pytest
+
+import evaluate
+from competition import progress
+from competition.errors import run
+
+COUNTING = """
+progress = None
+
+def score(solution, submission, row_id_column_name: str):
+    for done in range(1, 4):
+        if progress is not None:
+            progress(done, 3)
+    return 0.5
+"""
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that jumps by 11 seconds whenever it is read."""
+    times = iter(range(0, 10_000, 11))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(times))
+
+
+@pytest.fixture
+def arguments(tmp_path):
+    (tmp_path / "counting.py").write_text(COUNTING)
+    pd.DataFrame({"id": [1]}).to_csv(tmp_path / "frame.csv", index=False)
+    return ["--metric", str(tmp_path / "counting.py"), *[str(tmp_path / "frame.csv")] * 2]
+
+
+def test_long_scoring_prints_lines(arguments, clock, capsys):
+    assert run(evaluate.main, arguments) == 0
+    captured = capsys.readouterr()
+    assert captured.out == "Score    0.500000\n"
+    assert captured.err.splitlines() == [
+        "scoring: 1 of 3, about 22 s left",
+        "scoring: 2 of 3, about 11 s left",
+        "scoring: 3 of 3, about 0 s left",
+    ]
+
+
+def test_short_scoring_prints_none(arguments, capsys):
+    assert run(evaluate.main, arguments) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_second_round_has_its_own_estimate(clock, capsys):
+    with progress.shown("work") as show:
+        for done in (1, 10, 1, 2):
+            show(done, 10)
+    assert capsys.readouterr().err.splitlines() == [
+        "work: 1 of 10, about 99 s left",
+        "work: 10 of 10, about 0 s left",
+        "work: 2 of 10, about 44 s left",
+    ]
+
+
+def test_a_terminal_shows_a_bar_that_goes_away(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    with progress.shown("scoring") as show:
+        show(1, 4)
+        show(4, 4)
+    written = sys.stderr.getvalue()
+    assert "scoring" in written
+    assert "4/4" in written
+    assert written.endswith("\x1b[2K")  # the line is erased

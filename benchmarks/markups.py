@@ -1,0 +1,134 @@
+"""What the benchmarks of the two markup metrics share: one essay beside pygamma-agreement, and corpora.
+
+γ (Mathet, Widlöcher and Métivier 2015), which people use for the agreement of several annotators on spans,
+is 1 minus the disorder of their best alignment over the disorder expected by chance, estimated from 30 random
+annotations.  So it measures the agreement of the annotators with each other, corrected for chance, in one
+number: no separate criteria, no texts, no algorithm.  Most of its time goes into the estimate; that of the
+alignment alone is given beside it.
+"""
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from benchmarks.measure import machine, print_table, seconds_of
+from competition import metric_file
+
+__all__ = ["run"]
+
+REPEATS = 5
+CORPORA = (100, 1_000, 10_000)
+FRAGMENTS = (10, 50)
+
+MISSING = "pygamma-agreement is not installed, so it is not compared: pip install pygamma-agreement"
+
+Spans = Sequence[tuple[int, int, str]]
+Frames = tuple[pd.DataFrame, pd.DataFrame]
+
+
+def run(
+    file: Path,
+    corpus: Callable[..., Frames],
+    spans: Callable[[dict[str, Any]], Spans],
+    variants: dict[str, dict[str, str]],
+) -> None:
+    """Print the tables of one metric.
+
+    Parameters
+    ----------
+    file : the metric file
+    corpus : makes (solution, submission) of a number of documents, fragments each and experts
+    spans : (start, end, tag) of a markup's fragments
+    variants : parameters of the metric's score, by name; the first is what ratios are to
+    """
+    metric = metric_file.load(file)
+    print(machine(), flush=True)
+    rows = [row for fragments in FRAGMENTS for row in one_essay(metric, corpus, spans, variants, fragments)]
+    print_table("One essay, three annotators and an algorithm", ["what", "time", "ratio"], rows)
+    print("\nscore compares six pairs of markups from their JSON on; γ has the three annotators in memory.")
+    if len(rows) == len(FRAGMENTS) * len(variants):
+        print(MISSING)
+    rows = [of_corpus(metric, corpus, documents) for documents in CORPORA]
+    header = ["essays", "prepare", "evaluate", "together", "per essay"]
+    print_table("Corpora of two experts and an algorithm, 10 fragments each", header, rows)
+
+
+def one_essay(
+    metric: Any,
+    corpus: Callable[..., Frames],
+    spans: Callable[[dict[str, Any]], Spans],
+    variants: dict[str, dict[str, str]],
+    fragments: int,
+) -> list[list[str]]:
+    solution, submission = corpus(1, fragments, 3)
+    times = {
+        name: seconds_of(
+            lambda parameters=parameters: metric.score(solution, submission, "document_id", **parameters),
+            REPEATS,
+        )
+        for name, parameters in variants.items()
+    }
+    times |= gamma_seconds([spans(markup) for markup in json.loads(solution["markups"][0])])
+    ours = next(iter(times.values()))
+    return [
+        [f"{fragments} fragments: {name}", f"{1000 * taken:,.1f} ms", f"{taken / ours:,.1f}"]
+        for name, taken in times.items()
+    ]
+
+
+def gamma_seconds(annotators: Sequence[Spans]) -> dict[str, float]:
+    """Median seconds for γ and for the alignment alone; nothing where pygamma-agreement is not installed."""
+    try:
+        from pyannote.core import Segment
+        from pygamma_agreement import CombinedCategoricalDissimilarity, Continuum
+    except ImportError:
+        return {}
+    continuum = Continuum()
+    for number, spans in enumerate(annotators):
+        for start, end, tag in spans:
+            continuum.add(f"annotator {number}", Segment(start, end), tag)
+    dissimilarity = CombinedCategoricalDissimilarity()
+    with silence():
+        continuum.compute_gamma(dissimilarity)  # compiles
+        return {
+            "pygamma-agreement, γ": seconds_of(lambda: continuum.compute_gamma(dissimilarity), REPEATS),
+            "pygamma-agreement, alignment": seconds_of(
+                lambda: continuum.get_best_alignment(dissimilarity), REPEATS
+            ),
+        }
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Without the warnings that another solver is used, and what that solver, a C library, prints."""
+    logging.disable(logging.WARNING)
+    stdout = os.dup(sys.stdout.fileno())
+    with open(os.devnull, "w") as nothing:
+        os.dup2(nothing.fileno(), sys.stdout.fileno())
+        try:
+            yield
+        finally:
+            os.dup2(stdout, sys.stdout.fileno())
+            os.close(stdout)
+
+
+def of_corpus(metric: Any, corpus: Callable[..., Frames], documents: int) -> list[str]:
+    solution, submission = corpus(documents)
+    prepared = metric.prepare(solution, "document_id")
+    prepare = seconds_of(lambda: metric.prepare(solution, "document_id"), REPEATS)
+    evaluate = seconds_of(lambda: prepared.evaluate(submission), REPEATS)
+    both = prepare + evaluate
+    return [
+        f"{documents:,}",
+        f"{prepare:.2f} s",
+        f"{evaluate:.2f} s",
+        f"{both:.2f} s",
+        f"{1e6 * both / documents:,.0f} µs",
+    ]

@@ -1,0 +1,274 @@
+"""A literal transcription of the markup consistency methodology, to hold its metric file against.
+
+A. Levikin and others, "The methodology of multi-criteria evaluation of text markup models based on
+inconsistent expert markup" (2025), section 3, in sets of characters, exact fractions and loops; equations are
+given in brackets.  The optimal accordance is found by trying every accordance, so markups must be small.
+Nothing here is shared with ``metrics/markup_consistency.py``, and nothing checks its input.
+
+A given accordance is a list of triples or tuples that begin with the two positions:
+
+    elements  (i, j, accordance of their overtexts, accordance of their fragments)
+    fragments (i, j, accordance of their overtexts)
+    overtexts (i, j)
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+ONE, ZERO = Fraction(1), Fraction(0)
+
+LEVELS = {
+    "": ("accordance", "tags", "overtexts", "fragments", "fragment_text_union", "fragment_tag_union"),
+    "overtexts": ("accordance", "texts", "tags"),
+    "fragments": ("accordance", "texts", "tags", "overtexts"),
+    "fragments.overtexts": ("accordance", "texts", "tags"),
+}
+
+
+def full_name(level: str, name: str) -> str:
+    return f"{level}.{name}" if level else name
+
+
+EQUAL_WEIGHTS = {full_name(level, name): ONE for level, names in LEVELS.items() for name in names}
+
+
+def f_measure(a: Any, b: Any) -> Fraction:
+    """(6), of sets and of Counters."""
+    size_a, size_b, common = count(a), count(b), count(a & b)
+    return ONE if size_a + size_b == 0 else Fraction(2 * common, size_a + size_b)
+
+
+def count(members: Any) -> int:
+    return sum(members.values()) if isinstance(members, Counter) else len(members)
+
+
+def bag(overtext: dict[str, Any]) -> Counter[str]:
+    words = re.findall(r"\w+", overtext.get("comment", "").lower())
+    return Counter(word.replace("ё", "е") for word in words)
+
+
+def tags(holder: dict[str, Any]) -> set[str]:
+    return set(holder.get("tags", []))
+
+
+def characters(fragment: dict[str, Any]) -> set[int]:
+    return set(range(fragment["start"], fragment["end"]))
+
+
+# Who may be partners
+
+
+def overtexts_may(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    if not (bag(a) or bag(b) or tags(a) or tags(b)):
+        return True
+    return bool(bag(a) & bag(b)) or bool(tags(a) & tags(b))
+
+
+def fragments_may(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    if not characters(a) and not characters(b):
+        return bool(a["start"] == b["start"])
+    return bool(characters(a) & characters(b))
+
+
+def elements_may(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    ours, theirs = a.get("fragments", []), b.get("fragments", [])
+    if not ours and not theirs:
+        return True
+    return any(fragments_may(x, y) for x in ours for y in theirs)
+
+
+# The optimal accordance (8), (9)
+
+
+def every_accordance(pairs: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    """Every set of pairs in which no object occurs twice, the empty one included."""
+    if not pairs:
+        yield []
+        return
+    (i, j), rest = pairs[0], pairs[1:]
+    yield from every_accordance(rest)
+    for accordance in every_accordance([(k, m) for k, m in rest if k != i and m != j]):
+        yield [(i, j), *accordance]
+
+
+def best_accordance(
+    worth: dict[tuple[int, int], Fraction], objects: int, share: Fraction, kind: str
+) -> list[tuple[int, int]]:
+    """The accordance of the largest sum, or of the largest average with `share` for (13), (16) or (20)."""
+
+    def value(accordance: list[tuple[int, int]]) -> tuple[Fraction, int]:
+        total, pairs = sum((worth[pair] for pair in accordance), ZERO), len(accordance)
+        if kind == "sum":
+            return total, pairs
+        if not pairs:
+            return -ONE, 0
+        return share * Fraction(2 * pairs, objects) + (1 - share) * total / pairs, pairs
+
+    return max(every_accordance(list(worth)), key=value)
+
+
+# The criteria (13)-(24)
+
+
+class Transcription:
+    """Consistency under some weights, by name, and the accordance "sum" or "exact"."""
+
+    def __init__(self, weights: dict[str, Fraction] | None = None, kind: str = "sum") -> None:
+        self.weights = EQUAL_WEIGHTS | (weights or {})
+        self.kind = kind
+
+    def average(self, level: str, criteria: dict[str, Fraction], with_accordance: bool = True) -> Fraction:
+        names = LEVELS[level] if with_accordance else LEVELS[level][1:]
+        total = sum(self.weights[full_name(level, name)] for name in names)
+        if not total:
+            return ZERO
+        return sum((self.weights[full_name(level, name)] * criteria[name] for name in names), ZERO) / total
+
+    def level(
+        self,
+        level: str,
+        ours: list[Any],
+        theirs: list[Any],
+        criteria_of: dict[tuple[int, int], dict[str, Fraction]],
+        given: list[tuple[int, int]] | None,
+        names: list[str],
+    ) -> dict[str, Fraction]:
+        """Averages over the accordance, and under "" the composite."""
+        if not ours and not theirs:
+            averages = dict.fromkeys(names, ONE) | {"accordance": ONE}
+        else:
+            worth = {pair: self.average(level, c, False) for pair, c in criteria_of.items()}
+            weights = [self.weights[full_name(level, name)] for name in LEVELS[level]]
+            share = weights[0] / sum(weights)
+            pairs = given
+            if pairs is None:
+                pairs = best_accordance(worth, len(ours) + len(theirs), share, self.kind)
+            averages = {"accordance": Fraction(2 * len(pairs), len(ours) + len(theirs))}
+            for name in names:
+                values = [criteria_of[pair][name] for pair in pairs]
+                averages[name] = sum(values, ZERO) / len(values) if values else ZERO
+        return averages | {"": self.average(level, averages)}
+
+    def overtexts(
+        self, level: str, ours: list[Any], theirs: list[Any], given: Any = None
+    ) -> dict[str, Fraction]:
+        """(16)-(18)."""
+        criteria_of = {
+            (i, j): {"texts": f_measure(bag(a), bag(b)), "tags": f_measure(tags(a), tags(b))}
+            for i, a in enumerate(ours)
+            for j, b in enumerate(theirs)
+            if overtexts_may(a, b)
+        }
+        return self.level(level, ours, theirs, criteria_of, given, ["texts", "tags"])
+
+    def fragment(self, a: dict[str, Any], b: dict[str, Any], given: Any = None) -> dict[str, Fraction]:
+        """What (21), (22) and 3.4.4 say of one pair of fragments."""
+        overtexts = self.overtexts("fragments.overtexts", a.get("overtexts", []), b.get("overtexts", []), given)
+        return {
+            "texts": f_measure(characters(a), characters(b)),
+            "tags": f_measure(tags(a), tags(b)),
+            **prefixed("overtexts", overtexts),
+        }
+
+    def fragments(self, ours: list[Any], theirs: list[Any], given: Any = None) -> dict[str, Fraction]:
+        """(20)-(22) and 3.4.4."""
+        inner = {(i, j): overtexts for i, j, overtexts in given or []}
+        criteria_of = {
+            (i, j): self.fragment(a, b, inner.get((i, j)))
+            for i, a in enumerate(ours)
+            for j, b in enumerate(theirs)
+            if fragments_may(a, b)
+        }
+        names = ["texts", "tags", "overtexts", *(f"overtexts.{name}" for name in LEVELS["overtexts"])]
+        pairs = None if given is None else list(inner)
+        return self.level("fragments", ours, theirs, criteria_of, pairs, names)
+
+    def element(self, a: dict[str, Any], b: dict[str, Any], given: Any = (None, None)) -> dict[str, Fraction]:
+        """What (14)-(24) say of one pair of elements."""
+        of_overtexts, of_fragments = given
+        ours, theirs = a.get("fragments", []), b.get("fragments", [])
+        overtexts = self.overtexts("overtexts", a.get("overtexts", []), b.get("overtexts", []), of_overtexts)
+        return {
+            "tags": f_measure(tags(a), tags(b)),
+            **prefixed("overtexts", overtexts),
+            **prefixed("fragments", self.fragments(ours, theirs, of_fragments)),
+            "fragment_text_union": f_measure(
+                set().union(*map(characters, ours)), set().union(*map(characters, theirs))
+            ),
+            "fragment_tag_union": f_measure(set().union(*map(tags, ours)), set().union(*map(tags, theirs))),
+        }
+
+    def criteria(self, first: dict[str, Any], second: dict[str, Any], given: Any = None) -> dict[str, Fraction]:
+        """All criteria of two markups, C under "total", with the best accordances or given ones."""
+        ours, theirs = first["elements"], second["elements"]
+        inner = {(i, j): (overtexts, fragments) for i, j, overtexts, fragments in given or []}
+        criteria_of = {
+            (i, j): self.element(a, b, inner.get((i, j), (None, None)))
+            for i, a in enumerate(ours)
+            for j, b in enumerate(theirs)
+            if elements_may(a, b)
+        }
+        names = [name for name in EQUAL_WEIGHTS if name != "accordance"]
+        pairs = None if given is None else list(inner)
+        averages = self.level("", ours, theirs, criteria_of, pairs, names)
+        return {"total": averages.pop("")} | averages
+
+    def total(self, first: dict[str, Any], second: dict[str, Any]) -> Fraction:
+        return self.criteria(first, second)["total"]
+
+
+def prefixed(name: str, averages: dict[str, Fraction]) -> dict[str, Fraction]:
+    return {f"{name}.{part}" if part else name: value for part, value in averages.items()}
+
+
+# The corpus (10)-(12)
+
+
+def weights_of(documents: list[list[dict[str, Any]]]) -> dict[str, Fraction]:
+    """Zero for what occurs in no expert's markup."""
+    elements = [element for experts in documents for markup in experts for element in markup["elements"]]
+    fragments = [fragment for element in elements for fragment in element.get("fragments", [])]
+    of_elements = [overtext for element in elements for overtext in element.get("overtexts", [])]
+    of_fragments = [overtext for fragment in fragments for overtext in fragment.get("overtexts", [])]
+    absent = {
+        "tags": not any(map(tags, elements)),
+        "overtexts": not of_elements,
+        "overtexts.texts": not any(map(bag, of_elements)),
+        "overtexts.tags": not any(map(tags, of_elements)),
+        "fragments": not fragments,
+        "fragments.texts": not any(map(characters, fragments)),
+        "fragments.tags": not any(map(tags, fragments)),
+        "fragments.overtexts": not of_fragments,
+        "fragments.overtexts.texts": not any(map(bag, of_fragments)),
+        "fragments.overtexts.tags": not any(map(tags, of_fragments)),
+        "fragment_text_union": not any(map(characters, fragments)),
+        "fragment_tag_union": not any(map(tags, fragments)),
+    }
+    return {name: ZERO for name, is_absent in absent.items() if is_absent}
+
+
+def mean(values: list[Fraction]) -> Fraction | None:
+    return sum(values, ZERO) / len(values) if values else None
+
+
+def corpus(documents: list[tuple[list[Any], Any]], kind: str = "sum") -> dict[str, Fraction | None]:
+    """AMA, EMA and RMA (10)-(12) of documents, each the experts' markups and the algorithm's."""
+    transcription = Transcription(weights_of([experts for experts, _ in documents]), kind)
+    ama, ema, ama_of_two = [], [], []
+    for experts, algorithm in documents:
+        with_algorithm = [transcription.total(algorithm, expert) for expert in experts]
+        among_experts = [transcription.total(a, b) for k, a in enumerate(experts) for b in experts[k + 1 :]]
+        if experts:
+            ama.append(mean(with_algorithm))
+        if among_experts:
+            ema.append(mean(among_experts))
+            ama_of_two.append(mean(with_algorithm))
+    numerator, denominator = mean(ama_of_two), mean(ema)
+    return {
+        "ama": mean(ama),
+        "ema": denominator,
+        "rma": numerator / denominator if numerator is not None and denominator else None,
+    }

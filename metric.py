@@ -602,7 +602,7 @@ class Evaluation:
         The essays that `resample` weighs.
     gradient : (essays, types, 3) float
         By how much the score rises per unit of each of `essay_counts`.
-    losses, confusion, forecasts, groups : DataFrame
+    losses, confusion, forecasts, groups, roles : DataFrame and, the last, dict
         See the properties.
     prepared, submission : PreparedSolution, ReadSubmission
         What was scored against what.
@@ -1836,7 +1836,7 @@ def _weighted_sums(essay_values: Floats, weights: npt.ArrayLike, populations: Po
         order = np.argsort(members, kind="stable")
         starts = np.flatnonzero(np.diff(members[order], prepend=-1))
         # Small integers are gathered faster than what they become.
-        columns, rows = weights[:, order].astype(np.float64), essay_values[order]
+        columns, rows = weights.take(order, axis=1).astype(np.float64), essay_values[order]
         for start, stop in zip(starts, [*starts[1:], len(order)]):
             sums.append(columns[:, start:stop] @ rows[start:stop])
     return np.stack(sums, axis=1)

@@ -7,6 +7,7 @@ number: no separate criteria, no texts, no algorithm.  Most of its time goes int
 alignment alone is given beside it.
 """
 
+import functools
 import json
 import logging
 import os
@@ -70,7 +71,7 @@ def one_essay(
     solution, submission = corpus(1, fragments, 3)
     times = {
         name: seconds_of(
-            lambda parameters=parameters: metric.score(solution, submission, "document_id", **parameters),
+            functools.partial(metric.score, solution, submission, "document_id", **parameters),
             REPEATS,
         )
         for name, parameters in variants.items()

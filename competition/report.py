@@ -275,9 +275,7 @@ def _groups(evaluation: Any, intervals: pd.DataFrame | None) -> dict[str, Any] |
     if not hasattr(evaluation, "subpopulations"):
         return None
     table: pd.DataFrame = evaluation.subpopulations
-    names = [f"{attribute} = {value}" for attribute, value in zip(table["attribute"], table["value"])]
-    table = table.assign(name=names)
-    table = _with_intervals(table, "name", intervals)
+    table = _with_intervals(table.assign(name=_group_names(evaluation)), "name", intervals)
     rows: list[Any] = table.to_dict("records")
     return {
         "rows": rows,
@@ -286,6 +284,12 @@ def _groups(evaluation: Any, intervals: pd.DataFrame | None) -> dict[str, Any] |
         "heaviest": max(rows, key=lambda row: row["weight"]),
         "has_intervals": intervals is not None,
     }
+
+
+def _group_names(evaluation: Any) -> list[str]:
+    """The sub-populations as the measures name them."""
+    table: pd.DataFrame = evaluation.subpopulations
+    return [f"{attribute} = {value}" for attribute, value in zip(table["attribute"], table["value"])]
 
 
 def _with_intervals(table: pd.DataFrame, name: str, intervals: pd.DataFrame | None) -> pd.DataFrame:
@@ -301,8 +305,7 @@ def _measures(evaluation: Any, intervals: pd.DataFrame | None) -> dict[str, Any]
     table = pd.DataFrame({"name": list(evaluation.measures), "value": list(evaluation.measures.values())})
     table = _with_intervals(table, "name", intervals)
     if hasattr(evaluation, "subpopulations"):
-        shown = evaluation.subpopulations
-        table = table[~table["name"].isin(shown["attribute"] + " = " + shown["value"])]
+        table = table[~table["name"].isin(_group_names(evaluation))]
     return {
         "rows": table.to_dict("records"),
         "axis": _axis([*table["low"], *table["high"], *table["value"]]),
@@ -426,7 +429,7 @@ class Row(NamedTuple):
     colour, stroke : int, the look of its label
     outcomes : list of str, what the filter finds it by
     well : bool, it lost nothing by its outcome
-    cells : list of str, of `_Columns`
+    cells : list of str, of `_shown_columns`
     """
 
     number: int
@@ -485,7 +488,6 @@ def _items(evaluation: Any, texts: Mapping[str, str], most_items: int) -> dict[s
     labels = _labels(evaluation) if explain.column(evaluation, "label") else []
     make_rows = _row_maker(evaluation, labels, unit)
     groups = getattr(evaluation, "groups", pd.DataFrame(index=evaluation.items))
-    place = {name: number for number, name in enumerate(evaluation.items)}
 
     table: pd.DataFrame = evaluation.segments
     table = table[table[item].isin(shown)]
@@ -498,7 +500,6 @@ def _items(evaluation: Any, texts: Mapping[str, str], most_items: int) -> dict[s
     entries = [
         {
             "id": name,
-            "place": place[name],
             "points": points[name],
             "in_units": _number(points[name] / unit, 2),
             "groups": [f"{attribute}: {value}" for attribute, value in groups.loc[name].items()],

@@ -160,7 +160,8 @@ def test_truth_overlaps_are_warned_of_in_one_line(call, tmp_path):
         tmp_path / "truth.csv", tmp_path / "guess.csv", "--set", "subpopulation_column_names=ell_status"
     )
     assert err.splitlines()[0] == (
-        "warning: 1 segment of the solution overlapping an earlier one: 1 lost the common words, 0 were discarded."
+        "warning: 1 segment of the solution overlapping an earlier one: "
+        "1 lost the common words, 0 were discarded."
     )
 
 

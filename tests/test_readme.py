@@ -1,6 +1,6 @@
 """What README.md prints is what the programs print.
 
-    python -m tests.test_readme     writes the outputs in README.md anew
+python -m tests.test_readme     writes the outputs in README.md anew
 """
 
 import contextlib

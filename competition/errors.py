@@ -4,7 +4,7 @@
 code  meaning
 ====  ======================================================================
 0     done
-2     wrong usage: unknown option, a file that does not exist
+2     wrong usage: unknown option, a file that does not exist or cannot be written
 3     the submission is rejected; the participant can read why
 4     the solution, a parameter or the metric file is wrong: a host's matter
 ====  ======================================================================
@@ -61,4 +61,7 @@ def run(main: Callable[[list[str]], None], arguments: list[str] | None = None) -
     except BrokenPipeError:
         # The reader (head, less) has seen enough; Python must not complain again while it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as problem:
+        print(f"error: {problem.strerror}: {problem.filename}", file=sys.stderr)
+        return UsageError.exit_code
     return 0

@@ -16,6 +16,7 @@ import metric
 import rank
 from competition import bootstrap, ranking
 from competition.errors import HostError, UsageError, run
+from competition.files import read_csv
 from tests.essays import make_competition
 from tests.test_evaluate import ACCURACY
 
@@ -57,7 +58,8 @@ def call(files, capsys):
 
 
 def read(path: Path) -> pd.DataFrame:
-    return pd.read_csv(path, dtype={"team": str, "submission": str}, keep_default_na=False, na_values=[""])
+    """A file as the programs read it: numbers to the last bit, which pandas 2 by itself does not."""
+    return read_csv(path, {"team", "submission", "essay_id", *metric.TEXT_COLUMNS}, HostError)
 
 
 def board(files: Path) -> pd.DataFrame:
@@ -65,9 +67,9 @@ def board(files: Path) -> pd.DataFrame:
 
 
 def private_score(files: Path, submission: str) -> float:
-    solution = pd.read_csv(files / "solution.csv")
+    solution = read(files / "solution.csv")
     private = solution[solution["Usage"] == "Private"]
-    return metric.score(private, pd.read_csv(files / "submissions" / submission), "row_id")
+    return metric.score(private, read(files / "submissions" / submission), "row_id")
 
 
 # --- the board --------------------------------------------------------------------------------------
@@ -88,11 +90,11 @@ def test_the_board_is_boost_of_the_private_scores(files, call):
 
 
 def test_without_usage_all_rows_decide(files, call):
-    solution = pd.read_csv(files / "solution.csv").drop(columns="Usage")
+    solution = read(files / "solution.csv").drop(columns="Usage")
     solution.to_csv(files / "solution.csv", index=False)
     call()
     leaderboard = board(files).set_index("team")
-    submission = pd.read_csv(files / "submissions" / "Bo.csv")
+    submission = read(files / "submissions" / "Bo.csv")
     assert leaderboard.loc["Bo", "score"] == metric.score(solution, submission, "row_id")
     assert "public_score" not in leaderboard
 
@@ -102,9 +104,9 @@ def test_the_other_files(files, call):
     leaderboard = board(files)
     groups = read(files / "final" / "subpopulations.csv")
     assert groups["team"].tolist() == leaderboard["team"].tolist()
-    solution = pd.read_csv(files / "solution.csv")
+    solution = read(files / "solution.csv")
     evaluation = metric.evaluate(
-        solution[solution["Usage"] == "Private"], pd.read_csv(files / "submissions" / "Bo.csv"), "row_id"
+        solution[solution["Usage"] == "Private"], read(files / "submissions" / "Bo.csv"), "row_id"
     )
     bo = groups.set_index("team").loc["Bo"]
     for row in evaluation.subpopulations.itertuples():
@@ -177,7 +179,7 @@ def test_what_is_printed(call):
 def several(files):
     """Ada has a folder with three files: the fullest submission is the best."""
     folder = files / "submissions"
-    submission = pd.read_csv(folder / "Ada.csv")
+    submission = read(folder / "Ada.csv")
     (folder / "Ada.csv").unlink()
     (folder / "Ada").mkdir()
     submission.iloc[::2].to_csv(folder / "Ada" / "half.csv", index=False)
@@ -373,7 +375,7 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_same_files(files, call, tm
     pytest.importorskip("distributed")
     for number in range(40):
         kept = np.random.default_rng(100 + number).random(400) > 0.1
-        frame = pd.read_csv(files / "submissions" / "Ada.csv").iloc[: len(kept)]
+        frame = read(files / "submissions" / "Ada.csv").iloc[: len(kept)]
         frame[kept[: len(frame)]].to_csv(files / "submissions" / f"team {number}.csv", index=False)
     call()
     # A metric that takes its time, so that a worker can be killed in the middle of it.
@@ -457,9 +459,9 @@ def test_against_a_direct_slow_bootstrap(files, call):
     resamples, seed = 25, 5
     call("--resamples", str(resamples), "--seed", str(seed))
     leaderboard = board(files)
-    solution = pd.read_csv(files / "solution.csv")
+    solution = read(files / "solution.csv")
     solution = solution[solution["Usage"] == "Private"]
-    submissions = {team: pd.read_csv(files / "submissions" / f"{team}.csv") for team in TEAMS}
+    submissions = {team: read(files / "submissions" / f"{team}.csv") for team in TEAMS}
     essays = sorted(set(solution["essay_id"]))
     boards = []
     for weights in bootstrap.draw(len(essays), resamples, seed):
@@ -499,7 +501,7 @@ def repeated(frame: pd.DataFrame, times: dict[str, int]) -> pd.DataFrame:
 def test_prizes_are_certain_where_teams_are_far_apart(files, call):
     for team, share in (("Ada", 1.0), ("Bo", 0.6), ("Cy", 0.3)):
         path = files / "submissions" / f"{team}.csv"
-        frame = pd.read_csv(files / "submissions" / "Ada.csv")
+        frame = read(files / "submissions" / "Ada.csv")
         frame.sample(frac=share, random_state=0).to_csv(path, index=False)
     call("--prizes", "1")
     intervals = read(files / "final" / "intervals.csv").set_index("team")
@@ -582,6 +584,16 @@ def test_out_is_a_folder(files, call):
     (files / "final").write_text("a file")
     code, _, err = call()
     assert (code, err) == (2, f"error: --out {files / 'final'} is not a folder\n")
+
+
+def test_what_cannot_be_written(files, call, monkeypatch):
+    def refuse(path, write):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(ranking, "write_atomically", refuse)
+    code, out, err = call("--resamples", "0")
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1].startswith(f"error: Permission denied: {files / 'final'}")
 
 
 def test_wrong_solutions_and_parameters(files, call):

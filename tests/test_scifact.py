@@ -1287,7 +1287,9 @@ def test_a_pretty_printed_file(tmp_path):
     assert message.endswith(f" and 7 more. {EXPECTED_LINE}")
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe{}", gzip.compress(LINE.encode()), LINE.encode() + b"\n\xe9"])
+@pytest.mark.parametrize(
+    "content", [b"\xff\xfe{}", gzip.compress(LINE.encode(), mtime=0), LINE.encode() + b"\n\xe9"]
+)
 def test_a_file_that_is_no_text(tmp_path, content):
     assert unreadable(tmp_path, content).startswith("predictions.jsonl is not UTF-8 text: ")
 

@@ -178,8 +178,10 @@ def check_offers(evaluation: Any, options: argparse.Namespace) -> None:
         "report": ["score"],
     }
     for option, parts in needed.items():
+        if getattr(options, option) is None:
+            continue  # only to look for a table may take long: it is made when it is asked for
         lacking = [part for part in parts if not hasattr(evaluation, part)]
-        if getattr(options, option) is not None and lacking:
+        if lacking:
             raise UsageError(
                 f"--{option}: {options.metric.name} does not offer "
                 f"{'evaluate()' if evaluation is None else ', '.join(lacking)}"

@@ -1,146 +1,168 @@
-"""How fast is the final ranking?
+"""What does the final ranking cost?
 
-    python -m benchmarks.ranking [FOLDER]
+    python -m benchmarks.ranking [FOLDER] [--teams 30] [--tiny 100000]
 
 FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair; without it, made-up
 essays of the same number and size are ranked.  Every team's file is a different part of the submission.
 """
 
+import argparse
+import subprocess
 import sys
 import tempfile
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from benchmarks.measure import machine, memory_of, print_table, seconds_of
-from benchmarks.unified_metric import REAL_ESSAYS
-from competition import metric_file, scoring
-from tests.essays import make_competition
+from benchmarks.measure import machine, print_table
+from podium import hosted, scoring
+from podium.ranking import store, uncertainty, work
+from tests.support.essays import make_competition
 
-ROOT = Path(__file__).parent.parent
-TEAMS = 30
-SMALL_TEAMS, SMALL_ESSAYS = 2000, 40
-TURNS = 3
-
-# What a run of rank.py does, measured inside one process: seconds, then (by memory_of) the peak memory of it
-# and, where it has worker processes, of the largest of them.
-PROGRAM = """
-import sys, time, warnings
-sys.path.insert(0, {root!r})
-warnings.simplefilter("ignore")
-import contextlib, io
-from pathlib import Path
+REAL_ESSAYS = 15_594
+PROCESSES = (1, 2)
+TINY = """
 import pandas as pd
-from competition import ranking
-folder = Path({folder!r})
-job = ranking.make_job(Path({root!r}) / "metric.py", folder / "solution.csv.gz", {{}})
-submissions = ranking.find_submissions(folder / "teams")[:{teams}]
-runtimes = pd.DataFrame({{"team": [s.team for s in submissions], "runtime": 100.0}})
-def rank(resamples, submissions):
-    with contextlib.redirect_stderr(io.StringIO()):
-        ranking.rank(job, submissions, runtimes[: len(submissions)], jobs={jobs}, resamples=resamples)
-# Processes start, read and prepare the solution once, before the clock does.
-rank(0, submissions[: 2 * {jobs}])
-start = time.perf_counter()
-rank({resamples}, submissions)
-print(time.perf_counter() - start)
+
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+    return float(len(submission))
+"""
+# A run in a process of its own.  Its memory is Linux's VmHWM; getrusage's includes that of the parent.
+PROGRAM = """
+import re, sys, time
+from podium import cli
+if __name__ == "__main__":
+    start = time.perf_counter()
+    assert cli.main(sys.argv[1:]) == 0
+    seconds = time.perf_counter() - start
+    print(seconds, int(re.search(r"VmHWM:\\s*([0-9]+)", open("/proc/self/status").read())[1]) / 1024)
 """
 
 
-def main(folder: Path | None) -> None:
+def main() -> None:
+    parser = argparse.ArgumentParser(description="What does the final ranking cost?")
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--teams", type=int, default=30)
+    parser.add_argument("--tiny", type=int, default=100_000)
+    options = parser.parse_args()
     print(machine())
+    warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as temporary:
-        real = Path(temporary) / "real"
-        write_teams(real, folder, REAL_ESSAYS, TEAMS)
-        show_scoring(real)
-        show_throughput(real)
-        show_memory(real)
-        show_bootstrap(real)
-        small = Path(temporary) / "small"
-        write_teams(small, None, SMALL_ESSAYS, SMALL_TEAMS)
-        show_small(small)
+        real, tiny = Path(temporary) / "real", Path(temporary) / "tiny"
+        write_teams(real, options.folder, options.teams)
+        show_one(real)
+        show_runs(real, options.teams)
+        write_tiny(tiny, options.tiny)
+        show_tiny(tiny, options.tiny)
 
 
-def write_teams(to: Path, source: Path | None, essays: int, teams: int) -> None:
+def write_teams(to: Path, source: Path | None, teams: int) -> None:
     """A solution and one file per team, each without a few random rows."""
     (to / "teams").mkdir(parents=True)
     if source is None:
-        solution, submission = make_competition(essays)
+        solution, submission = make_competition(REAL_ESSAYS)
     else:
         names = ("solution.csv.gz", "submission.csv.gz")
         solution, submission = (pd.read_csv(source / name, keep_default_na=False) for name in names)
-    solution.to_csv(to / "solution.csv.gz", index=False, compression={"method": "gzip", "compresslevel": 1})
+    solution.to_csv(to / "solution.csv", index=False)
     for team in range(teams):
         kept = np.random.default_rng(team).random(len(submission)) > 0.001 * (team % 50)
         submission[kept].to_csv(to / "teams" / f"team {team:04d}.csv", index=False)
 
 
-def seconds_and_memory(folder: Path, teams: int, jobs: int, resamples: int = 0) -> tuple[float, float]:
-    return memory_of(
-        PROGRAM.format(root=str(ROOT), folder=str(folder), teams=teams, jobs=jobs, resamples=resamples)
-    )
+def write_tiny(to: Path, teams: int) -> None:
+    (to / "teams").mkdir(parents=True)
+    (to / "metric.py").write_text(TINY)
+    (to / "solution.csv").write_text("id\n1\n")
+    for team in range(teams):
+        (to / "teams" / f"{team}.csv").write_text(f"id\n{team}\n")
 
 
-def show_throughput(folder: Path) -> None:
-    """Submissions per second of one and of two processes, in turns; reading the files included."""
-    times: dict[int, list[float]] = {1: [], 2: []}
-    for _ in range(TURNS):
-        for jobs, taken in times.items():
-            taken.append(seconds_and_memory(folder, TEAMS, jobs)[0])
-    one, two = (TEAMS / float(np.median(times[jobs])) for jobs in (1, 2))
+def show_one(folder: Path) -> None:
+    """CPU seconds of one submission, by stage, and the size of its entry."""
+    job = work.make_job("unified", str(folder / "solution.csv"), {})
+    solution = work.prepared(job)
+    path = sorted((folder / "teams").iterdir())[0]
+    seconds = {}
+
+    def clocked(name: str, call: Any, *arguments: Any) -> Any:
+        start = time.process_time()
+        result = call(*arguments)
+        seconds[name] = time.process_time() - start
+        return result
+
+    for _ in range(2):  # the second time counts
+        content = clocked("read", path.read_bytes)
+        frame = clocked("parse", scoring.parse_submission, solution.metric, content, path.name, {})
+        evaluation = clocked("score", scoring.evaluate, solution, frame)
+        entry = clocked("store", store.encode, {}, evaluation.statistics)
+        clocked("from the store", store.decode, entry)
+        of_entry = (job, solution.deciding, 1000, 0, [(0, entry)])
+        clocked("1,000 resamples, variants", uncertainty.detail, *of_entry)
     print_table(
-        f"{TEAMS} submissions of real size, read and scored whole, Public and Private",
-        ["processes", "submissions per second", "times one process"],
-        [["1", f"{one:.1f}", "1.00"], ["2", f"{two:.1f}", f"{two / one:.2f}"]],
+        f"A submission of real size: {len(content) / 1e6:.1f} MB, its entry {len(entry) / 1e6:.2f} MB",
+        ["", "CPU seconds"],
+        [[name, f"{taken:.3f}"] for name, taken in seconds.items()],
     )
 
 
-def show_scoring(folder: Path) -> None:
-    """Submissions per second of one process, once read."""
-    metric = metric_file.load(ROOT / "metric.py")
-    warnings.simplefilter("ignore", metric.TruthOverlapWarning)
-    prepared = scoring.prepare(metric, scoring.read_solution(metric, folder / "solution.csv.gz", {}), {})
-    paths = sorted((folder / "teams").iterdir())[:5]
-    frames = [scoring.read_submission(metric, path, {}) for path in paths]
-    seconds = seconds_of(lambda: [scoring.evaluate(prepared, frame) for frame in frames], TURNS) / len(frames)
+def show_runs(folder: Path, teams: int) -> None:
+    """Wall seconds of whole runs, by one process and by two."""
+    inputs = [str(folder / name) for name in ("solution.csv", "teams")]
+    rows = []
+    for processes in PROCESSES:
+        out = folder / f"out {processes}"
+        jobs = ["--jobs", str(processes)]
+        first = run("rank", *inputs, "--out", str(out), *jobs)
+        second = run("rank", *inputs, "--out", str(out), *jobs)
+        again = run("rank", "--again", str(out), "--out", str(out) + " again", "--set", "temperature=50", *jobs)
+        rows.append(
+            [
+                f"{processes}",
+                *(f"{seconds:.1f} s, {megabytes:.0f} MB" for seconds, megabytes in (first, second, again)),
+            ]
+        )
     print_table(
-        "Submissions of real size once read, scored whole, Public and Private by one process",
-        ["", "submissions per second"],
-        [["scoring", f"{1 / seconds:.1f}"]],
+        f"{teams} submissions of real size, 1,000 resamples; memory of the main process",
+        ["processes", "scored", "known from before", "--again with another temperature"],
+        rows,
     )
 
 
-def show_memory(folder: Path) -> None:
-    rows = [[f"{teams}", f"{seconds_and_memory(folder, teams, 1)[1]:.0f}"] for teams in (5, 15, TEAMS)]
-    print_table("Peak memory of one process", ["submissions", "MB"], rows)
-
-
-def show_bootstrap(folder: Path) -> None:
-    without = seconds_and_memory(folder, TEAMS, 2)[0]
-    seconds, megabytes = seconds_and_memory(folder, TEAMS, 2, resamples=1000)
+def show_tiny(folder: Path, teams: int) -> None:
+    metric = hosted.load(folder / "metric.py")
+    job = work.make_job(str(folder / "metric.py"), str(folder / "solution.csv"), {})
+    paths = sorted((folder / "teams").iterdir())[:1000]
+    start = time.process_time()
+    for path in paths:
+        frame = scoring.parse_submission(metric, path.read_bytes(), path.name, {})
+        scoring.evaluate(work.prepared(job), frame)
+    scoring_alone = (time.process_time() - start) / len(paths)
+    inputs = [str(folder / name) for name in ("solution.csv", "teams")]
+    options = ["--metric", str(folder / "metric.py"), "--out", str(folder / "out"), "--jobs", "2"]
+    rows = []
+    for name in ("scored", "known from before"):
+        seconds, megabytes = run("rank", *inputs, *options)
+        rows.append([name, f"{seconds:.0f}", f"{seconds / teams * 1000:.2f}", f"{megabytes:.0f}"])
     print_table(
-        f"Intervals: 1,000 resamples for {TEAMS} teams of real size, 2 processes",
-        ["", "seconds", "MB of the main process"],
-        [
-            ["scoring and resampling", f"{seconds:.1f}", f"{megabytes:.0f}"],
-            ["of it resampling", f"{seconds - without:.1f}", ""],
-        ],
+        f"{teams:,} tiny submissions, 2 processes; to score one takes {scoring_alone * 1000:.2f} ms of CPU",
+        ["", "seconds", "ms per submission", "MB of the main process"],
+        rows,
     )
 
 
-def show_small(folder: Path) -> None:
-    start = time.perf_counter()
-    seconds, _ = seconds_and_memory(folder, SMALL_TEAMS, 2)
-    whole = time.perf_counter() - start
-    print_table(
-        f"{SMALL_TEAMS:,} submissions of {SMALL_ESSAYS} essays, 2 processes",
-        ["", "seconds"],
-        [["ranking", f"{seconds:.1f}"], ["with starting the processes", f"{whole:.1f}"]],
+def run(*arguments: str) -> tuple[float, float]:
+    """Seconds and megabytes of a command in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments], check=True, capture_output=True, text=True
     )
+    seconds, megabytes = done.stdout.split()[-2:]
+    return float(seconds), float(megabytes)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+    main()

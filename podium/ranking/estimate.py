@@ -1,0 +1,265 @@
+"""What another runtime would change on the final board, all else equal.
+
+``what_if`` answers what a team would get for other runtimes, ``break_even_runtimes`` at which runtimes its
+rank changes.  Both are as exact as the board itself.  They take a leaderboard and parameters as ``boost`` in
+boost.py does, and raise its ``LeaderboardError`` where these are wrong.
+
+A slower team never gains on a rival: its own boost falls or stays, the rival's grows or stays.  So each rival
+is behind the team up to one runtime and ahead of it from there on.  It is found by solving for the runtime at
+which their boosted scores are equal, not by trying; then a rank is a look into a sorted list.
+"""
+
+import bisect
+import difflib
+import math
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium import hosted
+from podium.errors import UsageError
+
+__all__ = ["break_even_runtimes", "runtimes_around", "what_if"]
+
+TEAMS_SHOWN, CHARACTERS_SHOWN = 3, 40
+# What is tried if nothing else is asked for, as multiples of the fastest eligible runtime of the other teams.
+# Faster than 1/1.2 of it the others get nothing, slower than 1.2 the team: beyond, nothing changes.
+SLOWDOWNS = tuple(Fraction(percent, 100) for percent in range(80, 130, 5))
+
+boost = hosted.module("boost")
+
+
+def what_if(
+    leaderboard: pd.DataFrame,
+    team: object,
+    runtimes: npt.ArrayLike,
+    max_boost: float = 0.05,
+    eligibility_ratio: float = 1.05,
+    slowdown_limit: float = 1.2,
+) -> pd.DataFrame:
+    """What a team would get had it run in other times.
+
+    A runtime below all eligible ones also slows the others down, who then lose boost.
+
+    Parameters
+    ----------
+    leaderboard, max_boost, eligibility_ratio, slowdown_limit
+        As for `boost`.
+    team : str
+        A team of the leaderboard; its own runtime has no influence and may be missing.
+    runtimes : array_like of float, or of text, which keeps all its digits
+        Seconds, above 0.
+
+    Returns
+    -------
+    DataFrame, one row per runtime, in the order given
+        ``runtime``, and of the team ``slowdown``, ``boost``, ``boosted_score`` and ``rank``, as `boost` gives
+        them.
+
+    Raises
+    ------
+    UsageError
+        The team is not on the leaderboard, or a runtime is none.
+
+    Examples
+    --------
+    In Table 2 of the memo Red, best but slow, would be first again at 45 s; at 38 s Blue would get nothing:
+
+    >>> table_2 = pd.DataFrame({
+    ...     "team": ["Red", "Blue", "Green", "Yellow"],
+    ...     "score": [0.6, 0.595, 0.59, 0.58],
+    ...     "runtime": [50, 45, 48, 40],
+    ... })
+    >>> print(what_if(table_2, "Red", [38, 45, 46, 50]).to_string(index=False))
+     runtime  slowdown   boost  boosted_score  rank
+        38.0     1.000 0.05000        0.63000     1
+        45.0     1.125 0.01875        0.61125     1
+        46.0     1.150 0.01250        0.60750     2
+        50.0     1.250 0.00000        0.60000     3
+    """
+    race = _race(leaderboard, team, max_boost, eligibility_ratio, slowdown_limit)
+    board, tried = race.board, _seconds(runtimes)
+    # Beside the team's own, only the best score and the fastest eligible rival's runtime bear on its boost.
+    best = np.argmax(np.where(pd.isna(board.scores), -1, board.scores))
+    rows = sorted({race.own, int(best), int(np.argmin(np.where(race.eligible, board.runtimes, math.inf)))})
+    own = rows.index(race.own)
+    times = np.tile(board.runtimes[rows], (len(tried), 1))
+    times[:, own] = tried
+    _, slowdown, fraction = boost.boost_fractions(
+        board.scores[rows], times, max_boost, eligibility_ratio, slowdown_limit
+    )
+    overtaken = sorted(race.overtaken)
+    return pd.DataFrame(
+        {
+            "runtime": boost.floats(tried),
+            "slowdown": boost.floats(slowdown[:, own]),
+            "boost": boost.floats(fraction[:, own]),
+            "boosted_score": boost.floats(board.scores[race.own] * (1 + fraction[:, own])),
+            "rank": np.array([1 + bisect.bisect(overtaken, (time, 0)) for time in tried], dtype=np.int64),
+        }
+    )
+
+
+def break_even_runtimes(
+    leaderboard: pd.DataFrame,
+    team: object,
+    max_boost: float = 0.05,
+    eligibility_ratio: float = 1.05,
+    slowdown_limit: float = 1.2,
+) -> pd.DataFrame:
+    """The runtimes at which a team's rank changes.
+
+    Parameters
+    ----------
+    leaderboard, team, max_boost, eligibility_ratio, slowdown_limit
+        As for `what_if`.
+
+    Returns
+    -------
+    DataFrame, one row per break-even runtime, ascending
+        ``runtime`` in seconds, ``rank_below`` for runtimes just shorter, ``rank_above`` for runtimes just
+        longer.  At the runtime itself the boosted scores are equal, and the rule for ties decides.
+
+    Raises
+    ------
+    UsageError
+        The team is not on the leaderboard.
+
+    Examples
+    --------
+    In Table 2 of the memo Red falls behind Yellow above 45.6 s, behind Blue above 46.36 s:
+
+    >>> table_2 = pd.DataFrame({
+    ...     "team": ["Red", "Blue", "Green", "Yellow"],
+    ...     "score": [0.6, 0.595, 0.59, 0.58],
+    ...     "runtime": [50, 45, 48, 40],
+    ... })
+    >>> print(break_even_runtimes(table_2, "Red").to_string(index=False))
+      runtime  rank_below  rank_above
+    45.600000           1           2
+    46.358333           2           3
+    """
+    race = _race(leaderboard, team, max_boost, eligibility_ratio, slowdown_limit)
+    runtime, rivals = np.unique(boost.floats(time for time, _ in race.overtaken), return_counts=True)
+    rank_above = 1 + np.cumsum(rivals)
+    changes = pd.DataFrame({"runtime": runtime, "rank_below": rank_above - rivals, "rank_above": rank_above})
+    return changes[(runtime > 0) & (runtime < math.inf)].reset_index(drop=True)
+
+
+def runtimes_around(final: pd.DataFrame, team: object) -> list[float]:
+    """Runtimes worth trying: from 0.8 to 1.25 times the fastest eligible one of the other teams.
+
+    Failing that, of the fastest on the board; none where there are no runtimes.
+
+    Parameters
+    ----------
+    final : DataFrame as `boost` returns it
+    team : str
+
+    Examples
+    --------
+    >>> final = boost.boost(pd.DataFrame({"team": ["A", "B"], "score": [0.6, 0.6], "runtime": [40, 50]}))
+    >>> runtimes_around(final, "A")
+    [40.0, 42.5, 45.0, 47.5, 50.0, 52.5, 55.0, 57.5, 60.0, 62.5]
+    """
+    eligible = final.loc[final["eligible"] & (final["team"].astype(str) != str(team)), "runtime"]
+    fastest = (final["runtime"] if eligible.empty else eligible).min()
+    tried = [] if pd.isna(fastest) else [boost.exact(fastest) * slowdown for slowdown in SLOWDOWNS]
+    return list(boost.floats(tried).tolist())
+
+
+class _Race(NamedTuple):
+    """A team against all others.
+
+    Attributes
+    ----------
+    board : Board
+    own : the team's row
+    eligible : (teams,) bool, which rivals are
+    overtaken : of each rival the runtime from which on it is ahead of the team, and 1 if at that runtime the
+        team still is, else 0; the runtime is 0 for always, infinity for never
+    """
+
+    board: Any
+    own: int
+    eligible: npt.NDArray[np.bool_]
+    overtaken: list[tuple[Any, int]]
+
+
+def _race(
+    leaderboard: pd.DataFrame, team: object, max_boost: float, eligibility_ratio: float, slowdown_limit: float
+) -> _Race:
+    """Solve for the runtimes at which rivals overtake the team.
+
+    Let s be the fastest eligible runtime of the rivals.  While the team is no faster than s, the rivals'
+    boosted scores are constant and its own falls until slowdown_limit·s; while it is faster, its own is
+    constant, and theirs grow with its runtime.  Each part is solved for equality.
+    """
+    board = boost.parse(leaderboard)
+    own = _row_of(board.teams, str(team))
+    if any(score < 0 for score in board.scores):
+        raise boost.LeaderboardError("score: expected at least 0 where runtimes are rewarded, found less")
+    times = np.tile(board.runtimes, (2, 1))
+    times[:, own] = 1, math.nan
+    (with_own, eligible), _, (_, fraction) = boost.boost_fractions(
+        board.scores, times, max_boost, eligibility_ratio, slowdown_limit
+    )
+    scores = np.where(pd.isna(board.scores), -math.inf, board.scores)
+    runtimes = np.where(pd.isna(board.runtimes), math.inf, board.runtimes)
+    boosted = scores * (1 + fraction)
+    fastest = min(runtimes[eligible], default=math.inf)
+    most, limit = boost.exact(max_boost), boost.exact(slowdown_limit)
+    score, highest = scores[own], scores[own] * (1 + most if with_own[own] else 1)
+
+    def slowdown_of(fraction: Fraction) -> Any:
+        return limit - fraction / most * (limit - 1)
+
+    def last_runtime(ahead: Callable[[Any, Any], bool], rival: int) -> Any:
+        """Up to which runtime the team's boosted score is ahead of the rival's."""
+        if ahead(score, boosted[rival]):
+            return math.inf
+        if ahead(highest, boosted[rival]):
+            return fastest * slowdown_of(boosted[rival] / score - 1)
+        if ahead(highest, scores[rival]):  # which is eligible, and so is the team, whose score is no lower
+            return runtimes[rival] / slowdown_of(highest / scores[rival] - 1)
+        return 0
+
+    def overtaken(rival: int) -> tuple[Any, int]:
+        # Where the boosted scores are equal for a while, the rule for ties decides.
+        higher, at_least = last_runtime(operator.gt, rival), last_runtime(operator.ge, rival)
+        ours, theirs = board.submitted_at[own], board.submitted_at[rival]
+        runtime = min(max(runtimes[rival], higher), at_least)
+        if ours != theirs:
+            runtime = at_least if ours < theirs else higher
+        ahead = (ours, runtime, board.teams[own]) < (theirs, runtimes[rival], board.teams[rival])
+        return runtime, int(ahead)
+
+    return _Race(board, own, eligible, [overtaken(rival) for rival in range(len(board.teams)) if rival != own])
+
+
+def _row_of(teams: list[str], team: str) -> int:
+    if team not in teams:
+        like = difflib.get_close_matches(team, teams, TEAMS_SHOWN) or teams[:TEAMS_SHOWN]
+        expected = ", ".join(map(_shown, like))
+        raise UsageError(f"expected a team of the leaderboard, such as {expected}; found {_shown(team)}")
+    return teams.index(team)
+
+
+def _seconds(runtimes: npt.ArrayLike) -> list[Fraction]:
+    """The runtimes to try, exactly."""
+    exactly: list[Fraction] = []
+    for cell in np.ravel(np.asarray(runtimes)):
+        seconds = boost.exact(cell)
+        if seconds is None or not seconds > 0:
+            raise UsageError(f"runtimes: expected seconds, finite numbers above 0, found {_shown(cell)}")
+        exactly.append(seconds)
+    return exactly
+
+
+def _shown(value: object) -> str:
+    return repr(str(value)[:CHARACTERS_SHOWN])

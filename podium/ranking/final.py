@@ -1,0 +1,304 @@
+"""From files to a folder with the final board, and back: what was ranked how stands in its run.json.
+
+`perform` reads, scores, ranks and writes; `perform_again` starts from what an earlier run stored and reads no
+submission; `podium.ranking.audit` compares a folder with what its run.json leads to.
+"""
+
+import functools
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from podium import hosted
+from podium.errors import UsageError
+from podium.files import alone_in, is_url, write_atomically
+from podium.ranking import board, page, submissions, work
+from podium.ranking.board import RUN, STORE, Ranking, Rules
+from podium.ranking.submissions import Submission, absolute
+from podium.wording import listed
+
+__all__ = ["Request", "Run", "perform", "perform_again", "read_run"]
+
+PAGE, TEAM_PAGE = "board.html", "team.html"
+
+
+class Request(NamedTuple):
+    """What is ranked.
+
+    Attributes
+    ----------
+    metric : name or path
+    solution, submissions : paths or URLs
+    runtimes, selection : likewise, or None
+    parameters : dict, the metric's keyword arguments where not their defaults
+    """
+
+    metric: str
+    solution: str
+    submissions: str
+    runtimes: str | None = None
+    selection: str | None = None
+    parameters: dict[str, Any] = {}  # noqa: RUF012  (never changed)
+
+
+class Run(NamedTuple):
+    """A finished run: what was asked, its result, and run.json."""
+
+    request: Request
+    rules: Rules
+    ranking: Ranking
+    facts: dict[str, Any]
+
+
+def perform(
+    request: Request,
+    rules: Rules,
+    out: str | os.PathLike[str],
+    jobs: int = 0,
+    dask: str | None = None,
+    command: Sequence[str] = (),
+    team: str | None = None,
+) -> Run:
+    """Score what is not in the store of `out`, rank, write.
+
+    Parameters
+    ----------
+    request, rules : what to rank how
+    out : folder; made if it is not there
+    jobs : number of processes; 0 for one per core
+    dask : address of a Dask scheduler to work with instead
+    command : for run.json
+    team : for which to write a page, too
+
+    Raises
+    ------
+    UsageError, HostError
+    """
+    out = _folder(out)
+    found = submissions.find(request.submissions)
+    inputs = _Inputs(request, found)
+    job = work.make_job(request.metric, request.solution, request.parameters)
+    work.prepared(job)  # a wrong solution is said before any work begins
+    with alone_in(out), work.workers(jobs, dask, job, found) as place:
+        scored = work.score(job, found, out / STORE, place)
+        ranking = board.rank(job, found, scored, inputs.runtimes, inputs.selection, rules, out / STORE, place)
+        facts = _facts(request, rules, job, found, scored, ranking, out, out / STORE, command)
+        return _written(Run(request, rules, ranking, facts), out, team)
+
+
+def perform_again(
+    folder: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    parameters: dict[str, Any],
+    rules: dict[str, Any],
+    jobs: int = 0,
+    command: Sequence[str] = (),
+    team: str | None = None,
+    **inputs: Any,
+) -> Run:
+    """Rank what a run stored in `folder` with other parameters and rules; no submission is read.
+
+    Parameters
+    ----------
+    folder : of the earlier run
+    out : another folder
+    parameters : of the metric, instead of the earlier ones; only such as leave the statistics as they are
+    rules : fields of `Rules`, instead of the earlier ones
+    jobs, command, team : as for `perform`
+    inputs : fields of `Request`, instead of the earlier ones
+
+    Raises
+    ------
+    UsageError
+        Something of the earlier run is not there any more, or has changed.
+    """
+    out = _folder(out)
+    if os.path.realpath(out) == os.path.realpath(folder):
+        raise UsageError(f"--out {out}: expected another folder than that of --again")
+    before = read_run(folder)
+    request = request_of(before, Path(folder))._replace(**inputs)
+    for name in ("metric", "solution", "runtimes", "selection"):
+        if name == "solution" or name not in inputs:
+            path = getattr(request, name)
+            _unchanged(name, str(hosted.find(path)) if name == "metric" else path, before["inputs"].get(name))
+    job_before = work.make_job(request.metric, request.solution, request.parameters)
+    request = request._replace(parameters=request.parameters | parameters)
+    job = work.make_job(request.metric, request.solution, request.parameters)
+    if job.context != job_before.context:
+        accepted = getattr(hosted.load(request.metric), "MEASURE_PARAMETERS", ())
+        raise UsageError(
+            f"--again with {listed(sorted(parameters))}: expected only parameters on which the statistics do "
+            f"not depend ({', '.join(accepted) or 'this metric has none'}); rank the submissions anew"
+        )
+    found = [
+        Submission(
+            each["team"], each["submission"], "", 0, each.get("submitted_at", ""), each.get("public_score", "")
+        )
+        for each in before["submissions"]
+    ]
+    new_rules = Rules(**before["rules"])._replace(variants=False)._replace(**rules)
+    folder_of_store = Path(folder) / before["store"]
+    read = _Inputs(request, found)
+    with alone_in(out), work.workers(jobs, None, job, found) as place:
+        scored = work.stored(job, [each["sha256"] for each in before["submissions"]], folder_of_store, place)
+        ranking = board.rank(
+            job, found, scored, read.runtimes, read.selection, new_rules, folder_of_store, place
+        )
+        facts = _facts(request, new_rules, job, found, scored, ranking, out, folder_of_store, command)
+        return _written(Run(request, new_rules, ranking, facts), out, team)
+
+
+def _written(run: Run, out: Path, team: str | None) -> Run:
+    of_team = None if team is None else page.of_team(run, team)
+    board.write(run.ranking, out, run.facts)
+    for name, content in ((PAGE, page.of_board(run)), (TEAM_PAGE, of_team)):
+        if content is not None:
+            write_atomically(out / name, functools.partial(Path.write_text, data=content, encoding="utf-8"))
+    return run
+
+
+def read_run(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """The run.json of a folder (or at a path).
+
+    Raises
+    ------
+    UsageError
+    """
+    path = Path(folder) / RUN if Path(folder).is_dir() else Path(folder)
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        for name in ("inputs", "rules", "parameters", "submissions", "store", "outputs"):
+            facts[name]
+    except OSError as problem:
+        raise UsageError(
+            f"cannot read {path}: {problem.strerror or problem}; expected a finished run"
+        ) from None
+    except (ValueError, KeyError, TypeError) as problem:
+        raise UsageError(
+            f"{path}: expected the run.json of podium rank; {problem} is wrong or lacking"
+        ) from None
+    return dict(facts)
+
+
+def request_of(facts: dict[str, Any], folder: Path) -> Request:
+    """What a run.json says was ranked; paths are relative to its folder."""
+    inputs = facts["inputs"]
+
+    def path_of(name: str) -> str | None:
+        path = (inputs.get(name) or {}).get("path")
+        if path is None or is_url(path) or (name == "metric" and path in hosted.FILES):
+            return path
+        return os.path.normpath(os.path.join(folder, path))
+
+    return Request(
+        str(path_of("metric")),
+        str(path_of("solution")),
+        str(path_of("submissions")),
+        path_of("runtimes"),
+        path_of("selection"),
+        {name: _from_json(value) for name, value in facts["parameters"].items()},
+    )
+
+
+def _from_json(value: Any) -> Any:
+    return float(value) if value in ("inf", "-inf") else value
+
+
+class _Inputs:
+    """The host's tables beside the solution, read before any work begins."""
+
+    def __init__(self, request: Request, found: Sequence[Submission]) -> None:
+        self.runtimes = None if request.runtimes is None else board.read_runtimes(request.runtimes)
+        self.selection = None if request.selection is None else board.read_selection(request.selection, found)
+
+
+def _folder(out: str | os.PathLike[str]) -> Path:
+    out = Path(out)
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out {out} is not a folder")
+    return out
+
+
+def _unchanged(name: str, path: str | None, before: dict[str, str] | None) -> None:
+    """An input is there and what it was.
+
+    Raises
+    ------
+    UsageError
+    """
+    if path is not None and before is not None and "sha256" in before and work.digest(path) != before["sha256"]:
+        raise UsageError(f"the {name} {path} has changed since the earlier run")
+
+
+def _facts(
+    request: Request,
+    rules: Rules,
+    job: work.Job,
+    found: Sequence[Submission],
+    scored: Sequence[work.Scored],
+    ranking: Ranking,
+    out: Path,
+    folder_of_store: Path,
+    command: Sequence[str],
+) -> dict[str, Any]:
+    """run.json: all that is needed to do it again, and what came out."""
+
+    def input_of(path: str | None, digest: str | None = None) -> dict[str, str] | None:
+        if path is None:
+            return None
+        return {"path": _relative(path, out), "sha256": digest or work.digest(path)}
+
+    return {
+        "command": list(command),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        **ranking.facts,
+        "parameters": {
+            name: str(value) if value in (float("inf"),) else value for name, value in job.parameters
+        },
+        "rules": rules._asdict(),
+        "inputs": {
+            "metric": input_of(job.metric, job.metric_digest),
+            "solution": input_of(job.solution, job.solution_digest),
+            "submissions": {"path": _relative(request.submissions, out)},
+            "runtimes": input_of(request.runtimes),
+            "selection": input_of(request.selection),
+        },
+        "store": _relative(str(folder_of_store), out),
+        "versions": work.versions(),
+        "git_commit": _git_commit(hosted.find(job.metric).parent),
+        "hardware": {"system": platform.platform(), "machine": platform.machine(), "cores": os.cpu_count()},
+        "outputs": board.digests(ranking),
+        "submissions": [
+            {"team": each.team, "submission": each.name, "sha256": result.digest}
+            | {name: value for name in ("submitted_at", "public_score") if (value := getattr(each, name))}
+            for each, result in zip(found, scored)
+        ],
+    }
+
+
+def _relative(path: str, folder: Path) -> str:
+    """A path as seen from a folder, with slashes; a URL, a metric's name or another drive as it is."""
+    if is_url(path) or path in hosted.FILES:
+        return path
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:  # on another drive
+        return absolute(path)
+
+
+def _git_commit(folder: Path) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
+            capture_output=True,
+            text=True,
+            timeout=10,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None

@@ -1,0 +1,211 @@
+"""What else the board could have been: under other decisions, on another part, with teams that are one.
+
+Variants of what is measured (temperatures) and of the rewards come from the store.  Variants of the statistics
+(other thresholds and weights, overlaps kept, the memo's path) are the companion's, and read the chosen files
+once more.
+"""
+
+import functools
+import importlib
+import importlib.util
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium import hosted, scoring, statistics
+from podium.files import read_bytes
+from podium.hosted import Metric
+from podium.ranking import uncertainty, work
+from podium.ranking.work import Job
+
+if TYPE_CHECKING:
+    from podium.ranking.board import Rules
+
+__all__ = ["agreements", "fingerprint", "of_board", "of_measures", "of_path", "of_statistics"]
+
+# What the rewards could have been, one at a time.
+REWARDS = {
+    "max_boost": (0.0, 0.025, 0.1),
+    "eligibility_ratio": (1.02, 1.1),
+    "slowdown_limit": (1.1, 1.5),
+}
+RUNTIME_DRAWS = 100
+FEW_TEAMS = 0.05  # of all: what more of them have in common says nothing
+LEAST_AGREEMENT = 0.05
+
+Floats = npt.NDArray[np.float64]
+
+
+def _variants_of(metric: Metric) -> Any:
+    """The companion's module of variants, if there is one."""
+    name = f"podium.companions.{getattr(metric, 'NAME', '')}_variants"
+    known = name.rpartition(".")[2].isidentifier() and importlib.util.find_spec(name)
+    return importlib.import_module(name) if known else None
+
+
+@functools.lru_cache(maxsize=2)
+def of_measures(job: Job, part: str) -> dict[str, Any]:
+    """Prepared solutions of a part by what is other in them, from which statistics give other scores."""
+    solution = work.prepared(job)
+    variants = _variants_of(solution.metric)
+    return {} if variants is None else dict(variants.of_measures(solution.prepared[part]))
+
+
+def of_statistics(
+    job: Job, part: str, submissions: Sequence[tuple[int, str, str]]
+) -> list[tuple[int, dict[str, float]]]:
+    """Of each submission (number, path, name) the scores of a part under other statistics, in a worker."""
+    solution = work.prepared(job)
+    variants = _variants_of(solution.metric)
+    if variants is None:
+        return [(number, {}) for number, _, _ in submissions]
+    answers = []
+    for number, path, name in submissions:
+        frame = scoring.parse_submission(solution.metric, read_bytes(path), name, dict(job.parameters))
+        scores = {}
+        for variant, (prepared, numbers) in variants.of_statistics(
+            solution.metric, solution.prepared[scoring.ALL], frame
+        ).items():
+            items = solution.items[part]
+            of_part = prepared if items.all() else statistics.part(prepared, items)
+            scores[variant] = statistics.measures(of_part, numbers[items])["score"]
+        answers.append((number, scores))
+    return answers
+
+
+def of_board(
+    leaderboard: pd.DataFrame,
+    scores: dict[str, Floats],
+    runtimes: pd.DataFrame | None,
+    rules: "Rules",
+    higher_is_better: bool,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The board under each variant.
+
+    Parameters
+    ----------
+    leaderboard : DataFrame, (t,) rows
+    scores : of each variant of the score, (t,) float
+
+    Returns
+    -------
+    variants : DataFrame, a row per variant
+        variant; kendall_tau, with the board; first, the team; same, the share of teams with the same rank.
+    ranks : DataFrame, a row per team
+        rank, team, held (the share of variants in which it has this rank), and its rank in each variant.
+    """
+    boost = hosted.module("boost")
+    is_boosted = rules.boost and higher_is_better and leaderboard["runtime"].notna().any()
+    board = boost.parse(leaderboard if is_boosted else leaderboard.drop(columns="runtime"))
+    seconds = leaderboard["runtime"].to_numpy(dtype=np.float64)
+    own = leaderboard["score"].to_numpy(dtype=np.float64)
+
+    def ranks_of(score: Floats, runtime: Floats, **rewards: float) -> npt.NDArray[np.int64]:
+        if is_boosted:
+            score = score * (1 + boost.boost_fractions(score, runtime, **(rules.of_boost | rewards))[2])
+        found: npt.NDArray[np.int64] = boost.ranks(board, score, higher_is_better)
+        return found
+
+    found = {name: ranks_of(score, seconds) for name, score in scores.items()}
+    drawn = np.empty((0, len(leaderboard)), dtype=np.int64)
+    if is_boosted:
+        for name, values in REWARDS.items():
+            for value in values:
+                if value != rules.of_boost[name]:
+                    label = f"{name.replace('_', ' ')} {value:g}"
+                    found[label] = ranks_of(own, seconds, **{name: value})
+        runs = uncertainty.draw_runtimes(leaderboard, runtimes, RUNTIME_DRAWS, rules.seed)
+        if np.nanmax(np.ptp(runs, axis=0), initial=0) > 0:
+            drawn = ranks_of(np.tile(own, (len(runs), 1)), runs)
+    rank = leaderboard["rank"].to_numpy()
+    teams = leaderboard["team"].to_numpy()
+    rows = [
+        (name, _tau(rank, ranks), teams[ranks.argmin()], (ranks == rank).mean())
+        for name, ranks in found.items()
+    ]
+    if len(drawn):
+        tau = float(np.mean([_tau(rank, ranks) for ranks in drawn]))
+        winner = teams[np.bincount(drawn.argmin(axis=1)).argmax()]
+        rows.append((f"runtimes drawn, {len(drawn)} times", tau, winner, (drawn == rank).mean()))
+    together = np.concatenate([np.array(list(found.values())).reshape(-1, len(rank)), drawn])
+    held = (together == rank).mean(axis=0) if len(together) else np.ones(len(rank))
+    variants = pd.DataFrame(rows, columns=["variant", "kendall_tau", "first", "same"])
+    return variants, pd.DataFrame({"rank": rank, "team": teams, "held": held, **found})
+
+
+def _tau(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
+    from scipy.stats import kendalltau
+
+    return round(float(kendalltau(one, other).statistic), 12) if np.size(one) > 1 else np.nan
+
+
+def of_path(job: Job, scores: dict[str, Floats], teams: Sequence[str]) -> pd.DataFrame | None:
+    """What each of the memo's steps does to scores and ranks, before rewards; None where there is no path.
+
+    Returns
+    -------
+    DataFrame
+        step; mean_score; change of it by the step; kendall_tau of the ranks with those before; first, the team.
+    """
+    variants = _variants_of(work.prepared(job).metric)
+    steps = [name for name in getattr(variants, "PATH", ()) if name in scores]
+    if not steps:
+        return None
+    rows = []
+    for before, step in zip([None, *steps], steps):
+        score = scores[step]
+        change = float(np.mean(score - scores[before])) if before else np.nan
+        tau = _tau(score, scores[before]) if before else np.nan
+        rows.append((step, float(np.mean(score)), change, tau, teams[int(np.argmax(score))]))
+    return pd.DataFrame(rows, columns=["step", "mean_score", "change", "kendall_tau", "first"])
+
+
+# ---- Teams that are one ------------------------------------------------------------------------------------
+
+
+def fingerprint(numbers: Floats) -> npt.NDArray[np.uint32]:
+    """A hash of each item's statistics, (n,)."""
+    bits = (np.asarray(numbers, dtype=np.float64) + 0.0).view(np.uint64)
+    multipliers = np.random.default_rng(0).integers(2**63, size=bits.shape[1], dtype=np.uint64) * 2 + 1
+    mixed = (bits ^ (bits >> np.uint64(29))) * multipliers
+    hashes: npt.NDArray[np.uint32] = (mixed ^ (mixed >> np.uint64(32))).sum(axis=1) >> np.uint64(16)
+    return hashes.astype(np.uint32)
+
+
+def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd.DataFrame:
+    """Pairs of teams that have the same statistics where few others have them.
+
+    Independent submissions differ in their fractions almost everywhere.
+
+    Parameters
+    ----------
+    teams : (t,)
+    fingerprints : (t, n), see `fingerprint`
+
+    Returns
+    -------
+    DataFrame, the most alike first
+        team, other_team, agreement: the share of items, at least 5%, in which at most so few teams agree.
+    """
+    number, items = fingerprints.shape
+    most = max(2, int(FEW_TEAMS * number))
+    counts: dict[tuple[int, int], int] = {}
+    for column in fingerprints.T:
+        order = np.argsort(column, kind="stable")
+        bounds = np.flatnonzero(np.diff(column[order])) + 1
+        starts, stops = np.concatenate([[0], bounds]), np.concatenate([bounds, [number]])
+        for place in np.flatnonzero((stops - starts > 1) & (stops - starts <= most)):
+            same = np.sort(order[starts[place] : stops[place]]).tolist()
+            for first, team in enumerate(same):
+                for other in same[first + 1 :]:
+                    counts[team, other] = counts.get((team, other), 0) + 1
+    rows = [
+        (teams[a], teams[b], count / items)
+        for (a, b), count in counts.items()
+        if count >= LEAST_AGREEMENT * items
+    ]
+    table = pd.DataFrame(rows, columns=["team", "other_team", "agreement"])
+    return table.sort_values(["agreement", "team"], ascending=[False, True], ignore_index=True)

@@ -1,0 +1,640 @@
+"""Scoring many submissions: each is read, hashed and scored in one visit, here, in processes or on Dask.
+
+What a submission is guilty of (the metric's ``ParticipantVisibleError``, or no table) is a *rejection*, and may
+be kept.  Everything else that goes wrong is a *fault* of the run: a file that cannot be read, a worker that
+dies, a metric that fails.  Faults are tried again, then the run stops with a list of them; they are never kept.
+"""
+
+import concurrent.futures
+import functools
+import hashlib
+import importlib.metadata
+import itertools
+import math
+import multiprocessing
+import os
+import platform
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+import podium
+from podium import hosted, scoring
+from podium.errors import SubmissionRejected, ToolError, UsageError
+from podium.files import is_url, read_bytes
+from podium.progress import track
+from podium.ranking import store
+from podium.ranking.submissions import Submission, absolute
+
+__all__ = [
+    "Job",
+    "Scored",
+    "Workers",
+    "digest",
+    "from_store",
+    "make_job",
+    "prepared",
+    "score",
+    "stored",
+    "versions",
+    "workers",
+]
+
+FAULTS_SHOWN = 20
+BYTES_AT_ONCE = 2**22  # so many bytes of submissions travel to a worker at once
+MOST_AT_ONCE = 200
+SECONDS_BEFORE_RETRY = 1.0
+PROBE_SECONDS = 30
+TASKS_PER_WORKER = 3  # are under way at once, so that none waits and the memory is bounded
+PREPARING = threading.RLock()  # a Dask worker has several threads
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Job(NamedTuple):
+    """What submissions are scored against; small, so that it travels to other processes.
+
+    Attributes
+    ----------
+    metric : name among `podium.hosted.FILES`, or path
+    solution : path or URL
+    parameters : names and values of the metric's keyword arguments
+    metric_digest, solution_digest : SHA-256 of both files; a worker that sees others refuses
+    context : hash of all that statistics (or, without, scores) depend on beside the submission
+    measured : hash of the parameters on which only measures depend
+    """
+
+    metric: str
+    solution: str
+    parameters: tuple[tuple[str, Any], ...]
+    metric_digest: str
+    solution_digest: str
+    context: str
+    measured: str
+
+
+class Scored(NamedTuple):
+    """What became of a submission.
+
+    Attributes
+    ----------
+    digest : SHA-256 of the bytes that were scored
+    entry : name of what the store keeps of it
+    scores : of each part; None if it was rejected
+    rejected : the reason; None if it was not
+    has_statistics : whether the store has its statistics
+    """
+
+    digest: str
+    entry: str
+    scores: dict[str, float] | None
+    rejected: str | None
+    has_statistics: bool
+
+
+def versions() -> dict[str, str]:
+    """Of everything that has a part in a score."""
+    packages = {name: importlib.metadata.version(name) for name in ("numpy", "pandas", "pyarrow", "scipy")}
+    return {"podium": podium.__version__, "python": platform.python_version(), **packages}
+
+
+def digest(path: str) -> str:
+    """SHA-256 of a file's content; of a folder, of its files' names and contents."""
+    if is_url(path) or not os.path.isdir(path):
+        return hashlib.sha256(read_bytes(path)).hexdigest()
+    files = sorted(file for file in Path(path).rglob("*") if file.is_file())
+    parts = [f"{file.relative_to(path).as_posix()}\0{digest(str(file))}" for file in files]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def make_job(metric: str, solution: str, parameters: dict[str, Any]) -> Job:
+    """A job with its hashes."""
+    loaded = hosted.load(metric)
+    metric = metric if metric in hosted.FILES else absolute(metric)
+    of_measures = set(getattr(loaded, "MEASURE_PARAMETERS", ())) if hasattr(loaded, "prepare") else set()
+    metric_digest, solution = digest(str(hosted.find(metric))), absolute(solution)
+    solution_digest = digest(solution)
+    items = tuple(sorted(parameters.items()))
+    of_statistics = [item for item in items if item[0] not in of_measures]
+    known = [store.FORMAT, metric_digest, solution_digest, of_statistics, sorted(versions().items())]
+    measured = [item for item in items if item[0] in of_measures]
+    return Job(
+        metric, solution, items, metric_digest, solution_digest, _hash(repr(known)), _hash(repr(measured))
+    )
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def entry_name(job: Job, content: str) -> str:
+    """Where the store keeps what it knows of a file of this content."""
+    return _hash(job.context + content)[: store.NAME_LENGTH]
+
+
+def prepared(job: Job) -> scoring.Solution:
+    """The prepared solution, once per process.
+
+    Raises
+    ------
+    HostError
+    UsageError
+        This machine sees another metric or solution.
+    """
+    with PREPARING:
+        return _prepared(job)
+
+
+@functools.lru_cache(maxsize=2)
+def _prepared(job: Job) -> scoring.Solution:
+    metric = hosted.load(job.metric)
+    for what, path, expected in (
+        ("metric", str(hosted.find(job.metric)), job.metric_digest),
+        ("solution", job.solution, job.solution_digest),
+    ):
+        if digest(path) != expected:
+            raise UsageError(f"{what}: {path} has another content on {platform.node()} or has just changed")
+    parameters = dict(job.parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the solution's notices are kept
+        return scoring.prepare(metric, scoring.read_solution(metric, job.solution, parameters), parameters)
+
+
+# ---- One submission ------------------------------------------------------------------------------------
+
+
+def visit(
+    job: Job, known: bytes, submissions: Sequence[tuple[int, str, str]]
+) -> list[tuple[int, str, bytes | str | None]]:
+    """Read, hash and score some submissions, in a worker.
+
+    Parameters
+    ----------
+    job : Job
+    known : names of the entries that need not be made, sorted, as bytes
+    submissions : number, path and name of each
+
+    Returns
+    -------
+    list of number, SHA-256 of the content, and the new entry; None for a known one, text for a fault
+    """
+    names = np.frombuffer(known, f"S{store.NAME_LENGTH}")
+    answers: list[tuple[int, str, bytes | str | None]] = []
+    for number, path, name in submissions:
+        content_digest = ""
+        try:
+            content = read_bytes(path)
+            content_digest = hashlib.sha256(content).hexdigest()
+            entry = entry_name(job, content_digest).encode()
+            place = int(names.searchsorted(entry))
+            if place < len(names) and names[place] == entry:
+                answers.append((number, content_digest, None))
+            else:
+                answers.append((number, content_digest, _score(job, content, name, content_digest)))
+        except Exception as problem:  # whatever it is, the participant is not to blame
+            answers.append((number, content_digest, _fault(problem)))
+    return answers
+
+
+def _fault(problem: BaseException) -> str:
+    text = " ".join(str(problem).split())
+    return text if isinstance(problem, ToolError) else f"{type(problem).__name__}: {text}"
+
+
+def _score(job: Job, content: bytes, name: str, content_digest: str) -> bytes:
+    """The entry of a submission."""
+    solution = prepared(job)
+    header: dict[str, Any] = {"context": job.context, "sha256": content_digest}
+    statistics = None
+    try:
+        frame = scoring.parse_submission(solution.metric, content, name, dict(job.parameters))
+        evaluation = scoring.evaluate(solution, frame)
+    except SubmissionRejected as problem:
+        # Kept for any file of this content, whatever its name.
+        header["rejected"] = str(problem).replace(name, "the file")
+    else:
+        scores = {part: float(score) for part, score in evaluation.scores.items()}
+        if all(map(math.isfinite, scores.values())):
+            header |= {"scores": scores, "measured": job.measured}
+            statistics = evaluation.statistics
+        else:
+            header["rejected"] = f"the score is not a finite number: {scores}"
+    return store.encode(header, statistics)
+
+
+def measure(job: Job, entries: Sequence[tuple[int, bytes]]) -> list[tuple[int, dict[str, float]]]:
+    """The scores of each part, from the statistics in entries."""
+    return [
+        (number, scoring.scores_of(prepared(job), numbers))
+        for number, entry in entries
+        if (numbers := store.decode(entry)[1]) is not None
+    ]
+
+
+# ---- Many of them --------------------------------------------------------------------------------------
+
+
+class Workers(NamedTuple):
+    """Where work is done.
+
+    Attributes
+    ----------
+    executor : returns what tasks are given to; None for this process
+    number : of tasks done at once
+    renew : makes a new executor after a process died; None where the cluster does that
+    """
+
+    executor: Callable[[], concurrent.futures.Executor] | None
+    number: int
+    renew: Callable[[], concurrent.futures.Executor] | None = None
+
+
+@contextmanager
+def workers(jobs: int, dask: str | None, job: Job, submissions: Sequence[Submission]) -> Iterator[Workers]:
+    """So many processes (0 for one per core), or a Dask cluster after a probe of each of its workers.
+
+    Raises
+    ------
+    UsageError
+        There is no cluster, or a worker cannot do the work.
+    """
+    if dask is not None:
+        with _cluster(dask, job, submissions) as (executor, number):
+            yield Workers(lambda: executor, number)
+        return
+    number = min(jobs or os.cpu_count() or 1, max(1, len(submissions)))
+    if number == 1:
+        yield Workers(None, 1)
+        return
+    pools: list[concurrent.futures.Executor] = []
+
+    def pool() -> concurrent.futures.Executor:
+        for old in pools:
+            old.shutdown(wait=False, cancel_futures=True)
+        # Not forked: what a thread holds locked would stay so.
+        context = multiprocessing.get_context("spawn")
+        pools.append(concurrent.futures.ProcessPoolExecutor(number, context, _ignore_interrupts))
+        return pools[-1]
+
+    with _one_thread_each():
+        try:
+            pool()
+            yield Workers(lambda: pools[-1], number, pool)
+        finally:
+            pools[-1].shutdown(cancel_futures=True)
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C reaches every process of a terminal: the first one says so and ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """New processes multiply matrices with one thread: there are as many processes as cores."""
+    names = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(dict.fromkeys(names, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
+
+
+def spread(
+    place: Workers, work: Callable[[T], list[R]], tasks: Iterable[T], window: int | None = None
+) -> Iterator[tuple[T, list[R] | BaseException]]:
+    """Do all tasks, `window` at once; each with its answers, or with what went wrong, as they are done."""
+    window = window or place.number * TASKS_PER_WORKER
+    if place.executor is None:
+        for task in tasks:
+            try:
+                yield task, work(task)
+            except Exception as problem:
+                yield task, problem
+        return
+    executor, waiting = place.executor(), iter(tasks)
+    under_way: dict[concurrent.futures.Future[list[R]], T] = {}
+    while True:
+        for task in itertools.islice(waiting, window - len(under_way)):
+            try:
+                future = executor.submit(work, task)
+            except BrokenProcessPool as problem:  # a process died since the last answer
+                future = concurrent.futures.Future()
+                future.set_exception(problem)
+            under_way[future] = task
+        if not under_way:
+            return
+        done, _ = concurrent.futures.wait(under_way, return_when=concurrent.futures.FIRST_COMPLETED)
+        if place.renew is not None and any(
+            isinstance(future.exception(), BrokenProcessPool) for future in done
+        ):
+            done, _ = concurrent.futures.wait(under_way)  # nothing of this pool goes on
+            executor = place.renew()
+        for future in done:
+            failure = future.exception()
+            yield under_way.pop(future), future.result() if failure is None else failure
+
+
+def score(job: Job, submissions: Sequence[Submission], folder: Path, place: Workers) -> list[Scored]:
+    """Score all submissions; what is known of their contents comes from the store.
+
+    Parameters
+    ----------
+    job : Job
+    submissions : n Submission
+    folder : the store
+    place : where to work
+
+    Raises
+    ------
+    UsageError
+        There were faults, twice each.
+    """
+    results: dict[int, Scored] = {}
+    faults: dict[int, str] = {}
+    measured_otherwise: dict[int, str] = {}
+    at_first = frozenset(store.names(folder))
+    kept = set(at_first)
+
+    def keep(number: int, content_digest: str, answer: bytes | None) -> bool:
+        """Take an answer; False if the store does not have what it should."""
+        name = entry_name(job, content_digest)
+        entry = answer if answer is not None else store.load(folder, name)
+        header = None if entry is None else store.header_of(entry)
+        if header is None or (header["context"], header["sha256"]) != (job.context, content_digest):
+            return False
+        if answer is not None:
+            store.save(folder, name, answer)
+        if "rejected" not in header and header["measured"] != job.measured:
+            measured_otherwise[number] = name
+        results[number] = _scored(name, header)
+        return True
+
+    def run(numbers: Sequence[int], title: str, alone: bool = False) -> None:
+        known = b"".join(name.encode() for name in sorted(kept))
+        work = functools.partial(visit, job, known)
+        total = len(numbers)
+        batches = _batches(
+            [(number, submissions[number]) for number in numbers], 1 if alone else MOST_AT_ONCE, place
+        )
+
+        def finished() -> Iterator[None]:
+            for batch, answers in spread(place, work, batches, 1 if alone else None):
+                if isinstance(answers, BaseException):
+                    answers = [(number, "", _fault(answers)) for number, _, _ in batch]
+                for number, content_digest, answer in answers:
+                    if isinstance(answer, str):
+                        faults[number] = answer
+                    elif not keep(number, content_digest, answer):
+                        damaged.append(number)
+                        kept.discard(entry_name(job, content_digest))
+                    yield
+
+        for _ in track(finished(), title, total):
+            pass
+
+    damaged: list[int] = []
+    run(range(len(submissions)), "scoring")
+    if before := sum(result.entry in at_first for result in results.values()):
+        print(f"known from before: {before:,} of {len(submissions):,}", file=sys.stderr)
+    if damaged:
+        again, damaged = damaged, []
+        run(again, "scoring again, as the store is damaged")
+    if faults:
+        time.sleep(SECONDS_BEFORE_RETRY)
+        again = sorted(faults)
+        faults.clear()
+        run(again, "trying faults again", alone=True)
+    if faults or damaged:
+        faults |= dict.fromkeys(damaged, "the store cannot be read")
+        raise UsageError(
+            _list_of_faults({submissions[number]: text for number, text in sorted(faults.items())})
+        )
+    _measure_otherwise(job, results, measured_otherwise, folder, place)
+    return [results[number] for number in range(len(submissions))]
+
+
+def stored(job: Job, contents: Sequence[str], folder: Path, place: Workers) -> list[Scored]:
+    """What the store knows of files, by the SHA-256 of their contents.
+
+    Raises
+    ------
+    UsageError
+        It does not know all of them.
+    """
+    results: dict[int, Scored] = {}
+    otherwise: dict[int, str] = {}
+    for number, content in enumerate(track(contents, "reading the store", len(contents))):
+        name = entry_name(job, content)
+        entry = store.load(folder, name)
+        header = {} if entry is None else store.header_of(entry)
+        if (header.get("context"), header.get("sha256")) == (job.context, content):
+            results[number] = _scored(name, header)
+            if "rejected" not in header and header["measured"] != job.measured:
+                otherwise[number] = name
+    if len(results) < len(contents):
+        raise UsageError(
+            f"the store {folder} lacks {len(contents) - len(results):,} of {len(contents):,} submissions, or "
+            "they were scored by other versions: rank the submissions once more with podium rank"
+        )
+    _measure_otherwise(job, results, otherwise, folder, place)
+    return [results[number] for number in range(len(contents))]
+
+
+def _scored(name: str, header: dict[str, Any]) -> Scored:
+    return Scored(header["sha256"], name, header.get("scores"), header.get("rejected"), "shape" in header)
+
+
+def _list_of_faults(faults: dict[Submission, str]) -> str:
+    lines = [f"  {each.team}/{each.name}: {text}" for each, text in faults.items()]
+    more = len(lines) - FAULTS_SHOWN
+    return "\n".join(
+        [
+            f"{len(lines):,} submissions could not be scored, by no fault of theirs (nothing is lost):",
+            *lines[:FAULTS_SHOWN],
+            *([f"  and {more:,} more"] if more > 0 else []),
+        ]
+    )
+
+
+def _batches(
+    submissions: Sequence[tuple[int, Submission]], at_once: int, place: Workers
+) -> Iterator[list[tuple[int, str, str]]]:
+    """Tasks of about equal size."""
+    at_once = max(1, min(at_once, len(submissions) // (place.number * TASKS_PER_WORKER)))
+    batch: list[tuple[int, str, str]] = []
+    size = 0
+    for index, submission in submissions:
+        batch.append((index, submission.path, submission.name))
+        size += submission.size or BYTES_AT_ONCE // 4
+        if len(batch) >= at_once or size >= BYTES_AT_ONCE:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def from_store(
+    place: Workers,
+    work: Callable[[list[tuple[int, bytes]]], list[tuple[int, R]]],
+    names: dict[int, str],
+    folder: Path,
+    title: str,
+) -> dict[int, R]:
+    """The work's answer to each entry of the store, by number.
+
+    Raises
+    ------
+    UsageError
+        An entry is not there any more, or the work failed.
+    """
+
+    def tasks() -> Iterator[list[tuple[int, bytes]]]:
+        batch: list[tuple[int, bytes]] = []
+        at_once = max(1, min(MOST_AT_ONCE, len(names) // (place.number * TASKS_PER_WORKER)))
+        for number, name in names.items():
+            entry = store.load(folder, name)
+            if entry is None:
+                raise UsageError(f"the store has no whole entry {name}; run again to make it anew")
+            batch.append((number, entry))
+            if len(batch) >= at_once or sum(len(entry) for _, entry in batch) >= BYTES_AT_ONCE:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+    def finished() -> Iterator[tuple[int, R]]:
+        for task, answers in spread(place, work, tasks()):
+            if isinstance(answers, BaseException):
+                time.sleep(SECONDS_BEFORE_RETRY)
+                for _, answers in spread(place, work, [task]):
+                    if isinstance(answers, BaseException):
+                        raise answers if isinstance(answers, ToolError) else UsageError(_fault(answers))
+                    yield from answers
+            else:
+                yield from answers
+
+    return dict(track(finished(), title, len(names))) if names else {}
+
+
+def once_more(
+    place: Workers,
+    work: Callable[[list[tuple[int, str, str]]], list[tuple[int, R]]],
+    submissions: dict[int, Submission],
+) -> dict[int, R]:
+    """The work's answer to each submission, which it reads, by number.
+
+    Raises
+    ------
+    UsageError
+    """
+
+    def finished() -> Iterator[tuple[int, R]]:
+        for _, answers in spread(place, work, _batches(list(submissions.items()), MOST_AT_ONCE, place)):
+            if isinstance(answers, BaseException):
+                raise answers if isinstance(answers, ToolError) else UsageError(_fault(answers))
+            yield from answers
+
+    return dict(track(finished(), "variants", len(submissions)))
+
+
+def _measure_otherwise(
+    job: Job, results: dict[int, Scored], names: dict[int, str], folder: Path, place: Workers
+) -> None:
+    """Replace scores that were measured with other parameters."""
+    scores = from_store(place, functools.partial(measure, job), names, folder, "measuring")
+    for number, new in scores.items():
+        if all(map(math.isfinite, new.values())):
+            results[number] = results[number]._replace(scores=new)
+        else:
+            rejected = f"the score is not a finite number: {new}"
+            results[number] = results[number]._replace(scores=None, rejected=rejected)
+
+
+# ---- Dask ----------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _cluster(
+    address: str, job: Job, submissions: Sequence[Submission]
+) -> Iterator[tuple[concurrent.futures.Executor, int]]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise UsageError("--dask needs the package distributed: pip install podium[dask]") from None
+    try:
+        client: Any = Client(address, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as problem:
+        raise UsageError(f"no Dask scheduler at {address}: {problem}") from None
+    with client:
+        _probe_all(client, job, submissions[0].path if submissions else None)
+        threads = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
+        yield client.get_executor(pure=False), threads
+
+
+def _probe_all(client: Any, job: Job, path: str | None) -> None:
+    """Every worker can import this package, of this version, and sees the files; within 30 seconds.
+
+    Raises
+    ------
+    UsageError
+    """
+    deadline = time.monotonic() + PROBE_SECONDS
+    try:
+        client.wait_for_workers(1, timeout=PROBE_SECONDS)
+    except TimeoutError:
+        raise UsageError(f"the Dask cluster has no worker after {PROBE_SECONDS} seconds") from None
+    names = list(client.scheduler_info(n_workers=-1)["workers"])
+    futures = {
+        name: client.submit(_probe, job, path, workers=[name], allow_other_workers=False, pure=False, retries=0)
+        for name in names
+    }
+    problems = []
+    for name, future in futures.items():
+        try:
+            found = future.result(timeout=max(0.1, deadline - time.monotonic()))
+            problem = found if isinstance(found, str) else _difference(versions(), found)
+        except (TimeoutError, concurrent.futures.TimeoutError):
+            problem = f"no answer within {PROBE_SECONDS} seconds; can it import podium {podium.__version__}?"
+        except Exception as raised:  # what it cannot import, most of all
+            problem = _fault(raised)
+        if problem:
+            problems.append(f"  {name}: {problem}")
+    if problems:
+        for future in futures.values():
+            future.cancel()
+        more = [f"  and {len(problems) - FAULTS_SHOWN:,} more"] * (len(problems) > FAULTS_SHOWN)
+        raise UsageError("\n".join(["Dask workers that cannot work:", *problems[:FAULTS_SHOWN], *more]))
+
+
+def _probe(job: Job, path: str | None) -> dict[str, str] | str:
+    """The versions on this worker; text for what keeps it from working."""
+    try:
+        prepared(job)
+        if path is not None:
+            read_bytes(path)
+    except Exception as problem:
+        return _fault(problem)
+    return versions()
+
+
+def _difference(ours: dict[str, str], theirs: dict[str, str]) -> str:
+    return ", ".join(
+        f"expected {name} {version}, found {theirs.get(name)}"
+        for name, version in ours.items()
+        if theirs.get(name) != version
+    )

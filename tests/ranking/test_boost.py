@@ -1,0 +1,1052 @@
+"""boost.py against section 4 of the memo, a literal transcription of it, and files as users have them."""
+
+import contextlib
+import datetime
+import doctest
+import io
+import json
+import os
+import runpy
+import subprocess
+import sys
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+import boost as boost_file
+from boost import LeaderboardError, boost, boost_fractions, exact, floats, main, parse, ranks, read_leaderboard
+from tests.support.boards import (
+    PARAMETERS,
+    QUICK,
+    TABLE_2,
+    TABLE_3,
+    Row,
+    by_team,
+    leaderboard,
+    leaderboards,
+    transcribed,
+)
+
+FILE = Path(boost_file.__file__)
+
+
+def shown(cell: object) -> str:
+    return boost_file._shown(cell)
+
+
+def label(cell: object) -> str:
+    """A parameter in a test's name."""
+    return f"{type(cell).__name__} {shown(cell)[:12]}"
+
+
+def to_three_digits(number: float) -> str:
+    """As the memo rounds: 0.6225 is about 0.623."""
+    return str(Decimal(repr(number)).quantize(Decimal("0.001"), ROUND_HALF_UP).normalize())
+
+
+# ---------------------------------------------------------------------------------------------
+# The memo, section 4: every sentence that states a fact
+# ---------------------------------------------------------------------------------------------
+
+
+def test_the_examples_in_the_docstrings():
+    outcome = doctest.testmod(boost_file)
+    assert outcome.attempted >= 10
+    assert outcome.failed == 0
+
+
+def test_the_fastest_eligible_submission_gets_5_percent():
+    board = boost(leaderboard(("best", 0.6, 90), ("fastest", 0.58, 30), ("slow", 0.59, 95)))
+    assert by_team(board, "boost") == {"fastest": 0.05, "best": 0.0, "slow": 0.0}
+
+
+def test_within_5_percent_of_the_best_score_is_eligible():
+    board = boost(leaderboard(("best", 0.63, 90), ("at 1.05", 0.6, 95), ("beyond", 0.599999, 30)))
+    assert by_team(board, "eligible") == {"best": True, "at 1.05": True, "beyond": False}
+
+
+@pytest.mark.parametrize(
+    ("slower", "reward"),
+    [
+        (0, 0.05),
+        (5, 0.0375),
+        (10, 0.025),
+        (12.5, 0.01875),
+        (15, 0.0125),
+        (19, 0.0025),
+        (20, 0),
+        (20.1, 0),
+        (25, 0),
+    ],
+)
+def test_the_reward_falls_linearly_up_to_20_percent_slower(slower: float, reward: float):
+    """5 - 25·(t/s - 1) percent; the memo's instances are 10% (2.5%), 15% (1.25%), 12.5% and 5% slower."""
+    board = boost(leaderboard(("fastest", 0.6, 40), ("slower", 0.6, 40 + 0.4 * slower)))
+    assert by_team(board, "boost") == {"fastest": 0.05, "slower": reward}
+    assert by_team(board, "slowdown")["slower"] == 1 + slower / 100
+
+
+def test_no_absolute_target_only_the_ratio_of_runtimes_counts():
+    seconds, hours = boost(TABLE_2), boost(TABLE_2.assign(runtime=TABLE_2["runtime"] * 3600))
+    pd.testing.assert_frame_equal(seconds.drop(columns="runtime"), hours.drop(columns="runtime"))
+
+
+def test_the_boost_can_substantially_change_the_ranking():
+    scores = np.round(np.linspace(0.6, 0.572, 29), 3)
+    board = leaderboard(*((f"team {i:02}", score, 60) for i, score in enumerate(scores)), ("last", 0.5715, 40))
+    ranks = boost(board).set_index("team").loc["last", ["rank_before", "rank"]]
+    assert ranks.tolist() == [30, 1]
+
+
+def test_a_null_submission_gets_nothing_and_takes_nothing():
+    alone = boost(TABLE_2)
+    joined = boost(pd.concat([TABLE_2, leaderboard(("print", 0, 0.01))]))
+    assert by_team(joined, "boost") == {**by_team(alone, "boost"), "print": 0.0}
+    assert by_team(joined, "eligible")["print"] is False
+    assert joined["team"].tolist()[-1] == "print"
+
+
+def test_footnote_8_eligible_if_and_only_if_the_ratio_is_at_most_105_percent():
+    for beta, eligible in [("0.6", True), ("0.6000001", True), ("0.5999999", False)]:
+        board = boost(leaderboard(("M", 0.63, 60), ("N", float(beta), 60)))
+        assert by_team(board, "eligible")["N"] is eligible
+
+
+def test_footnote_8_overtaking_takes_20_percent_more_time():
+    """At the ratio 1.05 N reaches M's score just when M takes 20% more time; above the ratio it passes M."""
+
+    def first(beta: float, runtime: float) -> str:
+        return str(boost(leaderboard(("M", 0.63, runtime), ("N", beta, 50)))["team"].iloc[0])
+
+    assert first(0.6, 60) == first(0.6, 100) == "N"  # equal scores, and N is the faster
+    assert boost(leaderboard(("M", 0.63, 60), ("N", 0.6, 50)))["boosted_score"].tolist() == [0.63, 0.63]
+    assert first(0.6, 59.999) == "M"
+    assert first(0.600001, 60) == "N"
+
+
+# ---------------------------------------------------------------------------------------------
+# The memo, section 4.1
+# ---------------------------------------------------------------------------------------------
+
+
+def test_table_2():
+    board = boost(TABLE_2)
+    assert {team: to_three_digits(score) for team, score in by_team(board, "boosted_score").items()} == {
+        "Red": "0.6",
+        "Blue": "0.606",
+        "Green": "0.59",
+        "Yellow": "0.609",
+    }
+    assert by_team(board, "boosted_score") == {"Red": 0.6, "Blue": 0.60615625, "Green": 0.59, "Yellow": 0.609}
+
+
+def test_example_a_everybody_could_surpass_red_and_is_eligible():
+    assert (TABLE_2["score"] * 1.05)[1:].gt(0.6).all()
+    assert boost(TABLE_2)["eligible"].all()
+    assert boost(TABLE_2).query("rank_before == 1")["team"].tolist() == ["Red"]
+
+
+def test_example_a_boosts():
+    board = boost(TABLE_2)
+    assert by_team(board, "slowdown") == {"Yellow": 1.0, "Red": 1.25, "Green": 1.2, "Blue": 1.125}
+    assert by_team(board, "boost") == {"Yellow": 0.05, "Red": 0.0, "Green": 0.0, "Blue": 0.01875}
+
+
+def test_example_a_final_ranking():
+    board = boost(TABLE_2)
+    assert board["team"].tolist() == ["Yellow", "Blue", "Red", "Green"]
+    assert board["rank"].tolist() == [1, 2, 3, 4]
+    assert by_team(board, "rank_before") == {"Red": 1, "Blue": 2, "Green": 3, "Yellow": 4}
+
+
+def test_table_3():
+    board = boost(TABLE_3)
+    assert {team: to_three_digits(score) for team, score in by_team(board, "boosted_score").items()} == {
+        "Red": "0.623",
+        "Green": "0.62",
+        "Blue": "0.55",
+        "Yellow": "0.25",
+    }
+    assert by_team(board, "boosted_score") == {"Red": 0.6225, "Green": 0.6195, "Blue": 0.55, "Yellow": 0.25}
+
+
+def test_example_b_only_green_could_surpass_red():
+    could = dict(zip(TABLE_3["team"], TABLE_3["score"] * 1.05 > 0.6))
+    assert could == {"Red": True, "Green": True, "Blue": False, "Yellow": False}
+    assert by_team(boost(TABLE_3), "eligible") == could
+
+
+def test_example_b_faster_teams_that_are_not_eligible_do_not_count():
+    board = boost(TABLE_3)
+    assert by_team(board, "slowdown") == {
+        "Red": 1.05,
+        "Green": 1.0,
+        "Blue": 0.9375,
+        "Yellow": float(Fraction(5, 48)),
+    }
+    assert by_team(board, "boost") == {"Red": 0.0375, "Green": 0.05, "Blue": 0.0, "Yellow": 0.0}
+
+
+def test_example_b_final_ranking_is_the_one_before():
+    board = boost(TABLE_3)
+    assert board["team"].tolist() == ["Red", "Green", "Blue", "Yellow"]
+    assert board["rank"].tolist() == board["rank_before"].tolist() == [1, 2, 3, 4]
+
+
+def test_without_the_filter_a_trivial_submission_would_take_all():
+    board = boost(TABLE_3, eligibility_ratio=100)
+    assert board["eligible"].all()
+    assert by_team(board, "boost") == {"Red": 0.0, "Green": 0.0, "Blue": 0.0, "Yellow": 0.05}
+
+
+# ---------------------------------------------------------------------------------------------
+# A literal transcription
+# ---------------------------------------------------------------------------------------------
+
+
+@settings(QUICK, max_examples=100)
+@given(leaderboards(), PARAMETERS)
+def test_as_the_literal_transcription(board: pd.DataFrame, parameters: dict[str, float]):
+    result = boost(board, **parameters)
+    expected = {team["team"]: team for team in transcribed(board, **parameters)}
+    assert result["rank"].tolist() == list(range(1, len(board) + 1))
+    for row in result.to_dict("records"):
+        team = expected[row["team"]]
+        for name in ("eligible", "rank", "rank_before"):
+            assert row[name] == team[name]
+        for name in ("slowdown", "boost", "boosted_score"):
+            assert (None if np.isnan(row[name]) else row[name]) == (
+                None if team[name] is None else float(team[name])
+            )
+
+
+# ---------------------------------------------------------------------------------------------
+# Exact at the limits
+# ---------------------------------------------------------------------------------------------
+
+
+@QUICK
+@given(st.integers(1, 6), st.integers(1, 47_000))
+@example(digits=4, k=283)  # 0.5943 and 0.566, whose quotient is not 1.05 in floats
+@example(digits=2, k=3)  # 0.63 and 0.60
+def test_eligible_at_exactly_105_percent(digits: int, k: int):
+    score = float(f"{20 * k}e-{digits}")
+    for best, eligible in ((21 * k, True), (21 * k + 1, False)):
+        scores = [float(f"{best}e-{digits}"), score]
+        assert by_team(boost(leaderboard(("M", scores[0], 9), ("N", score, 9))), "eligible")["N"] is eligible
+        assert boost_fractions(scores, [9, 9])[0].tolist() == [True, eligible]
+
+
+def test_floats_would_get_the_limits_wrong():
+    assert 0.5943 / 0.566 > 1.05
+    assert 0.342 / 0.285 != 1.2
+    board = boost(leaderboard(("M", 0.5943, 0.342), ("N", 0.566, 0.285)))
+    assert board["eligible"].all()
+    assert by_team(board, "slowdown")["M"] == 1.2
+
+
+@QUICK
+@given(st.integers(1, 6), st.integers(1, 160_000))
+@example(digits=0, k=8)  # 48 and 40
+def test_no_boost_at_exactly_20_percent_slower(digits: int, k: int):
+    fastest, slow, less_slow = (float(f"{n}e-{digits}") for n in (5 * k, 6 * k, 6 * k - 1))
+    result = boost(leaderboard(("fastest", 1, fastest), ("slow", 1, slow), ("less slow", 1, less_slow)))
+    assert by_team(result, "slowdown")["slow"] == 1.2
+    assert by_team(result, "boost")["slow"] == 0
+    assert by_team(result, "boost")["less slow"] > 0
+
+
+@pytest.mark.parametrize("earlier", ["A", "B"])
+@QUICK
+@given(st.integers(1, 6), st.integers(1, 24_000))
+def test_equal_boosted_scores_tie(earlier: str, digits: int, k: int):
+    """40·1.025 = 41: A is 10% slower than the fastest, B 20%."""
+    a, b = (float(f"{n}e-{digits}") for n in (40 * k, 41 * k))
+    when = {"A": "2024-01-02", "B": "2024-01-02", "S": "2024-01-02", earlier: "2024-01-01"}
+    result = boost(leaderboard(("A", a, 44, when["A"]), ("B", b, 48, when["B"]), ("S", a, 40, when["S"])))
+    assert by_team(result, "boosted_score")["A"] == by_team(result, "boosted_score")["B"]
+    assert result["team"].tolist() == ["S", *sorted("AB", key=lambda team: team != earlier)]
+
+
+# ---------------------------------------------------------------------------------------------
+# Properties
+# ---------------------------------------------------------------------------------------------
+
+
+@QUICK
+@given(leaderboards(), st.randoms(use_true_random=False))
+def test_the_order_of_rows_never_counts(board: pd.DataFrame, random: Any):
+    rows = list(range(len(board)))
+    random.shuffle(rows)
+    pd.testing.assert_frame_equal(boost(board), boost(board.iloc[rows]))
+
+
+@QUICK
+@given(leaderboards(), st.integers(2, 10**6))
+def test_scaling_all_runtimes_changes_nothing(board: pd.DataFrame, factor: int):
+    scaled = [None if pd.isna(t) else float(Decimal(repr(t)) * factor) for t in board["runtime"]]
+    pd.testing.assert_frame_equal(
+        boost(board).drop(columns="runtime"), boost(board.assign(runtime=scaled)).drop(columns="runtime")
+    )
+
+
+@QUICK
+@given(leaderboards(), PARAMETERS)
+def test_bounds(board: pd.DataFrame, parameters: dict[str, float]):
+    result = boost(board, **parameters)
+    most, limit = parameters.get("max_boost", 0.05), parameters.get("slowdown_limit", 1.2)
+    assert result["boost"].between(0, most).all()
+    assert (result.loc[~result["eligible"] | (result["slowdown"] >= limit), "boost"] == 0).all()
+    eligible = result[result["eligible"]]
+    assert (eligible["slowdown"] >= 1).all()
+    fastest = eligible[eligible["runtime"] == eligible["runtime"].min()]
+    assert (fastest["boost"] == most).all()
+    assert (fastest["slowdown"] == 1).all()
+
+
+@QUICK
+@given(leaderboards())
+def test_the_input_is_unchanged(board: pd.DataFrame):
+    board.index = pd.Index(range(len(board), 0, -1))
+    before = board.copy(deep=True)
+    boost(board)
+    pd.testing.assert_frame_equal(board, before)
+
+
+@QUICK
+@given(leaderboards())
+def test_boosting_a_final_leaderboard_gives_it_again(board: pd.DataFrame):
+    pd.testing.assert_frame_equal(boost(boost(board)), boost(board))
+
+
+# ---------------------------------------------------------------------------------------------
+# Many boards at once
+# ---------------------------------------------------------------------------------------------
+
+
+@QUICK
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30))
+def test_floats_agree_with_fractions_except_at_the_limit(seed: int, teams: int):
+    rng = np.random.default_rng(seed)
+    scores, runtimes = rng.uniform(0.57, 0.63, teams), rng.uniform(30, 45, teams)
+    scores[rng.random(teams) < 0.1], runtimes[rng.random(teams) < 0.1] = np.nan, np.nan
+    as_fractions = (
+        np.array([x if np.isnan(x) else Fraction(repr(float(x))) for x in column], dtype=object)
+        for column in (scores, runtimes)
+    )
+    eligible, slowdown, fraction = boost_fractions(scores, runtimes)
+    exactly = boost_fractions(*as_fractions)
+    best = np.nanmax(scores, initial=0)
+    at_limit = np.abs(best / scores / 1.05 - 1) < 1e-12
+    assume(not at_limit.any())
+    assert eligible.tolist() == exactly[0].tolist()
+    np.testing.assert_allclose(slowdown, exactly[1].astype(float), rtol=1e-12)
+    np.testing.assert_allclose(fraction, exactly[2].astype(float), rtol=0, atol=1e-12)
+    assert (fraction <= 0.05).all()
+    if eligible.any():
+        assert fraction.max() == 0.05
+
+
+def test_boards_are_the_last_axis():
+    rng = np.random.default_rng(0)
+    scores, runtimes = rng.uniform(0.55, 0.65, (5, 2, 8)), rng.uniform(30, 40, 8)
+    together = boost_fractions(scores, runtimes)
+    for i, j in np.ndindex(5, 2):
+        for all_boards, one_board in zip(together, boost_fractions(scores[i, j], runtimes)):
+            np.testing.assert_array_equal(all_boards[i, j], one_board)
+    assert together[0].dtype == bool
+    assert {array.shape for array in together} == {(5, 2, 8)}
+
+
+def test_a_board_without_eligible_teams_among_others():
+    eligible, slowdown, fraction = boost_fractions([[0.6, 0.5], [0, 0], [np.nan, np.nan]], [10, np.nan])
+    assert eligible.tolist() == [[True, False], [False, False], [False, False]]
+    np.testing.assert_array_equal(slowdown, [[1, np.nan], [np.nan, np.nan], [np.nan, np.nan]])
+    assert fraction.tolist() == [[0.05, 0], [0, 0], [0, 0]]
+
+
+# ---------------------------------------------------------------------------------------------
+# Ties
+# ---------------------------------------------------------------------------------------------
+
+
+def test_ties_the_earlier_submission_then_the_faster_then_the_name():
+    rows = [
+        ("d", 0.6, 40, "2024-01-23 12:00:00"),
+        ("c", 0.6, 90, "2024-01-23 11:59:59.999"),
+        ("b", 0.6, 80, "2024-01-24"),
+        ("z", 0.6, 70, "2024-01-24"),
+        ("a", 0.6, 80, "2024-01-24"),
+        ("y", 0.6, 60, None),
+        ("x", 0.6, None, None),
+    ]
+    before = boost(leaderboard(*rows)).sort_values("rank_before")["team"].tolist()
+    assert before == ["c", "d", "z", "a", "b", "y", "x"]
+    assert boost(leaderboard(*rows), max_boost=0)["team"].tolist() == before
+
+
+def test_times_of_submission_in_other_zones_and_types():
+    texts = ["2024-01-23T14:00:00+02:00", " 2024-01-23 11:59:59 ", "2024-01-23T12:00:00.000001Z"]
+    board = leaderboard(*(("abc"[i], 0.6, 40, text) for i, text in enumerate(texts)))
+    assert boost(board)["team"].tolist() == ["b", "a", "c"]
+    times = pd.to_datetime([text.strip() for text in texts], format="ISO8601", utc=True)
+    for parsed in (times, times.tz_localize(None), pd.Series(list(times), dtype=object)):
+        assert boost(board.assign(submitted_at=parsed))["team"].tolist() == ["b", "a", "c"]
+
+
+def test_names_are_compared_as_text():
+    board = pd.DataFrame({"team": [9, 10, 7], "score": [0.6, 0.6, 0.6], "runtime": [1, 1, 1]})
+    assert boost(board)["team"].tolist() == [10, 7, 9]
+
+
+# ---------------------------------------------------------------------------------------------
+# Missing values
+# ---------------------------------------------------------------------------------------------
+
+
+def test_what_is_missing_is_ranked_never_eligible_and_said():
+    rows = [("A", None, 10), ("B", 0.6, None), ("C", 0.59, 50), ("D", None, None), ("E", 0, 40)]
+    board = boost(leaderboard(*rows))
+    assert board["team"].tolist() == ["C", "B", "E", "A", "D"]
+    assert board["eligible"].tolist() == [True, False, False, False, False]
+    assert board["boost"].tolist() == [0.05, 0, 0, 0, 0]
+    np.testing.assert_array_equal(board["boosted_score"], [0.6195, 0.6, 0, np.nan, np.nan])
+    np.testing.assert_array_equal(board["slowdown"], [1, np.nan, 0.8, 0.2, np.nan])
+    assert board["note"].tolist() == [
+        "",
+        "no runtime, so not eligible",
+        "",
+        "no score, so ranked last and not eligible",
+        "no score and no runtime, so ranked last and not eligible",
+    ]
+
+
+def test_the_best_score_counts_without_a_runtime():
+    board = boost(leaderboard(("best", 0.7, None), ("good", 0.6, 40)))
+    assert by_team(board, "eligible") == {"best": False, "good": False}
+    assert board["slowdown"].isna().all()
+
+
+def test_a_best_score_of_zero_boosts_nobody_and_says_so():
+    board = boost(leaderboard(("A", 0, 10), ("B", 0, 5), ("C", 0, None)))
+    assert board["team"].tolist() == ["B", "A", "C"]
+    assert board["boosted_score"].tolist() == [0, 0, 0]
+    assert not board["eligible"].any()
+    nobody = "best score 0, so nobody is eligible"
+    assert board["note"].tolist() == [nobody, nobody, "no runtime, so not eligible"]
+
+
+@pytest.mark.parametrize("nothing", [None, np.nan, pd.NA, "", "  "])
+def test_ways_to_be_missing(nothing: object):
+    board = boost(leaderboard(("A", 0.6, 40, "2024-01-01"), ("B", nothing, nothing, nothing)))
+    assert board["note"].tolist() == ["", "no score and no runtime, so ranked last and not eligible"]
+
+
+def test_a_board_without_teams():
+    board = boost(TABLE_2.head(0))
+    assert len(board) == 0
+    assert board.columns.tolist() == boost(TABLE_2).columns.tolist()
+
+
+# ---------------------------------------------------------------------------------------------
+# Values as users have them
+# ---------------------------------------------------------------------------------------------
+
+
+def test_columns_and_types():
+    board = boost(TABLE_2.assign(rank="before", members=["r", "b", "g", "y"]).set_index("team", drop=False))
+    assert board.columns.tolist() == [
+        *("team", "score", "runtime", "members", "eligible", "slowdown", "boost"),
+        *("boosted_score", "rank", "rank_before", "note"),
+    ]
+    assert board["members"].tolist() == ["y", "b", "r", "g"]
+    assert board.index.tolist() == [0, 1, 2, 3]
+    kinds = [board[name].dtype.kind for name in ("score", "runtime", "eligible", "slowdown", "boost", "rank")]
+    assert kinds == ["f", "f", "b", "f", "f", "i"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "Float64", "Float32", object, str])
+def test_numbers_are_the_decimals_they_are_written_as(dtype: Any):
+    board = leaderboard(("M", 0.5943, 0.342), ("N", 0.566, 0.285)).astype({"score": dtype, "runtime": dtype})
+    result = boost(board)
+    assert by_team(result, "eligible") == {"M": True, "N": True}
+    assert by_team(result, "slowdown") == {"M": 1.2, "N": 1.0}
+    assert by_team(result, "score") == {"M": 0.5943, "N": 0.566}
+
+
+def test_numbers_beyond_all_measure():
+    board = boost(leaderboard(("A", 1.7e308, 1e-300), ("B", 1.7e308, 1e300)))
+    assert by_team(board, "slowdown") == {"A": 1.0, "B": np.inf}
+    assert by_team(board, "boosted_score") == {"A": 1.785e308, "B": 1.7e308}
+    assert boost(leaderboard(("A", 1.79e308, 1)))["boosted_score"].tolist() == [np.inf]
+
+
+# ---------------------------------------------------------------------------------------------
+# Exact beyond floats
+# ---------------------------------------------------------------------------------------------
+
+
+def test_text_keeps_digits_that_no_float_has():
+    """Eligible by a hair, boosted by a hair, ahead by a hair; as floats all are equal."""
+    hair = "0." + "0" * 40 + "1"
+    for best, eligible in (("0.63", True), (f"0.63{hair[2:]}", False)):
+        board = boost(leaderboard(("M", best, "9"), ("N", Decimal("0.60"), Decimal(9))))
+        assert by_team(board, "eligible")["N"] is eligible
+    board = boost(leaderboard(("fastest", 1, "40"), ("slow", 1, "48"), ("less slow", 1, f"47.{'9' * 30}")))
+    assert by_team(board, "slowdown")["less slow"] == 1.2
+    assert by_team(board, "boost")["slow"] == 0 < by_team(board, "boost")["less slow"] < 1e-28
+    board = boost(leaderboard(("A", "0.5", None), ("B", f"0.5{hair[2:]}", None), ("C", Decimal("0.50"), None)))
+    assert board["team"].tolist() == ["B", "A", "C"]
+
+
+@QUICK
+@given(st.decimals(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False))
+def test_exact_is_the_decimal(decimal: Decimal, number: float):
+    assert exact(number) == Fraction(repr(number))
+    assert exact(np.float64(number)) == exact(repr(number)) == exact(Decimal(repr(number)))
+    text = str(decimal)
+    size = abs(float(decimal))
+    if size == np.inf or len(text) > 1000:
+        assert exact(decimal) is exact(text) is None
+    elif size:
+        assert exact(decimal) == exact(text) == exact(f" {text} ") == Fraction(text)
+    else:
+        assert exact(decimal) == exact(text) == 0
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("1e999999999", None),
+        (Decimal("1e999999999"), None),
+        ("1e-999999999", 0),
+        ("0e999999999", 0),
+        ("-1e-999999999", 0),
+        ("." + "3" * 999, Fraction("." + "3" * 999)),
+        ("." + "3" * 1000, None),
+        (10**400, None),
+        (10**5000, None),
+        ("1" * 5000, None),
+        ("5.", 5),
+        ("+.5e1", 5),
+    ],
+    ids=label,
+)
+def test_hostile_numbers_take_no_time(cell: object, value: Fraction | None):
+    assert exact(cell) == value
+
+
+def test_the_largest_float_and_what_rounds_to_more():
+    largest = sys.float_info.max
+    half_a_step = 2**970
+    numbers = [Fraction(largest), Fraction(largest) + half_a_step - 1, Fraction(largest) + half_a_step]
+    assert floats(numbers).tolist() == [largest, largest, np.inf]
+
+
+# ---------------------------------------------------------------------------------------------
+# Boards without runtimes
+# ---------------------------------------------------------------------------------------------
+
+NEGATIVE = pd.DataFrame({"team": list("ABCD"), "score": [-0.2, 0.1, None, -0.3], "submitted_at": [None] * 4})
+
+
+@pytest.mark.parametrize("board", [NEGATIVE, NEGATIVE.assign(runtime=None), NEGATIVE.assign(runtime="")])
+def test_without_runtimes_the_score_ranks(board: pd.DataFrame):
+    result = boost(board)
+    assert result["team"].tolist() == ["B", "A", "D", "C"]
+    assert result["rank"].tolist() == result["rank_before"].tolist() == [1, 2, 3, 4]
+    assert result["boosted_score"].tolist()[:3] == result["score"].tolist()[:3] == [0.1, -0.2, -0.3]
+    assert not result["eligible"].any()
+    assert (result["boost"] == 0).all()
+    assert result[["runtime", "slowdown"]].isna().all(axis=None)
+    assert set(result["note"][:3]) == {"no runtime, so not eligible"}
+    pd.testing.assert_frame_equal(boost(result), result)
+
+
+def test_lower_may_be_better():
+    result = boost(NEGATIVE, higher_is_better=False)
+    assert result["team"].tolist() == ["D", "A", "B", "C"]
+    assert result["rank_before"].tolist() == [1, 2, 3, 4]
+    tied = NEGATIVE.assign(score=1, submitted_at=[None, "2024-01-02", "2024-01-01", None])
+    assert boost(tied, higher_is_better=False)["team"].tolist() == ["C", "B", "A", "D"]
+
+
+def test_runtimes_are_rewarded_where_scores_are_positive_and_higher_is_better():
+    with pytest.raises(LeaderboardError) as caught:
+        boost(NEGATIVE.assign(runtime=[1, None, None, None]))
+    assert str(caught.value) == (
+        "score: expected a finite number, at least 0 where there are runtimes (without any, the score alone "
+        "ranks), or nothing. Wrong in 2 rows of the leaderboard: A ('-0.2'), D ('-0.3')"
+    )
+    with pytest.raises(LeaderboardError) as caught:
+        boost(TABLE_2, higher_is_better=False)
+    assert str(caught.value) == (
+        "higher_is_better: expected True, or False without any runtime, found bool 'False'"
+    )
+
+
+@pytest.mark.parametrize("wrong", ["False", None, 0, [], np.array([True, False])])
+def test_higher_is_better_is_true_or_false(wrong: Any):
+    with pytest.raises(LeaderboardError, match=r"^higher_is_better: expected True, or False .* found "):
+        boost(NEGATIVE, higher_is_better=wrong)
+
+
+# ---------------------------------------------------------------------------------------------
+# The parts that rankings of many draws use
+# ---------------------------------------------------------------------------------------------
+
+
+@settings(QUICK, max_examples=50)
+@given(leaderboards())
+def test_the_board_is_made_of_its_parts(board: pd.DataFrame):
+    result = boost(board).set_index("team").loc[board["team"]]
+    parsed = parse(board)
+    assert parsed.teams == board["team"].tolist()
+    eligible, _, fraction = boost_fractions(parsed.scores, parsed.runtimes)
+    assert result["eligible"].tolist() == eligible.tolist()
+    assert result["rank"].tolist() == ranks(parsed, parsed.scores * (1 + fraction)).tolist()
+    as_floats = board["score"].to_numpy()
+    draws = np.stack([as_floats, as_floats[::-1], np.zeros(len(board))])[:, np.newaxis]
+    together = ranks(parsed, draws)
+    assert together.shape == draws.shape
+    assert together[0, 0].tolist() == result["rank_before"].tolist()
+    for draw, rank in zip(draws[:, 0], together[:, 0]):
+        expected = transcribed(board.assign(score=draw))
+        assert rank.tolist() == [team["rank_before"] for team in expected]
+        lower = ranks(parsed, draw, higher_is_better=False)
+        assert lower.tolist() == ranks(parsed, -draw).tolist()
+
+
+def test_times_are_microseconds():
+    times = ["1970-01-01 00:00:00.000001", "1969-12-31T23:00:00-01:00", None, "0001-01-01", "9999-12-31"]
+    board = parse(leaderboard(*((name, 1, None, time) for name, time in zip("ABCDE", times))))
+    assert board.submitted_at.tolist()[:3] == [1, 0, 2**63 - 1]
+    for number, time in zip(board.submitted_at.tolist()[3:], times[3:]):
+        since = datetime.datetime.fromisoformat(time) - datetime.datetime(1970, 1, 1)
+        assert datetime.timedelta(microseconds=number) == since
+
+
+# ---------------------------------------------------------------------------------------------
+# Errors
+# ---------------------------------------------------------------------------------------------
+
+
+def message(*rows: Row, **parameters: float) -> str:
+    with pytest.raises(LeaderboardError) as caught:
+        boost(leaderboard(*rows, dtype=object), **parameters)
+    assert isinstance(caught.value, ValueError)
+    assert len(str(caught.value)) <= 280
+    return str(caught.value)
+
+
+def test_repeated_and_missing_names():
+    assert message(("Red", 1, 1), ("Blue", 1, 1), ("Red", 2, 2)) == (
+        "team: expected a name in every row, and every team once. "
+        "Wrong in 2 rows of the leaderboard: row number 1 ('Red'), row number 3 ('Red')"
+    )
+    for nothing in (None, "", " ", np.nan, pd.NA, pd.NaT, Decimal("NaN")):
+        assert "Wrong in 1 row of the leaderboard: row number 2 ('" in message(("Red", 1, 1), (nothing, 1, 1))
+
+
+@pytest.mark.parametrize(
+    "name", [["a"], ("a",), {"a"}, {"a": 1}, np.array(["a"]), np.array([]), "\ud800x", "a\udfff"], ids=label
+)
+def test_names_are_text_that_a_file_can_hold(name: object):
+    text = message(("Red", 1, 1), (name, 1, 1))
+    assert text.startswith("team: expected a name in every row, and every team once. Wrong in 1 row of the ")
+    assert text.encode()
+
+
+@pytest.mark.parametrize(
+    "name", [7, 7.5, True, 10**5000, Decimal("sNaN"), 1j, pd.Timestamp("2024-01-23")], ids=label
+)
+def test_names_that_are_no_text_have_one(name: object):
+    assert boost(leaderboard((name, 1, 1), ("Red", 2, 2), dtype=object))["team"].tolist() == ["Red", name]
+
+
+NO_NUMBERS = [
+    *(
+        np.inf,
+        -np.inf,
+        "1:30",
+        "1e999",
+        "inf",
+        "nan",
+        "1_000",
+        True,
+        np.True_,
+        "٣",
+        "0x1",
+        "1e",
+        "0,6",
+        "0.6.1",
+    ),
+    *([1], (1,), {}, np.array([1.0]), np.array([1, 2]), 1j, np.complex64(1), Decimal("sNaN"), Decimal("inf")),
+    *("\ud800", b"1", pd.Timestamp("2024-01-23"), pd.Timedelta(1), Fraction(1, 3), object, 10**5000, "9" * 400),
+]
+
+
+@pytest.mark.parametrize("runtime", [0, -1.5, "-1e-400", *NO_NUMBERS], ids=label)
+def test_wrong_runtimes(runtime: object):
+    assert message(("Red", 1, 1), ("Blue", 1, runtime)) == (
+        "runtime: expected seconds, a finite number above 0, or nothing. "
+        f"Wrong in 1 row of the leaderboard: Blue ('{shown(runtime)}')"
+    )
+
+
+@pytest.mark.parametrize("score", [-0.1, -1e-300, *NO_NUMBERS], ids=label)
+def test_wrong_scores(score: object):
+    text = message(("Red", 1, 1), ("Blue", score, 1))
+    assert text.startswith("score: expected a finite number, at least 0 where there are runtimes")
+    assert text.endswith(f", or nothing. Wrong in 1 row of the leaderboard: Blue ('{shown(score)}')")
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        *(
+            "23.01.2024",
+            "01/23/2024 5:00 PM",
+            "2024-13-01",
+            "now",
+            1706000000,
+            "2024",
+            True,
+            1j,
+            ["2024-01-23"],
+        ),
+        *(np.array(["2024-01-23"]), Decimal("sNaN"), 10**5000, "\ud800", {}),
+    ],
+    ids=label,
+)
+def test_wrong_times(when: object):
+    assert message(("Red", 1, 1, "2024-01-23 14:05"), ("Blue", 1, 1, when)) == (
+        "submitted_at: expected a time in ISO 8601, such as 2024-01-23 14:05:33, or nothing. "
+        f"Wrong in 1 row of the leaderboard: Blue ('{shown(when)}')"
+    )
+
+
+def test_cells_of_other_columns_are_nobody_s_business():
+    board = TABLE_2.assign(members=[[1], {}, np.array([1, 2]), 1j])
+    assert boost(board)["members"].tolist()[0] == 1j
+
+
+def test_many_wrong_rows_are_counted_and_some_shown():
+    assert message(*((f"team {i}", 1, -i) for i in range(1, 9))).endswith(
+        "Wrong in 8 rows of the leaderboard: team 1 ('-1'), team 2 ('-2'), team 3 ('-3')"
+    )
+
+
+def test_messages_have_280_characters_whatever_the_cells():
+    wide = "\x00" * 500
+    for rows in (
+        [(f"{i}{wide}", 1, wide) for i in range(9)],
+        [(f"{i}{wide}", wide, 1) for i in range(9)],
+        [(f"{i}{wide}", 1, 1, wide) for i in range(9)],
+        [(wide, 1, 1), (wide, 1, 1)],
+    ):
+        text = message(*rows)
+        assert "expected" in text[:30]
+        assert text.isprintable()
+    with pytest.raises(LeaderboardError) as caught:
+        boost(pd.DataFrame(columns=[f"{i}{wide}" for i in range(9)]))
+    assert len(str(caught.value)) == 280
+    with pytest.raises(LeaderboardError) as caught:
+        boost(TABLE_2, max_boost=wide)  # type: ignore[arg-type]
+    assert len(str(caught.value)) < 280
+
+
+def test_what_is_shown_of_a_cell():
+    assert [shown("x" * n) for n in (40, 41)] == ["x" * 40, "x" * 40 + "…"]
+    assert shown("\n\ud800") == "\\n\\ud800"
+    assert shown(10**5000) == "endless"
+    assert shown(None) == ""
+
+
+@pytest.mark.parametrize("cell", ["9" * 1_000_000 + "x", "1e" + "9" * 1_000_000, "\n" * 1_000_000 + "1\n1"])
+def test_hostile_cells_stay_short_and_on_one_line_and_take_no_time(cell: str):
+    assert "\n" not in message(("Red\n" * 1000, 1, cell))
+
+
+@pytest.mark.parametrize("frame", [None, [], {}, "board.csv", TABLE_2["team"], TABLE_2.to_numpy()])
+def test_a_leaderboard_is_a_frame(frame: Any):
+    with pytest.raises(LeaderboardError, match=r"^the leaderboard: expected a DataFrame, found "):
+        boost(frame)
+
+
+def test_wrong_columns():
+    for columns, expected in {
+        ("team", "Score"): "expected one column score, found the columns team, Score",
+        (): "expected one column team, found the columns none",
+        (("team", "score"), 1, None): "expected one column team, found the columns none",
+        ("score", "team", "score"): "expected one column score, found the columns score, team, score",
+        ("team", "score", "runtime", "runtime"): (
+            "expected one column runtime, found the columns team, score, runtime, runtime"
+        ),
+    }.items():
+        with pytest.raises(LeaderboardError) as caught:
+            boost(pd.DataFrame([range(len(columns))], columns=pd.Index(columns, tupleize_cols=False)))
+        assert str(caught.value) == f"the leaderboard: {expected}"
+
+
+def test_other_columns_may_repeat():
+    board = pd.DataFrame(
+        [["A", 1, 1, "x", "y", 5, 6]], columns=["team", "score", "runtime", "", "", "rank", "rank"]
+    )
+    assert boost(board).columns.tolist()[:5] == ["team", "score", "runtime", "", ""]
+    assert boost(board)["rank"].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "wrong"),
+    [
+        *(("max_boost", value) for value in (-0.01, np.nan, np.inf, "0.05", None, [0.05], True, 1j, 10**5000)),
+        *(
+            ("eligibility_ratio", value)
+            for value in (0.99, np.nan, np.inf, "1.05", None, [], np.array([1.05, 2]))
+        ),
+        *(("slowdown_limit", value) for value in (1, 0.5, np.nan, np.inf, "1.2", None, {}, pd.NA)),
+    ],
+    ids=label,
+)
+def test_wrong_parameters(parameter: str, wrong: Any):
+    for call in (
+        lambda: boost(TABLE_2, **{parameter: wrong}),
+        lambda: boost_fractions([1.0], [1.0], **{parameter: wrong}),
+    ):
+        with pytest.raises(LeaderboardError) as caught:
+            call()
+        found = f"{type(wrong).__name__} '{shown(wrong)}'"
+        expected = {"max_boost": "from 0", "eligibility_ratio": "from 1", "slowdown_limit": "above 1"}[
+            parameter
+        ]
+        assert str(caught.value) == f"{parameter}: expected a finite number {expected}, found {found}"
+
+
+@pytest.mark.parametrize("number", [np.float64(0.05), np.float32(0.05), Decimal("0.05")])
+def test_parameters_may_be_numbers_of_every_kind(number: Any):
+    pd.testing.assert_frame_equal(boost(TABLE_2, max_boost=number), boost(TABLE_2))
+
+
+# ---------------------------------------------------------------------------------------------
+# Files and the command line
+# ---------------------------------------------------------------------------------------------
+
+TEXT_2 = "team,score,runtime\nRed,0.6,50\nBlue,0.595,45\nGreen,0.59,48\nYellow,0.58,40\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Any:
+    """Writes a leaderboard file, and gives its path."""
+
+    def write(content: str | bytes) -> str:
+        path = tmp_path / "leaderboard.csv"
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return str(path)
+
+    return write
+
+
+def test_text_stays_as_it_is(file: Any):
+    board = read_leaderboard(
+        file('team,score,runtime,members\nNA,0.6,40,007\n007,0.61,,1e3\nnan,,44,\n"a, ""b""",0.59,50,null\n')
+    )
+    assert board["team"].tolist() == ["NA", "007", "nan", 'a, "b"']
+    assert board["members"].tolist() == ["007", "1e3", "", "null"]
+    final = boost(board)
+    assert final["team"].tolist() == ["NA", "007", 'a, "b"', "nan"]
+    assert final["members"].tolist() == ["007", "1e3", "null", ""]
+
+
+def test_byte_order_mark_blank_lines_and_line_ends(file: Any):
+    board = read_leaderboard(file("\ufeffteam,score,runtime\r\n\r\nRéd,0.6,50\r\n\r\n"))
+    assert board.to_dict("records") == [{"team": "Réd", "score": "0.6", "runtime": "50"}]
+
+
+def test_a_name_on_two_lines(file: Any):
+    assert read_leaderboard(file('team,score\n"Red\r\n 2",0.6\n'))["team"].tolist() == ["Red\r\n 2"]
+
+
+@QUICK
+@given(st.floats(0, 1, exclude_min=True), st.floats(1e-3, 1e6))
+def test_no_digit_is_lost(tmp_path_factory: Any, score: float, runtime: float):
+    path = tmp_path_factory.mktemp("digits") / "leaderboard.csv"
+    pd.DataFrame({"team": ["A"], "score": [score], "runtime": [runtime]}).to_csv(path, index=False)
+    final = boost(read_leaderboard(path))
+    assert final[["score", "runtime"]].to_numpy().tolist() == [[score, runtime]]
+
+
+CELLS = "the leaderboard: expected a cell per column in a line per team, found "
+BAD_FILES = {
+    "": f"{CELLS}no team",
+    "\n": f"{CELLS}no team",
+    "team,score,runtime\n\n": f"{CELLS}no team",
+    "team,score,runtime\nRed,1,1\nBlue,1\n": f"{CELLS}2 of 3 in line 3",
+    "team,score,runtime\nSmith, Jones,1,1\n": f"{CELLS}4 of 3 in line 2",
+    "team;score;runtime\nRed;1;1\n": (
+        "the leaderboard: expected one column team, found the columns team;score;runtime"
+    ),
+    "team,score,runtime\nRed,none,1\n": (
+        "score: expected a finite number, at least 0 where there are runtimes (without any, the score alone "
+        "ranks), or nothing. Wrong in 1 row of the leaderboard: Red ('none')"
+    ),
+    "team,score,runtime\nRed,1,-1\n": (
+        "runtime: expected seconds, a finite number above 0, or nothing. "
+        "Wrong in 1 row of the leaderboard: Red ('-1')"
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "expected"), BAD_FILES.items())
+def test_wrong_data_exits_with_4(file: Any, capsys: Any, content: str, expected: str):
+    for more in ([], ["--json"]):
+        assert main([file(content), *more]) == 4
+        out, err = capsys.readouterr()
+        assert (out, err.strip()) == ("", f"error: {expected}")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "team,score,runtime\nR\u00e9d,1,1\n".encode("latin-1"),
+        b'team,"a" b\nx,y\n',
+        b'team,"a\nx,y\n',
+        b"\xff\xfe",
+    ],
+)
+def test_a_file_that_is_no_csv_exits_with_4(file: Any, capsys: Any, content: bytes):
+    assert main([file(content)]) == 4
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: the leaderboard: expected a CSV file in UTF-8. ")
+
+
+def test_wrong_usage_exits_with_2(file: Any, capsys: Any, tmp_path: Path):
+    missing = str(tmp_path / "missing.csv")
+    assert main([missing]) == 2
+    assert capsys.readouterr() == ("", f"error: [Errno 2] No such file or directory: '{missing}'\n")
+    assert main([str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith("error: [Errno ")
+    for wrong in ([], [file(TEXT_2), "--fast"]):
+        with pytest.raises(SystemExit, match=r"^2$"):
+            main(wrong)
+        assert capsys.readouterr().out == ""
+
+
+def test_the_printed_leaderboard(file: Any, capsys: Any):
+    assert main([file(TEXT_2)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.splitlines() == [
+        " rank   team  score  runtime  eligible  slowdown   boost  boosted_score  rank_before",
+        "    1 Yellow   0.58       40      True         1    0.05          0.609            4",
+        "    2   Blue  0.595       45      True     1.125 0.01875     0.60615625            2",
+        "    3    Red    0.6       50      True      1.25       0            0.6            1",
+        "    4  Green   0.59       48      True       1.2       0           0.59            3",
+    ]
+
+
+def test_what_is_missing_is_said(file: Any, capsys: Any):
+    assert main([file("team,score,runtime\nA,0.6,\nD,0.6,4\n")]) == 0
+    assert [line.split() for line in capsys.readouterr().out.splitlines()[1:]] == [
+        ["1", "D", "0.6", "4", "True", "1", "0.05", "0.63", "1"],
+        ["2", "A", "0.6", "False", "0", "0.6", "2", "no", "runtime,", "so", "not", "eligible"],
+    ]
+
+
+def test_json(file: Any, capsys: Any):
+    assert main([file(TEXT_2 + "Slow,0.1,1e308\nFast,0.01,1e-300\nGrey,,\n"), "--json"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith('{\n  "version": ')
+    out = json.loads(text, parse_constant=pytest.fail)
+    assert out["version"] == boost_file.__version__
+    teams = ["Yellow", "Blue", "Red", "Green", "Slow", "Fast", "Grey"]
+    assert [row["team"] for row in out["leaderboard"]] == teams
+    assert list(out["leaderboard"][1].items()) == [
+        ("rank", 2),
+        ("team", "Blue"),
+        ("score", 0.595),
+        ("runtime", 45.0),
+        ("eligible", True),
+        ("slowdown", 1.125),
+        ("boost", 0.01875),
+        ("boosted_score", 0.60615625),
+        ("rank_before", 2),
+        ("note", ""),
+    ]
+    assert out["leaderboard"][6]["boosted_score"] is None
+
+
+def test_json_of_an_infinite_slowdown(file: Any, capsys: Any):
+    assert main([file("team,score,runtime\nA,1,1e-300\nB,1,1e300\n"), "--json"]) == 0
+    out = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert [row["slowdown"] for row in out["leaderboard"]] == [1, None]
+
+
+def test_json_of_columns_of_one_name(file: Any, capsys: Any):
+    assert main([file("team,score,runtime,,\nA,1,1,x,y\n"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["leaderboard"][0][""] == "y"
+
+
+def run(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-W", "error", str(FILE), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+def test_as_a_program(file: Any):
+    good = run(file(TEXT_2))
+    assert (good.returncode, good.stderr) == (0, "")
+    assert good.stdout.startswith(" rank   team ")
+    bad = run(file("team\nRed\n"))
+    assert (bad.returncode, bad.stdout) == (4, "")
+    assert bad.stderr == "error: the leaderboard: expected one column score, found the columns team\n"
+
+
+def test_a_terminal_that_cannot_show_a_name(file: Any):
+    result = run(file("team,score,runtime\n青,0.6,40\n"), PYTHONIOENCODING="ascii")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "\\u9752" in result.stdout
+
+
+def test_run_as_a_file_it_exits_with_the_code(file: Any, capsys: Any, monkeypatch: Any):
+    for content, code in ((TEXT_2, 0), ("", 4)):
+        monkeypatch.setattr(sys, "argv", ["boost.py", file(content)])
+        with pytest.raises(SystemExit) as stop:
+            runpy.run_path(str(FILE), run_name="__main__")
+        assert stop.value.code == code
+    assert capsys.readouterr().out.startswith(" rank   team ")
+
+
+def test_output_that_is_no_terminal_or_file(file: Any):
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert main([file(TEXT_2)]) == 0
+    assert out.getvalue().startswith(" rank   team ")
+
+
+def test_it_imports_nothing_of_the_project(tmp_path: Path):
+    (tmp_path / "alone.py").write_bytes(FILE.read_bytes())
+    check = "import sys, alone; print(sorted(name for name in sys.modules if name.startswith('podium')))"
+    done = subprocess.run(
+        [sys.executable, "-c", check], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_pasted_into_a_notebook_it_only_defines(capsys: Any, monkeypatch: Any):
+    monkeypatch.setattr(sys, "argv", ["ipykernel_launcher.py", "-f", "kernel.json"])
+    cell: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(FILE.read_text(encoding="utf-8"), "<cell>", "exec"), cell)
+    assert capsys.readouterr() == ("", "")
+    pd.testing.assert_frame_equal(cell["boost"](TABLE_2), boost(TABLE_2))

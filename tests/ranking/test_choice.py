@@ -1,0 +1,294 @@
+"""Which submissions are found, and which of a team's counts; scores below 0, or of which less is better."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from podium import cli
+from podium.files import is_url
+
+# A submission is scored by what it says itself: its public and its private score.
+SAYS = """
+import pandas as pd
+
+MEASURE_PARAMETERS = ()
+
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str, low: bool = 0) -> float:
+    return float(solution.merge(submission, on=row_id_column_name)["says"].mean())
+
+def higher_is_better(low: bool = False, **_: object) -> bool:
+    return not low
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "says.py").write_text(SAYS)
+    (tmp_path / "solution.csv").write_text("id,Usage\n1,Public\n2,Private\n")
+    (tmp_path / "whole.csv").write_text("id\n1\n2\n")
+    (tmp_path / "teams").mkdir()
+    return tmp_path
+
+
+@pytest.fixture
+def submit(folder):
+    def submit(name: str, public: float, private: float) -> None:
+        path = folder / "teams" / f"{name}.csv"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"id,says\n1,{public}\n2,{private}\n")
+
+    return submit
+
+
+@pytest.fixture
+def call(folder, capsys):
+    def call(*more: object, solution="solution.csv", teams="teams"):
+        teams = teams if is_url(teams) else folder / teams
+        arguments = [folder / solution, teams, *more, "--metric", folder / "says.py", "--jobs", "1"]
+        try:
+            code = cli.main(["rank", *map(str, arguments), "--out", str(folder / "final")])
+        except SystemExit as stop:
+            code = stop.code
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return code, captured.out, captured.err
+
+    return call
+
+
+def board(folder) -> dict[str, str]:
+    table = pd.read_csv(folder / "final" / "final_leaderboard.csv", dtype={"team": str})
+    return dict(zip(table["team"], table["submission"]))
+
+
+def why(folder) -> dict[str, str]:
+    table = pd.read_csv(folder / "final" / "all_submissions.csv", keep_default_na=False)
+    assert (table["chosen"] == table["why"].str.startswith("best by")).all()
+    return dict(zip(table["submission"], table["why"]))
+
+
+@pytest.fixture
+def several(submit):
+    """Ada's best Private score is not among the two best Public ones."""
+    submit("Ada/a", 0.9, 0.5)
+    submit("Ada/b", 0.8, 0.6)
+    submit("Ada/c", 0.7, 0.9)
+    submit("Bo", 0.5, 0.7)
+
+
+@pytest.mark.usefixtures("several")
+def test_the_better_private_of_the_two_best_public_scores_counts(folder, call):
+    assert call()[0] == 0
+    assert board(folder) == {"Bo": "Bo.csv", "Ada": "b.csv"}
+    assert why(folder) == {
+        "a.csv": "another one is better by Private score",
+        "b.csv": "best by Private score",
+        "c.csv": "not among the best by Public score",
+        "Bo.csv": "best by Private score",
+    }
+
+
+@pytest.mark.usefixtures("several")
+@pytest.mark.parametrize(
+    ("rule", "chosen"), [("public:1", "a.csv"), ("public:3", "c.csv"), ("private", "c.csv")]
+)
+def test_other_rules(folder, call, rule, chosen):
+    assert call("--choose", rule)[0] == 0
+    assert board(folder)["Ada"] == chosen
+    assert json.loads((folder / "final" / "run.json").read_text())["rules"]["choose"] == rule
+
+
+@pytest.mark.usefixtures("several")
+def test_a_selection_overrides(folder, call):
+    (folder / "selected.csv").write_text("team,submission\nAda,c.csv\nAda,a.csv\n")
+    assert call("--select", folder / "selected.csv")[0] == 0
+    assert board(folder) == {"Ada": "c.csv", "Bo": "Bo.csv"}
+    assert why(folder)["b.csv"] == "not selected"
+    facts = json.loads((folder / "final" / "run.json").read_text())
+    assert facts["rule"].startswith("of teams that selected files, the better by Private score; else of each")
+    assert facts["inputs"]["selection"]["path"] == "../selected.csv"
+
+
+@pytest.mark.usefixtures("several")
+@pytest.mark.parametrize("rule", ["public", "public:0", "public:x", "best"])
+def test_rules_that_are_none(call, rule):
+    code, _, err = call("--choose", rule)
+    assert code == 2
+    assert "expected public:N, such as public:2, or private" in err
+
+
+@pytest.mark.usefixtures("several")
+def test_without_parts_the_best_counts(folder, call):
+    assert call(solution="whole.csv")[0] == 0
+    assert board(folder) == {"Ada": "c.csv", "Bo": "Bo.csv"}
+    code, _, err = call("--choose", "public:2", solution="whole.csv")
+    assert code == 4
+    assert "--choose public:2: the solution has no Public part, and no public_score is given" in err
+
+
+def test_of_equal_scores_the_earlier_counts_then_the_faster_then_the_name(folder, submit, call):
+    for name in "abc":
+        submit(f"Ada/{name}", 0.5, 0.5)
+    call()
+    assert board(folder) == {"Ada": "a.csv"}
+    (folder / "runtimes.csv").write_text("team,submission,runtime\nAda,a.csv,3\nAda,b.csv,2\nAda,c.csv,2\n")
+    call(folder / "runtimes.csv")
+    assert board(folder) == {"Ada": "b.csv"}
+    (folder / "runtimes.csv").write_text(
+        "team,submission,runtime,submitted_at\n"
+        "Ada,a.csv,3,\nAda,b.csv,2,2024-01-02T00:00:00+02:00\nAda,c.csv,2,2024-01-01 21:59\n"
+    )
+    call(folder / "runtimes.csv")
+    assert board(folder) == {"Ada": "c.csv"}
+
+
+# --- other metrics ------------------------------------------------------------------------------------------
+
+
+def test_scores_below_zero_are_ranked_and_not_boosted(folder, submit, call):
+    for team, score in {"Ada": -0.5, "Bo": -0.1, "Cy": -0.9}.items():
+        submit(team, 0, score)
+    assert call()[0] == 0
+    assert list(board(folder)) == ["Bo", "Ada", "Cy"]
+    (folder / "runtimes.csv").write_text("team,runtime\nAda,1\nBo,2\nCy,3\n")
+    code, _, err = call(folder / "runtimes.csv")
+    assert code == 4
+    assert err.endswith(
+        "the score of Cy is -0.9, and only scores from 0 can be boosted: rank with --no-boost\n"
+    )
+    assert call(folder / "runtimes.csv", "--no-boost")[0] == 0
+    table = pd.read_csv(folder / "final" / "final_leaderboard.csv")
+    assert table["team"].tolist() == ["Bo", "Ada", "Cy"]
+    assert table["runtime"].tolist() == [2, 1, 3]
+    assert table["boost"].tolist() == [0, 0, 0]
+    assert table["boosted_score"].tolist() == table["score"].tolist()
+
+
+def test_the_lower_is_better(folder, submit, call):
+    for team, score in {"Ada": 5.0, "Bo": 1.0, "Cy": 9.0}.items():
+        submit(team, score, score)
+        submit_worse = score + 1
+        submit(f"{team}2", submit_worse, submit_worse)
+    assert call("--set", "low=yes")[0] == 0
+    assert list(board(folder)) == ["Bo", "Bo2", "Ada", "Ada2", "Cy", "Cy2"]
+    (folder / "runtimes.csv").write_text("team,runtime\nAda,1\n")
+    code, _, err = call(folder / "runtimes.csv", "--set", "low=yes")
+    assert code == 4
+    assert "the lower score is better, and only higher scores can be boosted: rank with --no-boost" in err
+    assert call(folder / "runtimes.csv", "--set", "low=yes", "--no-boost")[0] == 0
+    assert json.loads((folder / "final" / "run.json").read_text())["higher_is_better"] is False
+
+
+def test_of_several_files_the_lower_score_counts(folder, submit, call):
+    submit("Ada/a", 3, 3)
+    submit("Ada/b", 1, 2)
+    submit("Ada/c", 2, 1)
+    call("--set", "low=yes")
+    assert board(folder) == {"Ada": "c.csv"}
+    call("--set", "low=yes", "--choose", "public:1")
+    assert board(folder) == {"Ada": "b.csv"}
+
+
+def test_scores_that_are_no_numbers_are_rejected(folder, submit, call):
+    submit("Ada", 0.5, 0.5)
+    submit("Bo", float("inf"), 0.5)
+    assert call()[0] == 0
+    rejected = pd.read_csv(folder / "final" / "rejected.csv").iloc[0]
+    assert rejected["team"] == "Bo"
+    assert rejected["reason"].startswith("the score is not a finite number: ")
+
+
+# --- manifests and URLs -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def manifest(folder, submit):
+    submit("one", 0.5, 0.5)
+    submit("two", 0.6, 0.4)
+    submit("three", 0.9, 0.5)
+    rows = [
+        ("Ada", "one", "teams/one.csv", "2024-01-03", 0.9),
+        ("Ada", "two", "teams/two.csv", "2024-01-02", 0.1),
+        ("0012", "", str(folder / "teams" / "three.csv"), "2024-01-01", 0.2),
+    ]
+    columns = ["team", "submission", "path", "submitted_at", "public_score"]
+    pd.DataFrame(rows, columns=columns).to_csv(folder / "manifest.csv", index=False)
+    return folder / "manifest.csv"
+
+
+def test_a_manifest(folder, manifest, call):
+    code, _, err = call(teams="manifest.csv")
+    assert code == 0, err
+    assert board(folder) == {"0012": "three.csv", "Ada": "one"}  # equal scores: the earlier is before
+    facts = json.loads((folder / "final" / "run.json").read_text())
+    assert facts["submissions"][0]["submitted_at"] == "2024-01-01"
+    assert facts["inputs"]["submissions"]["path"] == "../manifest.csv"
+
+
+def test_the_public_scores_of_a_manifest_choose_where_there_are_no_others(folder, manifest, call):
+    assert call("--choose", "public:1", solution="whole.csv", teams="manifest.csv")[0] == 0
+    assert board(folder)["Ada"] == "one"
+    table = pd.read_csv(folder / "final" / "all_submissions.csv")
+    assert table["given_public_score"].tolist() == [0.2, 0.9, 0.1]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        ("team\nAda\n", 4, "lacks the column path; it has team"),
+        ("team,path\n,a.csv\n", 4, "has no team in row number 1"),
+        ("team,path\nAda,teams/one.csv\nAda,teams/one.csv\n", 4, "has several rows for Ada/one.csv"),
+        ("team,path\nAda,nowhere.csv\n", 2, "Ada/nowhere.csv: cannot read"),
+        ("team,path\n", 2, "there are no submissions in"),
+        ("team,path,submitted_at\nAda,teams/one.csv,yesterday\n", 4, "submitted_at: expected"),
+        ("team,path,public_score\nAda,teams/one.csv,good\n", 4, "public_score: expected"),
+        ("team,path\nAda,nosuch://host/one.csv\n", 2, "Ada/one.csv: cannot read nosuch://host/one.csv"),
+    ],
+)
+@pytest.mark.usefixtures("manifest")
+def test_wrong_manifests(folder, call, text, code, message, monkeypatch):
+    monkeypatch.setattr("podium.ranking.work.SECONDS_BEFORE_RETRY", 0.0)
+    (folder / "wrong.csv").write_text(text)
+    found, out, err = call(teams="wrong.csv")
+    assert (found, out) == (code, "")
+    assert message in err
+
+
+@pytest.fixture
+def bucket(folder, submit):
+    """Submissions in the memory of this process, behind a URL."""
+    import fsspec
+
+    system = fsspec.filesystem("memory")
+    for name, score in {"Ada.csv": 0.5, "Bo/x.csv": 0.7, "Bo/y.csv": 0.6, ".hidden": 0.0}.items():
+        with system.open(f"/bucket/{name}", "w") as file:
+            file.write(f"id,says\n1,{score}\n2,{score}\n")
+    yield "memory://bucket"
+    system.rm("/bucket", recursive=True)
+
+
+def test_a_folder_behind_a_url(folder, bucket, call):
+    assert call(teams=bucket)[0] == 0
+    assert board(folder) == {"Bo": "x.csv", "Ada": "Ada.csv"}
+    facts = json.loads((folder / "final" / "run.json").read_text())
+    assert facts["inputs"]["submissions"]["path"] == bucket
+
+
+def test_a_url_that_leads_nowhere(call):
+    code, _, err = call(teams="memory://nowhere")
+    assert code == 2
+    assert "memory://nowhere" in err
+    code, _, err = call(teams="nosuch://host/folder")
+    assert code == 2
+    assert err.startswith("error: cannot list nosuch://host/folder: ")
+
+
+def test_ranks_do_not_depend_on_the_order_of_files(folder, submit, call):
+    for team in np.random.default_rng(0).permutation(30).tolist():
+        submit(f"{team}", team % 7, team % 5)
+    call()
+    table = pd.read_csv(folder / "final" / "final_leaderboard.csv", dtype={"team": str})
+    expected = table.sort_values(["score", "team"], ascending=[False, True])
+    assert table["team"].tolist() == expected["team"].tolist()

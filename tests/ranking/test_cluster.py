@@ -1,0 +1,162 @@
+"""`podium rank --dask`: a probe before any work, the same board as here, whatever happens to the workers."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from podium.ranking import store
+from tests.ranking.test_faults import COMPLETE, ROWS
+
+pytest.importorskip("distributed")
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parent.parent.parent
+# What a worker does before it starts: it has no podium, or another one, or does not see the files.
+PRELOADS = {
+    "no package": "import sys\nsys.modules['podium'] = None\n",
+    "another version": "import podium\npodium.__version__ = '1.0.0'\n",
+    "no files": (
+        "import pathlib\n"
+        "def read_bytes(path, real=pathlib.Path.read_bytes):\n"
+        "    if path.name == '00.csv':\n"
+        "        raise FileNotFoundError(2, 'No such file or directory', str(path))\n"
+        "    return real(path)\n"
+        "pathlib.Path.read_bytes = read_bytes\n"
+    ),
+    "hangs": "import time\nimport podium.ranking.work as work\nwork._prepared = lambda job: time.sleep(60)\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    metric = ROWS.replace("return", "import os, time; time.sleep(0.1); note(os.getpid()); return") + COMPLETE
+    metric += f"\ndef note(pid):\n    with open({str(tmp_path / 'pids')!r}, 'a') as file:\n"
+    metric += "        print(pid, file=file)\n"
+    (tmp_path / "rows.py").write_text(metric)
+    (tmp_path / "solution.csv").write_text("id\n1\n2\n")
+    (tmp_path / "teams").mkdir()
+    for team in range(40):
+        (tmp_path / "teams" / f"{team:02}.csv").write_text("id\n" + "1\n" * team)
+    return tmp_path
+
+
+class Cluster:
+    """A scheduler and workers in processes of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.processes = folder, []
+        self.file = folder / "scheduler.json"
+        options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(self.file)]
+        self.start("distributed.cli.dask_scheduler", *options)
+        wait_until(self.file.exists)
+        self.address = json.loads(self.file.read_text())["address"]
+
+    def start(self, module: str, *options: str) -> subprocess.Popen:
+        command = [sys.executable, "-m", module, *options]
+        self.processes.append(subprocess.Popen(command, cwd=self.folder, stderr=subprocess.DEVNULL))
+        return self.processes[-1]
+
+    def worker(self, preload: str = "") -> subprocess.Popen:
+        options = ["--no-dashboard", "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1"]
+        if preload:
+            (self.folder / "preload.py").write_text(PRELOADS[preload])
+            options += ["--preload", str(self.folder / "preload.py")]
+        return self.start("distributed.cli.dask_worker", self.address, *options)
+
+    def rank(self, out: str, *more: str) -> subprocess.Popen:
+        arguments = ["solution.csv", "teams", "--metric", "rows.py", "--out", out, *more]
+        return subprocess.Popen(
+            [sys.executable, "-m", "podium", "rank", *arguments],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+
+def wait_until(condition, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def cluster(folder):
+    cluster = Cluster(folder)
+    yield cluster
+    for process in cluster.processes:
+        process.kill()
+        process.wait()
+
+
+def tables(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+
+
+def test_a_cluster_that_loses_a_worker_gives_the_same_files(cluster, folder):
+    """Paths are relative, and the workers' folder is another one."""
+    here = cluster.rank("here", "--jobs", "1")
+    _, err = here.communicate(timeout=120)
+    assert here.returncode == 0, err
+    (folder / "pids").unlink()
+    workers = [cluster.worker(), cluster.worker()]
+    there = cluster.rank("there", "--dask", cluster.address)
+    wait_until(lambda: len(store.names(folder / "there" / "store")) >= 5)
+    workers[0].kill()
+    assert len(store.names(folder / "there" / "store")) < 40  # in the middle
+    _, err = there.communicate(timeout=120)
+    assert there.returncode == 0, err
+    assert tables(folder / "there") == tables(folder / "here")
+    assert set((folder / "pids").read_text().split()) == {str(worker.pid) for worker in workers}
+
+
+def test_one_worker_with_one_thread_does_the_work(cluster, folder):
+    worker = cluster.worker()
+    there = cluster.rank("there", "--dask", cluster.address)
+    _, err = there.communicate(timeout=120)
+    assert there.returncode == 0, err
+    assert set((folder / "pids").read_text().split()) == {str(worker.pid)}
+    assert len(pd.read_csv(folder / "there" / "final_leaderboard.csv")) == 39
+
+
+@pytest.mark.parametrize(
+    ("preload", "message"),
+    [
+        ("no package", "podium"),
+        ("another version", "expected podium"),
+        ("no files", "00.csv: No such file or directory"),
+        ("hangs", "no answer within 30 seconds"),
+    ],
+)
+def test_a_worker_that_cannot_work_is_said_before_any_work(cluster, folder, preload, message):
+    cluster.worker()
+    cluster.worker(preload)
+    time.sleep(3)  # until both are there
+    there = cluster.rank("there", "--dask", cluster.address)
+    out, err = there.communicate(timeout=120)
+    assert (there.returncode, out) == (2, "")
+    lines = err.splitlines()
+    assert lines[0] == "error: Dask workers that cannot work:", err
+    assert lines[1].startswith("  tcp://127.0.0.1:")
+    assert message in lines[1]
+    assert len(lines) == 2
+    assert not list((folder / "there").glob("*.csv"))
+
+
+def test_a_cluster_without_workers_is_said(cluster):
+    there = cluster.rank("there", "--dask", cluster.address)
+    _, err = there.communicate(timeout=120)
+    assert (there.returncode, err) == (2, "error: the Dask cluster has no worker after 30 seconds\n")
+
+
+def test_no_cluster_there(cluster):
+    there = cluster.rank("there", "--dask", "tcp://127.0.0.1:1")
+    _, err = there.communicate(timeout=120)
+    assert there.returncode == 2
+    assert err.startswith("error: no Dask scheduler at tcp://127.0.0.1:1")

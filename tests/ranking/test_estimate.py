@@ -1,0 +1,307 @@
+"""What-if and break-even runtimes against the board itself, and against values by hand."""
+
+import doctest
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from podium.errors import UsageError
+from podium.ranking import estimate
+from podium.ranking.estimate import break_even_runtimes, runtimes_around, what_if
+from tests.support.boards import PARAMETERS, QUICK, TABLE_2, leaderboard, leaderboards
+
+boost = estimate.boost.boost
+LeaderboardError = estimate.boost.LeaderboardError
+
+
+def test_the_examples_in_the_docstrings():
+    outcome = doctest.testmod(estimate)
+    assert outcome.attempted >= 6
+    assert outcome.failed == 0
+
+
+@QUICK
+@given(leaderboards())
+def test_the_input_is_unchanged(board: pd.DataFrame):
+    before = board.copy(deep=True)
+    what_if(board, board["team"].iloc[0], [40])
+    break_even_runtimes(board, board["team"].iloc[0])
+    pd.testing.assert_frame_equal(board, before)
+
+
+# ---------------------------------------------------------------------------------------------
+# What if
+# ---------------------------------------------------------------------------------------------
+
+
+RUNTIMES = st.integers(200, 1000).map(lambda n: n / 10)
+
+
+@settings(QUICK, max_examples=40)
+@given(leaderboards(max_size=4), st.lists(RUNTIMES, max_size=2), PARAMETERS)
+def test_what_if_is_the_board_with_another_runtime(
+    board: pd.DataFrame, runtimes: list[float], parameters: dict[str, float]
+):
+    """Also at the rivals' runtimes, where ties are decided and rewards begin."""
+    runtimes += board["runtime"].dropna().unique().tolist()
+    for team in board["team"]:
+        rows = []
+        for runtime in runtimes:
+            changed = board.assign(runtime=board["runtime"].mask(board["team"] == team, runtime))
+            rows.append(boost(changed, **parameters).query("team == @team"))
+        curve = what_if(board, team, runtimes, **parameters)
+        assert curve.columns.tolist() == ["runtime", "slowdown", "boost", "boosted_score", "rank"]
+        assert len(curve) == len(runtimes)
+        if rows:
+            pd.testing.assert_frame_equal(curve, pd.concat(rows, ignore_index=True)[curve.columns])
+
+
+def test_a_new_fastest_team_slows_the_others_down():
+    """Green's own boost is 5% at 34 s and 36 s, but Blue's 0.61 keeps less of its boost against 34 s."""
+    board = leaderboard(("Green", 0.59, 48), ("Blue", 0.61, 40))
+    curve = what_if(board, "Green", [34, 36, 40])
+    assert curve["boosted_score"].tolist() == [0.6195, 0.6195, 0.6195]
+    assert curve["rank"].tolist() == [1, 2, 2]
+
+
+def test_a_team_without_a_runtime_or_score_can_be_tried():
+    board = leaderboard(("A", 0.6, 40), ("B", 0.62, None), ("C", None, 30))
+    assert what_if(board, "B", [40, 60])["boosted_score"].tolist() == [0.651, 0.62]
+    assert what_if(board, "C", [1])["rank"].tolist() == [3]
+
+
+def test_one_runtime_and_none():
+    assert what_if(TABLE_2, "Red", 40)["boost"].tolist() == [0.05]
+    assert what_if(TABLE_2, "Red", []).empty
+
+
+def test_runtimes_keep_all_digits():
+    """Yellow is ahead of Red up to 45.6 s, and no longer a hair later."""
+    hair = "45.6" + "0" * 40 + "1"
+    for runtimes in (["45.6", hair], [Decimal("45.6"), Decimal(hair)]):
+        assert what_if(TABLE_2, "Red", runtimes)["rank"].tolist() == [2, 2]
+        assert what_if(TABLE_2.assign(submitted_at=["2024-01-01", None, None, None]), "Red", runtimes)[
+            "rank"
+        ].tolist() == [1, 2]
+    assert what_if(TABLE_2, "Red", np.array([45.6], dtype="float32"))["slowdown"].tolist() == [1.14]
+
+
+@settings(QUICK, max_examples=50)
+@given(leaderboards(), st.lists(RUNTIMES, min_size=2), PARAMETERS)
+def test_a_longer_runtime_is_never_better(
+    board: pd.DataFrame, runtimes: list[float], parameters: dict[str, float]
+):
+    for team in board["team"]:
+        curve = what_if(board, team, sorted(runtimes), **parameters)
+        assert (curve["boost"].diff().dropna() <= 0).all()
+        assert (curve["rank"].diff().dropna() >= 0).all()
+
+
+@pytest.mark.parametrize("runtime", [None, 40])
+def test_without_other_runtimes_the_team_has_all_the_boost(runtime: object):
+    board = TABLE_2.assign(runtime=[runtime, None, None, None])
+    assert (
+        what_if(board, "Red", [1, 1e9])[["slowdown", "boost", "rank"]].to_numpy().tolist() == [[1, 0.05, 1]] * 2
+    )
+    assert what_if(board.drop(columns="runtime"), "Red", [1])["boost"].tolist() == [0.05]
+    assert break_even_runtimes(board, "Red").empty
+
+
+def test_numbers_as_names():
+    board = TABLE_2.assign(team=[9, 10, 7, 8])
+    pd.testing.assert_frame_equal(what_if(board, 7, [41]), what_if(board, "7", [41]))
+    assert (
+        what_if(board, 7, [41])["boosted_score"].tolist()
+        == what_if(TABLE_2, "Green", [41])["boosted_score"].tolist()
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+# Break-even runtimes
+# ---------------------------------------------------------------------------------------------
+
+
+def test_break_even_values():
+    """Red, 0.6, against Yellow's 0.609: 1.5% is left at 1.14 times 40 s; against Blue's 0.60615625."""
+    red = break_even_runtimes(TABLE_2, "Red")
+    assert red["runtime"].tolist() == [
+        45.6,
+        float(40 * (Fraction("1.2") - Fraction("0.00615625") / Fraction("0.6") * 4)),
+    ]
+    assert red[["rank_below", "rank_above"]].to_numpy().tolist() == [[1, 2], [2, 3]]
+
+
+def test_break_even_below_the_fastest_of_the_others():
+    """Green, 0.6195 with all its boost, passes Blue, 0.61, once Blue keeps less than 0.6195 / 0.61 - 1."""
+    board = leaderboard(("Green", 0.59, 48), ("Blue", 0.61, 40))
+    kept = Fraction("0.6195") / Fraction("0.61") - 1
+    expected = 40 / (Fraction("1.2") - kept * 4)
+    assert break_even_runtimes(board, "Green").to_numpy().tolist() == [[float(expected), 1, 2]]
+
+
+def test_break_even_at_a_rivals_runtime_in_a_tie():
+    board = leaderboard(("A", 0.3, 10), ("B", 0.3, 20), ("best", 0.6, 30))
+    assert break_even_runtimes(board, "B").to_numpy().tolist() == [[10, 2, 3]]
+    by_date = board.assign(submitted_at=["2024-01-01", "2024-01-02", None])
+    assert break_even_runtimes(by_date, "B").empty
+
+
+def test_many_teams_at_one_break_even():
+    board = leaderboard(("A", 0.6, 40), ("B", 0.61, 60), ("C", 0.61, 60), ("D", 0.61, 60))
+    changes = break_even_runtimes(board, "A")
+    assert changes[["rank_below", "rank_above"]].to_numpy().tolist()[-1] == [1, 4]
+
+
+@pytest.mark.parametrize(
+    ("b", "submitted_at", "expected"),
+    [
+        (0.6, "2024-01-02", [[40, 1, 2]]),
+        (0.6, "2024-01-08", [[40, 1, 2], [48, 2, 3]]),
+        (0.6, "2024-01-05", [[40, 1, 2], [90, 2, 3]]),
+        (0.63, "2024-01-02", [[40, 1, 3]]),
+        (0.63, "2024-01-08", [[40, 2, 3]]),
+        (0.63, "2024-01-05", [[40, 1, 3]]),
+    ],
+)
+def test_break_evens_where_scores_are_equal_over_a_range(b: float, submitted_at: str, expected: list[Any]):
+    """B has no boost; A equals its 0.6 from 48 s on, and its 0.63 up to 40 s, where A has all its boost."""
+    rows = [("S", 0.6, 40, "2024-01-09"), ("A", 0.6, 50, submitted_at), ("B", b, 90, "2024-01-05")]
+    assert break_even_runtimes(leaderboard(*rows), "A").to_numpy().tolist() == expected
+
+
+def rank_from(breaks: pd.DataFrame, runtime: float) -> int:
+    """The rank that a non-empty table of break-even runtimes states for another runtime."""
+    shorter = breaks[breaks["runtime"] < runtime]
+    return int(breaks["rank_below"].iloc[0] if shorter.empty else shorter["rank_above"].iloc[-1])
+
+
+def assert_break_evens_hold(board: pd.DataFrame, team: str, grid: Iterable[float], **parameters: float) -> None:
+    breaks = break_even_runtimes(board, team, **parameters)
+    assert breaks.columns.tolist() == ["runtime", "rank_below", "rank_above"]
+    assert (breaks["runtime"].diff().dropna() > 0).all()
+    assert (breaks["rank_above"] > breaks["rank_below"]).all()
+    assert breaks["rank_below"].tolist()[1:] == breaks["rank_above"].tolist()[:-1]
+    exactly = breaks["runtime"].to_numpy()
+    runtimes = np.concatenate([np.asarray(list(grid)), exactly * (1 - 1e-11), exactly * (1 + 1e-11)])
+    distance = np.abs(runtimes[:, np.newaxis] / exactly - 1).min(axis=1, initial=np.inf)
+    runtimes = runtimes[distance > 1e-12]
+    ranks = what_if(board, team, runtimes, **parameters)["rank"].tolist()
+    if breaks.empty:
+        assert len(set(ranks)) == 1
+    else:
+        assert ranks == [rank_from(breaks, runtime) for runtime in runtimes]
+
+
+@QUICK
+@given(leaderboards(), PARAMETERS)
+def test_the_rank_at_a_break_even_itself(board: pd.DataFrame, parameters: dict[str, float]):
+    """Where boosted scores are equal; the runtime is no decimal, so the board is made of fractions."""
+    for team in board["team"]:
+        race = estimate._race(
+            board, team, **{"max_boost": 0.05, "eligibility_ratio": 1.05, "slowdown_limit": 1.2, **parameters}
+        )
+        for runtime, _ in race.overtaken:
+            if not 0 < runtime < np.inf:
+                continue
+            runtimes = race.board.runtimes.copy()
+            runtimes[race.own] = runtime
+            changed = race.board._replace(runtimes=runtimes)
+            _, _, fraction = estimate.boost.boost_fractions(changed.scores, runtimes, **parameters)
+            rank = estimate.boost.ranks(changed, changed.scores * (1 + fraction))[race.own]
+            assert rank == 1 + sum(other <= (runtime, 0) for other in race.overtaken)
+
+
+@settings(QUICK, max_examples=40)
+@given(leaderboards(max_size=5), PARAMETERS)
+def test_break_evens_against_a_dense_grid(board: pd.DataFrame, parameters: dict[str, float]):
+    for team in board["team"]:
+        assert_break_evens_hold(board, team, np.linspace(25, 95, 41) + 0.0123, **parameters)
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
+@given(leaderboards(max_size=8), PARAMETERS)
+def test_break_evens_against_a_denser_grid(board: pd.DataFrame, parameters: dict[str, float]):
+    for team in board["team"]:
+        assert_break_evens_hold(board, team, np.linspace(25, 95, 141) + 0.0123, **parameters)
+
+
+def test_break_evens_on_a_larger_board():
+    rng = np.random.default_rng(7)
+    board = pd.DataFrame(
+        {
+            "team": [f"team {i}" for i in range(200)],
+            "score": rng.uniform(0.5, 0.62, 200),
+            "runtime": rng.uniform(50, 90, 200),
+        }
+    )
+    team = f"team {board['score'].sort_values().index[-40]}"
+    assert len(break_even_runtimes(board, team)) > 20
+    assert_break_evens_hold(board, team, np.linspace(30, 95, 14))
+
+
+# ---------------------------------------------------------------------------------------------
+# Runtimes worth trying, and errors
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("team", "first"), [("Yellow", 36), ("Green", 32)])
+def test_the_runtimes_tried_are_around_the_fastest_rival(team: str, first: float):
+    tried = runtimes_around(boost(TABLE_2), team)
+    assert tried == (first / 0.8 * np.arange(80, 130, 5) / 100).round(9).tolist()
+
+
+@pytest.mark.parametrize(
+    ("score", "runtime", "number"), [(0, 40, 10), (None, 40, 10), (0.6, None, 0), (None, None, 0)]
+)
+def test_the_runtimes_tried_where_nobody_is_eligible(score: object, runtime: object, number: int):
+    final = boost(leaderboard(("Red", score, runtime), ("Blue", None, None)))
+    assert len(runtimes_around(final, "Red")) == number
+
+
+def test_unknown_teams():
+    for call in (lambda: what_if(TABLE_2, "Yelow", [1]), lambda: break_even_runtimes(TABLE_2, "Yelow")):
+        with pytest.raises(UsageError) as caught:
+            call()
+        assert str(caught.value) == "expected a team of the leaderboard, such as 'Yellow'; found 'Yelow'"
+    with pytest.raises(UsageError, match="such as 'Red', 'Blue', 'Green'; found 'somebody else'"):
+        what_if(TABLE_2, "somebody else", [1])
+    with pytest.raises(UsageError) as caught:
+        what_if(TABLE_2, "\ud800" * 1000, [1])
+    assert len(str(caught.value)) <= 400
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("wrong", [0, -1, np.nan, np.inf, "soon", None, "", "1e999999999", 1j, "x" * 99])
+def test_wrong_runtimes_to_try(wrong: object):
+    expected = "^runtimes: expected seconds, finite numbers above 0, found '.{0,40}'$"
+    with pytest.raises(UsageError, match=expected):
+        what_if(TABLE_2, "Red", [40, wrong])
+
+
+@pytest.mark.parametrize(
+    ("parameter", "wrong"),
+    [("max_boost", -0.01), ("eligibility_ratio", 0.99), ("slowdown_limit", 1), ("max_boost", "0.05")],
+)
+def test_wrong_parameters(parameter: str, wrong: Any):
+    for call in (
+        lambda: what_if(TABLE_2, "Red", [1], **{parameter: wrong}),
+        lambda: break_even_runtimes(TABLE_2, "Red", **{parameter: wrong}),
+    ):
+        with pytest.raises(LeaderboardError, match=f"^{parameter}: expected a finite number "):
+            call()
+
+
+def test_runtimes_are_no_matter_where_scores_are_negative():
+    board = TABLE_2.assign(score=[-0.1, 0.2, 0.3, 0.4], runtime=None)
+    assert boost(board)["rank"].tolist() == [1, 2, 3, 4]
+    for call in (lambda: what_if(board, "Red", [1]), lambda: break_even_runtimes(board, "Red")):
+        with pytest.raises(LeaderboardError, match=r"^score: expected at least 0 where runtimes are rewarded"):
+            call()

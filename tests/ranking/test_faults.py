@@ -1,0 +1,312 @@
+"""What goes wrong without a submission's fault: tried again, listed, never kept, and never a rejection."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from podium import cli, files
+from podium.errors import UsageError
+from podium.ranking import store, work
+from podium.ranking.submissions import find
+
+ROWS = '''
+import pandas as pd
+
+class ParticipantVisibleError(Exception):
+    pass
+
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str, points: int = 1) -> float:
+    """The number of rows, which must not be 3."""
+    if len(submission) == 3:
+        raise ParticipantVisibleError("three rows")
+    return float(len(submission))
+'''
+COMPLETE = "COMPLETE_SUBMISSION = True\n"
+FAULTS = [
+    OSError(5, "Input/output error"),
+    PermissionError(13, "Permission denied"),
+    FileNotFoundError(2, "No such file or directory"),
+    MemoryError("no memory"),
+    ImportError("No module named 'podium'"),
+    RuntimeError("a worker of another kind"),
+    KeyError("x"),
+]
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch):
+    monkeypatch.setattr(work, "SECONDS_BEFORE_RETRY", 0.0)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A metric that counts rows, a solution, and 20 teams; team 03 is rejected."""
+    (tmp_path / "rows.py").write_text(ROWS + COMPLETE)
+    (tmp_path / "solution.csv").write_text("id\n1\n2\n")
+    (tmp_path / "teams").mkdir()
+    for team in range(20):
+        (tmp_path / "teams" / f"{team:02}.csv").write_text("id\n" + "1\n" * team)
+    return tmp_path
+
+
+@pytest.fixture
+def call(folder, capsys):
+    def call(*more: object, out="final"):
+        arguments = [folder / "solution.csv", folder / "teams", "--metric", folder / "rows.py"]
+        arguments += ["--out", folder / out, "--jobs", 1, *more]
+        try:
+            code = cli.main(["rank", *map(str, arguments)])
+        except SystemExit as stop:
+            code = stop.code
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return code, captured.out, captured.err
+
+    return call
+
+
+def scores(folder: Path, out: str = "final") -> dict[str, float]:
+    table = pd.read_csv(folder / out / "all_submissions.csv", dtype={"team": str})
+    return dict(zip(table["team"], table["score"]))
+
+
+def expected(number: int = 20) -> dict[str, float]:
+    return {f"{team:02}": float(team) for team in range(number) if team != 3}
+
+
+def is_right(folder: Path) -> bool:
+    found = scores(folder)
+    return {team: score for team, score in found.items() if score == score} == expected() and len(found) == 20
+
+
+def entries(folder: Path) -> int:
+    return len(store.names(folder / "final" / "store"))
+
+
+def test_a_file_that_cannot_be_read_is_listed_and_not_rejected(folder, call):
+    (folder / "teams" / "20.csv").symlink_to(folder / "nowhere.csv")
+    code, out, err = call()
+    assert (code, out) == (2, "")
+    assert "trying faults again: 1 of 1\n" in err
+    assert err.endswith(
+        "error: 1 submissions could not be scored, by no fault of theirs (nothing is lost):\n"
+        f"  20/20.csv: cannot read {folder / 'teams' / '20.csv'}: No such file or directory\n"
+    )
+    assert not (folder / "final" / "rejected.csv").exists()
+    assert entries(folder) == 20
+    (folder / "nowhere.csv").write_text("id\n" + "1\n" * 20)
+    code, _, err = call()
+    assert code == 0
+    assert "known from before: 20 of 21\n" in err
+    assert scores(folder)["20"] == 20.0
+    rejected = pd.read_csv(folder / "final" / "rejected.csv", dtype=str)
+    assert rejected.to_numpy().tolist() == [["03", "03.csv", "three rows"]]
+
+
+@pytest.mark.parametrize("where", ["read_bytes", "parse_submission", "evaluate"])
+def test_faults_are_tried_again(folder, call, monkeypatch, where):
+    """Each file fails once, in every way and at every stage; then all is well."""
+    inject(monkeypatch, where, times=1)
+    assert call()[0] == 0
+    assert is_right(folder)
+
+
+@pytest.mark.parametrize("where", ["read_bytes", "parse_submission", "evaluate"])
+def test_faults_that_stay_stop_the_run(folder, call, monkeypatch, where):
+    with monkeypatch.context() as patched:
+        inject(patched, where, times=2)
+        code, _, err = call()
+    assert code == 2
+    assert err.count("\n  ") == 20
+    assert entries(folder) == 0
+    assert not (folder / "final" / "run.json").exists()
+    assert call()[0] == 0
+    assert is_right(folder)
+
+
+def inject(monkeypatch, where: str, times: int) -> None:
+    """Let a stage of each submission fail so often, each time in another way."""
+    module = work if where == "read_bytes" else work.scoring
+    real, failed = getattr(module, where), {}
+    draw = random.Random(0)
+
+    def failing(*arguments, **options):
+        key = str(arguments[0] if where == "read_bytes" else len(str(arguments[1])))
+        of_submission = where != "read_bytes" or "teams" in key
+        failed[key] = failed.get(key, 0) + 1
+        if of_submission and failed[key] <= times:
+            raise draw.choice(FAULTS)
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(module, where, failing)
+
+
+@pytest.mark.slow
+def test_of_ten_thousand_faults_none_becomes_a_rejection_or_a_wrong_score(tmp_path, monkeypatch):
+    (tmp_path / "rows.py").write_text(ROWS + COMPLETE)
+    (tmp_path / "solution.csv").write_text("id\n1\n2\n")
+    (tmp_path / "teams").mkdir()
+    number = 2500
+    for team in range(number):
+        (tmp_path / "teams" / f"{team}.csv").write_text(f"id\n{team}\n" + "1\n" * (team % 9))
+    submissions = find(str(tmp_path / "teams"))
+    job = work.make_job(str(tmp_path / "rows.py"), str(tmp_path / "solution.csv"), {})
+    faults, draw = [], random.Random(1)
+    for module, name in ((work, "read_bytes"), (work.scoring, "parse_submission"), (work.scoring, "evaluate")):
+        real = getattr(module, name)
+
+        def failing(*arguments, real=real, **options):
+            if len(faults) < 10_000 and draw.random() < 0.4:
+                faults.append(draw.choice(FAULTS))
+                raise faults[-1]
+            return real(*arguments, **options)
+
+        work.prepared(job)
+        monkeypatch.setattr(module, name, failing)
+    here = work.Workers(None, 1)
+    while len(faults) < 10_000:
+        with pytest.raises(UsageError, match="by no fault of theirs"):
+            work.score(job, submissions, tmp_path / "store", here)
+        # What was scored meanwhile is forgotten, so that there is more to fail.
+        shutil.rmtree(tmp_path / "store", ignore_errors=True)
+    scored = work.score(job, submissions, tmp_path / "store", here)
+    for each, result in zip(submissions, scored):
+        rows = 1 + int(each.team) % 9
+        assert result.rejected == ("three rows" if rows == 3 else None)
+        assert result.scores == (None if rows == 3 else {"All": float(rows)})
+
+
+def test_a_damaged_entry_is_made_anew(folder, call):
+    call()
+    first = (folder / "final" / "final_leaderboard.csv").read_bytes()
+    names = store.names(folder / "final" / "store")
+    for number, content in enumerate((b"", b"x\ny", None, b"\xff" * 100)):
+        path = store.path_of(folder / "final" / "store", names[number])
+        path.write_bytes(path.read_bytes()[:-1] if content is None else content)
+    code, _, err = call()
+    assert code == 0
+    assert "scoring again, as the store is damaged: 4 of 4\n" in err
+    assert (folder / "final" / "final_leaderboard.csv").read_bytes() == first
+    assert call()[2].splitlines()[1] == "known from before: 20 of 20"
+
+
+def test_an_entry_of_another_file_does_not_count(folder, call):
+    """The best team's entry under another one's name: its digest is right, its content is of another file."""
+    call()
+    kept = folder / "final" / "store"
+    by_score = sorted(
+        (store.header_of(store.load(kept, name)).get("scores", {"All": -1})["All"], name)
+        for name in store.names(kept)
+    )
+    best, worst = store.path_of(kept, by_score[-1][1]), store.path_of(kept, by_score[1][1])
+    worst.write_bytes(best.read_bytes())
+    assert call()[0] == 0
+    assert is_right(folder)
+
+
+def test_the_bytes_that_are_scored_are_those_that_are_hashed(folder, call, monkeypatch):
+    """A file changes just after it was read; the next run sees that."""
+    import hashlib
+
+    path = folder / "teams" / "05.csv"
+    real = work.scoring.parse_submission
+
+    def changing(metric, content, name, parameters):
+        if name == "05.csv":
+            path.write_text("id\n" + "1\n" * 7)
+        return real(metric, content, name, parameters)
+
+    before = path.read_bytes()
+    with monkeypatch.context() as patched:
+        patched.setattr(work.scoring, "parse_submission", changing)
+        call()
+    table = pd.read_csv(folder / "final" / "all_submissions.csv", dtype={"team": str}).set_index("team")
+    assert table.loc["05", "score"] == 5.0
+    assert table.loc["05", "sha256"] == hashlib.sha256(before).hexdigest()
+    call()
+    assert scores(folder)["05"] == 7.0
+
+
+def test_a_second_run_on_the_folder_is_refused(folder, call):
+    (folder / "final").mkdir()
+    (folder / "final" / ".lock").write_text("left by a dead process")
+    with files.alone_in(folder / "final"):
+        code, _, err = call()
+        assert (code, err) == (2, f"error: another run is at work in {folder / 'final'}\n")
+        assert call(out="other")[0] == 0
+    assert call()[0] == 0
+
+
+def test_a_full_disk_is_said_and_nothing_is_half_written(folder, call, monkeypatch):
+    real = store.write_atomically
+    written = []
+
+    def full(path, write):
+        if len(written) == 7:
+            raise OSError(28, "No space left on device", str(path))
+        written.append(path)
+        real(path, write)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "write_atomically", full)
+        code, _, err = call()
+    assert code == 2
+    assert err.splitlines()[-1].startswith("error: No space left on device: ")
+    assert entries(folder) == 7
+    assert call()[0] == 0
+    assert is_right(folder)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
+@pytest.mark.slow
+def test_killed_and_run_again(folder, call):
+    (folder / "rows.py").write_text(ROWS.replace("return", "import time; time.sleep(0.3); return") + COMPLETE)
+    arguments = [folder / "solution.csv", folder / "teams", "--metric", folder / "rows.py", "--jobs", 2]
+    command = [sys.executable, "-m", "podium", "rank", *map(str, arguments), "--out", str(folder / "final")]
+    running = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
+    end = time.monotonic() + 60
+    while entries(folder) < 5:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    done = entries(folder)
+    assert 5 <= done < 20
+    code, _, err = call()
+    assert code == 0
+    assert f"known from before: {done} of 20\n" in err
+    assert is_right(folder)
+
+
+@pytest.mark.slow
+def test_a_process_that_dies_is_a_fault(folder, call):
+    """One submission takes its process along; the others are scored."""
+    dying = 'if len(submission) == 7: import os; os._exit(1)\n    """The number'
+    (folder / "rows.py").write_text(ROWS.replace('"""The number', dying) + COMPLETE)
+    arguments = [folder / "solution.csv", folder / "teams", "--metric", folder / "rows.py", "--jobs", 2]
+    done = subprocess.run(
+        [sys.executable, "-m", "podium", "rank", *map(str, arguments), "--out", str(folder / "final")],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert "error: 1 submissions could not be scored, by no fault of theirs" in done.stderr
+    assert "\n  07/07.csv: BrokenProcessPool: " in done.stderr
+    assert entries(folder) == 19
+
+
+def test_nothing_of_the_machine_is_in_the_tables(folder, call):
+    call()
+    for table in (folder / "final").glob("*.csv"):
+        assert str(folder) not in table.read_text()
+    facts = json.loads((folder / "final" / "run.json").read_text())
+    assert facts["inputs"]["submissions"] == {"path": "../teams"}

@@ -1,0 +1,289 @@
+"""What is made of a run: the same board again, another one from the store, the page, the variants."""
+
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import metric
+from podium import cli, statistics
+from podium.ranking import page, robustness, uncertainty
+from tests.support.essays import make_competition
+
+TEAMS = ["Ada <b>", "Bo & Co", "Cy", "Di"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A finished run: 60 essays, four teams, one of which uploaded another's file, runs with noise."""
+    folder = tmp_path_factory.mktemp("made")
+    solution, submission = make_competition(60, seed=7, shared_words=False)
+    solution.to_csv(folder / "solution.csv", index=False)
+    (folder / "teams").mkdir()
+    for number, team in enumerate(TEAMS[:3]):
+        kept = np.random.default_rng(number).random(len(submission)) > 0.04 * number
+        submission[kept].to_csv(folder / "teams" / f"{team}.csv", index=False)
+    shutil.copy(folder / "teams" / "Cy.csv", folder / "teams" / "Di.csv")
+    pd.DataFrame(
+        {"team": TEAMS, "runtime": [130, 100, 110, 100.5], "runs": ["130 131 129", "100 101 99", "", "100.5"]}
+    ).to_csv(folder / "runtimes.csv", index=False)
+    options = ["--resamples", "60", "--variants", "--team", "Cy"]
+    assert cli.main(["rank", *arguments(folder), *options]) == 0
+    return folder
+
+
+def arguments(folder) -> list[str]:
+    names = ["solution.csv", "teams", "runtimes.csv"]
+    return [*(str(folder / name) for name in names), "--out", str(folder / "final"), "--jobs", "1"]
+
+
+@pytest.fixture
+def folder(made, tmp_path):
+    """A copy that a test may change."""
+    shutil.copytree(made, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+@pytest.fixture
+def call(capsys):
+    def call(*command: object) -> tuple[int, str, str]:
+        capsys.readouterr()
+        try:
+            code = cli.main([*map(str, command)])
+        except SystemExit as stop:
+            code = stop.code
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return code, captured.out, captured.err
+
+    return call
+
+
+@pytest.mark.filterwarnings("ignore:runtimes without a submission")
+def test_a_board_of_one_team(folder, call):
+    for team in TEAMS[1:]:
+        (folder / "teams" / f"{team}.csv").unlink()
+    assert call("rank", *arguments(folder), "--variants", "--team", TEAMS[0])[0] == 0
+    intervals = pd.read_csv(folder / "final" / "intervals.csv")
+    assert intervals[["rank_low", "rank_high", "prize_1"]].to_numpy().tolist() == [[1, 1, 1]]
+    assert pd.read_csv(folder / "final" / "neighbours.csv").empty
+
+
+# --- verify -------------------------------------------------------------------------------------------------
+
+
+def test_a_published_board_is_verified_from_run_json_and_the_inputs_alone(folder, call):
+    shutil.rmtree(folder / "final" / "store")
+    for table in (folder / "final").glob("*.csv"):
+        table.unlink()
+    code, out, _ = call("verify", folder / "final", "--jobs", 1)
+    assert code == 0
+    assert out == f"{folder / 'final'} is what its inputs lead to, to the last bit\n"
+    assert call("verify", folder / "final" / "run.json", "--jobs", 1)[0] == 0
+
+
+def swap_teams(folder):
+    path = folder / "final" / "final_leaderboard.csv"
+    path.write_text(path.read_text().replace("Cy", "Zy"))
+
+
+def other_bytes(folder):
+    path = folder / "teams" / "Cy.csv"
+    path.write_text(path.read_text().rsplit("\n", 9)[0] + "\n")
+
+
+def another_runtime(folder):
+    path = folder / "runtimes.csv"
+    path.write_text(path.read_text().replace("100.5", "100.25"))
+
+
+def another_seed(folder):
+    path = folder / "final" / "run.json"
+    facts = json.loads(path.read_text())
+    facts["rules"]["seed"] = 1
+    path.write_text(json.dumps(facts))
+
+
+@pytest.mark.filterwarnings("ignore:runtimes without a submission")
+@pytest.mark.parametrize(
+    ("change", "messages"),
+    [
+        (swap_teams, ["final_leaderboard.csv was changed after the run: SHA-256 is", "\n  published  4,Zy,"]),
+        (other_bytes, ["Cy/Cy.csv: SHA-256 is", "final_leaderboard.csv comes out otherwise, first in line"]),
+        (another_runtime, ["the runtimes ", "final_leaderboard.csv comes out otherwise"]),
+        (another_seed, ["intervals.csv comes out otherwise"]),
+        (lambda folder: (folder / "teams" / "Di.csv").unlink(), ["Di/Di.csv: the file is not there"]),
+    ],
+)
+def test_the_first_differences_are_said(folder, call, change, messages):
+    change(folder)
+    code, out, err = call("verify", folder / "final", "--jobs", 1)
+    assert (code, out) == (1, "")
+    assert f"error: {folder / 'final'} is not what its inputs lead to:\n" in err
+    for message in messages:
+        assert message in err
+
+
+def test_what_verify_cannot_do_is_said(folder, call):
+    (folder / "solution.csv").rename(folder / "moved.csv")
+    code, _, err = call("verify", folder / "final", "--jobs", 1)
+    assert code == 2
+    assert "cannot read" in err
+    assert call("verify", folder / "final", "--jobs", 1, "--solution", folder / "moved.csv")[0] == 0
+    code, _, err = call("verify", folder)
+    assert code == 2
+    assert err.endswith("No such file or directory; expected a finished run\n")
+    (folder / "final" / "run.json").write_text("{}")
+    assert call("verify", folder / "final")[2].endswith(
+        "run.json of podium rank; 'inputs' is wrong or lacking\n"
+    )
+
+
+# --- again --------------------------------------------------------------------------------------------------
+
+
+def test_again_gives_the_board_that_the_submissions_would_give(folder, call):
+    options = ["--set", "temperature=50", "--max-boost", "0.02", "--resamples", "40"]
+    shutil.move(folder / "teams", folder / "away")
+    assert call("rank", "--again", folder / "final", "--out", folder / "other", *options, "--jobs", 1)[0] == 0
+    shutil.move(folder / "away", folder / "teams")
+    shutil.move(folder / "final", folder / "before")
+    assert call("rank", *arguments(folder), *options)[0] == 0
+    for table in (folder / "final").glob("*.csv"):
+        assert table.read_bytes() == (folder / "other" / table.name).read_bytes(), table.name
+    shutil.move(folder / "before", folder / "before2")  # not even the earlier run is needed
+    assert call("verify", folder / "other", "--jobs", 1)[0] == 0
+
+
+def test_what_again_lacks_is_said(folder, call):
+    def again(*more):
+        return call("rank", "--again", folder / "final", "--out", folder / "other", "--jobs", 1, *more)
+
+    code, _, err = again("--set", "segment_weight=0.4")
+    assert code == 2
+    assert "--again with segment_weight: expected only parameters on which the statistics do not depend" in err
+    assert again("--set", "nothing=1")[0] == 4
+    assert again("--variants")[0] == 2
+    code, _, err = call("rank", "--again", folder / "final", "--out", folder / "final")
+    assert code == 2
+    assert "expected another folder" in err
+    assert call("rank", "--again", folder / "nowhere", "--out", folder / "other")[0] == 2
+    another_runtime(folder)
+    assert "runtimes.csv has changed since the earlier run" in again()[2]
+    shutil.rmtree(folder / "final" / "store")
+    (folder / "runtimes.csv").write_text((folder / "runtimes.csv").read_text().replace("100.25", "100.5"))
+    code, _, err = again()
+    assert code == 2
+    assert "lacks 4 of 4 submissions" in err
+
+
+# --- the page -----------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_one_file_that_needs_no_network_and_escapes_names(made):
+    html = (made / "final" / "board.html").read_text(encoding="utf-8")
+    assert "Ada &lt;b&gt;" in html
+    assert "Bo &amp; Co" in html
+    assert "<b>" not in html.replace('<b style="left', "")
+    for outside in ("http:", "https:", "<script", "<link", "url(", "@import", " src="):
+        assert outside not in html
+    for title in (
+        "Podium",
+        "Who is ahead",
+        "Other decisions",
+        "Feedback Prize 1",
+        "Shake-up",
+        "Sub-popul",
+        "Alike",
+    ):
+        assert title in html
+    assert str(made) not in html
+
+
+def test_the_page_of_a_team(folder, call, made):
+    html = (made / "final" / "team.html").read_text(encoding="utf-8")
+    assert "<h1>Cy</h1>" in html
+    assert "best by Private score" in html
+    code, _, err = call("rank", *arguments(folder), "--team", "Zoe")
+    assert code == 2
+    assert "--team Zoe: expected one of the teams, such as Ada <b>, Bo & Co, Cy, Di" in err
+
+
+def test_numbers_are_never_more_certain_than_they_are():
+    assert page.percent(0.005) == "0.5%"
+    assert [page.percent(share) for share in (0.0, 0.0004, 0.9996, 1.0)] == ["0%", "<0.1%", ">99.9%", "100%"]
+    assert page.number(-0.000001) == "0.00000"
+    assert page.number(float("nan")) == page.number(None) == "–"
+    assert page.number(1234.5, 1) == "1,234.5"
+
+
+# --- robustness ---------------------------------------------------------------------------------------------
+
+
+def test_ranks_of_variants_are_those_of_the_metric(made):
+    ranks = pd.read_csv(made / "final" / "variant_ranks.csv").set_index("team")
+    board = pd.read_csv(made / "final" / "final_leaderboard.csv").set_index("team")
+    assert (ranks["max boost 0"] == board["rank_before"]).all()
+    solution = pd.read_csv(
+        made / "solution.csv", dtype={"essay_id": str}, keep_default_na=False, na_values=[""]
+    )
+    private = solution[solution["Usage"] == "Private"]
+    scores = {
+        team: metric.score(
+            private,
+            pd.read_csv(made / "teams" / f"{team}.csv", dtype={"essay_id": str}),
+            "row_id",
+            temperature=0.0,
+        )
+        for team in ranks.index
+    }
+    boost = __import__("boost").boost(board[["runtime"]].reset_index().assign(score=board.index.map(scores)))
+    assert ranks["temperature 0"].to_dict() == boost.set_index("team")["rank"].to_dict()
+    variants = pd.read_csv(made / "final" / "robustness.csv").set_index("variant")
+    assert variants.loc["runtimes drawn, 100 times", "kendall_tau"] <= 1
+    assert variants.loc["+ softmin", "same"] == 1.0
+    path = pd.read_csv(made / "final" / "path.csv")
+    assert path["mean_score"].iloc[-1] == pytest.approx(board["score"].mean())
+    assert path["change"].iloc[1:].sum() == pytest.approx(
+        path["mean_score"].iloc[-1] - path["mean_score"].iloc[0]
+    )
+
+
+def test_the_same_file_is_seen(made):
+    similar = pd.read_csv(made / "final" / "similar.csv")
+    assert similar.iloc[0].tolist() == ["Cy", "Di", 1.0]
+
+
+def test_agreements_of_copies_and_of_independent_submissions():
+    random = np.random.default_rng(0)
+    numbers = random.random((40, 100, 5))
+    numbers[:, :30] = 0.0  # on which all agree: that says nothing
+    numbers[7, 50:80] = numbers[3, 50:80]
+    table = robustness.agreements(
+        [str(team) for team in range(40)], np.stack([robustness.fingerprint(each) for each in numbers])
+    )
+    assert table.to_numpy().tolist() == [["3", "7", 0.3]]
+    assert (robustness.fingerprint(numbers[0]) == robustness.fingerprint(numbers[0] * 1.0)).all()
+
+
+# --- runtimes -----------------------------------------------------------------------------------------------
+
+
+def test_runtimes_are_drawn_from_the_runs():
+    board = pd.DataFrame({"team": ["a", "b", "c"], "runtime": [10.0, 20.0, 30.0]})
+    runtimes = pd.DataFrame({"team": ["c", "a"], "runtime": [30, 10], "runs": ["30", "9 10 14"]})
+    drawn = uncertainty.draw_runtimes(board, runtimes, 4000, 0)
+    assert (drawn[:, 1:] == [20, 30]).all()
+    values, counts = np.unique(drawn[:, 0], return_counts=True)
+    assert values.tolist() == [9, 10, 14]
+    # The median of three draws of three runs.
+    assert counts / 4000 == pytest.approx([7 / 27, 13 / 27, 7 / 27], abs=0.03)
+    ends = pd.DataFrame({"team": ["a"], "runtime": [10], "runtime_low": [9], "runtime_high": [14]})
+    assert np.array_equal(uncertainty.draw_runtimes(board, ends, 4000, 0)[:, 0], drawn[:, 0])
+
+
+def test_ranks_that_hold_on_every_draw_are_certain():
+    sets = statistics.rank_sets([3.0, 1.0], np.array([[3.1, 1.0], [2.9, 1.1]] * 20))
+    assert [each.tolist() for each in sets] == [[[1, 1], [2, 2]]] * 2

@@ -1,0 +1,615 @@
+"""`podium rank`: the final board from files, resumed, ranked again, in processes, and how sure it is."""
+
+import gzip
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import boost
+import metric
+from podium import cli, hosted, scoring, statistics
+from podium.companions.unified import TEXT_COLUMNS
+from podium.errors import HostError
+from podium.files import read_table
+from podium.ranking import store, work
+from tests.cli.test_score import ACCURACY
+from tests.support.essays import make_competition
+
+ROOT = Path(metric.__file__).parent
+METRIC = ROOT / "metric.py"
+TEAMS = ["Ada", "Bo", "Cy", "NA", "007"]
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A solution of 60 essays, five teams of falling quality, runtimes."""
+    solution, submission = make_competition(60, seed=7, shared_words=False)
+    solution.to_csv(tmp_path / "solution.csv", index=False)
+    folder = tmp_path / "submissions"
+    folder.mkdir()
+    for number, team in enumerate(TEAMS):
+        kept = np.random.default_rng(number).random(len(submission)) > 0.03 * number
+        submission[kept].to_csv(folder / f"{team}.csv", index=False)
+    runtimes = pd.DataFrame({"team": TEAMS, "runtime": [130, 100, 110, 105, 90]})
+    runtimes.to_csv(tmp_path / "runtimes.csv", index=False)
+    return tmp_path
+
+
+@pytest.fixture
+def call(files, capsys):
+    """Run the command line in this process, writing to "final": (exit code, stdout, stderr)."""
+
+    def call(*more: object, solution="solution.csv", submissions="submissions", runtimes="runtimes.csv"):
+        arguments = [files / solution, files / submissions, files / runtimes, "--out", files / "final", *more]
+        try:
+            code = cli.main(["rank", "--jobs", "1", *map(str, arguments)])
+        except SystemExit as stop:
+            code = stop.code
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return code, captured.out, captured.err
+
+    return call
+
+
+def read(path: Path) -> pd.DataFrame:
+    """A file as the programs read it: numbers to the last bit, which pandas 2 by itself does not."""
+    return read_table(path, {"team", "submission", "essay_id", *TEXT_COLUMNS}, HostError)
+
+
+def board(files: Path) -> pd.DataFrame:
+    return read(files / "final" / "final_leaderboard.csv")
+
+
+def private_score(files: Path, submission: str) -> float:
+    solution = read(files / "solution.csv")
+    private = solution[solution["Usage"] == "Private"]
+    return metric.score(private, read(files / "submissions" / submission), "row_id")
+
+
+# --- the board --------------------------------------------------------------------------------------
+
+
+def test_the_board_is_boost_of_the_private_scores(files, call):
+    assert call()[0] == 0
+    leaderboard = board(files)
+    scores = {team: private_score(files, f"{team}.csv") for team in TEAMS}
+    expected = boost.boost(
+        pd.DataFrame({"team": TEAMS, "score": scores.values(), "runtime": [130, 100, 110, 105, 90]})
+    )
+    assert leaderboard["team"].tolist() == expected["team"].tolist()
+    for column in ("score", "runtime", "eligible", "slowdown", "boost", "boosted_score", "rank", "rank_before"):
+        assert leaderboard[column].tolist() == expected[column].tolist()
+    assert leaderboard["private_score"].tolist() == leaderboard["score"].tolist()
+    assert leaderboard["submission"].tolist() == [f"{team}.csv" for team in leaderboard["team"]]
+
+
+def test_without_usage_all_rows_decide(files, call):
+    solution = read(files / "solution.csv").drop(columns="Usage")
+    solution.to_csv(files / "solution.csv", index=False)
+    call()
+    leaderboard = board(files).set_index("team")
+    submission = read(files / "submissions" / "Bo.csv")
+    assert leaderboard.loc["Bo", "score"] == metric.score(solution, submission, "row_id")
+    assert "public_score" not in leaderboard
+
+
+def test_the_other_files(files, call):
+    call("--prizes", "2")
+    leaderboard = board(files)
+    groups = read(files / "final" / "subpopulations.csv")
+    assert groups["team"].tolist() == leaderboard["team"].tolist()
+    solution = read(files / "solution.csv")
+    prepared = metric.prepare(solution[solution["Usage"] == "Private"], "row_id")
+    measures = statistics.measures(prepared, prepared.statistics(read(files / "submissions" / "Bo.csv")))
+    bo = groups.set_index("team").loc["Bo"]
+    for attribute, value in prepared.labels:
+        assert bo[f"{attribute} = {value}"] == measures[f"{attribute} = {value}"]
+    assert len(read(files / "final" / "rejected.csv")) == 0
+    intervals = read(files / "final" / "intervals.csv")
+    assert list(intervals.columns)[-2:] == ["prize_1", "prize_2"]
+    assert intervals["team"].tolist() == leaderboard["team"].tolist()
+    assert len(read(files / "final" / "neighbours.csv")) == len(TEAMS) - 1
+
+
+def test_run_json(files, call):
+    (files / "submissions" / "Zoe.csv").write_text("x\n1\n")
+    call("--set", "temperature=50", "--seed", "3", "--max-boost", "0.1")
+    facts = json.loads((files / "final" / "run.json").read_text())
+    assert facts["signature"].startswith(f"metric:unified|version:{metric.__version__}|")
+    assert "temperature:50.0" in facts["signature"]
+    assert facts["decided_by"] == "Private"
+    assert facts["rule"] == "of each team's 2 best files by Public score, the better by Private score"
+    assert facts["rules"] == {
+        "choose": "",
+        "boost": True,
+        "max_boost": 0.1,
+        "eligibility_ratio": 1.05,
+        "slowdown_limit": 1.2,
+        "resamples": 1000,
+        "seed": 3,
+        "prizes": 3,
+        "variants": False,
+    }
+    assert facts["counts"] == {
+        "submissions": 6,
+        "rejected": 1,
+        "teams": 5,
+        "teams_without_score": 1,
+        "eligible": int(board(files)["eligible"].sum()),
+    }
+    assert facts["versions"]["pandas"] == pd.__version__
+    assert facts["inputs"]["solution"] == {
+        "path": "../solution.csv",
+        "sha256": hashlib.sha256((files / "solution.csv").read_bytes()).hexdigest(),
+    }
+    assert facts["inputs"]["runtimes"]["path"] == "../runtimes.csv"
+    of_ada = {each["team"]: each["sha256"] for each in facts["submissions"]}["Ada"]
+    assert of_ada == hashlib.sha256((files / "submissions" / "Ada.csv").read_bytes()).hexdigest()
+    for name, digest in facts["outputs"].items():
+        assert hashlib.sha256((files / "final" / name).read_bytes()).hexdigest() == digest
+
+
+def test_two_runs_write_the_same_tables(files, call):
+    call()
+    first = tables(files / "final")
+    shutil.rmtree(files / "final")
+    call()
+    assert tables(files / "final") == first
+    assert sorted(first) == [
+        "all_submissions.csv",
+        "final_leaderboard.csv",
+        "intervals.csv",
+        "neighbours.csv",
+        "rejected.csv",
+        "robustness.csv",
+        "similar.csv",
+        "subpopulations.csv",
+        "variant_ranks.csv",
+    ]
+
+
+def test_without_resamples_there_are_no_intervals(files, call):
+    call()
+    call("--resamples", "0")
+    assert not (files / "final" / "intervals.csv").exists()
+    assert not (files / "final" / "neighbours.csv").exists()
+
+
+def test_what_is_printed(call):
+    code, out, err = call()
+    assert code == 0
+    assert out.startswith("5 submissions, 0 rejected; teams on the board: 5, eligible for a boost: ")
+    assert (
+        "; of each team's 2 best files by Public score, the better by Private score\n\nThe first 5\nrank" in out
+    )
+    assert err == "scoring: 5 of 5\nresampling: 5 of 5\n"
+
+
+# --- which submissions count ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def several(files):
+    """Ada has a folder with three files: the fullest submission is the best."""
+    folder = files / "submissions"
+    submission = read(folder / "Ada.csv")
+    (folder / "Ada.csv").unlink()
+    (folder / "Ada").mkdir()
+    submission.iloc[::2].to_csv(folder / "Ada" / "half.csv", index=False)
+    submission.to_csv(folder / "Ada" / "best.csv.gz", index=False)
+    submission.iloc[::3].to_csv(folder / "Ada" / "third.csv", index=False)
+    (folder / ".hidden").write_text("not a submission")
+    return files
+
+
+def test_of_a_team_s_several_submissions_the_best_counts(several, call):
+    call()
+    leaderboard = board(several).set_index("team")
+    assert leaderboard.loc["Ada", "submission"] == "best.csv.gz"
+    assert len(leaderboard) == 5
+
+
+def test_selected_submissions_count(several, call):
+    pd.DataFrame({"team": ["Ada", "Ada"], "submission": ["half.csv", "third.csv"]}).to_csv(
+        several / "selected.csv", index=False
+    )
+    assert call("--select", several / "selected.csv")[0] == 0
+    leaderboard = board(several).set_index("team")
+    assert leaderboard.loc["Ada", "submission"] == "half.csv"
+    assert len(leaderboard) == 5  # the others' best count
+
+
+def test_runtimes_per_submission(several, call):
+    pd.DataFrame(
+        {
+            "team": ["Ada", "Ada", "Bo"],
+            "submission": ["half.csv", "best.csv.gz", "Bo.csv"],
+            "runtime": [10, 99, 100],
+        }
+    ).to_csv(several / "runtimes.csv", index=False)
+    code, _, err = call()
+    assert code == 0
+    assert board(several).set_index("team").loc["Ada", "runtime"] == 99
+    assert "warning: no runtime, so not eligible: NA, 007, Cy" in err
+
+
+def test_ties_go_to_the_earlier_submission(files, call):
+    copy = (files / "submissions" / "Ada.csv").read_bytes()
+    (files / "submissions" / "Bo.csv").write_bytes(copy)
+    times = ["2024-05-02 10:00:00", "2024-05-01 23:00:00", *["2024-05-03"] * 3]
+    pd.DataFrame({"team": TEAMS, "runtime": 100, "submitted_at": times}).to_csv(
+        files / "runtimes.csv", index=False
+    )
+    call()
+    leaderboard = board(files).set_index("team")
+    assert leaderboard.loc["Bo", "rank"] < leaderboard.loc["Ada", "rank"]
+    intervals = read(files / "final" / "intervals.csv").set_index("team")
+    assert intervals.loc["Bo", "prize_1"] >= intervals.loc["Ada", "prize_1"]
+    neighbours = read(files / "final" / "neighbours.csv").set_index("team")
+    assert neighbours.loc["Bo", "probability_ahead"] == 1.0
+    assert neighbours.loc["Bo", ["difference", "low", "high"]].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_bad_file_never_stops_the_run(files, call):
+    folder = files / "submissions"
+    (folder / "Empty.csv").write_text("")
+    (folder / "Wrong.csv").write_text("row_id,essay_id\n1,2\n")
+    (folder / "Text.txt").write_bytes(b"\xff\xfe")
+    (folder / "Broken.csv.gz").write_bytes(b"\x1f\x8bnot gzip")
+    code, out, err = call()
+    assert code == 0
+    assert out.startswith("9 submissions, 4 rejected; teams on the board: 5")
+    assert err.endswith("warning: 4 rejected, see rejected.csv; teams without any score, not on the board: 4\n")
+    rejected = read(files / "final" / "rejected.csv").set_index("team")["reason"]
+    assert sorted(rejected.index) == ["Broken", "Empty", "Text", "Wrong"]
+    assert rejected["Wrong"].startswith(
+        "the submission: expected the columns discourse_type, predictionstring,"
+    )
+    assert "is not a CSV table" in rejected["Empty"]
+    assert len(board(files)) == 5
+
+
+def test_a_missing_runtime_is_ranked_and_said(files, call):
+    pd.DataFrame({"team": TEAMS[:4], "runtime": [130, 100, 110, None]}).to_csv(
+        files / "runtimes.csv", index=False
+    )
+    code, _, err = call()
+    assert code == 0
+    leaderboard = board(files).set_index("team")
+    assert not leaderboard.loc[["NA", "007"], "eligible"].any()
+    assert leaderboard.loc["NA", "note"] == leaderboard.loc["007", "note"] == "no runtime, so not eligible"
+    assert err.endswith("warning: no runtime, so not eligible: NA, 007\n")
+
+
+@pytest.mark.filterwarnings("default")
+def test_runtimes_without_a_submission_are_warned_of(files, call):
+    pd.DataFrame({"team": [*TEAMS, "Zoe"], "runtime": 100}).to_csv(files / "runtimes.csv", index=False)
+    assert "warning: runtimes without a submission: Zoe\n" in call()[2]
+
+
+@pytest.mark.filterwarnings("ignore:runtimes without a submission")
+def test_any_metric_file(files, call):
+    (files / "accuracy.py").write_text(ACCURACY)
+    truth = pd.DataFrame({"id": range(8), "answer": [1, 0] * 4, "Usage": ["Public", "Private"] * 4})
+    truth.to_csv(files / "truth.csv", index=False)
+    folder = files / "guesses"
+    folder.mkdir()
+    for team, answer in (("Ada", 0), ("Bo", 1)):
+        truth.assign(answer=answer).drop(columns="Usage").to_csv(folder / f"{team}.csv", index=False)
+    code, _, _ = call(
+        "--metric", files / "accuracy.py", solution="truth.csv", submissions="guesses", runtimes="runtimes.csv"
+    )
+    assert code == 0
+    assert board(files)["team"].tolist() == ["Ada", "Bo"]
+    assert board(files)["public_score"].tolist() == [0.0, 1.0]
+    assert not (files / "final" / "subpopulations.csv").exists()
+    assert not (files / "final" / "intervals.csv").exists()
+    facts = json.loads((files / "final" / "run.json").read_text())
+    assert facts["signature"] == "metric:accuracy|version:?|points:1"
+
+
+# --- resuming ---------------------------------------------------------------------------------------
+
+
+def test_only_what_changed_is_scored_again(files, call):
+    call()
+    first = board(files)
+    known = "scoring: 5 of 5\nknown from before: {} of 5\nresampling: 5 of 5\n"
+    assert call()[2] == known.format(5)
+    pd.testing.assert_frame_equal(board(files), first)
+    path = files / "submissions" / "Bo.csv"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-20]))
+    assert call()[2] == known.format(4)
+    assert board(files).set_index("team").loc["Bo", "score"] == private_score(files, "Bo.csv")
+
+
+@pytest.mark.parametrize("change", ["solution", "parameter", "metric", "version"])
+def test_another_solution_parameter_metric_or_version_scores_all_again(files, call, change, monkeypatch):
+    call("--resamples", "0")
+    options = ["--resamples", "0"]
+    if change == "solution":
+        lines = (files / "solution.csv").read_text().splitlines(keepends=True)
+        (files / "solution.csv").write_text("".join(lines[:-1]))
+    elif change == "parameter":
+        options += ["--set", "segment_weight=0.4"]
+    elif change == "version":
+        versions = work.versions() | {"numpy": "0"}
+        monkeypatch.setattr(work, "versions", lambda: versions)
+    else:
+        (files / "copy.py").write_text(METRIC.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
+        options += ["--metric", files / "copy.py"]
+    assert "known" not in call(*options)[2]
+
+
+def test_a_parameter_of_measures_alone_needs_no_scoring(files, call):
+    call("--resamples", "0")
+    assert call("--resamples", "0", "--set", "temperature=64")[2] == (
+        "scoring: 5 of 5\nknown from before: 5 of 5\nmeasuring: 5 of 5\nmeasuring: 5 of 5\n"
+    )
+    solution = read(files / "solution.csv")
+    private = solution[solution["Usage"] == "Private"]
+    for row in board(files).itertuples():
+        submission = read(files / "submissions" / row.submission)
+        assert row.score == metric.score(private, submission, "row_id", temperature=64.0)
+
+
+def test_a_renamed_file_is_known_by_its_content(files, call):
+    call("--resamples", "0")
+    (files / "submissions" / "Bo.csv").rename(files / "submissions" / "Bob.csv")
+    (files / "runtimes.csv").write_text((files / "runtimes.csv").read_text().replace("Bo,", "Bob,"))
+    assert "known from before: 5 of 5\n" in call("--resamples", "0")[2]
+    assert "Bob" in board(files)["team"].tolist()
+
+
+def test_an_interrupted_run_resumes(files, call, monkeypatch):
+    real = work.track
+
+    def interrupted(steps, title, total):
+        for number, step in enumerate(real(steps, title, total)):
+            if number == 2:
+                raise KeyboardInterrupt
+            yield step
+
+    monkeypatch.setattr(work, "track", interrupted)
+    code, out, err = call()
+    assert (code, out) == (130, "")
+    assert err.endswith("interrupted\n")
+    assert not (files / "final" / "final_leaderboard.csv").exists()
+    monkeypatch.setattr(work, "track", real)
+    assert call()[2].startswith("scoring: 5 of 5\nknown from before: 3 of 5\n")
+    assert len(board(files)) == 5
+
+
+# --- processes ----------------------------------------------------------------------------------------------
+
+
+def tables(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+
+
+def test_two_processes_give_the_same_files(files, call):
+    call()
+    arguments = [files / "solution.csv", files / "submissions", files / "runtimes.csv", "--out", files / "two"]
+    done = subprocess.run(
+        [sys.executable, "-m", "podium", "rank", *map(str, arguments), "--jobs", "2"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "scoring: 5 of 5\nresampling: 5 of 5\n")
+    assert tables(files / "two") == tables(files / "final")
+
+
+# --- how sure is the ranking? -----------------------------------------------------------------------
+
+
+def test_against_a_direct_slow_bootstrap(files, call):
+    """The whole pipeline on frames in which essays stand as often as they were drawn."""
+    resamples, seed = 25, 5
+    whole = {"subpopulation_column_names": ""}
+    call("--resamples", str(resamples), "--seed", str(seed), "--set", "subpopulation_column_names=")
+    leaderboard = board(files)
+    solution = read(files / "solution.csv")
+    solution = solution[solution["Usage"] == "Private"]
+    submissions = {team: read(files / "submissions" / f"{team}.csv") for team in TEAMS}
+    essays = sorted(set(solution["essay_id"]))
+    boards = []
+    for weights in statistics.draw(len(essays), resamples, seed):
+        times = dict(zip(essays, weights.tolist()))
+        scores = [
+            metric.score(repeated(solution, times), repeated(submissions[team], times), "row_id", **whole)
+            for team in leaderboard["team"]
+        ]
+        again = boost.boost(leaderboard[["team", "runtime"]].assign(score=scores))
+        boards.append(again.set_index("team").loc[leaderboard["team"]])
+    intervals = read(files / "final" / "intervals.csv")
+    for column in ("score", "boosted_score"):
+        low, high = np.quantile([b[column] for b in boards], [0.025, 0.975], axis=0)
+        assert intervals[f"{column}_low"].tolist() == pytest.approx(low, rel=1e-9)
+        assert intervals[f"{column}_high"].tolist() == pytest.approx(high, rel=1e-9)
+    ranks = np.array([b["rank"] for b in boards])
+    boosted = np.array([b["boosted_score"] for b in boards])
+    for names, sets in zip(
+        (["all_ranks_low", "all_ranks_high"], ["rank_low", "rank_high"]),
+        statistics.rank_sets(leaderboard["boosted_score"], boosted),
+    ):
+        assert intervals[names].to_numpy().tolist() == sets.tolist()
+    for place in (1, 2, 3):
+        assert intervals[f"prize_{place}"].tolist() == pytest.approx((ranks == place).mean(axis=0))
+    neighbours = read(files / "final" / "neighbours.csv")
+    low, high = np.quantile(boosted[:, :-1] - boosted[:, 1:], [0.025, 0.975], axis=0)
+    assert neighbours["low"].tolist() == pytest.approx(low, rel=1e-6)
+    assert neighbours["high"].tolist() == pytest.approx(high, rel=1e-6)
+    assert neighbours["probability_ahead"].tolist() == (ranks[:, :-1] < ranks[:, 1:]).mean(axis=0).tolist()
+
+
+def repeated(frame: pd.DataFrame, times: dict[str, int]) -> pd.DataFrame:
+    """Each essay as often as drawn, under ids of its own."""
+    frame = frame.loc[frame.index.repeat(frame["essay_id"].map(times).fillna(0).astype(int))]
+    copy = frame.groupby("row_id").cumcount().astype(str)
+    return frame.assign(essay_id=frame["essay_id"] + "/" + copy)
+
+
+def test_prizes_are_certain_where_teams_are_far_apart(files, call):
+    for team, share in (("Ada", 1.0), ("Bo", 0.6), ("Cy", 0.3)):
+        path = files / "submissions" / f"{team}.csv"
+        frame = read(files / "submissions" / "Ada.csv")
+        frame.sample(frac=share, random_state=0).to_csv(path, index=False)
+    call("--prizes", "1")
+    intervals = read(files / "final" / "intervals.csv").set_index("team")
+    assert intervals.loc["Cy", "prize_1"] == 0.0
+    assert intervals.loc["Cy", ["rank_low", "rank_high"]].tolist() == [4, 5]
+    assert intervals["prize_1"].sum() == pytest.approx(1)
+
+
+# --- bad input --------------------------------------------------------------------------------------
+
+
+def test_wrong_usage(call, files):
+    assert call("--jobs", "0")[0] == 2
+    assert call("--resamples", "-1")[0] == 2
+    assert call("--seed", "x")[0] == 2
+    assert call(solution="none.csv")[:2] == (2, "")
+    assert call(runtimes="none.csv")[:2] == (2, "")
+    assert call(submissions="none")[2] == f"error: there is no folder {files / 'none'}\n"
+    (files / "empty").mkdir()
+    assert call(submissions="empty")[2] == f"error: there are no submissions in {files / 'empty'}\n"
+    assert not (files / "final").exists()
+
+
+@pytest.mark.parametrize(
+    ("runtimes", "message"),
+    [
+        ("team\nAda\n", "runtimes.csv lacks the column runtime; it has team"),
+        ("runtime\n1\n", "runtimes.csv lacks the column team; it has runtime"),
+        ("team,runtime\nAda,1\nAda,2\n", "runtimes.csv has several rows for Ada"),
+        ("team,runtime\n,1\n", "runtimes.csv has no team in row number 1"),
+        ("team,submission,runtime\nAda,,1\n", "runtimes.csv has no submission in row number 1"),
+        (
+            "team,runtime\nAda,0\n",
+            "a finite number above 0, or nothing. Wrong in 1 row of the runtimes: Ada (",
+        ),
+        (
+            "team,runtime\nAda,inf\n",
+            "a finite number above 0, or nothing. Wrong in 1 row of the runtimes: Ada (",
+        ),
+        (
+            "team,runtime\nAda,fast\n",
+            "a finite number above 0, or nothing. Wrong in 1 row of the runtimes: Ada (",
+        ),
+        (
+            "team,runtime,runtime_low,runtime_high\nAda,1,-1,2\n",
+            "runtime_low, runtime: expected seconds, a finite",
+        ),
+        ("team,runtime,runs\nAda,1,1 x\n", "runs: expected seconds above 0 separated by spaces, found '1 x'"),
+        ("team,runtime,submitted_at\nAda,1,yesterday\n", "submitted_at: expected"),
+        ("team;runtime\nAda;1\n", "runtimes.csv: expected commas between the columns, found semicolons"),
+        ("\xff\xfe", "runtimes.csv is not UTF-8 text"),
+        ("", "runtimes.csv is not a CSV table"),
+    ],
+)
+def test_wrong_runtimes(files, call, runtimes, message):
+    (files / "runtimes.csv").write_bytes(runtimes.encode("latin-1"))
+    code, out, err = call()
+    assert (code, out) == (4, "")
+    assert err.startswith("error: ")
+    assert message in err
+    assert not (files / "final").exists()  # reported before any work
+
+
+def test_other_columns_of_the_runtimes_do_not_matter(files, call):
+    runtimes = pd.read_csv(files / "runtimes.csv", dtype=str, keep_default_na=False)
+    runtimes.assign(score=1, public_score=2, note="x").to_csv(files / "runtimes.csv", index=False)
+    assert call()[0] == 0
+    assert board(files)["score"].max() < 1
+
+
+def test_a_folder_in_a_team_s_folder_is_said(files, call):
+    (files / "submissions" / "Zoe" / "folder").mkdir(parents=True)
+    (files / "submissions" / "Zoe" / "folder" / "a.csv").write_text("")
+    code, _, err = call()
+    assert code == 4
+    assert err.endswith("expected files, or a folder per team with files, found Zoe/folder/a.csv\n")
+
+
+@pytest.mark.filterwarnings("default")
+def test_an_empty_team_folder_is_warned_of(files, call):
+    (files / "submissions" / "Zoe").mkdir()
+    assert "warning: the folder of team Zoe is empty\n" in call()[2]
+
+
+def test_out_is_a_folder(files, call):
+    (files / "final").write_text("a file")
+    code, _, err = call()
+    assert (code, err) == (2, f"error: --out {files / 'final'} is not a folder\n")
+
+
+def test_what_cannot_be_written(files, call, monkeypatch):
+    def refuse(path, write):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(store, "write_atomically", refuse)
+    code, out, err = call("--resamples", "0")
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1].startswith(f"error: Permission denied: {files / 'final'}")
+
+
+def test_wrong_solutions_and_parameters(files, call):
+    assert call("--set", "temperature=-1")[0] == 4
+    (files / "solution.csv").write_text("row_id,essay_id\n1,2\n")
+    code, _, err = call()
+    assert code == 4
+    assert err.startswith("error: the solution: expected the columns discourse_type,")
+
+
+def test_wrong_selections(files, call):
+    (files / "selected.csv").write_text("team,submission\nAda,none.csv\n")
+    code, _, err = call("--select", files / "selected.csv")
+    assert code == 4
+    assert err == "error: selected but not among the submissions: Ada/none.csv\n"
+    (files / "selected.csv").write_text("team\nAda\n")
+    assert call("--select", files / "selected.csv")[2].endswith("lacks the column submission; it has team\n")
+
+
+def test_a_team_in_two_places(files, call):
+    (files / "submissions" / "Ada").mkdir()
+    (files / "submissions" / "Ada" / "a.csv").write_text("x")
+    code, _, err = call()
+    assert code == 4
+    assert err == "error: team Ada has two places: Ada and Ada.csv\n"
+    shutil.rmtree(files / "submissions" / "Ada")
+    path = files / "submissions" / "Bo.csv"
+    (files / "submissions" / "Bo.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
+    assert call()[2] == "error: team Bo has two places: Bo.csv and Bo.csv.gz\n"
+
+
+def test_nothing_to_rank(files, call):
+    for path in (files / "submissions").iterdir():
+        path.write_text("x\n1\n")
+    code, _, err = call()
+    assert code == 4
+    assert "none of 5 submissions could be scored; the first, 007.csv: the submission: expected the col" in err
+
+
+def test_a_metric_without_groups_shows_all_its_measures(tmp_path, capsys):
+    """As SciFact's leaderboard has twelve columns."""
+    samples = hosted.find("scifact").parent / "samples" / "scifact"
+    (tmp_path / "teams").mkdir()
+    shutil.copy(samples / "predictions.jsonl", tmp_path / "teams" / "Ada.jsonl")
+    arguments = ["rank", samples / "claims.jsonl", tmp_path / "teams", "--metric", "scifact", "--no-boost"]
+    assert cli.main([*map(str, arguments), "--out", str(tmp_path / "out"), "--resamples", "0"]) == 0
+    leaderboard = read_table(tmp_path / "out" / "final_leaderboard.csv", set(), HostError)
+    metric = hosted.load("scifact")
+    solution = scoring.prepare(metric, scoring.read_solution(metric, samples / "claims.jsonl", {}), {})
+    frame = scoring.read_submission(metric, samples / "predictions.jsonl", {})
+    expected = scoring.evaluate(solution, frame).measures
+    assert len(expected) == 13
+    assert {name: leaderboard[name][0] for name in expected} == expected

@@ -1,0 +1,82 @@
+"""What the store keeps comes back to the last bit, or not at all."""
+
+import hashlib
+import json
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import metric
+from podium.ranking import store
+from tests.support.essays import make_competition
+
+CELLS = st.one_of(
+    st.integers(-5, 300).map(float), st.floats(allow_nan=True, allow_infinity=True), st.floats(0, 1)
+)
+
+
+def same_bits(one, other):
+    return one.shape == other.shape and one.tobytes() == other.tobytes()
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    st.tuples(st.integers(0, 9), st.integers(1, 6)).flatmap(lambda shape: arrays(float, shape, elements=CELLS))
+)
+def test_any_numbers_come_back_to_the_last_bit(statistics):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        header, again = store.decode(store.encode({"a": 1}, statistics))
+    assert header["a"] == 1
+    assert same_bits(again, statistics)
+
+
+@settings(deadline=None, max_examples=100)
+@given(arrays(float, (3, 2), elements=st.floats(0, 5)), arrays(int, (3, 2), elements=st.integers(0, 9)))
+def test_columns_that_add_up_come_back_to_the_last_bit(fractions, whole):
+    """As hits and misses do; also where rounding makes the sum miss the whole number."""
+    statistics = np.concatenate([fractions, whole - fractions, (1 - fractions) + whole], axis=1)
+    assert same_bits(store.decode(store.encode({}, statistics))[1], statistics)
+
+
+def test_a_submission_s_statistics_are_compact():
+    solution, submission = make_competition(2000, seed=1)
+    with pytest.warns(metric.TruthOverlapWarning):
+        prepared = metric.prepare(solution, "row_id")
+    statistics = prepared.statistics(submission)
+    entry = store.encode({}, statistics)
+    assert same_bits(store.decode(entry)[1], statistics)
+    # Half of a fraction's 16 bytes: those of the misses follow from those of the hits.
+    assert len(entry) < 0.27 * statistics.nbytes
+
+
+def test_only_what_was_saved_is_loaded(tmp_path):
+    entry = store.encode({"scores": {"All": 0.5}}, np.array([[0.25, 1.0]]))
+    store.save(tmp_path, "ab" * 16, entry)
+    assert store.names(tmp_path) == ["ab" * 16]
+    path = store.path_of(tmp_path, "ab" * 16)
+    assert store.load(tmp_path, "ab" * 16) == entry == path.read_bytes()
+    assert store.load(tmp_path, "cd" * 16) is None
+    for wrong in (
+        b"",
+        entry[:-1],
+        entry[:20],
+        entry + b"x",
+        entry.replace(b"0.5", b"0.9"),
+        b"\n",
+        b"\xff" * 99,
+    ):
+        path.write_bytes(wrong)
+        assert store.load(tmp_path, "ab" * 16) is None
+
+
+def test_nothing_of_an_entry_is_executed():
+    """An entry is JSON and numbers: not even a digest made for it turns it into a program."""
+    rest = json.dumps({"shape": [1, 1], "kinds": ["O", "u1"]}).encode() + b"\ncos\nsystem\n(S'true'\ntR."
+    entry = hashlib.sha256(rest).hexdigest().encode() + b"\n" + rest
+    with pytest.raises((KeyError, ValueError, TypeError)):
+        store.decode(entry)

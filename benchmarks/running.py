@@ -1,0 +1,191 @@
+"""How fair `podium run` measures: models of known cost, its own overhead, a machine slowed on purpose.
+
+    python -m benchmarks.running [--seconds 1.0] [--rounds 30]
+
+Needs bubblewrap and a quiet machine; about five minutes.
+"""
+
+import argparse
+import contextlib
+import multiprocessing
+import os
+import statistics
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measure import machine, print_table
+from podium.running import engines, rounds
+from podium.running.engines import Settings
+from podium.running.models import Model, find_model
+from podium.running.reference import SLOWER, reference_seconds
+from podium.running.rounds import Result
+
+STEP = 1.02
+MODELS = 5
+REPEATS = 3
+# Work in many small parts; printing nothing and reading nothing, so that its cost is known.
+WORK = """
+import hashlib
+for _ in range({parts}):
+    hashlib.pbkdf2_hmac("sha256", b"a", b"b", 1000)
+open("submission.csv", "w").write("a\\n")
+"""
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=1.0, help="of the shortest model")
+    parser.add_argument("--rounds", type=int, default=30)
+    options = parser.parse_args()
+    print(machine())
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "data").mkdir()
+        settings = Settings(folder / "data", "bubblewrap", "", 600.0, 2**30, 2**28, 1, False)
+        reference()
+        overhead(folder, settings)
+        order(folder, settings, options.seconds, options.rounds)
+        slowed(folder, settings, options.seconds)
+
+
+def model(folder: Path, name: str, source: str, file: str = "run.py") -> Model:
+    """A model of one file."""
+    place = folder / "models" / name
+    place.mkdir(parents=True)
+    (place / file).write_text(source)
+    (place / file).chmod(0o755)
+    found = find_model(place, name)
+    assert isinstance(found, Model)
+    return found
+
+
+def reference() -> None:
+    """How steady the reference workload is on this machine just now."""
+    seconds = [reference_seconds(engines.cores_used(1)) for _ in range(40)]
+    middle = statistics.median(seconds)
+    above = np.mean(np.array(seconds) > SLOWER * np.quantile(seconds, 0.25))
+    print_table(
+        "The reference workload, 40 times",
+        ["", "median", "lowest", "highest", f"above {SLOWER - 1:.0%}"],
+        [["seconds", f"{middle:.4f}", f"{min(seconds):.4f}", f"{max(seconds):.4f}", f"{above:.0%}"]],
+    )
+
+
+def overhead(folder: Path, settings: Settings, repeats: int = 40) -> None:
+    """What is measured of a model that does nothing."""
+    nothing = model(folder, "nothing", "#!/bin/sh\n: > submission.csv\n", "run")
+    wide = model(folder, "large", "#!/bin/sh\n: > submission.csv\n", "run")
+    for number in range(200):
+        (wide.folder / f"{number}.bin").write_bytes(bytes(10_000))
+    rows = []
+    for title, one, sandbox in (
+        ("no sandbox", nothing, "none"),
+        ("bubblewrap", nothing, "bubblewrap"),
+        ("bubblewrap, a folder of 200 files", wide, "bubblewrap"),
+    ):
+        chosen = settings._replace(sandbox=sandbox)
+        taken = [1000 * engines.run(one, chosen).measured["seconds"] for _ in range(repeats)]
+        low, middle, high = np.quantile(taken, [0.05, 0.5, 0.95])
+        rows.append([title, f"{middle:.1f}", f"{low:.1f}", f"{high:.1f}"])
+    print_table("A model that does nothing, milliseconds", ["engine", "median", "5%", "95%"], rows)
+
+
+def order(folder: Path, settings: Settings, seconds: float, number: int) -> None:
+    """How often models that differ by 2% in work end in the right order."""
+    models = [
+        model(folder, f"work {n}", WORK.format(parts=round(parts)))
+        for n, parts in enumerate(_parts(seconds) * STEP**n for n in range(MODELS))
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rounds.measure(models, [], settings, folder / "order", number, 0, {}, rounds.here(settings))
+    rows = rounds._read(folder / "order" / rounds.RUNS)
+    slow = rounds._slow(rows)
+    sound = [row for row in rows if rounds._at(row) not in slow]
+    table = []
+    for title, chosen, name in (
+        ("wall clock, as ranked", sound, "seconds"),
+        ("wall clock, slow runs too", rows, "seconds"),
+        ("CPU, slow runs too", rows, "cpu_seconds"),
+    ):
+        taken = [[getattr(row, name) for row in chosen if row.team == one.team] for one in models]
+        whole = min(map(len, taken)) // REPEATS * REPEATS
+        if not whole:
+            table.append([title, "0", "-", "-"])
+            continue
+        groups = np.array([one[:whole] for one in taken]).reshape(MODELS, -1, REPEATS)
+        medians = np.median(groups, axis=2)
+        right = np.diff(medians, axis=0) > 0
+        spread = np.std(medians, axis=1) / np.mean(medians, axis=1)
+        table.append([title, f"{right.size}", f"{right.mean():.1%}", f"{spread.mean():.2%}"])
+    print_table(
+        f"Models that differ by {STEP - 1:.0%} in work, medians of {REPEATS} runs of about {seconds:g} s; "
+        f"the machine was slow around {len(slow)} of {len(rows)} runs",
+        ["", "pairs", "right order", "deviation of a median"],
+        table,
+    )
+
+
+def slowed(folder: Path, settings: Settings, seconds: float) -> None:
+    """Other programs take the cores in the middle of a run; their share of it is noticed and made up for."""
+    models = [model(folder, f"steady {n}", WORK.format(parts=_parts(seconds))) for n in range(MODELS)]
+    disturbed: list[bool] = []
+    before = rounds.here(settings)
+
+    def execute(chosen: list[Model], number: int) -> Iterator[Result]:
+        for one in chosen:
+            is_disturbed = MODELS + 1 <= len(disturbed) < MODELS + 4
+            with _busy_cores() if is_disturbed else contextlib.nullcontext():
+                yield from before([one], number)
+            disturbed.append(is_disturbed)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rounds.measure(models, [], settings, folder / "slowed", REPEATS, 0, {}, execute)
+    rows = rounds._read(folder / "slowed" / rounds.RUNS)
+    slow = rounds._slow(rows)
+    noticed = [rounds._at(row) in slow for row in rows]
+    found = sum(one and other for one, other in zip(disturbed, noticed))
+    print_table(
+        "A machine slowed on purpose during three runs",
+        ["", "disturbed", "noticed", "others taken for slow", "runs in all"],
+        [["runs", f"{sum(disturbed)}", f"{found}", f"{sum(noticed) - found}", f"{len(rows)}"]],
+    )
+
+
+def _parts(seconds: float) -> Any:
+    """How many parts of the work take so many seconds here."""
+    import hashlib
+
+    start = time.perf_counter()
+    for _ in range(300):
+        hashlib.pbkdf2_hmac("sha256", b"a", b"b", 1000)
+    return round(300 * seconds / (time.perf_counter() - start))
+
+
+@contextlib.contextmanager
+def _busy_cores() -> Iterator[None]:
+    burners = [multiprocessing.Process(target=_burn, daemon=True) for _ in range(2 * (os.cpu_count() or 1))]
+    for burner in burners:
+        burner.start()
+    time.sleep(0.2)
+    yield
+    for burner in burners:
+        burner.terminate()
+        burner.join()
+
+
+def _burn() -> None:
+    while True:
+        pass
+
+
+if __name__ == "__main__":
+    main()

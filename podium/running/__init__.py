@@ -1,0 +1,1 @@
+"""Running the submitted models on identical hardware, safely and fairly."""

@@ -1,0 +1,137 @@
+"""Running the models on a Dask cluster of identical machines, one model at a time on each worker."""
+
+import collections
+import contextlib
+import functools
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from podium.errors import UsageError
+from podium.running import hardware, rounds
+from podium.running.engines import Settings
+from podium.running.models import Model, digest_of
+
+__all__ = ["workers_of"]
+
+SECONDS_TO_CONNECT = 10
+SECONDS_BETWEEN_LOOKS = 0.5
+MOST_LOSSES = 2
+
+
+@contextlib.contextmanager
+def workers_of(
+    address: str, engine: str, models: list[Model], settings: Settings
+) -> Iterator[tuple[dict[str, Any], Settings, rounds.Execute]]:
+    """The description that the workers of a cluster share, the settings, and how to run models on them.
+
+    A worker of another description is refused, with a warning; so is one that lacks the data or the models.
+
+    Raises
+    ------
+    UsageError
+        There is no such cluster, or none of its workers can be used.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise UsageError("--dask needs the package distributed: pip install distributed") from None
+    try:
+        client: Any = Client(address, timeout=SECONDS_TO_CONNECT)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as problem:
+        raise UsageError(f"no Dask scheduler at {address}: {problem}") from None
+    with client:
+        ready = functools.partial(_ready, engine, models, settings, digest_of(settings.data))
+        answers = client.run(ready, on_error="return")
+        able = [answer for answer in answers.values() if not isinstance(answer, Exception)]
+        if not able:
+            raise UsageError(f"no worker at {address} can run the models; {_first(answers)}")
+        common = collections.Counter(map(repr, able)).most_common(1)[0][0]
+        machine, settings = next(answer for answer in able if repr(answer) == common)
+        crew = {worker: _is_accepted(worker, answer, (machine, settings)) for worker, answer in answers.items()}
+
+        machines = [worker.rpartition(":")[0] for worker in crew if crew[worker]]
+        if len(set(machines)) < len(machines):
+            warnings.warn("workers share a machine: their models slow each other down", stacklevel=2)
+
+        def workers() -> set[str]:
+            """Those that are there and accepted; a new one is asked first."""
+            # scheduler_info() is short of workers now and then, while the client brings it up to date.
+            there = set(client.nthreads())
+            if new := sorted(there - crew.keys()):
+                for worker, answer in client.run(ready, workers=new, on_error="return").items():
+                    crew[worker] = _is_accepted(worker, answer, (machine, settings))
+            return {worker for worker in there if crew.get(worker)}
+
+        yield machine, settings, functools.partial(_execute, client, workers, settings)
+
+
+def _ready(engine: str, models: list[Model], settings: Settings, data: str) -> tuple[dict[str, Any], Settings]:
+    """Runs on a worker: as `rounds.prepare`, after a look at the files."""
+    if not settings.data.is_dir() or digest_of(settings.data) != data:
+        raise UsageError(f"it does not see the same {settings.data}")
+    for model in models:
+        if not model.folder.is_dir() or digest_of(model.folder) != model.digest:
+            raise UsageError(f"it does not see the same {model.folder}")
+    return rounds.prepare(engine, models, settings)
+
+
+def _is_accepted(worker: str, answer: Any, expected: tuple[dict[str, Any], Settings]) -> bool:
+    if isinstance(answer, Exception):
+        reason = str(answer)
+    else:
+        ours, theirs = (
+            {"hardware": machine, "settings": settings._asdict()} for machine, settings in (expected, answer)
+        )
+        reason = hardware.differences(ours, theirs)
+    if reason:
+        warnings.warn(f"worker {worker} is refused: {reason}", stacklevel=3)
+    return not reason
+
+
+def _first(answers: dict[str, Any]) -> str:
+    return next((f"{worker}: {answer}" for worker, answer in answers.items()), "there is none")
+
+
+def _execute(
+    client: Any, workers: Callable[[], set[str]], settings: Settings, models: list[Model], number: int
+) -> Iterator[rounds.Result]:
+    """Give each idle worker the next model; what a lost worker ran goes to another."""
+    from distributed import wait
+    from distributed.scheduler import KilledWorker
+
+    waiting = collections.deque(models)
+    running: dict[Any, tuple[str, Model]] = {}
+    losses: collections.Counter[str] = collections.Counter()
+    while waiting or running:
+        there = workers()
+        for worker in sorted(there - {worker for worker, _ in running.values()}):
+            if waiting:
+                model = waiting.popleft()
+                future = client.submit(
+                    rounds.run_once, model, settings, number, workers=[worker], pure=False, retries=0
+                )
+                running[future] = worker, model
+        if not running:
+            raise UsageError("all workers are lost; what was measured is kept, start again to go on")
+        with contextlib.suppress(TimeoutError):
+            wait(  # type: ignore[no-untyped-call]
+                list(running), timeout=SECONDS_BETWEEN_LOOKS, return_when="FIRST_COMPLETED"
+            )
+        for future, (worker, model) in list(running.items()):
+            problem = future.exception() if future.status == "error" else None
+            if future.status == "finished":
+                yield future.result()
+            elif problem is not None and not isinstance(problem, KilledWorker):
+                raise UsageError(f"worker {worker}: {problem}")
+            elif problem is None and future.status == "pending" and worker in there:
+                continue
+            else:
+                future.cancel()
+                losses[model.key] += 1
+                warnings.warn(f"worker {worker} was lost while it ran {model.key}", stacklevel=2)
+                if losses[model.key] < MOST_LOSSES:
+                    waiting.appendleft(model)
+                else:
+                    yield rounds.not_run(model, number, f"{MOST_LOSSES} workers were lost while they ran it")
+            del running[future]

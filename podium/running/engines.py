@@ -1,0 +1,445 @@
+"""How a model is started: in bubblewrap, in a container, or without a sandbox.
+
+Each engine is an existing program, called through its command line.  Bubblewrap is called twice.  The outer
+call makes the file system: the system and Python read-only, the model and the data read-only, and one file
+system in memory, limited in size, for all that is written.  In it runs the supervisor.  The inner call, made by
+the supervisor, adds namespaces of users, processes, IPC, network and host name; in it runs the model.  When the
+model is gone, what it wrote is still there for the supervisor, and nothing is left that could change it.
+
+Started by root, supervisor and model run as nobody, because limits on processes do not bind root.
+"""
+
+import contextlib
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from podium.errors import UsageError
+from podium.running import supervisor
+from podium.running.models import CONTAINER, Model, printable
+
+__all__ = ["CONTAINER_ENGINES", "Run", "Settings", "choose", "probe", "run", "visible"]
+
+CONTAINER_ENGINES = ("docker", "podman", "apptainer")
+
+SUBMISSIONS = ["submission.csv", "submission.csv.gz", "submission.parquet"]
+SUBMISSION_BYTES = 256 * 2**20
+LOG_BYTES = 64 * 2**10
+PROCESSES = 512
+OPEN_FILES = 4096
+OLDEST_BUBBLEWRAP = (0, 8)  # the first that can forbid further user namespaces
+NOBODY = "65534"
+HERE = Path(__file__).parent
+
+MODEL, INPUT, WORKING = "/kaggle/model", "/kaggle/input", "/kaggle/working"
+SCRATCH = "/podium/scratch"
+SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64")
+ETC = ("alternatives", "fonts", "ld.so.cache")  # what programs need to find their libraries and fonts
+ACCELERATORS = ("nvidia*", "dri", "kfd")
+
+
+class Settings(NamedTuple):
+    """How every model is run.
+
+    Attributes
+    ----------
+    data : folder of the competition's data
+    sandbox : "bubblewrap" or "none": how scripts and notebooks run
+    container_engine : one of `CONTAINER_ENGINES`, or "" where none is needed
+    time_limit : seconds
+    memory_limit, disk_limit : bytes
+    cores : number of cores to which models are pinned; 0 for all
+    gpus : whether models see the accelerators
+    """
+
+    data: Path
+    sandbox: str
+    container_engine: str
+    time_limit: float
+    memory_limit: int
+    disk_limit: int
+    cores: int
+    gpus: bool
+
+
+class _NoImage(Exception):
+    """The model's image cannot be had."""
+
+
+class Run(NamedTuple):
+    """What came of one run of a model: what was measured, its log, and its submission, if any."""
+
+    measured: supervisor.Measured
+    log: str
+    submission: bytes
+
+
+class _Launch(NamedTuple):
+    """`before` stands before the supervisor's command; the rest is the supervisor's job."""
+
+    before: list[str]
+    command: list[str]
+    environment: dict[str, str]
+    folder: str
+    disk: int | None = None
+    stop: list[str] = []  # noqa: RUF012  never changed
+
+
+def choose(engine: str, models: list[Model]) -> tuple[str, str]:
+    """The sandbox of scripts and notebooks, and the container engine ("" where none is needed).
+
+    Raises
+    ------
+    UsageError
+        A model needs an engine that is not here or does not work.
+    """
+    sandbox = "none" if engine == "none" else "bubblewrap"
+    if sandbox == "bubblewrap" and any(model.kind != "container" for model in models):
+        _check_bubblewrap()
+    with_container = [model.key for model in models if model.kind == "container"]
+    if not with_container:
+        return sandbox, ""
+    candidates = (engine,) if engine in CONTAINER_ENGINES else CONTAINER_ENGINES
+    heard = ""
+    for name in filter(shutil.which, candidates):
+        answer = _answer(name, "version")
+        if answer.returncode == 0:
+            return sandbox, name
+        heard += f"; {name} says: {_last_line(answer)}"
+    raise UsageError(
+        f"{CONTAINER} of {', '.join(with_container[:5])} needs {' or '.join(candidates)}, "
+        f"which is not here or does not work{heard}"
+    )
+
+
+def probe(settings: Settings, models: list[Model]) -> None:
+    """Try the sandbox with a program that does nothing; see that models started by root can be read by nobody.
+
+    Raises
+    ------
+    UsageError
+        It cannot be made here, or the files cannot be read.
+    """
+    inside = [model for model in models if model.kind != "container"]
+    if settings.sandbox == "bubblewrap" and inside:
+        if os.geteuid() == 0:
+            folders = [settings.data, *(model.folder for model in inside)]
+            programs = [(model.folder / model.entry, 0o5 if model.entry == "run" else 0o4) for model in inside]
+            for path, needed in [*((folder, 0o5) for folder in folders), *programs]:
+                if path.stat().st_mode & needed != needed:
+                    raise UsageError(f"root's models run as nobody, who cannot read {path} (chmod -R o+rX)")
+        with tempfile.TemporaryDirectory() as folder:
+            result = _supervised(_bubblewrap(Path(folder), ["true"], settings), settings)
+        if result.measured["exit_code"] != 0:
+            raise UsageError(_no_sandbox(result.log))
+
+
+def run(model: Model, settings: Settings) -> Run:
+    """Run a model once.
+
+    Raises
+    ------
+    UsageError
+        The engine itself fails.
+    """
+    try:
+        return _run(model, settings)
+    except _NoImage as problem:
+        return Run(supervisor.nothing_measured(str(problem)), "", b"")
+
+
+def _run(model: Model, settings: Settings) -> Run:
+    if model.kind != "container" and settings.sandbox == "bubblewrap":
+        return _supervised(_bubblewrap(model.folder, _program(model, MODEL, "/podium"), settings), settings)
+    with tempfile.TemporaryDirectory(prefix="podium-", ignore_cleanup_errors=True) as folder:
+        working = Path(folder, "working")
+        working.mkdir()
+        if model.kind != "container":
+            return _supervised(_without_sandbox(model, settings, str(working)), settings)
+        if settings.container_engine == "apptainer":
+            return _supervised(_apptainer(model.entry, settings, Path(folder)), settings)
+        with _container(model.entry, settings, str(working)) as (launch, name):
+            return _by_the_engine(_supervised(launch, settings), settings.container_engine, name)
+
+
+def cores_used(number: int) -> list[int]:
+    """The last `number` of this machine's cores, or all for 0; none where models cannot be pinned."""
+    return sorted(os.sched_getaffinity(0))[-number:] if sys.platform == "linux" else []
+
+
+def visible(data: Path) -> list[Path]:
+    """The folders of this machine that every model can read."""
+    prefixes = {sys.prefix, sys.base_prefix, str(Path(sys.executable).resolve().parent.parent)}
+    return [data, Path("/usr"), *(Path(name) for name in sorted(prefixes) if not name.startswith("/usr"))]
+
+
+def _supervised(launch: _Launch, settings: Settings) -> Run:
+    job = supervisor.Job(
+        command=launch.command,
+        stop=launch.stop,
+        environment=launch.environment,
+        folder=launch.folder,
+        names=SUBMISSIONS,
+        cores=cores_used(settings.cores),
+        seconds=settings.time_limit,
+        memory=settings.memory_limit,
+        disk=launch.disk,
+        log=LOG_BYTES,
+        submission=SUBMISSION_BYTES,
+    )
+    pipe = subprocess.PIPE
+    with subprocess.Popen(launch.before, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        with contextlib.suppress(BrokenPipeError):  # its last words are on stderr
+            os.write(process.stdin.fileno(), json.dumps(job).encode() + b"\n")
+        header = process.stdout.readline()
+        if not header:
+            raise UsageError(_no_sandbox(process.stderr.read().decode("utf-8", "replace")))
+        measured: supervisor.Measured = json.loads(header)
+        log = process.stdout.read(measured["log_size"]).decode("utf-8", "replace")
+        submission = process.stdout.read(measured["submission_size"])
+    return Run(measured, printable(log.replace("\r\n", "\n")), submission)
+
+
+# --- bubblewrap ---------------------------------------------------------------------------------------------
+
+
+def _bubblewrap(model: Path, program: list[str], settings: Settings) -> _Launch:
+    data = f"{INPUT}/{settings.data.name}"
+    is_root = os.geteuid() == 0
+    outer = ["bwrap", "--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-net", "--unshare-uts"]
+    if is_root:
+        outer += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    shown = visible(settings.data)[1:]
+    places = [*(str(folder) for folder in shown), data, WORKING, SCRATCH]
+    for parent in sorted({str(parent) for place in places for parent in Path(place).parents} - {"/"}):
+        outer += ["--dir", parent]  # by itself, bubblewrap makes them for root alone
+    for folder in shown:
+        outer += ["--ro-bind", str(folder), str(folder)]
+        if (folder / "pip.conf").exists():  # may hold passwords
+            outer += ["--ro-bind", "/dev/null", str(folder / "pip.conf")]
+    for name in SYSTEM_FOLDERS:
+        path = Path("/", name)
+        if path.is_symlink():
+            outer += ["--symlink", os.readlink(path), str(path)]
+        elif path.is_dir():
+            outer += ["--ro-bind", str(path), str(path)]
+    for name in ETC:
+        outer += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    # The whole /proc of this machine: the inner call can mount a new one only if nothing of it is hidden.
+    outer += ["--dev-bind", "/proc", "/proc", "--dev", "/dev", "--dir", "/tmp", "--dir", WORKING]
+    outer += ["--ro-bind", "/sys/devices/system/cpu", "/sys/devices/system/cpu"]
+    for name in ("supervisor.py", "notebook.py"):
+        outer += ["--ro-bind", str(HERE / name), f"/podium/{name}"]
+    outer += ["--ro-bind", str(model), MODEL, "--ro-bind", str(settings.data), data]
+    outer += ["--perms", "0777", "--size", str(settings.disk_limit), "--tmpfs", SCRATCH]
+    for name in ("working", "tmp", "shm"):
+        outer += ["--perms", "0777", "--dir", f"{SCRATCH}/{name}"]
+
+    inner = ["bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000"]
+    inner += ["--cap-drop", "ALL", "--die-with-parent", "--new-session", "--hostname", "podium"]
+    inner += ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
+    for name, place in (("working", WORKING), ("tmp", "/tmp"), ("shm", "/dev/shm")):
+        inner += ["--bind", f"{SCRATCH}/{name}", place]
+    for folder in shown:
+        if folder.is_relative_to("/tmp"):  # which the model's own has just hidden
+            inner += ["--ro-bind", str(folder), str(folder)]
+    inner += ["--remount-ro", "/dev", "--tmpfs", SCRATCH, "--remount-ro", SCRATCH, "--chdir", WORKING]
+    if settings.gpus:
+        devices = [str(path) for pattern in ACCELERATORS for path in sorted(Path("/dev").glob(pattern))]
+        devices = [word for path in devices for word in ("--dev-bind", path, path)]
+        outer += [*devices, "--ro-bind", "/sys", "/sys"]
+        inner = [*inner, *devices]
+    environment = _environment(data, MODEL) | {"HOME": "/tmp", "TMPDIR": "/tmp", "USER": "model"}
+    limits = [
+        f"--nproc={PROCESSES}", f"--nofile={OPEN_FILES}", f"--data={settings.memory_limit}",
+        f"--fsize={settings.disk_limit}", "--core=0",
+    ]  # fmt: skip
+    as_nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if is_root else []
+    return _Launch(
+        [
+            *_scope(settings),
+            *outer,
+            "--clearenv",
+            "--",
+            *as_nobody,
+            sys.executable,
+            "-I",
+            "-S",
+            "/podium/supervisor.py",
+        ],
+        [*inner, "--", "prlimit", *limits, "--", *program],
+        environment,
+        f"{SCRATCH}/working",
+    )
+
+
+@functools.cache
+def _scope(settings: Settings) -> list[str]:
+    """What goes before a command so that systemd's control group limits all of it together, if that works here.
+
+    Memory that belongs to no process counts there, too.  Twice the processes, because bubblewrap and the
+    supervisor have some.
+    """
+    limits = {
+        "MemoryMax": settings.memory_limit + settings.disk_limit,
+        "MemorySwapMax": 0,
+        "TasksMax": 2 * PROCESSES,
+    }
+    command = ["systemd-run", "--scope", "--quiet", "--collect", *([] if os.geteuid() == 0 else ["--user"])]
+    command += [f"--property={name}={value}" for name, value in limits.items()]
+    works = shutil.which(command[0]) is not None and _answer(*command, "--", "true").returncode == 0
+    return [*command, "--"] if works else []
+
+
+def _check_bubblewrap() -> None:
+    for tool, package in (("bwrap", "bubblewrap"), ("prlimit", "util-linux"), ("setpriv", "util-linux")):
+        if shutil.which(tool) is None:
+            raise UsageError(
+                f"no sandbox: {tool} is not here (apt-get install {package}; Linux only). "
+                "--engine none runs without one, for your own models only"
+            )
+    version = _answer("bwrap", "--version").stdout.split()[-1]
+    if tuple(map(int, version.split(".")[:2])) < OLDEST_BUBBLEWRAP:
+        raise UsageError(f"bubblewrap is {version}, expected at least {'.'.join(map(str, OLDEST_BUBBLEWRAP))}")
+
+
+def _no_sandbox(said: str) -> str:
+    return (
+        f"the sandbox cannot be made on this machine: {' '.join(printable(said).split())[-300:]}. "
+        "Are user namespaces permitted (sysctl user.max_user_namespaces, "
+        "kernel.apparmor_restrict_unprivileged_userns=0)?"
+    )
+
+
+# --- containers ---------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _container(image: str, settings: Settings, working: str) -> Iterator[tuple[_Launch, str]]:
+    """A container of docker or podman that waits to be started; removed at the end, whatever happens."""
+    engine = settings.container_engine
+    if _answer(engine, "image", "inspect", image).returncode != 0:
+        _have(image, _answer(engine, "pull", image))
+    name = f"podium-{uuid.uuid4().hex[:12]}"
+    data = f"{INPUT}/{settings.data.name}"
+    options = [
+        "--name", name, "--network", "none", "--read-only", "--cap-drop", "ALL",
+        "--security-opt", "no-new-privileges",
+        "--pids-limit", str(PROCESSES), "--memory", str(settings.memory_limit),
+        "--memory-swap", str(settings.memory_limit), "--ulimit", f"fsize={settings.disk_limit}",
+        "--ulimit", f"nofile={OPEN_FILES}", "--ulimit", "core=0", "--log-driver", "none",
+        "--tmpfs", f"/tmp:size={settings.disk_limit}", "--workdir", WORKING,
+        "--mount", f"type=bind,source={settings.data},target={data},readonly",
+        "--mount", f"type=bind,source={working},target={WORKING}", "--env", f"PODIUM_DATA={data}",
+    ]  # fmt: skip
+    if hasattr(os, "getuid"):
+        options += ["--user", f"{os.getuid() or NOBODY}:{os.getgid() or NOBODY}"]
+    if cores := cores_used(settings.cores):
+        options += ["--cpuset-cpus", ",".join(map(str, cores))]
+    if settings.gpus:
+        options += ["--gpus", "all"] if engine == "docker" else ["--device", "nvidia.com/gpu=all"]
+    os.chmod(working, 0o777)  # the folder around it is closed to others
+    made = _answer(engine, "create", *options, image)
+    if made.returncode != 0:
+        raise UsageError(f"{engine} cannot make a container: {_last_line(made)}")
+    remove = [engine, "rm", "--force", name]
+    try:
+        launch = _Launch(
+            [sys.executable, "-I", "-S", str(HERE / "supervisor.py")],
+            [engine, "start", "--attach", name],
+            dict(os.environ),
+            working,
+            settings.disk_limit,
+            remove,
+        )
+        yield launch, name
+    finally:
+        _answer(*remove)
+
+
+def _by_the_engine(result: Run, engine: str, name: str) -> Run:
+    """The run with the engine's own times, from the start of the container's process to its end."""
+    measured = result.measured
+    measured["cpu_seconds"], measured["peak_memory"] = float("nan"), 0
+    if measured["stopped"]:
+        return result
+    answer = _answer(engine, "inspect", "--format", "{{json .State}}", name)
+    if answer.returncode != 0:
+        raise UsageError(f"{engine} lost the container: {_last_line(answer)}")
+    state = json.loads(answer.stdout)
+    start, end = (datetime.fromisoformat(state[moment]) for moment in ("StartedAt", "FinishedAt"))
+    measured["seconds"] = (end - start).total_seconds()
+    measured["exit_code"] = state["ExitCode"]
+    measured["stopped"] = "memory" if state.get("OOMKilled") else ""
+    return result
+
+
+def _apptainer(image: str, settings: Settings, folder: Path) -> _Launch:
+    file = folder / "image.sif"
+    _have(image, _answer("apptainer", "pull", str(file), f"docker://{image}"))
+    data = f"{INPUT}/{settings.data.name}"
+    command = [
+        "apptainer", "run", "--containall", "--cleanenv", "--no-home", "--net", "--network", "none",
+        "--memory", str(settings.memory_limit), "--pids-limit", str(PROCESSES),
+        "--bind", f"{settings.data}:{data}:ro", "--bind", f"{folder / 'working'}:{WORKING}", "--pwd", WORKING,
+        "--env", f"PODIUM_DATA={data}", *(["--nv"] if settings.gpus else []), str(file),
+    ]  # fmt: skip
+    before = [sys.executable, "-I", "-S", str(HERE / "supervisor.py")]
+    return _Launch(before, command, dict(os.environ), str(folder / "working"), settings.disk_limit)
+
+
+def _have(image: str, pulled: "subprocess.CompletedProcess[str]") -> None:
+    if pulled.returncode != 0:
+        raise _NoImage(f"the image {image} cannot be had: {_last_line(pulled)}")
+
+
+# --- without a sandbox --------------------------------------------------------------------------------------
+
+
+def _without_sandbox(model: Model, settings: Settings, working: str) -> _Launch:
+    folder = str(model.folder.resolve())
+    environment = _environment(str(settings.data), folder) | {"HOME": working}
+    if sys.platform == "win32":
+        environment |= {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP") if name in os.environ}
+    return _Launch(
+        [sys.executable, "-I", "-S", str(HERE / "supervisor.py")],
+        _program(model, folder, str(HERE)),
+        environment,
+        working,
+        settings.disk_limit,
+    )
+
+
+def _program(model: Model, folder: str, tools: str) -> list[str]:
+    path = f"{folder}/{model.entry}"
+    if model.kind == "notebook":
+        return [sys.executable, f"{tools}/notebook.py", path]
+    if model.entry == "run.py":
+        return [sys.executable, path]
+    return ["sh", path] if model.entry == "run.sh" else [path]
+
+
+def _environment(data: str, model: str) -> dict[str, str]:
+    path = os.pathsep.join([str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"])
+    return {"PATH": path, "LANG": "C.UTF-8", "TZ": "UTC", "PODIUM_DATA": data, "PODIUM_MODEL": model}
+
+
+def _answer(*command: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+
+
+def _last_line(answer: "subprocess.CompletedProcess[str]") -> str:
+    lines = (answer.stderr.strip() or answer.stdout.strip() or f"exit code {answer.returncode}").splitlines()
+    return printable(lines[-1])[:300]

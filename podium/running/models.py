@@ -1,0 +1,172 @@
+"""Finding the submitted models in a folder."""
+
+import hashlib
+import os
+import re
+import stat
+from pathlib import Path
+from typing import NamedTuple
+
+from podium.errors import UsageError
+
+__all__ = ["Failure", "Model", "digest_of", "find_model", "find_models", "printable"]
+
+SCRIPTS = ("run", "run.py", "run.sh")
+CONTAINER = "container.txt"
+ENTRIES = f"one notebook (*.ipynb), {', '.join(SCRIPTS)} or {CONTAINER}"
+# What the registries accept as an image's name, with its tag or digest.
+IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,499}")
+# File systems end at 255 bytes; the names of logs and submissions are longer than the team's.
+LONGEST_NAME = 200
+
+
+class Model(NamedTuple):
+    """A model to run.
+
+    Attributes
+    ----------
+    team : name of the team
+    name : name of the model among the team's; "" if it is the only one
+    folder : where it is
+    entry : name of the file that is run, or of the container's image
+    kind : "notebook", "script" or "container"
+    digest : of the names, sizes and times of its files: another one is another model
+    """
+
+    team: str
+    name: str
+    folder: Path
+    entry: str
+    kind: str
+    digest: str
+
+    @property
+    def key(self) -> str:
+        """Team and name, as they are shown and as files are called."""
+        return f"{self.team}/{self.name}" if self.name else self.team
+
+
+class Failure(NamedTuple):
+    """A model without a result, and why; to be printed, so without line ends and what a terminal obeys."""
+
+    team: str
+    model: str
+    reason: str
+
+
+def find_models(folder: Path) -> tuple[list[Model], list[Failure]]:
+    """The models in a folder: a folder per team, or a folder per team with a folder per model.
+
+    Hidden files are left out, and so are files beside the teams' folders.
+
+    Raises
+    ------
+    UsageError
+        There is no such folder or nothing in it.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}")
+    models: list[Model] = []
+    failures: list[Failure] = []
+    for place in _visible(folder):
+        if place.is_symlink() or not place.is_dir():
+            if place.is_symlink():
+                failures.append(_failure(place.name, "", "a link, expected a folder"))
+            continue
+        inner = [] if _entries(place) else [inner for inner in _visible(place) if _entries(inner)]
+        for team, name, home in [(place.name, one.name, one) for one in inner] or [(place.name, "", place)]:
+            found = find_model(home, team, name)
+            if isinstance(found, Model):
+                models.append(found)
+            else:
+                failures.append(found)
+    if not models and not failures:
+        raise UsageError(f"there are no models in {folder}; expected a folder per team with {ENTRIES}")
+    return models, failures
+
+
+def find_model(folder: Path, team: str, name: str = "") -> Model | Failure:
+    """The model in a folder, or why there is none."""
+    try:
+        entry, kind = _entry(folder)
+        for part in (team, name):
+            if not part.isprintable():
+                raise ValueError("its name has characters that cannot be printed")
+            if len(part.encode()) > LONGEST_NAME:
+                raise ValueError(f"its name is longer than {LONGEST_NAME} bytes")
+        return Model(team, name, folder, entry, kind, digest_of(folder))
+    except (ValueError, OSError) as problem:
+        return _failure(team, name, getattr(problem, "strerror", None) or str(problem))
+
+
+def printable(text: str) -> str:
+    """Text that does nothing to a terminal: what cannot be printed is escaped, line ends and tabs stay."""
+    return "".join(
+        one if one.isprintable() or one in "\n\t" else one.encode("unicode_escape", "surrogatepass").decode()
+        for one in text
+    )
+
+
+def _failure(*texts: str) -> Failure:
+    return Failure(*(printable(text).replace("\n", "\\n").replace("\t", "\\t") for text in texts))
+
+
+def _visible(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def _entries(folder: Path) -> list[str]:
+    """Names of what could be run."""
+    if folder.is_symlink() or not folder.is_dir():
+        return []
+    return [
+        path.name for path in _visible(folder) if path.name in (*SCRIPTS, CONTAINER) or path.suffix == ".ipynb"
+    ]
+
+
+def _entry(folder: Path) -> tuple[str, str]:
+    found = _entries(folder)
+    if not found:
+        raise ValueError(f"no model: expected {ENTRIES}")
+    if len(found) > 1:
+        raise ValueError(f"{len(found)} models in one folder: {', '.join(found)}; expected one")
+    [name] = found
+    path = folder / name
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise ValueError(f"{name} is not a regular file")
+    if name == CONTAINER:
+        with path.open("rb") as file:
+            image = file.read(1000).decode("ascii", "replace").strip()
+        if not IMAGE.fullmatch(image):
+            raise ValueError(f"{CONTAINER} names no image: expected something like docker.io/team/model:1")
+        return image, "container"
+    if name == "run":
+        _check_executable(path)
+    return name, "notebook" if path.suffix == ".ipynb" else "script"
+
+
+def _check_executable(path: Path) -> None:
+    if not os.access(path, os.X_OK):
+        raise ValueError("run is not executable (chmod +x run)")
+    with path.open("rb") as file:
+        first = file.read(200).partition(b"\n")[0]
+    if first.startswith(b"#!"):
+        interpreter = first[2:].decode("utf-8", "replace").split()[:1]
+        if not interpreter or not Path(interpreter[0]).is_file():
+            raise ValueError(f"run begins with {first.decode('utf-8', 'replace')}, which is not there")
+
+
+def digest_of(folder: Path) -> str:
+    """Of the names, sizes and times of all files."""
+    digest = hashlib.sha256()
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.join(place, name)
+            status = os.lstat(path)
+            digest.update(
+                f"{os.path.relpath(path, folder)}\0{status.st_size}\0{status.st_mtime_ns}\n".encode(
+                    "utf-8", "surrogateescape"
+                )
+            )
+    return digest.hexdigest()[:16]

@@ -1,0 +1,54 @@
+"""Executes a notebook from top to bottom and prints what its cells print; runs inside the sandbox.
+
+    python notebook.py NOTEBOOK
+
+The exit code is 1 where a cell fails, and the last line says which.
+"""
+
+import re
+import sys
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, DeadKernelError
+from traitlets.config import Config
+
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def main(path: str) -> None:
+    """Execute the notebook; what is wrong with it ends the program."""
+    try:
+        notebook: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    except (ValueError, AttributeError, nbformat.ValidationError) as problem:
+        sys.exit(f"no notebook: {problem}")
+    current = 0
+
+    def note(cell_index: int, **_: Any) -> None:
+        nonlocal current
+        current = cell_index
+
+    def show(cell: Any, **_: Any) -> None:
+        for output in cell.get("outputs", []):
+            print(output.get("text", ""), end="", flush=True)
+
+    config = Config()
+    if sys.platform != "win32":
+        config.KernelManager.transport = "ipc"  # no ports
+    client = NotebookClient(
+        notebook, timeout=None, config=config, on_cell_start=note, on_cell_executed=show, on_cell_error=show
+    )
+    try:
+        client.execute()
+    except CellExecutionError as problem:
+        where = f"cell {current + 1} of {len(notebook.cells)} failed"
+        sys.exit(f"{COLOURS.sub('', problem.traceback)}\n{where}: {problem.ename}: {problem.evalue}")
+    except DeadKernelError:
+        sys.exit(f"cell {current + 1} of {len(notebook.cells)} failed: the kernel died")
+    except Exception as problem:
+        sys.exit(f"the notebook cannot be executed: {type(problem).__name__}: {problem}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,381 @@
+"""Every model as often as asked, in rounds, and what was learned, in files.
+
+`measure` keeps a journal, runs.csv, written after each run; stopped and started again it goes on where it was.
+All else is computed from the journal.
+"""
+
+import contextlib
+import csv
+import hashlib
+import json
+import os
+import platform
+import random
+import signal
+import statistics
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from podium.errors import UsageError
+from podium.files import write_atomically
+from podium.progress import track
+from podium.running import engines, hardware
+from podium.running.engines import Settings
+from podium.running.models import Failure, Model, digest_of
+from podium.running.reference import SLOWER, baseline, is_slow, reference_seconds
+from podium.running.supervisor import Measured
+
+__all__ = ["Execute", "Result", "Row", "here", "measure", "not_run", "prepare", "run_once"]
+
+RUNS, RUNTIMES, FAILED, HARDWARE = "runs.csv", "runtimes.csv", "failed.csv", "hardware.json"
+SUBMISSIONS, LOGS = "submissions", "logs"
+DONE, TIME_LIMIT = "done", "time limit"
+# How often a model is run again because the machine was slow.
+MOST_EXTRA_RUNS = 2
+LAST_LINES, LONGEST_REASON = 5, 600
+RUNTIME_COLUMNS = ("team", "submission", "runtime", "runtime_low", "runtime_high", "runs", "engine")
+NAMES_SHOWN = 10
+
+
+class Row(NamedTuple):
+    """One run, a row of the journal; `outcome` is "done" or why there are no predictions."""
+
+    round: int
+    team: str
+    model: str
+    submission: str
+    outcome: str
+    seconds: float
+    cpu_seconds: float
+    peak_memory: int
+    exit_code: int
+    reference_before: float
+    reference_after: float
+    sha256: str
+    machine: str
+    started_at: str
+    engine: str
+    digest: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.team, self.model
+
+
+class Result(NamedTuple):
+    """What comes back from a run, maybe from another machine."""
+
+    row: Row
+    log: str
+    submission: bytes
+
+
+Execute = Callable[[list[Model], int], Iterable[Result]]
+
+
+def measure(
+    models: list[Model],
+    failures: list[Failure],
+    settings: Settings,
+    out: Path,
+    repeats: int,
+    seed: int,
+    machine: dict[str, Any],
+    execute: Execute,
+) -> tuple[list[dict[str, Any]], list[Failure]]:
+    """Run all models and write the results.
+
+    Parameters
+    ----------
+    models, failures : as found
+    settings : how every model is run
+    out : folder of the results
+    repeats : number of runs of each model
+    seed : of the order of the models in each round
+    machine : description of the hardware
+    execute : runs some models in a certain round and yields the results as they come
+
+    Returns
+    -------
+    the rows of runtimes.csv and of failed.csv
+
+    Raises
+    ------
+    UsageError
+        `out` was made with other settings or on other hardware, is in use, or the engine itself fails.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    with _alone_in(out):
+        _note_hardware(out / HARDWARE, machine, settings, seed)
+        rows = _forget_others(_read(out / RUNS), models, out)
+        if rows:
+            print(f"going on after {len(rows)} runs in {out / RUNS}", file=sys.stderr)
+        while waiting := _waiting(models, rows, repeats):
+            number = 1 + min(len(_of(model, rows)) for model in waiting)
+            order = random.Random(f"{seed} {number}").sample(models, len(models))
+            chosen = [one for one in order if one in waiting and len(_of(one, rows)) == number - 1]
+            for result in track(execute(chosen, number), f"round {number}", len(chosen)):
+                rows.append(_kept(result, rows, out))
+                slow = _slow(rows)
+                _write(out / RUNS, (*Row._fields, "slow"), ((*row, _at(row) in slow) for row in rows))
+        return _write_results(models, failures, rows, settings, repeats, out)
+
+
+def prepare(engine: str, models: list[Model], settings: Settings) -> tuple[dict[str, Any], Settings]:
+    """Make sure that this machine can run the models: its description, and the settings with its engines.
+
+    Raises
+    ------
+    UsageError
+        It cannot.
+    """
+    sandbox, container_engine = engines.choose(engine, models)
+    settings = settings._replace(sandbox=sandbox, container_engine=container_engine)
+    if len(engines.cores_used(settings.cores)) < settings.cores:
+        raise UsageError(f"--cores {settings.cores}, and there are {len(engines.cores_used(settings.cores))}")
+    engines.probe(settings, models)
+    return hardware.describe(), settings
+
+
+def here(settings: Settings) -> Execute:
+    """Run the models on this machine, one after the other."""
+    return lambda models, number: (run_once(model, settings, number) for model in models)
+
+
+def run_once(model: Model, settings: Settings, number: int) -> Result:
+    """Run one model, between two runs of the reference workload."""
+    cores = engines.cores_used(settings.cores)
+    before = reference_seconds(cores)
+    started_at = datetime.now(UTC).isoformat(timespec="seconds")
+    measured, log, submission = engines.run(model, settings)
+    name = measured["submission"]
+    row = Row(
+        round=number,
+        team=model.team,
+        model=model.name,
+        submission=f"{model.key}{name.removeprefix('submission')}" if name else "",
+        outcome=_outcome(measured, log, settings),
+        seconds=round(measured["seconds"], 6),
+        cpu_seconds=round(measured["cpu_seconds"], 6),
+        peak_memory=measured["peak_memory"],
+        exit_code=measured["exit_code"],
+        reference_before=round(before, 6),
+        reference_after=round(reference_seconds(cores), 6),
+        sha256=_hash(submission, name) if name else "",
+        machine=platform.node(),
+        started_at=started_at,
+        engine=settings.container_engine if model.kind == "container" else settings.sandbox,
+        digest=model.digest,
+    )
+    return Result(row, log, submission)
+
+
+def not_run(model: Model, number: int, reason: str) -> Result:
+    """The result of a model that nobody can run."""
+    row = Row(number, *model[:2], "", reason, 0.0, 0.0, 0, 0, 0.0, 0.0, "", "", "", "", model.digest)
+    return Result(row, "", b"")
+
+
+def _outcome(measured: Measured, log: str, settings: Settings) -> str:
+    """ "done", or why there are no predictions, in one line."""
+    if measured["stopped"]:
+        return {
+            "time": f"{TIME_LIMIT} of {settings.time_limit:g} s",
+            "memory": f"memory limit of {settings.memory_limit / 2**30:g} GB",
+            "disk": f"disk limit of {settings.disk_limit / 2**30:g} GB",
+            "machine": "the machine ran out of memory",
+            "cores": f"it left the cores to which it was pinned ({settings.cores})",
+        }[measured["stopped"]]
+    code = measured["exit_code"]
+    if code == 0:
+        return measured["problem"] or DONE
+    number = -code if code < 0 else code - 128
+    by = f" ({signal.Signals(number).name})" if number in {*signal.Signals} else ""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    said = " | ".join(lines[-LAST_LINES:])[-LONGEST_REASON:]
+    return f"exit code {code}{by}: {said}" if said else f"exit code {code}{by}"
+
+
+def _hash(submission: bytes, name: str) -> str:
+    """SHA-256 of the predictions; the time that gzip writes into its header is no prediction."""
+    if name.endswith(".gz"):
+        submission = submission[:4] + bytes(4) + submission[8:]
+    return hashlib.sha256(submission).hexdigest()
+
+
+# --- the journal --------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _alone_in(out: Path) -> Iterator[None]:
+    """Refuse a second run on the same folder; where the system cannot lock, there is no second run to fear."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with (out / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(f"another podium run is at work in {out}") from None
+        yield
+
+
+def _note_hardware(path: Path, machine: dict[str, Any], settings: Settings, seed: int) -> None:
+    """Write hardware.json; what was measured before must have been measured in the same way."""
+    described = {
+        "hardware": machine,
+        "settings": settings._asdict() | {"data": settings.data.name, "seed": seed},
+        "data": digest_of(settings.data),
+    }
+    if path.exists():
+        try:
+            earlier = {name: json.loads(path.read_text(encoding="utf-8"))[name] for name in described}
+        except (ValueError, KeyError, TypeError):
+            raise UsageError(f"{path} is damaged; remove {path.parent} to begin anew") from None
+        if differing := hardware.differences(earlier, described):
+            raise UsageError(f"{path.parent} was measured in another way: {differing}. Choose another --out")
+        return
+    state = {"load": os.getloadavg() if hasattr(os, "getloadavg") else None, "date": str(datetime.now(UTC))}
+    content = json.dumps(described | state, indent=2, ensure_ascii=False) + "\n"
+    write_atomically(path, lambda part: part.write_text(content, encoding="utf-8"))
+
+
+def _read(path: Path) -> list[Row]:
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8", errors="surrogateescape") as file:
+        try:
+            header, *lines = csv.reader(file)
+            places = {name: header.index(name) for name in Row._fields}
+            return [
+                Row(*(kind(line[places[name]]) for name, kind in Row.__annotations__.items())) for line in lines
+            ]
+        except (IndexError, ValueError, csv.Error):
+            raise UsageError(f"{path} is damaged; remove it to begin anew") from None
+
+
+def _write(path: Path, names: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+    def fill(part: Path) -> None:
+        with part.open("w", newline="", encoding="utf-8", errors="surrogateescape") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(names)
+            writer.writerows(rows)
+
+    write_atomically(path, fill)
+
+
+def _forget_others(rows: list[Row], models: list[Model], out: Path) -> list[Row]:
+    """Only the runs of models that are still there and the same; the files of others are removed."""
+    current = {(model.team, model.name): model.digest for model in models}
+    kept = [row for row in rows if current.get(row.key) == row.digest]
+    for row in rows:
+        if current.get(row.key) != row.digest and row.submission:
+            (out / SUBMISSIONS / row.submission).unlink(missing_ok=True)
+    return kept
+
+
+def _kept(result: Result, rows: list[Row], out: Path) -> Row:
+    """Save a run's log and, if it is the model's first, its submission."""
+    row = result.row
+    name = f"{row.team}/{row.model}" if row.model else row.team
+    head = f"[{row.started_at}, round {row.round}, engine {row.engine}]\n"
+    write_atomically(
+        out / LOGS / f"{name}.{row.round}.txt",
+        lambda part: part.write_text(head + result.log, encoding="utf-8", errors="replace"),
+    )
+    if row.outcome == DONE and not any(one.outcome == DONE for one in rows if one.key == row.key):
+        write_atomically(out / SUBMISSIONS / row.submission, lambda part: part.write_bytes(result.submission))
+    return row
+
+
+def _of(model: Model, rows: list[Row]) -> list[Row]:
+    return [row for row in rows if row.key == (model.team, model.name)]
+
+
+def _at(row: Row) -> tuple[int, str, str]:
+    return row.round, *row.key
+
+
+def _slow(rows: list[Row]) -> set[tuple[int, str, str]]:
+    """Round, team and model of the runs around which the machine was slow."""
+    machines: dict[str, list[float]] = {}
+    for row in rows:
+        machines.setdefault(row.machine, []).extend((row.reference_before, row.reference_after))
+    undisturbed = {machine: baseline(seconds) for machine, seconds in machines.items()}
+    return {
+        _at(row) for row in rows if is_slow(row.reference_before, row.reference_after, undisturbed[row.machine])
+    }
+
+
+def _waiting(models: list[Model], rows: list[Row], repeats: int) -> list[Model]:
+    """The models to be run again: also for runs on a slow machine, but not once they have failed."""
+    slow = _slow(rows)
+    waiting = []
+    for model in models:
+        runs = _of(model, rows)
+        sound = sum(_at(row) not in slow for row in runs)
+        if not _failure(runs, slow) and sound < repeats and len(runs) < repeats + MOST_EXTRA_RUNS:
+            waiting.append(model)
+    return waiting
+
+
+def _failure(runs: list[Row], slow: set[tuple[int, str, str]]) -> str:
+    """Why a model has failed, "" if it has not: its first run counts, unless a slow machine took its time."""
+    counted = [row for row in runs if not (_at(row) in slow and row.outcome.startswith(TIME_LIMIT))]
+    return counted[0].outcome.removeprefix(DONE) if counted else ""
+
+
+# --- the results --------------------------------------------------------------------------------------------
+
+
+def _write_results(
+    models: list[Model], failures: list[Failure], rows: list[Row], settings: Settings, repeats: int, out: Path
+) -> tuple[list[dict[str, Any]], list[Failure]]:
+    slow, runtimes, failed = _slow(rows), [], list(failures)
+    unequal, unsteady, disturbed = [], [], []
+    for model in models:
+        runs = _of(model, rows)
+        done = [row for row in runs if row.outcome == DONE]
+        if not done or _failure(runs, slow):
+            failed.append(Failure(model.team, model.name, _failure(runs, slow) or runs[0].outcome))
+            continue
+        used = [row for row in done if _at(row) not in slow] or done
+        seconds = [row.seconds for row in used]
+        runtimes.append(
+            {
+                "team": model.team,
+                "submission": Path(done[0].submission).name,
+                "runtime": round(statistics.median(seconds), 6),
+                "runtime_low": min(seconds),
+                "runtime_high": max(seconds),
+                "runs": " ".join(map(str, seconds)),
+                "engine": used[0].engine,
+            }
+        )
+        if len({row.sha256 for row in done}) > 1:
+            unequal.append(model.key)
+        if len(done) < len(runs):
+            unsteady.append(model.key)
+        if sum(_at(row) not in slow for row in runs) < repeats:
+            disturbed.append(model.key)
+    _write(out / RUNTIMES, RUNTIME_COLUMNS, (row.values() for row in runtimes))
+    used_engines = {row.key: row.engine for row in rows}
+    failed_rows = ((*failure, used_engines.get((failure.team, failure.model), "")) for failure in failed)
+    _write(out / FAILED, ("team", "model", "reason", "engine"), failed_rows)
+    repeated = [f"{'/'.join(filter(None, row.key))} in round {row.round}" for row in rows if _at(row) in slow]
+    for names, what in (
+        (repeated, f"the machine was more than {SLOWER - 1:.0%} slower than usual around these runs"),
+        (disturbed, f"fewer than {repeats} runs at the machine's usual speed"),
+        (unequal, "predictions differ from run to run; the first count"),
+        (unsteady, "not every run gave predictions"),
+    ):
+        if names:
+            more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+            warnings.warn(f"{what}: {', '.join(names[:NAMES_SHOWN])}{more}", stacklevel=2)
+    return runtimes, failed

@@ -1,0 +1,72 @@
+"""Plays docker, podman or apptainer: notes its arguments and "runs" the image as a Python program.
+
+An image's program stands in the folder FAKE_IMAGES, under its name with / and : replaced; an image that is not
+there cannot be pulled.  A container is a folder under FAKE_IMAGES.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+home = Path(os.environ["FAKE_IMAGES"])
+arguments = sys.argv[1:]
+with (home / "calls.jsonl").open("a") as calls:
+    calls.write(json.dumps([Path(sys.argv[0]).name, *arguments]) + "\n")
+
+
+def program(image: str) -> Path:
+    return home / image.replace("/", "_").replace(":", "_")
+
+
+def option(name: str) -> str:
+    return arguments[arguments.index(name) + 1]
+
+
+def execute(path: Path, working: str, data: str) -> int:
+    environment = {"PATH": os.environ["PATH"], "PODIUM_DATA": data}
+    return subprocess.run([sys.executable, path], cwd=working, env=environment).returncode
+
+
+match arguments:
+    case ["version", *_]:
+        if (home / "down").exists():
+            sys.exit("Cannot connect to the daemon")
+    case ["image", "inspect", image]:
+        sys.exit(not (program(image).exists() and (home / "pulled").exists()))
+    case ["pull", *_, image]:
+        name = image.removeprefix("docker://")
+        if not program(name).exists():
+            sys.exit(f"Error: no such image \x1b[31m{name}")
+        if image != name:
+            Path(arguments[-2]).write_text(name)  # apptainer's file
+    case ["create", *_, image]:
+        mounts = [word for word in arguments if word.startswith("type=bind")]
+        sources = [mount.split("source=")[1].split(",")[0] for mount in mounts]
+        (home / option("--name")).write_text(json.dumps([image, *sources]))
+    case ["start", "--attach", name]:
+        image, data, working = json.loads((home / name).read_text())
+        start = datetime.now(UTC)
+        time.sleep(0.2)
+        code = execute(program(image), working, data)
+        state = {
+            "StartedAt": start.isoformat().replace("+00:00", "789Z"),
+            "FinishedAt": datetime.now(UTC).isoformat(),
+            "ExitCode": code,
+            "OOMKilled": code == 137,
+        }
+        (home / f"{name}.state").write_text(json.dumps(state))
+        sys.exit(code)
+    case ["inspect", "--format", "{{json .State}}", name]:
+        print((home / f"{name}.state").read_text())
+    case ["rm", "--force", name]:
+        (home / name).unlink()
+    case ["run", *_, file]:
+        binds = [arguments[at + 1] for at, word in enumerate(arguments) if word == "--bind"]
+        data, working = (bind.split(":")[0] for bind in binds)
+        sys.exit(execute(program(Path(file).read_text()), working, data))
+    case _:
+        sys.exit(f"unknown: {arguments}")

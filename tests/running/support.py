@@ -1,0 +1,54 @@
+"""Models in folders, and whether there is a sandbox here."""
+
+import functools
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from podium.errors import UsageError
+from podium.running import engines
+from podium.running.engines import Settings
+from podium.running.models import Model, find_model
+
+SMALL = Settings(Path(), "none", "", 20.0, 256 * 2**20, 64 * 2**20, 1, False)
+
+
+def settings_for(folder: Path, **changed: Any) -> Settings:
+    """Small limits, and a folder of data with one file."""
+    data = folder / "data"
+    data.mkdir(exist_ok=True)
+    if not (data / "texts.txt").exists():
+        (data / "texts.txt").write_text("one two three\n", encoding="utf-8")
+    return SMALL._replace(data=data, **changed)
+
+
+def write_model(folder: Path, source: str = "", name: str = "run.py") -> Path:
+    """A model that leaves a submission, after `source`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    if not path.exists() or path.read_text(encoding="utf-8") != source:
+        path.write_text(source, encoding="utf-8")
+    return folder
+
+
+SUBMIT = "open('submission.csv', 'w').write('a,b\\n1,2\\n')\n"
+
+
+@functools.cache
+def why_no_sandbox() -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            script = find_model(write_model(Path(folder) / "team", "pass"), "team")
+            assert isinstance(script, Model)
+            for path in (Path(folder), Path(folder) / "team"):
+                path.chmod(0o755)
+            engines.choose("bubblewrap", [script])
+            engines.probe(SMALL._replace(data=Path(folder), sandbox="bubblewrap"), [script])
+        except UsageError as problem:
+            return str(problem)
+    return ""
+
+
+needs_sandbox = pytest.mark.skipif(bool(why_no_sandbox()), reason=why_no_sandbox())

@@ -1,0 +1,187 @@
+"""The command line: what is asked wrongly, one model for a participant, kill −9 in the middle."""
+
+import csv
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from podium.cli import main
+from podium.running import hardware
+from tests.running.support import SUBMIT, needs_sandbox, write_model
+
+# The command prints its warnings; whether this machine is slow just now is none of our business.
+pytestmark = pytest.mark.filterwarnings("default")
+
+SMALL = ["--memory-limit", "256M", "--disk-limit", "64M", "--time-limit", "60s", "--cores", "1"]
+
+
+@pytest.fixture(autouse=True)
+def short_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("podium.running.reference.PASSES", 1)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with data and two models, one good, one bad."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "texts.txt").write_text("one two three\n")
+    write_model(tmp_path / "models" / "Good", "print('hello')\n" + SUBMIT)
+    write_model(tmp_path / "models" / "Bad", "raise SystemExit('no idea')")
+    return tmp_path
+
+
+def call(place: Path, *more: str, models: str = "models") -> int:
+    paths = [str(place / models), "--data", str(place / "data"), "--out", str(place / "out")]
+    return main(["run", *paths, *SMALL, *more])
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@needs_sandbox
+def test_a_run_from_end_to_end(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(place, "--repeats", "2") == 0
+    said = capsys.readouterr()
+    assert "models with predictions: 1, failed: 1" in said.out
+    assert "warning: 1 failed, see" in said.err
+    assert "round 1: 2 of 2" in said.err
+    out = place / "out"
+    assert [row["submission"] for row in rows(out / "runtimes.csv")] == ["Good.csv"]
+    assert rows(out / "failed.csv") == [
+        {"team": "Bad", "model": "", "reason": "exit code 1: no idea", "engine": "bubblewrap"}
+    ]
+    assert (out / "submissions" / "Good.csv").read_text() == "a,b\n1,2\n"
+    assert call(place, "--repeats", "2") == 0
+    assert "going on after" in capsys.readouterr().err
+
+
+@needs_sandbox
+@pytest.mark.parametrize(("team", "code"), [("Good", 0), ("Bad", 3)])
+def test_a_participant_tries_one_model(
+    place: Path, capsys: pytest.CaptureFixture[str], team: str, code: int
+) -> None:
+    assert call(place, "--one", models=f"models/{team}") == code
+    said = capsys.readouterr()
+    if code == 0:
+        assert (place / "out" / "submissions" / "Good.csv").exists()
+        assert "hello" in (place / "out" / "logs" / "Good.1.txt").read_text()
+    else:
+        assert "no model gave predictions; Bad: exit code 1: no idea" in said.err
+
+
+def test_without_a_sandbox_it_says_so_in_every_output(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(place, "--repeats", "1", "--engine", "none") == 0
+    assert "warning: no sandbox" in capsys.readouterr().err
+    out = place / "out"
+    for name in ("runs.csv", "runtimes.csv", "failed.csv"):
+        assert {row["engine"] for row in rows(out / name)} == {"none"}
+    assert "engine none" in (out / "logs" / "Bad.1.txt").read_text()
+    assert '"sandbox": "none"' in (out / "hardware.json").read_text()
+
+
+def test_all_models_fail(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "models" / "Good" / "run.py").write_text("pass")
+    assert call(place, "--engine", "none") == 4
+    assert "error: no model gave predictions; Bad: exit code 1: no idea" in capsys.readouterr().err
+    assert len(rows(place / "out" / "failed.csv")) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--data", "{place}/none"], "there is no folder {place}/none (--data)"),
+        (["--out", "{place}/data/texts.txt"], "is not a folder"),
+        (
+            ["--out", "{place}/data/out"],
+            "every model could read {place}/data/out, because it is in {place}/data",
+        ),
+        (["--data", "{place}"], "every model could read {place}/models, because it is in {place}"),
+        (["--cores", "1000"], "--cores 1000, and there are"),
+        (["--dask", "tcp://127.0.0.1:9"], "no Dask scheduler at tcp://127.0.0.1:9"),
+    ],
+)
+def test_wrong_usage(
+    place: Path,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("podium.running.cluster.SECONDS_TO_CONNECT", 1)
+    assert call(place, "--engine", "none", *(option.format(place=place) for option in options)) == 2
+    said = capsys.readouterr().err
+    assert message.format(place=place) in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("models", ["nowhere", "empty"])
+def test_no_models(place: Path, capsys: pytest.CaptureFixture[str], models: str) -> None:
+    (place / "empty").mkdir()
+    assert call(place, models=models) == 2
+    assert "there " in capsys.readouterr().err
+    assert call(place, "--one", models="empty") == 3
+    assert "error: no model: expected one notebook" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--time-limit", "9x"], ["--time-limit", "0"], ["--time-limit", "-1h"], ["--time-limit", "nan"],
+        ["--memory-limit", "lots"], ["--memory-limit", "inf"], ["--repeats", "0"], ["--repeats", "1.5"],
+        ["--cores", "no"], ["--engine", "magic"],
+    ],
+)  # fmt: skip
+def test_wrong_options(place: Path, option: list[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        call(place, *option)
+
+
+def test_units() -> None:
+    from podium.cli.run import seconds, size
+
+    assert [seconds(text) for text in ("90", "90s", "1.5m", "9h")] == [90, 90, 90, 32400]
+    assert [size(text) for text in ("1000", "1k", "1.5M", "16G")] == [1000, 1024, 1572864, 17179869184]
+
+
+def test_hardware_is_described_and_compared() -> None:
+    machine = hardware.describe()
+    assert machine["cpu"]
+    assert machine["cores"] >= 1
+    assert "numpy" in machine["packages"]
+    assert hardware.differences(machine, machine) == ""
+    other = machine | {"cores": 99, "packages": machine["packages"] | {"numpy": "0.1"}}
+    assert hardware.differences(machine, other) == (
+        f"cores: 99 instead of {machine['cores']}; numpy: 0.1 instead of {machine['packages']['numpy']}"
+    )
+
+
+@needs_sandbox
+@pytest.mark.slow
+def test_killed_in_the_middle_it_goes_on(place: Path) -> None:
+    """kill −9 again and again: every file is whole at any time, and in the end all is there."""
+    for team in "ABC":
+        write_model(place / "models" / team, "import time\ntime.sleep(0.3)\n" + SUBMIT)
+    out = place / "out"
+    command = [sys.executable, "-m", "podium", "run", str(place / "models"), "--data", str(place / "data")]
+    command += ["--out", str(out), *SMALL, "--repeats", "2"]
+    for wait in (1.5, 2.0, 2.5, 3.0):
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+        time.sleep(wait)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        if (out / "runs.csv").exists():
+            for row in rows(out / "runs.csv"):
+                assert row["slow"] in ("True", "False")
+        for path in out.glob("submissions/[!.]*"):
+            assert path.read_text() == "a,b\n1,2\n"
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "Traceback" not in done.stderr
+    assert [row["team"] for row in rows(out / "runtimes.csv")] == ["A", "B", "C", "Good"]
+    seen = [(row["team"], row["round"]) for row in rows(out / "runs.csv")]
+    assert len(seen) == len(set(seen))

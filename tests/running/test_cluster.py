@@ -1,0 +1,139 @@
+"""Models on a Dask cluster: one at a time on each worker, other hardware refused, a lost worker made up for."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from podium.errors import UsageError
+from podium.running import cluster, rounds
+from podium.running.models import Model, find_model
+from tests.running.support import SUBMIT, needs_sandbox, settings_for, write_model
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:the machine was more than:UserWarning"),
+    pytest.mark.filterwarnings("ignore:fewer than:UserWarning"),
+    pytest.mark.filterwarnings("ignore:workers share a machine:UserWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
+ENGINES = [pytest.param("bubblewrap", marks=needs_sandbox), "none"]
+NOTE = "import os, time\nstart = time.time()\ntime.sleep({seconds})\nprint(start, time.time())\n" + SUBMIT
+
+
+@pytest.fixture
+def workers() -> Iterator[Any]:
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=4, dashboard_address=":0") as made:  # type: ignore[no-untyped-call]
+        yield made
+
+
+def models_in(folder: Path, teams: str, source: str) -> list[Model]:
+    found = [find_model(write_model(folder / "models" / team, source), team) for team in teams]
+    return [model for model in found if isinstance(model, Model)]
+
+
+def measure(
+    folder: Path, address: str, engine: str, models: list[Model], repeats: int
+) -> tuple[list[dict[str, Any]], list[Any]]:
+    settings = settings_for(folder, sandbox="")
+    with cluster.workers_of(address, engine, models, settings) as (machine, settings, execute):
+        return rounds.measure(models, [], settings, folder / "out", repeats, 0, machine, execute)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_each_worker_runs_one_model_at_a_time(tmp_path: Path, workers: Any, engine: str) -> None:
+    models = models_in(tmp_path, "ABCDEF", NOTE.format(seconds=0.5))
+    runtimes, failed = measure(tmp_path, workers.scheduler_address, engine, models, 1)
+    assert [row["team"] for row in runtimes] == list("ABCDEF")
+    assert failed == []
+    spans = []
+    for path in (tmp_path / "out" / "logs").glob("*.1.txt"):
+        start, end = path.read_text().splitlines()[1].split()
+        spans.append((float(start), float(end)))
+    most = max(sum(start <= moment < end for start, end in spans) for moment, _ in spans)
+    assert most <= 2
+
+
+def test_a_lost_worker_s_model_runs_again_elsewhere(tmp_path: Path, workers: Any) -> None:
+    models = models_in(tmp_path, "ABCD", NOTE.format(seconds=1.5))
+    # In the process of each worker.
+    victim = next(iter(workers.workers.values())).pid
+
+    def kill_soon() -> None:
+        log = tmp_path / "out" / "hardware.json"
+        while not log.exists():
+            time.sleep(0.05)
+        time.sleep(0.8)
+        os.kill(victim, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill_soon)
+    killer.start()
+    with pytest.warns(UserWarning, match="was lost while it ran"):
+        runtimes, failed = measure(tmp_path, workers.scheduler_address, "none", models, 1)
+    killer.join()
+    assert [row["team"] for row in runtimes] == list("ABCD")
+    assert failed == []
+
+
+def test_a_model_that_loses_every_worker_is_given_up(tmp_path: Path, workers: Any) -> None:
+    source = NOTE.format(seconds=0.1)
+    models = models_in(tmp_path, "AB", source)
+    # Without a sandbox a model reaches the process that runs it, two above its own.
+    write_model(
+        tmp_path / "models" / "C",
+        "import os\nfrom pathlib import Path\n"
+        "parent = Path(f'/proc/{os.getppid()}/stat').read_text().rpartition(')')[2].split()[1]\n"
+        "os.kill(int(parent), 9)\nimport time\ntime.sleep(60)",
+    )
+    found = find_model(tmp_path / "models" / "C", "C")
+    assert isinstance(found, Model)
+    with pytest.warns(UserWarning, match="was lost while it ran C"):
+        runtimes, failed = measure(tmp_path, workers.scheduler_address, "none", [*models, found], 1)
+    assert [row["team"] for row in runtimes] == ["A", "B"]
+    assert [(one.team, one.reason) for one in failed] == [("C", "2 workers were lost while they ran it")]
+
+
+def _pretend(cores: int) -> None:
+    """Runs on a worker: it describes itself as another machine from now on."""
+    from podium.running import hardware
+
+    hardware.os.cpu_count = lambda: cores  # type: ignore[attr-defined]
+
+
+def test_a_worker_with_other_hardware_is_refused(tmp_path: Path) -> None:
+    from distributed import Client, LocalCluster
+
+    models = models_in(tmp_path, "AB", NOTE.format(seconds=0.1))
+    with (
+        LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0") as made,  # type: ignore[no-untyped-call]
+        Client(made.scheduler_address) as client,  # type: ignore[no-untyped-call]
+    ):
+        odd = sorted(client.nthreads())[0]
+        client.run(_pretend, 99, workers=[odd])
+        with pytest.warns(UserWarning, match=f"worker {odd} is refused: cores: 99 instead of {os.cpu_count()}"):
+            runtimes, _ = measure(tmp_path, made.scheduler_address, "none", models, 1)
+    assert len(runtimes) == 2
+
+
+def test_workers_that_do_not_see_the_files_are_refused(tmp_path: Path, workers: Any) -> None:
+    models = [model._replace(digest="other") for model in models_in(tmp_path, "A", SUBMIT)]
+    with pytest.raises(UsageError, match=r"can run the models; .*it does not see the same .*models/A"):
+        measure(tmp_path, workers.scheduler_address, "none", models, 1)
+
+
+def test_a_cluster_without_workers(tmp_path: Path) -> None:
+    from distributed import LocalCluster
+
+    with (
+        LocalCluster(n_workers=0, dashboard_address=":0") as made,  # type: ignore[no-untyped-call]
+        pytest.raises(UsageError, match=r"no worker at .* can run the models; there is none"),
+    ):
+        measure(tmp_path, made.scheduler_address, "none", models_in(tmp_path, "A", SUBMIT), 1)

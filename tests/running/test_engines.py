@@ -1,0 +1,420 @@
+"""Starting models: limits, containers by a program that plays docker, notebooks, no sandbox, no engine."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from podium.errors import UsageError
+from podium.running import engines
+from podium.running.engines import Run, Settings
+from podium.running.models import Model, find_model
+from podium.running.rounds import _outcome
+from podium.running.supervisor import descendants, machine_is_full, memory_of
+from tests.running.support import SUBMIT, needs_sandbox, settings_for, write_model
+
+SANDBOXES = [pytest.param("bubblewrap", marks=needs_sandbox), "none"]
+
+
+def run(
+    folder: Path, settings: Settings, source: str, name: str = "run.py", mode: int = 0o755
+) -> tuple[str, Run]:
+    """The outcome and the run of a model made of one file."""
+    path = write_model(folder / "models" / "team", source, name)
+    (path / name).chmod(mode)
+    model = find_model(path, "team")
+    assert isinstance(model, Model)
+    result = engines.run(model, settings)
+    return _outcome(result.measured, result.log, settings), result
+
+
+@pytest.mark.parametrize("sandbox", SANDBOXES)
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("run.py", "import sys\nprint(sys.executable)\n" + SUBMIT),
+        ("run.sh", "echo a,b > submission.csv; echo 1,2 >> submission.csv; pwd; ls"),
+        ("run", "#!/bin/sh\nprintf 'a,b\\n1,2\\n' > submission.csv\n"),
+        ("run", f"#!/usr/bin/env python3\n{SUBMIT}"),
+    ],
+)
+def test_scripts(tmp_path: Path, sandbox: str, name: str, source: str) -> None:
+    outcome, result = run(tmp_path, settings_for(tmp_path, sandbox=sandbox), source, name)
+    assert outcome == "done", result.log
+    assert result.submission == b"a,b\n1,2\n"
+    assert result.measured["submission"] == "submission.csv"
+    assert 0 < result.measured["seconds"] < 20
+    assert result.measured["peak_memory"] > 10**5
+
+
+@pytest.mark.parametrize("sandbox", SANDBOXES)
+def test_what_a_model_is_given(tmp_path: Path, sandbox: str) -> None:
+    source = (
+        """
+import json, os
+data, model = (sorted(os.listdir(os.environ[name])) for name in ("PODIUM_DATA", "PODIUM_MODEL"))
+print(json.dumps([data, model, os.listdir(), sorted(os.environ), len(os.sched_getaffinity(0))]))
+"""
+        + SUBMIT
+    )
+    outcome, result = run(tmp_path, settings_for(tmp_path, sandbox=sandbox), source)
+    assert outcome == "done"
+    data, model, working, environment, cores = json.loads(result.log)
+    assert (data, model, working, cores) == (["texts.txt"], ["run.py"], [], 1)
+    assert set(environment) <= {
+        "HOME", "LANG", "LC_CTYPE", "PATH", "PODIUM_DATA", "PODIUM_MODEL", "PWD", "TMPDIR", "TZ", "USER",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("sandbox", SANDBOXES)
+@pytest.mark.parametrize(
+    ("source", "outcome"),
+    [
+        ("pass", "no submission.csv"),
+        ("import sys\nprint('one')\nprint('two')\nsys.exit(3)", "exit code 3: one | two"),
+        ("raise SystemExit(3)", "exit code 3"),
+        (
+            SUBMIT + "open('submission.parquet', 'w')",
+            "submission.csv and submission.parquet are there, expected one",
+        ),
+        ("import time\ntime.sleep(60)", "time limit of 1 s"),
+        (
+            "block = b'x' * 400_000_000\nimport time\ntime.sleep(60)",
+            "memory limit of 0.25 GB|exit code 1.*MemoryError",
+        ),
+        (
+            "open('big', 'wb').write(bytes(100_000_000))\nimport time\ntime.sleep(60)",
+            "disk limit|.*File too large",
+        ),
+    ],
+)
+def test_why_a_model_fails(tmp_path: Path, sandbox: str, source: str, outcome: str) -> None:
+    settings = settings_for(tmp_path, sandbox=sandbox, time_limit=1.0 if "time limit" in outcome else 60.0)
+    said, result = run(tmp_path, settings, source)
+    assert re.match(outcome, said), result
+    assert result.submission == b""
+
+
+@pytest.mark.parametrize("sandbox", SANDBOXES)
+def test_a_model_that_crashes(tmp_path: Path, sandbox: str) -> None:
+    outcome, _ = run(tmp_path, settings_for(tmp_path, sandbox=sandbox), "import os\nos.abort()")
+    assert "SIGABRT" in outcome
+
+
+@pytest.mark.parametrize("sandbox", SANDBOXES)
+def test_what_cannot_be_executed(tmp_path: Path, sandbox: str) -> None:
+    outcome, _ = run(tmp_path, settings_for(tmp_path, sandbox=sandbox), "no shebang and no program", "run")
+    assert re.search("Exec format error|not found", outcome)  # some tools try a shell then
+
+
+@needs_sandbox
+def test_a_file_that_is_larger_than_a_submission_may_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "SUBMISSION_BYTES", 1000)
+    settings = settings_for(tmp_path, sandbox="bubblewrap")
+    for size, outcome in ((1000, "done"), (1001, "submission.csv is larger than 1,000 bytes")):
+        assert run(tmp_path, settings, f"open('submission.csv', 'w').write('x' * {size})")[0] == outcome
+
+
+def test_the_log_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
+    source = "for n in range(50_000):\n    print(n)\n" + SUBMIT
+    _, result = run(tmp_path, settings_for(tmp_path), source)
+    assert result.log.startswith("0\n1\n")
+    assert result.log.endswith("\n49999\n")
+    assert "bytes left out]" in result.log
+    assert len(result.log) < engines.LOG_BYTES + 100
+
+
+def test_memory_that_processes_share_is_counted_once() -> None:
+    code = "import os, time; block = b'x' * 50_000_000; os.fork(); os.fork(); print(flush=True); time.sleep(60)"
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        for _ in range(4):
+            process.stdout.readline()
+        pids = [process.pid, *descendants(process.pid)]
+        apart, together = memory_of(pids, limit=10**12), memory_of(pids, limit=0)
+        os.killpg(process.pid, signal.SIGKILL)
+    assert len(pids) == 4
+    assert apart > 4 * 50_000_000
+    assert 50_000_000 < together < 2 * 50_000_000
+
+
+def test_a_machine_without_memory(tmp_path: Path) -> None:
+    meminfo = tmp_path / "meminfo"
+    for available, is_full in ((400, True), (600, False)):
+        meminfo.write_text(f"MemTotal: 10000 kB\nMemFree: 100 kB\nMemAvailable: {available} kB\n")
+        assert machine_is_full(meminfo) == is_full
+
+
+@needs_sandbox
+def test_when_podium_is_killed_the_model_is_too(tmp_path: Path) -> None:
+    path = write_model(tmp_path / "models" / "team", "import time\ntime.sleep(1000)  # podium-orphan")
+    (path / "run").write_text(f"#!/bin/sh\nexec sleep 1000.{os.getpid()}\n")
+    (path / "run").chmod(0o755)
+    (path / "run.py").unlink()
+    code = f"""
+from pathlib import Path
+from podium.running import engines
+from podium.running.models import find_model
+from tests.running.support import settings_for
+settings = settings_for(Path({str(tmp_path)!r}), sandbox="bubblewrap", time_limit=500.0)
+engines.run(find_model(Path({str(path)!r}), "team"), settings)
+"""
+
+    def sleepers() -> list[Path]:
+        marker = f"1000.{os.getpid()}"
+        found = []
+        for command in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                found += [command] if marker in command.read_text().split("\0") else []
+            except OSError:
+                continue
+        return found
+
+    process = subprocess.Popen([sys.executable, "-c", code])
+    while not sleepers():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    while sleepers():
+        time.sleep(0.05)
+    assert sleepers() == []
+
+
+# --- notebooks ----------------------------------------------------------------------------------------------
+
+
+def notebook(*cells: str) -> str:
+    made = nbformat.v4.new_notebook(  # type: ignore[no-untyped-call]
+        cells=[nbformat.v4.new_markdown_cell("# A model"), *map(nbformat.v4.new_code_cell, cells)]  # type: ignore[no-untyped-call]
+    )
+    text: str = nbformat.writes(made)  # type: ignore[no-untyped-call]
+    return text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sandbox", SANDBOXES)
+@pytest.mark.parametrize(
+    ("content", "outcome", "said"),
+    [
+        (notebook("print('hello')", SUBMIT), "done", "hello\n"),
+        (
+            notebook("print('hello')", "1 / 0", SUBMIT),
+            "cell 3 of 4 failed: ZeroDivisionError: division by zero",
+            "hello\n",
+        ),
+        (notebook("import os\nos._exit(0)"), "cell 2 of 2 failed: the kernel died", ""),
+        ("no notebook", "no notebook: ", ""),
+        ("{}", "exit code 1", ""),
+        (notebook("pass"), "no submission.csv", ""),
+    ],
+    ids=["good", "an error", "a dead kernel", "text", "empty JSON", "no submission"],
+)
+def test_notebooks(tmp_path: Path, sandbox: str, content: str, outcome: str, said: str) -> None:
+    settings = settings_for(tmp_path, sandbox=sandbox, memory_limit=2**30, time_limit=120.0)
+    found, result = run(tmp_path, settings, content, "model.ipynb")
+    assert outcome in found, result.log
+    assert said in result.log
+
+
+# --- containers ---------------------------------------------------------------------------------------------
+
+
+FAKE = Path(__file__).with_name("fake_container_engine.py").read_text(encoding="utf-8")
+ENGINES = engines.CONTAINER_ENGINES
+
+
+@pytest.fixture
+def images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of images, and on PATH three container engines that take them from there."""
+    home, programs = tmp_path / "images", tmp_path / "programs"
+    home.mkdir()
+    programs.mkdir()
+    for name in ENGINES:
+        (programs / name).write_text(f"#!{sys.executable}\n{FAKE}")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("FAKE_IMAGES", str(home))
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    return home
+
+
+def calls(images: Path, first: str) -> list[list[str]]:
+    lines = (images / "calls.jsonl").read_text().splitlines()
+    return [call for call in map(json.loads, lines) if call[1] == first]
+
+
+def run_image(folder: Path, engine: str, **changed: float) -> tuple[str, Run]:
+    settings = settings_for(folder, container_engine=engine, **changed)
+    return run(folder, settings, "docker.io/blue/model:1", "container.txt")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_container(tmp_path: Path, images: Path, engine: str) -> None:
+    source = "import os\nprint(os.listdir(os.environ['PODIUM_DATA']), os.listdir())\n" + SUBMIT
+    (images / "docker.io_blue_model_1").write_text(source)
+    outcome, result = run_image(tmp_path, engine)
+    assert outcome == "done", result.log
+    assert result.submission == b"a,b\n1,2\n"
+    assert result.log == "['texts.txt'] []\n"
+    assert 0.0 < result.measured["seconds"] < 20.0
+    [call] = calls(images, "run" if engine == "apptainer" else "create")
+    for words in (
+        ["--containall", "--cleanenv", "--no-home", "--network none", "--memory 268435456", "--pids-limit 512"]
+        if engine == "apptainer"
+        else [
+            "--network none", "--read-only", "--cap-drop ALL", "--security-opt no-new-privileges",
+            "--pids-limit 512", "--memory 268435456", "--memory-swap 268435456", "--ulimit fsize=67108864",
+            "--cpuset-cpus", "--log-driver none",
+        ]
+    ):  # fmt: skip
+        assert f" {words} " in f" {' '.join(call)} "
+    assert sorted(path.name for path in images.iterdir() if path.name.startswith("podium-")) == (
+        [] if engine == "apptainer" else [f"{call[call.index('--name') + 1]}.state"]
+    )
+
+
+@pytest.mark.parametrize("engine", ["docker", "podman"])
+def test_the_time_of_a_container_is_its_own(tmp_path: Path, images: Path, engine: str) -> None:
+    """Not that of the engine's programs: here they begin 0.2 s after what the engine calls the start."""
+    (images / "docker.io_blue_model_1").write_text(SUBMIT)
+    (images / "pulled").touch()
+    _, result = run_image(tmp_path, engine)
+    assert result.measured["seconds"] > 0.2
+    assert result.measured["cpu_seconds"] != result.measured["cpu_seconds"]
+    assert calls(images, "pull") == []
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_image_that_cannot_be_had(tmp_path: Path, images: Path, engine: str) -> None:
+    outcome, _ = run_image(tmp_path, engine)
+    assert outcome == (
+        "the image docker.io/blue/model:1 cannot be had: Error: no such image \\x1b[31mdocker.io/blue/model:1"
+    )
+
+
+@pytest.mark.parametrize(
+    "engine", ["docker", *(pytest.param(name, marks=pytest.mark.slow) for name in ("podman", "apptainer"))]
+)
+@pytest.mark.parametrize(
+    ("source", "outcome"),
+    [
+        ("print('why')\nraise SystemExit(3)", "exit code 3: why"),
+        ("raise SystemExit(137)", "exit code 137 (SIGKILL)"),
+        ("import time\ntime.sleep(1000)", "time limit of 1 s"),
+        (
+            "import time\nopen('big', 'wb').write(bytes(100_000_000))\ntime.sleep(1000)",
+            "disk limit of 0.0625 GB",
+        ),
+        ("import os\nos.symlink('/etc/passwd', 'submission.csv')", "submission.csv is not a regular file"),
+        ("pass", "no submission.csv"),
+    ],
+)
+def test_why_a_container_fails(tmp_path: Path, images: Path, engine: str, source: str, outcome: str) -> None:
+    (images / "docker.io_blue_model_1").write_text(source)
+    said, _ = run_image(tmp_path, engine, time_limit=1.0 if outcome.startswith("time") else 60.0)
+    if "137" in source and engine != "apptainer":
+        outcome = "memory limit of 0.25 GB"
+    assert said == outcome
+    assert len(calls(images, "rm")) >= (engine != "apptainer")
+
+
+def script_in(folder: Path) -> Model:
+    model = find_model(write_model(folder / "Red"), "Red")
+    assert isinstance(model, Model)
+    return model
+
+
+def container(folder: Path, team: str = "Blue") -> Model:
+    model = find_model(write_model(folder / team, "blue/model:1", "container.txt"), team)
+    assert isinstance(model, Model)
+    return model
+
+
+def test_the_first_container_engine_that_works_is_chosen(tmp_path: Path, images: Path) -> None:
+    models = [container(tmp_path)]
+    assert engines.choose("auto", models) == ("bubblewrap", "docker")
+    assert engines.choose("podman", models) == ("bubblewrap", "podman")
+    assert engines.choose("none", models) == ("none", "docker")
+    (tmp_path / "programs" / "docker").write_text("#!/bin/sh\necho down >&2; exit 1\n")
+    assert engines.choose("auto", models) == ("bubblewrap", "podman")
+    with pytest.raises(UsageError, match=r"container.txt of Blue needs docker, which .* docker says: down"):
+        engines.choose("docker", models)
+
+
+# --- no engine ----------------------------------------------------------------------------------------------
+
+
+def test_no_engine_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    script = script_in(tmp_path)
+    with pytest.raises(UsageError, match=r"no sandbox: bwrap is not here .*--engine none"):
+        engines.choose("auto", [script])
+    with pytest.raises(UsageError, match="needs docker or podman or apptainer"):
+        engines.choose("auto", [container(tmp_path)])
+    assert engines.choose("none", [script]) == ("none", "")
+    assert engines.choose("auto", []) == ("bubblewrap", "")
+
+
+def tool(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+
+def test_a_bubblewrap_that_is_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, script in (("bwrap", "echo bubblewrap 0.6.1"), ("prlimit", "true"), ("setpriv", "true")):
+        tool(tmp_path, name, script, monkeypatch)
+    script = script_in(tmp_path)
+    with pytest.raises(UsageError, match=r"bubblewrap is 0.6.1, expected at least 0.8"):
+        engines.choose("auto", [script])
+
+
+@needs_sandbox
+def test_systemd_limits_all_processes_together_where_it_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = tmp_path / "arguments"
+    script = f'echo "$@" >> {record}\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"'
+    tool(tmp_path, "systemd-run", script, monkeypatch)
+    engines._scope.cache_clear()
+    assert run(tmp_path, settings_for(tmp_path, sandbox="bubblewrap"), SUBMIT)[0] == "done"
+    tried, used = record.read_text().splitlines()
+    expected = f"--property=MemoryMax={320 * 2**20} --property=MemorySwapMax=0 --property=TasksMax=1024 --"
+    assert tried.endswith(f"{expected} true")
+    assert f"{expected} bwrap" in used
+
+
+def test_where_systemd_does_not_work_it_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool(tmp_path, "systemd-run", "exit 1", monkeypatch)
+    engines._scope.cache_clear()
+    assert engines._scope(settings_for(tmp_path)) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="bubblewrap is for Linux")
+def test_a_machine_that_forbids_namespaces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool(tmp_path, "bwrap", "echo 'bwrap: No permissions to create new namespace' >&2; exit 1", monkeypatch)
+    with pytest.raises(
+        UsageError, match=r"cannot be made on this machine: bwrap: No permissions.*user namespaces"
+    ):
+        engines.probe(settings_for(tmp_path, sandbox="bubblewrap"), [script_in(tmp_path)])
+
+
+@needs_sandbox
+@pytest.mark.skipif(os.geteuid() != 0, reason="root's models run as nobody")
+@pytest.mark.parametrize("closed", ["data", "Red", "Red/run.py"])
+def test_files_that_nobody_can_read_are_said_before_any_model_runs(tmp_path: Path, closed: str) -> None:
+    script, settings = script_in(tmp_path), settings_for(tmp_path, sandbox="bubblewrap")
+    engines.probe(settings, [script])
+    (tmp_path / closed).chmod(0o700)
+    with pytest.raises(UsageError, match=f"nobody, who cannot read .*{closed} "):
+        engines.probe(settings, [script])

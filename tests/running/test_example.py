@@ -1,0 +1,50 @@
+"""The example: its texts are those of the sample, its models do what their team's names say."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import metric
+from podium.cli import main
+from tests.running.support import needs_sandbox
+from tests.support.texts import write_texts
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def test_the_texts_are_what_their_generator_writes(tmp_path: Path) -> None:
+    write_texts(tmp_path)
+    ours = {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*.*")}
+    theirs = {path.relative_to(EXAMPLES / "data"): path.read_bytes() for path in EXAMPLES.glob("data/**/*.*")}
+    assert ours == theirs
+
+
+@pytest.mark.parametrize(
+    ("solution", "folder"), [("solution_sample.csv", "texts"), ("examples/data/train.csv", "train")]
+)
+def test_a_text_has_the_words_of_its_segments(solution: str, folder: str) -> None:
+    table = pd.read_csv(EXAMPLES.parent / solution)
+    last = table["predictionstring"].str.split().str[-1].astype(int).groupby(table["essay_id"]).max()
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in (EXAMPLES / "data" / folder).iterdir()}
+    assert {essay: len(text.split()) - 1 for essay, text in texts.items()} == last.to_dict()
+
+
+@needs_sandbox
+@pytest.mark.slow
+def test_the_models_run_and_score(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    models, data = EXAMPLES / "models", EXAMPLES / "data"
+    assert main(["run", str(models), "--data", str(data), "--out", str(out), "--repeats", "1"]) == 0
+    solution = pd.read_csv(EXAMPLES.parent / "solution_sample.csv")
+    scores = {
+        path.stem: metric.score(solution.copy(), pd.read_csv(path), "row_id")
+        for path in sorted((out / "submissions").iterdir())
+    }
+    assert list(scores) == ["Cue Words", "Nearest Centroid", "Paragraph Rules"]
+    assert 0.1 < scores["Paragraph Rules"] < scores["Cue Words"] < scores["Nearest Centroid"] < 0.9
+    [failed] = pd.read_csv(out / "failed.csv").to_dict("records")
+    assert failed["team"] == "Half Asleep"
+    assert "No such file or directory: '/kaggle/input/data/test'" in failed["reason"]

@@ -1,0 +1,98 @@
+"""Finding models, and saying why there is none."""
+
+from pathlib import Path
+
+import pytest
+
+from podium.errors import UsageError
+from podium.running.models import Failure, digest_of, find_model, find_models, printable
+from tests.running.support import write_model
+
+
+def test_a_folder_per_team_or_several_in_one(tmp_path: Path) -> None:
+    write_model(tmp_path / "Blue")
+    write_model(tmp_path / "Blue" / "weights", name="notes.md")
+    write_model(tmp_path / "Red" / "first", name="run.sh")
+    write_model(tmp_path / "Red" / "second", name="model.ipynb")
+    write_model(tmp_path / "Red" / "data", name="notes.md")
+    write_model(tmp_path / ".hidden")
+    (tmp_path / "README.md").write_text("not a model")
+    models, failures = find_models(tmp_path)
+    assert [(model.key, model.entry, model.kind) for model in models] == [
+        ("Blue", "run.py", "script"),
+        ("Red/first", "run.sh", "script"),
+        ("Red/second", "model.ipynb", "notebook"),
+    ]
+    assert failures == []
+
+
+def test_a_container_is_named_by_its_image(tmp_path: Path) -> None:
+    write_model(tmp_path / "Blue", "  docker.io/blue/model:1.0@sha256:ab\n", "container.txt")
+    [model], _ = find_models(tmp_path)
+    assert (model.entry, model.kind) == ("docker.io/blue/model:1.0@sha256:ab", "container")
+
+
+@pytest.mark.parametrize("image", ["", "--privileged", "a b", "a\nb", "../x", "é", "x" * 1000])
+def test_an_image_that_is_none(tmp_path: Path, image: str) -> None:
+    found = find_model(write_model(tmp_path / "Blue", image, "container.txt"), "Blue")
+    assert isinstance(found, Failure)
+    assert "names no image" in found.reason
+
+
+def test_what_is_no_model_is_listed_with_a_reason_and_the_others_go_on(tmp_path: Path) -> None:
+    write_model(tmp_path / "Good")
+    (tmp_path / "Empty").mkdir()
+    write_model(tmp_path / "Two", name="run.py")
+    write_model(tmp_path / "Two", name="a.ipynb")
+    write_model(tmp_path / "Not executable", "#!/bin/sh\n", "run")
+    write_model(tmp_path / "No shebang", "#!/no/such/interpreter -x\n", "run")
+    write_model(tmp_path / "Empty shebang", "#!\n", "run")
+    for team in ("No shebang", "Empty shebang"):
+        (tmp_path / team / "run").chmod(0o755)
+    (tmp_path / "Folder" / "run.py").mkdir(parents=True)
+    (tmp_path / "Linked file").mkdir()
+    (tmp_path / "Linked file" / "run.py").symlink_to(tmp_path / "Good" / "run.py")
+    (tmp_path / "Linked folder").symlink_to(tmp_path / "Good")
+    (tmp_path / "Linked inside").mkdir()
+    (tmp_path / "Linked inside" / "one").symlink_to(tmp_path / "Good")
+    write_model(tmp_path / "line\nend \x1b[2J")
+    write_model(tmp_path / ("x" * 201))
+    models, failures = find_models(tmp_path)
+    assert [model.key for model in models] == ["Good"]
+    reasons = {failure.team: failure.reason for failure in failures}
+    expected = {
+        "Empty": "no model: expected one notebook (*.ipynb), run, run.py, run.sh or container.txt",
+        "Two": "2 models in one folder: a.ipynb, run.py; expected one",
+        "Not executable": "run is not executable (chmod +x run)",
+        "No shebang": "run begins with #!/no/such/interpreter -x, which is not there",
+        "Empty shebang": "run begins with #!, which is not there",
+        "Folder": "run.py is not a regular file",
+        "Linked file": "run.py is not a regular file",
+        "Linked folder": "a link, expected a folder",
+        "Linked inside": "no model: expected one notebook (*.ipynb), run, run.py, run.sh or container.txt",
+        "line\\nend \\x1b[2J": "its name has characters that cannot be printed",
+        "x" * 201: "its name is longer than 200 bytes",
+    }
+    assert reasons == expected
+
+
+def test_no_folder_and_nothing_in_it(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no folder"):
+        find_models(tmp_path / "none")
+    with pytest.raises(UsageError, match="there are no models"):
+        find_models(tmp_path)
+
+
+def test_the_digest_changes_with_any_file(tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "Blue", "pass")
+    before = digest_of(folder)
+    assert digest_of(folder) == before
+    write_model(folder / "weights", "1", "one.txt")
+    assert digest_of(folder) != before
+
+
+def test_what_is_printed_does_nothing_to_a_terminal() -> None:
+    assert (
+        printable("tab\tline\n\x1b[31m\x00\x9b\u202e é\udcff")
+        == "tab\tline\n\\x1b[31m\\x00\\x9b\\u202e é\\udcff"
+    )

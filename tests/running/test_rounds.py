@@ -1,0 +1,354 @@
+"""Rounds, repeats, the slow machine, going on, and the files: with runs that are made up."""
+
+import csv
+import gzip
+import itertools
+import json
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from podium.errors import UsageError
+from podium.running import rounds
+from podium.running.models import Failure, Model, find_model
+from podium.running.reference import baseline, is_slow
+from podium.running.rounds import Result, Row
+from tests.running.support import settings_for, write_model
+
+QUICK = 0.04
+MACHINE = {"cpu": "one", "cores": 2}
+
+Made = Callable[[Model, int, int], dict[str, Any]]
+
+
+def models_in(folder: Path, teams: str = "ABCDE") -> list[Model]:
+    found = [find_model(write_model(folder / "models" / team), team) for team in teams]
+    return [model for model in found if isinstance(model, Model)]
+
+
+def made_up(make: Made, log: list[tuple[str, int]], stop_after: int | None = None) -> rounds.Execute:
+    """Runs as `make` describes them: of the model, the round, and the number of runs before in all."""
+
+    def execute(models: list[Model], number: int) -> Iterator[Result]:
+        for model in models:
+            if stop_after is not None and len(log) == stop_after:
+                raise UsageError("the machine was switched off")
+            fields = {
+                "outcome": "done",
+                "seconds": 1.0,
+                "before": QUICK,
+                "after": QUICK,
+                "content": b"a\n1\n",
+                "name": ".csv",
+            } | make(model, number, len(log))
+            log.append((model.team, number))
+            is_done = fields["outcome"] == "done"
+            row = Row(
+                round=number,
+                team=model.team,
+                model=model.name,
+                submission=f"{model.key}{fields['name']}" if is_done else "",
+                outcome=fields["outcome"],
+                seconds=fields["seconds"],
+                cpu_seconds=0.5,
+                peak_memory=1000,
+                exit_code=0,
+                reference_before=fields["before"],
+                reference_after=fields["after"],
+                sha256=rounds._hash(fields["content"], fields["name"]) if is_done else "",
+                machine="here",
+                started_at="2026-01-01T00:00:00+00:00",
+                engine="bubblewrap",
+                digest=model.digest,
+            )
+            yield Result(row, "said\n", fields["content"])
+
+    return execute
+
+
+def measure(
+    folder: Path, models: list[Model], make: Made, repeats: int = 3, seed: int = 0, **more: Any
+) -> tuple[list[dict[str, Any]], list[Failure], list[tuple[str, int]]]:
+    log: list[tuple[str, int]] = []
+    execute = made_up(make, log, more.pop("stop_after", None))
+    settings = settings_for(folder, **more.pop("settings", {}))
+    machine = more.pop("machine", MACHINE)
+    out: Path = folder / "out"
+    try:
+        runtimes, failed = rounds.measure(
+            models, more.pop("failures", []), settings, out, repeats, seed, machine, execute
+        )
+    except UsageError as problem:
+        problem.add_note(str(len(log)))
+        raise
+    return runtimes, failed, log
+
+
+def quiet(model: Model, number: int, before: int) -> dict[str, Any]:
+    return {}
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_every_model_runs_in_each_round_in_an_order_drawn_anew(tmp_path: Path) -> None:
+    models = models_in(tmp_path)
+    _, _, log = measure(tmp_path, models, quiet, repeats=4)
+    by_round = [[team for team, number in log if number == wanted] for wanted in (1, 2, 3, 4)]
+    assert [number for _, number in log] == sorted(number for _, number in log)
+    assert all(sorted(order) == list("ABCDE") for order in by_round)
+    assert len({tuple(order) for order in by_round}) > 1
+    again = tmp_path / "again"
+    again.mkdir()
+    assert measure(again, models, quiet, repeats=4)[2] == log
+    other = tmp_path / "other"
+    other.mkdir()
+    assert measure(other, models, quiet, repeats=4, seed=1)[2] != log
+
+
+def test_the_runtime_is_the_median_and_all_runs_are_kept(tmp_path: Path) -> None:
+    seconds = {"A": [3.0, 1.0, 2.0], "B": [5.0, 5.5, 4.0]}
+    failure = Failure("C", "", "no model")
+    runtimes, failed, _ = measure(
+        tmp_path,
+        models_in(tmp_path, "AB"),
+        lambda model, number, _: {"seconds": seconds[model.team][number - 1]},
+        failures=[failure],
+    )
+    assert runtimes[0] == {
+        "team": "A",
+        "submission": "A.csv",
+        "runtime": 2.0,
+        "runtime_low": 1.0,
+        "runtime_high": 3.0,
+        "runs": "3.0 1.0 2.0",
+        "engine": "bubblewrap",
+    }
+    assert failed == [failure]
+    out = tmp_path / "out"
+    assert [(row["team"], float(row["runtime"])) for row in table(out / "runtimes.csv")] == [("A", 2), ("B", 5)]
+    assert table(out / "failed.csv") == [{"team": "C", "model": "", "reason": "no model", "engine": ""}]
+    assert len(table(out / "runs.csv")) == 6
+    assert (out / "submissions" / "A.csv").read_bytes() == b"a\n1\n"
+    assert (
+        out / "logs" / "B.3.txt"
+    ).read_text() == "[2026-01-01T00:00:00+00:00, round 3, engine bubblewrap]\nsaid\n"
+    described = json.loads((out / "hardware.json").read_text())
+    assert described["hardware"] == MACHINE
+    assert described["settings"]["seed"] == 0
+
+
+def test_several_models_of_a_team(tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "models" / "Red" / "first")
+    model = find_model(folder, "Red", "first")
+    assert isinstance(model, Model)
+    runtimes, _, _ = measure(
+        tmp_path, [model], lambda *_: {"name": ".csv.gz", "content": gzip.compress(b"a\n")}
+    )
+    assert (runtimes[0]["team"], runtimes[0]["submission"]) == ("Red", "first.csv.gz")
+    assert (tmp_path / "out" / "submissions" / "Red" / "first.csv.gz").exists()
+    assert (tmp_path / "out" / "logs" / "Red" / "first.1.txt").exists()
+
+
+def test_runs_on_a_slow_machine_are_named_and_repeated(tmp_path: Path) -> None:
+    def slow_in_the_middle(model: Model, number: int, before: int) -> dict[str, Any]:
+        is_slow = 6 <= before < 9
+        return {"seconds": 2.0 if is_slow else 1.0, "after": 0.043 if is_slow else QUICK}
+
+    with pytest.warns(
+        UserWarning, match="slower than usual around these runs: . in round 2, . in round 2, . in r"
+    ):
+        runtimes, _, log = measure(tmp_path, models_in(tmp_path), slow_in_the_middle)
+    assert len(log) == 15 + 3
+    disturbed = {log[number] for number in (6, 7, 8)}
+    assert {team for team, _ in log[15:]} == {team for team, _ in disturbed}
+    assert all(row["runs"] == "1.0 1.0 1.0" for row in runtimes)
+    marked = {
+        (row["team"], int(row["round"]))
+        for row in table(tmp_path / "out" / "runs.csv")
+        if row["slow"] == "True"
+    }
+    assert marked == disturbed
+
+
+def test_four_percent_are_not_slow(tmp_path: Path) -> None:
+    _, _, log = measure(tmp_path, models_in(tmp_path), lambda *_: {"after": QUICK * 1.04})
+    assert len(log) == 15
+
+
+def test_a_machine_that_stays_unsteady_ends_with_a_warning(tmp_path: Path) -> None:
+    draw = random.Random(3)
+    with pytest.warns(UserWarning, match="fewer than 3 runs at the machine's usual speed|slower than usual"):
+        runtimes, _, log = measure(
+            tmp_path, models_in(tmp_path, "AB"), lambda *_: {"after": QUICK * draw.choice([1, 1.5, 2])}
+        )
+    assert 6 < len(log) <= 2 * (3 + rounds.MOST_EXTRA_RUNS)
+    assert [row["team"] for row in runtimes] == ["A", "B"]
+
+
+def test_the_baseline_is_neither_luck_nor_half_a_day_of_slowness() -> None:
+    assert baseline([1.0] * 10 + [0.5]) == 1.0
+    assert baseline([1.0] * 10 + [1.5] * 20) == 1.0
+    assert baseline([]) == 0.0
+    assert [is_slow(before, after, 1.0) for before, after in itertools.product((1.0, 1.06), (1.05, 1.06))] == [
+        False,
+        True,
+        True,
+        True,
+    ]
+
+
+def test_predictions_that_differ_are_named_and_the_first_count(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="predictions differ from run to run; the first count: B"):
+        measure(
+            tmp_path,
+            models_in(tmp_path, "AB"),
+            lambda model, number, _: {"content": b"%d" % (number if model.team == "B" else 0)},
+        )
+    assert (tmp_path / "out" / "submissions" / "B.csv").read_bytes() == b"1"
+
+
+def test_the_time_in_the_header_of_gzip_is_no_difference(tmp_path: Path) -> None:
+    measure(
+        tmp_path,
+        models_in(tmp_path, "A"),
+        lambda model, number, _: {"content": gzip.compress(b"a\n1\n", mtime=number), "name": ".csv.gz"},
+    )
+    assert len({row["sha256"] for row in table(tmp_path / "out" / "runs.csv")}) == 1
+
+
+def test_a_model_that_fails_is_not_run_again(tmp_path: Path) -> None:
+    runtimes, failed, log = measure(
+        tmp_path,
+        models_in(tmp_path, "AB"),
+        lambda model, *_: {"outcome": "exit code 1: why" if model.team == "B" else "done"},
+    )
+    assert [row["team"] for row in runtimes] == ["A"]
+    assert failed == [Failure("B", "", "exit code 1: why")]
+    assert sum(team == "B" for team, _ in log) == 1
+    assert not (tmp_path / "out" / "submissions" / "B.csv").exists()
+
+
+def test_a_model_that_a_slow_machine_kept_beyond_the_time_limit_is_run_again(tmp_path: Path) -> None:
+    def out_of_time_once(model: Model, number: int, before: int) -> dict[str, Any]:
+        if (model.team, number) == ("B", 1):
+            return {"outcome": "time limit of 1 s", "after": 0.08}
+        return {}
+
+    with pytest.warns(UserWarning, match=r"slower than usual|not every run gave predictions: B"):
+        runtimes, failed, _ = measure(tmp_path, models_in(tmp_path, "ABC"), out_of_time_once)
+    assert [(row["team"], row["runs"]) for row in runtimes] == [(team, "1.0 1.0 1.0") for team in "ABC"]
+    assert failed == []
+
+
+def test_a_model_that_fails_later_keeps_its_predictions_with_a_warning(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="not every run gave predictions: A"):
+        runtimes, failed, _ = measure(
+            tmp_path,
+            models_in(tmp_path, "A"),
+            lambda model, number, _: {
+                "outcome": "exit code 1" if number == 2 else "done",
+                "seconds": float(number),
+            },
+        )
+    assert runtimes[0]["runs"] == "1.0 3.0"
+    assert failed == []
+
+
+@pytest.mark.parametrize("stop_after", [0, 1, 7, 10, 14])
+def test_stopped_and_started_again_it_goes_on(tmp_path: Path, stop_after: int) -> None:
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    models = models_in(tmp_path)
+    expected = measure(whole, models, quiet)
+    (tmp_path / "data").mkdir()
+    with pytest.raises(UsageError, match="switched off"):
+        measure(tmp_path, models, quiet, stop_after=stop_after)
+    runtimes, failed, log = measure(tmp_path, models, quiet)
+    assert (runtimes, failed) == expected[:2]
+    assert log == expected[2][stop_after:]
+    assert table(tmp_path / "out" / "runs.csv") == table(whole / "out" / "runs.csv")
+
+
+def test_a_disk_that_is_full_stops_the_run_and_nothing_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = models_in(tmp_path)
+    write = rounds.write_atomically
+    calls = itertools.count()
+
+    def write_until_full(path: Path, fill: Any) -> None:
+        if next(calls) == 8:
+            raise OSError(28, "No space left on device", str(path))
+        write(path, fill)
+
+    monkeypatch.setattr(rounds, "write_atomically", write_until_full)
+    with pytest.raises(OSError, match="No space left"):
+        measure(tmp_path, models, quiet)
+    monkeypatch.undo()
+    kept = table(tmp_path / "out" / "runs.csv")
+    assert 0 < len(kept) < 15
+    _, _, log = measure(tmp_path, models, quiet)
+    assert len(log) == 15 - len(kept)
+
+
+def test_more_repeats_are_added_to_those_that_are_there(tmp_path: Path) -> None:
+    models = models_in(tmp_path, "AB")
+    measure(tmp_path, models, quiet, repeats=1)
+    _, _, log = measure(tmp_path, models, quiet, repeats=3)
+    assert sorted(log) == [("A", 2), ("A", 3), ("B", 2), ("B", 3)]
+
+
+def test_a_changed_model_is_run_again_and_one_that_is_gone_is_forgotten(tmp_path: Path) -> None:
+    measure(tmp_path, models_in(tmp_path, "ABC"), lambda *_: {"name": ".parquet"})
+    write_model(tmp_path / "models" / "B", "print()")
+    runtimes, _, log = measure(tmp_path, models_in(tmp_path, "A") + models_of_folder(tmp_path, "B"), quiet)
+    assert {team for team, _ in log} == {"B"}
+    assert [row["team"] for row in runtimes] == ["A", "B"]
+    assert sorted(path.name for path in (tmp_path / "out" / "submissions").iterdir()) == ["A.parquet", "B.csv"]
+
+
+def models_of_folder(folder: Path, team: str) -> list[Model]:
+    found = find_model(folder / "models" / team, team)
+    assert isinstance(found, Model)
+    return [found]
+
+
+def test_other_settings_or_hardware_are_refused(tmp_path: Path) -> None:
+    models = models_in(tmp_path, "A")
+    measure(tmp_path, models, quiet)
+    with pytest.raises(UsageError, match=r"measured in another way: time_limit: 99.0 instead of 20.0"):
+        measure(tmp_path, models, quiet, settings={"time_limit": 99.0})
+    with pytest.raises(UsageError, match="cpu: two instead of one"):
+        measure(tmp_path, models, quiet, machine={"cpu": "two", "cores": 2})
+    with pytest.raises(UsageError, match="seed: 5 instead of 0"):
+        measure(tmp_path, models, quiet, seed=5)
+    (tmp_path / "data" / "more.txt").write_text("x")
+    with pytest.raises(UsageError, match="data"):
+        measure(tmp_path, models, quiet)
+
+
+@pytest.mark.parametrize("name", ["hardware.json", "runs.csv"])
+@pytest.mark.parametrize("content", ["", "{", "a,b\n1,2\n", "round\nx\n"])
+def test_damaged_files_are_said(tmp_path: Path, name: str, content: str) -> None:
+    models = models_in(tmp_path, "A")
+    measure(tmp_path, models, quiet)
+    (tmp_path / "out" / name).write_text(content)
+    with pytest.raises(UsageError, match=f"{name} is damaged"):
+        measure(tmp_path, models, quiet)
+
+
+def test_a_second_run_in_the_same_folder_is_refused(tmp_path: Path) -> None:
+    models = models_in(tmp_path, "A")
+
+    def start_another(model: Model, number: int, before: int) -> dict[str, Any]:
+        with pytest.raises(UsageError, match="another podium run is at work"):
+            measure(tmp_path, models, quiet)
+        return {}
+
+    assert len(measure(tmp_path, models, start_another, repeats=1)[2]) == 1

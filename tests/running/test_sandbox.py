@@ -1,0 +1,196 @@
+"""Models that attack, in the sandbox: each fails without harm."""
+
+import ctypes
+import json
+import platform
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from podium.running import engines
+from podium.running.models import Model, find_model
+from podium.running.rounds import _outcome
+from podium.running.supervisor import KEYCTL
+from tests.running.support import needs_sandbox, settings_for, write_model
+from tests.support.hostile import HOSTILE, PRELUDE, SECRET, Hostile
+
+pytestmark = needs_sandbox
+
+
+# One of each kind; the others are run with the slow tests.
+QUICK = {
+    "network, IPv4 and IPv6",
+    "the machine's unix sockets, with a path and abstract",
+    "the solution, other models, home, the results",
+    "other processes in /proc, and open files it inherited",
+    "writing outside",
+    "submission.csv as a link to the solution",
+    "more processes than allowed",
+    "memory beyond the limit, in many processes",
+    "an endless loop in a grandchild that left its session",
+    "terminal escapes in its output",
+    "set-uid programs",
+}
+
+
+# The numbers of system calls, which libc does not wrap.
+ADD_KEY = {"x86_64": 248, "aarch64": 217}
+KEYCTL_READ = 11
+
+
+class Bait:
+    """What there is to be had on a machine, and a note of who came."""
+
+    def __init__(self, folder: Path) -> None:
+        self.visitors: list[str] = []
+        self.folder = folder
+        self.sockets = [
+            self._listen(socket.AF_INET, ("0.0.0.0", 0)),
+            self._listen(socket.AF_INET6, ("::", 0)),
+            self._listen(socket.AF_UNIX, str(folder / "socket")),
+            self._listen(socket.AF_UNIX, f"\0{folder}"),
+        ]
+        self.files = [
+            folder / "podium-solution.csv",
+            folder / "models/other/podium-model.py",
+            folder / "home/podium-home.txt",
+        ]
+        for file in self.files:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(SECRET)
+        number = ADD_KEY.get(platform.machine())
+        secret = SECRET.encode()
+        self.key = number and ctypes.CDLL(None).syscall(number, b"user", b"podium", secret, len(secret), -3)
+        if self.key and self.key > 0:  # a container may forbid keys
+            assert ctypes.CDLL(None).syscall(KEYCTL[platform.machine()], KEYCTL_READ, self.key, None, 0) == len(
+                secret
+            )
+        self.process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
+
+    def _listen(self, family: int, address: object) -> socket.socket:
+        one = socket.socket(family)
+        one.bind(address)  # type: ignore[arg-type]
+        one.listen()
+        threading.Thread(target=self._note, args=(one,), daemon=True).start()
+        return one
+
+    def _note(self, one: socket.socket) -> None:
+        try:
+            while True:
+                one.accept()[0].close()
+                self.visitors.append(str(one.family))
+        except OSError:
+            return
+
+    def describe(self) -> str:
+        return json.dumps(
+            {
+                "port": self.sockets[0].getsockname()[1],
+                "port6": self.sockets[1].getsockname()[1],
+                "address": "127.0.0.2",
+                "unix": str(self.folder / "socket"),
+                "abstract": str(self.folder),
+                "files": [str(file) for file in self.files],
+                "pid": self.process.pid,
+                "marker": f"left over of {self.folder}",
+                "key": self.key,
+            }
+        )
+
+    def close(self) -> None:
+        for one in self.sockets:
+            one.shutdown(socket.SHUT_RDWR)
+            one.close()
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture
+def bait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bait]:
+    monkeypatch.setenv("SECRET", SECRET)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    made = Bait(tmp_path)
+    yield made
+    made.close()
+
+
+def model_of(folder: Path, source: str) -> Model:
+    model = find_model(write_model(folder, source), "team")
+    assert isinstance(model, Model)
+    return model
+
+
+def left_over(folder: Path) -> list[str]:
+    """Processes on this machine that a hostile model started."""
+    marker = f"left over of {folder}"
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = path.read_text(errors="replace")
+        except OSError:
+            continue
+        found += [command] if marker in command.split("\0") else []
+    return found
+
+
+def test_the_quick_ones_are_there() -> None:
+    assert {one.name for one in HOSTILE} > QUICK
+
+
+@pytest.mark.parametrize("name", ["the machine's unix sockets", "the solution"])
+def test_without_a_sandbox_the_same_attacks_reach_what_they_are_after(
+    name: str, tmp_path: Path, bait: Bait
+) -> None:
+    """Otherwise the tests below would prove nothing."""
+    [hostile] = [one for one in HOSTILE if one.name.startswith(name)]
+    model = model_of(tmp_path / "models" / "team", PRELUDE + hostile.source.replace('"/"', "BAIT['abstract']"))
+    (model.folder / "bait.json").write_text(bait.describe())
+    (model.folder / "link").symlink_to(bait.files[0])
+    assert "REACHED" in engines.run(model, settings_for(tmp_path)).log
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [pytest.param(one, marks=() if one.name in QUICK else pytest.mark.slow, id=one.name) for one in HOSTILE],
+)
+def test_hostile_models_fail_without_harm(
+    hostile: Hostile, tmp_path: Path, bait: Bait, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "PROCESSES", 64)
+    settings = settings_for(
+        tmp_path, sandbox="bubblewrap", time_limit=1.5 if hostile.outcome == "time limit" else 60.0
+    )
+    model = model_of(tmp_path / "models" / "team", PRELUDE + hostile.source)
+    (model.folder / "bait.json").write_text(bait.describe())
+    (model.folder / "link").symlink_to(bait.files[0])
+    before = {path: path.lstat() for path in sorted(tmp_path.rglob("*")) if not path.is_dir()}
+    run = engines.run(model, settings)
+
+    assert _outcome(run.measured, run.log, settings).startswith(hostile.outcome), run
+    assert hostile.said in run.log
+    assert "REACHED" not in run.log
+    assert SECRET not in run.log
+    assert SECRET.encode() not in run.submission
+    assert all(one.isprintable() or one in "\n\t" for one in run.log)
+    assert len(run.log) < 2 * engines.LOG_BYTES
+    assert run.measured["seconds"] < settings.time_limit + 30
+    assert bool(run.submission) == (hostile.outcome == "done")
+    assert bait.visitors == []
+    assert bait.process.poll() is None
+    assert left_over(tmp_path) == []
+    after = {path: path.lstat() for path in sorted(tmp_path.rglob("*")) if not path.is_dir()}
+    assert {path: (s.st_size, s.st_mtime_ns) for path, s in before.items()} == {
+        path: (s.st_size, s.st_mtime_ns) for path, s in after.items()
+    }
+
+
+def test_the_documentation_lists_every_attack() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "running.md").read_text(encoding="utf-8")
+    table = text.partition("| what a model tries |")[2].splitlines()[2:]
+    listed = [line.split("|")[1].strip() for line in table if line.startswith("|")]
+    assert listed == [hostile.name for hostile in HOSTILE]

@@ -1,0 +1,61 @@
+"""How long does `podium make` take, and how much memory, for a corpus of PERSUADE's size?
+
+python -m benchmarks.make [CORPUS]
+
+Without CORPUS, a made-up one of as many essays is made, with some 480 MB of text.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.measure import machine, memory_of, print_table
+from tests.support.corpora import add_prompts, make_corpus
+
+PERSUADE_ESSAYS = 25_996
+ESSAYS_AT_ONCE = 2_000
+MEGABYTE = 2**20
+
+PROGRAM = """
+import contextlib, io, time
+from podium import cli
+start = time.perf_counter()
+with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+    code = cli.main(["make", {corpus!r}, "--out", {out!r}])
+assert code == 0
+print(time.perf_counter() - start)
+"""
+READING = """
+import time
+import pandas as pd
+start = time.perf_counter()
+pd.read_csv({corpus!r})
+print(time.perf_counter() - start)
+"""
+
+
+def main(corpus: Path | None) -> None:
+    print(machine())
+    with tempfile.TemporaryDirectory() as folder:
+        if corpus is None:
+            corpus = Path(folder, "corpus.csv")
+            write_corpus(corpus, PERSUADE_ESSAYS)
+        size = f"{corpus.stat().st_size / MEGABYTE:,.0f} MB"
+        rows = []
+        for what, program in (("pandas reads it", READING), ("podium make", PROGRAM)):
+            seconds, megabytes = memory_of(program.format(corpus=str(corpus), out=str(Path(folder, "files"))))
+            rows.append([what, f"{seconds:.1f}", f"{megabytes:,.0f}"])
+        print_table(f"A corpus of {size}", ["", "seconds", "MB at most"], rows)
+
+
+def write_corpus(path: Path, essays: int) -> None:
+    """Made-up essays, a few at a time, as a PERSUADE-shaped file."""
+    for seed, start in enumerate(range(0, essays, ESSAYS_AT_ONCE)):
+        part = add_prompts(make_corpus(min(ESSAYS_AT_ONCE, essays - start), seed))
+        part = part.drop(columns="predictionstring").assign(essay_id_comp=part["essay_id_comp"] + f"-{seed}")
+        # As in the original, the text of the whole essay is in each of its rows.
+        part.to_csv(path, index=False, mode="a" if seed else "w", header=not seed)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)

@@ -1,0 +1,1 @@
+"""From a corpus to a live competition, on Kaggle and other platforms."""

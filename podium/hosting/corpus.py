@@ -1,0 +1,663 @@
+"""From an annotated corpus to the files of a competition with the Unified Metric.
+
+The corpus is a table with one row per segment, as PERSUADE and the Feedback Prize have it:
+
+    essay_id_comp, essay_id or id     the essay
+    discourse_type                    one of the metric's types; rows that are "Unannotated" are dropped
+    predictionstring                  the positions of the segment's words in the essay, or instead
+    discourse_start, discourse_end    positions of its characters in full_text
+    discourse_effectiveness           Ineffective, Adequate or Effective: 0, 0 or 1
+    ell_status, gender, …             the writer's demographics; prompt_name
+
+What is decided here, beside what `metric.py` says of the truth:
+
+* Character positions become word positions by the organisers' rule: words are what str.split() makes of
+  the full text; the segment's first word is the number of words of the text before it, and it has as many
+  words as its own text, up to the last word of the essay.
+* An essay of which a segment lacks its effectiveness or its words, or has words beyond the end of its text,
+  is left out whole: a model that finds this segment must not be punished.
+* Segments that overlap lose words here, by the metric's own rule, so that the files hold what is scored.
+* Essays are drawn for the test, and of those for the public leaderboard, within every combination of the
+  sub-populations that are scored and the prompt.  Essays with the same text, spaces aside, stay together.
+* The sample submission repeats for each essay the segments of the training essay whose length is nearest, with
+  the share of effective segments of their type: it follows from public files, and its score is no accident.
+* Files are in the order of the essays' ids, so that the same corpus in another order gives the same files.
+"""
+
+import bisect
+import csv
+import gzip
+import io
+import re
+import zlib
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium import hosted, progress
+from podium.companions.unified import SMALL_SUBPOPULATION
+from podium.errors import HostError, UsageError
+from podium.files import read_table
+from podium.hosting.folders import LONGEST_FIELD, PERFECT, SAMPLE, SOLUTION, Files, check_leaks, text_table
+from podium.hosting.split import TRAIN, split
+from podium.scoring import PARTS, USAGE
+
+__all__ = ["Column", "Corpus", "make", "read_corpus", "section", "word_positions"]
+
+metric = hosted.module("unified")
+
+ESSAY_IDS = ("essay_id_comp", "essay_id", "id")
+UNANNOTATED = "Unannotated"
+EFFECTIVENESS = {"Ineffective": 0, "Adequate": 0, "Effective": 1}
+PROMPT = "prompt_name"
+DEMOGRAPHICS = (
+    "gender",
+    "grade_level",
+    "ell_status",
+    "race_ethnicity",
+    "economically_disadvantaged",
+    "student_disability_status",
+)
+OFFSETS = ("discourse_start", "discourse_end")
+TEXT = "full_text"
+TYPE, WORDS, LABEL = "discourse_type", "predictionstring", metric.LABEL_COLUMN
+USED = (*ESSAY_IDS, TYPE, WORDS, LABEL, *OFFSETS, TEXT, PROMPT, *DEMOGRAPHICS)
+
+ESSAY_ID, ROW_ID = "essay_id", "row_id"
+FEW_SEGMENTS = 1.5  # per essay; the Feedback Prize has 9
+ITEMS_SHOWN = 5
+CHARACTERS_SHOWN = 60
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+# ---------------------------------------------------------------------------------------------
+# Reading the corpus
+# ---------------------------------------------------------------------------------------------
+
+
+class Column(NamedTuple):
+    """A column of texts, each distinct one held once: (n,) codes into `values`, of which "" is missing."""
+
+    codes: Ints
+    values: list[str]
+
+    def missing(self) -> Bools:
+        """Where there is nothing, (n,)."""
+        return np.array([not value for value in self.values], dtype=bool)[self.codes]
+
+    def take(self, rows: Bools | Ints) -> "Column":
+        return Column(self.codes[rows], self.values)
+
+    def texts(self, rows: Ints) -> list[str | None]:
+        """The texts of some rows, None where missing."""
+        return [self.values[code] or None for code in self.codes[rows].tolist()]
+
+    def mapped(self, function: Callable[[str], int]) -> Ints:
+        """A number for each text, (n,)."""
+        return np.array([function(value) for value in self.values], dtype=np.int64)[self.codes]
+
+
+class Corpus(NamedTuple):
+    """The columns of a corpus that are used, and the names of all of them."""
+
+    columns: dict[str, Column]
+    names: list[str]
+    rows: int
+
+
+def read_corpus(path: Path, further: Iterable[str] = ()) -> Corpus:
+    """Read a .csv, .csv.gz or .parquet file; every value stays the text that it is, blanks are missing.
+
+    Parameters
+    ----------
+    path : Path
+    further : names of columns to keep beside those that are known
+
+    Raises
+    ------
+    UsageError
+        There is no such file.
+    HostError
+        It is no table.
+    """
+    if path.suffix == ".parquet":
+        frame = read_table(path, (), HostError)
+        texts = frame.astype(object).where(frame.notna(), "").astype(str)
+        return _collected(list(texts.columns), texts.itertuples(index=False), {*USED, *further}, str(path))
+    try:
+        with path.open("rb") as raw, progress.shown("reading") as show:
+            size = path.stat().st_size
+            binary: Any = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
+            csv.field_size_limit(LONGEST_FIELD)
+            with io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as file:
+                rows = _followed(csv.reader(file, strict=True), lambda: show(raw.tell(), size))
+                return _collected(next(rows, []), rows, {*USED, *further}, str(path))
+    except UnicodeDecodeError as problem:
+        raise HostError(f"{path} is not UTF-8 text: {problem}") from None
+    except (csv.Error, EOFError, zlib.error, gzip.BadGzipFile) as problem:
+        raise HostError(f"{path} is not a CSV table: {problem}") from None
+    except OSError as problem:
+        raise UsageError(f"cannot read {path}: {problem.strerror}") from None
+
+
+def _followed(rows: Iterator[list[str]], show: Callable[[], None]) -> Iterator[list[str]]:
+    for number, row in enumerate(rows):
+        if number % 10_000 == 0:
+            show()
+        if row:
+            yield row
+
+
+def _collected(names: list[str], rows: Iterable[Any], used: set[str], path: str) -> Corpus:
+    if len(names) == 1 and ";" in names[0]:
+        raise HostError(f"{path}: expected commas between the columns, found semicolons")
+    kept = [(place, name) for place, name in enumerate(names) if name in used]
+    repeated = [name for _, name in kept if names.count(name) > 1]
+    if repeated:
+        raise HostError(f"{path}: expected one column {repeated[0]}, found {names.count(repeated[0])}")
+    codes = [array("q") for _ in kept]
+    numbers: list[dict[str, int]] = [{} for _ in kept]
+    places = [(place, number, code.append) for (place, _), number, code in zip(kept, numbers, codes)]
+    for count, row in enumerate(rows, 1):
+        if len(row) != len(names):
+            raise HostError(
+                f"{path}: expected {len(names)} fields, as in the header, found {len(row)} in row {count:,}"
+            )
+        for place, number, append in places:
+            text = row[place]
+            append(number.setdefault(text if text.strip() else "", len(number)))
+    columns = {
+        name: Column(np.frombuffer(code, dtype=np.int64) if code else np.zeros(0, dtype=np.int64), list(number))
+        for (_, name), number, code in zip(kept, numbers, codes)
+    }
+    return Corpus(columns, names, len(codes[0]) if codes else 0)
+
+
+# ---------------------------------------------------------------------------------------------
+# The files
+# ---------------------------------------------------------------------------------------------
+
+
+def make(
+    corpus: Corpus,
+    attributes: list[str],
+    test_share: float = 0.4,
+    public_share: float = 0.3,
+    seed: int = 0,
+    essay_id: str | None = None,
+    spellings: Mapping[str, str] | None = None,
+) -> Files:
+    """The files of a competition.
+
+    Parameters
+    ----------
+    corpus : Corpus, one row per segment
+    attributes : list of str
+        The columns whose values are the sub-populations to score.
+    test_share : float in (0, 1)
+        The share of the essays that are scored; the others are for training.
+    public_share : float in (0, 1)
+        The share of the scored essays that make the public leaderboard.
+    seed : int
+    essay_id : the column that names the essays; without it, the one of `ESSAY_IDS` that is there
+    spellings : what types and labels of the corpus are called here, by what they are called there
+
+    Raises
+    ------
+    HostError
+        The corpus is malformed, or too small to split.
+    """
+    columns, named = _check_columns(corpus, attributes, essay_id)
+    _check(columns[ESSAY_ID], named, columns[ESSAY_ID].missing(), "a value in every row")
+    type_of = _spelt(columns[TYPE], TYPE, (*metric.DISCOURSE_TYPES, UNANNOTATED), spellings or {})
+    label_of = _spelt(columns[LABEL], LABEL, tuple(EFFECTIVENESS), spellings or {}, may_lack=True)
+    _check_spellings(corpus, spellings or {})
+    annotated = np.flatnonzero(type_of < len(metric.DISCOURSE_TYPES))
+    if not len(annotated):
+        raise HostError("the corpus has no annotated row")
+    essays_in_all = len(columns[ESSAY_ID].values)
+    columns = {name: column.take(annotated) for name, column in columns.items()}
+    discourse_type = type_of[annotated]
+    effective = np.array([*EFFECTIVENESS.values(), -1])[label_of[annotated]]
+
+    ids, essay = _sorted(columns[ESSAY_ID])
+    first_row = np.unique(essay, return_index=True)[1]
+    kept_columns = [name for name in (*DEMOGRAPHICS, PROMPT) if name in columns]
+    kept_columns = list(dict.fromkeys([*kept_columns, *attributes]))
+    writers = {name: _of_essays(columns[name], name, essay, first_row, annotated) for name in kept_columns}
+    texts = _of_essays(columns[TEXT], TEXT, essay, first_row, annotated) if TEXT in columns else None
+    first, last, counts_of_words = _words(columns, annotated)
+
+    lacking = {"effectiveness": effective < 0, "words": last < first, "beyond": counts_of_words.beyond}
+    complete = np.ones(len(ids), dtype=bool)
+    complete[essay[lacking["effectiveness"] | lacking["words"] | lacking["beyond"]]] = False
+    if not complete.any():
+        raise HostError("every essay of the corpus lacks the effectiveness or the words of a segment")
+    every = metric.Segments(
+        essay, first, last, discourse_type, effective.astype(np.float64), np.arange(len(annotated))
+    )
+    given = every.take(complete[essay])
+    kept = metric.remove_overlaps(given)
+
+    twins = (
+        ids if texts is None else [" ".join(text.split()) if text else name for text, name in zip(texts, ids)]
+    )
+    chosen = np.flatnonzero(complete).tolist()
+    by = [*attributes, *([PROMPT] if PROMPT in writers and PROMPT not in attributes else [])]
+    part = np.full(len(ids), "", dtype=object)
+    part[complete] = split(
+        [ids[item] for item in chosen],
+        [tuple(writers[name][item] or "" for name in by) for item in chosen],
+        [twins[item] for item in chosen],
+        test_share,
+        public_share,
+        seed,
+    )
+    files = _tables(kept, ids, writers, texts, part)
+    counts = {
+        "rows": corpus.rows,
+        f"rows that are {UNANNOTATED}: dropped": corpus.rows - len(annotated),
+        "essays without any other row: dropped": essays_in_all - len(ids),
+        "segments without effectiveness": int(lacking["effectiveness"].sum()),
+        "segments without words": int(lacking["words"].sum()),
+        "segments with words beyond their text": int(lacking["beyond"].sum()),
+        "essays with such a segment: left out": int((~complete).sum()),
+        "segments whose characters end beyond their text: cut": counts_of_words.cut,
+        "segments whose words are not those of their characters": counts_of_words.different,
+        "segments that overlap an earlier one: trimmed": int((kept.first > first[kept.row]).sum()),
+        "segments of which one word or none was left: discarded": len(given.row) - len(kept.row),
+        "essays with the text of another one: kept together": len(chosen)
+        - len({twins[item] for item in chosen}),
+        "essays": len(chosen),
+        "segments": len(kept.row),
+    }
+    warnings = []
+    if len(annotated) < FEW_SEGMENTS * len(ids):
+        warnings.append(
+            f"{len(annotated):,} segments in {len(ids):,} essays: does {named} name the essays, or their "
+            "segments?"
+        )
+    for what in (
+        "segments with words beyond their text",
+        "segments whose words are not those of their characters",
+    ):
+        if counts[what]:
+            warnings.append(f"{what}: {counts[what]:,}")
+    of_parts = {
+        name: [value for value, yes in zip(values, complete) if yes] for name, values in writers.items()
+    }
+    sizes = _subpopulations(of_parts, part[complete], attributes)
+    missing = {name: sum(value is None for value in values) for name, values in of_parts.items()}
+    report = [
+        "# The competition's files",
+        f"Drawn with seed {seed}: {test_share:g} of the essays for the test, {public_share:g} of those Public. "
+        f"The column {named} names the essays.",
+        *(f"**{warning}**" for warning in warnings),
+        section("The corpus", {"what": list(counts), "number": list(counts.values())}),
+        *_left_out([name for name, yes in zip(ids, complete) if not yes]),
+        section("Missing, in essays", {"attribute": list(missing), "missing": list(missing.values())}),
+        section("Sub-populations, in essays", sizes),
+        *_small(sizes),
+        section("Scores, to compare with those on the site", _scores(files, attributes)),
+    ]
+    made = files._replace(report="\n\n".join(report) + "\n", warnings=warnings)
+    check_leaks(made, ESSAY_ID, TEXT)
+    return made
+
+
+def _check_columns(
+    corpus: Corpus, attributes: list[str], essay_id: str | None
+) -> tuple[dict[str, Column], str]:
+    """The columns, that of the essays as `ESSAY_ID`; what is needed is there.  And what names the essays."""
+    candidates = [essay_id] if essay_id else [name for name in ESSAY_IDS if name in corpus.names]
+    if len(candidates) > 1:
+        raise HostError(
+            f"expected one column that names the essays, found {' and '.join(candidates)}: say which, such as "
+            f"--essay-id {candidates[0]}"
+        )
+    required = [*candidates, TYPE, LABEL, *attributes]
+    if WORDS not in corpus.names:
+        required += [*OFFSETS, TEXT]
+    lacking = [name for name in required if name not in corpus.names]
+    if not candidates:
+        lacking.insert(0, " or ".join(ESSAY_IDS))
+    if lacking:
+        raise HostError(f"the corpus lacks columns: {', '.join(lacking)}. It has: {', '.join(corpus.names)}")
+    columns = {name: column for name, column in corpus.columns.items() if name not in ESSAY_IDS}
+    return columns | {ESSAY_ID: corpus.columns[candidates[0]]}, candidates[0]
+
+
+def _check(column: Column, name: str, wrong: Bools, expected: str, rows: Ints | None = None) -> None:
+    """Raise where values are `wrong`; `rows` are the numbers of their rows, from 0, in the corpus."""
+    faulty = np.flatnonzero(wrong)
+    if not len(faulty):
+        return
+    numbers = faulty if rows is None else rows[faulty]
+    shown = [
+        f"row {number + 1:,} ({repr(column.values[column.codes[row]])[:CHARACTERS_SHOWN]})"
+        for row, number in zip(faulty[:ITEMS_SHOWN].tolist(), numbers.tolist())
+    ]
+    raise HostError(
+        f"{name}: expected {expected}. Wrong in {len(faulty):,} row{'s' * (len(faulty) > 1)} of the corpus: "
+        f"{_listed(shown, len(faulty))}"
+    )
+
+
+def _listed(shown: list[str], total: int) -> str:
+    return ", ".join(shown[:ITEMS_SHOWN]) + (
+        f" and {total - ITEMS_SHOWN:,} more" if total > ITEMS_SHOWN else ""
+    )
+
+
+def _spelt(
+    column: Column, name: str, known: tuple[str, ...], spellings: Mapping[str, str], may_lack: bool = False
+) -> Ints:
+    """Index of each row's value among those known, (n,); their number where missing, if that may be."""
+    index = {text: number for number, text in enumerate(known)} | ({"": len(known)} if may_lack else {})
+    numbers = column.mapped(lambda text: index.get(spellings.get(text, text), -1))
+    expected = f"one of {', '.join(known)} (--map 'THEIRS=OURS' says what other words mean)"
+    _check(column, name, numbers < 0, expected)
+    return numbers
+
+
+def _check_spellings(corpus: Corpus, spellings: Mapping[str, str]) -> None:
+    found = {text for name in (TYPE, LABEL) for text in corpus.columns[name].values}
+    unused = [text for text in spellings if text not in found]
+    if unused:
+        raise HostError(f"--map: {', '.join(map(repr, unused))} occurs neither in {TYPE} nor in {LABEL}")
+
+
+def _sorted(column: Column) -> tuple[list[str], Ints]:
+    """The distinct texts that occur, sorted, and the index of each row's, (n,)."""
+    occur = sorted(np.unique(column.codes).tolist(), key=column.values.__getitem__)
+    index = np.zeros(len(column.values), dtype=np.int64)
+    index[occur] = np.arange(len(occur))
+    return [column.values[code] for code in occur], index[column.codes]
+
+
+def _of_essays(column: Column, name: str, essay: Ints, first_row: Ints, rows: Ints) -> list[str | None]:
+    """The one value of each essay."""
+    wrong = column.codes != column.codes[first_row][essay]
+    _check(column, name, wrong, "one value per essay, that of its first row", rows)
+    return column.texts(first_row)
+
+
+# ---------------------------------------------------------------------------------------------
+# Words
+# ---------------------------------------------------------------------------------------------
+
+
+class WordCounts(NamedTuple):
+    """What was found beside the words: (n,) where they are beyond their text; numbers of segments."""
+
+    beyond: Bools
+    cut: int
+    different: int
+
+
+def _words(columns: dict[str, Column], rows: Ints) -> tuple[Ints, Ints, WordCounts]:
+    """First and last word of each segment, (n,) each, last < first where it has none."""
+    located = all(name in columns for name in (*OFFSETS, TEXT))
+    nowhere = np.zeros(len(rows), dtype=bool)
+    nothing = np.zeros(len(rows), dtype=np.int64), np.full(len(rows), -1), 0
+    first, last, cut = _words_of_characters(columns, rows) if located else nothing
+    if WORDS not in columns:
+        return first, last, WordCounts(nowhere, cut, 0)
+    column = columns[WORDS]
+    firsts, lasts = metric.parse_predictionstrings([text or "0" for text in column.values])
+    given_first, given_last = firsts[column.codes], lasts[column.codes]
+    _check(column, WORDS, given_last < 0, "positions such as '45 46 47', counted from 0, without a gap", rows)
+    given_last = np.where(column.missing(), -1, given_last)
+    beyond = nowhere
+    if TEXT in columns:
+        words = columns[TEXT].mapped(lambda text: len(text.split()))
+        beyond = ~columns[TEXT].missing() & (given_last >= words)
+    both = (given_last >= given_first) & (last >= first)
+    different = int((both & ((first != given_first) | (last != given_last))).sum())
+    return given_first, given_last, WordCounts(beyond, 0, different)
+
+
+def _words_of_characters(columns: dict[str, Column], rows: Ints) -> tuple[Ints, Ints, int]:
+    """First and last word by characters, (n,) each, and how many segments end beyond their text."""
+    start, end = (_offsets(columns[name], name, rows) for name in OFFSETS)
+    located = (start >= 0) & (end >= 0)
+    _check(columns[OFFSETS[1]], OFFSETS[1], located & (end <= start), f"more than {OFFSETS[0]}", rows)
+    text = columns[TEXT]
+    first, last = np.zeros(len(rows), dtype=np.int64), np.full(len(rows), -1)
+    order = np.flatnonzero(located)
+    order = order[np.argsort(text.codes[order], kind="stable")]
+    code, bounds = -1, WordBounds([], [])
+    for row in order.tolist():
+        if text.codes[row] != code:
+            code = int(text.codes[row])
+            bounds = WordBounds.of(text.values[code])
+        first[row], last[row] = bounds.words(int(start[row]), int(end[row]))
+    lengths = text.mapped(len)
+    return first, last, int((located & (end > lengths)).sum())
+
+
+class WordBounds(NamedTuple):
+    """Where the words of a text start and end."""
+
+    starts: list[int]
+    ends: list[int]
+
+    @classmethod
+    def of(cls, text: str) -> "WordBounds":
+        spans = [match.span() for match in re.finditer(r"\S+", text)]
+        return cls([start for start, _ in spans], [end for _, end in spans])
+
+    def words(self, start: int, end: int) -> tuple[int, int]:
+        """First and last word of the characters from start to before end."""
+        first = bisect.bisect_left(self.starts, start)
+        number = bisect.bisect_left(self.starts, end) - bisect.bisect_right(self.ends, start)
+        return first, min(first + number, len(self.starts)) - 1
+
+
+def word_positions(full_text: str, start: int, end: int) -> tuple[int, int]:
+    """First and last word of the characters from start to before end, by the organisers' rule.
+
+    Examples
+    --------
+    >>> word_positions("I think so. Do you?", 2, 11)
+    (1, 2)
+
+    From within a word, what is before counts as a word, and what is left of it as another:
+
+    >>> word_positions("I think so. Do you?", 4, 11)
+    (2, 3)
+
+    The last word of the essay is the last word of any segment; one that starts behind it has no words:
+
+    >>> word_positions("I think so. Do you?", 17, 99), word_positions("I think so. Do you?", 50, 99)
+    ((5, 4), (5, 4))
+    """
+    return WordBounds.of(full_text).words(start, end)
+
+
+def _offsets(column: Column, name: str, rows: Ints) -> Ints:
+    """Positions of characters, (n,); -1 where missing."""
+
+    def number(text: str) -> int:
+        if re.fullmatch(r"[0-9]{1,9}(\.0*)?", text):
+            return int(text.partition(".")[0])
+        return -2 if text else -1
+
+    numbers = column.mapped(number)
+    _check(column, name, numbers == -2, "a whole number, at least 0", rows)
+    return numbers
+
+
+# ---------------------------------------------------------------------------------------------
+# The tables
+# ---------------------------------------------------------------------------------------------
+
+
+def _tables(
+    segments: Any,
+    ids: list[str],
+    writers: dict[str, list[str | None]],
+    texts: list[str | None] | None,
+    part: npt.NDArray[np.object_],
+) -> Files:
+    essay = segments.essay.tolist()
+    place = np.arange(len(essay)) - np.searchsorted(segments.essay, segments.essay) + 1
+    words = _predictionstrings(segments)
+    columns: dict[str, list[Any]] = {
+        ROW_ID: [f"{ids[item]}:{number}" for item, number in zip(essay, place.tolist())],
+        ESSAY_ID: [ids[item] for item in essay],
+        TYPE: [metric.DISCOURSE_TYPES[number] for number in segments.discourse_type.tolist()],
+        WORDS: words,
+        LABEL: segments.d1.astype(np.int64).tolist(),
+        **{name: [values[item] for item in essay] for name, values in writers.items()},
+        USAGE: part[segments.essay].tolist(),
+    }
+    table = text_table(columns)
+    tested = part[segments.essay] != TRAIN
+    solution = table[tested].reset_index(drop=True)
+    perfect = solution[[ROW_ID, ESSAY_ID, TYPE, WORDS]].copy()
+    for column, value in zip(metric.PROBABILITY_COLUMNS, (1 - solution[LABEL], solution[LABEL])):
+        perfect[column] = value.astype(object)
+    public = {"train.csv": table[~tested].drop(columns=USAGE).reset_index(drop=True)}
+    if texts is not None:
+        for name, chosen in (("train_essays.csv", part == TRAIN), ("test_essays.csv", np.isin(part, PARTS))):
+            which = np.flatnonzero(chosen).tolist()
+            public[name] = text_table(
+                {ESSAY_ID: [ids[item] for item in which], TEXT: [texts[item] for item in which]}
+            )
+    public[SAMPLE] = _sample(segments, ids, texts, part, words)
+    return Files(public, {SOLUTION: solution, PERFECT: perfect}, "", [])
+
+
+def _predictionstrings(segments: Any) -> list[str]:
+    positions = [str(position) for position in range(int(segments.last.max()) + 1)]
+    return [" ".join(positions[a : b + 1]) for a, b in zip(segments.first.tolist(), segments.last.tolist())]
+
+
+def _sample(
+    segments: Any,
+    ids: list[str],
+    texts: list[str | None] | None,
+    part: npt.NDArray[np.object_],
+    words: list[str],
+) -> pd.DataFrame:
+    """For each essay of the test the segments of the training essay whose length is nearest."""
+    training = np.flatnonzero(part == TRAIN).tolist()
+    tested = np.flatnonzero(np.isin(part, PARTS)).tolist()
+    if texts is None:  # one after the other
+        model = {item: training[number % len(training)] for number, item in enumerate(tested)}
+    else:
+        length = [len((text or "").split()) for text in texts]
+        training.sort(key=lambda item: (length[item], ids[item]))
+        lengths = [length[item] for item in training]
+
+        def nearest(item: int) -> int:
+            after = min(bisect.bisect_left(lengths, length[item]), len(lengths) - 1)
+            before = bisect.bisect_left(lengths, lengths[max(after - 1, 0)])
+            return training[min(before, after, key=lambda place: abs(lengths[place] - length[item]))]
+
+        model = {item: nearest(item) for item in tested}
+    trained = part[segments.essay] == TRAIN
+    kinds = len(metric.DISCOURSE_TYPES)
+    number = np.bincount(segments.discourse_type[trained], minlength=kinds)
+    effective = np.bincount(segments.discourse_type[trained], segments.d1[trained], minlength=kinds)
+    d1 = (effective / np.maximum(number, 1)).round(2).tolist()
+    types, starts = segments.discourse_type.tolist(), np.searchsorted(segments.essay, np.arange(len(ids) + 1))
+    rows = [
+        (f"{ids[item]}:{place}", ids[item], types[row], words[row])
+        for item in tested
+        for place, row in enumerate(range(starts[model[item]], starts[model[item] + 1]), 1)
+    ]
+    row_id, essay_id, kind, predictionstring = (list(column) for column in zip(*rows))
+    return text_table(
+        {
+            ROW_ID: row_id,
+            ESSAY_ID: essay_id,
+            TYPE: [metric.DISCOURSE_TYPES[number] for number in kind],
+            WORDS: predictionstring,
+            metric.PROBABILITY_COLUMNS[0]: [f"{1 - d1[number]:.2f}" for number in kind],
+            metric.PROBABILITY_COLUMNS[1]: [f"{d1[number]:.2f}" for number in kind],
+        }
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+# The report
+# ---------------------------------------------------------------------------------------------
+
+
+def section(title: str, table: Mapping[str, list[Any]]) -> str:
+    """A heading and a Markdown table of columns; numbers are on the right."""
+    numeric = [all(isinstance(value, int | float) for value in column) for column in table.values()]
+    rule = ["--:" if right else "---" for right in numeric]
+    rows = [list(table), rule, *([_cell(value) for value in row] for row in zip(*table.values()))]
+    return "\n".join([f"## {title}", "", *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.6f}" if isinstance(value, float) else str(value)
+
+
+def _left_out(essay_ids: list[str]) -> list[str]:
+    return [f"Left out: {_listed(essay_ids, len(essay_ids))}."] if essay_ids else []
+
+
+def _subpopulations(
+    writers: dict[str, list[str | None]], part: npt.NDArray[np.object_], attributes: list[str]
+) -> dict[str, list[Any]]:
+    """How many essays of each sub-population are in which part."""
+    table: dict[str, list[Any]] = {name: [] for name in ("attribute", "value", TRAIN, *PARTS)}
+    for attribute in attributes:
+        values = [value or metric.MISSING for value in writers[attribute]]
+        for value in sorted(set(values), key=lambda value: (value == metric.MISSING, value)):
+            here = part[[each == value for each in values]]
+            numbers = [int((here == name).sum()) for name in (TRAIN, *PARTS)]
+            for column, cell in zip(table.values(), (attribute, value, *numbers)):
+                column.append(cell)
+    return table
+
+
+def _small(sizes: dict[str, list[Any]]) -> list[str]:
+    """Those that are too small for the softmin, whose weight grows as scores fall, by luck too."""
+    small = [
+        f"* {attribute} = {value}: {number:,} {name} essays"
+        for attribute, value, _, *numbers in zip(*sizes.values())
+        for name, number in zip(PARTS, numbers)
+        if number < SMALL_SUBPOPULATION
+    ]
+    if not small:
+        return []
+    return [
+        f"Too small for the softmin (fewer than {SMALL_SUBPOPULATION} essays): a low score by chance "
+        "gets a large weight.",
+        "\n".join(small),
+    ]
+
+
+def _scores(files: Files, attributes: list[str]) -> dict[str, list[Any]]:
+    solution = files.private[SOLUTION].astype({LABEL: np.int64})
+    submissions = {
+        f"{folder}/{name}": frame.astype(dict.fromkeys(metric.PROBABILITY_COLUMNS, np.float64))
+        for folder, name, frame in (
+            ("public", SAMPLE, files.public[SAMPLE]),
+            ("private", PERFECT, files.private[PERFECT]),
+        )
+    }
+    table: dict[str, list[Any]] = {"file": list(submissions)}
+    for part in PARTS:
+        rows = solution[solution[USAGE] == part].drop(columns=USAGE)
+        prepared = metric.prepare(rows, ROW_ID, subpopulation_column_names=",".join(attributes))
+        table[part] = [
+            float(prepared.measures(metric.sums_of_groups(prepared.statistics(frame), prepared.groups))[0])
+            for frame in submissions.values()
+        ]
+    return table

@@ -1,0 +1,212 @@
+"""What Kaggle would do with a submission, and show of it, as far as is known.
+
+Kaggle reads both files with pandas, aligns their rows by the row id, splits them by ``Usage`` and calls `score`
+for the Public and for the Private part.  Where the host has switched on “Pass complete submission”, the rows
+are not aligned: each part gets the whole submission.  Participants see the first 280 characters of an
+exception whose class is named ``ParticipantVisibleError``; anything else looks the same to them: `UNEXPECTED`.
+"""
+
+import csv
+import io
+import sys
+import warnings
+import zlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from podium import companions, hosted, scoring
+from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
+from podium.hosting import fresh, kernel
+from podium.hosting.folders import as_texts
+from podium.scoring import ALL, USAGE
+
+__all__ = ["UNEXPECTED", "PartScore", "emulate", "load", "read_solution", "read_submission"]
+
+UNEXPECTED = "Evaluation metric raised an unexpected error"
+
+
+class PartScore(NamedTuple):
+    """What one call of `score` gave.
+
+    Attributes
+    ----------
+    part : "Public" or "Private"; "All" where the solution has no ``Usage``
+    score : float
+    seconds : float, wall time of the call
+    memory, memory_before : int, bytes
+        Peak of the process, and what of it Python, the libraries and the two frames took; None where the
+        system does not tell.
+    """
+
+    part: str
+    score: float
+    seconds: float
+    memory: int | None
+    memory_before: int | None
+
+
+def emulate(
+    metric: hosted.Metric,
+    solution: pd.DataFrame,
+    submission: pd.DataFrame,
+    arguments: dict[str, Any],
+    complete_submission: bool,
+) -> list[PartScore]:
+    """Score a submission as Kaggle would, every part in a fresh process, all in 30 minutes.
+
+    Parameters
+    ----------
+    metric : a module as `podium.hosted.load` returns it
+    solution, submission : DataFrame, as `read_solution` and `read_submission` read them
+    arguments : dict
+        The further arguments of `score`, ``row_id_column_name`` among them.
+    complete_submission : bool
+        Every part is scored with the whole submission, else with the rows whose ids are the part's, in their
+        order.
+
+    Raises
+    ------
+    SubmissionRejected
+        With the text that the participant would see.
+    HostError
+        With what the participant would see in the first line, and below what only the host sees.
+    """
+    source = fresh.read_source(Path(str(metric.__file__)))
+    row_id = arguments["row_id_column_name"]
+    if row_id not in solution:
+        raise HostError(f"the solution has no column {row_id}; it has {', '.join(map(str, solution.columns))}")
+    check_rows(solution, submission, row_id, complete_submission)
+    if not complete_submission:
+        submission = aligned(solution, submission, row_id)
+    parts = scoring.rows_of_parts(solution)
+    check_usage(metric, solution, parts, arguments)
+    seconds_left = fresh.TIME_LIMIT
+    scores = []
+    for part in [part for part in parts if part != ALL] or [ALL]:
+        rows = solution[parts[part]].drop(columns=USAGE, errors="ignore")
+        theirs = submission if complete_submission else submission[parts[part]]
+        answer = run_part(source, rows, theirs, arguments, seconds_left)
+        scores.append(PartScore(part, **answer))
+        seconds_left -= scores[-1].seconds
+    return scores
+
+
+def load(metric: str | Path) -> hosted.Metric:
+    """Load a metric file, by name or path, with what of Kaggle's it may import (`podium.hosted.load`)."""
+    sys.modules.setdefault(kernel.UTILITIES, kernel.metric_utilities())
+    return hosted.load(metric)
+
+
+def read_solution(metric: hosted.Metric, path: Path) -> pd.DataFrame:
+    """The solution as Kaggle reads it, from a CSV file or an official file."""
+    return _read(metric, "read_solution", path, HostError)
+
+
+def read_submission(metric: hosted.Metric, path: Path) -> pd.DataFrame:
+    """The submission as Kaggle reads it, from a CSV file or an official file."""
+    return _read(metric, "read_submission", path, SubmissionRejected)
+
+
+def _read(metric: hosted.Metric, reader: str, path: Path, error: type[ToolError]) -> pd.DataFrame:
+    is_table = path.name.endswith((".csv", ".csv.gz"))
+    if not is_table and hasattr(companions.of(metric), reader):
+        # What the site gets of an official file is its CSV, in which a space stands for an empty text.
+        text = as_texts(getattr(scoring, reader)(metric, path, {})).to_csv(index=False)
+        return read_as_kaggle(io.StringIO(text), path, error)
+    return read_as_kaggle(path, path, error)
+
+
+def read_as_kaggle(file: Path | io.StringIO, name: Path, error: type[ToolError]) -> pd.DataFrame:
+    """Read a CSV file with pandas' defaults: the text "NA" is missing, and "0012" is the number 12."""
+    try:
+        return pd.read_csv(file, low_memory=False)
+    except OSError as problem:
+        if name.is_file() and not problem.errno:
+            raise error(f"{name} is not a CSV table: {problem}") from None
+        raise UsageError(f"cannot read {name}: {problem.strerror}") from None
+    except (ValueError, EOFError, csv.Error, zlib.error) as problem:
+        raise error(f"{name} is not a CSV table: {' '.join(str(problem).split())}") from None
+
+
+def check_rows(
+    solution: pd.DataFrame, submission: pd.DataFrame, row_id: str, complete_submission: bool
+) -> None:
+    """Kaggle's own checks, with its texts.
+
+    Raises
+    ------
+    SubmissionRejected
+    """
+    if row_id not in submission:
+        raise SubmissionRejected(f"ID column {row_id} not found in submission")
+    if not complete_submission:
+        if len(submission) != len(solution):
+            raise SubmissionRejected(
+                f"Submission has {len(submission)} rows but {len(solution)} were expected."
+            )
+        if sorted(map(str, submission[row_id])) != sorted(map(str, solution[row_id])):
+            raise SubmissionRejected(f"Solution and submission values for {row_id} do not match")
+    if submission.isna().to_numpy().any():
+        raise SubmissionRejected("Submission contains null values")
+
+
+def check_usage(
+    metric: hosted.Metric, solution: pd.DataFrame, parts: dict[str, Any], arguments: dict[str, Any]
+) -> None:
+    """No item, such as an essay, is in several parts.
+
+    Raises
+    ------
+    HostError
+    """
+    if hasattr(metric, "prepare"):
+        frame = solution[parts[ALL]].drop(columns=USAGE, errors="ignore")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                prepared = metric.prepare(frame, **arguments)
+            except Exception:  # which `score` says, too
+                return
+        for part, rows in parts.items():
+            scoring.items_of(prepared, rows[parts[ALL]], part)
+
+
+def aligned(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:
+    """The submission's rows in the order of the solution's, by their ids, which are the same."""
+    ids = solution[row_id].astype(str)
+    if not ids.is_unique:
+        raise HostError(
+            f"{row_id}: expected one row per id in the solution, as Kaggle aligns by it. "
+            f"{ids[ids.duplicated()].iloc[0]!r} is there twice; if a submission has rows of its own, say "
+            "--complete-submission"
+        )
+    return submission.set_axis(submission[row_id].astype(str)).loc[ids.tolist()]
+
+
+def run_part(
+    source: str,
+    solution: pd.DataFrame,
+    submission: pd.DataFrame,
+    arguments: dict[str, Any],
+    seconds: float,
+) -> dict[str, Any]:
+    """One call of `score` in a fresh process."""
+    try:
+        answer = fresh.run_fresh(
+            "score",
+            seconds=seconds,
+            source=source,
+            solution=fresh.columns_of(solution),
+            submission=fresh.columns_of(submission),
+            arguments=arguments,
+        )
+    except HostError as problem:
+        raise HostError(f"{UNEXPECTED}\nhost only: {problem}") from None
+    if "error" not in answer:
+        return answer
+    if answer["error"] == "ParticipantVisibleError":
+        raise SubmissionRejected(answer["text"][: kernel.LONGEST_MESSAGE])
+    place = f" ({answer['place']})" if answer["place"] and answer["error"] != "HostVisibleError" else ""
+    raise HostError(f"{UNEXPECTED}\nhost only: {answer['error']}: {answer['text']}{place}")

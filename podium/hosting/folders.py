@@ -1,0 +1,184 @@
+"""A competition's files: what is public and what is private, in folders of their own; whole or not at all.
+
+Files are CSV in UTF-8, and hold their values as texts: what was read as ``9`` is written as ``9``, and line
+ends within a text stay what they are.  Afterwards all of it is read back and compared.
+"""
+
+import csv
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from podium.errors import HostError, UsageError
+from podium.scoring import USAGE
+
+__all__ = [
+    "PERFECT",
+    "PRIVATE",
+    "PUBLIC",
+    "REPORT",
+    "SAMPLE",
+    "SOLUTION",
+    "Files",
+    "as_texts",
+    "check_leaks",
+    "read_csv",
+    "row_id",
+    "text_table",
+    "write",
+]
+
+PUBLIC, PRIVATE = "public", "private"
+SOLUTION, PERFECT, SAMPLE = "solution.csv", "perfect_submission.csv", "sample_submission.csv"
+REPORT = "report.md"
+LONGEST_FIELD = 2**31 - 1
+
+
+class Files(NamedTuple):
+    """The files of a competition.
+
+    Attributes
+    ----------
+    public, private : dict of file name to DataFrame of str and numbers; None is an empty cell
+    report : str, Markdown
+    warnings : list of str, what the host should look at
+    """
+
+    public: dict[str, pd.DataFrame]
+    private: dict[str, pd.DataFrame]
+    report: str
+    warnings: list[str]
+
+
+def write(files: Files, folder: Path) -> None:
+    """Save the tables and the report in a new folder, of which nothing is seen before all of it is checked.
+
+    Raises
+    ------
+    UsageError
+        The folder is there and not empty, or cannot be written.
+    HostError
+        A file does not read back as what was written, or tells what it must not.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(
+            f"cannot write {folder}: expected a new or empty folder, so that nothing old stays in it"
+        )
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as building:
+            whole = Path(building, "files")
+            for name, tables in ((PUBLIC, files.public), (PRIVATE, files.private)):
+                (whole / name).mkdir(parents=True)
+                for file, table in tables.items():
+                    _write_csv(table, whole / name / file)
+            (whole / REPORT).write_text(files.report, encoding="utf-8", newline="\n")
+            _check_written(files, whole)
+            if folder.exists():
+                folder.rmdir()
+            whole.rename(folder)
+    except OSError as problem:
+        raise UsageError(f"cannot write {folder}: {problem.strerror}") from None
+
+
+def row_id(folder: Path) -> str:
+    """The name of the row id in the files that `write` wrote: the first column of the solution.
+
+    Raises
+    ------
+    UsageError
+        There are no such files.
+    """
+    path = folder / PRIVATE / SOLUTION
+    if not path.is_file():
+        raise UsageError(f"there is no {path}: expected the folder that podium make wrote")
+    return next(read_csv(path), [""])[0]
+
+
+def _write_csv(table: pd.DataFrame, path: Path) -> None:
+    class Lines:
+        # The writer quotes what holds a character of its line end: so a lone \r, too.
+        def write(self, line: str) -> None:
+            file.write(line[:-2] + "\n")
+
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(Lines(), lineterminator="\r\n")
+        writer.writerow(table.columns)
+        writer.writerows(zip(*(table[name].tolist() for name in table)))
+
+
+def read_csv(path: Path) -> Iterator[list[str]]:
+    """The rows of a file that `write` wrote, the header first; all cells are texts."""
+    csv.field_size_limit(LONGEST_FIELD)
+    with path.open(encoding="utf-8", newline="") as file:
+        yield from csv.reader(file, strict=True)
+
+
+def _check_written(files: Files, folder: Path) -> None:
+    for name, tables in ((PUBLIC, files.public), (PRIVATE, files.private)):
+        for file, table in tables.items():
+            meant = zip(*(table[column].tolist() for column in table))
+            found = read_csv(folder / name / file)
+            same = next(found) == list(table.columns)
+            same &= all(
+                row == ["" if value is None else str(value) for value in values]
+                for values, row in zip(meant, found, strict=False)
+            )
+            if not same or next(found, None) is not None or next(meant, None) is not None:
+                raise HostError(f"{name}/{file} does not read back as what was written")
+
+
+def check_leaks(files: Files, item_column: str, text_column: str | None = None) -> None:
+    """Nothing of the private files is in the public ones, ids aside.
+
+    Parameters
+    ----------
+    files : Files
+    item_column : the column that names what is drawn whole, such as an essay
+    text_column : the column of public files with the items' texts, if there is one
+
+    Raises
+    ------
+    HostError
+        It names the file that tells too much.
+    """
+    solution = files.private[SOLUTION]
+    part_of = dict(zip(solution[item_column].tolist(), solution[USAGE].tolist()))
+    ids = {item_column, solution.columns[0]}
+    parts_of_text: dict[str, tuple[str, str]] = {}
+    for name, table in files.public.items():
+        secret = [str(column) for column in table if column in solution and column not in ids]
+        items = table[item_column].tolist() if item_column in table else []
+        tested = next((item for item in items if item in part_of), None)
+        if name != SAMPLE and secret and tested is not None:
+            raise HostError(
+                f"{PUBLIC}/{name} would tell {', '.join(secret)} of {tested}, which is in {SOLUTION}"
+            )
+        if text_column in table:
+            for item, text in zip(items, table[text_column].tolist()):
+                part = part_of.get(item, name)
+                before, where = parts_of_text.setdefault(" ".join((text or "").split()), (item, part))
+                if part != where and text:
+                    raise HostError(f"the text of {item} ({part}) is that of {before} ({where}), too")
+
+
+def text_table(columns: Mapping[str, list[object]]) -> pd.DataFrame:
+    """A table whose cells stay what they are, in every version of pandas."""
+    return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
+
+
+def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame to be written as it is; a space stands for an empty text, which Kaggle takes for missing."""
+    columns: dict[str, list[Any]] = {}
+    for name in frame:
+        values = frame[name]
+        lacks = values.isna()
+        filler = " " if values.dtype == object or pd.api.types.is_string_dtype(values.dtype) else None
+        columns[str(name)] = [
+            filler if missing else (value if value != "" else " ")
+            for value, missing in zip(values.astype(object).tolist(), lacks.tolist())
+        ]
+    return text_table(columns)

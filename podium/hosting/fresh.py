@@ -1,0 +1,133 @@
+"""Run a metric file in a fresh process, alone, as Kaggle does (see `podium.hosting.kernel`)."""
+
+import contextlib
+import json
+import pickle
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from podium.errors import HostError, UsageError
+from podium.hosting import kernel
+
+__all__ = ["TIME_LIMIT", "columns_of", "environment", "pins", "read_source", "run_fresh"]
+
+TIME_LIMIT = 1800.0  # seconds; what Kaggle gives Public and Private together
+
+
+def read_source(path: Path) -> str:
+    """The text of a metric file.
+
+    Raises
+    ------
+    UsageError
+        There is no such file.
+    HostError
+        It is not UTF-8 text.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise UsageError(f"cannot read {path}: {problem.strerror}") from None
+    except UnicodeDecodeError as problem:
+        raise HostError(f"{path} is not UTF-8 text: {problem}") from None
+
+
+def columns_of(frame: pd.DataFrame) -> dict[Any, Any]:
+    """A frame as columns that any version of pandas makes a frame of."""
+    return {
+        name: values.to_numpy() if values.dtype.kind in "biuf" else values.astype(object).tolist()
+        for name, values in frame.items()
+    }
+
+
+def run_fresh(
+    do: str, python: str = sys.executable, seconds: float | None = None, **task: Any
+) -> dict[str, Any]:
+    """Let `podium.hosting.kernel` do a task in a process of its own, in an empty folder.
+
+    Python runs in isolated mode: neither the current folder nor PYTHONPATH is searched for modules.
+
+    Parameters
+    ----------
+    do : "check", "import" or "score"
+    python : the interpreter
+    seconds : how long it may take; `TIME_LIMIT` without
+    task : what the kernel's function of that name takes
+
+    Raises
+    ------
+    HostError
+        The process ends without an answer, or does not end.
+    """
+    limit = TIME_LIMIT if seconds is None else seconds
+    with tempfile.TemporaryDirectory() as folder:
+        task_file, answer_file = Path(folder, "task"), Path(folder, "answer")
+        task_file.write_bytes(pickle.dumps(task | {"do": do}))
+        command = [python, "-I", kernel.__file__, str(task_file), str(answer_file)]
+        workplace = Path(folder, "workplace")
+        workplace.mkdir()
+        try:
+            done = subprocess.run(
+                command, cwd=workplace, capture_output=True, stdin=subprocess.DEVNULL, timeout=limit
+            )
+        except subprocess.TimeoutExpired:
+            raise HostError(f"the metric file is still running after {limit:,.0f} s") from None
+        if answer_file.exists():
+            answer: dict[str, Any] = json.loads(answer_file.read_text(encoding="utf-8"))
+            return answer
+        last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise HostError(f"the metric file ended its process with exit code {done.returncode}. {last}".strip())
+
+
+def pins() -> Path:
+    """The list of the versions that Kaggle's image has; in the wheel beside this file."""
+    beside = Path(__file__).with_name("hosted.txt")
+    return beside if beside.is_file() else Path(__file__).parents[2] / ".ci" / "hosted.txt"
+
+
+@contextlib.contextmanager
+def environment(version: str, packages: list[str]) -> Iterator[str]:
+    """The interpreter of a new environment, of the versions that Kaggle has, gone after the block.
+
+    Parameters
+    ----------
+    version : of Python, such as 3.12, or an interpreter's path
+    packages : what to install, at the versions of `pins`
+
+    Raises
+    ------
+    UsageError
+        There is no such Python, or the packages cannot be installed.
+    """
+    python = _interpreter(version)
+    with tempfile.TemporaryDirectory() as folder:
+        _run([*python, "-m", "venv", folder], f"Python {version} makes no environment")
+        inside = str(next(path for path in (Path(folder, "bin/python"), Path(folder, "Scripts/python.exe"))
+                          if path.exists()))  # fmt: skip
+        install = [inside, "-m", "pip", "install", "-q", "--disable-pip-version-check", "-c", str(pins())]
+        _run([*install, *packages], f"{' and '.join(packages)} cannot be installed for Python {version}")
+        yield inside
+
+
+def _interpreter(version: str) -> list[str]:
+    if shutil.which("py") and version[:1].isdigit():  # the launcher on Windows
+        return ["py", f"-{version}"]
+    found = shutil.which(f"python{version}") or shutil.which(version)
+    if found is None:
+        raise UsageError(f"there is no Python {version} on this machine: expected a program python{version}")
+    return [found]
+
+
+def _run(command: list[str], failure: str) -> None:
+    done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        lines = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
+        errors = [line for line in lines if line.startswith("ERROR")] or lines or ["no reason given"]
+        raise UsageError(f"{failure}: {errors[-1]}")

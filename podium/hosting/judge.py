@@ -1,0 +1,96 @@
+"""Score a file as `podium score` does, on another platform: what the programs of `podium bundle` share.
+
+It runs where a bundle puts it: in `lib`, beside the metric file and `settings.json`, which says how to call it.
+"""
+
+import json
+import math
+import platform
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from podium import hosted, scoring, statistics
+from podium.errors import SubmissionRejected
+
+__all__ = ["UNEXPECTED", "judge", "measures", "only_file", "place", "versions"]
+
+UNEXPECTED = "Evaluation metric raised an unexpected error"
+USAGE_OF_SPLIT = {"public": "Public", "private": "Private"}
+
+
+def judge(home: Path, solution: Path, submission: Path) -> scoring.Evaluation:
+    """Score a submission with the metric and settings that are in `home`.
+
+    Raises
+    ------
+    SubmissionRejected
+        Its text is for the participant.
+    Exception
+        Anything else is the host's matter.
+    """
+    settings = json.loads((home / "settings.json").read_text(encoding="utf-8"))
+    metric = hosted.load(home / settings["metric"])
+    arguments: dict[str, Any] = {
+        name: float(value) if isinstance(value, str) and name in settings["floats"] else value
+        for name, value in settings["arguments"].items()
+    }
+    truth = scoring.read_solution(metric, solution, arguments)
+    if "split" in truth and scoring.USAGE not in truth:  # as one platform calls it
+        truth = truth.rename(columns={"split": scoring.USAGE})
+        truth[scoring.USAGE] = truth[scoring.USAGE].map(USAGE_OF_SPLIT)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the solution: the same for every submission
+        prepared = scoring.prepare(metric, truth, arguments)
+        try:
+            return scoring.evaluate(prepared, scoring.read_submission(metric, submission, arguments))
+        except SubmissionRejected as problem:
+            raise SubmissionRejected(str(problem).replace(str(submission), submission.name)) from None
+
+
+def measures(evaluation: scoring.Evaluation, part: str) -> dict[str, float]:
+    """The measures of a part by name, "score" first; without those that are undefined."""
+    found = {"score": evaluation.scores[part]}
+    if evaluation.statistics is not None:
+        of_part = evaluation.statistics[evaluation.solution.items[part]]
+        found |= statistics.measures(evaluation.solution.prepared[part], of_part)
+    if not math.isfinite(found["score"]):
+        raise ValueError(f"the score is {found['score']}")
+    return {name: float(value) for name, value in found.items() if math.isfinite(value)}
+
+
+def only_file(folder: Path) -> Path:
+    """The one file in a folder, hidden ones and what zip programs leave aside.
+
+    Raises
+    ------
+    SubmissionRejected
+        There are none or several.
+    """
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and _is_content(path)]
+    if len(files) != 1:
+        found = ", ".join(path.name for path in files) or "none"
+        raise SubmissionRejected(f"expected one file, found {found}")
+    return files[0]
+
+
+def _is_content(path: Path) -> bool:
+    return not path.name.startswith(".") and path.name != "metadata" and "__MACOSX" not in path.parts
+
+
+def place(problem: BaseException) -> str:
+    """Where a fault happened: its traceback without any text of the data, which a message may quote."""
+    while problem.__cause__ is not None:
+        problem = problem.__cause__
+    frames = traceback.extract_tb(problem.__traceback__)
+    lines = [f"{Path(frame.filename).name}, line {frame.lineno}, in {frame.name}" for frame in frames]
+    return "\n".join([*lines, type(problem).__name__])
+
+
+def versions() -> str:
+    """What a host needs to know of the machine."""
+    return f"Python {platform.python_version()}, pandas {pd.__version__}, numpy {np.__version__}"

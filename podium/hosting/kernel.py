@@ -1,0 +1,447 @@
+"""What runs inside a fresh process: a metric file alone, as on Kaggle.
+
+`podium.hosting.fresh` starts this file as a script in Python's isolated mode, where nothing of ours can be
+imported, perhaps with another Python and pandas.  So it imports nothing of ours either, takes its task and
+leaves its answer in files, and gets frames as dicts of columns, which every pandas understands.
+"""
+
+import contextlib
+import copy
+import doctest
+import functools
+import importlib
+import inspect
+import json
+import math
+import pickle
+import platform
+import sys
+import time
+import traceback
+import types
+import typing
+import unittest
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+__all__: list[str] = []
+
+ARGV = ["ipykernel_launcher.py", "-f", "kernel-7d6c2c7e.json"]
+CELL = "<cell>"
+MODULE = "a_utility_script"
+OURS = "podium"
+UTILITIES = "kaggle_metric_utilities"
+SETTABLE = (int, float, bool, str)
+DOCSTRING_LIMIT = 8000  # characters; a docstring must have fewer
+LONGEST_MESSAGE = 280
+REQUIRED = ["solution", "submission", "row_id_column_name"]
+PASS, NOTE, FAIL, UNTRIED = "pass", "note", "FAIL", "----"
+
+Answer = dict[str, Any]
+Verdict = tuple[str, str]  # one of the four words above, and what there is to say
+
+
+def main(task_file: str, answer_file: str) -> None:
+    nothing: Any = None
+    sys.modules[OURS] = nothing  # installed here, and not there
+    task = pickle.loads(Path(task_file).read_bytes())
+    do: dict[str, Callable[..., Answer]] = {"check": check, "import": import_module, "score": score}
+    answer = do[task.pop("do")](**task)
+    Path(answer_file).write_text(json.dumps(answer), encoding="utf-8")
+
+
+# ---------------------------------------------------------------------------------------------
+# Running the file
+# ---------------------------------------------------------------------------------------------
+
+
+def run_cell(source: str) -> types.ModuleType:
+    """Run the source as a notebook cell: as `__main__`, without `__file__`, with a kernel's arguments."""
+    cell = types.ModuleType("__main__")
+    sys.modules["__main__"] = cell
+    sys.modules[UTILITIES] = metric_utilities()
+    sys.argv = ARGV.copy()
+    exec(compile(source, CELL, "exec", dont_inherit=True), cell.__dict__)
+    return cell
+
+
+def metric_utilities() -> types.ModuleType:
+    """A stand-in for the module of this name that metric files on Kaggle import."""
+    utilities = types.ModuleType(UTILITIES)
+
+    class ParticipantVisibleError(Exception):
+        pass
+
+    class HostVisibleError(Exception):
+        pass
+
+    def safe_call_score(metric_function: Any, solution: Any, submission: Any, **parameters: Any) -> Any:
+        """Call the function; a fault of its input is the participant's, any other the host's."""
+        try:
+            return metric_function(solution, submission, **parameters)
+        except Exception as problem:
+            kind = ParticipantVisibleError if isinstance(problem, ValueError) else HostVisibleError
+            raise kind(str(problem)) from problem
+
+    def verify_valid_probabilities(frame: pd.DataFrame, name: str) -> None:
+        """Raise unless every cell is a number from 0 to 1 and every row sums to 1."""
+        numeric = all(pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes)
+        if not numeric or not ((frame >= 0) & (frame <= 1)).to_numpy().all():
+            raise ParticipantVisibleError(f"{name}: expected numbers from 0 to 1")
+        if not np.isclose(frame.sum(axis=1), 1).all():
+            raise ParticipantVisibleError(f"{name}: expected rows that sum to 1")
+
+    for offer in (ParticipantVisibleError, HostVisibleError, safe_call_score, verify_valid_probabilities):
+        setattr(utilities, offer.__name__, offer)
+    return utilities
+
+
+def import_module(source: str) -> Answer:
+    """Import the source from a file of another name."""
+    Path(f"{MODULE}.py").write_text(source, encoding="utf-8")
+    sys.path.insert(0, str(Path.cwd()))
+    sys.modules[UTILITIES] = metric_utilities()
+    try:
+        module = importlib.import_module(MODULE)
+    except (Exception, SystemExit) as problem:
+        return {"reason": described(problem)}
+    return {"reason": None if callable(getattr(module, "score", None)) else "the module has no score()"}
+
+
+def described(problem: BaseException) -> str:
+    return f"{type(problem).__name__}: {' '.join(str(problem).split())}".removesuffix(": ")
+
+
+# ---------------------------------------------------------------------------------------------
+# Checking it: under the name of each check a verdict
+# ---------------------------------------------------------------------------------------------
+
+
+def check(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[str, Any]) -> Answer:
+    """All checks of the file that runs; `frames` and `arguments` are a further call of its `score`."""
+    try:
+        cell = run_cell(source)
+    except (Exception, SystemExit) as problem:
+        return {"runs": (FAIL, described(problem))}
+    versions = f"Python {platform.python_version()}, pandas {pd.__version__}, numpy {np.__version__}"
+    function = getattr(cell, "score", None)
+    if not inspect.isfunction(function):
+        return {"runs": (PASS, versions), "score": (FAIL, "there is no function score")}
+    answer: Answer = {"runs": (PASS, versions), "score": (PASS, ""), **check_signature(function)}
+    answer["docstring"] = check_docstring(function)
+    answer["participant"] = check_participant_visible_error(cell)
+    calls: list[Call] = []
+    score_recorded = recorded(function, calls)
+    answer["doctests"] = run_doctests(cell, score_recorded)
+    answer["tests"] = run_tests(cell, score_recorded)
+    if frames is not None:
+        with contextlib.suppress(Exception):  # the call says what it raised
+            score_recorded(*map(pd.DataFrame, frames), **arguments)
+    answer |= check_calls(calls, needs_last=frames is not None)
+    answer["messages"] = check_messages(function, calls)
+    return answer
+
+
+def check_signature(function: types.FunctionType) -> Answer:
+    signature = inspect.signature(function)
+    parameters = list(signature.parameters.values())
+    names = [parameter.name for parameter in parameters]
+    first = names[: len(REQUIRED)] == REQUIRED
+    has_default = "row_id_column_name" in names and (
+        signature.parameters["row_id_column_name"].default is not inspect.Parameter.empty
+    )
+    try:
+        hints = typing.get_type_hints(function)
+    except Exception as problem:
+        hints, unreadable = {}, described(problem)
+    else:
+        unreadable = ""
+    unfit = [reason for each in parameters if (reason := why_not_settable(each, hints.get(each.name)))]
+    returned = hints.get("return")
+    as_text = any(isinstance(each.annotation, str) for each in parameters)
+    return {
+        "arguments": verdict("" if first else f"they are {', '.join(names[: len(REQUIRED)]) or 'none'}"),
+        "row id": verdict("row_id_column_name must not have a default value" * has_default),
+        "annotations": (NOTE, "annotations are texts: whether the site reads those is not known")
+        if as_text and not (unreadable or unfit)
+        else verdict(unreadable or "; ".join(unfit)),
+        "return": verdict("" if returned is float else f"the annotation is {shown(returned)}"),
+    }
+
+
+def verdict(reason: str) -> Verdict:
+    """Passed without a reason, else failed."""
+    return (FAIL, reason) if reason else (PASS, "")
+
+
+def why_not_settable(parameter: inspect.Parameter, annotation: Any) -> str:
+    name = parameter.name
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
+        return f"{parameter} cannot be set by name"
+    if parameter.annotation is parameter.empty:
+        return f"{name} has no annotation"
+    if name in ("solution", "submission"):
+        return "" if annotation is pd.DataFrame else f"{name} is {shown(annotation)}, not pandas.DataFrame"
+    optional = typing.get_origin(annotation) in (typing.Union, types.UnionType)
+    options = [option for option in typing.get_args(annotation) if option is not type(None)]
+    kind = options[0] if optional and len(options) == 1 else annotation
+    if kind not in SETTABLE:
+        return f"{name} is {shown(annotation)}, which the site cannot set"
+    fitting = (int, float) if kind is float else (kind,)
+    default = parameter.default
+    if default is parameter.empty or (default is None and optional):
+        return ""
+    if not isinstance(default, fitting) or (isinstance(default, bool) and kind is not bool):
+        return f"{name} is {shown(annotation)}, but its default is {default!r}"
+    return ""
+
+
+def shown(annotation: Any) -> str:
+    if annotation is None:
+        return "missing"
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
+
+
+def check_docstring(function: types.FunctionType) -> Verdict:
+    text = function.__doc__ or ""
+    if not text.strip():
+        return NOTE, "there is none, and the site shows it to whoever chooses a metric"
+    return verdict(f"it has {len(text):,} characters" * (len(text) >= DOCSTRING_LIMIT))
+
+
+def check_participant_visible_error(cell: types.ModuleType) -> Verdict:
+    errors: list[Any] = [
+        value for value in vars(cell).values() if isinstance(value, type) and issubclass(value, Exception)
+    ]
+    errors += [getattr(module, "ParticipantVisibleError", None) for module in vars(cell).values()
+               if isinstance(module, types.ModuleType) and module.__name__ == UTILITIES]  # fmt: skip
+    if any(error is not None and error.__name__ == "ParticipantVisibleError" for error in errors):
+        return PASS, ""
+    return NOTE, "there is none, so participants are never told what is wrong"
+
+
+def run_doctests(cell: types.ModuleType, score: Any) -> Verdict:
+    """Run all doctests, with `score` in place of the cell's own."""
+    runner = Runner(verbose=False)
+    for test in doctest.DocTestFinder().find(cell):
+        test.globs["score"] = score
+        runner.run(test)
+    if runner.failures:
+        return FAIL, f"{runner.failures} of {runner.tries} examples fail; the first is {runner.first_failure}"
+    return PASS, f"{runner.tries} examples" if runner.tries else "there are none"
+
+
+class Runner(doctest.DocTestRunner):
+    """Keeps the first failure and prints nothing."""
+
+    first_failure = ""
+
+    def report_failure(self, out: Any, test: doctest.DocTest, example: doctest.Example, got: str) -> None:
+        self.note(example, f"gave {' '.join(got.split()) or 'nothing'}")
+
+    def report_unexpected_exception(
+        self, out: Any, test: doctest.DocTest, example: doctest.Example, exc_info: Any
+    ) -> None:
+        self.note(example, f"raised {described(exc_info[1])}")
+
+    def note(self, example: doctest.Example, what: str) -> None:
+        self.first_failure = self.first_failure or f"{' '.join(example.source.split())!r}, which {what}"
+
+
+def run_tests(cell: types.ModuleType, score: Any) -> Verdict:
+    """Run what pytest would discover in the file: functions and methods named test…, and test cases."""
+    cell.__dict__["score"] = score
+    failed: list[str] = []
+    untried: list[str] = []
+    tests = list(tests_of(cell))
+    for name, test in tests:
+        try:
+            needed = [parameter for parameter in inspect.signature(test).parameters.values()
+                      if parameter.default is parameter.empty]  # fmt: skip
+            if needed:
+                untried.append(name)
+                continue
+            test()
+        except unittest.SkipTest:
+            untried.append(name)
+        except (Exception, SystemExit) as problem:
+            failed.append(f"{name} raised {described(problem)}")
+    if failed:
+        return FAIL, f"{len(failed)} of {len(tests)} tests fail; the first is {failed[0]}"
+    if untried:
+        return NOTE, f"not run, as they need fixtures: {', '.join(untried)}"
+    return PASS, f"{len(tests)} tests" if tests else "there are none"
+
+
+def tests_of(cell: types.ModuleType) -> Iterator[tuple[str, Callable[[], object]]]:
+    for name, value in list(vars(cell).items()):
+        if inspect.isfunction(value) and name.startswith("test"):
+            yield name, value
+        elif isinstance(value, type) and issubclass(value, unittest.TestCase):
+            for method in unittest.defaultTestLoader.getTestCaseNames(value):
+                yield f"{name}.{method}", functools.partial(run_case, value(method))
+        elif isinstance(value, type) and name.startswith("Test"):
+            for method in (each for each in dir(value) if each.startswith("test")):
+                yield f"{name}.{method}", getattr(value(), method)
+
+
+def run_case(case: unittest.TestCase) -> None:
+    result = unittest.TestResult()
+    case.run(result)
+    for _, text in (*result.errors, *result.failures):
+        raise AssertionError(text.strip().rpartition("\n")[2])
+
+
+class Call(typing.NamedTuple):
+    """One call of `score`: its frames as they were, and what came of it."""
+
+    frames: list[pd.DataFrame]
+    arguments: tuple[tuple[Any, ...], dict[str, Any]]
+    raised: BaseException | None
+    wrong: str
+    changed: str
+
+
+def recorded(function: Any, calls: list[Call]) -> Any:
+    """`score`, noting of every call what it returned, or raised, and what it did to the frames."""
+
+    @functools.wraps(function)
+    def call(*positional: Any, **named: Any) -> Any:
+        before = copy.deepcopy((positional, named))
+        old, new = frames_of(*before), frames_of(positional, named)
+        raised: BaseException | None = None
+        wrong = ""
+        try:
+            result = function(*positional, **named)
+            wrong = why_not_a_score(result)
+            return result
+        except Exception as problem:
+            raised = problem
+            raise
+        finally:
+            changed = next(filter(None, map(difference, old, new)), "")
+            calls.append(Call(old, before, raised, wrong, changed))
+
+    return call
+
+
+def frames_of(positional: tuple[Any, ...], named: dict[str, Any]) -> list[pd.DataFrame]:
+    return [value for value in (*positional, *named.values()) if isinstance(value, pd.DataFrame)]
+
+
+def why_not_a_score(result: Any) -> str:
+    if not isinstance(result, float):
+        return f"it returned {type(result).__name__}"
+    return "" if math.isfinite(result) else f"it returned {result}"
+
+
+def difference(before: pd.DataFrame, after: pd.DataFrame) -> str:
+    try:
+        pd.testing.assert_frame_equal(before, after, check_exact=True)
+    except AssertionError as problem:
+        return " ".join(str(problem).split())
+    return ""
+
+
+def check_calls(calls: list[Call], needs_last: bool) -> Answer:
+    """What the calls say; with `needs_last`, the last must have returned."""
+    if needs_last and calls[-1].raised is not None:
+        reason = f"for the given files it raised {described(calls[-1].raised)}"
+        return {"result": (FAIL, reason), "frames": (UNTRIED, "")}
+    returned = [call for call in calls if call.raised is None]
+    if not returned:
+        reason = "no doctest or test calls score(): give a solution and a submission to try it with"
+        return {"result": (UNTRIED, reason), "frames": (UNTRIED, "")}
+    changed = next((call.changed for call in calls if call.changed), "")
+    return {
+        "result": verdict(next((call.wrong for call in returned if call.wrong), "")),
+        "frames": (NOTE, changed) if changed else (PASS, ""),
+    }
+
+
+def check_messages(function: Any, calls: list[Call]) -> Verdict:
+    """The longest message for a participant: of the calls, and of the last one's submission, spoilt."""
+    messages = [str(call.raised) for call in calls if type(call.raised).__name__ == "ParticipantVisibleError"]
+    good = [call for call in calls if call.raised is None and len(call.frames) == 2]
+    if good:
+        positional, named = good[-1].arguments
+        solution, submission = good[-1].frames
+        for spoilt in spoilt_frames(submission):
+            again = iter((solution.copy(), spoilt))
+            swapped = [next(again) if isinstance(value, pd.DataFrame) else value for value in positional]
+            swapped_named = {
+                name: next(again) if isinstance(value, pd.DataFrame) else value for name, value in named.items()
+            }
+            try:
+                function(*swapped, **swapped_named)
+            except (Exception, SystemExit) as problem:
+                if type(problem).__name__ == "ParticipantVisibleError":
+                    messages.append(str(problem))
+    if not messages:
+        return UNTRIED, "no message was seen"
+    longest = max(messages, key=len)
+    if len(longest) > LONGEST_MESSAGE:
+        return NOTE, f"Kaggle cuts the rest: {len(longest):,} characters has {longest[:60]!r}…"
+    return PASS, f"of {len(messages)} seen, the longest has {len(longest)}"
+
+
+def spoilt_frames(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """The frame with every column away, without values, and with long texts; no row; every row twice."""
+    for name in frame:
+        yield frame.drop(columns=name)
+        for value in (None, "word " * 99, -1):
+            yield frame.assign(**{str(name): pd.Series([value] * len(frame), index=frame.index, dtype=object)})
+    yield frame.head(0)
+    yield pd.concat([frame, frame], ignore_index=True)
+
+
+# ---------------------------------------------------------------------------------------------
+# Scoring with it
+# ---------------------------------------------------------------------------------------------
+
+
+def score(source: str, solution: Answer, submission: Answer, arguments: dict[str, Any]) -> Answer:
+    """Call `score` once: its result with time and memory, or the name, text and place of what it raised."""
+    frames = pd.DataFrame(solution), pd.DataFrame(submission)
+    before = peak_memory()
+    start = time.perf_counter()
+    try:
+        cell = run_cell(source)
+        start = time.perf_counter()
+        result = cell.score(*frames, **arguments)
+    except (Exception, SystemExit) as problem:
+        return {"error": type(problem).__name__, "text": str(problem), "place": place_in_cell(problem)}
+    seconds = time.perf_counter() - start
+    reason = why_not_a_score(result)
+    if reason:
+        return {"error": "ValueError", "text": f"{reason}; Kaggle takes one finite float", "place": None}
+    return {"score": float(result), "seconds": seconds, "memory": peak_memory(), "memory_before": before}
+
+
+def place_in_cell(problem: BaseException) -> str | None:
+    """The last line of the cell that the exception passed through."""
+    frames = [frame for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == CELL]
+    return f"line {frames[-1].lineno}, in {frames[-1].name}" if frames else None
+
+
+def peak_memory() -> int | None:
+    """Largest memory of this process so far, in bytes; None on a system that does not tell."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        # getrusage's peak would include what the starting process held when it forked.
+        lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        return int(lines["VmHWM"].split()[0]) * 1024
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

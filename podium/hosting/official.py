@@ -1,0 +1,95 @@
+"""From a sibling's official files to the files of a competition: its labels become Kaggle's solution.
+
+What is drawn whole are the metric's items (claims, events, documents), within its groups.  All of it is the
+test; what is for training was published by whoever made the labels.  Texts that the labels bring are public.
+"""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from podium import companions, scoring
+from podium.errors import HostError, UsageError
+from podium.hosted import Metric
+from podium.hosting.corpus import section
+from podium.hosting.folders import SAMPLE, SOLUTION, Files, as_texts
+from podium.hosting.split import split
+from podium.scoring import PARTS, USAGE
+
+__all__ = ["make"]
+
+TEST, TEXT = "test.csv", "text"
+
+
+def make(metric: Metric, path: Path, sample: Path | None, public_share: float, seed: int) -> Files:
+    """The files of a competition.
+
+    Parameters
+    ----------
+    metric : a module as `podium.hosted.load` returns it, with a `prepare`
+    path : the labels: an official file or folder, or a table
+    sample : a submission to show, official or a table; without it, the companion's
+    public_share : float in (0, 1)
+        The share of the items that make the public leaderboard.
+    seed : int
+
+    Raises
+    ------
+    UsageError
+        There is no sample submission, or the metric has no `prepare`.
+    HostError
+        The labels are malformed or too few to split, or a part leaves the score undefined.
+    SubmissionRejected
+        The sample is not accepted.
+    """
+    solution = scoring.read_solution(metric, path, {}).drop(columns=USAGE, errors="ignore")
+    whole = scoring.prepare(metric, solution, {})
+    if not whole.prepared:
+        raise UsageError("the metric does not say what belongs together: it has no prepare()")
+    prepared = whole.prepared[scoring.ALL]
+    strata = [tuple(str(group) for group in groups) for groups in np.asarray(prepared.groups).T.tolist()]
+    part = split(prepared.items, strata, prepared.items, 1.0, public_share, seed)
+    solution = solution.assign(**{USAGE: part[prepared.item_of_row]})
+    shown = _sample(metric, solution.drop(columns=USAGE), sample)
+    parts = scoring.prepare(metric, solution, {})
+    scores = scoring.evaluate(parts, shown).scores
+    undefined = [name for name in PARTS if not math.isfinite(scores[name])]
+    if undefined:
+        raise HostError(
+            f"the draw with seed {seed} leaves the score undefined in {', '.join(undefined)}: expected parts "
+            "in which it is defined, such as by another seed or share"
+        )
+    counts: dict[str, list[Any]] = {
+        "what": ["rows", "items", *(f"items that are {name}" for name in PARTS)],
+        "number": [len(solution), len(part), *(int((part == name).sum()) for name in PARTS)],
+    }
+    report = [
+        "# The competition's files",
+        f"Drawn with seed {seed}: {public_share:g} of the items Public.",
+        section("The labels", counts),
+        section(
+            "Scores, to compare with those on the site",
+            {"file": [f"public/{SAMPLE}"], **{name: [scores[name]] for name in PARTS}},
+        ),
+        f"`{parts.signature}`",
+    ]
+    public = {SAMPLE: as_texts(shown)}
+    if TEXT in solution:
+        public[TEST] = as_texts(solution[[str(solution.columns[0]), TEXT]])
+    return Files(public, {SOLUTION: as_texts(solution)}, "\n\n".join(report) + "\n", parts.notices)
+
+
+def _sample(metric: Metric, solution: pd.DataFrame, path: Path | None) -> pd.DataFrame:
+    companion: Any = companions.of(metric)
+    if path is None:
+        if not hasattr(companion, "sample_submission"):
+            raise UsageError("--sample: expected a submission to show, as the metric's companion makes none")
+        frame: pd.DataFrame = companion.sample_submission(solution)
+        return frame
+    frame = scoring.read_submission(metric, path, {})
+    if hasattr(companion, "kaggle_submission"):
+        frame = companion.kaggle_submission(frame, solution)
+    return frame

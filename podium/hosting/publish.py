@@ -1,0 +1,424 @@
+"""Publish a competition on Kaggle: step by step, each of which can be repeated, from what `podium make` made.
+
+What was done is kept in ``kaggle/state.json`` in the folder of the files, after every step; so an interrupted
+command is started again and goes on.  Steps can be done twice without harm: what is there already is updated.
+Only the choice of the metric has no call: `choose_metric` says what to click, and waits until the site says
+that it is done; a competition cloned from a template has its metric already.
+"""
+
+import datetime
+import json
+import re
+import shlex
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from podium import hosted, scoring
+from podium.errors import HostError, ToolError, UsageError
+from podium.files import write_atomically
+from podium.hosted import Metric
+from podium.hosting import kaggle
+from podium.hosting.folders import PERFECT, PRIVATE, PUBLIC, SAMPLE, SOLUTION
+from podium.hosting.pages import pages
+from podium.scoring import PARTS, USAGE
+
+__all__ = ["STEPS", "Plan", "commands", "publish"]
+
+OWN = "kaggle"
+SECONDS_BETWEEN_LOOKS = 10.0
+NOT_UPLOADED = "the upload failed: start the same command again"
+
+
+class Plan(NamedTuple):
+    """A competition to publish.
+
+    Attributes
+    ----------
+    folder : of the files that `podium make` made
+    metric : a module as `podium.hosted.load` returns it
+    arguments : keyword arguments of its `score`, ``row_id_column_name`` among them
+    title, subtitle, slug : on the site; the slug is its address
+    template : number of a competition to clone, with its metric; or None
+    deadline, launch_at : datetime in UTC without a time zone, or None for none and now
+    wait : seconds to wait for the site, and for the host's clicks
+    """
+
+    folder: Path
+    metric: Metric
+    arguments: dict[str, Any]
+    title: str
+    subtitle: str
+    slug: str
+    template: int | None
+    deadline: datetime.datetime | None
+    launch_at: datetime.datetime | None
+    wait: float
+
+    @property
+    def own(self) -> Path:
+        """Where publishing keeps its files."""
+        return self.folder / OWN
+
+    @property
+    def page_files(self) -> dict[str, Path]:
+        """The files of the pages, by page."""
+        return {path.stem: path for path in sorted((self.own / "pages").glob("*.md"))}
+
+    @property
+    def tries(self) -> list[Path]:
+        """What is submitted to the sandbox: the sample and, where there is one, a perfect submission."""
+        paths = (self.folder / PUBLIC / SAMPLE, self.folder / PRIVATE / PERFECT)
+        return [path for path in paths if path.is_file()]
+
+
+Say = Callable[[str], None]
+
+
+def publish(plan: Plan, steps: list[str], again: bool, say: Say) -> None:
+    """Do the steps; those that were done before only if `again`.
+
+    Raises
+    ------
+    UsageError
+        The files are not there, or the kaggle package or its credentials are missing.
+    HostError
+        The site refuses, or answers what cannot be; or its scores differ from those here.
+    """
+    _check(plan)
+    _write_own(plan)
+    done = _done(plan)
+    if done.get("slug", plan.slug) != plan.slug:
+        raise UsageError(f"{plan.own} is of the competition {done['slug']}, not of {plan.slug}")
+    for step in steps:
+        if not again and step in done:
+            say(f"{step}: done before")
+            continue
+        try:
+            said = STEPS[step].do(plan, say)
+        except ToolError as problem:
+            raise type(problem)(f"{step}: {problem}") from None
+        done |= {"slug": plan.slug, step: said}
+        _write(plan.own / "state.json", json.dumps(done, indent=2) + "\n")
+        say(f"{step}: {said}")
+
+
+def commands(plan: Plan, steps: list[str]) -> list[str]:
+    """The command lines of the `kaggle` package that do the same, for a dry run."""
+    _check(plan)
+    _write_own(plan)
+    lines = [line for step in steps for line in STEPS[step].lines(plan)]
+    return [shlex.join(["kaggle", "competitions", *line]) for line in lines]
+
+
+def _check(plan: Plan) -> None:
+    for path in (plan.folder / PUBLIC / SAMPLE, plan.folder / PRIVATE / SOLUTION):
+        if not path.is_file():
+            raise UsageError(f"there is no {path}: expected the folder that podium make wrote")
+    if not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", plan.slug) or plan.slug.isdigit():
+        raise UsageError(f"--slug {plan.slug}: expected lower-case letters, digits and single hyphens")
+
+
+def _done(plan: Plan) -> dict[str, str]:
+    path = plan.own / "state.json"
+    try:
+        done: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    except ValueError:
+        raise UsageError(f"{path} is damaged: delete it to begin anew") from None
+    return done
+
+
+def _write_own(plan: Plan) -> None:
+    """The files that the steps send; pages that are there stay, as the host may have edited them."""
+    metadata = {
+        "title": plan.title,
+        "slug": plan.slug,
+        "briefDescription": plan.subtitle,
+        "privacy": "PUBLIC",
+        "cloneCompetitionId": plan.template,
+        "cloneExcludeCompetitionData": None if plan.template is None else True,
+    }
+    _write(plan.own / "competition-metadata.json", json.dumps(metadata, indent=2) + "\n")
+    _write(plan.own / "settings.json", json.dumps(_settings(plan), indent=2) + "\n")
+    texts = pages(plan.metric, plan.arguments, plan.title, plan.subtitle, plan.folder)
+    for name, text in texts.items():
+        path = plan.own / "pages" / f"{name}.md"
+        if not path.exists():
+            _write(path, text)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
+    except OSError as problem:
+        raise UsageError(f"cannot write {path}: {problem.strerror}") from None
+
+
+def _settings(plan: Plan) -> dict[str, Any]:
+    settings: dict[str, Any] = {"title": plan.title, "brief_description": plan.subtitle, "rules_required": True}
+    if plan.deadline is not None:
+        settings["deadline"] = _iso(plan.deadline)
+    return settings
+
+
+def _iso(when: datetime.datetime) -> str:
+    """As the package reads it: UTC without a word about it, to which it adds the Z itself."""
+    return when.strftime("%Y-%m-%dT%H:%M:%S")
+
+
+# ---------------------------------------------------------------------------------------------
+# The steps
+# ---------------------------------------------------------------------------------------------
+
+
+def create(plan: Plan, say: Say) -> str:
+    try:
+        with kaggle.talking() as api:
+            created = api.competition_create_new(str(plan.own))
+    except HostError as problem:
+        if not _is_ours(plan):
+            raise
+        return f"{plan.slug} was there already ({problem})"
+    if created.ref != plan.slug:
+        raise HostError(f"Kaggle calls it {created.ref}: start again with --slug {created.ref}")
+    return str(created.url)
+
+
+def _is_ours(plan: Plan) -> bool:
+    """Whether the competition exists and its settings may be read: by its host only."""
+    try:
+        with kaggle.talking() as api:
+            return bool(api.competition_get_settings(plan.slug).title == plan.title)
+    except HostError:
+        return False
+
+
+def write_pages(plan: Plan, say: Say) -> str:
+    with kaggle.talking() as api:
+        there = {page.name.lower(): page.name for page in api.competition_list_pages(plan.slug) or []}
+        for name, path in plan.page_files.items():
+            if name in there:
+                api.competition_update_page(
+                    plan.slug, there[name], str(path), mime_type="text/markdown", is_published=True
+                )
+            else:
+                api.competition_create_page(plan.slug, name, str(path), "text/markdown", publish=True)
+    return ", ".join(plan.page_files)
+
+
+def upload_data(plan: Plan, say: Say) -> str:
+    folder = plan.folder / PUBLIC
+    with kaggle.talking() as api:
+        api.competition_data_update(plan.slug, str(folder), "The competition's files", quiet=True)
+        # The package goes on where a file's upload fails.
+        listed = {file.name: file for file in api.competition_list_files(plan.slug, page_size=200).files}
+    for path in sorted(folder.iterdir()):
+        if path.name not in listed or listed[path.name].total_bytes not in (0, path.stat().st_size):
+            raise HostError(f"{path.name}: {NOT_UPLOADED}")
+    return ", ".join(path.name for path in sorted(folder.iterdir()))
+
+
+def upload_solution(plan: Plan, say: Say) -> str:
+    with kaggle.talking() as api:
+        api.competition_create_solution(plan.slug, str(plan.folder / PRIVATE / SOLUTION), quiet=True)
+    return SOLUTION
+
+
+def update_settings(plan: Plan, say: Say) -> str:
+    settings = _settings(plan)
+    with kaggle.talking() as api:
+        api.competition_update_settings(plan.slug, settings)
+    return ", ".join(settings)
+
+
+def choose_metric(plan: Plan, say: Say) -> str:
+    """Wait until the site has the metric and has read the solution as it is meant."""
+    said = False
+    for _ in _looks(plan, "the metric is not chosen, or the solution not read"):
+        with kaggle.talking() as api:
+            status = api.competition_get_solution_status(plan.slug)
+        if status.setup_error:
+            raise HostError(
+                f"Kaggle cannot use the solution (--step solution uploads it again): "
+                f"{kaggle.one_line(status.setup_error)}"
+            )
+        if status.ready and status.kernels_metric:
+            return _compared(plan, status)
+        if not said:
+            say(_clicks(plan))
+            said = True
+    raise AssertionError
+
+
+def _compared(plan: Plan, status: Any) -> str:
+    """What the site read of the solution, which must be what is there."""
+    solution = scoring.read_solution(plan.metric, plan.folder / PRIVATE / SOLUTION, plan.arguments)
+    info = status.solution_info
+    pairs = [
+        ("the row id", status.row_id_column_name, plan.arguments["row_id_column_name"]),
+        *(
+            (f"{part} rows", getattr(info, f"{part.lower()}_rows"), int((solution[USAGE] == part).sum()))
+            for part in PARTS
+        ),
+    ]
+    for what, theirs, ours in pairs:
+        if theirs != ours:
+            raise HostError(f"{what} of the solution: expected {ours}, found {theirs} on the site")
+    return ", ".join(f"{what}: {ours}" for what, ours, _ in pairs)
+
+
+def _clicks(plan: Plan) -> str:
+    """What no call is known for."""
+    complete = bool(getattr(plan.metric, "COMPLETE_SUBMISSION", False))
+    named = {name: value for name, value in plan.arguments.items() if name in hosted.defaults(plan.metric)}
+    better = hosted.higher_is_better(plan.metric, named)
+    settings = [
+        f"       {name} = {plan.arguments.get(name, default)}"
+        for name, default in hosted.defaults(plan.metric).items()
+    ]
+    return "\n".join(
+        [
+            f"metric: on https://www.kaggle.com/competitions/{plan.slug}, under Host and Evaluation Metric:",
+            f"    1. New metric; put the content of {Path(str(plan.metric.__file__)).name} into the notebook.",
+            f"    2. In its sidebar: “Pass complete submission” {'on' if complete else 'off'}, “higher score "
+            f"is better” {'on' if better else 'off'}; Save, then Save & Validate.",
+            "    3. Choose it as the competition's metric, with these parameters:",
+            *settings,
+            "    Waiting for it …",
+        ]
+    )
+
+
+def try_sandbox(plan: Plan, say: Say) -> str:
+    """Submit the sample and a perfect submission as the host, and compare the site's scores with those here."""
+    solution = scoring.read_solution(plan.metric, plan.folder / PRIVATE / SOLUTION, plan.arguments)
+    prepared = scoring.prepare(plan.metric, solution, plan.arguments)
+    said = []
+    for path in plan.tries:
+        submission = scoring.read_submission(plan.metric, path, plan.arguments)
+        expected = scoring.evaluate(prepared, submission).scores
+        result = _submitted(plan, path)
+        for part in PARTS:
+            shown = getattr(result, f"{part.lower()}_score")
+            if not _is_rounded(shown, expected[part]):
+                raise HostError(
+                    f"the {part} score of {path.name}: expected {expected[part]:.6f}, found {shown or 'none'} "
+                    "on the site: are the metric, its parameters and the solution the same?"
+                )
+            said.append(f"{path.name} {part} {shown}")
+    return ", ".join(said)
+
+
+def _submitted(plan: Plan, path: Path) -> Any:
+    with kaggle.talking() as api:
+        answer = api.competition_submit(str(path), "a try of the host", plan.slug, quiet=True, sandbox=True)
+        if not answer.ref:
+            raise HostError(f"{path.name}: {NOT_UPLOADED}")
+    for _ in _looks(plan, f"{path.name} is not scored"):
+        with kaggle.talking() as api:
+            result = _submission(api, answer.ref)
+        if result.status.name == "ERROR":
+            raise HostError(f"Kaggle rejects {path.name}: {kaggle.one_line(result.error_description)}")
+        if result.status.name == "COMPLETE":
+            return result
+    raise AssertionError
+
+
+def _submission(api: Any, ref: int) -> Any:
+    from kagglesdk.competitions.types.competition_api_service import ApiGetSubmissionRequest
+
+    request = ApiGetSubmissionRequest()
+    request.ref = ref
+    with api.build_kaggle_client() as client:
+        return client.competitions.competition_api_client.get_submission(request)
+
+
+def _is_rounded(text: str, score: float) -> bool:
+    """Whether the text is the score, at the digits that it has."""
+    try:
+        digits = len(text.partition(".")[2])
+        return abs(float(text) - score) <= 0.5 * 10.0**-digits + 1e-12
+    except (TypeError, ValueError, AttributeError):
+        return False
+
+
+def launch(plan: Plan, say: Say) -> str:
+    with kaggle.talking() as api:
+        api.competition_launch(plan.slug, plan.launch_at)
+    return "now" if plan.launch_at is None else f"{_iso(plan.launch_at)} UTC"
+
+
+def _looks(plan: Plan, failure: str) -> Any:
+    """As often as one looks whether the site is done."""
+    end = time.monotonic() + plan.wait
+    while True:
+        yield
+        if time.monotonic() >= end:
+            raise HostError(
+                f"{failure} after {plan.wait / 60:g} minutes: start the same command again to go on waiting"
+            )
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+
+
+class Step(NamedTuple):
+    """What a step does, and the command lines of the `kaggle` package that do the same."""
+
+    do: Callable[[Plan, Say], str]
+    lines: Callable[[Plan], list[list[str]]]
+
+
+def _page_lines(plan: Plan) -> list[list[str]]:
+    return [
+        # Before the sub-command's options, the package takes a name for one.
+        [
+            "pages",
+            "create",
+            "-c",
+            plan.slug,
+            "--page-name",
+            name,
+            "-f",
+            str(path),
+            "--mime-type",
+            "text/markdown",
+            "--publish",
+        ]
+        for name, path in plan.page_files.items()
+    ]
+
+
+def _launch_line(plan: Plan) -> list[str]:
+    return ["launch", plan.slug, *([] if plan.launch_at is None else ["--at", _iso(plan.launch_at)])]
+
+
+STEPS = {
+    "create": Step(create, lambda plan: [["create", "-p", str(plan.own)]]),
+    "pages": Step(write_pages, _page_lines),
+    "data": Step(
+        upload_data,
+        lambda plan: [
+            ["data", "update", plan.slug, "-p", str(plan.folder / PUBLIC), "-m", "The competition's files"]
+        ],
+    ),
+    "solution": Step(
+        upload_solution,
+        lambda plan: [["solution", "create", plan.slug, "-p", str(plan.folder / PRIVATE / SOLUTION)]],
+    ),
+    "settings": Step(
+        update_settings,
+        lambda plan: [["settings", "update", plan.slug, "--from-file", str(plan.own / "settings.json")]],
+    ),
+    "metric": Step(choose_metric, lambda plan: [["solution", "status", plan.slug]]),
+    "sandbox": Step(
+        try_sandbox,
+        lambda plan: (
+            [
+                ["submit", plan.slug, "-f", str(path), "-m", "a try of the host", "--sandbox"]
+                for path in plan.tries
+            ]
+            + [["submissions", plan.slug]]
+        ),
+    ),
+    "launch": Step(launch, lambda plan: [_launch_line(plan)]),
+}

@@ -1,0 +1,528 @@
+"""`podium bundle`: what each platform would give is what `podium score` gives."""
+
+import ast
+import json
+import subprocess
+import sys
+import zipfile
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from podium import hosted, scoring
+from podium.errors import SubmissionRejected
+from podium.hosting import bundle, corpus, folders
+from tests.support.corpora import make_corpus
+from tests.support.host_line import ACCURACY, ROOT, run_podium
+
+TIMES = ["--start", "2027-01-15T12:00", "--switch", "2027-04-01", "--end", "2027-04-15"]
+TITLE = ["--title", "Feedback: “on writing”"]
+UNEXPECTED = "Evaluation metric raised an unexpected error"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """The files of a small competition."""
+    folder = tmp_path_factory.mktemp("made")
+    make_corpus(60).to_csv(folder / "corpus.csv", index=False)
+    made = corpus.make(corpus.read_corpus(folder / "corpus.csv"), ["ell_status", "economically_disadvantaged"])
+    folders.write(made, folder / "files")
+    return folder / "files"
+
+
+@pytest.fixture(scope="module")
+def bundled(files, tmp_path_factory):
+    """The folder of each platform's bundle."""
+    out = tmp_path_factory.mktemp("bundles")
+    for platform in bundle.PLATFORMS:
+        make(files, platform, out / platform)
+    return out
+
+
+def make(files, platform, out, metric="unified", **arguments):
+    loaded = hosted.load(metric)
+    solution = pd.read_csv(files / "private" / "solution.csv", nrows=1)
+    arguments = {"row_id_column_name": solution.columns[0]} | arguments
+    times = datetime(2027, 1, 15, 12), datetime(2027, 4, 1), datetime(2027, 4, 15)
+    competition = bundle.Competition(files, loaded, arguments, "Feedback", "on writing", *times)
+    return bundle.bundle(platform, competition, out)
+
+
+# --- what the platforms do with a bundle ------------------------------------------------------------
+
+# Each runs as its platform would, alone, and prints for each of the submissions what it gave.
+START = """
+import json, sys
+from pathlib import Path
+unpacked, submissions, results = Path(sys.argv[1]), sorted(Path(sys.argv[2]).iterdir()), []
+"""
+END = """
+import podium
+assert Path(podium.__file__).is_relative_to(Path(LIB)), podium.__file__
+print(json.dumps(results))
+"""
+CODABENCH = f"""
+{START}
+import contextlib, io, importlib.util, shutil
+spec = importlib.util.spec_from_file_location("scoring", unpacked / "scoring_program" / "scoring.py")
+program = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(program)
+for path in submissions:
+    result = {{}}
+    for part in ("public", "private"):
+        app = Path("app")
+        shutil.rmtree(app, ignore_errors=True)
+        shutil.copytree(unpacked / f"reference_{{part}}", app / "input" / "ref")
+        (app / "input" / "res").mkdir(parents=True)
+        (app / "output").mkdir()
+        shutil.copy(path, app / "input" / "res")
+        with contextlib.redirect_stdout(io.StringIO()) as log:
+            code = program.main(str(app / "input"), str(app / "output"))
+        scores = app / "output" / "scores.json"
+        result[part] = json.loads(scores.read_text())["score"] if scores.exists() else log.getvalue().strip()
+        assert (code == 0) == scores.exists()
+    results.append(result)
+LIB = unpacked
+{END}
+"""
+EVALAI = f"""
+{START}
+sys.path.insert(0, str(unpacked))
+import importlib
+package = importlib.import_module("evaluation_script")  # as the worker imports the challenge's
+for path in submissions:
+    result = {{}}
+    for codename in ("public", "private"):
+        try:
+            answer = package.evaluate(
+                str(unpacked / "annotations" / "solution.csv"), str(path), codename, submission_metadata={{}}
+            )
+            ((split, measures),) = json.loads(json.dumps(answer["result"]))[0].items()
+            assert split == codename
+            result[codename] = measures["score"]
+        except Exception as problem:
+            result[codename] = f"error: {{problem}}"
+    results.append(result)
+LIB = unpacked
+{END}
+"""
+HUGGINGFACE = f"""
+{START}
+import shutil, types
+hub = types.ModuleType("huggingface_hub")
+
+def hf_hub_download(repo_id, filename, token, repo_type):
+    assert (repo_id, token, repo_type) == ("us/essays", "secret", "dataset")
+    return str(unpacked / filename)
+
+hub.hf_hub_download = hf_hub_download
+sys.modules["huggingface_hub"] = hub
+params = types.SimpleNamespace(competition_id="us/essays", token="secret", team_id="team", submission_id="1")
+metric_file = hub.hf_hub_download("us/essays", "metric.py", "secret", "dataset")
+# In a clone, the repository's own metric.py can be found, too.
+sys.path = [path for path in sys.path if not Path(path, "metric.py").is_file()]
+sys.path.append(str(Path(metric_file).parent))
+import importlib
+metric = importlib.import_module("metric")
+(unpacked / "submissions").mkdir(exist_ok=True)
+for path in submissions:
+    shutil.copy(path, unpacked / "submissions" / "team-1.csv")
+    try:
+        evaluation = metric.compute(params)
+        assert evaluation["public_score"].keys() == evaluation["private_score"].keys() == {{"score"}}
+        results.append({{part: evaluation[f"{{part}}_score"]["score"] for part in ("public", "private")}})
+    except Exception as problem:
+        message = f"error: {{problem}}".replace("team-1.csv", path.name)
+        results.append({{"public": message, "private": message}})
+LIB = metric.HOME
+{END}
+"""
+
+
+def run(platform: str, out: Path, submissions: Path, folder: Path, python: str = sys.executable):
+    """What the platform gives for each of the submissions, by part: a score or a message."""
+    unpacked = folder / f"unpacked-{platform}"
+    if platform == "codabench":
+        zipfile.ZipFile(out / "competition.zip").extractall(unpacked)
+    elif platform == "evalai":
+        zipfile.ZipFile(out / "challenge.zip").extractall(unpacked)
+        zipfile.ZipFile(unpacked / "evaluation_script.zip").extractall(unpacked / "evaluation_script")
+    else:
+        unpacked.mkdir(exist_ok=True)
+        for path in (out / "private_repository").iterdir():
+            (unpacked / path.name).write_bytes(path.read_bytes())
+    program = {"codabench": CODABENCH, "evalai": EVALAI, "huggingface": HUGGINGFACE}[platform]
+    done = subprocess.run(
+        [python, "-I", "-c", program, str(unpacked), str(submissions)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def expected(solution: Path, submission: Path, metric="unified"):
+    """What `podium score` gives."""
+    loaded = hosted.load(metric)
+    prepared = scoring.prepare(loaded, scoring.read_solution(loaded, solution, {}), {})
+    try:
+        scores = scoring.evaluate(prepared, scoring.read_submission(loaded, submission, {})).scores
+    except SubmissionRejected as problem:
+        message = f"error: {problem}".replace(str(submission), submission.name)
+        return {"public": message, "private": message}
+    return {"public": scores["Public"], "private": scores["Private"]}
+
+
+def spoilt(good: pd.DataFrame) -> dict[str, bytes]:
+    """Twenty good submissions and twenty bad ones, by name."""
+    random = np.random.default_rng(7)
+    frames = {"good-00": good, "good-01": good.head(0), "good-02": good.iloc[::-1]}
+    frames["good-03"] = pd.concat([good, good.head(40)])
+    frames["good-04"] = pd.concat([good, good.head(9).assign(essay_id="nobody")])
+    frames["good-05"] = good.assign(score_discourse_effectiveness_0=0.1, score_discourse_effectiveness_1=0.9)
+    third = good.assign(score_discourse_effectiveness_0=1 / 3, score_discourse_effectiveness_1=2 / 3)
+    frames["good-06"] = third
+    for number in range(7, 20):
+        d1 = random.random(len(good))
+        part = good.assign(score_discourse_effectiveness_0=1 - d1, score_discourse_effectiveness_1=d1)
+        frames[f"good-{number:02d}"] = part[random.random(len(good)) < 0.9]
+    for number, column in enumerate(good.columns):
+        frames[f"bad-{number:02d}"] = good.drop(columns=column)
+        frames[f"bad-{number + 6:02d}"] = good.assign(**{column: pd.Series([None] * len(good), dtype=object)})
+    frames["bad-12"] = good.assign(essay_id="nobody")
+    frames["bad-13"] = good.assign(discourse_type="Claims")
+    frames["bad-14"] = good.assign(predictionstring="1 3")
+    frames["bad-15"] = good.assign(score_discourse_effectiveness_1=2)
+    frames["bad-16"] = good.assign(predictionstring="word " * 99)
+    files = {f"{name}.csv": frame.to_csv(index=False).encode() for name, frame in frames.items()}
+    files |= {"bad-17.csv": b"", "bad-18.csv": b"\xff\xfe\x00", "bad-19.csv": b'a,b\n"1,2\n'}
+    assert len(files) == 40
+    return files
+
+
+def write(folder: Path, content: dict[str, bytes]) -> Path:
+    folder.mkdir()
+    for name, data in content.items():
+        (folder / name).write_bytes(data)
+    return folder
+
+
+@pytest.mark.parametrize("platform", bundle.PLATFORMS)
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
+def test_scores_and_rejections_are_those_of_podium_score(files, bundled, tmp_path, platform, step):
+    """Forty good and bad submissions (or every seventh of them), to the last bit."""
+    good = pd.read_csv(files / "public" / "sample_submission.csv")
+    chosen = dict(sorted(spoilt(good).items())[::step])
+    submissions = write(tmp_path / "submissions", chosen)
+    results = run(platform, bundled / platform, submissions, tmp_path)
+    for name, result in zip(chosen, results, strict=True):
+        assert result == expected(files / "private" / "solution.csv", submissions / name), name
+        assert isinstance(result["public"], str) == name.startswith("bad")
+
+
+# --- Codabench --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def codabench(bundled, tmp_path):
+    """Runs the scoring program as the worker does: (exit code, log, files of the output)."""
+
+    def run(part, submission, out=None):
+        zipfile.ZipFile((out or bundled / "codabench") / "competition.zip").extractall(tmp_path / "bundle")
+        app = tmp_path / "app"
+        (app / "input" / "res").mkdir(parents=True)
+        (app / "output").mkdir()
+        (tmp_path / "bundle" / "scoring_program").rename(app / "program")
+        (tmp_path / "bundle" / f"reference_{part}").rename(app / "input" / "ref")
+        for name, content in submission.items():
+            path = app / "input" / "res" / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)
+        command = yaml.safe_load((app / "program" / "metadata.yaml").read_text())["command"].split()
+        assert command[0] == "python3"
+        words = [word.replace("/app", str(app)) for word in command[1:]]
+        done = subprocess.run(
+            [sys.executable, "-I", *words], cwd=app / "program", capture_output=True, text=True
+        )
+        assert done.stderr == ""
+        return (
+            done.returncode,
+            done.stdout,
+            {path.name: path.read_text() for path in (app / "output").iterdir()},
+        )
+
+    return run
+
+
+def test_the_measures_reach_the_leaderboard(files, bundled, codabench):
+    sample = (files / "public" / "sample_submission.csv").read_bytes()
+    junk = {".DS_Store": b"", "metadata": b"", "__MACOSX/guess.csv": b"x"}
+    code, log, output = codabench("public", {"guess.csv": sample, **junk})
+    assert code == 0
+    assert set(output) == {"scores.json"}
+    scores = json.loads(output["scores.json"])
+    assert log == f"score: {scores['score']}\n"
+    with zipfile.ZipFile(bundled / "codabench" / "competition.zip") as archive:
+        settings = yaml.safe_load(archive.read("competition.yaml"))
+    ((board,),) = (settings["leaderboards"],)
+    columns = {column["key"]: column for column in board["columns"]}
+    assert set(scores) <= set(columns)
+    assert len(scores) > 8
+    assert columns["score"] == {
+        "title": "score", "key": "score", "index": 0, "sorting": "desc", "precision": 6, "hidden": False,
+    }  # fmt: skip
+    assert all(column["hidden"] for key, column in columns.items() if key != "score")
+    metric = hosted.load("unified")
+    solution = pd.read_csv(files / "private" / "solution.csv")
+    prepared = metric.prepare(solution[solution["Usage"] == "Public"].drop(columns="Usage"), "row_id")
+    frame = pd.read_csv(files / "public" / "sample_submission.csv")
+    values = prepared.measures(metric.sums_of_groups(prepared.statistics(frame), prepared.groups))
+    titles = {column["title"]: key for key, column in columns.items()}
+    for name, value in zip(prepared.measure_names, values):
+        if name[:36] in titles and not np.isnan(value):
+            assert scores[titles[name[:36]]] == value
+
+
+def test_the_report_is_for_the_hidden_phase_only(files, codabench):
+    sample = (files / "public" / "sample_submission.csv").read_bytes()
+    code, _, output = codabench("private", {"guess.csv": sample})
+    assert code == 0
+    assert set(output) == {"scores.json", "detailed_results.html"}
+    assert output["detailed_results.html"].startswith("<!")
+
+
+def test_the_log_tells_a_participant_why(codabench):
+    code, log, output = codabench("public", {"a.csv": b"x", "b.csv": b"x"})
+    assert (code, log, output) == (1, "error: expected one file, found a.csv, b.csv\n", {})
+
+
+@pytest.mark.parametrize("part", ["public", "private"])
+def test_the_log_tells_the_host_where(tmp_path, codabench, part):
+    """In the phase that participants see, nothing that quotes the data."""
+    body = "raise KeyError(f'secret {solution.answer.tolist()}')"
+    (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", body))
+    folder = small_files(tmp_path)
+    make(folder, "codabench", tmp_path / "out", tmp_path / "accuracy.py")
+    code, log, output = codabench(part, {"guess.csv": b"id,answer\n1,1\n2,1\n"}, tmp_path / "out")
+    assert (code, output) == (1, {})
+    lines = log.splitlines()
+    assert lines[0] == UNEXPECTED
+    assert lines[1].startswith("Python 3.")
+    assert "metric_file.py, line 14, in score" in lines
+    assert "KeyError" in lines
+    assert ("secret" in log) == (part == "private")
+
+
+def small_files(folder: Path) -> Path:
+    for name, content in (
+        ("public/sample_submission.csv", "id,answer\n1,0\n2,0\n"),
+        ("private/solution.csv", "id,answer,Usage\n1,1,Public\n2,1,Private\n"),
+    ):
+        path = folder / "small" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(content)
+    return folder / "small"
+
+
+def test_what_the_yaml_says(bundled):
+    with zipfile.ZipFile(bundled / "codabench" / "competition.zip") as archive:
+        settings = yaml.safe_load(archive.read("competition.yaml"))
+        names = archive.namelist()
+        assert archive.read(settings["image"]).startswith(b"\x89PNG")
+    assert settings["version"] == 2
+    assert settings["docker_image"] == "codalab/codalab-legacy:py312"
+    # Texts: a date without quotes loses its time on the platform.
+    assert [(phase["start"], phase["end"]) for phase in settings["phases"]] == [
+        ("2027-01-15 12:00:00", "2027-03-31 23:59:59"), ("2027-04-01 00:00:00", "2027-04-14 23:59:59"),
+    ]  # fmt: skip
+    assert [phase["hide_output"] for phase in settings["phases"]] == [False, True]
+    assert [phase["auto_migrate_to_this_phase"] for phase in settings["phases"]] == [False, True]
+    assert {settings["terms"], *(page["file"] for page in settings["pages"])} <= set(names)
+    tops = {name.partition("/")[0] for name in names}
+    for task in settings["tasks"]:
+        assert {task["scoring_program"], task["reference_data"]} <= tops
+    for phase in settings["phases"]:
+        assert {phase["public_data"], phase["starting_kit"]} <= tops
+
+
+def test_nothing_private_in_public_places(files, bundled):
+    solution = (files / "private" / "solution.csv").read_bytes()
+    with zipfile.ZipFile(bundled / "codabench" / "competition.zip") as archive:
+        where = [name for name in archive.namelist() if archive.read(name) == solution]
+    assert where == ["reference_public/solution.csv", "reference_private/solution.csv"]
+    public = {path.name for path in (files / "public").iterdir()}
+    assert {path.name for path in (bundled / "huggingface" / "public_dataset").iterdir()} == public
+
+
+def test_the_program_is_python_3_10(bundled):
+    """The oldest that a platform has on which pandas 2 runs."""
+    with zipfile.ZipFile(bundled / "codabench" / "competition.zip") as archive:
+        sources = {name: archive.read(name) for name in archive.namelist() if name.endswith(".py")}
+    assert len(sources) > 20
+    for name, source in sources.items():
+        ast.parse(source, name, feature_version=(3, 10))
+
+
+# --- EvalAI and Hugging Face ------------------------------------------------------------------------
+
+
+def test_evalai_s_configuration(bundled):
+    with zipfile.ZipFile(bundled / "evalai" / "challenge.zip") as archive:
+        settings = yaml.safe_load(archive.read("challenge_config.yaml"))
+        names = set(archive.namelist())
+    for key in ("description", "evaluation_details", "terms_and_conditions", "submission_guidelines",
+                "evaluation_script", "image"):  # fmt: skip
+        assert settings[key] in names
+    assert settings["remote_evaluation"] is True
+    (board,) = settings["leaderboard"]
+    assert board["schema"]["default_order_by"] in board["schema"]["labels"]
+    assert "F1 of Lead" in board["schema"]["labels"]
+    assert [phase["codename"] for phase in settings["challenge_phases"]] == ["public", "private"]
+    assert all(phase["test_annotation_file"] in names for phase in settings["challenge_phases"])
+    splits = settings["challenge_phase_splits"]
+    assert [split["leaderboard_decimal_precision"] for split in splits] == [6, 6]
+    assert (bundled / "evalai" / "remote_worker" / "evaluation_script" / "main.py").is_file()
+
+
+def test_evalai_s_host_log(tmp_path):
+    (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", "raise KeyError('secret')"))
+    make(small_files(tmp_path), "evalai", tmp_path / "out", tmp_path / "accuracy.py")
+    submissions = write(tmp_path / "submissions", {"guess.csv": b"id,answer\n1,1\n2,1\n"})
+    (result,) = run("evalai", tmp_path / "out", submissions, tmp_path)
+    assert result == {"public": f"error: {UNEXPECTED}", "private": f"error: {UNEXPECTED}"}
+    log = tmp_path / "unpacked-evalai" / "evaluation_script" / "host_log.txt"
+    assert "KeyError: 'secret'" in log.read_text()
+
+
+def test_hugging_face_s_configuration(files, bundled):
+    private = bundled / "huggingface" / "private_repository"
+    settings = json.loads((private / "conf.json").read_text())
+    assert settings["EVAL_METRIC"] == "custom"
+    assert settings["SCORING_METRIC"] == "score"
+    assert settings["EVAL_HIGHER_IS_BETTER"] == 1
+    assert settings["END_DATE"] == "2027-04-15"
+    solution = pd.read_csv(private / "solution.csv")
+    meant = pd.read_csv(files / "private" / "solution.csv")
+    assert solution["split"].tolist() == meant["Usage"].str.lower().tolist()
+    assert list(solution.columns) == [*meant.columns.drop("Usage"), "split"]
+    names = {"COMPETITION_DESC.md", "DATASET_DESC.md", "SUBMISSION_DESC.md", "RULES.md", "teams.json"}
+    assert names <= {path.name for path in private.iterdir()}
+
+
+# --- the command ------------------------------------------------------------------------------------
+
+
+def test_the_same_input_gives_the_same_file(files, bundled, tmp_path):
+    for platform in bundle.PLATFORMS:
+        make(files, platform, tmp_path / platform)
+        for path in (tmp_path / platform).rglob("*"):
+            if path.is_file():
+                assert path.read_bytes() == (bundled / path.relative_to(tmp_path)).read_bytes()
+
+
+def test_parameters(capsys, files, tmp_path):
+    out = tmp_path / "out"
+    code, text, err = run_podium(
+        capsys, "bundle", "codabench", files, *TITLE, *TIMES, "--out", out, "--set", "temperature=inf"
+    )
+    assert (code, text, err) == (0, f"written to {out / 'competition.zip'}\n", "")
+    submissions = write(
+        tmp_path / "submissions", {"a.csv": (files / "public" / "sample_submission.csv").read_bytes()}
+    )
+    (result,) = run("codabench", out, submissions, tmp_path)
+    metric = hosted.load("unified")
+    solution = pd.read_csv(files / "private" / "solution.csv")
+    sample = pd.read_csv(submissions / "a.csv")
+    for part in ("Public", "Private"):
+        rows = solution[solution["Usage"] == part].drop(columns="Usage")
+        assert result[part.lower()] == metric.score(rows, sample, "row_id", temperature=float("inf"))
+
+
+def test_a_metric_without_statistics(tmp_path):
+    """The rows of a part are those of its ids, and "id" stays text."""
+    body = "return float(len(submission)) + points"
+    (tmp_path / "json.py").write_text(ACCURACY.replace("BODY", body))
+    make(small_files(tmp_path), "codabench", tmp_path / "out", tmp_path / "json.py", points=0.5)
+    submissions = write(tmp_path / "submissions", {"guess.csv": b"id,answer\n1,1\n2,1\n"})
+    assert run("codabench", tmp_path / "out", submissions, tmp_path) == [{"public": 1.5, "private": 1.5}]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:161 annotations of the labels", "ignore:5 labelled tweets not in the run")
+@pytest.mark.parametrize("metric", ["trec_is", "scifact"])
+def test_siblings_and_rows_that_the_solution_lacks(capsys, tmp_path, metric):
+    """The whole submission is scored, whatever part is shown."""
+    samples = ROOT / "metrics" / "samples" / metric
+    labels = {"trec_is": "labels.json", "scifact": "claims.jsonl"}[metric]
+    run_file = {"trec_is": "run.txt", "scifact": "predictions.jsonl"}[metric]
+    code, _, _ = run_podium(
+        capsys, "make", samples / labels, "--metric", metric, "--sample", samples / run_file, "--out",
+        tmp_path / "files",
+    )  # fmt: skip
+    assert code == 0
+    sample = pd.read_csv(tmp_path / "files" / "public" / "sample_submission.csv", dtype=str)
+    unknown = sample.head(3).assign(**{sample.columns[0]: ["900001", "900002", "900003"]})
+    content = {
+        "a.csv": sample.to_csv(index=False).encode(),
+        "b.csv": pd.concat([unknown, sample]).to_csv(index=False).encode(),
+        "c.csv": sample.iloc[5:].to_csv(index=False).encode(),
+        f"d{Path(run_file).suffix}": (samples / run_file).read_bytes(),
+    }
+    submissions = write(tmp_path / "submissions", content)
+    for platform in ("codabench", "evalai"):
+        make(tmp_path / "files", platform, tmp_path / platform, metric)
+        results = run(platform, tmp_path / platform, submissions, tmp_path)
+        for name, result in zip(content, results, strict=True):
+            solution = tmp_path / "files" / "private" / "solution.csv"
+            assert result == expected(solution, submissions / name, metric), name
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--metric", "none.py"], 2, "error: there is no metric none.py"),
+        (["--set", "x=1"], 4, "error: the metric has no parameter x"),
+        (
+            ["--set", "subpopulation_column_names=gone"],
+            4,
+            "error: the solution: expected the columns gone too.",
+        ),
+        (["--start", "2028-01-01"], 2, "error: expected --start before --switch before --end"),
+        (["--end", "soon"], 2, "argument --end: soon: expected a date such as 2027-01-15"),
+    ],
+)
+def test_nothing_is_written_for_bad_input(capsys, files, tmp_path, options, code, message):
+    result = run_podium(
+        capsys, "bundle", "codabench", files, *TITLE, *TIMES, "--out", tmp_path / "out", *options
+    )
+    assert result[:2] == (code, "")
+    assert message in result[2]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_nothing_may_be_written(capsys, files, tmp_path):
+    arguments = ["bundle", "evalai", files, *TITLE, *TIMES, "--out", tmp_path]
+    (tmp_path / "mine.txt").write_text("x")
+    assert run_podium(capsys, *arguments) == (
+        2, "", f"error: cannot write {tmp_path}: expected a new or empty folder\n",
+    )  # fmt: skip
+    code, _, err = run_podium(capsys, *["bundle", "evalai", tmp_path, *arguments[3:]])
+    assert code == 2
+    assert err.startswith(f"error: there is no {tmp_path / 'private' / 'solution.csv'}")
+
+
+def test_a_solution_without_parts(capsys, tmp_path):
+    folder = small_files(tmp_path)
+    (folder / "private" / "solution.csv").write_text("id,answer\n1,1\n")
+    (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", "return 1.0"))
+    code, _, err = run_podium(
+        capsys, "bundle", "codabench", folder, *TITLE, *TIMES, "--out", tmp_path / "out", "--metric",
+        tmp_path / "accuracy.py",
+    )  # fmt: skip
+    assert code == 4
+    assert err == "error: Usage: expected Public and Private rows in the solution, found none that is Public\n"

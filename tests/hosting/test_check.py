@@ -1,0 +1,350 @@
+"""`podium check`: every demand of Kaggle's, with a file that fails it."""
+
+import io
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from podium.hosting import check, fresh
+from podium.hosting.check import FAIL, NOTE, PASS, UNTRIED
+from tests.support.host_line import ROOT, SOLUTION, SUBMISSION, every_metric, run_podium, stay_in_process
+from tests.support.kaggle_metrics import FATES
+from tests.support.kaggle_metrics import SOLUTION as KAGGLE_SOLUTION
+from tests.support.kaggle_metrics import SUBMISSION as KAGGLE_SUBMISSION
+
+GOOD = '''
+"""Shares of equal answers."""
+from typing import Optional
+
+import numpy as np
+import pandas as pd
+
+
+class ParticipantVisibleError(Exception):
+    pass
+
+
+def score(
+    solution: pd.DataFrame,
+    submission: pd.DataFrame,
+    row_id_column_name: str,
+    weight: float = 1,
+    name: Optional[str] = None,
+    limit: int | None = 3,
+    strict: bool = False,
+) -> float:
+    """The share of equal answers.
+
+    >>> solution = pd.DataFrame({"id": [1, 2], "answer": [0, 1]})
+    >>> score(solution, solution, "id")
+    1.0
+    """
+    if "answer" not in submission:
+        raise ParticipantVisibleError("no column answer")
+    return float(np.mean(solution["answer"].to_numpy() == submission["answer"].to_numpy()))
+'''
+SCORES = """
+    >>> solution = pd.DataFrame({"id": [1, 2], "answer": [0, 1]})
+    >>> score(solution, solution, "id")
+    1.0
+"""
+
+
+@pytest.fixture
+def in_process(monkeypatch, tmp_path):
+    stay_in_process(monkeypatch, tmp_path)
+
+
+def verdicts(source: str, tmp_path: Path, verdict: str, **further: object) -> dict[str, str]:
+    """The checks with this verdict, and their remarks."""
+    path = tmp_path / "a_metric.py"
+    path.write_text(source, encoding="utf-8")
+    results = check.check(path, **further)
+    assert len(results) == 3 + len(check.CHECKS)
+    return {result.name: result.remark for result in results if result.verdict == verdict}
+
+
+def failures(source: str, tmp_path: Path, **further: object) -> dict[str, str]:
+    return verdicts(source, tmp_path, FAIL, **further)
+
+
+def changed(old: str, new: str) -> str:
+    assert GOOD.count(old) == 1
+    return GOOD.replace(old, new)
+
+
+# --- the files of the project, in real processes ----------------------------------------------------
+
+
+@every_metric
+def test_the_metrics_of_the_project_pass(capsys, path, solution, submission):
+    code, out, err = run_podium(capsys, "check", path, solution, submission)
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert len([line for line in lines if line.startswith("pass  ")]) == 16
+    assert [line for line in lines if line.startswith(("FAIL", "----"))] == []
+
+
+def test_a_good_file_passes(in_process, tmp_path):
+    assert failures(GOOD, tmp_path) == {}
+    kernel_s_arguments = "import sys; assert __name__ != '__main__' or sys.argv[1] == '-f'"
+    assert failures(f"{GOOD}\n{kernel_s_arguments}\n", tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "reason"),
+    [
+        ("\x00", check.COMPILES, "source code string cannot contain null bytes"),
+        ("def score(:\n", check.COMPILES, "invalid syntax (<unknown>, line 1)"),
+        (changed("    if ", "    from podium import files\n    if "), check.IMPORTS, "it imports podium, and"),
+        (changed("import numpy", "from . import files\nimport numpy"), check.IMPORTS, "it imports ., and"),
+        (GOOD + "\n1 / 0\n", "runs", "ZeroDivisionError: division by zero"),
+        (GOOD + "\nimport argparse; p = argparse.ArgumentParser(); p.parse_args()\n", "runs", "SystemExit: 2"),
+        (GOOD + "\nprint(__file__)\n", "runs", "NameError: name '__file__' is not defined"),
+        (GOOD + "\nif __name__ == '__main__':\n    raise OSError('x')\n", "runs", "OSError: x"),
+        (GOOD + "\nif __name__ != '__main__':\n    raise OSError('x')\n", check.MODULE, "OSError: x"),
+        (GOOD + "\nscore = 3\n", "score", "there is no function score"),
+        (changed("    submission: pd.DataFrame,\n", ""), "arguments",
+         "they are solution, row_id_column_name, weight"),
+        (changed("row_id_column_name: str", "row_id_column_name: str = 'id'"), "row id",
+         "row_id_column_name must not have a default value"),
+        (changed("weight: float = 1", "weight=1"), "annotations", "weight has no annotation"),
+        (changed("limit: int | None = 3", "*limit: int"), "annotations", "*limit: int cannot be set by name"),
+        (changed("limit: int | None = 3", "limit: list[int] = []"), "annotations",
+         "limit is list[int], which the site cannot set"),
+        (changed("limit: int | None = 3", "limit: int | str = 3"), "annotations",
+         "limit is int | str, which the site cannot set"),
+        (changed("weight: float = 1", "weight: float = '1'"), "annotations",
+         "weight is float, but its default is '1'"),
+        (changed("weight: float = 1", "weight: float = True"), "annotations",
+         "weight is float, but its default is True"),
+        (changed("weight: float = 1", "weight: float = None"), "annotations",
+         "weight is float, but its default is None"),
+        (changed("    solution: pd.DataFrame", "    solution: dict"), "annotations",
+         "solution is dict, not pandas.DataFrame"),
+        (changed(") -> float", ") -> int"), "return", "the annotation is int"),
+        (changed(") -> float", ")"), "return", "the annotation is missing"),
+        (changed("The share of", "x" * 8000), "docstring", "it has 8,1"),
+        (changed("    1.0\n", "    0.9\n"), "doctests",
+         "1 of 2 examples fail; the first is 'score(solution, solution, \"id\")', which gave 1.0"),
+        (changed("    1.0\n", "    1.0\n    >>> 1 / 0\n"), "doctests",
+         "1 of 3 examples fail; the first is '1 / 0', which raised ZeroDivisionError: division by zero"),
+        (changed("return float(np.mean(", "return np.float32(np.mean("), "result", "it returned float32"),
+        (changed("return float(", "return len(submission) + 0 * int("), "result", "it returned int"),
+        (changed("return float(", "return float('nan') * float("), "result", "it returned nan"),
+    ],
+)  # fmt: skip
+def test_what_a_file_can_fail(in_process, tmp_path, source, name, reason):
+    failed = failures(source, tmp_path)
+    name = check.CHECKS.get(name, name)
+    assert failed[name].startswith(reason)
+    # The first that fails, or the second where its own doctest says it too.
+    assert next(iter(failed)) in (name, check.CHECKS["doctests"])
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "remark"),
+    [
+        (changed("import numpy", "import polars_of_tomorrow\nimport numpy").replace(
+            "import polars", "if False:\n    import polars"), check.IMPORTS, "make sure of polars_of_tomorrow"),
+        (GOOD.replace("from typing", "from __future__ import annotations\nfrom typing"), "annotations",
+         "annotations are texts: whether the site reads those is not known"),
+        (changed("class ParticipantVisibleError", "class Visible") + "\nParticipantVisibleError = Visible\n",
+         "participant", "there is none, so participants are never told what is wrong"),
+        (changed("return float(", "submission['x'] = 1\n    return float("), "frames",
+         "DataFrame are different DataFrame shape mismatch"),
+        (changed("return float(", "solution.index = [7, 8]\n    return float("), "frames",
+         "DataFrame.index are different"),
+        (changed('"no column answer"', '"no column answer " + 99 * "word "'), "messages",
+         "Kaggle cuts the rest: 512 characters has 'no column answer word word word "),
+        (GOOD.replace('    """The share', '    _ = """The share'), "docstring",
+         "there is none, and the site shows it to whoever chooses a metric"),
+        (GOOD + "\ndef test_it(tmp_path):\n    pass\n", "tests", "not run, as they need fixtures: test_it"),
+    ],
+)  # fmt: skip
+def test_what_kaggle_takes_and_a_host_had_better_know(in_process, tmp_path, source, name, remark):
+    assert failures(source, tmp_path) == {}
+    notes = verdicts(source, tmp_path, NOTE)
+    assert notes[check.CHECKS.get(name, name)].startswith(remark)
+    assert len(notes) == 1
+
+
+def test_without_a_call_the_result_cannot_be_tried(capsys, in_process, tmp_path):
+    path = tmp_path / "a_metric.py"
+    path.write_text(changed(SCORES, ""))
+    code, out, err = run_podium(capsys, "check", path)
+    assert (code, err) == (0, "")
+    assert (
+        "----  returns a finite float: no doctest or test calls score(): give a solution and a submission"
+        in out
+    )
+
+
+TESTS = """
+import unittest
+
+def test_good():
+    assert score(FRAME, FRAME, "id") == 1.0
+
+class TestScore:
+    def test_better(self):
+        assert RIGHT
+
+class AnyCase(unittest.TestCase):
+    def setUp(self):
+        self.value = 1
+
+    def test_best(self):
+        self.assertEqual(self.value, RIGHT)
+
+FRAME = pd.DataFrame({"id": [1], "answer": [0]})
+"""
+
+
+def test_tests_in_the_file_run(in_process, tmp_path):
+    name = check.CHECKS["tests"]
+    assert verdicts(GOOD + TESTS + "RIGHT = True\n", tmp_path, PASS)[name] == "3 tests"
+    failed = failures(GOOD + TESTS + "RIGHT = False\n", tmp_path)
+    assert failed == {name: "2 of 3 tests fail; the first is TestScore.test_better raised AssertionError"}
+    # A test is a call of score(), as a doctest is one.
+    assert failures(changed(SCORES, "") + TESTS + "RIGHT = 1\n", tmp_path) == {}
+    assert check.CHECKS["result"] in verdicts(changed(SCORES, "") + TESTS + "RIGHT = 1\n", tmp_path, PASS)
+
+
+def test_not_utf8(in_process, tmp_path):
+    path = tmp_path / "a_metric.py"
+    path.write_bytes("# caf\xe9".encode("latin-1"))
+    results = check.check(path)
+    assert "is not UTF-8 text" in results[0].remark
+    assert {result.verdict for result in results[1:]} == {UNTRIED}
+
+
+# --- in real processes ------------------------------------------------------------------------------
+
+
+def test_nothing_of_ours_can_be_imported(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.chdir(ROOT)
+    failed = failures(GOOD + "\nimport podium\n", tmp_path)
+    no_module = "ModuleNotFoundError: import of podium halted; None in sys.modules"
+    assert failed[check.IMPORTS] == "it imports podium, and nothing of ours is there"
+    assert failed[check.CHECKS["runs"]] == failed[check.MODULE] == no_module
+
+
+def test_a_file_that_ends_its_process(tmp_path):
+    failed = failures(
+        GOOD + "\nimport os, sys; print('dying', file=sys.stderr, flush=True); os._exit(7)\n", tmp_path
+    )
+    reason = "the metric file ended its process with exit code 7. dying"
+    assert failed[check.CHECKS["runs"]] == failed[check.MODULE] == reason
+
+
+def test_a_file_that_does_not_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(fresh, "TIME_LIMIT", 1.5)
+    failed = failures(GOOD + "\nwhile True: pass\n", tmp_path)
+    assert failed[check.CHECKS["runs"]] == "the metric file is still running after 2 s"
+
+
+def test_the_report_and_the_exit_code(capsys, tmp_path, in_process):
+    path = tmp_path / "a_metric.py"
+    path.write_text(changed(") -> float", ") -> int"))
+    code, out, err = run_podium(capsys, "check", path)
+    assert code == 4
+    assert out.splitlines()[7] == "FAIL  is annotated to return float: the annotation is int"
+    assert err == f"error: {path} fails 1 of 16 checks\n"
+    path.write_text("x = 1\n")
+    code, out, err = run_podium(capsys, "check", path)
+    assert out.count("----  ") == 11
+    assert err == f"error: {path} fails 2 of 16 checks\n"
+
+
+def test_given_files_must_be_scored(capsys, tmp_path, in_process):
+    path = tmp_path / "a_metric.py"
+    path.write_text(GOOD)
+    code, out, _ = run_podium(capsys, "check", path, SOLUTION, SUBMISSION)
+    assert code == 4
+    assert (
+        "FAIL  returns a finite float: for the given files it raised ParticipantVisibleError: no column answer"
+        in out
+    )
+
+
+def test_parameters_of_the_call(capsys, in_process):
+    files = ROOT / "metric.py", SOLUTION, SUBMISSION
+    code, out, _ = run_podium(capsys, "check", *files, "--set", "subpopulation_column_names=gender")
+    assert code == 4
+    assert "it raised HostVisibleError: the solution: expected the columns gender too." in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["none.py"],
+            "there is no metric none.py: expected a Python file, or one of unified, scifact, trec_is, "
+            "markup_consistency, readable",
+        ),
+        ([ROOT / "metric.py", SOLUTION], "give both a solution and a submission, or none"),
+        ([ROOT / "metric.py", "none.csv", SUBMISSION], "cannot read none.csv: No such file or directory"),
+    ],
+)
+def test_wrong_usage(capsys, arguments, message):
+    assert run_podium(capsys, "check", *arguments) == (2, "", f"error: {message}\n")
+
+
+# --- metric files as others write them --------------------------------------------------------------
+
+KEYS = {name: key for key, name in check.CHECKS.items()} | {check.IMPORTS: "imports", check.MODULE: "module"}
+
+
+@pytest.mark.parametrize(
+    ("name", "python"),
+    [
+        *((name, None) for name in FATES),
+        pytest.param("helped", "3.11", marks=pytest.mark.slow),
+    ],
+)
+def test_what_becomes_of_public_metrics(request, tmp_path, name, python):
+    """With the versions that are here, and in real processes with those that Kaggle has."""
+    if python is None and name != "at home":
+        request.getfixturevalue("in_process")
+    (tmp_path / "metric.py").write_text(FATES[name].source)
+    frames = tuple(pd.read_csv(io.StringIO(text)) for text in (KAGGLE_SOLUTION, KAGGLE_SUBMISSION))
+    frames = (frames[0].drop(columns="Usage"), frames[1])
+    results = check.check(tmp_path / "metric.py", frames, {"row_id_column_name": "id"}, python)
+    found = {
+        verdict: {KEYS[result.name] for result in results if result.verdict == verdict}
+        for verdict in (FAIL, NOTE)
+    }
+    assert found == {FAIL: FATES[name].fails, NOTE: FATES[name].notes}
+    if python is not None and "runs" not in FATES[name].fails:
+        remark = next(result.remark for result in results if result.name == check.CHECKS["runs"])
+        assert remark.startswith("Python 3.11.")
+        assert remark.endswith(", pandas 2.2.2, numpy 2.0.2")
+
+
+@pytest.mark.parametrize("name", [name for name, fate in FATES.items() if not fate.fails])
+def test_public_metrics_are_emulated(capsys, in_process, tmp_path, name):
+    for file, text in (
+        ("metric.py", FATES[name].source),
+        ("a.csv", KAGGLE_SOLUTION),
+        ("b.csv", KAGGLE_SUBMISSION),
+    ):
+        (tmp_path / file).write_text(text)
+    code, out, err = run_podium(
+        capsys, "emulate", *(tmp_path / file for file in ("metric.py", "a.csv", "b.csv"))
+    )
+    assert (code, err) == (0, "")
+    assert [line.split()[0] for line in out.splitlines()[:2]] == ["Public", "Private"]
+
+
+def test_a_python_that_is_not_there(capsys):
+    code, _, err = run_podium(capsys, "check", "unified", "--python", "2.6")
+    assert code == 2
+    assert err == "error: there is no Python 2.6 on this machine: expected a program python2.6\n"
+
+
+def test_the_pins_are_those_of_the_hosted_image():
+    lines = fresh.pins().read_text().splitlines()
+    assert {line.partition("==")[0] for line in lines if not line.startswith("#")} == {"pandas", "numpy"}

@@ -1,0 +1,351 @@
+"""`podium emulate`: what Kaggle would do with a submission, and show."""
+
+import gzip
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from podium import hosted, scoring
+from podium.errors import SubmissionRejected
+from podium.hosting import emulate, fresh, kernel
+from tests.support.host_line import (
+    ACCURACY,
+    ROOT,
+    SOLUTION,
+    SUBMISSION,
+    every_metric,
+    run_podium,
+    stay_in_process,
+)
+
+METRIC = ROOT / "metric.py"
+
+
+@pytest.fixture
+def in_process(monkeypatch, tmp_path):
+    stay_in_process(monkeypatch, tmp_path)
+
+
+@pytest.fixture
+def accuracy(tmp_path):
+    """Writes a metric with this body and a solution and submission to it; returns their paths."""
+
+    def write(body, submission="id,answer\n1,1\n2,1\n3,0\n4,1\n"):
+        (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", body), encoding="utf-8")
+        (tmp_path / "truth.csv").write_text(
+            "id,answer,Usage\n1,1,Public\n2,0,Private\n3,0,Public\n4,1,Private\n5,1,Ignored\n", encoding="utf-8"
+        )
+        (tmp_path / "guess.csv").write_text(submission, encoding="utf-8")
+        return [tmp_path / name for name in ("accuracy.py", "truth.csv", "guess.csv")]
+
+    return write
+
+
+EQUAL = "return points * float((solution['answer'] == submission['answer']).mean())"
+
+
+# --- every metric of the project, good and bad ------------------------------------------------------
+
+
+def frames(metric, solution, submission):
+    return emulate.read_solution(metric, solution), emulate.read_submission(metric, submission)
+
+
+def emulated(path, solution, submission, complete=False):
+    metric = hosted.load(path)
+    truth, guess = frames(metric, solution, submission)
+    return emulate.emulate(metric, truth, guess, {"row_id_column_name": truth.columns[0]}, complete)
+
+
+@every_metric
+def test_good_submissions(path, solution, submission):
+    """What the site would give is what `podium score` gives."""
+    metric = hosted.load(path)
+    results = emulated(path, solution, submission, getattr(metric, "COMPLETE_SUBMISSION", False))
+    prepared = scoring.prepare(metric, scoring.read_solution(metric, solution, {}), {})
+    expected = scoring.evaluate(prepared, scoring.read_submission(metric, submission, {})).scores
+    assert [result.part for result in results] == (["Public", "Private"] if "Public" in expected else ["All"])
+    for result in results:
+        assert result.score == expected[result.part]
+        assert 0 < result.seconds < 60
+        assert 10e6 < result.memory_before <= result.memory < 10e9
+
+
+@every_metric
+def test_bad_submissions(capsys, tmp_path, path, solution, submission):
+    """A submission without its columns passes Kaggle's checks, and the metric says what is missing."""
+    truth, guess = frames(hosted.load(path), solution, submission)
+    row_id = truth.columns[0]
+    truth[[row_id]].assign(x=0).to_csv(tmp_path / "guess.csv", index=False)
+    code, out, err = run_podium(capsys, "emulate", path, solution, tmp_path / "guess.csv")
+    assert (code, out) == (3, "")
+    assert set(guess.columns) & set(re.findall(r"\w+", err)) - {row_id}
+
+
+@every_metric
+def test_faults_of_the_host(capsys, tmp_path, path, solution, submission):
+    truth, _ = frames(hosted.load(path), solution, submission)
+    row_id = truth.columns[0]
+    for name in ("truth.csv", "guess.csv"):
+        truth[[row_id]].assign(x=0).to_csv(tmp_path / name, index=False)
+    code, out, err = run_podium(capsys, "emulate", path, tmp_path / "truth.csv", tmp_path / "guess.csv")
+    assert (code, out) == (4, "")
+    assert err.startswith("error: Evaluation metric raised an unexpected error\nhost only: HostVisibleError: ")
+
+
+# --- the command line -------------------------------------------------------------------------------
+
+
+def test_the_sample(capsys):
+    code, out, err = run_podium(capsys, "emulate", METRIC, SOLUTION, SUBMISSION)
+    assert (code, err) == (0, "")
+    public, private, spent = out.splitlines()
+    line = r" (0\.\d{6})  +\d+\.\d\d s  +(\d+) MB at most, (\d+) MB before scoring"
+    for text, part in ((public, "Public  "), (private, "Private ")):
+        score, most, before = re.fullmatch(part + line, text).groups()
+        assert int(before) <= int(most)
+        usage = pd.read_csv(SOLUTION)["Usage"] == part.strip()
+        expected = hosted.load(METRIC).score(
+            pd.read_csv(SOLUTION)[usage.to_numpy()], pd.read_csv(SUBMISSION), "row_id"
+        )
+        assert score == f"{expected:.6f}"
+    assert re.fullmatch(r"\d+\.\d\d s of the 30 minutes that Kaggle gives", spent)
+
+
+def test_parameters(capsys, accuracy, in_process):
+    code, out, _ = run_podium(
+        capsys, "emulate", *accuracy("return points"), "--complete-submission", "--set", "points=1e3", "--set",
+        "row_id_column_name=id",
+    )  # fmt: skip
+    assert code == 0
+    assert out.startswith("Public   1000.000000  ")
+
+
+# --- Kaggle's own checks ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("submission", "message"),
+    [
+        ("key,answer\n1,1\n", "ID column id not found in submission"),
+        ("id,answer\n1,1\n2,1\n", "Submission has 2 rows but 5 were expected."),
+        ("id,answer\n1,1\n2,1\n3,1\n4,1\n6,1\n", "Solution and submission values for id do not match"),
+        ("id,answer\n1,1\n2,1\n3,1\n4,1\n4,1\n", "Solution and submission values for id do not match"),
+        ("id,answer\n1,1\n2,1\n3,1\n4,1\n5,\n", "Submission contains null values"),
+        ("id,answer\n1,1\n2,1\n3,1\n4,1\n5,NA\n", "Submission contains null values"),
+    ],
+)
+def test_kaggle_s_own_checks(capsys, accuracy, submission, message):
+    assert run_podium(capsys, "emulate", *accuracy(EQUAL, submission)) == (3, "", f"error: {message}\n")
+
+
+def test_a_complete_submission_passes_the_checks_of_rows(capsys, accuracy, in_process):
+    paths = accuracy("return len(submission) / 10", "id,answer\n1,1\n9,1\n")
+    code, out, _ = run_podium(capsys, "emulate", *paths, "--complete-submission")
+    assert code == 0
+    assert [line.split()[:2] for line in out.splitlines()[:2]] == [
+        ["Public", "0.200000"],
+        ["Private", "0.200000"],
+    ]
+    for submission, message in (
+        ("x,y\n1,1\n", "ID column id not"),
+        ("id,answer\n1,\n", "Submission contains null"),
+    ):
+        assert (
+            message in run_podium(capsys, "emulate", *accuracy(EQUAL, submission), "--complete-submission")[2]
+        )
+
+
+def test_parts_are_the_rows_of_their_ids(accuracy, in_process):
+    path, solution, submission = accuracy(EQUAL, "id,answer\n1,1\n3,0\n2,1\n4,1\n5,0\n")
+    results = emulated(path, solution, submission)
+    assert [(result.part, result.score) for result in results] == [("Public", 1.0), ("Private", 0.5)]
+
+
+def test_what_the_metric_gets_to_see(accuracy, in_process):
+    body = (
+        "assert list(solution.columns) == ['id', 'answer'] and 'Usage' not in submission\n"
+        "    assert solution.index.equals(pd.RangeIndex(2)) and submission.index.equals(pd.RangeIndex(2))\n"
+        "    assert solution['id'].tolist() == submission['id'].tolist()\n"
+        "    import sys\n"
+        "    assert __name__ == '__main__' and '-f' in sys.argv\n"
+        "    return 0.5"
+    )
+    results = emulated(*accuracy(body, "id,answer\n5,1\n4,1\n3,1\n2,1\n1,1\n"))
+    assert [result.score for result in results] == [0.5, 0.5]
+
+
+def test_rows_are_aligned_by_their_ids(accuracy, in_process):
+    """A metric that compares row by row gets the same whatever the order of the submission's rows."""
+    results = emulated(*accuracy(EQUAL, "id,answer\n5,1\n4,1\n3,0\n2,0\n1,0\n"))
+    assert [result.score for result in results] == [0.5, 1.0]
+
+
+def test_a_solution_with_an_id_twice_cannot_be_aligned(capsys, accuracy, in_process):
+    path, solution, submission = accuracy(EQUAL, "id,answer\n1,1\n1,1\n3,1\n4,1\n5,1\n")
+    solution.write_text(solution.read_text().replace("\n2,0,", "\n1,0,"))
+    code, _, err = run_podium(capsys, "emulate", path, solution, submission)
+    assert code == 4
+    assert err.startswith("error: id: expected one row per id in the solution, as Kaggle aligns by it. '1' is")
+
+
+def test_the_file_says_that_the_submission_is_complete(capsys, accuracy, in_process):
+    paths = accuracy("return len(submission) / 10\n\nCOMPLETE_SUBMISSION = True", "id,answer\n1,1\n9,1\n")
+    code, out, _ = run_podium(capsys, "emulate", *paths)
+    assert code == 0
+    assert [line.split()[:2] for line in out.splitlines()[:2]] == [
+        ["Public", "0.200000"],
+        ["Private", "0.200000"],
+    ]
+
+
+def test_an_essay_in_two_parts(capsys, tmp_path):
+    solution = pd.read_csv(SOLUTION)
+    solution.loc[0, "Usage"] = {"Public": "Private", "Private": "Public"}[solution.loc[0, "Usage"]]
+    solution.to_csv(tmp_path / "truth.csv", index=False)
+    code, _, err = run_podium(capsys, "emulate", METRIC, tmp_path / "truth.csv", SUBMISSION)
+    assert code == 4
+    assert err.startswith("error: Usage: expected one value for all rows of an item")
+
+
+# --- what is shown of errors ------------------------------------------------------------------------
+
+FIVE = "id,answer\n1,1\n2,1\n3,0\n4,1\n5,1\n"
+
+
+def test_the_participant_s_error_is_shown(capsys, accuracy, in_process):
+    paths = accuracy("raise ParticipantVisibleError('no\\nsuch thing')", FIVE)
+    assert run_podium(capsys, "emulate", *paths) == (3, "", "error: no\nsuch thing\n")
+
+
+def test_kaggle_cuts_long_messages(capsys, accuracy, in_process):
+    paths = accuracy("raise ParticipantVisibleError('x' * 999)", FIVE)
+    assert run_podium(capsys, "emulate", *paths) == (3, "", f"error: {'x' * 280}\n")
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ("raise HostVisibleError('labels are wrong')", "HostVisibleError: labels are wrong"),
+        ("return 1 / 0", "ZeroDivisionError: division by zero (line 14, in score)"),
+        ("return submission['x'].sum()", "KeyError: 'x' (line 14, in score)"),
+        ("return 1", "ValueError: it returned int; Kaggle takes one finite float"),
+        ("return math.nan", "ValueError: it returned nan; Kaggle takes one finite float"),
+        ("return math.inf", "ValueError: it returned inf; Kaggle takes one finite float"),
+    ],
+)
+def test_anything_else_looks_the_same_to_the_participant(capsys, accuracy, in_process, body, detail):
+    code, out, err = run_podium(capsys, "emulate", *accuracy(body, FIVE))
+    assert (code, out) == (4, "")
+    assert err == f"error: {emulate.UNEXPECTED}\nhost only: {detail}\n"
+
+
+def test_a_metric_that_ends_its_process(capsys, accuracy):
+    _, _, err = run_podium(capsys, "emulate", *accuracy("import os; os._exit(9)", FIVE))
+    detail = "the metric file ended its process with exit code 9."
+    assert err == f"error: {emulate.UNEXPECTED}\nhost only: {detail}\n"
+
+
+def test_every_part_has_a_fresh_process(capsys, accuracy):
+    code, _, _ = run_podium(
+        capsys, "emulate", *accuracy("return 1.0\nassert not hasattr(pd, 'x')\npd.x = 1", FIVE)
+    )
+    assert code == 0
+
+
+def test_a_metric_that_does_not_end(capsys, accuracy, monkeypatch):
+    monkeypatch.setattr(fresh, "TIME_LIMIT", 1.5)
+    _, _, err = run_podium(capsys, "emulate", *accuracy("while True: pass", FIVE))
+    assert err == f"error: {emulate.UNEXPECTED}\nhost only: the metric file is still running after 2 s\n"
+
+
+def test_memory_is_measured(accuracy):
+    path, solution, submission = accuracy(
+        "x = bytearray(150_000_000); x[::4096] = x[::4096]\n    return 1.0", FIVE
+    )
+    results = emulated(path, solution, submission)
+    assert all(result.memory - result.memory_before > 140e6 for result in results)
+    kept = bytearray(300_000_000)  # in this process, not in that one
+    assert results[0].memory_before < len(kept)
+
+
+def test_memory_without_linux(monkeypatch):
+    expected = kernel.peak_memory()
+    monkeypatch.setattr(kernel.Path, "exists", lambda path: False)
+    assert kernel.peak_memory() == pytest.approx(expected, rel=0.5)
+
+
+# --- bad input --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\n\n", b'a,b\n"1,2\n', b"\xff\xfe\x00\x01", b"\x1f\x8b not really gzip"]
+)
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+def test_files_that_are_no_table(capsys, tmp_path, content, suffix):
+    path = tmp_path / f"file{suffix}"
+    path.write_bytes(content)
+    for arguments, expected in (((SOLUTION, path), 3), ((path, SUBMISSION), 4)):
+        code, out, err = run_podium(capsys, "emulate", METRIC, *arguments)
+        assert (code, out) == (expected, "")
+        assert len(err.splitlines()) == 1
+
+
+def test_a_damaged_gzip_file(capsys, tmp_path):
+    content = bytearray(gzip.compress(SUBMISSION.read_bytes()))
+    content[200:900] = bytes(700)
+    (tmp_path / "file.csv.gz").write_bytes(content)
+    code, out, err = run_podium(capsys, "emulate", METRIC, SOLUTION, tmp_path / "file.csv.gz")
+    assert (code, out) == (3, "")
+    assert "is not a CSV table" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["none.py", SOLUTION, SUBMISSION], 2, "there is no metric none.py: "),
+        ([METRIC, "none.csv", SUBMISSION], 2, "cannot read none.csv: No such file or directory"),
+        ([METRIC, SOLUTION, ROOT], 2, f"cannot read {ROOT}: Is a directory"),
+        ([METRIC, SOLUTION, SUBMISSION, "--set", "x"], 2, "--set x: expected NAME=VALUE"),
+        ([METRIC, SOLUTION, SUBMISSION, "--set", "temperature=hot"], 4, "temperature is 'hot': expected a"),
+        ([METRIC, SOLUTION, SUBMISSION, "--set", "row_id_column_name=id"], 4, "the solution has no column id;"),
+    ],
+)  # fmt: skip
+def test_what_is_not_there(capsys, arguments, code, message):
+    result = run_podium(capsys, "emulate", *arguments)
+    assert result[:2] == (code, "")
+    assert result[2].startswith(f"error: {message}")
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("def score(", "SyntaxError: '(' was never closed"),
+    ],
+)
+def test_files_that_cannot_be_loaded(capsys, accuracy, code, reason):
+    paths = accuracy(f"return 1.0\n{code}")
+    exit_code, _, err = run_podium(capsys, "emulate", *paths)
+    assert exit_code == 4
+    assert err.startswith(f"error: {paths[0]} cannot be loaded: {reason}")
+
+
+def test_a_wrong_usage_column(capsys, accuracy, in_process):
+    path, solution, submission = accuracy(EQUAL, FIVE)
+    solution.write_text(solution.read_text().replace("Ignored", "ignored"))
+    code, _, err = run_podium(capsys, "emulate", path, solution, submission)
+    assert code == 4
+    assert err.startswith(
+        "error: Usage: expected Public, Private or Ignored, found 'ignored' in row number 5 of the solution"
+    )
+
+
+def test_ids_are_compared_as_pandas_reads_them():
+    numbers = pd.DataFrame({"id": np.array([12, 7]), "answer": 1})
+    emulate.check_rows(numbers, numbers.iloc[::-1], "id", False)
+    with pytest.raises(SubmissionRejected, match="do not match"):
+        emulate.check_rows(numbers, numbers.astype({"id": float}).assign(id=[12.5, 7]), "id", False)

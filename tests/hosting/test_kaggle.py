@@ -1,0 +1,237 @@
+"""`podium leaderboard`, with the real kaggle client against a server that plays Kaggle."""
+
+import socket
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from podium.hosting import kaggle as site
+from tests.support.host_line import ROOT, run_podium
+from tests.support.kaggle_server import LEADERBOARD, Kaggle, forbid_network, lead_client_to, serve
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch, tmp_path):
+    forbid_network(monkeypatch, tmp_path / "home")
+
+
+@pytest.fixture
+def kaggle(monkeypatch, no_network):
+    """A running server, to which the client has credentials."""
+    state = Kaggle()
+    with serve(state) as address:
+        lead_client_to(monkeypatch, address)
+        yield state
+
+
+def entry(number: int, score: str = "0.5", name: str | None = None) -> dict[str, object]:
+    return {
+        "teamId": 1000 + number,
+        "teamName": f"Team {number}" if name is None else name,
+        "submissionDate": f"2024-01-23T14:05:{number % 60:02d}.123Z",
+        "score": score,
+    }
+
+
+def pages(*pages: list[dict[str, object]]):
+    """Answers page by page: the token of page n is "page n"."""
+
+    def answer(request):
+        assert request["competitionName"] == "essays"
+        assert request["pageSize"] == 200
+        number = int((request.get("pageToken") or "page 0").removeprefix("page "))
+        more = {"nextPageToken": f"page {number + 1}"} if number + 1 < len(pages) else {}
+        return 200, {"submissions": pages[number], **more}
+
+    return answer
+
+
+@pytest.fixture
+def board(tmp_path):
+    return tmp_path / "new" / "board.csv"
+
+
+# --- the leaderboard --------------------------------------------------------------------------------
+
+
+def test_all_pages(capsys, kaggle, board):
+    numbers = range(450)
+    entries = [entry(number, f"{1 - number / 1000:.3f}") for number in numbers]
+    kaggle.answers[LEADERBOARD] = pages(entries[:200], entries[200:400], entries[400:])
+    code, out, err = run_podium(capsys, "leaderboard", "essays", "--out", board)
+    assert (code, out, err) == (0, f"450 rows, written to {board}\n", "")
+    assert [path for path, _ in kaggle.requests] == [LEADERBOARD] * 3
+    table = pd.read_csv(board)
+    assert list(table) == ["team", "score", "submitted_at", "team_id"]
+    assert table["team"].tolist() == [f"Team {number}" for number in numbers]
+    assert table["score"].tolist() == [float(f"{1 - number / 1000:.3f}") for number in numbers]
+    assert table["team_id"].tolist() == [1000 + number for number in numbers]
+    assert table["submitted_at"][7] == "2024-01-23T14:05:07.123000Z"
+
+
+def test_ready_for_boost(capsys, kaggle, board):
+    kaggle.answers[LEADERBOARD] = pages([entry(1, "0.61"), entry(2, "0.62"), entry(3, "")])
+    code, _, err = run_podium(capsys, "leaderboard", "essays", "--out", board)
+    assert (code, err) == (0, "warning: teams without a score: 1\n")
+    runtimes = pd.DataFrame({"team": ["Team 1", "Team 2"], "runtime": [60, 3600]})
+    pd.read_csv(board).merge(runtimes, on="team", how="left").to_csv(board, index=False)
+    code, out, _ = run_podium(capsys, "boost", board)
+    assert code == 0
+    assert out.index("Team 1") < out.index("Team 2") < out.index("Team 3")
+
+
+def test_teams_of_the_same_name_are_told_apart(kaggle):
+    kaggle.answers[LEADERBOARD] = pages([entry(1, name="Blue"), entry(2, name="Red"), entry(3, name="Blue")])
+    assert site.fetch_leaderboard("essays")["team"].tolist() == ["Blue (1001)", "Red", "Blue (1003)"]
+
+
+@pytest.mark.parametrize("text", ["", "-", "nan", "inf", "Infinity"])
+def test_what_is_no_score_is_missing(kaggle, text):
+    kaggle.answers[LEADERBOARD] = pages([entry(1, text)])
+    assert site.fetch_leaderboard("essays")["score"].isna().tolist() == [True]
+
+
+def test_a_missing_time(kaggle):
+    row = entry(1)
+    del row["submissionDate"]
+    kaggle.answers[LEADERBOARD] = pages([row])
+    assert site.fetch_leaderboard("essays")["submitted_at"].isna().tolist() == [True]
+
+
+def refused(request):
+    return 403, {"code": 403, "message": "you must accept\nthe rules"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (refused, "Kaggle refuses: you must accept the rules"),
+        (lambda request: (404, {}), "Kaggle refuses: 404 Client Error: Not Found for url: http"),
+        (lambda request: (500, {}), "Kaggle fails (500 Server Error: Internal Server Error for url: http"),
+        (
+            lambda request: (429, {}),
+            "Kaggle asks for patience (429 Client Error: Too Many Requests for url: http",
+        ),
+        (pages([]), "the leaderboard of essays is empty"),
+        (
+            lambda request: (200, {"submissions": [entry(1)], "nextPageToken": "again"}),
+            "Kaggle's leaderboard comes back to a page that it has shown",
+        ),
+    ],
+)
+def test_what_goes_wrong(capsys, kaggle, board, answer, message):
+    kaggle.answers[LEADERBOARD] = answer
+    code, out, err = run_podium(capsys, "leaderboard", "essays", "--out", board)
+    assert (code, out) == (4, "")
+    assert err.startswith(f"error: {message}")
+    assert len(err.splitlines()) == 1
+    assert not board.exists()
+
+
+def test_wrong_credentials(capsys, kaggle, board, monkeypatch):
+    monkeypatch.setenv("KAGGLE_KEY", "wrong")
+    assert run_podium(capsys, "leaderboard", "essays", "--out", board) == (
+        4, "", f"error: Kaggle does not know these credentials, or they have expired (Unauthenticated): "
+        f"{site.CREDENTIALS}\n",
+    )  # fmt: skip
+
+
+def test_a_token_that_cannot_be_checked(capsys, kaggle, board, monkeypatch):
+    monkeypatch.setenv("KAGGLE_API_TOKEN", "a-token")
+    assert run_podium(capsys, "leaderboard", "essays", "--out", board) == (
+        4, "", f"error: Kaggle does not know these credentials, or they have expired (Unauthenticated): "
+        f"{site.CREDENTIALS}\n",
+    )  # fmt: skip
+
+
+def test_an_answer_that_is_no_json(capsys, kaggle, board):
+    kaggle.answers[LEADERBOARD] = lambda request: (200, {})
+    kaggle.raw = b"<html>"
+    code, _, err = run_podium(capsys, "leaderboard", "essays", "--out", board)
+    assert code == 4
+    assert err.startswith("error: Kaggle's answer cannot be understood: ")
+
+
+def test_a_time_out(capsys, kaggle, board, monkeypatch):
+    monkeypatch.setattr(site, "TIME_LIMIT", 0.2)
+    kaggle.answers[LEADERBOARD] = pages([entry(1)])
+    kaggle.delay = 1.0
+    assert run_podium(capsys, "leaderboard", "essays", "--out", board) == (
+        4, "", "error: Kaggle did not answer within 0.2 s\n",
+    )  # fmt: skip
+    assert not board.exists()
+
+
+def test_no_connection(capsys, kaggle, board, monkeypatch):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        closed = f"http://127.0.0.1:{unused.getsockname()[1]}"
+    lead_client_to(monkeypatch, closed)
+    code, _, err = run_podium(capsys, "leaderboard", "essays", "--out", board)
+    assert code == 4
+    assert err.startswith("error: Kaggle cannot be reached: ")
+
+
+def test_the_time_limit_is_gone_afterwards(kaggle):
+    import requests
+
+    send = requests.Session.send
+    kaggle.answers[LEADERBOARD] = pages([entry(1)])
+    site.fetch_leaderboard("essays")
+    assert requests.Session.send is send
+
+
+# --- without credentials, without the package -------------------------------------------------------
+
+
+def test_without_credentials(tmp_path):
+    """In a process of its own: the client keeps what it found when it was imported."""
+    pytest.importorskip("kagglesdk")
+    done = subprocess.run(
+        [sys.executable, "-m", "podium", "leaderboard", "essays", "--out", str(tmp_path / "out")],
+        cwd=ROOT, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == f"error: there are no credentials for Kaggle: {site.CREDENTIALS}\n"
+    assert "authentication" not in done.stdout.lower()
+
+
+@pytest.mark.parametrize("failure", [OSError("no kaggle.json"), SystemExit(1), ValueError("x")])
+def test_imports_that_fail_without_credentials(capsys, tmp_path, monkeypatch, failure):
+    """As in other versions of the package."""
+    pytest.importorskip("requests")
+    importing = site.importlib.import_module
+
+    def fail(name):
+        if name == "kaggle":
+            print("Authentication required")
+            raise failure
+        return importing(name)
+
+    monkeypatch.setattr(site.importlib, "import_module", fail)
+    code, out, err = run_podium(capsys, "leaderboard", "essays", "--out", tmp_path / "board.csv")
+    assert (code, out) == (2, "")
+    assert err == f"error: there are no credentials for Kaggle: {site.CREDENTIALS}\n"
+
+
+@pytest.mark.parametrize("missing", ["kaggle", "six", "requests"])
+def test_without_the_package(capsys, tmp_path, monkeypatch, missing):
+    if missing == "kaggle":
+        pytest.importorskip("requests")
+        pytest.importorskip("six")
+    monkeypatch.setitem(sys.modules, missing, None)
+    code, out, err = run_podium(capsys, "leaderboard", "essays", "--out", tmp_path / "board.csv")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: this needs the packages kaggle and six: pip install kaggle six (")
+
+
+def test_no_other_machine_can_be_reached():
+    with socket.socket() as anywhere, pytest.raises(AssertionError, match="a test wants to reach"):
+        anywhere.connect(("192.0.2.1", 80))
+
+
+def test_the_server_plays_kaggle(kaggle):
+    assert isinstance(kaggle, Kaggle)
+    assert kaggle.answer("/x", {}, None)[0] == 401

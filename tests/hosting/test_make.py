@@ -1,0 +1,670 @@
+"""`podium make`: from a made-up corpus, in both layouts, to the files of a competition."""
+
+import csv
+import gzip
+import hashlib
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks.make import PROGRAM, write_corpus
+from benchmarks.measure import memory_of
+from podium import hosted
+from podium.errors import HostError
+from podium.hosting import corpus, folders, split
+from tests.support.corpora import make_corpus
+from tests.support.essays import TYPES
+from tests.support.host_line import run_podium
+
+metric = hosted.module("unified")
+
+ATTRIBUTES = ["ell_status", "economically_disadvantaged"]
+
+
+@pytest.fixture(scope="module")
+def whole() -> pd.DataFrame:
+    return make_corpus(120)
+
+
+@pytest.fixture(scope="module")
+def by_offsets(whole) -> pd.DataFrame:
+    """As in PERSUADE."""
+    return whole.drop(columns="predictionstring")
+
+
+@pytest.fixture(scope="module")
+def by_words(whole) -> pd.DataFrame:
+    """As in the Feedback Prize, without texts."""
+    return whole.drop(columns=["full_text", *corpus.OFFSETS]).rename(columns={"essay_id_comp": "id"})
+
+
+def as_corpus(frame: pd.DataFrame) -> corpus.Corpus:
+    texts = frame.astype(object).where(frame.notna(), "").astype(str)
+    used = {*corpus.USED, *frame.columns}
+    return corpus._collected(list(frame), texts.itertuples(index=False), used, "the corpus")
+
+
+def make(frame: pd.DataFrame, attributes: list[str] = ATTRIBUTES, **further: object) -> folders.Files:
+    return corpus.make(as_corpus(frame), attributes, **further)
+
+
+def tables(files: folders.Files) -> dict[str, pd.DataFrame]:
+    return files.public | files.private
+
+
+def counts(files: folders.Files) -> dict[str, int]:
+    """The first table of the report."""
+    lines = files.report.split("## The corpus\n\n")[1].split("\n\n")[0].splitlines()[2:]
+    cells = [line.strip("| ").split(" | ") for line in lines]
+    return {what: int(number.replace(",", "")) for what, number in cells}
+
+
+# --- the files --------------------------------------------------------------------------------------
+
+
+def test_both_layouts_give_the_same_files(by_offsets, by_words):
+    files, others = make(by_offsets), make(by_words)
+    assert set(files.public) - set(others.public) == {"train_essays.csv", "test_essays.csv"}
+    for name in ("train.csv", "solution.csv", "perfect_submission.csv"):
+        pd.testing.assert_frame_equal(tables(others)[name], tables(files)[name])
+
+
+def test_every_segment_is_in_one_file_with_its_labels(by_offsets, whole):
+    made = tables(make(by_offsets))
+    both = pd.concat([made["solution.csv"], made["train.csv"]])
+    keys = ["essay_id", "discourse_type", "predictionstring", "discourse_effectiveness", "gender", *ATTRIBUTES]
+    expected = whole.rename(columns={"essay_id_comp": "essay_id"}).assign(
+        discourse_effectiveness=(whole["discourse_effectiveness"] == "Effective").astype(int)
+    )
+    one, other = (
+        frame[keys].astype(object).where(frame[keys].notna(), "").sort_values(keys, ignore_index=True)
+        for frame in (both, expected)
+    )
+    pd.testing.assert_frame_equal(one, other)
+    assert made["solution.csv"]["row_id"].is_unique
+    assert not set(made["solution.csv"]["essay_id"]) & set(made["train.csv"]["essay_id"])
+
+
+def test_the_sample_submission_follows_from_public_files(by_offsets):
+    """For each essay the segments of the training essay whose number of words is nearest."""
+    public = make(by_offsets).public
+    train, sample = public["train.csv"], public["sample_submission.csv"]
+    assert list(sample) == [
+        "row_id", "essay_id", "discourse_type", "predictionstring", *metric.PROBABILITY_COLUMNS,
+    ]  # fmt: skip
+    length = {
+        name: {row.essay_id: len(row.full_text.split()) for row in public[name].itertuples()}
+        for name in ("train_essays.csv", "test_essays.csv")
+    }
+    assert sample["essay_id"].unique().tolist() == list(length["test_essays.csv"])
+    share = train.groupby("discourse_type")["discourse_effectiveness"].mean().astype(float).round(2)
+    for essay, rows in sample.groupby("essay_id"):
+        words = length["test_essays.csv"][essay]
+        best = min(abs(other - words) for other in length["train_essays.csv"].values())
+        keys = ["discourse_type", "predictionstring"]
+        models = [
+            name
+            for name, other in length["train_essays.csv"].items()
+            if abs(other - words) == best
+            and train.loc[train["essay_id"] == name, keys].values.tolist() == rows[keys].values.tolist()
+        ]
+        assert models
+        assert [float(d1) for d1 in rows[metric.PROBABILITY_COLUMNS[1]]] == [
+            share[kind] for kind in rows["discourse_type"]
+        ]
+
+
+def test_the_files_are_scored_as_the_report_says(by_offsets, by_words):
+    for frame in (by_offsets, by_words):
+        files = make(frame)
+        solution = files.private["solution.csv"].astype({"discourse_effectiveness": int})
+        sample = files.public["sample_submission.csv"]
+        scores = [
+            metric.score(solution[solution["Usage"] == part], sample, "row_id")
+            for part in ("Public", "Private")
+        ]
+        # Far from what nothing scores, and different where something is wrong.
+        assert all(0.003 < score < 0.5 for score in scores)
+        assert scores[0] != scores[1]
+        assert f"| public/sample_submission.csv | {scores[0]:.6f} | {scores[1]:.6f} |" in files.report
+        assert "| private/perfect_submission.csv | 1.000000 | 1.000000 |" in files.report
+
+
+def test_texts_of_the_essays(by_offsets, whole):
+    made = tables(make(by_offsets))
+    texts = dict(zip(whole["essay_id_comp"], whole["full_text"]))
+    for name, of in (("train_essays.csv", "train.csv"), ("test_essays.csv", "solution.csv")):
+        assert list(made[name]) == ["essay_id", "full_text"]
+        assert made[name]["essay_id"].tolist() == made[of]["essay_id"].unique().tolist()
+        assert made[name]["full_text"].tolist() == [texts[essay] for essay in made[name]["essay_id"]]
+
+
+def test_the_order_of_the_rows_does_not_count(by_offsets):
+    files, others = make(by_offsets), make(by_offsets.sample(frac=1, random_state=0))
+    assert files.report == others.report
+    for name, table in tables(files).items():
+        pd.testing.assert_frame_equal(table, tables(others)[name])
+
+
+# --- the split --------------------------------------------------------------------------------------
+
+
+def test_shares_are_the_same_within_sub_populations():
+    files = make(make_corpus(700, seed=1), test_share=0.5, public_share=0.25)
+    solution, train = files.private["solution.csv"], files.public["train.csv"]
+    essays = pd.concat([solution, train.assign(Usage="train")]).drop_duplicates("essay_id")
+    table = pd.crosstab([essays[name].fillna("") for name in ATTRIBUTES], essays["Usage"])
+    assert len(table) > 6
+    for row in table.itertuples():
+        essays = row.Private + row.Public + row.train
+        assert abs(row.train - essays * 0.5) <= 1
+        assert abs(row.Public - (row.Private + row.Public) * 0.25) <= 1
+    assert abs(table["train"].sum() - 350) <= 1
+    assert abs(table["Public"].sum() - 87.5) <= 1
+
+
+def test_prompts_are_in_all_parts(by_words):
+    number = pd.factorize(by_words["id"])[0]
+    files = make(by_words.assign(prompt_name=np.array(["Mars", "Venus", "Cars"])[number % 3]))
+    solution, train = files.private["solution.csv"], files.public["train.csv"]
+    essays = pd.concat([solution, train.assign(Usage="train")]).drop_duplicates("essay_id")
+    strata = essays[[*ATTRIBUTES, "prompt_name"]].fillna("").agg(" ".join, axis=1)
+    table = pd.crosstab(strata, essays["Usage"]).reindex(columns=["train", "Public", "Private"])
+    for row in table.itertuples():
+        assert abs(row.train - (row.train + row.Public + row.Private) * 0.6) <= 1
+
+
+# sha256 of the essays and their parts, in their order: the same on every machine and pandas.
+GOLDEN = "d59bd2711a70cd3f1320f45bd6d1afc6d56ff40756e88aa88c0e80023b3e0570"
+
+
+def digest(files: folders.Files) -> str:
+    essays = files.private["solution.csv"].drop_duplicates("essay_id")
+    lines = [f"{row.essay_id} {row.Usage}" for row in essays.itertuples()]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def test_the_split_is_the_same_everywhere(tmp_path):
+    """From the text of a file, whose missing values any reader might take for something else."""
+    ids = [f"{number:04d}" for number in range(600)]
+    rows = [
+        "essay_id,discourse_type,predictionstring,discourse_effectiveness,ell_status,economically_disadvantaged"
+    ]
+    for number, essay in enumerate(ids):
+        ell = ("No", "Yes", "", "NA", "9")[number * 7 % 5]
+        rows += [
+            f"{essay},{kind},{words},Effective,{ell}," for kind, words in (("Lead", "0 1"), ("Claim", "2 3"))
+        ]
+    (tmp_path / "corpus.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    files = corpus.make(corpus.read_corpus(tmp_path / "corpus.csv"), ATTRIBUTES)
+    assert len(files.private["solution.csv"]) == 480
+    assert digest(files) == GOLDEN
+
+
+def test_the_seed_decides(by_offsets):
+    one, again, other = (make(by_offsets, seed=seed).private["solution.csv"] for seed in (3, 3, 4))
+    pd.testing.assert_frame_equal(one, again)
+    assert set(one["essay_id"]) != set(other["essay_id"])
+
+
+def draw(sizes: list[int], share: float, seed: int) -> np.ndarray:
+    strata = [(str(stratum),) for stratum, size in enumerate(sizes) for _ in range(size)]
+    return split.drawn([str(number) for number in range(len(strata))], strata, share, str(seed))
+
+
+def test_every_essay_can_be_drawn():
+    times = sum(draw([3, 5], 0.3, seed).astype(int) for seed in range(2000))
+    assert times / 2000 == pytest.approx([0.3] * 8, abs=0.04)
+
+
+def test_any_essays_can_be_drawn_together():
+    assert len({tuple(draw([4], 0.5, seed)) for seed in range(200)}) == 6
+
+
+def test_too_few_essays_to_split(by_offsets):
+    two = by_offsets[by_offsets["essay_id_comp"].isin(by_offsets["essay_id_comp"].unique()[:2])]
+    with pytest.raises(HostError, match=r"^2 items are too few to split: none is left for "):
+        make(two)
+
+
+def test_essays_of_the_same_text_stay_together(by_words):
+    """Also where spaces differ; and they are reported."""
+    number = pd.factorize(by_words["id"])[0]
+    texts = np.array(["word " * 2000 + f"{n // 4}" + " " * (n % 4) for n in range(number.max() + 1)])
+    files = make(by_words.assign(full_text=texts[number]))
+    assert counts(files)["essays with the text of another one: kept together"] == 90
+    essays = pd.concat([files.private["solution.csv"], files.public["train.csv"].assign(Usage="train")])
+    part = dict(zip(essays["essay_id"], essays["Usage"]))
+    groups = {}
+    for essay, text in zip(by_words["id"], texts[number]):
+        groups.setdefault(text.strip(), set()).add(part[essay])
+    assert {len(parts) for parts in groups.values()} == {1}
+    assert set(part.values()) == {"train", "Public", "Private"}
+
+
+# --- what is dropped, cut, trimmed, left out --------------------------------------------------------
+
+
+def test_unannotated_rows_are_dropped(by_offsets):
+    extra = by_offsets.drop_duplicates("essay_id_comp").assign(
+        discourse_type="Unannotated", discourse_effectiveness=None
+    )
+    alone = extra.head(1).assign(essay_id_comp="ALONE")
+    files, expected = make(pd.concat([by_offsets, extra, alone])), make(by_offsets)
+    for name, table in tables(expected).items():
+        pd.testing.assert_frame_equal(tables(files)[name], table)
+    assert counts(files)["rows that are Unannotated: dropped"] == 121
+    assert counts(files)["essays without any other row: dropped"] == 1
+    assert counts(files)["essays"] == 120
+
+
+@pytest.mark.parametrize(
+    ("layout", "column", "what"),
+    [
+        ("by_offsets", "discourse_effectiveness", "segments without effectiveness"),
+        ("by_offsets", "discourse_start", "segments without words"),
+        ("by_words", "predictionstring", "segments without words"),
+    ],
+)
+def test_an_essay_with_a_missing_value_is_left_out_whole(request, layout, column, what):
+    frame = request.getfixturevalue(layout).astype({column: object})
+    essay_id = "essay_id_comp" if "essay_id_comp" in frame else "id"
+    essay = frame.loc[5, essay_id]
+    frame.loc[5, column] = None
+    files = make(frame)
+    assert counts(files)[what] == 1
+    assert counts(files)["essays with such a segment: left out"] == 1
+    assert f"Left out: {essay}." in files.report
+    assert essay not in set(files.private["solution.csv"]["essay_id"]) | set(
+        files.public["train.csv"]["essay_id"]
+    )
+
+
+def test_overlaps_are_removed_by_the_metric_s_rule():
+    frame = make_corpus(40, seed=2)
+    first, last = metric.parse_predictionstrings(frame["predictionstring"].tolist())
+    grown = [" ".join(map(str, range(max(a - 3, 0), b + 1))) for a, b in zip(first.tolist(), last.tolist())]
+    frame = frame.assign(predictionstring=grown).drop(columns=[*corpus.OFFSETS, "full_text"])
+    files = make(frame)
+    found = counts(files)
+    assert found["segments that overlap an earlier one: trimmed"] > 20
+    solution = files.private["solution.csv"]  # no TruthOverlapWarning, which would be an error here:
+    assert metric.score(solution, files.private["perfect_submission.csv"], "row_id") == 1.0
+    labels = frame["discourse_effectiveness"] == "Effective"
+    given = metric.Segments(
+        pd.factorize(frame["essay_id_comp"], sort=True)[0],
+        *metric.parse_predictionstrings(grown),
+        np.array([TYPES.tolist().index(name) for name in frame["discourse_type"]]),
+        labels.to_numpy(float),
+        np.arange(len(frame)),
+    )
+    kept = metric.remove_overlaps(given)
+    assert found["segments"] == len(kept.row)
+    assert found["segments of which one word or none was left: discarded"] == len(frame) - len(kept.row)
+
+
+def test_segments_that_end_beyond_the_text_are_cut(by_offsets):
+    row = by_offsets["discourse_end"].idxmax()
+    frame = by_offsets.assign(discourse_end=by_offsets["discourse_end"].where(by_offsets.index != row, 1e6))
+    files = make(frame)
+    assert counts(files)["segments whose characters end beyond their text: cut"] == 1
+    essay, text = frame.loc[row, ["essay_id_comp", "full_text"]]
+    both = pd.concat([files.private["solution.csv"], files.public["train.csv"]])
+    last = both.loc[both["essay_id"] == essay, "predictionstring"].str.split().str[-1].astype(int).max()
+    assert last == len(text.split()) - 1
+
+
+def test_word_positions_by_the_organisers_rule():
+    text = "The  quick\nbrown fox\tjumps over\u00a0it "
+    words = text.split()
+    for start in range(len(text)):
+        for end in range(start + 1, len(text) + 3):
+            first, last = corpus.word_positions(text, start, end)
+            inside = text[start:end].split()
+            assert first == len(text[:start].split())
+            assert last - first + 1 == min(len(inside), len(words) - first)
+            # From the start of a word to the end of one, these are the words themselves.
+            if inside and text[start - 1 : start].strip() == "" and text[end : end + 1].strip() == "":
+                assert words[first : last + 1] == inside
+
+
+# --- the report -------------------------------------------------------------------------------------
+
+
+def test_the_report(by_offsets, whole):
+    files = make(by_offsets)
+    writers = whole.drop_duplicates("essay_id_comp")
+    for name in ATTRIBUTES:
+        assert f"| {name} | {writers[name].isna().sum()} |" in files.report
+    assert "| gender | 0 |" in files.report
+    assert "| ell_status | (missing) | " in files.report
+    assert "Too small for the softmin (fewer than 50 essays)" in files.report
+    parts = files.private["solution.csv"].drop_duplicates("essay_id")
+    yes = ((parts["ell_status"] == "Yes") & (parts["Usage"] == "Public")).sum()
+    assert f"* ell_status = Yes: {yes} Public essays" in files.report
+    assert "Left out" not in files.report
+
+
+def test_large_sub_populations_are_not_called_small():
+    frame = make_corpus(500, seed=3).assign(ell_status="No")
+    report = make(frame, ["ell_status"]).report
+    assert "Too small" not in report
+    assert "| ell_status | No | 300 | 60 | 140 |" in report
+    assert "Too small" not in make(frame, []).report
+
+
+def test_blank_demographics_are_missing(by_offsets):
+    blank = by_offsets.assign(ell_status=by_offsets["ell_status"].fillna(" "))
+    files, expected = make(blank), make(by_offsets)
+    assert files.report == expected.report
+    pd.testing.assert_frame_equal(files.public["train.csv"], expected.public["train.csv"])
+
+
+# --- faults of the corpus ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("discourse_type", "Claims", "one of Lead, |row 8 ('Claims')"),
+        ("discourse_type", None, "one of Lead, |row 8 ('')"),
+        ("essay_id_comp", None, "a value in every row. |row 8 ('')"),
+        ("discourse_effectiveness", "Good", "one of Ineffective, Adequate, Effective (--map |row 8 ('Good')"),
+        ("discourse_start", "x", "a whole number, at least 0. |row 8 ('x')"),
+        ("discourse_start", -1, "a whole number, at least 0. |row 8 ('-1')"),
+        ("discourse_start", 1.5, "a whole number, at least 0. |row 8 ('1.5')"),
+        ("discourse_end", 0, "more than discourse_start. |row 8 ('0')"),
+        ("gender", "M", "one value per essay, that of its first row. |row 8 ('M')"),
+        ("full_text", "?" * 99, "one value per essay, that of its first row. |row 8 ('" + "?" * 59 + ")"),
+    ],
+)
+def test_faults_are_named_by_row(by_offsets, column, value, message):
+    frame = by_offsets.astype({column: object})
+    assert frame.loc[6, "essay_id_comp"] == frame.loc[7, "essay_id_comp"]
+    frame.loc[7, column] = value
+    with pytest.raises(HostError) as caught:
+        make(frame)
+    expected, found = message.split("|")
+    assert str(caught.value).startswith(f"{column}: expected {expected}")
+    assert str(caught.value).endswith(f"Wrong in 1 row of the corpus: {found}")
+
+
+def test_rows_are_those_of_the_file(by_offsets):
+    """Although Unannotated rows above are dropped."""
+    frame = by_offsets.astype({"discourse_effectiveness": object})
+    frame.loc[:3, "discourse_type"] = "Unannotated"
+    frame.loc[7:16, "discourse_effectiveness"] = "Good"
+    with pytest.raises(HostError, match=r"in 10 rows of the corpus: row 8 \('Good'\), row 9 .* and 5 more$"):
+        make(frame)
+
+
+def test_predictionstrings_are_checked(by_words):
+    frame = by_words.copy()
+    frame.loc[7, "predictionstring"] = "4 6"
+    with pytest.raises(HostError, match=r"^predictionstring: expected positions .* row 8 \('4 6'\)$"):
+        make(frame)
+
+
+@pytest.mark.parametrize(
+    ("columns", "lacking"),
+    [
+        (["essay_id_comp"], "essay_id_comp or essay_id or id"),
+        (["discourse_type", "discourse_effectiveness"], "discourse_type, discourse_effectiveness"),
+        (["full_text", "discourse_end"], "discourse_end, full_text"),
+        (["ell_status"], "ell_status"),
+    ],
+)
+def test_missing_columns(by_offsets, columns, lacking):
+    with pytest.raises(HostError) as caught:
+        make(by_offsets.drop(columns=columns))
+    assert str(caught.value).startswith(f"the corpus lacks columns: {lacking}. It has: ")
+
+
+def test_nothing_is_annotated(by_offsets):
+    for frame in (by_offsets.head(0), by_offsets.assign(discourse_type="Unannotated")):
+        with pytest.raises(HostError, match="the corpus has no annotated row"):
+            make(frame)
+
+
+def test_words_beyond_the_text_leave_the_essay_out(whole):
+    row = whole.index[whole["essay_id_comp"] == whole["essay_id_comp"][5]][-1]
+    frame = whole.drop(columns=list(corpus.OFFSETS)).copy()
+    frame.loc[row, "full_text"] = frame["full_text"][5]
+    frame.loc[row, "predictionstring"] = "90000 90001"
+    files = make(frame)
+    assert counts(files)["segments with words beyond their text"] == 1
+    assert counts(files)["essays with such a segment: left out"] == 1
+    assert files.warnings == ["segments with words beyond their text: 1"]
+
+
+def test_words_that_are_not_those_of_the_characters_are_counted(whole):
+    files = make(whole)
+    assert counts(files)["segments whose words are not those of their characters"] == 0
+    frame = whole.assign(discourse_start=whole["discourse_start"].where(whole.index != 5, 0))
+    assert make(frame).warnings == ["segments whose words are not those of their characters: 1"]
+
+
+# --- which column names the essays -------------------------------------------------------------------
+
+
+def test_several_candidates_are_an_error(by_words):
+    both = by_words.assign(essay_id=by_words.index.astype(str))
+    with pytest.raises(HostError) as caught:
+        make(both)
+    assert str(caught.value) == (
+        "expected one column that names the essays, found essay_id and id: say which, such as "
+        "--essay-id essay_id"
+    )
+    files = make(both, essay_id="id")
+    pd.testing.assert_frame_equal(files.private["solution.csv"], make(by_words).private["solution.csv"])
+    assert "The column id names the essays." in files.report
+
+
+def test_one_segment_per_essay_is_a_warning(by_words):
+    ids = by_words.index.astype(str).str.zfill(4)
+    frame = by_words.assign(id=ids, predictionstring="0 1")
+    files = make(frame)
+    n = len(frame)
+    assert files.warnings == [f"{n:,} segments in {n:,} essays: does id name the essays, or their segments?"]
+    assert f"**{files.warnings[0]}**" in files.report
+
+
+def test_other_spellings(by_words):
+    frame = by_words.assign(
+        discourse_type=by_words["discourse_type"].replace({"Lead": "Hook", "Claim": "Thesis"}),
+        discourse_effectiveness=by_words["discourse_effectiveness"].replace({"Effective": "2"}),
+    )
+    spellings = {"Hook": "Lead", "Thesis": "Claim", "2": "Effective"}
+    files, expected = make(frame, spellings=spellings), make(by_words)
+    for name, table in tables(expected).items():
+        pd.testing.assert_frame_equal(tables(files)[name], table)
+    with pytest.raises(HostError, match=r"^--map: 'Hock' occurs neither in discourse_type nor in"):
+        make(by_words, spellings={"Hock": "Lead"})
+    with pytest.raises(
+        HostError, match=r"^discourse_type: expected one of Lead, .*row 1 \('Lead'\)|discourse_type: "
+    ):
+        make(by_words, spellings={"Lead": "Leads"})
+
+
+# --- reading and writing ----------------------------------------------------------------------------
+
+
+def test_values_are_written_as_they_were_read(capsys, tmp_path, by_words):
+    """Line ends within a text, 9, NA, quotes: what participants read is what the corpus has."""
+    ends = np.array(["a\r\nb", "c\rd", 'e, "f"\n', "g", " h ", "NA", "001", "9", "9.0"], dtype=object)
+    number = pd.factorize(by_words["id"])[0]
+    texts = np.array([f"{ends[n % 9]}{n}" + " w" * 2000 for n in range(number.max() + 1)], dtype=object)[number]
+    frame = by_words.assign(full_text=texts, grade_level=ends[number % 9], gender="9")
+    path = tmp_path / "corpus.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+        writer.writerow(frame)
+        writer.writerows(frame.astype(object).where(frame.notna(), "").values.tolist())
+    code, _, err = run_podium(capsys, "make", path, "--out", tmp_path / "out")
+    assert (code, err) == (0, "")
+    meant = dict(zip(frame["id"], texts)), dict(zip(frame["id"], frame["grade_level"]))
+    for name in ("train_essays.csv", "test_essays.csv"):
+        read = pd.read_csv(tmp_path / "out" / "public" / name, dtype=str, keep_default_na=False)
+        assert len(read) > 9
+        assert read["full_text"].tolist() == [meant[0][essay] for essay in read["essay_id"]]
+    rows = csv.DictReader(io.StringIO((tmp_path / "out/public/train.csv").read_bytes().decode(), newline=""))
+    for row in rows:
+        assert row["grade_level"] == meant[1][row["essay_id"]]
+        assert row["gender"] == "9"
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_formats(tmp_path, by_words, suffix):
+    path = tmp_path / f"corpus{suffix}"
+    by_words.to_parquet(path) if suffix == ".parquet" else by_words.to_csv(path, index=False)
+    files = corpus.make(corpus.read_corpus(path), ATTRIBUTES)
+    expected = make(by_words)
+    for name, table in tables(expected).items():
+        pd.testing.assert_frame_equal(tables(files)[name], table)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the corpus lacks columns: essay_id_comp or essay_id or id, discourse_type"),
+        (b"essay_id;discourse_type\n1;Lead\n", "{path}: expected commas between the columns, found semicolons"),
+        (b"essay_id,discourse_type\n1\n", "{path}: expected 2 fields, as in the header, found 1 in row 1"),
+        (b"essay_id,essay_id\n1,2\n", "{path}: expected one column essay_id, found 2"),
+        (b'essay_id,b\n1,"2\n', "{path} is not a CSV table: unexpected end of data"),
+        (b"essay_id,\xff\n1,2\n", "{path} is not UTF-8 text: "),
+    ],
+)
+def test_files_that_are_no_corpus(capsys, tmp_path, content, message):
+    path = tmp_path / "corpus.csv"
+    path.write_bytes(content)
+    code, out, err = run_podium(capsys, "make", path, "--out", tmp_path / "out")
+    assert (code, out) == (4, "")
+    assert err.startswith(f"error: {message.format(path=path)}")
+    assert len(err.splitlines()) == 1
+    assert [each.name for each in tmp_path.iterdir()] == ["corpus.csv"]
+
+
+def test_damaged_gzip(capsys, tmp_path, by_words):
+    path = tmp_path / "corpus.csv.gz"
+    path.write_bytes(gzip.compress(by_words.to_csv(index=False).encode())[:-900])
+    code, _, err = run_podium(capsys, "make", path, "--out", tmp_path / "out")
+    assert code == 4
+    assert err.startswith(f"error: {path} is not a CSV table: ")
+
+
+def test_what_does_not_read_back_is_not_left_there(tmp_path, by_words, monkeypatch):
+    files = make(by_words)
+    monkeypatch.setattr(folders, "read_csv", lambda path: iter([["row_id"]]))
+    with pytest.raises(HostError, match=r"^public/train\.csv does not read back as what was written$"):
+        folders.write(files, tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- leaks ------------------------------------------------------------------------------------------
+
+
+def test_leaks_are_found(by_offsets):
+    files = make(by_offsets)
+    solution = files.private["solution.csv"]
+    public = files.public | {"more.csv": solution[["essay_id", "gender"]].head(1)}
+    with pytest.raises(
+        HostError, match=r"^public/more\.csv would tell gender of \w+, which is in solution\.csv$"
+    ):
+        folders.check_leaks(files._replace(public=public), "essay_id", "full_text")
+    train, test = (files.public[f"{name}_essays.csv"] for name in ("train", "test"))
+    copied = train.assign(full_text=[test["full_text"][0] + " ", *train["full_text"][1:]])
+    leaking = files._replace(public=files.public | {"train_essays.csv": copied})
+    with pytest.raises(HostError, match=r"^the text of \w+ \((Public|Private)\) is that of \w+ \(train_essays"):
+        folders.check_leaks(leaking, "essay_id", "full_text")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the peak memory there")
+def test_memory_does_not_grow_with_the_repeated_text(tmp_path):
+    """PERSUADE has the text of an essay in each of its rows: it is held once."""
+    write_corpus(tmp_path / "corpus.csv", 4000)
+    megabytes = (tmp_path / "corpus.csv").stat().st_size / 2**20
+    _, peak = memory_of(PROGRAM.format(corpus=str(tmp_path / "corpus.csv"), out=str(tmp_path / "out")))
+    assert megabytes > 80
+    assert peak - 130 < 2 * megabytes  # beside Python and its libraries
+
+
+# --- the command line -------------------------------------------------------------------------------
+
+
+def test_files_on_disk(capsys, tmp_path, by_offsets):
+    by_offsets.to_csv(tmp_path / "corpus.csv", index=False)
+    out = tmp_path / "new" / "competition"
+    code, text, err = run_podium(capsys, "make", tmp_path / "corpus.csv", "--out", out)
+    assert (code, err) == (0, "")
+    files = make(by_offsets)
+    assert text == f"{files.report}\nwritten to {out}\n"
+    assert (out / "report.md").read_text(encoding="utf-8") == files.report
+    found = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
+    assert found == {
+        "report.md",
+        *(f"public/{name}" for name in files.public),
+        *(f"private/{name}" for name in files.private),
+    }
+    for folder, made in (("public", files.public), ("private", files.private)):
+        for name, table in made.items():
+            read = pd.read_csv(out / folder / name, dtype=str, keep_default_na=False)
+            pd.testing.assert_frame_equal(
+                read.astype(object), table.where(table.notna(), "").astype(str).astype(object)
+            )
+    assert [path.name for path in out.parent.iterdir()] == ["competition"]
+
+
+def test_an_old_folder_is_left_alone(capsys, tmp_path, by_words):
+    by_words.to_csv(tmp_path / "corpus.csv", index=False)
+    (tmp_path / "out").mkdir()
+    assert run_podium(capsys, "make", tmp_path / "corpus.csv", "--out", tmp_path / "out")[0] == 0
+    before = sorted(tmp_path.rglob("*"))
+    code, _, err = run_podium(capsys, "make", tmp_path / "corpus.csv", "--out", tmp_path / "out", "--seed", 1)
+    assert code == 2
+    assert err == (
+        f"error: cannot write {tmp_path / 'out'}: expected a new or empty folder, so that nothing old "
+        "stays in it\n"
+    )
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_options(capsys, tmp_path, by_words):
+    by_words.assign(grade_level="8").to_csv(tmp_path / "corpus.csv", index=False)
+    code, _, _ = run_podium(
+        capsys, "make", tmp_path / "corpus.csv", "--out", tmp_path / "out", "--seed", 7, "--test", 0.5,
+        "--public", 0.5, "--subpopulations", " grade_level ", "--map", "Effective=Ineffective",
+    )  # fmt: skip
+    assert code == 0
+    spellings = {"Effective": "Ineffective"}
+    expected = make(by_words.assign(grade_level="8"), ["grade_level"], test_share=0.5, public_share=0.5, seed=7,
+                    spellings=spellings)  # fmt: skip
+    assert (tmp_path / "out" / "report.md").read_text(encoding="utf-8") == expected.report
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--test", "0"], 2, "argument --test: 0 is not between 0 and 1"),
+        (["--public", "1"], 2, "argument --public: 1 is not between 0 and 1"),
+        (["--public", "x"], 2, "argument --public: invalid share value: 'x'"),
+        (["--seed", "x"], 2, "argument --seed: invalid int value: 'x'"),
+        (["--map", "x"], 2, "error: --map x: expected THEIRS=OURS"),
+        (["--subpopulations", "race"], 4, "error: the corpus lacks columns: race."),
+        (["--essay-id", "race"], 4, "error: the corpus lacks columns: race."),
+    ],
+)
+def test_bad_options_write_nothing(capsys, tmp_path, by_words, options, code, message):
+    by_words.to_csv(tmp_path / "corpus.csv", index=False)
+    result = run_podium(capsys, "make", tmp_path / "corpus.csv", "--out", tmp_path / "out", *options)
+    assert result[:2] == (code, "")
+    assert message in result[2]
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_corpus(capsys, tmp_path):
+    code, _, err = run_podium(capsys, "make", tmp_path / "none.csv", "--out", tmp_path / "out")
+    assert (code, err) == (2, f"error: cannot read {tmp_path / 'none.csv'}: No such file or directory\n")

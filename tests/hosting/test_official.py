@@ -1,0 +1,115 @@
+"""`podium make` for the siblings: their official files become Kaggle's."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from podium import hosted, scoring
+from podium.hosting import emulate
+from tests.support.host_line import ACCURACY, ROOT, run_podium
+
+SAMPLES = ROOT / "metrics" / "samples"
+OFFICIAL = {
+    "trec_is": ("labels.json", None),
+    "scifact": ("claims.jsonl", "predictions.jsonl"),
+    "markup_consistency": ("documents", "documents"),
+    "readable": ("essays", "essays"),
+}
+
+
+def make(capsys, out, metric, *options):
+    labels, sample = OFFICIAL[metric]
+    given = ["--sample", SAMPLES / metric / sample] if sample else []
+    return run_podium(
+        capsys, "make", SAMPLES / metric / labels, "--metric", metric, "--out", out, *given, *options
+    )
+
+
+@pytest.mark.filterwarnings("ignore:161 annotations of the labels")
+@pytest.mark.parametrize(
+    "metric", [name if name == "trec_is" else pytest.param(name, marks=pytest.mark.slow) for name in OFFICIAL]
+)
+def test_the_files_are_accepted_as_kaggle_accepts_them(capsys, tmp_path, metric):
+    """Scored by the emulated site as the report says, and as the official files are, part by part."""
+    code, report, _ = make(capsys, tmp_path / "out", metric)
+    assert code == 0
+    public, private = tmp_path / "out" / "public", tmp_path / "out" / "private"
+    texts = ["test.csv"] if metric in ("markup_consistency", "readable") else []
+    assert sorted(path.name for path in public.iterdir()) == ["sample_submission.csv", *texts]
+    for name in texts:
+        shown = pd.read_csv(public / name)
+        assert list(shown) == ["document_id", "text"]
+        assert len(shown) == len(pd.read_csv(private / "solution.csv"))
+    assert [path.name for path in private.iterdir()] == ["solution.csv"]
+    loaded = hosted.load(metric)
+    solution = emulate.read_solution(loaded, private / "solution.csv")
+    sample = emulate.read_submission(loaded, public / "sample_submission.csv")
+    results = emulate.emulate(
+        loaded, solution, sample, {"row_id_column_name": solution.columns[0]}, loaded.COMPLETE_SUBMISSION
+    )
+    scores = " | ".join(f"{result.score:.6f}" for result in results)
+    assert f"| public/sample_submission.csv | {scores} |" in report
+    prepared = scoring.prepare(loaded, scoring.read_solution(loaded, private / "solution.csv", {}), {})
+    evaluation = scoring.evaluate(
+        prepared, scoring.read_submission(loaded, public / "sample_submission.csv", {})
+    )
+    assert [evaluation.scores[result.part] for result in results] == [result.score for result in results]
+
+
+@pytest.mark.filterwarnings("ignore:161 annotations of the labels")
+@pytest.mark.parametrize("metric", OFFICIAL)
+def test_items_are_whole(capsys, tmp_path, metric):
+    assert make(capsys, tmp_path / "a", metric)[0] == 0
+    assert make(capsys, tmp_path / "b", metric)[0] == 0
+    path = Path("private", "solution.csv")
+    assert (tmp_path / "a" / path).read_bytes() == (tmp_path / "b" / path).read_bytes()
+    loaded = hosted.load(metric)
+    solution = scoring.read_solution(loaded, tmp_path / "a" / path, {})
+    prepared = loaded.prepare(solution.drop(columns="Usage"), str(solution.columns[0]))
+    parts = pd.Series(solution["Usage"].to_numpy()).groupby(prepared.item_of_row).nunique()
+    assert set(parts) == {1}
+    assert set(solution["Usage"]) == {"Public", "Private"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ([SAMPLES / "readable" / "essays", "--metric", "readable"], 2, "--sample: expected a submission to"),
+        ([SAMPLES / "scifact" / "claims.jsonl", "--metric", "scifact", "--map", "a=b"], 2, "--map and"),
+        (["none.json", "--metric", "trec_is"], 2, "cannot read none.json: No such file or directory"),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong(capsys, tmp_path, arguments, code, message):
+    result = run_podium(capsys, "make", *arguments, "--out", tmp_path / "out")
+    assert result[:2] == (code, "")
+    assert result[2].startswith(f"error: {message}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_metric_without_items(capsys, tmp_path):
+    (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", "return 1.0"))
+    (tmp_path / "labels.csv").write_text("id,answer\n1,1\n")
+    code, _, err = run_podium(
+        capsys, "make", tmp_path / "labels.csv", "--metric", tmp_path / "accuracy.py", "--out", tmp_path / "out"
+    )
+    assert code == 2
+    assert err == "error: the metric does not say what belongs together: it has no prepare()\n"
+
+
+@pytest.mark.filterwarnings("ignore:161 annotations of the labels")
+@pytest.mark.filterwarnings("ignore:5 labelled tweets not in the run")
+def test_a_run_becomes_the_sample_of_its_labels(capsys, tmp_path):
+    code, _, _ = make(capsys, tmp_path / "out", "trec_is", "--sample", SAMPLES / "trec_is" / "run.txt")
+    assert code == 0
+    sample = pd.read_csv(tmp_path / "out" / "public" / "sample_submission.csv", dtype=str)
+    solution = pd.read_csv(tmp_path / "out" / "private" / "solution.csv", dtype=str)
+    assert sorted(sample["tweet_id"]) == sorted(solution["tweet_id"])
+
+
+@pytest.mark.filterwarnings("ignore:161 annotations of the labels")
+def test_a_part_without_a_score_is_an_error(capsys, tmp_path):
+    code, out, err = make(capsys, tmp_path / "out", "trec_is", "--seed", 2)
+    assert (code, out) == (4, "")
+    assert "leaves the score undefined in Public" in err
+    assert not (tmp_path / "out").exists()

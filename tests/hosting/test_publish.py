@@ -1,0 +1,382 @@
+"""`podium publish kaggle`, with the real client against a server that plays the site."""
+
+import json
+import shlex
+import tempfile
+
+import pandas as pd
+import pytest
+
+from podium import hosted
+from podium.hosting import corpus, folders, publish
+from tests.support.corpora import make_corpus
+from tests.support.host_line import run_podium
+from tests.support.kaggle_server import SERVICE, START_UPLOAD, Site, forbid_network, lead_client_to, serve
+
+metric = hosted.module("unified")
+TITLE = ["--title", "Feedback on writing"]
+SLUG = "feedback-on-writing"
+ALL_STEPS = ["create", "pages", "data", "solution", "settings", "metric", "sandbox", "launch"]
+LAUNCH = ["--launch-at", "2027-01-15T12:00Z", "--deadline", "2027-04-15T23:59+02:00"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The files of a small competition."""
+    folder = tmp_path_factory.mktemp("made")
+    make_corpus(60).to_csv(folder / "corpus.csv", index=False)
+    return corpus.make(corpus.read_corpus(folder / "corpus.csv"), ["ell_status", "economically_disadvantaged"])
+
+
+@pytest.fixture
+def files(made, tmp_path):
+    folders.write(made, tmp_path / "files")
+    return tmp_path / "files"
+
+
+@pytest.fixture
+def site(monkeypatch, tmp_path):
+    forbid_network(monkeypatch, tmp_path / "home")
+    # The client keeps what it uploads in mind there.
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr(publish, "SECONDS_BETWEEN_LOOKS", 0.01)
+    state = Site()
+    state.score = lambda solution, submission: metric.score(solution, submission, "row_id")
+    with serve(state) as address:
+        state.address = address
+        lead_client_to(monkeypatch, address)
+        yield state
+
+
+def run(capsys, files, *options):
+    return run_podium(capsys, "publish", "kaggle", files, *TITLE, *options)
+
+
+def assert_published(site, made):
+    """The site has all of it, as it was meant."""
+    assert site.competition["slug"] == SLUG
+    assert site.competition["title"] == "Feedback on writing"
+    assert set(site.pages) == {"description", "evaluation", "data-description", "rules"}
+    assert all(page["isPublished"] and page["mimeType"] == "text/markdown" for page in site.pages.values())
+    assert set(site.files) == set(made.public)
+    assert b"discourse_effectiveness" in site.files["train.csv"]
+    theirs, ours = (
+        frame.astype(object).where(frame.notna(), "").astype(str).astype(object)
+        for frame in (site.solution, made.private["solution.csv"])
+    )
+    pd.testing.assert_frame_equal(theirs, ours)
+    assert site.settings["deadline"] == "2027-04-15T21:59:00.000Z"
+    assert site.settings["rulesRequired"] is True
+    assert site.submissions[-1]["publicScore"] == site.submissions[-1]["privateScore"] == "1.00000"
+    assert site.launched == "2027-01-15T12:00:00.000Z"
+
+
+# --- all of it --------------------------------------------------------------------------------------
+
+
+def test_all_steps(capsys, site, files, made):
+    code, out, err = run(capsys, files, *LAUNCH)
+    assert (code, err) == (0, "")
+    assert [line.partition(":")[0] for line in out.splitlines()] == ALL_STEPS
+    assert_published(site, made)
+    report = (files / "report.md").read_text()
+    scores = next(line.split("|")[2:4] for line in report.splitlines() if "sample_submission.csv" in line)
+    for part, score in zip(("public", "private"), scores):
+        assert float(site.submissions[0][f"{part}Score"]) == pytest.approx(float(score), abs=6e-6)
+    assert f"sandbox: sample_submission.csv Public {site.submissions[0]['publicScore']}, " in out
+
+
+def test_what_was_done_is_not_done_again(capsys, site, files):
+    assert run(capsys, files, *LAUNCH)[0] == 0
+    requests = len(site.requests)
+    code, out, _ = run(capsys, files, *LAUNCH)
+    assert code == 0
+    assert out.splitlines() == [f"{step}: done before" for step in ALL_STEPS]
+    assert len(site.requests) == requests
+
+
+def test_nothing_opens_without_a_date(capsys, site, files):
+    code, out, _ = run(capsys, files)
+    assert code == 0
+    assert [line.partition(":")[0] for line in out.splitlines()] == ALL_STEPS[:-1]
+    assert site.launched is None
+    assert run(capsys, files, "--step", "launch")[:2] == (0, "launch: now\n")
+    assert site.launched == "now"
+
+
+@pytest.mark.parametrize("step", ALL_STEPS)
+def test_every_step_can_be_repeated_alone(capsys, site, files, made, step):
+    assert run(capsys, files, *LAUNCH)[0] == 0
+    requests = len(site.requests)
+    code, out, err = run(capsys, files, *LAUNCH, "--step", step)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{step}: ")
+    assert len(out.splitlines()) == 1
+    assert len(site.requests) > requests
+    assert_published(site, made)
+
+
+@pytest.mark.slow
+def test_interrupted_anywhere_and_started_again(capsys, site, made, tmp_path):
+    """Every request fails once, before the site has done the work or after it; the next run goes on."""
+    number_of_runs = 0
+    for is_done in (False, True):
+        number = 0
+        while True:
+            number += 1
+            site.__init__(site.address)
+            site.score = lambda solution, submission: metric.score(solution, submission, "row_id")
+            folder = tmp_path / f"{is_done}-{number}"
+            folders.write(made, folder)
+            site.fault = lambda count, number=number, is_done=is_done: (
+                (500, is_done) if count == number else None
+            )
+            code, _, err = run(capsys, folder, *LAUNCH)
+            number_of_runs += 1
+            if len(site.requests) < number:
+                break
+            if code:
+                assert code == 4
+                assert len(err.splitlines()) == 1
+                assert "start the same command again" in err or "Kaggle cannot use" in err
+                assert run(capsys, folder, *LAUNCH)[0] == 0
+            assert_published(site, made)
+    assert number_of_runs > 50
+
+
+def test_interrupted_and_started_again(capsys, site, files, made):
+    for number in (2, 6, 6):
+        end = len(site.requests) + number
+        site.fault = lambda count, end=end: (500, True) if count == end else None
+        code, _, err = run(capsys, files, *LAUNCH)
+        assert code == 4
+        assert "start the same command again" in err
+    site.fault = lambda count: None
+    assert run(capsys, files, *LAUNCH)[0] == 0
+    assert_published(site, made)
+
+
+# --- the metric -------------------------------------------------------------------------------------
+
+
+def test_it_waits_for_the_click(capsys, site, files, monkeypatch):
+    site.metric_chosen = False
+    looks = []
+
+    def sleep(seconds):
+        if seconds:  # the server's is 0
+            looks.append(seconds)
+        site.metric_chosen = len(looks) > 2
+
+    monkeypatch.setattr(publish.time, "sleep", sleep)
+    steps = [word for step in ("create", "solution", "metric") for word in ("--step", step)]
+    code, out, _ = run(capsys, files, "--set", "temperature=80", *steps)
+    assert code == 0
+    assert len(looks) == 3
+    lines = out.splitlines()
+    assert lines[2] == (
+        f"metric: on https://www.kaggle.com/competitions/{SLUG}, under Host and Evaluation Metric:"
+    )
+    assert "put the content of metric.py into the notebook" in lines[3]
+    assert "“Pass complete submission” on, “higher score is better” on" in lines[4]
+    assert "       temperature = 80.0" in lines
+    assert lines[-1].startswith("metric: the row id: row_id, Public rows: ")
+
+
+def test_it_does_not_wait_for_ever(capsys, site, files):
+    site.metric_chosen = False
+    code, _, err = run(capsys, files, "--wait", 0.0001)
+    assert code == 4
+    assert err == (
+        "error: metric: the metric is not chosen, or the solution not read after 0.0001 minutes: start the "
+        "same command again to go on waiting\n"
+    )
+    site.metric_chosen = True
+    code, out, _ = run(capsys, files)
+    assert code == 0
+    assert out.splitlines()[4] == "settings: done before"
+
+
+def test_a_template_brings_its_metric(capsys, site, files):
+    assert run(capsys, files, "--template", 4711, "--step", "create")[0] == 0
+    assert site.competition["cloneCompetitionId"] == 4711
+    assert site.competition["cloneExcludeCompetitionData"] is True
+
+
+def test_a_set_up_error(capsys, site, files):
+    site.setup_error = "Column Usage\nis missing"
+    code, _, err = run(capsys, files)
+    assert (code, err) == (
+        4,
+        "error: metric: Kaggle cannot use the solution (--step solution uploads it again): Column Usage is "
+        "missing\n",
+    )
+
+
+def test_rows_that_the_site_does_not_see(capsys, site, files):
+    assert run(capsys, files, "--step", "create", "--step", "solution")[0] == 0
+    site.solution = site.solution.iloc[1:]
+    code, _, err = run(capsys, files, "--step", "metric")
+    assert code == 4
+    assert "rows of the solution: expected " in err
+
+
+# --- the sandbox ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("decimals", [3, 5, 12])
+def test_scores_are_compared_at_the_digits_of_the_site(capsys, site, files, decimals):
+    site.decimals = decimals
+    assert run(capsys, files)[0] == 0
+
+
+def test_another_score(capsys, site, files):
+    site.score = lambda solution, submission: metric.score(solution, submission, "row_id", temperature=1.0)
+    code, _, err = run(capsys, files)
+    assert code == 4
+    assert err.startswith("error: sandbox: the Public score of sample_submission.csv: expected ")
+    assert err.endswith("on the site: are the metric, its parameters and the solution the same?\n")
+    assert run(capsys, files, "--set", "temperature=1")[0] == 0
+
+
+def test_a_rejected_submission(capsys, site, files):
+    def reject(solution, submission):
+        raise ValueError("no column\nx")
+
+    site.score = reject
+    code, _, err = run(capsys, files)
+    assert (code, err) == (4, "error: sandbox: Kaggle rejects sample_submission.csv: no column x\n")
+
+
+# --- faults -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (
+            401,
+            "error: create: Kaggle does not know these credentials, or they have expired (out of order): ",
+        ),
+        (403, "error: create: Kaggle refuses: out of order"),
+        (429, "error: create: Kaggle asks for patience (out of order): start the same command again"),
+        (500, "error: create: Kaggle fails (out of order): start the same command again later"),
+    ],
+)
+def test_faults_of_the_site_are_one_line(capsys, site, files, status, message):
+    site.fault = lambda number: (status, False)
+    code, out, err = run(capsys, files)
+    assert (code, out) == (4, "")
+    assert err.startswith(message)
+    assert len(err.splitlines()) == 1
+
+
+def test_a_name_that_somebody_else_has(capsys, site, files):
+    site.competition, site.settings = {"slug": SLUG}, {"title": "Of somebody else"}
+    code, _, err = run(capsys, files)
+    assert (code, err) == (4, f"error: create: Kaggle refuses: The URL {SLUG} is taken\n")
+
+
+def test_an_upload_that_fails(capsys, site, files):
+    """The client goes on without the file, and this does not."""
+    files_of = site.answers[SERVICE + "CreateCompetitionData"]
+    site.answers[SERVICE + "CreateCompetitionData"] = lambda request: files_of(
+        request | {"files": request["files"][1:]}
+    )
+    code, _, err = run(capsys, files)
+    assert (code, err) == (
+        4, "error: data: sample_submission.csv: the upload failed: start the same command again\n",
+    )  # fmt: skip
+    assert START_UPLOAD in site.answers
+
+
+# --- dry run, pages, usage --------------------------------------------------------------------------
+
+
+def test_a_dry_run_prints_calls_that_the_client_has(capsys, site, files, monkeypatch):
+    from kaggle import cli
+
+    code, out, err = run(capsys, files, *LAUNCH, "--dry-run")
+    assert (code, err) == (0, "")
+    assert site.requests == []
+    lines = [shlex.split(line) for line in out.splitlines()]
+    assert [line[2] for line in lines] == [
+        "create", *["pages"] * 4, "data", "solution", "settings", "solution", "submit", "submit", "submissions",
+        "launch",
+    ]  # fmt: skip
+    parser = cli.argparse.ArgumentParser()
+    commands = parser.add_subparsers(dest="command")
+    commands.choices = cli.Help.kaggle_choices
+    cli.parse_competitions(commands)
+    for line in lines:
+        assert line[0] == "kaggle"
+        assert parser.parse_args(line[1:]).func.__name__.startswith("competition")
+    state = files / "kaggle" / "state.json"
+    assert not state.exists()
+    assert json.loads((files / "kaggle" / "settings.json").read_text())["deadline"] == "2027-04-15T21:59:00"
+
+
+def test_pages_say_what_counts(capsys, site, files):
+    assert run(capsys, files, "--set", "temperature=80", "--step", "create", "--step", "pages")[0] == 0
+    evaluation = site.pages["evaluation"]["content"]
+    assert evaluation.startswith("# Evaluation\n\nUnified Metric: span F1 with fractional true positives")
+    assert (
+        "| `temperature` | `80.0` | α of the softmin: 0 is the mean weighted by number of essays, "
+        in evaluation
+    )
+    assert "A higher score is better" in evaluation
+    assert "A submission has rows of its own" in evaluation
+    assert "| row_id | essay_id | discourse_type | predictionstring |" in evaluation
+    assert "Parameters\n---" not in evaluation
+    assert (
+        "**train.csv**: the annotated items to learn from. Columns: `row_id`"
+        in (site.pages["data-description"]["content"])
+    )
+    assert "solution.csv" not in "".join(page["content"] for page in site.pages.values())
+
+
+def test_edited_pages_are_sent(capsys, site, files):
+    assert run(capsys, files, "--dry-run")[0] == 0
+    (files / "kaggle" / "pages" / "rules.md").write_text("# Our rules\n")
+    (files / "kaggle" / "pages" / "prizes.md").write_text("# Prizes\n")
+    assert run(capsys, files)[0] == 0
+    assert site.pages["rules"]["content"] == "# Our rules\n"
+    assert site.pages["prizes"]["content"] == "# Prizes\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--slug", "Not a slug"],
+            "error: --slug Not a slug: expected lower-case letters, digits and single hyphens",
+        ),
+        (
+            ["--deadline", "tomorrow"],
+            "argument --deadline: tomorrow: expected a date such as 2027-01-15T12:00Z",
+        ),
+        (["--step", "x"], "argument --step: invalid choice: 'x'"),
+        (["--metric", "none.py"], "error: there is no metric none.py"),
+    ],
+)
+def test_wrong_usage(capsys, site, files, options, message):
+    code, out, err = run(capsys, files, *options)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert site.requests == []
+
+
+def test_no_files(capsys, site, tmp_path):
+    code, _, err = run(capsys, tmp_path)
+    assert code == 2
+    assert err == (
+        f"error: there is no {tmp_path / 'private' / 'solution.csv'}: expected the folder that podium make "
+        "wrote\n"
+    )
+
+
+def test_a_folder_of_another_competition(capsys, site, files):
+    assert run(capsys, files, "--step", "create")[0] == 0
+    code, _, err = run(capsys, files, "--slug", "another")
+    assert (code, err) == (2, f"error: {files / 'kaggle'} is of the competition {SLUG}, not of another\n")

@@ -1,0 +1,103 @@
+"""How long does it take from what a model says to a score?
+
+    python -m benchmarks.spans [FOLDER]
+
+FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair; without it, made-up
+essays of the same number and size are scored.  The texts are made up; a word is one or two tokens.
+"""
+
+import functools
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.measure import machine, print_table, seconds_of
+from podium import spans
+from podium.errors import HostError
+from podium.files import read_table
+from tests.support.essays import make_competition
+
+REAL_ESSAYS = 15_594
+REPEATS = 9
+metric = spans.metric
+
+
+def main(folder: Path | None) -> None:
+    warnings.simplefilter("ignore", metric.TruthOverlapWarning)
+    if folder is None:
+        solution, submission = make_competition(REAL_ESSAYS)
+    else:
+        text = {"essay_id", "discourse_type", "predictionstring"}
+        solution, submission = (
+            read_table(folder / f"{name}.csv.gz", text, HostError) for name in ("solution", "submission")
+        )
+    print(machine())
+    prepared = metric.prepare(solution, "row_id")
+    essay_ids = prepared.items
+    found = spans.from_table(submission, essay_ids)
+    segments = spans.to_segments(prepared, found, essay_ids)
+
+    def sums_to_score(counts: npt.NDArray[np.float64]) -> float:
+        return float(prepared.measures(metric.sums_of_groups(counts, prepared.groups))[0])
+
+    frame = spans.to_submission(found, essay_ids)
+    columns = (found.first.tolist(), found.last.tolist())
+    work = {
+        "scoring: count and measures": lambda: sums_to_score(prepared.count(segments)),
+        "from arrays of spans to the score": lambda: spans.score(prepared, found, essay_ids),
+        "a submission's frame to the score": lambda: sums_to_score(prepared.statistics(frame)),
+        "arrays of spans to a frame": lambda: spans.to_submission(found, essay_ids),
+        "… by joining numbers, for comparison": lambda: [
+            " ".join(map(str, range(a, b + 1))) for a, b in zip(*columns)
+        ],
+    }
+    seconds = {name: seconds_of(part, REPEATS) for name, part in work.items()}
+    scoring = seconds["scoring: count and measures"]
+    print_table(
+        f"{len(found.essay):,} segments of {len(essay_ids):,} essays, median seconds of {REPEATS}",
+        ["work", "seconds", "times scoring"],
+        [[name, f"{value:.3f}", f"{value / scoring:.2f}"] for name, value in seconds.items()],
+    )
+    show_growth(found)
+
+
+def show_growth(found: spans.Spans) -> None:
+    """Tokens to segments and back, for 1, 4 and 16 times the essays."""
+    rows: list[list[str]] = []
+    first = None
+    for essays in (200, 800, 3200):
+        some = spans.without_overlaps(found.take(found.essay < essays))
+        texts, offsets = made_up(some, essays)
+        tags = spans.bio_tags(texts, offsets, some)
+        probabilities = [np.eye(len(spans.LABELS), dtype=np.float32)[tag] for tag in tags]
+        tokens = sum(map(len, offsets))
+        back = seconds_of(functools.partial(spans.bio_tags, texts, offsets, some))
+        seconds = seconds_of(functools.partial(spans.from_tokens, texts, offsets, probabilities), 3)
+        first = first or seconds / tokens
+        rows.append(
+            [f"{essays:,}", f"{tokens:,}", f"{seconds:.2f}", f"{seconds / tokens / first:.2f}", f"{back:.2f}"]
+        )
+    print_table(
+        "From tokens to segments and back to tags, seconds",
+        ["essays", "tokens", "from_tokens", "a token, times the first", "bio_tags"],
+        rows,
+    )
+
+
+def made_up(found: spans.Spans, essays: int) -> tuple[list[str], list[npt.NDArray[np.int64]]]:
+    """Texts of words of four letters, and the offsets of their tokens."""
+    words = np.zeros(essays, dtype=np.int64)
+    np.maximum.at(words, found.essay, found.last + 1)
+    offsets = []
+    for number in words.tolist():
+        start = 5 * np.arange(number)
+        halves = np.stack([start, start + 2, start + 2, start + 4], axis=1).reshape(-1, 2)
+        offsets.append(halves)
+    return ["word " * number for number in words.tolist()], offsets
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)

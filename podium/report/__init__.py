@@ -1,0 +1,1 @@
+"""One page that shows where a score comes from."""

@@ -1,0 +1,781 @@
+"""From what a model says of tokens, characters or words to segments, a submission, or its score; and back.
+
+    found = spans.from_tokens(texts, encoded["offset_mapping"], probabilities, labels, min_words=3)
+    spans.to_submission(found, essay_ids).to_csv("submission.csv", index=False)
+    spans.score(prepared, found, essay_ids)         the same score, without any text between
+    spans.bio_tags(texts, encoded["offset_mapping"], truths)        for training
+
+Words are what ``str.split()`` makes of the text, as `podium make` counts them.  A token belongs to the word
+that holds the middle one of its characters that are no white space; a token without any (special tokens,
+padding, line breaks) belongs to none and is left out.  A word without a token is inside a segment that goes
+on behind it.
+
+Labels are BIO ("O", "B-Lead", "I-Lead", …), BIOES, or plain ("O", "Lead", …).  A word's type has the largest
+probability, B and I taken together and averaged over the word's tokens, so that "B-Lead I-Lead" in one word
+is a lead that begins.  Illegal tags are repaired: what goes on with nothing before it begins, what is not
+closed ends.  A token in several windows counts with the mean of its probabilities.
+
+Arrays are whatever numpy takes: lists, tensors, arrays.  What is wrong with them is a ValueError, which says
+what was expected, where, and what was found.
+"""
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence, Sized
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium import hosted
+
+__all__ = [
+    "LABELS",
+    "TYPES",
+    "Spans",
+    "bio_tags",
+    "from_characters",
+    "from_table",
+    "from_tokens",
+    "from_words",
+    "join",
+    "predictionstrings",
+    "score",
+    "select",
+    "to_segments",
+    "to_submission",
+    "without_overlaps",
+]
+
+metric = hosted.module("unified")
+
+TYPES: tuple[str, ...] = metric.DISCOURSE_TYPES
+LABELS = ("O", *(f"{prefix}-{name}" for name in TYPES for prefix in "BI"))
+PREFIXES = "BIES"
+IGNORED = -100  # what torch's losses ignore, and so the tag of tokens without a word
+LAST_SPACE = 0x3000  # no white space in Unicode comes later
+ROUNDING = 1e-3  # half floats round up
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Thresholds = float | Mapping[str, float]
+
+
+class Spans(NamedTuple):
+    """Segments of one or many essays, as columns of equal length n.
+
+    Attributes
+    ----------
+    essay : (n,) int, the number of the segment's essay among those given, from 0
+    first, last : (n,) int, positions of the first and the last word, both inclusive, from 0
+    discourse_type : (n,) int, index into `TYPES`
+    probability : (n,) float, of the segment: the mean of its words' probabilities of its type
+    d1 : (n,) float, the probability of effective; 0.5 until a model says it: ``found._replace(d1=…)``
+    repaired : (n,) int, how many illegal tags had to be repaired to make the segment
+    """
+
+    essay: Ints
+    first: Ints
+    last: Ints
+    discourse_type: Ints
+    probability: Floats
+    d1: Floats
+    repaired: Ints
+
+    def take(self, index: Ints | Bools) -> "Spans":
+        """The segments at `index`, which selects as it does in numpy."""
+        return Spans._make(column[index] for column in self)
+
+    @property
+    def words(self) -> Ints:
+        """Number of words of each segment, (n,)."""
+        return self.last - self.first + 1
+
+
+# ---- Into spans ------------------------------------------------------------------------------------------
+
+
+def from_tokens(
+    texts: str | Sequence[str],
+    offset_mapping: Any,
+    predictions: Any,
+    labels: Sequence[str] = LABELS,
+    *,
+    essay: npt.ArrayLike | None = None,
+    min_words: Thresholds = 1,
+    min_probability: Thresholds = 0.0,
+    join_gap: int = 0,
+) -> Spans:
+    """The segments in what a token classifier predicts.
+
+    Parameters
+    ----------
+    texts : the text of an essay, or e texts
+    offset_mapping : (tokens, 2) int
+        Of each token its first character and the one behind its last, as a fast tokenizer gives them with
+        ``return_offsets_mapping``; for several texts a list of such arrays, one per window.
+    predictions : (tokens, labels) float or (tokens,)
+        The probabilities of the labels, or of each token its label, by name or index (-100: none); likewise
+        a list.
+    labels : names of the labels, in the order of the model's ``id2label``
+    essay : (windows,) int
+        The text of each window: ``overflow_to_sample_mapping``.  By default each text is one window.
+    min_words, min_probability, join_gap : see `select` and `join`, which comes first
+
+    Examples
+    --------
+    A tokenizer made three tokens of "I agree.", and a special one:
+
+    >>> found = from_tokens("I agree. Still, no", [(0, 0), (0, 1), (2, 7), (7, 8), (9, 15), (16, 18)],
+    ...                     ["O", "I-Position", "I-Position", "I-Position", "B-Claim", "I-Claim"])
+    >>> found.first.tolist(), found.last.tolist(), [TYPES[n] for n in found.discourse_type]
+    ([0, 2], [1, 3], ['Position', 'Claim'])
+
+    The position went on from nothing:
+
+    >>> found.repaired.tolist()
+    [1, 0]
+    """
+    scheme = _Scheme.of(labels)
+    if isinstance(texts, str):
+        texts, offset_mapping, predictions = [texts], [offset_mapping], [predictions]
+    parts = [
+        _decode(number, _Words(texts[number]), offsets, _probabilities(tokens, offsets, scheme), scheme)
+        for number, offsets, tokens in _windows(texts, offset_mapping, essay, predictions)
+    ]
+    found = Spans._make(map(np.concatenate, zip(_none(), *parts)))
+    return select(join(found, join_gap), min_words, min_probability)
+
+
+def from_characters(
+    texts: str | Sequence[str],
+    starts: npt.ArrayLike,
+    ends: npt.ArrayLike,
+    types: Any,
+    *,
+    essay: npt.ArrayLike = 0,
+    probability: npt.ArrayLike = 1.0,
+    d1: npt.ArrayLike = 0.5,
+) -> Spans:
+    """Segments given by their characters, by the rule by which `podium make` reads a corpus.
+
+    The first word is the number of words before the segment, and it has as many words as its own text: one
+    that starts within a word starts at the next one.  Segments without a word are left out.
+
+    Parameters
+    ----------
+    texts : the text of an essay, or several
+    starts, ends : (n,) int, the first character, from 0, and the one behind the last
+    types : (n,) names or indices of `TYPES`, or one for all
+    essay : (n,) int, the number of the text
+    probability, d1 : (n,) float, see `Spans`
+
+    Examples
+    --------
+    >>> found = from_characters("I think so. Do you?", [2, 4], [11, 11], "Claim")
+    >>> found.first.tolist(), found.last.tolist()
+    ([1, 2], [2, 3])
+    """
+    if isinstance(texts, str):
+        texts = [texts]
+    found = _columns(essay, starts, ends, types, probability, d1)
+    _check_essays(found, len(texts))
+    lengths = np.array([len(text) for text in texts])[found.essay]
+    _check(
+        found,
+        (found.first < 0) | (found.last <= found.first) | (found.last > lengths),
+        "characters from a start to an end behind it, within the text",
+        "{} to {} of {} characters",
+        found.first,
+        found.last,
+        lengths,
+    )
+    first, last = np.empty_like(found.first), np.empty_like(found.last)
+    order = np.argsort(found.essay, kind="stable")
+    numbers, starts_of_essays = np.unique(found.essay[order], return_index=True)
+    for number, rows in zip(numbers, np.split(order, starts_of_essays[1:])):
+        first[rows], last[rows] = _Words(texts[number]).of_characters(found.first[rows], found.last[rows])
+    return found._replace(first=first, last=last).take(last >= first)
+
+
+def from_words(
+    first: npt.ArrayLike,
+    last: npt.ArrayLike,
+    types: Any,
+    *,
+    essay: npt.ArrayLike = 0,
+    probability: npt.ArrayLike = 1.0,
+    d1: npt.ArrayLike = 0.5,
+) -> Spans:
+    """Segments given by the positions of their first and last word, both inclusive, from 0, (n,) each.
+
+    The other parameters are those of `from_characters`.
+
+    >>> from_words([0, 4], [3, 4], ["Lead", "Claim"]).words.tolist()
+    [4, 1]
+    """
+    found = _columns(essay, first, last, types, probability, d1)
+    _check_positions(found)
+    return found
+
+
+def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
+    """The segments in a table with essay_id, discourse_type and predictionstring: training data, a submission.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        d1 is its column score_discourse_effectiveness_1 or discourse_effectiveness, probability the column of
+        this name, where it has them.
+    essay_ids : the ids of the essays, in the order of their texts; rows of other essays are left out
+    """
+    lacking = {"essay_id", "discourse_type", "predictionstring"} - set(frame)
+    if lacking:
+        raise ValueError(
+            f"expected the columns {', '.join(sorted(lacking))} too, found {', '.join(map(str, frame))}"
+        )
+    number = {str(name): index for index, name in enumerate(essay_ids)}
+    essay = frame["essay_id"].astype(str).map(number)
+    frame, essay = frame[essay.notna()], essay.dropna().astype(np.int64)
+    first, last = metric.parse_predictionstrings(frame["predictionstring"].astype(str).tolist())
+    d1 = next(
+        (frame[name] for name in (metric.PROBABILITY_COLUMNS[1], metric.LABEL_COLUMN) if name in frame), 0.5
+    )
+    found = _columns(essay, first, last, frame["discourse_type"], frame.get("probability", 1.0), d1)
+    expected = "positions in predictionstring such as '45 46 47', counted from 0, without a gap"
+    _check(found, last < 0, expected, "{!r}", frame["predictionstring"].to_numpy())
+    return found
+
+
+def _none() -> Spans:
+    ints, floats = np.zeros(0, dtype=np.int64), np.zeros(0)
+    return Spans(ints, ints, ints, ints, floats, floats, ints)
+
+
+def _columns(
+    essay: npt.ArrayLike,
+    first: npt.ArrayLike,
+    last: npt.ArrayLike,
+    types: Any,
+    probability: npt.ArrayLike,
+    d1: npt.ArrayLike,
+) -> Spans:
+    given = {
+        "essay": _integers("essay", essay),
+        "first": _integers("first", first),
+        "last": _integers("last", last),
+        "discourse_type": _types(types),
+        "probability": np.asarray(probability, dtype=np.float64),
+        "d1": np.asarray(d1, dtype=np.float64),
+    }
+    counted = {name: column for name, column in given.items() if column.ndim}
+    _check_sizes(counted)
+    size = next((len(column) for column in counted.values()), 1)
+    columns = [np.broadcast_to(column, size) for column in given.values()]
+    found = Spans._make([*columns, np.zeros(size, dtype=np.int64)])
+    _check_probabilities(found)
+    return found
+
+
+def _integers(name: str, values: npt.ArrayLike) -> Ints:
+    array = np.asarray(values)
+    if array.size and array.dtype.kind not in "iu":
+        raise ValueError(f"{name}: expected whole numbers, found {array.dtype}, such as {array.ravel()[0]!r}")
+    return array.astype(np.int64)
+
+
+def _types(types: Any) -> Ints:
+    """Indices into `TYPES`, from names or indices."""
+    array = np.asarray(types)
+    indices = range(len(TYPES))
+    number: dict[Any, int] = dict(zip(indices if array.dtype.kind in "iu" else TYPES, indices))
+    names = array.ravel().tolist()
+    found = np.array([number.get(name, -1) for name in names], dtype=np.int64)
+    if (found < 0).any():
+        row = int(np.argmin(found))
+        raise ValueError(f"types: expected {', '.join(TYPES)}, found {names[row]!r} for segment {row}")
+    return found.reshape(array.shape)
+
+
+# ---- Changing spans --------------------------------------------------------------------------------------
+
+
+def join(found: Spans, gap: int) -> Spans:
+    """Make one segment of neighbours of the same type with 1 to `gap` words between them.
+
+    Its probability is the mean over the words of its parts, and so is d1.
+
+    >>> joined = join(from_words([0, 5, 8], [3, 6, 9], ["Lead", "Lead", "Claim"]), 1)
+    >>> joined.first.tolist(), joined.last.tolist()
+    ([0, 8], [6, 9])
+    """
+    if gap <= 0 or not len(found.essay):
+        return found
+    found = found.take(np.lexsort((found.last, found.first, found.essay)))
+    between = found.first[1:] - found.last[:-1] - 1
+    same = (found.essay[1:] == found.essay[:-1]) & (found.discourse_type[1:] == found.discourse_type[:-1])
+    begins = np.flatnonzero(np.concatenate([[True], ~(same & (between >= 1) & (between <= gap))]))
+    words = np.add.reduceat(found.words, begins)
+    return found.take(begins)._replace(
+        last=found.last[np.append(begins[1:], len(found.last)) - 1],
+        probability=np.add.reduceat(found.probability * found.words, begins) / words,
+        d1=np.add.reduceat(found.d1 * found.words, begins) / words,
+        repaired=np.add.reduceat(found.repaired, begins),
+    )
+
+
+def select(found: Spans, min_words: Thresholds = 1, min_probability: Thresholds = 0.0) -> Spans:
+    """The segments with at least so many words and so high a probability.
+
+    Parameters
+    ----------
+    found : Spans
+    min_words, min_probability : a number, or numbers by type, as `podium.tuning` finds them
+
+    Examples
+    --------
+    >>> found = from_words([0, 5], [1, 6], ["Lead", "Claim"], probability=[0.4, 0.6])
+    >>> len(select(found, min_probability={"Lead": 0.5}).essay)
+    1
+    """
+    kept = found.words >= _by_type("min_words", min_words)[found.discourse_type]
+    kept &= found.probability >= _by_type("min_probability", min_probability)[found.discourse_type]
+    return found.take(kept)
+
+
+def _by_type(name: str, threshold: Thresholds) -> Floats:
+    """The threshold of each type, (types,)."""
+    if not isinstance(threshold, Mapping):
+        return np.full(len(TYPES), threshold, dtype=np.float64)
+    unknown = [key for key in threshold if key not in TYPES]
+    if unknown:
+        raise ValueError(f"{name}: expected types among {', '.join(TYPES)}, found {unknown[0]!r}")
+    return np.array([threshold.get(key, 0.0) for key in TYPES], dtype=np.float64)
+
+
+def without_overlaps(found: Spans) -> Spans:
+    """Give every word to the first segment that holds it, as the metric does before it scores."""
+    left = metric.remove_overlaps(_segments(found, found.essay))
+    return found.take(left.row)._replace(first=left.first)
+
+
+# ---- Out of spans ----------------------------------------------------------------------------------------
+
+
+def to_submission(found: Spans, essay_ids: Sequence[Any]) -> pd.DataFrame:
+    """The submission: row_id, essay_id, discourse_type, predictionstring and the two probabilities.
+
+    Parameters
+    ----------
+    found : Spans
+    essay_ids : the id of each essay, in the order of the texts
+    """
+    _check_all(found, len(essay_ids))
+    return pd.DataFrame(
+        {
+            "row_id": np.arange(len(found.essay)),
+            "essay_id": np.array(essay_ids, dtype=object)[found.essay],
+            "discourse_type": np.array(TYPES, dtype=object)[found.discourse_type],
+            "predictionstring": predictionstrings(found.first, found.last),
+            metric.PROBABILITY_COLUMNS[0]: 1 - found.d1,
+            metric.PROBABILITY_COLUMNS[1]: found.d1,
+        }
+    )
+
+
+def predictionstrings(first: Ints, last: Ints) -> list[str]:
+    """The positions from first to last as text, each.
+
+    >>> predictionstrings(np.array([45, 7]), np.array([47, 7]))
+    ['45 46 47', '7']
+    """
+    positions, begin = _positions(int(max(last, default=0)) + 1)
+    return [positions[a:b] for a, b in zip(begin[first].tolist(), (begin[last + 1] - 1).tolist())]
+
+
+@functools.lru_cache(1)
+def _positions(number: int) -> tuple[str, Ints]:
+    """The text "0 1 2 …" and where each position begins in it; a predictionstring is a piece of it."""
+    texts = [str(position) for position in range(number + 1)]
+    return " ".join(texts), np.cumsum([0, *(len(text) + 1 for text in texts)])
+
+
+def to_segments(prepared: Any, found: Spans, essay_ids: Sequence[Any]) -> Any:
+    """What ``prepared.read`` would make of the submission, without its text; ``prepared.count`` takes it.
+
+    Parameters
+    ----------
+    prepared : what the hosted file's ``prepare`` made of a solution
+    found : Spans
+    essay_ids : the id of each essay, in the order of the texts
+    """
+    _check_all(found, len(essay_ids))
+    number = dict(zip(prepared.items, range(len(prepared.items))))
+    numbers = np.array([number.get(str(name), -1) for name in essay_ids], dtype=np.int64)
+    if len(numbers) and (numbers < 0).all():
+        raise ValueError(
+            f"essay_ids: expected ids of the solution's essays, such as {prepared.items[0]!r}, "
+            f"found none of them but {next(iter(essay_ids))!r}"
+        )
+    return _segments(found, numbers[found.essay])
+
+
+def _segments(found: Spans, essay: Ints) -> Any:
+    d1 = found.d1 / ((1 - found.d1) + found.d1)  # to the last bit what the metric reads from the two columns
+    return metric.Segments(essay, found.first, found.last, found.discourse_type, d1, np.arange(len(essay)))
+
+
+def score(prepared: Any, found: Spans, essay_ids: Sequence[Any]) -> float:
+    """The score of what `to_submission` makes, to the last bit; the parameters are those of `to_segments`."""
+    counts = prepared.count(to_segments(prepared, found, essay_ids))
+    return float(prepared.measures(metric.sums_of_groups(counts, prepared.groups))[0])
+
+
+def bio_tags(
+    texts: str | Sequence[str],
+    offset_mapping: Any,
+    truths: Spans,
+    labels: Sequence[str] = LABELS,
+    *,
+    essay: npt.ArrayLike | None = None,
+) -> Any:
+    """The tag of each token, to train a token classifier: of what `from_tokens` turns into segments again.
+
+    Parameters
+    ----------
+    truths : Spans, without overlaps
+    texts, offset_mapping, labels, essay : see `from_tokens`
+
+    Returns
+    -------
+    (tokens,) int, or a list of such arrays, one per window
+        Indices of labels; -100, which losses ignore, where a token has no word.  A segment begins once: where a
+        window starts within it, its tokens go on.
+
+    Examples
+    --------
+    >>> truths = from_words([0, 2], [1, 3], ["Position", "Claim"])
+    >>> tags = bio_tags("I agree. Still, no", [(0, 0), (0, 1), (2, 7), (7, 8), (9, 15), (16, 18)], truths)
+    >>> ["-" if tag < 0 else LABELS[tag] for tag in tags]
+    ['-', 'B-Position', 'I-Position', 'I-Position', 'B-Claim', 'I-Claim']
+    """
+    if isinstance(texts, str):
+        return bio_tags([texts], [offset_mapping], truths, labels)[0]
+    scheme = _Scheme.of(labels)
+    _check_essays(truths, len(texts))
+    _check_positions(truths)
+    _check_no_overlaps(truths)
+    tags: list[Ints] = [np.zeros(0, dtype=np.int64)] * len(offset_mapping)
+    truths = truths.take(np.argsort(truths.essay, kind="stable"))
+    bounds = np.searchsorted(truths.essay, np.arange(len(texts) + 1))
+    for number, offsets, windows in _windows(texts, offset_mapping, essay, list(range(len(offset_mapping)))):
+        own = truths.take(np.arange(bounds[number], bounds[number + 1]))
+        words = _Words(texts[number])
+        expected = f"segments within the {words.number} words of their text"
+        _check(own, own.last >= words.number, expected, "{} to {}", own.first, own.last)
+        sizes = [len(part) for part in offsets]
+        tagged = _tags(np.concatenate(offsets), _repeats(offsets), words, own, scheme)
+        for window, part in zip(windows, np.split(tagged, np.cumsum(sizes)[:-1])):
+            tags[window] = part
+    return tags
+
+
+def _tags(offsets: Ints, repeats: Ints, words: "_Words", own: Spans, scheme: "_Scheme") -> Ints:
+    """The tags of an essay's tokens, of all its windows one after the other."""
+    segment_of_word = np.full(words.number + 1, -1)  # the last is that of tokens without a word
+    for number, (first, last) in enumerate(zip(own.first.tolist(), own.last.tolist())):
+        segment_of_word[first : last + 1] = number
+    word = words.of_tokens(offsets)
+    inside = np.flatnonzero(segment_of_word[word] >= 0)
+    segment = segment_of_word[word[inside]]
+    # A segment's first and last token, wherever they occur; of tokens that share a character, such as the
+    # bytes of an emoji, the first and the last.
+    start, end = (offsets[inside] * (repeats.max(initial=0) + 1) + repeats[inside, np.newaxis]).T
+    lowest = np.full(len(own.essay), np.iinfo(np.int64).max)
+    np.minimum.at(lowest, segment, start)
+    highest = np.full(len(own.essay), -1)
+    np.maximum.at(highest, segment, end)
+    tags = np.where(word < 0, IGNORED, scheme.outside())
+    tags[inside] = scheme.tag(own.discourse_type[segment], start == lowest[segment], end == highest[segment])
+    return tags
+
+
+# ---- Labels ----------------------------------------------------------------------------------------------
+
+
+class _Scheme(NamedTuple):
+    """What the labels mean.
+
+    Attributes
+    ----------
+    labels : list of c str
+    kinds : (c, types + 1) float, 1 where a label has a type of `TYPES`, or is "O", the last
+    column : (4, types + 1) int, the label with a prefix of "BIES" and a type; c where there is none
+    tagged : whether the labels say where segments begin, and whether they say where segments end
+    """
+
+    labels: list[str]
+    kinds: Floats
+    column: Ints
+    tagged: tuple[bool, bool]
+
+    @classmethod
+    def of(cls, labels: Sequence[str]) -> "_Scheme":
+        labels = list(labels)
+        kinds = np.zeros((len(labels), len(TYPES) + 1))
+        column = np.full((len(PREFIXES), len(TYPES) + 1), len(labels))
+        used = set()
+        for index, label in enumerate(labels):
+            prefix, dash, name = label.partition("-")
+            if not dash:
+                prefix, name = "", label
+            if (name not in TYPES and label != "O") or (dash and prefix not in tuple(PREFIXES)):
+                raise ValueError(
+                    f"labels: expected 'O' and types, as they are or with B-, I-, E- or S- before them, "
+                    f"found {label!r}. The types are {', '.join(TYPES)}"
+                )
+            if labels.count(label) > 1:
+                raise ValueError(f"labels: expected each once, found {label!r} {labels.count(label)} times")
+            kinds[index, -1 if label == "O" else TYPES.index(name)] = 1
+            if label != "O":
+                used.add(prefix)
+                column[PREFIXES.index(prefix or "I"), TYPES.index(name)] = index
+        if "" in used and len(used) > 1:
+            raise ValueError(f"labels: expected all types with a prefix or none, found {', '.join(labels)}")
+        return cls(labels, kinds, column, (bool(used & {"B", "S"}), bool(used & {"E", "S"})))
+
+    def outside(self) -> int:
+        """The index of "O"."""
+        if "O" not in self.labels:
+            raise ValueError(f"labels: expected 'O' too, found {', '.join(self.labels)}")
+        return self.labels.index("O")
+
+    def tag(self, kind: Ints, begins: Bools, ends: Bools) -> Ints:
+        """The label of tokens of a type that begin or end a segment, or do both."""
+        begins, ends = begins & self.tagged[0], ends & self.tagged[1]
+        prefix = np.select([begins & ends, begins, ends], [3, 0, 2], default=1)
+        tags: Ints = self.column[prefix, kind]
+        lacking = np.flatnonzero(tags == len(self.labels))
+        if len(lacking):
+            name = f"{PREFIXES[prefix[lacking[0]]]}-{TYPES[kind[lacking[0]]]}"
+            raise ValueError(f"labels: expected {name!r} too, found {', '.join(self.labels)}")
+        return tags
+
+
+# ---- Words, tokens, windows ------------------------------------------------------------------------------
+
+
+class _Words:
+    """The words of a text, as ``str.split()`` finds them."""
+
+    def __init__(self, text: str) -> None:
+        characters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        self.space = _spaces().take(characters, mode="clip")
+        begins = ~self.space
+        begins[1:] &= self.space[:-1]
+        self.before = np.concatenate([[0], np.cumsum(begins)])  # words that begin before each character
+        self.visible = np.concatenate([[0], np.cumsum(~self.space)])
+        self.word_of_visible = self.before[1:][~self.space] - 1
+        self.number = int(self.before[-1])
+
+    def of_characters(self, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+        """First and last word of the characters from start to before end; last < first where there is none."""
+        first = self.before[start]
+        is_within = ~self.space[start] & (start > 0) & ~self.space[start - 1]
+        number = self.before[end] - first + is_within
+        return first, np.minimum(first + number, self.number) - 1
+
+    def of_tokens(self, offsets: Ints) -> Ints:
+        """The word of each token, (tokens,); -1 where it has none."""
+        start, end = self.visible[offsets.T]
+        word = np.full(len(offsets), -1)
+        has = end > start
+        word[has] = self.word_of_visible[(start[has] + end[has]) // 2]
+        return word
+
+
+@functools.cache
+def _spaces() -> Bools:
+    """Whether a character is white space, up to the first behind which there is none."""
+    return np.array([chr(code).isspace() for code in range(LAST_SPACE + 2)])
+
+
+def _windows(
+    texts: Sequence[str], offset_mapping: Any, essay: npt.ArrayLike | None, others: Any
+) -> Iterator[tuple[int, list[Ints], list[Any]]]:
+    """Of each text that has windows: its number, their offsets, and what else is given of them."""
+    numbers = np.arange(len(texts)) if essay is None else _integers("essay", essay)
+    of_windows = {"texts" if essay is None else "essay": numbers}
+    _check_sizes({**of_windows, "windows of offset_mapping": offset_mapping, "windows of predictions": others})
+    if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(texts):
+        raise ValueError(f"essay: expected numbers of the {len(texts)} texts, from 0, found {numbers.max()}")
+    order = np.argsort(numbers, kind="stable")
+    occurring, begins = np.unique(numbers[order], return_index=True)
+    for number, windows in zip(occurring.tolist(), np.split(order, begins[1:])):
+        offsets = [_offsets(offset_mapping[window], window, len(texts[number])) for window in windows.tolist()]
+        yield number, offsets, [others[window] for window in windows.tolist()]
+
+
+def _offsets(given: Any, window: int, length: int) -> Ints:
+    """The offsets of a window, checked, (tokens, 2)."""
+    offsets = np.asarray(given)
+    if not offsets.size:
+        return np.zeros((0, 2), dtype=np.int64)
+    if offsets.ndim != 2 or offsets.shape[1] != 2 or offsets.dtype.kind not in "iu":
+        raise ValueError(
+            "offset_mapping: expected two positions of characters per token, "
+            f"found {offsets.dtype} of shape {offsets.shape} in window {window}"
+        )
+    wrong = (offsets[:, 0] < 0) | (offsets[:, 1] < offsets[:, 0]) | (offsets[:, 1] > length)
+    if wrong.any():
+        token = int(np.argmax(wrong))
+        raise ValueError(
+            f"offset_mapping: expected positions within the text's {length} characters, "
+            f"found {tuple(offsets[token].tolist())} for token {token} of window {window}"
+        )
+    return offsets.astype(np.int64)
+
+
+def _repeats(windows: list[Ints]) -> Ints:
+    """Of each token how many before it in a row have its characters, as the bytes of an emoji have."""
+    counts = []
+    for offsets in windows:
+        is_new = np.ones(len(offsets), dtype=bool)
+        is_new[1:] = (offsets[1:] != offsets[:-1]).any(axis=1)
+        index = np.arange(len(offsets))
+        counts.append(index - np.maximum.accumulate(np.where(is_new, index, 0)))
+    return np.concatenate(counts)
+
+
+def _probabilities(windows: list[Any], offsets: list[Ints], scheme: _Scheme) -> Floats:
+    """The probabilities of the labels, (tokens, c), of windows one after the other; 0 where there is no tag."""
+    parts = []
+    for given, of_window in zip(windows, offsets):
+        tokens = np.asarray(given)
+        _check_sizes({"offsets of a window": of_window, "predictions": tokens})
+        if tokens.ndim == 2 and tokens.shape[1] != len(scheme.labels):
+            raise ValueError(f"expected {len(scheme.labels)} probabilities a token, found {tokens.shape[1]}")
+        parts.append(tokens.astype(np.float64) if tokens.ndim == 2 else _one_hot(tokens, scheme))
+    probabilities = np.concatenate(parts)
+    wrong = ~((probabilities >= 0) & (probabilities <= 1 + ROUNDING)).all(axis=1)
+    if wrong.any():
+        found = probabilities[np.argmax(wrong)].round(3).tolist()
+        raise ValueError(
+            f"expected probabilities, such as the softmax of logits, found {found} for token {np.argmax(wrong)}"
+        )
+    return probabilities
+
+
+def _one_hot(tokens: npt.NDArray[Any], scheme: _Scheme) -> Floats:
+    """The probabilities that tags stand for, (tokens, c)."""
+    names = range(len(scheme.labels)) if tokens.dtype.kind in "iu" else scheme.labels
+    number: dict[Any, int] = {name: index for index, name in enumerate(names)} | {IGNORED: -1}
+    unknown = [tag for tag in tokens.tolist() if tag not in number]
+    if unknown:
+        raise ValueError(
+            f"expected names or indices of the labels {', '.join(scheme.labels)}, found {unknown[0]!r}"
+        )
+    indices = np.array([number[tag] for tag in tokens.tolist()], dtype=np.int64)
+    return np.eye(len(scheme.labels) + 1)[indices, :-1]
+
+
+def _decode(number: int, words: _Words, windows: list[Ints], probabilities: Floats, scheme: _Scheme) -> Spans:
+    """The segments of one essay, from all its windows."""
+    word, probabilities = _tokens_in_order(words, windows, probabilities)
+    if not len(word):
+        return _none()
+    seen, start, tokens = np.unique(word, return_index=True, return_counts=True)
+    of_kinds = np.add.reduceat(probabilities @ scheme.kinds, start) / tokens[:, np.newaxis]
+    kind = of_kinds.argmax(axis=1)
+    # A word begins or ends a segment where one of its tokens does.
+    padded = np.concatenate([probabilities, np.zeros((len(word), 1))], axis=1)
+    b, i, e, s = padded[np.arange(len(word)), scheme.column[:, np.repeat(kind, tokens)]]
+    begins = np.logical_or.reduceat(b + s > i + e, start)
+    ends = np.logical_or.reduceat(e + s > b + i, start)
+
+    inside = kind < len(TYPES)
+    goes_on = inside[1:] & (kind[1:] == kind[:-1]) & ~begins[1:] & ~ends[:-1]
+    first = np.flatnonzero(inside & ~np.concatenate([[False], goes_on]))
+    last = np.flatnonzero(inside & ~np.concatenate([goes_on, [False]]))
+    if not len(first):
+        return _none()
+    share = np.append(of_kinds.max(axis=1).clip(max=1.0), 0.0)  # one more, for the bound behind the last word
+    bounds = np.stack([first, last + 1], axis=1).ravel()
+    return Spans(
+        essay=np.full(len(first), number),
+        first=seen[first],
+        last=seen[last],
+        discourse_type=kind[first],
+        probability=np.add.reduceat(share, bounds)[::2] / (last - first + 1),
+        d1=np.full(len(first), 0.5),
+        repaired=(scheme.tagged[0] & ~begins[first]).astype(np.int64) + (scheme.tagged[1] & ~ends[last]),
+    )
+
+
+def _tokens_in_order(words: _Words, windows: list[Ints], probabilities: Floats) -> tuple[Ints, Floats]:
+    """Word and probabilities of each token that has both, by word; the mean of what windows say of a token."""
+    offsets = np.concatenate(windows)
+    word = words.of_tokens(offsets)
+    used = np.flatnonzero((word >= 0) & (probabilities.sum(axis=1) > 0))
+    if len(windows) == 1:
+        used = used[np.argsort(word[used], kind="stable")]
+        return word[used], probabilities[used]
+    tokens = np.stack([word, *offsets.T, _repeats(windows)], axis=1)[used]
+    tokens, index, counts = np.unique(tokens, axis=0, return_inverse=True, return_counts=True)
+    sums = np.zeros((len(tokens), probabilities.shape[1]))
+    np.add.at(sums, index.ravel(), probabilities[used])
+    return tokens[:, 0], sums / counts[:, np.newaxis]
+
+
+# ---- Checks ----------------------------------------------------------------------------------------------
+
+
+def _check(found: Spans, wrong: Bools, expected: str, form: str, *columns: npt.NDArray[Any]) -> None:
+    """Raise where segments are `wrong`; `form` says what there is in the columns of such a one."""
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"expected {expected}. Wrong in {int(wrong.sum()):,} of {len(wrong):,} segments, "
+            f"first in segment {row} of essay {found.essay[row]}: "
+            + form.format(*(column[row] for column in columns))
+        )
+
+
+def _check_sizes(columns: Mapping[str, Sized]) -> None:
+    if len({len(column) for column in columns.values()}) > 1:
+        found = ", ".join(f"{len(column)} {name}" for name, column in columns.items())
+        raise ValueError(f"expected as many of each, found {found}")
+
+
+def _check_all(found: Spans, essays: int) -> None:
+    _check_sizes(found._asdict())
+    _check_essays(found, essays)
+    _check_positions(found)
+    _check_probabilities(found)
+
+
+def _check_essays(found: Spans, essays: int) -> None:
+    wrong = (found.essay < 0) | (found.essay >= essays)
+    _check(found, wrong, f"numbers of the {essays} essays, from 0", "{}", found.essay)
+
+
+def _check_positions(found: Spans) -> None:
+    wrong = (found.first < 0) | (found.last < found.first) | (found.last > metric.LAST_POSITION)
+    expected = f"a first word from 0 on and a last word not before it, up to {metric.LAST_POSITION}"
+    _check(found, wrong, expected, "{} to {}", found.first, found.last)
+
+
+def _check_probabilities(found: Spans) -> None:
+    for name in ("probability", "d1"):
+        column = getattr(found, name)
+        _check(found, ~((column >= 0) & (column <= 1)), f"{name} from 0 to 1", "{}", column)
+
+
+def _check_no_overlaps(found: Spans) -> None:
+    order = np.lexsort((found.last, found.first, found.essay))
+    essay, first, last = found.essay[order], found.first[order], found.last[order]
+    wrong = np.zeros(len(order), dtype=bool)
+    wrong[order[1:]] = (essay[1:] == essay[:-1]) & (first[1:] <= last[:-1])
+    expected = "segments without common words, as without_overlaps() leaves them"
+    _check(found, wrong, expected, "word {} is in another one", found.first)

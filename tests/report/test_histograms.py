@@ -1,0 +1,91 @@
+"""podium/report/histograms.py: the pictures behind a score."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from podium.errors import UsageError
+from podium.report import histograms
+from tests.support import markup_consistency_data, readable_data
+from tests.support.markups import Evaluated
+
+SAMPLES = {"markup_consistency": markup_consistency_data, "readable": readable_data}
+
+
+def panels_of(picture: Any) -> list[Any]:
+    return [axis for part in picture.subfigs for axis in part.axes if axis.axison]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_value_is_in_a_bar(name: str) -> None:
+    data = SAMPLES[name]
+    explanation = Evaluated(name, *data.frames(data.samples())).explanation
+    picture = histograms.draw(explanation)
+    assert [part.get_suptitle() for part in picture.subfigs] == list(explanation.histograms)
+    panels = {title: panel for figure in explanation.histograms.values() for title, panel in figure.items()}
+    axes = panels_of(picture)
+    assert [axis.get_title() for axis in axes] == list(panels)
+    for axis, panel in zip(axes, panels.values()):
+        series = [np.asarray(values) for values in panel["series"].values()]
+        assert len(axis.containers) == len(series)
+        for bars, values in zip(axis.containers, series):
+            shares = [bar.get_height() for bar in bars]
+            counts, _ = np.histogram(np.minimum(values, panel["last"]), histograms.BINS, (0, panel["last"]))
+            assert shares == pytest.approx(counts / len(values))
+        ends = [line.get_xdata()[0] for line in axis.lines]
+        assert ends == [min(value, panel["last"]) for value in panel["lines"].values()]
+
+
+def test_series_on_one_scale_with_corpus_barrier_and_outliers() -> None:
+    panel = {
+        "series": {"experts": [0.5, 0.9], "algorithm": [0.1, 2.5, 7.0]},
+        "lines": {"experts": 0.7, "algorithm": 3.2, "barrier": 1.0},
+        "last": 2.0,
+    }
+    other = {"series": {"algorithm": [1.0]}, "lines": {}, "last": 1.0}
+    picture = histograms.draw(SimpleNamespace(histograms={"Figure": {"one": panel, "two": other}}))
+    one, two = panels_of(picture)
+    experts, algorithm = one.containers
+    assert algorithm[-1].get_height() == pytest.approx(2 / 3)  # what lies beyond the scale
+    assert one.get_xlabel() == "corpus 0.7, 3.2; 2 beyond 2"
+    assert [line.get_xdata()[0] for line in one.lines] == [0.7, 2.0, 1.0]
+    assert [line.get_linestyle() for line in one.lines] == ["-", "-", "--"]
+    assert one.lines[0].get_color() == histograms.COLOURS[0]
+    # The same series has the same colour in all panels of a figure, and the legend names each once.
+    assert two.containers[0][0].get_facecolor() == algorithm[0].get_facecolor() != experts[0].get_facecolor()
+    (legend,) = picture.subfigs[0].legends
+    assert [text.get_text() for text in legend.get_texts()] == ["experts", "algorithm", "barrier"]
+
+
+def test_plain_values() -> None:
+    panels = {"share": [0.2, 0.3], "ratio": [0.5, 4.0]}
+    picture = histograms.draw(SimpleNamespace(histograms={"Figure": panels}))
+    axes = panels_of(picture)
+    assert [axis.get_xlim()[1] for axis in axes] == pytest.approx([1.02, 4.08])
+    assert [sum(bar.get_height() for bar in axis.patches) for axis in axes] == [2, 2]
+    assert axes[0].get_xlabel() == "2 values, mean 0.25"
+    assert picture.subfigs[0].legends == []
+
+
+def test_a_panel_without_values() -> None:
+    empty = {"series": {"experts": []}, "lines": {}, "last": 1.0}
+    picture = histograms.draw(SimpleNamespace(histograms={"Figure": {"panel": [], "series": empty}}))
+    plain, series = panels_of(picture)
+    assert (plain.get_title(), [text.get_text() for text in plain.texts]) == ("panel", ["no values"])
+    assert [bar.get_height() for bar in series.patches] == [0] * histograms.BINS
+
+
+def test_wrong_usage(tmp_path: Path) -> None:
+    explanation = SimpleNamespace(histograms={"Figure": {"panel": [1.0]}})
+    with pytest.raises(UsageError, match="this metric offers no histograms"):
+        histograms.save(SimpleNamespace(), tmp_path / "a.png")
+    with pytest.raises(UsageError, match=r"a.txt: expected a name that ends in .png, .svg, .pdf"):
+        histograms.save(explanation, tmp_path / "a.txt")
+    assert list(tmp_path.iterdir()) == []
+    for suffix in histograms.FORMATS:
+        histograms.save(explanation, tmp_path / f"a{suffix}")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert len(list(tmp_path.iterdir())) == 3

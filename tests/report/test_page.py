@@ -1,0 +1,879 @@
+"""The report as text, as a file, and in a real browser.
+
+    python -m tests.report.test_page     writes docs/report.png anew
+
+The browser is a headless Chromium, driven by Selenium; without chromium, chromedriver or selenium these tests
+are skipped.
+"""
+
+import base64
+import contextlib
+import hashlib
+import io
+import json
+import math
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import metric
+from podium import cli, explain, hosted, scoring, statistics
+from podium.errors import UsageError
+from podium.report import page as report
+from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
+from tests.support.frames import WHOLE, perfect, solution, submission, words
+from tests.support.unified import evaluate
+
+ROOT = Path(metric.__file__).parent
+SOLUTION, SUBMISSION = str(ROOT / SOLUTION_SAMPLE), str(ROOT / SUBMISSION_SAMPLE)
+PICTURE = ROOT / "docs" / "report.png"
+SIBLINGS = sorted(path.stem for path in (ROOT / "metrics").glob("*.py"))
+MANY_HISTOGRAMS = ("markup_consistency", "readable")
+LACKING = [
+    name
+    for name, there in (
+        ("chromium", shutil.which("chromium")),
+        ("chromedriver", shutil.which("chromedriver")),
+        ("selenium", __import__("importlib.util").util.find_spec("selenium")),
+    )
+    if not there
+]
+EVIL = "<script>window.hacked = true</script>"
+EVIL_ATTRIBUTE = "\"'><img src=x onerror='window.hacked = true'>"
+
+
+def stub(items: list[str], **explanation: object) -> SimpleNamespace:
+    """An evaluation that offers a score and, of explanations, nothing but these."""
+    prepared = SimpleNamespace(
+        items=items, labels=[("(all)", "(all)")], groups=np.zeros((1, len(items)), dtype=int)
+    )
+    return SimpleNamespace(
+        score=0.25,
+        scores={"All": 0.25},
+        statistics=None,
+        signature="metric:stub",
+        solution=SimpleNamespace(notices=[]),
+        prepared=prepared,
+        explanation=SimpleNamespace(**explanation),
+    )
+
+
+def render(truth: pd.DataFrame, predicted: pd.DataFrame, texts: dict[str, str] | None = None, **options) -> str:
+    parameters = options.pop("parameters", {})
+    evaluation = evaluate(truth, predicted, **parameters)
+    return report.render(evaluation, options.pop("title", "a title"), texts, **options)
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    options = {"dtype": {"essay_id": str}, "keep_default_na": False, "na_values": [""]}
+    return evaluate(*(pd.read_csv(path, **options) for path in (SOLUTION, SUBMISSION)))
+
+
+@pytest.fixture(scope="module")
+def page(evaluation):
+    return report.render(
+        evaluation,
+        "sample",
+        intervals=statistics.intervals(evaluation.prepared, evaluation.statistics, 50),
+        comparison=statistics.compare(evaluation.prepared, evaluation.statistics, evaluation.statistics, 20),
+        other=("other.csv", evaluation),
+    )
+
+
+class Page(HTMLParser):
+    """The tags of a page, its text, and that of its sections."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.sections: dict[str | None, str] = {}
+        self.section: str | None = None
+        self.raw = False
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        self.raw = tag in ("style", "script")
+        if tag not in ("b", "bdi", "wbr"):
+            self.handle_data(" ")
+        if tag == "section":
+            self.section = dict(attributes).get("id")
+
+    def handle_endtag(self, tag):
+        self.raw = False
+
+    def handle_data(self, data):
+        if not self.raw:
+            self.text += data
+            self.sections[self.section] = self.sections.get(self.section, "") + data
+
+    def named(self, tag):
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+# --- what it says -----------------------------------------------------------------------------------
+
+
+def test_sections_say_what_the_evaluation_says(page, evaluation):
+    sections = {name: flat(text) for name, text in Page(page).sections.items()}
+    assert list(sections)[1:] == [
+        "points", "offsets", "comparison", "groups", "measures", "tables", "confusion", "calibration", "items",
+    ]  # fmt: skip
+    assert evaluation.signature in Page(page).text
+    assert evaluation.explanation.notices[0] in flat(Page(page).text)
+    for row in explain.points_by_cause(evaluation.explanation).itertuples():
+        assert f"{row.cause} {100 * row.share:.1f}% {10 * row.points:.2f} {row.rows}" in sections["points"]
+    for row in evaluation.explanation.groups.itertuples():
+        found = re.search(
+            rf"{re.escape(row.value)} {row.attribute} {row.essays} {row.score:.4f} [^%]* {row.weight:.1%}",
+            sections["groups"],
+        )
+        assert found
+    table = statistics.intervals(evaluation.prepared, evaluation.statistics, 50).set_index("measure")
+    for name in ("score", "F1 of Evidence"):
+        value, low, high = table.loc[name, ["value", "low", "high"]]
+        assert f"{name} {value:.4f} {low:.4f} to {high:.4f}" in sections["measures"]
+    assert "ell_status" not in sections["measures"]  # they are among the sub-populations
+    assert "Compared with other.csv" in sections["comparison"]
+    assert (
+        f"score {evaluation.score:.4f} {evaluation.score:.4f} 0.0000 0.0000 to 0.0000 1.0000"
+        in sections["comparison"]
+    )
+    assert "Discourse types" in sections["tables"]
+    assert "Sub-populations" not in sections["tables"]
+    assert "Evidence 2 3 0 0 0 83 2 22" in sections["confusion"]
+    assert f"Of {len(evaluation.explanation.forecasts)} forecasts." in sections["calibration"]
+    assert "All 40 essays." in sections["items"]
+
+
+def test_essays_are_sorted_by_points_and_cut_off(evaluation):
+    by_item = explain.points_by_item(evaluation)
+    for most in (0, 3, 40, 100):
+        page = Page(report.render(evaluation, "sample", most_items=most))
+        shown = [attributes["data-id"] for attributes in page.named("details")]
+        assert shown == by_item.index[:most].tolist()
+        share = by_item[:most].sum() / by_item.sum()
+        expected = f"The {most} of 40 essays that lost most: {share:.1%} of all points."
+        assert (expected in flat(page.text)) == (most < 40)
+
+
+def test_a_random_sample_of_essays(evaluation):
+    by_item = explain.points_by_item(evaluation)
+    page = Page(report.render(evaluation, "sample", most_items=10, random=1))
+    ids = [attributes["data-id"] for attributes in page.named("details")]
+    assert len(set(ids)) == 10
+    assert ids != by_item.index[:10].tolist()
+    assert "A random sample of 10 of 40 essays." in flat(page.text)
+
+
+def test_what_to_fix_first(page, evaluation):
+    """The cause, label and sub-population in which most points were lost, by hand."""
+    rows = explain.rows(evaluation)
+    lost = {}
+    for attribute in ("ell_status", "economically_disadvantaged"):
+        for cause in evaluation.explanation.losses:
+            sums = evaluation.explanation.losses[cause].groupby([rows[attribute], rows["discourse_type"]]).sum()
+            lost |= {(label, cause, f"{attribute}: {group}"): points for (group, label), points in sums.items()}
+    label, cause, group = max(lost, key=lost.get)
+    share = lost[label, cause, group] / evaluation.explanation.losses.to_numpy().sum()
+    line = f"Most is to gain from {label}: {cause} of {group}: {share:.1%} of all points"
+    assert line in flat(Page(page).text)
+
+
+def test_offsets_of_matches(evaluation):
+    matches = evaluation.explanation.rows.query("side == 'prediction' and outcome == 'matched'")
+    starts, ends = report._offsets(evaluation)
+    late = (matches["first"] - matches["partner_first"]).astype(int)
+    assert starts["exact"] == (late == 0).mean()
+    numbers = {bar["name"]: bar["number"] for bar in starts["bars"]}
+    assert numbers["+1"] == (late == 1).sum()
+    assert numbers["-8 or more"] == (late <= -8).sum()
+    assert sum(bar["number"] for bar in ends["bars"]) == len(matches)
+
+
+def test_essays_that_got_better_and_worse(evaluation):
+    """Against the score of a submission that takes one essay from the other."""
+    other = evaluate(evaluation.solution.frame, evaluation.submission.iloc[::2])
+    gains = statistics.gains_by_item(evaluation.prepared, evaluation.statistics, other.statistics)
+    for number in (0, 7, 39):
+        essay = evaluation.prepared.items[number]
+        mixed = pd.concat(
+            [
+                other.submission[other.submission["essay_id"] != essay],
+                evaluation.submission[evaluation.submission["essay_id"] == essay],
+            ]
+        )
+        after = evaluate(evaluation.solution.frame, mixed)
+        assert after.score - other.score == pytest.approx(gains[number], abs=1e-12)
+    comparison = statistics.compare(evaluation.prepared, evaluation.statistics, other.statistics, 20)
+    page = Page(report.render(evaluation, "x", comparison=comparison, other=("half.csv", other)))
+    best = evaluation.prepared.items[int(gains.argmax())]
+    text = flat(page.sections["comparison"])
+    assert f"gained most Essay Score changes by {best} +{gains.max():.6f}" in text
+
+
+def test_texts_are_cut_into_words_as_the_positions_count_them():
+    truth = solution(("A", "Lead", words(0, 1), 1), ("A", "Claim", words(4, 6), 0))
+    predicted = submission(("A", "Lead", words(0, 2), 1), ("A", "Claim", words(4, 9), 0.5))
+    text = "  One two, three\n\nfour\tfive six seven."
+    page = flat(Page(render(truth, predicted, {"A": text}, parameters=WHOLE)).text)
+    assert "Truth Lead One two, three four Claim · missed five six seven. [7–9: beyond the text]" in page
+    assert "Prediction Lead One two, three four Claim · too little overlap five six seven. [7–9:" in page
+    without = flat(Page(render(truth, predicted, parameters=WHOLE)).text)
+    assert "Truth Lead 0–1 2–3 Claim · missed 4–6 7–9" in without
+    assert "Prediction Lead 0–2 3 Claim · too little overlap 4–9" in without
+
+
+@pytest.mark.parametrize("text", ["", " \n ", "one"])
+def test_positions_beyond_a_short_text(text):
+    truth = solution(("A", "Lead", words(0, 1), 1), ("A", "Claim", "99999", 0))
+    page = flat(Page(render(truth, perfect(truth), {"A": text}, parameters=WHOLE)).text)
+    assert "Claim [99999: beyond the text]" in page
+
+
+def test_overlapping_and_discarded_segments():
+    truth = solution(("A", "Lead", words(0, 9), 1), ("A", "Claim", words(10, 19), 1))
+    predicted = submission(
+        ("A", "Lead", words(0, 12), 1), ("A", "Claim", words(11, 19), 1), ("A", "Evidence", words(2, 5), 1)
+    )
+    page = Page(render(truth, predicted, parameters=WHOLE))
+    text = flat(page.text)
+    assert "Prediction Lead 0–12 Claim 13–19 Discarded by overlap removal: Evidence" in text
+    assert "11–19, 13–19 left" in text
+    assert "matched, trimmed" in text
+    (outcomes,) = [attributes for attributes in page.named("select") if attributes["name"] == "outcome"]
+    assert outcomes
+    assert [attributes.get("data-outcome") for attributes in page.named("tr") if "data-n" in attributes] == [
+        "matched", "matched|trimmed", "discarded", "matched", "matched",
+    ]  # fmt: skip
+
+
+def test_partners_are_linked_by_their_words(evaluation):
+    """Row ids may repeat; what links the rows of an essay is where the partner is."""
+    truth = solution(("A", "Lead", words(0, 9), 1), ("A", "Claim", words(10, 19), 1)).assign(row_id="A")
+    page = Page(render(truth, perfect(truth), parameters=WHOLE))
+    rows = [attributes for attributes in page.named("tr") if "data-n" in attributes]
+    assert [(row["data-n"], row["data-p"]) for row in rows] == [("0", "2"), ("1", "3"), ("2", "0"), ("3", "1")]
+
+
+def test_a_perfect_and_an_empty_submission():
+    truth = solution(("A", "Lead", words(0, 9), 1), ("B", "Claim", words(0, 9), 1))
+    page = flat(Page(render(truth, perfect(truth), parameters=WHOLE)).text)
+    assert "Score 1.0000 Points lost 0.00" in page
+    assert "units of" not in page
+    page = render(truth, submission(), parameters=WHOLE)
+    assert "Score 0.0000" in flat(Page(page).text)
+    assert "calibration" not in Page(page).sections
+
+
+def test_negative_points_are_explained(evaluation, page):
+    assert (evaluation.explanation.losses < 0).any(axis=None)
+    assert "Points can be negative" in flat(Page(page).text)
+    truth = solution(("A", "Lead", words(0, 9), 1))
+    assert "Points can be negative" not in render(truth, submission(), parameters=WHOLE)
+
+
+def test_more_labels_than_colours_differ_by_their_stroke():
+    labels = [f"type {number}" for number in range(16)]
+    frame = pd.DataFrame(
+        {
+            "side": "truth",
+            "doc": "A",
+            "kind": labels,
+            "first": range(16),
+            "last": range(16),
+            "outcome": "matched",
+        }
+    )
+
+    roles = {"item": "doc", "label": "kind", "outcome": "outcome"}
+    page = Page(report.render(stub(["A"], rows=frame, roles=roles), "many"))
+    looks = [
+        attributes["class"] for attributes in page.named("span") if "swatch" in (attributes.get("class") or "")
+    ]
+    assert len(set(looks)) == 16
+
+
+def test_calibration():
+    forecasts = pd.DataFrame({"probability": [0.0, 0.05, 1.0, 0.95, 0.999], "happened": [0, 0, 1, 1, 0]})
+    table = report.calibration(forecasts)
+    assert table["forecasts"].tolist() == [2, 3]
+    assert table["probability"].tolist() == pytest.approx([0.025, 2.949 / 3])
+    assert table["happened"].tolist() == pytest.approx([0, 2 / 3])
+    # Wilson's interval of 0 of 10, from 0 to z² / (n + z²).
+    nothing = report.calibration(pd.DataFrame({"probability": [0.55] * 10, "happened": [0] * 10})).iloc[0]
+    assert (nothing["low"], nothing["high"]) == (0, pytest.approx(1.96**2 / (10 + 1.96**2)))
+    # And of 5 of 10, the standard example: 0.237 to 0.763.
+    half = report.calibration(pd.DataFrame({"probability": [0.55] * 10, "happened": [0, 1] * 5})).iloc[0]
+    assert [half["low"], half["high"]] == pytest.approx([0.237, 0.763], abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.246, 0.783],
+        [0.5],
+        [0.0, 0.0],
+        [-0.4, 0.97],
+        [17.0, 115.5],
+        [0.45250, 0.45251],
+        [math.nan],
+        [1e6, 2e6],
+    ],
+)
+def test_an_axis_holds_its_values_with_a_few_round_ticks(values):
+    axis = report._axis(values)
+    finite = [value for value in values if value == value]
+    assert all(0 <= axis.at(value) <= 100 for value in finite)
+    assert 2 <= len(axis.ticks) <= 7
+    assert [at for at, _ in axis.ticks] == pytest.approx(list(np.linspace(0, 100, len(axis.ticks))), abs=0.01)
+    assert len({label for _, label in axis.ticks}) == len(axis.ticks)
+
+
+# --- the file: nothing from elsewhere, nothing but text from files ----------------------------------
+
+
+def assert_self_contained(page: str) -> None:
+    parsed = Page(page)
+    assert len(parsed.named("script")) <= 1
+    assert not {tag for tag, _ in parsed.tags} & {"link", "iframe", "object", "embed", "base", "audio", "video"}
+    for tag, attributes in parsed.tags:
+        assert not [name for name in attributes if name.startswith("on")]
+        for name in ("src", "href", "action", "srcset"):
+            value = attributes.get(name) or "#"
+            assert value.startswith("#") or (tag == "img" and value.startswith("data:image/svg+xml;base64,"))
+    assert not re.search(r"url\(|@import", page)
+
+
+def test_the_page_is_self_contained_and_lets_its_own_script_run_only(page):
+    assert_self_contained(page)
+    (policy,) = [attributes["content"] for attributes in Page(page).named("meta") if "http-equiv" in attributes]
+    script = re.search("<script>(.*)</script>", page, re.DOTALL)[1]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'")
+
+
+def hostile() -> tuple[pd.DataFrame, pd.DataFrame, dict[str, str], dict[str, str]]:
+    """Script wherever a file can hold text."""
+    essays = [EVIL, EVIL_ATTRIBUTE, "{{ 7 * 7 }}", "../../secret", "a\u202eb\u2028c\x00"]
+    truth = solution(
+        *((essay, "Lead", words(0, 3), 1) for essay in essays),
+        **{EVIL: [EVIL, EVIL_ATTRIBUTE, "{{ 7 * 7 }}", "x", "x"]},
+    )
+    truth["row_id"] = [EVIL, EVIL_ATTRIBUTE, "{% for %}", "--><b>", "</details></section>"]
+    predicted = perfect(truth).iloc[[0, 1, 2, 4]].assign(discourse_type="Claim", row_id=EVIL)
+    texts = dict.fromkeys(essays, f"{EVIL} {EVIL_ATTRIBUTE} {{{{ 7 * 7 }}}} </p></details>")
+    return truth, predicted, texts, {"subpopulation_column_names": EVIL}
+
+
+def hostile_page() -> str:
+    truth, predicted, texts, parameters = hostile()
+    evaluation = evaluate(truth, predicted, **parameters)
+    return report.render(
+        evaluation,
+        title=EVIL,
+        texts=texts,
+        intervals=statistics.intervals(evaluation.prepared, evaluation.statistics, 5),
+        comparison=statistics.compare(evaluation.prepared, evaluation.statistics, evaluation.statistics, 5),
+        other=(EVIL, evaluation),
+    )
+
+
+def test_text_from_files_stays_text():
+    page = hostile_page()
+    assert_self_contained(page)
+    parsed = Page(page)
+    assert len(parsed.named("details")) == 5
+    assert not parsed.named("img")
+    assert flat(parsed.text).count(EVIL) > 20
+    assert "{{ 7 * 7 }}" in parsed.text
+    assert EVIL not in page
+
+
+def test_what_is_no_character_is_written_as_a_question_mark(tmp_path):
+    truth = solution(("A", "Lead", words(0, 3), 1))
+    page = render(truth, perfect(truth), title="half \ud800", parameters=WHOLE)
+    report.write(page, tmp_path / "report.html")
+    assert "half ?" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+# --- texts ------------------------------------------------------------------------------------------
+
+
+def test_texts_from_a_folder_or_a_table(tmp_path, evaluation):
+    ids = evaluation.prepared.items[:2]
+    (tmp_path / "texts").mkdir()
+    for name in ids:
+        (tmp_path / "texts" / f"{name}.txt").write_bytes(f"text of {name} caf\xe9".encode("latin-1"))
+    (tmp_path / "texts" / "stranger.txt").write_text("nobody's")
+    found = report.read_texts(tmp_path / "texts", evaluation)
+    assert found == {name: f"text of {name} caf\ufffd" for name in ids}
+
+    frame = pd.DataFrame({"essay_id": [*ids, "stranger"], "full_text": ["one", "two", "three"]})
+    frame.to_csv(tmp_path / "texts.csv", index=False)
+    assert report.read_texts(tmp_path / "texts.csv", evaluation) == dict(zip(ids, ["one", "two"]))
+    frame.rename(columns={"essay_id": "id", "full_text": "text"}).to_csv(tmp_path / "texts.csv.gz", index=False)
+    assert report.read_texts(tmp_path / "texts.csv.gz", evaluation) == dict(zip(ids, ["one", "two"]))
+
+
+def test_ids_and_texts_that_look_like_numbers(tmp_path):
+    truth = solution(("0012", "Lead", words(0, 3), 1))
+    evaluation = evaluate(truth, perfect(truth), **WHOLE)
+    (tmp_path / "texts.csv").write_text("essay_id,text\n0012,2024\n12,no\n")
+    assert report.read_texts(tmp_path / "texts.csv", evaluation) == {"0012": "2024"}
+
+
+def test_an_id_is_no_path(tmp_path):
+    (tmp_path / "secret.txt").write_text("secret")
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "A.txt").write_text("open")
+    truth = solution(("../secret", "Lead", words(0, 3), 1), ("A", "Lead", words(0, 3), 1))
+    evaluation = evaluate(truth, perfect(truth), **WHOLE)
+    assert report.read_texts(tmp_path / "texts", evaluation) == {"A": "open"}
+
+
+def test_texts_that_are_not_there(tmp_path, evaluation):
+    for content, message in (
+        (
+            "essay_id,word\nA,x\n",
+            "lacks a column of texts: expected one of text, full_text; it has essay_id, word",
+        ),
+        ("name,text\nA,x\n", "lacks a column of ids: expected one of essay_id, id; it has name, text"),
+        ("essay_id,text\nnobody,x\n", "has a text for none of the 40 ids of the solution"),
+        ("", "is not a CSV table"),
+    ):
+        (tmp_path / "texts.csv").write_text(content)
+        with pytest.raises(UsageError, match=re.escape(message)):
+            report.read_texts(tmp_path / "texts.csv", evaluation)
+    with pytest.raises(UsageError, match="has a text for none"):
+        report.read_texts(tmp_path, evaluation)
+    with pytest.raises(UsageError, match="cannot read"):
+        report.read_texts(tmp_path / "none", evaluation)
+
+
+# --- other metrics ----------------------------------------------------------------------------------
+
+
+def evaluate_sample(name: str) -> object:
+    module = hosted.load(name)
+    folder = ROOT / "metrics" / "samples" / name
+    prepared = scoring.prepare(module, scoring.read_solution(module, folder / "solution.csv", {}), {})
+    submission = scoring.read_submission(module, folder / "submission.csv", {})
+    return scoring.evaluate(prepared, submission)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if name in MANY_HISTOGRAMS else []) for name in SIBLINGS],
+)
+def test_sibling_metrics_show_what_they_offer(name):
+    evaluation = evaluate_sample(name)
+    page = report.render(
+        evaluation, name, intervals=statistics.intervals(evaluation.prepared, evaluation.statistics, 10)
+    )
+    assert_self_contained(page)
+    parsed = Page(page)
+    expected = {"measures", "tables"}
+    offers = {
+        "histograms": "histograms",
+        "points": "losses",
+        "groups": "groups",
+        "confusion": "confusion",
+    }
+    expected |= {section for section, part in offers.items() if hasattr(evaluation.explanation, part)}
+    expected |= {"items"} if explain.column(evaluation.explanation, "item") else set()
+    assert set(parsed.sections) - {None} == expected
+    assert evaluation.signature in parsed.text
+    assert all(title in parsed.text for title in evaluation.explanation.tables)
+
+
+def test_items_without_words_and_points_are_tables():
+    """Claims of scifact, or events of trec_is: what the convention's roles name, and nothing else."""
+    frame = pd.DataFrame(
+        {
+            "claim_id": ["1", "1", "2", "elsewhere"],
+            "level": ["abstract"] * 4,
+            "label": ["SUPPORT", None, "CONTRADICT", "SUPPORT"],
+            "outcome": ["correct", "missed", "correct", "ignored"],
+            "share": [0.5, math.nan, 1.0, 2.0],
+        }
+    )
+
+    roles = {"item": "claim_id", "label": "label", "outcome": "outcome"}
+    page = Page(report.render(stub(["1", "2", "3"], rows=frame, roles=roles), "claims"))
+    text = flat(page.sections["items"])
+    assert [attributes["data-id"] for attributes in page.named("details")] == ["1", "2", "3"]
+    assert "1 1 correct 1 missed" in text
+    assert "label level outcome share SUPPORT abstract correct 0.5 – abstract missed –" in text
+    assert "points" not in text
+    assert "elsewhere" not in text
+    assert not page.named("mark")
+
+
+def test_an_evaluation_that_offers_a_score_only():
+    page = report.render(stub([]), "bare")
+    assert_self_contained(page)
+    assert "Score 0.2500" in flat(Page(page).text)
+
+
+# --- the command line -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def call(capsys):
+    def call(*arguments):
+        try:
+            code = cli.main(["score", *map(str, arguments)])
+        except SystemExit as stop:
+            code = stop.code
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return code, captured.out, captured.err
+
+    return call
+
+
+def test_the_report_is_written(call, tmp_path):
+    path = tmp_path / "new" / "report.html"
+    code, out, _ = call(SOLUTION, SUBMISSION, "--report", path, "--report-items", 2, "--bootstrap", 20)
+    assert code == 0
+    assert out.splitlines()[-1] == f"written to {path}"
+    page = Page(path.read_text(encoding="utf-8"))
+    assert len(page.named("details")) == 2
+    assert "Public 0.5325 Private 0.5973" in flat(page.text)
+    assert "sample_submission.csv scored against solution_sample.csv" in page.text
+    assert [entry.name for entry in path.parent.iterdir()] == ["report.html"]
+
+
+def test_all_options_at_once(call, tmp_path, evaluation):
+    (tmp_path / "texts.csv").write_text(f"essay_id,text\n{evaluation.prepared.items[0]},hello there\n")
+    code, out, _ = call(
+        SOLUTION, SUBMISSION, SUBMISSION, "--json", "--report", tmp_path / "r.html",
+        "--texts", tmp_path / "texts.csv", "--rows", tmp_path / "s.csv", "--bootstrap", 10, "--seed", 1,
+    )  # fmt: skip
+    assert code == 0
+    assert list(json.loads(out)) == [
+        "score", "public", "private", "signature", "measures", "tables", "warnings", "intervals", "comparison",
+    ]  # fmt: skip
+    assert "hello there" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert len(pd.read_csv(tmp_path / "s.csv")) == 675
+
+
+def test_texts_need_a_report(call):
+    assert call(SOLUTION, SUBMISSION, "--texts", "x") == (2, "", "error: --texts needs --report\n")
+
+
+@pytest.mark.parametrize("option", ["--report", "--rows"])
+def test_files_that_cannot_be_written(call, tmp_path, option, monkeypatch):
+    (tmp_path / "file").write_text("")
+    for path, reason in (
+        (tmp_path, "it is a folder"),
+        (tmp_path / "file" / "x", f"{tmp_path}/file is no folder"),
+    ):
+        expected = (2, "", f"error: cannot write {path}: {reason}\n")
+        assert call(SOLUTION, SUBMISSION, option, path) == expected
+    solution_before = Path(SOLUTION).read_bytes()
+    code, _, err = call(SOLUTION, SUBMISSION, option, SOLUTION)
+    assert (code, err) == (2, f"error: cannot write {SOLUTION}: it is another file of this command\n")
+    assert Path(SOLUTION).read_bytes() == solution_before
+
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    code, _, err = call(SOLUTION, SUBMISSION, option, tmp_path / "x.csv")
+    assert (code, err) == (2, f"error: cannot write {tmp_path}/x.csv: no permission to write into {tmp_path}\n")
+    monkeypatch.undo()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    code, out, err = call(SOLUTION, SUBMISSION, option, tmp_path / "x.csv")
+    assert (code, out) == (2, "")
+    assert err == f"error: cannot write {tmp_path}/x.csv: No space left on device\n"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]  # nothing half-written
+
+
+def test_two_outputs_need_two_files(call, tmp_path):
+    code, _, err = call(SOLUTION, SUBMISSION, "--report", tmp_path / "x", "--rows", tmp_path / "x")
+    assert (code, err) == (2, f"error: cannot write {tmp_path}/x: it is another file of this command\n")
+
+
+def test_a_rejected_submission_leaves_no_report(call, tmp_path):
+    (tmp_path / "guess.csv").write_text("row_id\n1\n")
+    code, _, _ = call(SOLUTION, tmp_path / "guess.csv", "--report", tmp_path / "r.html")
+    assert code == 3
+    assert not (tmp_path / "r.html").exists()
+
+
+# --- in a browser -----------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def started_browser() -> Iterator[object]:
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        for flag in (
+            "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+            "--disable-sync", "--disable-background-networking", "--disable-component-update",
+            "--hide-scrollbars", f"--user-data-dir={profile}",
+        ):  # fmt: skip
+            options.add_argument(flag)
+        service = webdriver.ChromeService(shutil.which("chromedriver"))
+        driver = webdriver.Chrome(options=options, service=service)
+        try:
+            yield driver
+        finally:
+            driver.quit()
+
+
+@pytest.fixture(scope="module")
+def driver():
+    if LACKING:
+        pytest.skip(f"there is no {', '.join(LACKING)}")
+    with started_browser() as driver:
+        yield driver
+
+
+def look(driver, width: int = 1200, height: int = 900, scheme: str = "light") -> None:
+    driver.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    )
+    driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
+    )
+
+
+@pytest.fixture
+def opened(driver, tmp_path):
+    """Open a page; at the end, the console must be empty and nothing but the file loaded."""
+
+    def open_page(page: str, **how):
+        path = tmp_path / "report.html"
+        report.write(page, path)
+        look(driver, **how)
+        driver.get(path.as_uri())
+        return driver
+
+    driver.get("about:blank")
+    for log in ("browser", "performance"):
+        driver.get_log(log)  # what was before does not count
+    yield open_page
+    assert driver.get_log("browser") == []
+    events = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    urls = {e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"}
+    assert {url.split(":")[0] for url in urls} <= {"file", "data"}
+    assert urls
+
+
+def shown(driver) -> list[str]:
+    """Ids of the visible essays, from top to bottom."""
+    return driver.execute_script(
+        "return [...document.querySelectorAll('.item')].filter(e => e.checkVisibility()).map(e => e.dataset.id)"
+    )
+
+
+def choose(driver, name: str, value: str) -> None:
+    from selenium.webdriver.support.select import Select
+
+    Select(driver.find_element("name", name)).select_by_visible_text(value)
+
+
+def test_filters_by_type_outcome_and_cause(opened, page, evaluation):
+    driver = opened(page)
+    segments = evaluation.explanation.rows.assign(cause=evaluation.explanation.losses.idxmax(axis=1))
+    rows = {"label": "discourse_type", "outcome": "outcome", "cause": "cause"}
+    everything = explain.points_by_item(evaluation).index.tolist()
+    assert shown(driver) == everything
+    kept = segments
+    for name, value in (("label", "Counterclaim"), ("outcome", "missed"), ("cause", "missed")):
+        choose(driver, name, value)
+        kept = kept[kept[rows[name]] == value]
+        if name == "cause":
+            kept = kept[kept["points_lost"] != 0]
+        expected = [essay for essay in everything if essay in set(kept["essay_id"])]
+        assert shown(driver) == expected
+        assert 0 < len(expected) < 40
+        assert driver.find_element("id", "count").text == f"{len(expected)} shown"
+    bright = driver.execute_script(
+        "return document.querySelectorAll('.item:not([hidden]) tr[data-n]:not(.dim)').length"
+    )
+    assert bright == len(kept)
+    choose(driver, "outcome", "wrong type")
+    assert shown(driver) == []
+    assert driver.find_element("id", "none").is_displayed()
+    driver.find_element("css selector", "button[type=reset]").click()
+    driver.implicitly_wait(2)
+    driver.find_element("css selector", "#none[hidden]")
+    assert shown(driver) == everything
+
+
+def test_filters_and_sorts_by_sub_population(opened, page, evaluation):
+    driver = opened(page)
+    groups = explain.groups_of_items(evaluation)
+    choose(driver, "group", "ell_status: Yes")
+    assert set(shown(driver)) == set(groups.index[groups["ell_status"] == "Yes"])
+    choose(driver, "group", "all")
+    choose(driver, "sort", "sub-population")
+    statuses = [groups.loc[essay, "ell_status"] for essay in shown(driver)]
+    assert statuses == sorted(statuses)
+
+
+def test_cells_lead_to_the_rows_that_they_count(opened, page, evaluation):
+    driver = opened(page)
+    confusion = evaluation.explanation.confusion
+    true, predicted = "Claim", "Evidence"
+    number = confusion.loc[true, predicted]
+    assert number > 0
+    row = list(confusion.index).index(true) + 1
+    column = list(confusion.columns).index(predicted) + 1
+    cell = driver.find_element("css selector", f"#confusion tr:nth-child({row}) td:nth-of-type({column}) a")
+    assert cell.text == str(number)
+    cell.click()
+    bright = "return document.querySelectorAll('.item:not([hidden]) tr[data-n]:not(.dim)').length"
+    assert driver.execute_script(bright) == number
+    assert driver.find_element("name", "partner").get_attribute("value") == true
+    driver.find_element("css selector", ".fixes a").click()
+    assert driver.find_element("name", "group").get_attribute("value").startswith("economically_disadvantaged")
+    assert 0 < len(shown(driver)) < 40
+    opacities = driver.execute_script(
+        "return [...document.querySelectorAll('.item:not([hidden]) .dim')]"
+        ".map(element => Number(getComputedStyle(element).opacity))"
+    )
+    assert opacities
+    assert max(opacities) < 0.5
+
+
+def test_decisive_columns_are_visible_on_a_phone(opened, page):
+    driver = opened(page, width=390, height=800)
+    driver.execute_script("document.querySelector('.item').open = true")
+    for name in ("points lost", "lost most by"):
+        header = next(
+            th for th in driver.find_elements("css selector", ".item[open] .rows th") if th.text == name
+        )
+        assert header.rect["x"] + header.rect["width"] <= 390
+
+
+def test_sorts_and_searches(opened, page, evaluation):
+    driver = opened(page)
+    by_points = explain.points_by_item(evaluation).index.tolist()
+    choose(driver, "sort", "essay id")
+    assert shown(driver) != by_points
+    assert sorted(shown(driver)) == sorted(by_points)
+    choose(driver, "outcome", "discarded")
+    choose(driver, "sort", "rows that match")
+    discarded = evaluation.explanation.rows.query("outcome == 'discarded'")["essay_id"].value_counts()
+    assert [discarded[essay] for essay in shown(driver)] == sorted(discarded, reverse=True)
+    choose(driver, "outcome", "all")
+    choose(driver, "sort", "points lost")
+    assert shown(driver) == by_points
+    driver.find_element("name", "search").send_keys(by_points[3][:7].lower())
+    assert shown(driver) == [essay for essay in by_points if by_points[3][:7] in essay]
+
+
+def test_the_keyboard_opens_an_essay(opened, page):
+    from selenium.webdriver.common.keys import Keys
+
+    driver = opened(page)
+    summary = driver.find_element("css selector", ".item summary")
+    driver.execute_script("arguments[0].focus()", summary)
+    driver.switch_to.active_element.send_keys(Keys.ENTER)
+    assert driver.find_element("css selector", ".item[open] .texts").is_displayed()
+    outline = driver.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+
+
+def test_a_segment_lights_its_partner(opened, page):
+    from selenium.webdriver import ActionChains
+
+    driver = opened(page)
+    driver.find_element("css selector", ".item summary").click()
+    mark = driver.find_element("css selector", ".item[open] mark[data-p]")
+    ActionChains(driver).move_to_element(mark).perform()
+    lit = driver.execute_script("return [...document.querySelectorAll('mark.lit')].map(e => e.dataset.n)")
+    assert lit == [mark.get_attribute("data-n"), mark.get_attribute("data-p")]
+
+
+def test_a_hostile_page_runs_nothing(opened):
+    driver = opened(hostile_page())
+    assert driver.execute_script("return window.hacked") is None
+    assert driver.title == EVIL
+    assert driver.find_element("css selector", ".item .id").text
+    assert EVIL in shown(driver)
+    driver.execute_script("document.querySelectorAll('details').forEach(e => { e.open = true })")
+    assert EVIL in driver.find_element("css selector", ".item mark").text
+    choose(driver, "outcome", "wrong type")
+    assert len(shown(driver)) == 4
+
+
+def luminance(driver, selector: str, what: str) -> float:
+    colour = driver.execute_script(f"return getComputedStyle(document.querySelector('{selector}')).{what}")
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in (int(number) / 255 for number in re.findall(r"\d+", colour)[:3])
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark_are_readable(opened, page, scheme):
+    driver = opened(page, scheme=scheme)
+    background = luminance(driver, "section", "backgroundColor")
+    assert (background > 0.9) if scheme == "light" else (background < 0.05)
+    for selector in ("section p", "thead th", ".signature", ".chip", "nav a"):
+        text = luminance(driver, selector, "color")
+        ratio = (max(text, background) + 0.05) / (min(text, background) + 0.05)
+        assert ratio >= 4.5  # WCAG 2.2, 1.4.3
+
+
+def test_a_narrow_window_scrolls_down_only(opened, page):
+    driver = opened(page, width=380)
+    driver.execute_script("document.querySelector('details').open = true")
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= 380
+
+
+def test_a_page_without_items(opened):
+    driver = opened(report.render(stub([], notices=["nothing to see"]), "bare"))
+    assert "nothing to see" in driver.find_element("tag name", "main").text
+
+
+def take_picture() -> None:
+    """Parts of the sample's report for the README."""
+    from PIL import Image
+
+    with tempfile.TemporaryDirectory() as folder, started_browser() as driver:
+        path = Path(folder) / "report.html"
+        cli.main(["score", SOLUTION, SUBMISSION, "--report", str(path)])
+        look(driver, 1120, 1880)
+        driver.get(path.as_uri())
+        driver.execute_script(
+            "for (const e of document.querySelectorAll('#measures, #tables, #confusion, #calibration, .heat'))"
+            " e.hidden = true;"
+            "document.querySelectorAll('.item')[1].open = true"
+        )
+        picture = Image.open(io.BytesIO(driver.get_screenshot_as_png()))
+        PICTURE.parent.mkdir(exist_ok=True)
+        picture.convert("RGB").quantize(128).save(PICTURE, optimize=True)
+
+
+if __name__ == "__main__":
+    take_picture()

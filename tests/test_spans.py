@@ -1,0 +1,616 @@
+"""From model output to segments, and back: by hand, against slow transcriptions, and in round trips."""
+
+import functools
+import itertools
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+import metric
+from podium import cli, spans
+from podium.spans import LABELS, TYPES, Spans, bio_tags, from_characters, from_table, from_tokens, from_words
+from tests.support.essays import make_competition
+
+REAL = Path(__file__).parents[2] / "shared" / "data" / "fp1" / "real_submissions"
+BIOES = ["O", *(f"{prefix}-{name}" for name in TYPES for prefix in "BIES")]
+PLAIN = ["O", *TYPES]
+CLAIM, LEAD = TYPES.index("Claim"), TYPES.index("Lead")
+
+
+def triples(found: Spans) -> list[tuple[int, str, int, int]]:
+    """Essay, type, first and last word."""
+    names = [TYPES[number] for number in found.discourse_type]
+    return list(zip(found.essay.tolist(), names, found.first.tolist(), found.last.tolist()))
+
+
+def offsets_of_words(text: str) -> list[tuple[int, int]]:
+    """A token per word."""
+    offsets, end = [], 0
+    for word in text.split():
+        start = text.index(word, end)
+        end = start + len(word)
+        offsets.append((start, end))
+    return offsets
+
+
+def of_tags(*tags: str, labels: list[str] | tuple[str, ...] = LABELS, **options: object) -> Spans:
+    """The segments of words with these tags."""
+    text = " ".join("w" * len(tags))
+    return from_tokens(text, offsets_of_words(text), list(tags), labels, **options)
+
+
+# --- tags ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("labels", "tags", "expected"),
+    [
+        (LABELS, "B-Lead I-Lead O B-Lead", [("Lead", 0, 1, 0), ("Lead", 3, 3, 0)]),
+        (LABELS, "B-Lead B-Lead I-Claim", [("Lead", 0, 0, 0), ("Lead", 1, 1, 0), ("Claim", 2, 2, 1)]),
+        (LABELS, "O I-Lead I-Lead O I-Lead", [("Lead", 1, 2, 1), ("Lead", 4, 4, 1)]),
+        (BIOES, "S-Lead B-Lead I-Lead E-Lead", [("Lead", 0, 0, 0), ("Lead", 1, 3, 0)]),
+        (BIOES, "B-Lead I-Lead O I-Claim", [("Lead", 0, 1, 1), ("Claim", 3, 3, 2)]),
+        (BIOES, "E-Lead E-Lead B-Lead B-Lead", [("Lead", n, n, 1) for n in range(4)]),
+        (PLAIN, "Lead Lead Claim O Claim", [("Lead", 0, 1, 0), ("Claim", 2, 2, 0), ("Claim", 4, 4, 0)]),
+        (LABELS, "O O", []),
+    ],
+)  # fmt: skip
+def test_tags_become_segments_and_illegal_ones_are_counted(labels, tags, expected):
+    found = of_tags(*tags.split(), labels=labels)
+    assert [(*rest, int(n)) for (_, *rest), n in zip(triples(found), found.repaired)] == expected
+
+
+def slow_segments(tags: list[str]) -> list[tuple[str, int, int, int]]:
+    """Type, first, last and repairs of the segments of words with tags, word by word."""
+    tagged = any(tag[:2] in ("B-", "S-") for tag in tags), any(tag[:2] in ("E-", "S-") for tag in tags)
+    segments: list[list] = []
+    is_open = False
+    for word, tag in enumerate([*tags, "O"]):
+        prefix, name = (tag[0], tag[2:]) if tag[1:2] == "-" else ("I", tag)
+        if is_open and (name == "O" or name != segments[-1][0] or prefix in "BS"):
+            segments[-1][3] += tagged[1]  # never closed
+            is_open = False
+        if name == "O":
+            continue
+        if not is_open:
+            segments.append([name, word, word, int(tagged[0] and prefix not in "BS")])
+        segments[-1][2] = word
+        is_open = prefix not in "ES"
+    return [tuple(segment) for segment in segments]
+
+
+@pytest.mark.parametrize("labels", [LABELS, BIOES, PLAIN], ids=["BIO", "BIOES", "plain"])
+@settings(deadline=None)
+@given(data=st.data())
+def test_tags_become_segments_as_one_reads_them_word_by_word(labels, data):
+    few = [label for label in labels if label == "O" or label.endswith(("Lead", "Claim"))]
+    # The first two say which scheme it is.
+    tags = [labels[1], "O", *data.draw(st.lists(st.sampled_from(few), max_size=12))]
+    if labels is BIOES:
+        tags = ["S-Lead", *tags]
+    found = of_tags(*tags, labels=labels)
+    assert [(*t[1:], int(n)) for t, n in zip(triples(found), found.repaired)] == slow_segments(tags)
+
+
+def test_tags_are_names_or_indices_and_minus_100_is_none():
+    text = "a b c"
+    by_name = from_tokens(text, offsets_of_words(text), ["O", "B-Claim", "I-Claim"])
+    by_index = from_tokens(
+        text,
+        [(0, 0), *offsets_of_words(text)],
+        [-100, 0, LABELS.index("B-Claim"), LABELS.index("I-Claim")],
+    )
+    assert triples(by_name) == triples(by_index) == [(0, "Claim", 1, 2)]
+
+
+# --- tokens -------------------------------------------------------------------------------------------
+
+
+def test_a_word_of_several_tokens_begins_where_one_of_them_does():
+    # “transformers” with the aggregation average would lose the second beginning: two of three tokens say I.
+    found = from_tokens(
+        "one unbelievable",
+        [(0, 3), (4, 6), (6, 10), (10, 16)],
+        ["B-Claim", "B-Claim", "I-Claim", "I-Claim"],
+    )
+    assert triples(found) == [(0, "Claim", 0, 0), (0, "Claim", 1, 1)]
+    assert found.repaired.tolist() == [0, 0]
+
+
+def test_a_one_token_segment_ends_where_it_begins():
+    assert triples(of_tags("B-Lead", "I-Lead", "B-Claim")) == [(0, "Lead", 0, 1), (0, "Claim", 2, 2)]
+    assert triples(of_tags("O", "O", "B-Claim", "O")) == [(0, "Claim", 2, 2)]
+
+
+def test_a_quotation_mark_of_its_own_is_part_of_its_word():
+    found = from_tokens('"Yes," he', [(0, 1), (1, 4), (4, 6), (7, 9)], ["O", "B-Lead", "O", "I-Lead"])
+    assert triples(found) == [(0, "Lead", 1, 1)]  # of three tokens of the first word, two say O
+    found = from_tokens('"Yes he', [(0, 1), (1, 4), (5, 7)], ["O", "B-Lead", "I-Lead"])
+    assert triples(found) == [(0, "Lead", 0, 1)]
+
+
+def test_tokens_with_white_space_belong_to_the_word_in_their_middle():
+    # RoBERTa's begin with the space before them, Longformer has one for a line break.
+    tags = ["O", "B-Claim", "O", "I-Claim"]
+    assert triples(from_tokens("a   b \n c", [(0, 1), (1, 5), (6, 7), (7, 9)], tags)) == [(0, "Claim", 1, 2)]
+
+
+def test_a_word_without_a_token_is_inside_a_segment_that_goes_on_behind_it():
+    text = "a ￼ c ￼ e"
+    found = from_tokens(text, [(0, 1), (4, 5), (8, 9)], ["B-Claim", "I-Claim", "O"])
+    assert triples(found) == [(0, "Claim", 0, 2)]
+
+
+def test_the_probability_of_a_segment_is_the_mean_of_its_words():
+    probabilities = np.zeros((3, len(LABELS)))
+    probabilities[0, LABELS.index("B-Claim")] = 0.75
+    probabilities[0, 0] = 0.25
+    probabilities[1, [LABELS.index("I-Claim"), LABELS.index("B-Claim"), 0]] = 0.25, 0.125, 0.3125
+    probabilities[2, 0] = 1
+    found = from_tokens("a b c", [(0, 1), (2, 3), (4, 5)], probabilities)
+    assert triples(found) == [(0, "Claim", 0, 1)]  # b: more Claim than O, though less I-Claim than O
+    assert found.probability.tolist() == [(0.75 + 0.375) / 2]
+    assert found.d1.tolist() == [0.5]
+
+
+def test_what_windows_say_of_a_token_is_averaged():
+    sure, unsure, other = np.zeros((3, len(LABELS)))
+    sure[LABELS.index("B-Lead")] = 1
+    unsure[[LABELS.index("B-Lead"), 0]] = 0.25, 0.75
+    other[0] = 1
+    windows = [[(0, 0), (0, 1), (2, 3)], [(0, 0), (2, 3), (4, 5)]]
+    found = from_tokens(["a b c"], windows, [[other, other, sure], [other, unsure, other]], essay=[0, 0])
+    assert triples(found) == [(0, "Lead", 1, 1)]
+    assert found.probability.tolist() == [0.625]
+
+
+def test_several_texts_and_those_without_a_window():
+    found = from_tokens(["a b", "", "c d"], [[(0, 1)], [(0, 1), (2, 3)]], [["B-Lead"], ["O", "B-Claim"]],
+                        essay=[0, 2])  # fmt: skip
+    assert triples(found) == [(0, "Lead", 0, 0), (2, "Claim", 1, 1)]
+
+
+class Tensor:
+    """What libraries' tensors have in common."""
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype=dtype)
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, index):
+        return Tensor(self.values[index])
+
+
+def test_tensors_of_half_floats_with_padding():
+    probabilities = np.zeros((2, 4, len(LABELS)), dtype=np.float16)
+    probabilities[:, :, 0] = 1.0
+    probabilities[1, 1, [0, 1]] = 0.25, 0.7505
+    offsets = [[(0, 0), (0, 1), (0, 0), (0, 0)], [(0, 0), (0, 1), (2, 3), (0, 0)]]
+    found = from_tokens(["a", "b c"], Tensor(offsets), Tensor(probabilities))
+    assert triples(found) == [(1, "Lead", 0, 0)]
+
+
+# --- thresholds ---------------------------------------------------------------------------------------
+
+
+def test_gaps_are_joined_before_segments_are_selected():
+    tags = ["B-Lead", "I-Lead", "O", "B-Lead", "O", "O", "B-Claim", "O", "I-Claim", "B-Claim", "O", "I-Lead"]
+    leads = [("Lead", 0, 1), ("Lead", 3, 3), ("Lead", 11, 11)]
+    everything = [*leads[:2], ("Claim", 6, 6), ("Claim", 8, 8), ("Claim", 9, 9), leads[2]]
+    assert [t[1:] for t in triples(of_tags(*tags))] == everything
+    joined = of_tags(*tags, join_gap=1)
+    assert [t[1:] for t in triples(joined)] == [("Lead", 0, 3), ("Claim", 6, 8), ("Claim", 9, 9), leads[2]]
+    assert joined.repaired.tolist() == [0, 1, 0, 1]
+    assert [t[1:] for t in triples(of_tags(*tags, join_gap=1, min_words=3))] == [
+        ("Lead", 0, 3),
+        ("Claim", 6, 8),
+    ]
+    assert [t[1:] for t in triples(of_tags(*tags, min_words={"Claim": 2}))] == leads
+
+
+def test_joined_segments_have_the_mean_of_their_words():
+    joined = spans.join(from_words([0, 4], [2, 4], "Lead", probability=[1.0, 0.5], d1=[0.0, 1.0]), 2)
+    assert triples(joined) == [(0, "Lead", 0, 4)]
+    assert joined.probability.tolist() == [0.875]
+    assert joined.d1.tolist() == [0.25]
+
+
+def test_segments_of_two_essays_are_not_joined():
+    found = from_words([0, 2], [0, 2], "Lead", essay=[0, 1])
+    assert triples(spans.join(found, 9)) == triples(found)
+    assert triples(spans.join(found.take(np.zeros(2, dtype=bool)), 9)) == []
+
+
+# --- words and characters -----------------------------------------------------------------------------
+
+SPACES = " \n\t\r\x0b\x0c\x1c\x85\u00a0\u2003\u2028\u3000"
+TEXTS = st.text(
+    st.one_of(st.sampled_from(SPACES + "  ab.’\u200b\ufeff\u2060é👍🏽"), st.characters()), max_size=40
+)
+
+
+def test_no_white_space_comes_after_the_last_that_is_looked_up():
+    assert chr(spans.LAST_SPACE).isspace()
+    assert not any(chr(code).isspace() for code in range(spans.LAST_SPACE + 1, sys.maxunicode + 1))
+
+
+def slow_word_positions(text: str, start: int, end: int) -> tuple[int, int]:
+    """The organisers' rule."""
+    first = len(text[:start].split())
+    return first, min(first + len(text[start:end].split()), len(text.split())) - 1
+
+
+@settings(deadline=None)
+@given(text=TEXTS, data=st.data())
+def test_characters_become_words_by_the_organisers_rule(text, data):
+    places = st.integers(0, len(text))
+    pairs = data.draw(st.lists(st.tuples(places, places).filter(lambda pair: pair[0] < pair[1]), max_size=5))
+    expected = [slow_word_positions(text, *pair) for pair in pairs]
+    found = from_characters(text, [a for a, _ in pairs], [b for _, b in pairs], "Claim")
+    assert [t[2:] for t in triples(found)] == [(a, b) for a, b in expected if a <= b]
+
+
+@settings(deadline=None)
+@given(text=TEXTS, data=st.data())
+def test_tokens_belong_to_the_word_of_their_middle(text, data):
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    visible = [place for place in range(start, end) if not text[place].isspace()]
+    # The word of a character is the last of those that begin up to it.
+    expected = [len(text[: visible[len(visible) // 2] + 1].split()) - 1] if visible else []
+    found = from_tokens(text, [(start, end)], ["B-Claim"])
+    assert found.first.tolist() == found.last.tolist() == expected
+
+
+def test_a_corpus_gives_the_words_that_podium_make_counts():
+    from podium.hosting.corpus import word_positions
+
+    random = np.random.default_rng(0)
+    texts = ["".join(random.choice(list("abc .,\n\t\u00a0é👍"), size)) for size in random.integers(1, 300, 50)]
+    essay = random.integers(0, 50, 2000)
+    starts = np.array([random.integers(0, len(texts[number])) for number in essay])
+    ends = np.array([random.integers(start + 1, len(texts[n]) + 1) for n, start in zip(essay, starts)])
+    found = from_characters(texts, starts, ends, "Claim", essay=essay)
+    made = [word_positions(texts[n], a, b) for n, a, b in zip(essay, starts.tolist(), ends.tolist())]
+    assert [t[2:] for t in triples(found)] == [(a, b) for a, b in made if a <= b]
+    assert len(made) > len(found.essay) > 1500
+
+
+# --- round trips --------------------------------------------------------------------------------------
+
+
+def disjoint(random: np.random.Generator, numbers_of_words: list[int]) -> Spans:
+    """Segments without common words; some touch, some have one word."""
+    columns: list[tuple[int, int, int, int]] = []
+    for essay, number in enumerate(numbers_of_words):
+        cuts = np.sort(random.permutation(number + 1)[: random.integers(0, number + 2)])
+        for first, behind in zip(cuts[:-1].tolist(), cuts[1:].tolist()):
+            if random.random() < 0.7:
+                columns.append((essay, first, behind - 1, int(random.integers(len(TYPES)))))
+    essay, first, last, types = np.array(columns, dtype=np.int64).reshape(-1, 4).T
+    return from_words(first, last, types, essay=essay)
+
+
+@pytest.mark.parametrize("labels", [LABELS, BIOES], ids=["BIO", "BIOES"])
+@settings(deadline=None)
+@given(text=TEXTS, seed=st.integers(0, 2**32 - 1))
+def test_tags_and_back_on_any_text_and_tokens(labels, text, seed):
+    random = np.random.default_rng(seed)
+    tokens = [(0, 0)]
+    end = 0
+    for start, stop in offsets_of_words(text):
+        cuts = sorted({start, stop, *random.integers(start, stop + 1, 2).tolist()})
+        for a, b in itertools.pairwise(cuts):
+            before = int(random.integers(end, a + 1)) if a == start else a  # some begin with white space
+            tokens += [(before, b)] * int(random.integers(1, 4) if b - a == 1 else 1)  # bytes of a character
+        end = stop
+    truths = disjoint(random, [len(text.split())])
+    tags = bio_tags(text, tokens, truths, labels)
+    assert triples(from_tokens(text, tokens, tags, labels)) == triples(truths)
+    assert not from_tokens(text, tokens, tags, labels).repaired.any()
+
+    # In windows of which each shares tokens with the one before.
+    size, stride = int(random.integers(4, 9)), int(random.integers(0, 3))
+    windows = [tokens[i : i + size] for i in range(0, max(len(tokens) - stride, 1), size - stride)]
+    parts = bio_tags([text], windows, truths, labels, essay=[0] * len(windows))
+    whole = all(tokens.count(token) == 1 for token in tokens)  # else a window may part the bytes of a character
+    if whole:
+        found = from_tokens([text], windows, parts, labels, essay=[0] * len(windows))
+        assert triples(found) == triples(truths)
+
+
+WORDS = ["Students", "shouldn't", "college,", "the", "“unfair”", "naïve", "👍🏽", "e-mail", "I", "phones.",
+         "café", "\u200bzero", "3.5", "don’t", "...", "Ωmega", "ﬁne"]  # fmt: skip
+GAPS = [" ", " ", " ", "  ", "\n\n", "\u00a0", "\t", " \u2003"]
+
+
+def make_texts(number: int, seed: int) -> list[str]:
+    """Essays of words and white space of all kinds."""
+    random = np.random.default_rng(seed)
+    texts = []
+    for _ in range(number):
+        size = int(random.integers(1, 120))
+        texts.append("".join(random.choice(WORDS) + random.choice(GAPS) for _ in range(size)))
+    return texts
+
+
+@functools.cache
+def tokenizer_of(kind: str) -> Tokenizer:
+    """A fast tokenizer, trained on the spot."""
+    special = ["[UNK]", "[CLS]"]
+    if kind == "byte-level BPE":  # as RoBERTa's and Longformer's
+        tokenizer = Tokenizer(models.BPE())
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+        tokenizer.decoder = decoders.ByteLevel()
+        alphabet = pre_tokenizers.ByteLevel.alphabet()
+        trainer = trainers.BpeTrainer(vocab_size=400, initial_alphabet=alphabet, special_tokens=special,
+                                      show_progress=False)  # fmt: skip
+    elif kind == "WordPiece":  # as BERT's
+        tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+        tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        trainer = trainers.WordPieceTrainer(vocab_size=120, special_tokens=special, show_progress=False)
+    else:  # Unigram, as DeBERTa's
+        tokenizer = Tokenizer(models.Unigram())
+        white_space = normalizers.Replace(Regex(r"\s+"), " ")
+        tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), white_space])
+        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+        trainer = trainers.UnigramTrainer(vocab_size=120, special_tokens=special, unk_token="[UNK]",
+                                          show_progress=False)  # fmt: skip
+    tokenizer.train_from_iterator(make_texts(200, seed=1), trainer)
+    return tokenizer
+
+
+@pytest.mark.parametrize("labels", [LABELS, BIOES], ids=["BIO", "BIOES"])
+@pytest.mark.parametrize("kind", ["byte-level BPE", "WordPiece", "Unigram"])
+def test_tags_and_back_with_a_real_tokenizer(kind, labels):
+    tokenizer = tokenizer_of(kind)
+    tokenizer.no_truncation()
+    texts = make_texts(40, seed=2)
+    truths = disjoint(np.random.default_rng(3), [len(text.split()) for text in texts])
+    offsets = [encoding.offsets for encoding in tokenizer.encode_batch(texts)]
+    assert sum(map(len, offsets)) > 1.3 * sum(len(text.split()) for text in texts)
+    tags = bio_tags(texts, offsets, truths, labels)
+    found = from_tokens(texts, offsets, tags, labels)
+    assert triples(found) == triples(truths)
+    assert not found.repaired.any()
+
+
+@pytest.mark.parametrize("kind", ["byte-level BPE", "WordPiece", "Unigram"])
+def test_tags_and_back_in_windows_with_a_stride(kind):
+    tokenizer = tokenizer_of(kind)
+    tokenizer.enable_truncation(max_length=64, stride=24)
+    texts = make_texts(40, seed=4)
+    truths = disjoint(np.random.default_rng(5), [len(text.split()) for text in texts])
+    windows, essay = [], []
+    for number, encoding in enumerate(tokenizer.encode_batch(texts)):
+        for window in [encoding, *encoding.overflowing]:
+            windows.append(window.offsets)
+            essay.append(number)
+    assert len(windows) > 2 * len(texts)
+    tags = bio_tags(texts, windows, truths, essay=essay)
+    order = np.random.default_rng(6).permutation(len(windows))
+    found = from_tokens(texts, [windows[n] for n in order], [tags[n] for n in order],
+                        essay=np.array(essay)[order])  # fmt: skip
+    assert triples(found) == triples(truths)
+
+
+def test_what_podium_make_makes_of_a_corpus_from_characters_and_from_tags(tmp_path, capsys):
+    """From texts and characters, of segments that overlap here and there: the same to the last one."""
+    texts = make_texts(60, seed=8)
+    random = np.random.default_rng(9)
+    given = disjoint(random, [len(text.split()) for text in texts])
+    bounds = [offsets_of_words(text) for text in texts]
+    starts = np.array([bounds[n][first][0] for n, first in zip(given.essay, given.first)])
+    ends = np.array([bounds[n][last][1] for n, last in zip(given.essay, given.last)])
+    overlapping = random.random(len(starts)) < 0.2
+    ends = np.where(overlapping, [min(end + 12, len(texts[n])) for n, end in zip(given.essay, ends)], ends)
+    essay_ids = [f"{number:04d}" for number in range(len(texts))]
+    corpus = pd.DataFrame(
+        {
+            "essay_id": np.array(essay_ids)[given.essay],
+            "full_text": np.array(texts, dtype=object)[given.essay],
+            "discourse_start": starts,
+            "discourse_end": ends,
+            "discourse_type": np.array(TYPES)[given.discourse_type],
+            "discourse_effectiveness": random.choice(["Ineffective", "Adequate", "Effective"], len(starts)),
+            "ell_status": np.where(given.essay % 2, "Yes", "No"),
+            "economically_disadvantaged": "No",
+        }
+    )
+    corpus.to_csv(tmp_path / "corpus.csv", index=False)
+    assert cli.main(["make", str(tmp_path / "corpus.csv"), "--out", str(tmp_path / "made")]) == 0
+    assert "Traceback" not in capsys.readouterr().err
+    files = [tmp_path / "made" / "public" / "train.csv", tmp_path / "made" / "private" / "solution.csv"]
+    made = pd.concat([pd.read_csv(file, dtype={"essay_id": str}) for file in files])
+    names = ["essay_id", "discourse_type", "predictionstring"]
+    truth = sorted(made[names].itertuples(index=False, name=None))
+    assert len(truth) > 200
+
+    types = corpus["discourse_type"]
+    found = from_characters(texts, starts, ends, types, essay=given.essay)
+    scored = spans.without_overlaps(found)
+    assert scored.words.sum() < found.words.sum()
+    submission = spans.to_submission(scored, essay_ids)
+    assert sorted(submission[names].itertuples(index=False, name=None)) == truth
+
+    truths = from_table(made, essay_ids)
+    assert truths.d1.tolist() == made["discourse_effectiveness"].tolist()
+    tokenizer = tokenizer_of("byte-level BPE")
+    tokenizer.no_truncation()
+    offsets = [encoding.offsets for encoding in tokenizer.encode_batch(texts)]
+    again = spans.to_submission(from_tokens(texts, offsets, bio_tags(texts, offsets, truths)), essay_ids)
+    assert sorted(again[names].itertuples(index=False, name=None)) == truth
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="needs ../shared/data/fp1")
+@pytest.mark.parametrize("name", ["submission.csv", "tez-fb-large.csv", "visionary-cherry.csv"])
+def test_real_submissions_to_words_tags_and_back(name):
+    real = pd.read_csv(REAL / name).rename(columns={"id": "essay_id", "class": "discourse_type"})
+    essay_ids = real["essay_id"].unique().tolist()
+    found = from_table(real, essay_ids)
+    again = spans.to_submission(found, essay_ids)
+    for column in ("essay_id", "discourse_type", "predictionstring"):
+        assert again[column].tolist() == real[column].tolist()
+
+    scored = spans.without_overlaps(found)
+    texts = [" ".join(["word"] * (found.last[found.essay == n].max() + 1)) for n in range(len(essay_ids))]
+    offsets = [offsets_of_words(text) for text in texts]
+    returned = from_tokens(texts, offsets, bio_tags(texts, offsets, scored))
+    assert triples(returned) == triples(scored)
+
+
+# --- to the score -------------------------------------------------------------------------------------
+
+
+def test_spans_are_scored_as_the_submission_that_they_make_to_the_last_bit():
+    solution, submission = make_competition(300, seed=4)
+    with pytest.warns(metric.TruthOverlapWarning):
+        prepared = metric.prepare(solution, "row_id")
+    essay_ids = [*sorted(set(submission["essay_id"]), reverse=True), "not in the solution"]
+    found = from_table(submission, essay_ids)
+    found = Spans._make(map(np.append, found, from_words(3, 9, "Lead", essay=len(essay_ids) - 1)))
+    random = np.random.default_rng(0)
+    found = found._replace(d1=random.random(len(found.essay)))
+    frame = spans.to_submission(found, essay_ids)
+    segments = spans.to_segments(prepared, found, essay_ids)
+    for ours, theirs in zip(segments, prepared.read(frame)):
+        np.testing.assert_array_equal(ours, theirs)
+    assert spans.score(prepared, found, essay_ids) == metric_score(prepared, frame) > 0.1
+
+
+def metric_score(prepared: metric.Prepared, frame: pd.DataFrame) -> float:
+    return float(prepared.measures(metric.sums_of_groups(prepared.statistics(frame), prepared.groups))[0])
+
+
+def test_the_submission_is_what_the_metric_reads():
+    found = from_words([45, 7], [47, 7], ["Claim", "Lead"], essay=[1, 0], d1=[0.25, 1.0])
+    assert spans.to_submission(found, ["A", "B"]).to_dict("list") == {
+        "row_id": [0, 1],
+        "essay_id": ["B", "A"],
+        "discourse_type": ["Claim", "Lead"],
+        "predictionstring": ["45 46 47", "7"],
+        "score_discourse_effectiveness_0": [0.75, 0.0],
+        "score_discourse_effectiveness_1": [0.25, 1.0],
+    }
+    nothing = spans.to_submission(found.take(np.zeros(2, dtype=bool)), ["A", "B"])
+    assert nothing.empty
+    assert len(nothing.columns) == 6
+
+
+def test_overlaps_are_removed_as_in_the_metric():
+    found = from_words([5, 0, 9], [9, 6, 12], "Claim", d1=[0.1, 0.2, 0.3])
+    left = spans.without_overlaps(found)
+    assert triples(left) == [(0, "Claim", 0, 6), (0, "Claim", 7, 9), (0, "Claim", 10, 12)]
+    assert left.d1.tolist() == [0.2, 0.1, 0.3]
+
+
+# --- bad input ----------------------------------------------------------------------------------------
+
+GOOD = ("a b", [(0, 1), (2, 3)])
+ONE = from_words([0], [2], "Lead")
+THEIRS = pd.DataFrame({"id": ["A"], "class": ["Lead"]})
+GAPPED = pd.DataFrame({"essay_id": ["B", "A"], "discourse_type": "Lead", "predictionstring": ["", "2 1"]})
+PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: from_tokens(*GOOD, ["O"]), "as many of each, found 2 offsets of a window, 1 predictions"),
+        (
+            lambda: from_tokens(["a b"], [[(0, 1)], [(0, 1)]], [["O"]]),
+            "as many of each, found 1 texts, 2 windows of offset_mapping, 1 windows of predictions",
+        ),
+        (lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[1]), "numbers of the 1 texts, from 0, found 1"),
+        (
+            lambda: from_tokens("a b", [(0, 1), (2, 4)], ["O", "O"]),
+            r"within the text's 3 characters, found \(2, 4\) for token 1 of window 0",
+        ),
+        (lambda: from_tokens("a b", [(0, 1), (2, 1)], ["O", "O"]), r"found \(2, 1\) for token 1"),
+        (
+            lambda: from_tokens("a b", [0, 2], ["O", "O"]),
+            r"two positions of characters per token, found int64 of shape \(2,\)",
+        ),
+        (lambda: from_tokens("a b", [(0.0, 1.0), (2.0, 3.0)], ["O", "O"]), "found float64"),
+        (lambda: from_tokens(*GOOD, ["O", "B-Klaim"]), r"names or indices of the labels .*, found 'B-Klaim'"),
+        (lambda: from_tokens(*GOOD, [0, 15]), "found 15"),
+        (
+            lambda: from_tokens(*GOOD, np.where(PROBABILITIES == 1, np.nan, 0)),
+            r"softmax of logits, found .nan.* for token 0",
+        ),
+        (lambda: from_tokens(*GOOD, PROBABILITIES - 3), "softmax of logits"),
+        (lambda: from_tokens(*GOOD, PROBABILITIES[:, :8]), "expected 15 probabilities a token, found 8"),
+        (lambda: from_tokens(*GOOD, ["O", "O"], ["O", "B-Klaim"]), r"found 'B-Klaim'. The types are Lead,"),
+        (lambda: from_tokens(*GOOD, ["O", "O"], ["O", "X-Lead"]), "found 'X-Lead'"),
+        (
+            lambda: from_tokens(*GOOD, ["O", "O"], ["O", "Lead", "I-Claim"]),
+            "a prefix or none, found O, Lead, I-Claim",
+        ),
+        (lambda: from_tokens(*GOOD, ["O", "O"], ["O", "Lead", "Lead"]), "each once, found 'Lead' 2 times"),
+        (
+            lambda: from_tokens(*GOOD, ["O", "O"], min_words={"claim": 3}),
+            r"min_words: expected types among .*, found 'claim'",
+        ),
+        (
+            lambda: from_characters("a b", [0, 2], [1, 4], "Lead"),
+            "Wrong in 1 of 2 segments, first in segment 1 of essay 0: 2 to 4 of 3 ",
+        ),
+        (lambda: from_characters("a b", [2], [2], "Lead"), "2 to 2 of 3 characters"),
+        (lambda: from_characters("a b", [0, 2], [1], "Lead"), "as many of each, found 2 first, 1 last"),
+        (
+            lambda: from_characters(["a"], [0], [1], "Lead", essay=[1]),
+            r"numbers of the 1 essays, from 0. .*: 1$",
+        ),
+        (lambda: from_words([3], [2], "Lead"), r"a last word not before it, up to 99999. .*: 3 to 2"),
+        (lambda: from_words([-1], [2], "Lead"), "-1 to 2"),
+        (lambda: from_words([0], [100_000], "Lead"), "0 to 100000"),
+        (lambda: from_words([0.5], [2], "Lead"), "first: expected whole numbers, found float64"),
+        (lambda: from_words([0], [2], "Leed"), r"types: expected Lead, .*, found 'Leed' for segment 0"),
+        (lambda: from_words([0, 0], [2, 2], [0, 7]), "found 7 for segment 1"),
+        (lambda: from_words([0], [2], "Lead", probability=np.nan), r"probability from 0 to 1. .*: nan"),
+        (lambda: from_words([0], [2], "Lead", d1=1.5), r"d1 from 0 to 1. .*: 1.5"),
+        (
+            lambda: spans.to_submission(ONE._replace(essay=np.array([3])), ["A"]),
+            "numbers of the 1 essays, from 0",
+        ),
+        (lambda: spans.to_submission(ONE._replace(d1=np.array([np.nan])), ["A"]), "d1 from 0 to 1"),
+        (lambda: spans.to_submission(ONE._replace(d1=np.ones(2)), ["A"]), "1 probability, 2 d1"),
+        (
+            lambda: bio_tags(*GOOD, from_words([0, 1], [1, 1], "Lead")),
+            r"without_overlaps.*: word 1 is in another",
+        ),
+        (lambda: bio_tags(*GOOD, ONE), r"within the 2 words of their text.*: 0 to 2"),
+        (lambda: bio_tags(*GOOD, from_words([0], [1], "Lead"), LABELS[1:]), "labels: expected 'O' too"),
+        (
+            lambda: bio_tags(*GOOD, from_words([0], [1], "Lead"), ["O", "B-Lead"]),
+            "expected 'I-Lead' too, found O, B-Lead",
+        ),
+        (
+            lambda: from_table(THEIRS, ["A"]),
+            "expected the columns discourse_type, essay_id, predictionstring too, found id, class",
+        ),
+        (lambda: from_table(GAPPED, ["A"]), r"without a gap. Wrong in 1 of 1 segments, .*: '2 1'"),
+    ],
+)
+def test_bad_input_is_told_what_was_expected_where_and_what_was_found(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_ids_of_another_competition():
+    solution, _ = make_competition(5, shared_words=False)
+    prepared = metric.prepare(solution, "row_id")
+    with pytest.raises(ValueError, match=r"such as .*, found none of them but 'A'"):
+        spans.score(prepared, from_words(0, 3, "Lead"), ["A"])

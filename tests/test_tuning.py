@@ -1,0 +1,301 @@
+"""Thresholds found where they are known, exact scores on the way, and what is said of luck."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import metric
+from podium import cli, spans, tuning
+from podium.errors import SubmissionRejected, UsageError
+from podium.files import read_table
+from tests.support.essays import make_competition
+
+ESSAYS = 48
+
+
+@pytest.fixture(scope="module")
+def known():
+    """A solution and candidates whose best thresholds are known.
+
+    All true segments are found, those of evidence as sure as they are.  Spurious leads are less sure, spurious
+    claims shorter, and a spurious rebuttal takes half of the words of a true one unless it goes.
+    """
+    random = np.random.default_rng(0)
+    truth, found = [], []
+    for essay in range(ESSAYS):
+        sure = random.integers(60, 90, 5) / 100
+        unsure = random.integers(10, 40, 2) / 100
+        true = [("Lead", 0, 19), ("Claim", 20, 29), ("Evidence", 30, 59), ("Rebuttal", 70, 89)]
+        spurious = [
+            ("Lead", 100, 119, unsure[0]),
+            ("Claim", 120, 122, sure[4]),
+            ("Rebuttal", 65, 79, unsure[1]),
+        ]
+        truth += [(f"e{essay}", *segment) for segment in true]
+        found += [(f"e{essay}", *segment, p) for segment, p in zip(true, sure)]
+        found += [(f"e{essay}", *segment) for segment in spurious if random.random() < 0.8]
+    columns = ["essay_id", "discourse_type", "first", "last"]
+    solution = pd.DataFrame(truth, columns=columns)
+    number = solution["essay_id"].str[1:].astype(int)
+    solution["ell_status"] = np.where(number % 4 == 0, "Yes", "No")
+    solution["economically_disadvantaged"] = np.where(number % 3 == 0, "Yes", "No")
+    solution["discourse_effectiveness"] = number % 2
+    candidates = pd.DataFrame(found, columns=[*columns, "probability"])
+    effective = candidates["essay_id"].str[1:].astype(int) % 2
+    candidates["score_discourse_effectiveness_0"] = 1 - effective
+    candidates["score_discourse_effectiveness_1"] = effective
+    for frame in (solution, candidates):
+        frame["row_id"] = np.arange(len(frame))
+        frame["predictionstring"] = spans.predictionstrings(
+            frame.pop("first").to_numpy(), frame.pop("last").to_numpy()
+        )
+    return solution, candidates
+
+
+@pytest.fixture(scope="module")
+def made_up():
+    """A solution and what a model found, sure of what it found well, or rather so."""
+    solution, submission = make_competition(40, seed=1, shared_words=False)
+    prepared = metric.prepare(solution, "row_id")
+    given = prepared.read(submission)
+    left = metric.remove_overlaps(given)
+    good = np.zeros(len(submission), dtype=bool)
+    good[left.row[metric.match(left, prepared.truths)[0]]] = True
+    random = np.random.default_rng(0)
+    sure = np.where(good, random.beta(4, 2, len(good)), random.beta(2, 4, len(good)))
+    return prepared, submission.assign(probability=sure.round(1))
+
+
+# --- what is found --------------------------------------------------------------------------------------
+
+
+def test_the_thresholds_are_those_that_are_known(known):
+    solution, candidates = known
+    tuned = tuning.tune(metric.prepare(solution, "row_id"), candidates, folds=3)
+    least, fewest = tuned.options["min_probability"], tuned.options["min_words"]
+    unsure = candidates[candidates["probability"] < 0.5]["probability"].max()
+    assert unsure < least["Lead"] <= 0.6
+    assert unsure < least["Rebuttal"] <= 0.6
+    assert 3 < fewest["Claim"] <= 10
+    assert (least["Evidence"], fewest["Evidence"]) == (0, 1)
+    assert (least["Position"], fewest["Position"]) == (0, 1)  # of which there is no candidate
+    assert tuned.before < 0.8
+    assert tuned.searches["tuned"].tolist() == tuned.searches["nested"].tolist() == [1.0, 1.0]
+    assert tuned.thresholds["kept"].tolist() == [ESSAYS, 0, ESSAYS, 0, ESSAYS, ESSAYS, 0]
+    assert tuned.comparison["measure"][0] == "score"
+    assert tuned.comparison["value"][0] == 1.0
+    assert tuned.comparison["low"][0] > 0.2
+    assert "it may be chance" not in str(tuned)
+
+
+def test_the_scores_are_those_of_the_files(made_up):
+    prepared, candidates = made_up
+    tuned = tuning.tune(prepared, candidates, folds=2)
+    found = spans.from_table(candidates, prepared.items)
+    kept = spans.to_submission(spans.select(found, **tuned.options), prepared.items)
+    assert len(kept) == tuned.thresholds["kept"].sum()
+    assert tuned.before == score(prepared, candidates)
+    assert tuned.searches["tuned"][0] == score(prepared, kept)
+    searches = tuned.searches
+    assert searches["nested"].is_monotonic_decreasing
+    assert sorted(searches["temperature"]) == [0, 65]
+    # The search for the score itself finds the best one for these essays, and is the one that fits them most.
+    itself = searches["temperature"].idxmax()
+    assert searches["tuned"].idxmax() == searches["optimism"].idxmax() == itself
+    assert tuned.before < searches["tuned"][itself]
+
+
+def score(prepared: metric.Prepared, frame: pd.DataFrame) -> float:
+    sums = metric.sums_of_groups(prepared.statistics(frame), prepared.groups)
+    return float(prepared.measures(sums)[0])
+
+
+def test_no_single_threshold_does_better(known):
+    """On the essays that they were found on, by the search for the score itself."""
+    solution, candidates = known
+    noisy = candidates.assign(probability=np.random.default_rng(2).integers(0, 10, len(candidates)) / 10)
+    prepared = metric.prepare(solution, "row_id", temperature=0.0)  # so there is one search
+    tuned = tuning.tune(prepared, noisy, folds=2)
+    best = tuned.searches["tuned"][0]
+    found = spans.from_table(noisy, prepared.items)
+    assert best == spans.score(prepared, spans.select(found, **tuned.options), prepared.items) > tuned.before
+    tried = 0
+    for name, levels in (("min_probability", np.arange(11) / 10), ("min_words", np.arange(1, 31))):
+        for kind in spans.TYPES:
+            for level in levels.tolist():
+                options = {**tuned.options, name: {**tuned.options[name], kind: level}}
+                other = spans.score(prepared, spans.select(found, **options), prepared.items)
+                assert other <= best + 1e-12
+                tried += 1
+    assert tried == 7 * 41
+
+
+def test_luck_is_told_from_gain(made_up):
+    prepared, candidates = made_up
+    random = np.random.default_rng(3)
+    lucky = tuning.tune(
+        prepared, candidates.assign(probability=random.random(len(candidates)).round(1)), folds=3
+    )
+    # Probabilities that say nothing: thresholds seem to gain, and do not.
+    itself = lucky.searches["temperature"].idxmax()
+    assert lucky.searches["tuned"][itself] > lucky.before > lucky.searches["nested"][itself]
+    assert lucky.comparison["low"][0] <= 0
+    assert str(lucky).endswith("it may be chance")
+
+
+def test_only_essays_with_a_candidate_are_scored(known):
+    solution, candidates = known
+    fold = [f"e{number}" for number in range(0, ESSAYS, 3)]
+    of_fold = candidates[candidates["essay_id"].isin(fold)]
+    tuned = tuning.tune(metric.prepare(solution, "row_id"), of_fold, folds=2)
+    assert tuned.notices == [f"32 essays of {ESSAYS} without a candidate: left out"]
+    part = metric.prepare(solution[solution["essay_id"].isin(fold)], "row_id")
+    assert tuned.before == score(part, of_fold)
+    assert tuned.searches["nested"][0] == 1.0
+    # Neither do candidates of other essays count.
+    others = pd.concat([of_fold, of_fold.assign(essay_id="elsewhere")])
+    assert tuning.tune(metric.prepare(solution, "row_id"), others, folds=2).before == tuned.before
+
+
+def test_the_same_seed_and_any_order_of_rows_give_the_same(made_up):
+    prepared, candidates = made_up
+    ours, theirs = (
+        tuning.tune(prepared, frame, folds=2, seed=5)
+        for frame in (candidates, candidates.sample(frac=1, random_state=0))
+    )
+    pd.testing.assert_frame_equal(ours.thresholds, theirs.thresholds)
+    pd.testing.assert_frame_equal(ours.searches, theirs.searches)
+
+
+# --- its parts ------------------------------------------------------------------------------------------
+
+
+def test_some_essays_are_counted_as_they_are_among_all(made_up):
+    problem, _ = tuning._problem(*made_up)
+    random = np.random.default_rng(4)
+    for share in (0.02, 0.3, 1.0):
+        kept = random.random(len(problem.probability)) < 0.7
+        essays = np.flatnonzero(random.random(len(problem.prepared.items)) < share)
+        part, rows = problem.only(essays)
+        assert set(problem.segments.essay[rows]) <= set(essays)
+        np.testing.assert_array_equal(part.counts(kept[rows]), problem.counts(kept)[essays])
+
+
+def test_a_part_is_what_prepare_makes_of_it(known):
+    solution, candidates = known
+    prepared = metric.prepare(solution, "row_id")
+    problem, _ = tuning._problem(prepared, candidates)
+    kept = np.array([item[-1] in "13" for item in prepared.items])  # none of them ELL
+    part = problem.part(kept)
+    alone = metric.prepare(solution[solution["essay_id"].str[-1].isin(["1", "3"])], "row_id")
+    assert part.prepared.items == alone.items
+    assert part.prepared.labels == alone.labels
+    np.testing.assert_array_equal(part.prepared.groups, alone.groups)
+    for ours, theirs in zip(part.prepared.truths[:-1], alone.truths[:-1]):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("folds", [2, 3, 5])
+def test_every_fold_has_its_share_of_every_sub_population(folds):
+    random = np.random.default_rng(5)
+    groups = np.stack([random.choice(3, 200, p=[0.9, 0.07, 0.03]), 3 + random.integers(0, 2, 200)])
+    fold = tuning._folds(groups, folds, seed=1)
+    assert np.ptp(np.bincount(fold, minlength=folds)) <= 1
+    for combination in np.unique(groups, axis=1).T:
+        members = (combination == groups.T).all(axis=1)
+        assert np.ptp(np.bincount(fold[members], minlength=folds)) <= 1
+    assert (fold != tuning._folds(groups, folds, seed=2)).any()
+
+
+# --- the command line -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def files(known, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tune")
+    for name, frame in zip(("solution.csv", "candidates.csv"), known):
+        frame.to_csv(folder / name, index=False)
+    return folder
+
+
+def call(capsys, *arguments):
+    """Exit code, stdout, stderr."""
+    code = cli.main(["tune", *map(str, arguments)])
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.err
+    return code, captured.out, captured.err
+
+
+def test_what_is_printed_goes_into_the_notebook(known, files, capsys):
+    out = files / "thresholds.csv"
+    solution, candidates = files / "solution.csv", files / "candidates.csv"
+    code, printed, errors = call(capsys, solution, candidates, "--folds", 2, "--out", out)
+    assert code == 0, errors
+    lines = printed.splitlines()
+    assert lines[0].startswith("Before    0.")
+    assert lines[2] == "Nested    1.000000  on others, so what to expect of new ones"
+    assert lines[-2].startswith("metric:unified|version:")
+    assert lines[-1] == f"written to {out}"
+    names: dict = {}
+    exec("\n".join(line for line in lines if line.startswith("MIN_")), names)
+    written = read_table(out, set(), UsageError).set_index("discourse_type")
+    assert names["MIN_PROBABILITY"] == written["min_probability"].to_dict()
+    assert names["MIN_WORDS"] == written["min_words"].to_dict()
+    prepared = metric.prepare(known[0], "row_id")
+    found = spans.from_table(known[1], prepared.items)
+    kept = spans.select(found, names["MIN_WORDS"], names["MIN_PROBABILITY"])
+    assert spans.score(prepared, kept, prepared.items) == 1.0
+
+
+def test_json_has_all_of_it_and_warnings(known, files, capsys):
+    some = files / "some.csv"
+    known[1][known[1]["essay_id"] != "e0"].to_csv(some, index=False)
+    arguments = [files / "solution.csv", some, "--folds", 2, "--json", "--set", "temperature=10", "--seed", 7]
+    code, printed, _ = call(capsys, *arguments)
+    assert code == 0
+    values = json.loads(printed)
+    assert list(values) == ["before", "searches", "comparison", "thresholds", "signature", "warnings"]
+    assert {search["temperature"] for search in values["searches"]} == {0, 10}
+    assert "temperature:10.0" in values["signature"]
+    assert values["warnings"] == [f"1 essay of {ESSAYS} without a candidate: left out"]
+    assert len(values["thresholds"]) == 7
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "message"),
+    [
+        (lambda frame: frame.drop(columns="probability"), 3, "the column probability, that of the"),
+        (lambda frame: frame.assign(probability=frame["probability"].where(frame.index != 4)), 3,
+         "probability: expected a number from 0 to 1. Wrong in 1 row, first in row number 5: nan"),
+        (lambda frame: frame.assign(probability=2), 3, "first in row number 1: 2"),
+        (lambda frame: frame.assign(probability="sure"), 3, "first in row number 1: 'sure'"),
+        (lambda frame: frame.assign(predictionstring="1 3"), 3, "predictionstring: expected"),
+        (lambda frame: frame.assign(essay_id="other"), 3, "expected essays of the test set"),
+        (lambda frame: frame[frame["essay_id"] == "e1"], 2, "folds: expected from 2 to 1, the number of"),
+    ],
+)  # fmt: skip
+def test_bad_candidates_are_told_what_is_wrong(known, files, capsys, change, code, message):
+    change(known[1]).to_csv(files / "bad.csv", index=False)
+    found, printed, errors = call(capsys, files / "solution.csv", files / "bad.csv")
+    assert (found, printed) == (code, "")
+    assert message in errors
+
+
+def test_in_python_they_are_the_same_errors(known):
+    solution, candidates = known
+    prepared = metric.prepare(solution, "row_id")
+    with pytest.raises(SubmissionRejected, match="probability"):
+        tuning.tune(prepared, candidates.drop(columns="probability"))
+    with pytest.raises(UsageError, match=f"from 2 to {ESSAYS}, the number of essays to tune on, found 1"):
+        tuning.tune(prepared, candidates, folds=1)
+
+
+def test_no_input_is_overwritten(files, capsys):
+    solution, candidates = files / "solution.csv", files / "candidates.csv"
+    before = candidates.read_bytes()
+    code, printed, errors = call(capsys, solution, candidates, "--out", candidates)
+    assert (code, printed) == (2, "")
+    assert "it is another file of this command" in errors
+    assert candidates.read_bytes() == before

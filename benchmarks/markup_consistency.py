@@ -3,21 +3,33 @@
 python -m benchmarks.markup_consistency
 """
 
-from pathlib import Path
-from typing import Any
+import json
+from collections.abc import Iterable
 
-from benchmarks.markups import run
-from tests.markup_consistency_data import corpus
+import pandas as pd
+
+from benchmarks.markups import Frames, run
+from tests.support.markup_consistency_data import corpus
+
+LARGEST = 1999  # fragments in one element
 
 
-def spans(markup: dict[str, Any]) -> list[tuple[int, int, str]]:
-    fragments = [fragment for element in markup["elements"] for fragment in element["fragments"]]
-    return [(fragment["start"], fragment["end"], fragment["tags"][0]) for fragment in fragments]
+def frames(ours: Iterable[tuple[int, int]], theirs: Iterable[tuple[int, int]]) -> Frames:
+    """One document of one expert, whose markups have one element with these fragments."""
+    one, other = (
+        {"elements": [{"fragments": [{"start": start, "end": end, "tags": ["a"]} for start, end in spans]}]}
+        for spans in (ours, theirs)
+    )
+    solution = pd.DataFrame({"document_id": ["d"], "markups": [json.dumps([one])]})
+    return solution, pd.DataFrame({"document_id": ["d"], "markup": [json.dumps(other)]})
 
 
 def main() -> None:
-    file = Path(__file__).parents[1] / "metrics" / "markup_consistency.py"
-    run(file, corpus, spans, {"score": {}, 'score, accordance "exact"': {"accordance": "exact"}})
+    apart = [(10 * number, 10 * number + 5) for number in range(LARGEST)]
+    nested = [[(number + shift, 10_000 - number) for number in range(LARGEST)] for shift in (0, 1)]
+    odd = {f"{LARGEST:,} fragments apart": frames(apart, apart), f"{LARGEST:,} nested": frames(*nested)}
+    variants = {"score": {}, 'score, accordance "exact"': {"accordance": "exact"}}
+    run("markup_consistency", corpus, variants, odd)
 
 
 if __name__ == "__main__":

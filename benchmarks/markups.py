@@ -1,4 +1,4 @@
-"""What the benchmarks of the two markup metrics share: one essay beside pygamma-agreement, and corpora.
+"""What the benchmarks of the two markup metrics share: one essay beside pygamma-agreement, corpora, the odd.
 
 γ (Mathet, Widlöcher and Métivier 2015), which people use for the agreement of several annotators on spans,
 is 1 minus the disorder of their best alignment over the disorder expected by chance, estimated from 30 random
@@ -8,75 +8,70 @@ alignment alone is given beside it.
 """
 
 import functools
-import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from benchmarks.measure import machine, print_table, seconds_of
-from competition import metric_file
+from podium import companions, hosted
 
 __all__ = ["run"]
 
 REPEATS = 5
 CORPORA = (100, 1_000, 10_000)
 FRAGMENTS = (10, 50)
-
 MISSING = "pygamma-agreement is not installed, so it is not compared: pip install pygamma-agreement"
 
-Spans = Sequence[tuple[int, int, str]]
 Frames = tuple[pd.DataFrame, pd.DataFrame]
 
 
 def run(
-    file: Path,
+    name: str,
     corpus: Callable[..., Frames],
-    spans: Callable[[dict[str, Any]], Spans],
-    variants: dict[str, dict[str, str]],
+    variants: Mapping[str, Mapping[str, str]],
+    odd: Mapping[str, Frames],
 ) -> None:
     """Print the tables of one metric.
 
     Parameters
     ----------
-    file : the metric file
+    name : of the metric
     corpus : makes (solution, submission) of a number of documents, fragments each and experts
-    spans : (start, end, tag) of a markup's fragments
     variants : parameters of the metric's score, by name; the first is what ratios are to
+    odd : one document each, of the largest size, with one expert
     """
-    metric = metric_file.load(file)
+    metric = hosted.module(name)
     print(machine(), flush=True)
-    rows = [row for fragments in FRAGMENTS for row in one_essay(metric, corpus, spans, variants, fragments)]
+    rows = [row for fragments in FRAGMENTS for row in one_essay(metric, corpus, variants, fragments)]
     print_table("One essay, three annotators and an algorithm", ["what", "time", "ratio"], rows)
     print("\nscore compares six pairs of markups from their JSON on; γ has the three annotators in memory.")
     if len(rows) == len(FRAGMENTS) * len(variants):
         print(MISSING)
     rows = [of_corpus(metric, corpus, documents) for documents in CORPORA]
-    header = ["essays", "prepare", "evaluate", "together", "per essay"]
+    header = ["essays", "prepare", "a submission", "together", "per essay"]
     print_table("Corpora of two experts and an algorithm, 10 fragments each", header, rows)
+    rows = [[what, f"{seconds_of_odd(metric, frames):.2f} s"] for what, frames in odd.items()]
+    print_table("The largest markups, an expert's and the algorithm's", ["what", "time"], rows)
 
 
 def one_essay(
-    metric: Any,
-    corpus: Callable[..., Frames],
-    spans: Callable[[dict[str, Any]], Spans],
-    variants: dict[str, dict[str, str]],
-    fragments: int,
+    metric: Any, corpus: Callable[..., Frames], variants: Mapping[str, Mapping[str, str]], fragments: int
 ) -> list[list[str]]:
     solution, submission = corpus(1, fragments, 3)
     times = {
         name: seconds_of(
-            functools.partial(metric.score, solution, submission, "document_id", **parameters),
-            REPEATS,
+            functools.partial(metric.score, solution, submission, "document_id", **parameters), REPEATS
         )
         for name, parameters in variants.items()
     }
-    times |= gamma_seconds([spans(markup) for markup in json.loads(solution["markups"][0])])
+    companion: Any = companions.of(metric)
+    (marks,) = companion.marks(metric.prepare(solution, "document_id")).values()
+    times |= gamma_seconds(marks)
     ours = next(iter(times.values()))
     return [
         [f"{fragments} fragments: {name}", f"{1000 * taken:,.1f} ms", f"{taken / ours:,.1f}"]
@@ -84,7 +79,7 @@ def one_essay(
     ]
 
 
-def gamma_seconds(annotators: Sequence[Spans]) -> dict[str, float]:
+def gamma_seconds(marks: Mapping[str, Sequence[tuple[int, int, str]]]) -> dict[str, float]:
     """Median seconds for γ and for the alignment alone; nothing where pygamma-agreement is not installed."""
     try:
         from pyannote.core import Segment
@@ -92,9 +87,9 @@ def gamma_seconds(annotators: Sequence[Spans]) -> dict[str, float]:
     except ImportError:
         return {}
     continuum = Continuum()
-    for number, spans in enumerate(annotators):
-        for start, end, tag in spans:
-            continuum.add(f"annotator {number}", Segment(start, end), tag)
+    for name, spans in marks.items():
+        for start, end, label in spans:
+            continuum.add(name, Segment(start, end), label)
     dissimilarity = CombinedCategoricalDissimilarity()
     with silence():
         continuum.compute_gamma(dissimilarity)  # compiles
@@ -124,7 +119,7 @@ def of_corpus(metric: Any, corpus: Callable[..., Frames], documents: int) -> lis
     solution, submission = corpus(documents)
     prepared = metric.prepare(solution, "document_id")
     prepare = seconds_of(lambda: metric.prepare(solution, "document_id"), REPEATS)
-    evaluate = seconds_of(lambda: prepared.evaluate(submission), REPEATS)
+    evaluate = seconds_of(lambda: prepared.statistics(submission), REPEATS)
     both = prepare + evaluate
     return [
         f"{documents:,}",
@@ -133,3 +128,10 @@ def of_corpus(metric: Any, corpus: Callable[..., Frames], documents: int) -> lis
         f"{both:.2f} s",
         f"{1e6 * both / documents:,.0f} µs",
     ]
+
+
+def seconds_of_odd(metric: Any, frames: Frames) -> float:
+    solution, submission = frames
+    measure = "m" if "m" in metric.MEASURES else "ama"
+    prepared = metric.prepare(solution, "document_id", measure)
+    return seconds_of(lambda: prepared.statistics(submission))

@@ -3,19 +3,35 @@
 python -m benchmarks.readable
 """
 
-from pathlib import Path
-from typing import Any
+import json
+from collections.abc import Iterable
 
-from benchmarks.markups import run
-from tests.readable_data import corpus
+import pandas as pd
+
+from benchmarks.markups import Frames, run
+from tests.support.readable_data import corpus
+
+LARGEST = 2000  # selections
 
 
-def spans(markup: dict[str, Any]) -> list[tuple[int, int, str]]:
-    return [(value["startSelection"], value["endSelection"], value["type"]) for value in markup["selections"]]
+def frames(ours: Iterable[tuple[int, int]], theirs: Iterable[tuple[int, int]]) -> Frames:
+    """One essay of one expert, whose markups have these selections."""
+    one, other = (
+        {
+            "criteria": {},
+            "selections": [{"startSelection": s, "endSelection": e, "type": "a"} for s, e in spans],
+        }
+        for spans in (ours, theirs)
+    )
+    solution = pd.DataFrame({"document_id": ["d"], "subject": ["rus"], "markups": [json.dumps([one])]})
+    return solution, pd.DataFrame({"document_id": ["d"], "markup": [json.dumps(other)]})
 
 
 def main() -> None:
-    run(Path(__file__).parents[1] / "metrics" / "readable.py", corpus, spans, {"score": {}})
+    apart = [(10 * number, 10 * number + 5) for number in range(LARGEST)]
+    nested = [[(number + shift, 10_000 - number) for number in range(LARGEST)] for shift in (0, 1)]
+    odd = {f"{LARGEST:,} selections apart": frames(apart, apart), f"{LARGEST:,} nested": frames(*nested)}
+    run("readable", corpus, {"score": {}}, odd)
 
 
 if __name__ == "__main__":

@@ -2,42 +2,48 @@
 
     python -m benchmarks.scifact [GOLD PREDICTIONS [EVAL.PY]]
 
-GOLD and PREDICTIONS are official files, such as claims_dev.jsonl and a system's answers to it; their claims are
-taken as often as gives 30,000, under ids of their own.  Without them, made-up claims of that number are scored.
-EVAL.PY is the leaderboard's own program, timed in the same run if given: in a process of its own, where reading
-is cheaper than here, because beside pandas' many objects the garbage collector has more to look through.
+GOLD and PREDICTIONS are official files, such as claims_dev.jsonl and a system's answers to it; their claims
+are taken as often as gives 300 and 30,000, under ids of their own.  Without them, made-up claims are scored.
+EVAL.PY is the leaderboard's own program, timed in the same run if given: as a process, and inside this one,
+where pandas' many objects give the garbage collector more to look through.
 """
 
+import contextlib
 import functools
+import importlib.util
 import json
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pandas as pd
 
 from benchmarks.measure import machine, print_table, seconds_of, seconds_of_processes
-from competition import metric_file
-from tests import scifact_transcription as transcription
-from tests.scifact_data import Line, claims, frame, json_lines
+from podium import hosted
+from podium.companions import scifact as companion
+from tests.support import scifact_transcription as transcription
+from tests.support.scifact_data import Line, claims, frame, json_lines
 
-ROOT = Path(__file__).parents[1]
-CLAIMS = 30_000
+CLAIMS = (300, 30_000)
 REPEATS = 7
 
-scifact = metric_file.load(ROOT / "metrics" / "scifact.py")
+scifact = hosted.module("scifact")
 
 
 def main(arguments: list[str]) -> None:
-    sides = [read_lines(Path(name)) for name in arguments[:2]] or list(claims(CLAIMS))
-    with tempfile.TemporaryDirectory() as folder:
-        gold, predictions = (Path(folder) / name for name in ("gold.jsonl", "predictions.jsonl"))
-        for path, lines in zip((gold, predictions), sides):
-            path.write_text(json_lines(repeated(lines)), encoding="utf-8")
-        print(machine())
-        measure(gold, predictions, Path(arguments[2]) if len(arguments) > 2 else None)
+    sides = [read_lines(Path(name)) for name in arguments[:2]] or list(claims(max(CLAIMS)))
+    program = Path(arguments[2]) if len(arguments) > 2 else None
+    print(machine())
+    for number in CLAIMS:
+        with tempfile.TemporaryDirectory() as folder:
+            gold, predictions = (Path(folder) / name for name in ("gold.jsonl", "predictions.jsonl"))
+            for path, lines in zip((gold, predictions), sides):
+                path.write_text(json_lines(repeated(lines, number)), encoding="utf-8")
+            show_processes(number, gold, predictions, program)
+            show_work(number, gold, predictions, program)
     show_growth()
 
 
@@ -45,48 +51,90 @@ def read_lines(path: Path) -> list[Line]:
     return [json.loads(line) for line in path.open(encoding="utf-8")]
 
 
-def repeated(lines: list[Line]) -> list[Line]:
+def repeated(lines: list[Line], number: int) -> list[Line]:
     """The claims again and again, each time with other ids, until there are enough."""
-    return [{**lines[n % len(lines)], "id": n} for n in range(CLAIMS)]
+    return [{**lines[n % len(lines)], "id": n} for n in range(number)]
 
 
-def measure(gold: Path, predictions: Path, program: Path | None) -> None:
+def official(program: Path, gold: Path, predictions: Path) -> list[str]:
+    """The command line of the leaderboard's program."""
+    output = gold.with_name("metrics.json")
+    return [
+        *(str(program), f"--labels_file={gold}", f"--preds_file={predictions}"),
+        *(f"--metrics_output_file={output}", "--verbose"),
+    ]
+
+
+def show_processes(number: int, gold: Path, predictions: Path, program: Path | None) -> None:
+    """Whole processes, from the start of Python to the score."""
+    score = ["-m", "podium", "score", "--metric", "scifact", str(gold), str(predictions), "--bare"]
+    work = {"podium score": score, "import pandas": ["-c", "import pandas"]}
+    if program:
+        work["official program"] = official(program, gold, predictions)
+    commands = [[sys.executable, *arguments] for arguments in work.values()]
+    show(f"{number:,} claims, whole processes", dict(zip(work, seconds_of_processes(commands, REPEATS))))
+    if program:
+        measures = scifact.prepare(companion.read_solution(gold), "claim_id")
+        numbers = measures.statistics(companion.read_submission(predictions)).sum(axis=0, keepdims=True)
+        values = dict(zip(measures.measure_names, measures.measures(numbers).tolist()))
+        assert companion.official_json(values) == json.loads(gold.with_name("metrics.json").read_text())
+
+
+def show_work(number: int, gold: Path, predictions: Path, program: Path | None) -> None:
+    """Inside this process."""
+
     def read_frames() -> tuple[pd.DataFrame, pd.DataFrame]:
-        return scifact.read_solution(gold), scifact.read_submission(predictions)
+        return companion.read_solution(gold), companion.read_submission(predictions)
 
     def transcribe() -> dict[str, float]:
         sides = ({line["id"]: line["evidence"] for line in read_lines(path)} for path in (gold, predictions))
         return transcription.measures(*sides)
 
-    seconds: dict[str, float] = {}
-
-    def time(name: str, work: Callable[[], Any]) -> None:
-        seconds[name] = seconds_of(work, REPEATS)
-
-    time("read and score", lambda: scifact.score(*read_frames(), "claim_id"))
-    time("  read both files", read_frames)
     solution, submission = read_frames()
-    time("  score() of the frames", lambda: scifact.score(solution, submission, "claim_id"))
-    time("    digest the solution", lambda: scifact.prepare(solution, "claim_id"))
     prepared = scifact.prepare(solution, "claim_id")
-    time("    a submission, solution prepared", lambda: prepared.evaluate(submission))
-    evaluation = prepared.evaluate(submission)
-    sides = prepared.gold, evaluation.predicted
-    time("      judge and count", lambda: scifact.count_claims(*sides, scifact.judge(*sides), CLAIMS))
-    time("json.loads of every line", lambda: [read_lines(gold), read_lines(predictions)])
-    time("literal transcription, read and score", transcribe)
+    answers = prepared.read(submission, lambda gold, predicted: predicted)
+    work: dict[str, Callable[[], Any]] = {
+        "read and score": lambda: scifact.score(*read_frames(), "claim_id"),
+        "  read both files": read_frames,
+        "  score() of the frames": lambda: scifact.score(solution, submission, "claim_id"),
+        "    digest the solution": lambda: scifact.prepare(solution, "claim_id"),
+        "    a submission, solution prepared": lambda: prepared.statistics(submission),
+        "      judge and count": lambda: [scifact.count(*claim) for claim in zip(prepared.gold, answers)],
+        "explain": lambda: (
+            companion.explain(scifact, prepared, submission, prepared.statistics(submission)).rows
+        ),
+        "literal transcription, read and score": transcribe,
+    }
     if program:
-        files = f"--labels_file={gold}", f"--preds_file={predictions}"
-        output = f"--metrics_output_file={gold.with_suffix('.json')}"
-        (seconds["official program, as a process"],) = seconds_of_processes(
-            [[sys.executable, str(program), *files, output]], REPEATS
-        )
-    assert evaluation.score == transcribe()["sentence_label_f1"]
-    print_table(
-        f"{CLAIMS:,} claims, {len(sides[1].claim):,} predicted abstracts, median seconds of {REPEATS}",
-        ["work", "seconds", "times read and score"],
-        [[name, f"{taken:.3f}", f"{taken / seconds['read and score']:.2f}"] for name, taken in seconds.items()],
+        evaluate = load(program).main
+        arguments = mock.patch.object(sys, "argv", official(program, gold, predictions))
+
+        def run() -> None:
+            with arguments, contextlib.redirect_stdout(None):
+                evaluate()
+
+        work["official program, read and score"] = run
+    assert work["read and score"]() == transcribe()["sentence_label_f1"]
+    show(
+        f"{number:,} claims, inside one process",
+        {name: seconds_of(each, REPEATS) for name, each in work.items()},
     )
+
+
+def load(program: Path) -> Any:
+    """A program as a module."""
+    spec = importlib.util.spec_from_file_location(program.stem, program)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def show(title: str, seconds: dict[str, float]) -> None:
+    first = next(iter(seconds))
+    rows = [[name, f"{taken:.3f}", f"{taken / seconds[first]:.2f}"] for name, taken in seconds.items()]
+    print_table(f"{title}, median seconds of {REPEATS}", ["work", "seconds", f"times {first}"], rows)
 
 
 def show_growth() -> None:

@@ -2,40 +2,35 @@
 
     python -m benchmarks.trec_is
 
-Tweets, labels and runs are made up.  The track's own script took 2.0 s for 6,868 tweets and 4.5 s for 17,741,
-on two cores of another machine; the literal transcription of the tests is timed in the same run instead.
+Tweets, labels and runs are made up.  The track's own script took 2.0 s for 6,868 tweets and 4.5 s for 17,741 as
+a process, on two cores of another machine; the literal transcription of the tests is timed in the same run.
 """
 
+import sys
 import tempfile
 import warnings
 from pathlib import Path
 
-from benchmarks.measure import machine, print_table, seconds_of
-from competition import metric_file
-from tests import trec_is_data, trec_is_transcription
+from benchmarks.measure import machine, print_table, seconds_of, seconds_of_processes
+from podium import hosted
+from podium.companions import trec_is as companion
+from tests.support import trec_is_data, trec_is_transcription
 
-METRIC = metric_file.load(Path(__file__).parents[1] / "metrics" / "trec_is.py")
-SIZES = ((6_868, 7), (17_741, 20), (100_000, 75), (1_000_000, 75))  # tweets, events
-TRANSCRIBED = 20_000  # tweets that the transcription is asked to score at most
-REPEATS = 5
+SIZES = ((6_868, 7), (17_741, 20), (100_000, 75), (400_000, 75))  # tweets, events
+COMPARED = 20_000  # tweets that the transcription is asked to score at most
+REPEATS = 3
+
+trec_is = hosted.module("trec_is")
 
 
 def main() -> None:
-    warnings.simplefilter("ignore", METRIC.UnlistedTypeWarning)
+    warnings.simplefilter("ignore", companion.OfficialFileWarning)
     print(machine())
-    print_table(
-        "Median seconds",
-        [
-            "tweets",
-            "reading label and run file",
-            "score()",
-            "µs per tweet",
-            "a further run, solution prepared",
-            "literal transcription",
-            "times score()",
-        ],
-        [time(tweets, events) for tweets, events in SIZES],
-    )
+    header = [
+        *("tweets", "podium score, a process", "import pandas, a process", "reading label and run file"),
+        *("score()", "µs per tweet", "a further run, solution prepared", "explained", "literal transcription"),
+    ]
+    print_table("Median seconds", header, [time(tweets, events) for tweets, events in SIZES])
 
 
 def time(tweets: int, events: int) -> list[str]:
@@ -45,15 +40,29 @@ def time(tweets: int, events: int) -> list[str]:
         labels, run = Path(folder, "labels.json"), Path(folder, "run.txt")
         labels.write_text(trec_is_data.label_file(solution), encoding="utf-8")
         run.write_text(trec_is_data.run_file(submission), encoding="utf-8")
-        reading = seconds_of(lambda: (METRIC.read_solution(labels), METRIC.read_submission(run)), REPEATS)
-    score = seconds_of(lambda: METRIC.score(solution, submission, "tweet_id"), REPEATS)
-    prepared = METRIC.prepare(solution, "tweet_id")
-    further = seconds_of(lambda: prepared.evaluate(submission), REPEATS)
-    row = [f"{tweets:,}", f"{reading:.3f}", f"{score:.3f}", f"{1e6 * score / tweets:.1f}", f"{further:.3f}"]
-    if tweets > TRANSCRIBED:
-        return [*row, "", ""]
-    slow = seconds_of(lambda: trec_is_transcription.evaluate(solution, submission))
-    return [*row, f"{slow:.2f}", f"{slow / score:.0f}"]
+        command = [
+            sys.executable,
+            "-m",
+            "podium",
+            "score",
+            "--metric",
+            "trec_is",
+            "--bare",
+            str(labels),
+            str(run),
+        ]
+        process, pandas = seconds_of_processes([command, [sys.executable, "-c", "import pandas"]], REPEATS)
+        reading = seconds_of(lambda: (companion.read_solution(labels), companion.read_submission(run)), REPEATS)
+    score = seconds_of(lambda: trec_is.score(solution, submission, "tweet_id"), REPEATS)
+    prepared = trec_is.prepare(solution, "tweet_id")
+    further = seconds_of(lambda: prepared.statistics(submission), REPEATS)
+    numbers = prepared.statistics(submission)
+    explained = seconds_of(lambda: companion.explain(trec_is, prepared, submission, numbers).rows, REPEATS)
+    row = [f"{tweets:,}", f"{process:.2f}", f"{pandas:.2f}", f"{reading:.3f}", f"{score:.3f}"]
+    row += [f"{1e6 * score / tweets:.1f}", f"{further:.3f}", f"{explained:.3f}"]
+    if tweets > COMPARED:
+        return [*row, ""]
+    return [*row, f"{seconds_of(lambda: trec_is_transcription.evaluate(solution, submission)):.2f}"]
 
 
 if __name__ == "__main__":

@@ -1,0 +1,179 @@
+"""Exports of annotation tools as markups: brat, INCEpTION (UIMA CAS) and Label Studio.
+
+Each annotation becomes one element: its label and attributes are the tags, its spans the fragments, its notes
+the overtexts.  Annotators are experts; the predictions of Label Studio, and what an annotator called
+"algorithm" did in the others, are the algorithm's.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from podium.companions._markups import ALGORITHM, read_documents
+from podium.errors import ToolError, UsageError
+from podium.files import read_bytes, read_text
+
+__all__ = ["read"]
+
+# Layers of INCEpTION that a machine makes, not an annotator.
+MACHINE_TYPES = re.compile(
+    r"uima\.|de\.tudarmstadt\.ukp\.dkpro\.core\.api\.(segmentation|metadata|syntax|lexmorph)\."
+)
+CAS_JSON = "%FEATURE_STRUCTURES"
+
+# A document's id, whose markup it is, the text, and the elements.
+Annotations = Iterator[tuple[str, str, str, list[dict[str, Any]]]]
+
+
+def read(path: Path, error: type[ToolError]) -> pd.DataFrame | None:
+    """The documents in an export, as `_markups.read_documents` gives them; None where it is none.
+
+    * brat: a folder of ``ANNOTATOR/DOCUMENT.ann`` beside ``ANNOTATOR/DOCUMENT.txt``.
+    * INCEpTION: a folder of ``DOCUMENT/ANNOTATOR.xmi`` beside a ``TypeSystem.xml``, or of
+      ``DOCUMENT/ANNOTATOR.json`` (UIMA CAS JSON), as in the folder ``annotation`` of an exported project.
+    * Label Studio: one ``.json``, a list of tasks with ``annotations``.
+
+    Raises
+    ------
+    UsageError
+        dkpro-cassis, which reads UIMA CAS, is not installed.
+    """
+    found = _annotations(path, error)
+    if found is None:
+        return None
+    documents: dict[str, dict[str, Any]] = {}
+    for document_id, who, text, elements in found:
+        document = documents.setdefault(document_id, {"id": document_id, "text": text, "markups": []})
+        if document["text"] != text:
+            raise error(f"document {document_id!r}: expected one text, found another one of {who}")
+        markup = {"expert": who, "isExpert": who != ALGORITHM, "elements": elements}
+        document["markups"].append(markup)
+    return read_documents(((path, document) for document in documents.values()), error)
+
+
+def _annotations(path: Path, error: type[ToolError]) -> Annotations | None:
+    if path.is_dir():
+        for pattern, reader in (("*.ann", _read_brat), ("*.xmi", _read_cas)):
+            if files := sorted(path.rglob(pattern)):
+                return _each(files, reader, error)
+        files = sorted(path.rglob("*.json"))
+        content = _json(files[0]) if files else None
+        is_cas = isinstance(content, dict) and CAS_JSON in content
+        return _each(files, _read_cas, error) if is_cas else None
+    content = _json(path) if path.suffix == ".json" else None
+    is_tasks = isinstance(content, list) and all(
+        isinstance(task, dict) and "annotations" in task for task in content
+    )
+    return _each([path], _read_label_studio, error) if is_tasks else None
+
+
+def _json(file: Path) -> Any:
+    """The content of a JSON file; None where it is none, which others report."""
+    try:
+        return json.loads(read_bytes(file))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _each(
+    files: Iterable[Path], reader: Callable[[Path, type[ToolError]], Annotations], error: type[ToolError]
+) -> Annotations:
+    for file in files:
+        try:
+            yield from reader(file, error)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as problem:
+            raise error(f"{file}: expected an export, found a fault: {problem!r}") from None
+
+
+def _element(tags: Iterable[Any], spans: Iterable[tuple[int, int]], notes: Iterable[str]) -> dict[str, Any]:
+    return {
+        "tags": [str(tag) for tag in tags if tag not in (None, "")],
+        "fragments": [{"start": start, "end": end} for start, end in spans],
+        "overtexts": [{"comment": note} for note in notes if note],
+    }
+
+
+def _read_brat(file: Path, error: type[ToolError]) -> Annotations:
+    """Lines of brat's standoff format: T are spans, A and M attributes, # notes; the rest links them."""
+    tags: dict[str, list[str]] = {}
+    spans: dict[str, list[tuple[int, int]]] = {}
+    notes: dict[str, list[str]] = {}
+    for line in read_text(file, error).splitlines():
+        key, _, rest = line.partition("\t")
+        head, _, text = rest.partition("\t")
+        if key.startswith("T"):
+            label, _, ends = head.partition(" ")
+            tags[key] = [label]
+            spans[key] = [(int(start), int(end)) for start, end in (span.split() for span in ends.split(";"))]
+        elif key[:1] in ("A", "M"):
+            name, target, *value = head.split()
+            tags.setdefault(target, []).append(": ".join([name, *value]))
+        elif key.startswith("#"):
+            notes.setdefault(head.split()[-1], []).append(text)
+    elements = [_element(tags[key], spans[key], notes.get(key, ())) for key in spans]
+    yield file.stem, file.parent.name, read_text(file.with_suffix(".txt"), error), elements
+
+
+def _read_cas(file: Path, error: type[ToolError]) -> Annotations:
+    """A UIMA CAS: annotations of all layers but the machine's; the features with text are their tags."""
+    try:
+        import cassis
+    except ImportError:
+        raise UsageError("UIMA CAS needs dkpro-cassis: pip install podium[inception]") from None
+    if file.suffix == ".xmi":
+        folders = [file.parent, *file.parents[1:3]]
+        types = next(
+            (folder / "TypeSystem.xml" for folder in folders if (folder / "TypeSystem.xml").is_file()), None
+        )
+        if types is None:
+            raise error(f"{file}: expected TypeSystem.xml beside it")
+        with types.open("rb") as stream:
+            system = cassis.load_typesystem(stream)
+        with file.open("rb") as stream:
+            cas = cassis.load_cas_from_xmi(stream, system)
+    else:
+        with file.open("rb") as stream:
+            cas = cassis.load_cas_from_json(stream)
+    elements = []
+    for annotation in cas.select_all_annotations():
+        kind = annotation.type
+        if MACHINE_TYPES.match(kind.name):
+            continue
+        features = (getattr(annotation, feature.name) for feature in kind.all_features)
+        texts = [value for value in features if isinstance(value, str)]
+        labels = texts or [kind.name.rpartition(".")[2]]
+        elements.append(_element(labels, [(annotation.begin, annotation.end)], ()))
+    yield file.parent.name, file.stem, cas.sofa_string, elements
+
+
+def _read_label_studio(file: Path, _: type[ToolError]) -> Annotations:
+    """Tasks; results of the same region belong together: labels and choices are tags, texts are notes."""
+    for task in json.loads(read_bytes(file)):
+        text = next((value for value in task["data"].values() if isinstance(value, str)), None)
+        if text is None:
+            raise ValueError("a task without text")
+        for annotation in task["annotations"]:
+            if not annotation.get("was_cancelled"):
+                who = annotation.get("completed_by", annotation.get("id"))
+                name = who.get("email", who.get("id")) if isinstance(who, Mapping) else who
+                yield str(task["id"]), f"annotator {name}", text, _regions(annotation["result"])
+        for prediction in task.get("predictions", [])[:1]:
+            yield str(task["id"]), ALGORITHM, text, _regions(prediction["result"])
+
+
+def _regions(results: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    tags: dict[str, list[Any]] = {}
+    spans: dict[str, list[tuple[int, int]]] = {}
+    notes: dict[str, list[str]] = {}
+    for result in results:
+        value, key = result["value"], result.get("id", "")
+        if "start" in value and "end" in value:
+            spans[key] = [(int(value["start"]), int(value["end"]))]
+        is_note = result["type"] == "textarea"
+        texts = value.get("text" if is_note else result["type"], [])
+        (notes if is_note else tags).setdefault(key, []).extend(texts if isinstance(texts, list) else [texts])
+    return [_element(tags.get(key, ()), spans[key], notes.get(key, ())) for key in spans]

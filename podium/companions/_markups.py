@@ -1,0 +1,549 @@
+"""What the companions of the two markup metrics share: their files, tables, figures and the experts' agreement.
+
+Of a hosted file that is given they use ``means``, and of what it prepared ``items``, ``experts`` (each with a
+``number``), ``expert_document``, ``expert_pairs`` and ``expert_criteria``.
+"""
+
+import functools
+import gzip
+import json
+import operator
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium import statistics
+from podium.errors import SubmissionRejected, ToolError, UsageError
+from podium.files import read_bytes
+from podium.hosted import Metric
+from podium.progress import track
+from podium.wording import counted, listed
+
+__all__ = [
+    "ALGORITHM",
+    "Agreement",
+    "Criteria",
+    "Explanation",
+    "algorithms_of",
+    "gamma",
+    "mean",
+    "names_of_markups",
+    "pair_of_markups",
+    "read_documents",
+    "read_folder",
+]
+
+ALGORITHM = "algorithm"
+# The organisers' files are in UTF-8 or in the Windows code page of Russian.
+ENCODINGS = ("utf-8-sig", "cp1251")
+EXPERT_NAMES = ("expert", "annotator", "id")
+AMONG, WITH = "experts with each other", "algorithm with experts"
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+# ---- Files -----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Gathered:
+    """What the files said about a document so far."""
+
+    subjects: set[str]
+    texts: set[str]
+    experts: list[Any]
+    algorithms: list[Any]
+
+
+def read_folder(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
+    """Every markup in a folder of JSON files, one row per document; see `read_documents`.
+
+    Parameters
+    ----------
+    path : a folder, whose files ``*.json`` and ``*.json.gz`` are read with those of its sub-folders, or a file
+    error : the exception for a file that is not what it should be; of a markup that does not say whose it is,
+        `SubmissionRejected` means the algorithm's, others an expert's
+    """
+    path = Path(path)
+    files = sorted([*path.rglob("*.json"), *path.rglob("*.json.gz")]) if path.is_dir() else [path]
+    if not files:
+        raise error(f"{path}: expected files *.json, found none")
+    return read_documents(((file, _read_json(file, error)) for file in files), error)
+
+
+def _read_json(file: Path, error: type[ToolError]) -> Any:
+    content = read_bytes(file)
+    try:
+        content = gzip.decompress(content) if file.suffix == ".gz" else content
+    except (OSError, EOFError) as problem:
+        raise error(f"{file}: expected a file packed by gzip, found {problem}") from None
+    for encoding in ENCODINGS:
+        try:
+            return json.loads(content.decode(encoding))
+        except UnicodeDecodeError:
+            continue
+        except (ValueError, RecursionError) as problem:
+            raise error(f"{file}: expected JSON, found a fault: {problem}") from None
+    raise error(f"{file}: expected text in UTF-8 or CP1251")
+
+
+def read_documents(contents: Iterable[tuple[Path, Any]], error: type[ToolError]) -> pd.DataFrame:
+    """The documents in the contents of JSON files.
+
+    Each content is one of
+
+    * a document: ``{"id": …, "text": …, "markups": […], "markup": {…}}``, where ``markups`` are the experts'
+      unless they say ``"isExpert": false``, and ``markup`` is the algorithm's;
+    * an essay as the READ//ABLE competition's program takes it, ``{"essay": {…}}``, a document with its id,
+      text and markups inside;
+    * one markup, with ``elements`` or ``selections``: an expert's unless it says ``"isExpert": false`` or its
+      ``meta`` has an empty ``expert``; several such files may belong to one document.
+
+    The document's id is ``id`` or ``document_id``, else ``meta.id``, else the file's name; its subject is
+    ``subject`` or ``meta.subject``.  Grades may be called ``criterias``.
+
+    Returns
+    -------
+    DataFrame
+        ``document_id``, ``subject`` and ``text`` (None where unknown), ``markups`` (JSON, the list of the
+        experts' markups) and ``markup`` (JSON, the algorithm's; None where there is none), by document id.
+
+    Warns
+    -----
+    UserWarning
+        A markup does not say whose it is, and is taken for an expert's.
+    """
+    documents: dict[str, _Gathered] = {}
+    unsaid: list[str] = []
+    for file, content in contents:
+        try:
+            if not _gather(content, file, error is not SubmissionRejected, documents):
+                unsaid.append(file.name)
+        except ValueError as fault:
+            raise error(f"{file}: {fault}") from None
+    if unsaid and error is not SubmissionRejected:
+        warnings.warn(
+            f"{counted(len(unsaid), 'file')} without meta.expert, taken for experts' markups: {listed(unsaid)}",
+            stacklevel=2,
+        )
+    rows = []
+    for document_id, found in sorted(documents.items()):
+        for name, values in (("subject", found.subjects), ("text", found.texts)):
+            if len(values) > 1:
+                raise error(f"document {document_id!r}: expected one {name}, found {len(values)} in its files")
+        if len(found.algorithms) > 1:
+            number = len(found.algorithms)
+            raise error(f"document {document_id!r}: expected one markup of the algorithm, found {number}")
+        subject, text = (next(iter(values), None) for values in (found.subjects, found.texts))
+        rows.append((document_id, subject, text, _dump(found.experts), *map(_dump, found.algorithms or [None])))
+    return pd.DataFrame(rows, columns=["document_id", "subject", "text", "markups", "markup"], dtype=object)
+
+
+def _dump(value: Any) -> str | None:
+    return None if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _gather(content: Any, file: Path, is_experts: bool, documents: dict[str, _Gathered]) -> bool:
+    """Add what one file holds to what is known of its document; False where it does not say whose it is."""
+    content = _object(content, "the file")
+    content = _object(content.get("essay", content), "essay")
+    meta = _object(content.get("meta") or {}, "meta")
+    ids = (content.get("id"), content.get("document_id"), meta.get("id"))
+    stem = file.name.removesuffix(".gz").removesuffix(".json")
+    document_id = next((str(value) for value in ids if value not in (None, "")), stem)
+    found = documents.setdefault(document_id, _Gathered(set(), set(), [], []))
+    for key, value, values in (
+        ("subject", content.get("subject", meta.get("subject")), found.subjects),
+        ("text", content.get("text"), found.texts),
+    ):
+        if value is not None and not isinstance(value, str):
+            raise ValueError(f"expected text under {key}, found {type(value).__name__}")
+        if value is not None:
+            values.add(value)
+    if "elements" in content or "selections" in content:
+        says = "isExpert" in content or "expert" in meta
+        is_experts = bool(content.get("isExpert", meta.get("expert", is_experts)))
+        named = {"expert": meta["expert"]} if meta.get("expert") else {}
+        (found.experts if is_experts else found.algorithms).append(_markup(content) | named)
+        return says
+    if "markups" not in content and "markup" not in content:
+        raise ValueError("expected a document with markups, an essay, or a markup with elements or selections")
+    markups = content.get("markups") or []
+    if not isinstance(markups, list):
+        raise ValueError(f"expected a list under markups, found {type(markups).__name__}")
+    for markup in markups:
+        of_expert = _object(markup, "a markup").get("isExpert", True)
+        (found.experts if of_expert else found.algorithms).append(_markup(markup))
+    if content.get("markup") is not None:
+        found.algorithms.append(_markup(_object(content["markup"], "markup")))
+    return True
+
+
+def _markup(content: Mapping[str, Any]) -> dict[str, Any]:
+    """A markup under the keys of the hosted file, without the text, which has a column of its own."""
+    markup = {name: value for name, value in content.items() if name not in ("text", "criterias")}
+    return {"criteria": content["criterias"]} | markup if "criterias" in content else markup
+
+
+def _object(value: Any, what: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"expected an object as {what}, found {type(value).__name__}")
+    return value
+
+
+def algorithms_of(documents: pd.DataFrame) -> pd.DataFrame:
+    """The submission among the documents.
+
+    Raises
+    ------
+    SubmissionRejected
+        A document has no algorithm's markup.
+    """
+    lacking = documents.loc[documents["markup"].isna(), "document_id"].tolist()
+    if lacking:
+        raise SubmissionRejected(
+            f"expected the algorithm's markup of every document; {counted(len(lacking), 'document')} without: "
+            f"{listed(lacking)}"
+        )
+    return documents[["document_id", "markup"]]
+
+
+# ---- Pairs of markups ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """How a metric's criteria are called and read.
+
+    Attributes
+    ----------
+    titles : dict of each criterion, the total first, to its name in the paper
+    unit : what full agreement is, 1 or 100
+    measure, barrier : the relative measure, and what it must reach, or exceed where `is_strict`, for an
+        algorithm to be as good as experts
+    """
+
+    titles: Mapping[str, str]
+    unit: float
+    measure: str
+    barrier: float
+    is_strict: bool
+
+
+def names_of_markups(numbers: Ints) -> npt.NDArray[np.object_]:
+    """Names of markups by number: the algorithm is 0, experts count from 1."""
+    last = int(numbers.max(initial=0))
+    return np.array([ALGORITHM, *(f"expert {number}" for number in range(1, last + 1))], dtype=object)
+
+
+def pair_of_markups(prepared: Any, criteria: Floats, names: Sequence[str]) -> pd.DataFrame:
+    """One row per pair of markups of a document: document_id, first, second, and its criteria by name.
+
+    ``first`` and ``second`` are "algorithm" or "expert 1", "expert 2" …, in the order of the solution's list.
+    `criteria`, (experts, c), are those of each expert with the algorithm; (0, c) without an algorithm.
+    """
+    number, document = _numbers(prepared), prepared.expert_document
+    one, other = prepared.expert_pairs
+    low, high = (np.where((number[one] < number[other]) == ahead, one, other) for ahead in (True, False))
+    with_algorithm = np.arange(len(criteria))
+    place = np.concatenate([document[with_algorithm], document[low]])
+    first = np.concatenate([np.zeros(len(with_algorithm), dtype=np.int64), number[low]])
+    second = np.concatenate([number[with_algorithm], number[high]])
+    order = np.lexsort((second, first, place))
+    values = np.concatenate([criteria, prepared.expert_criteria])[order]
+    frame = pd.DataFrame(values, columns=list(names))
+    name = names_of_markups(number)
+    frame.insert(0, "document_id", np.array(prepared.items, dtype=object)[place[order]])
+    frame.insert(1, "first", name[first[order]])
+    frame.insert(2, "second", name[second[order]])
+    return frame
+
+
+def _numbers(prepared: Any) -> Ints:
+    return np.array([markup.number for markup in prepared.experts], dtype=np.int64)
+
+
+def _means_among_experts(metric: Metric, prepared: Any) -> Floats:
+    """Means over each document's pairs of experts, (n, criteria); NaN with fewer than two experts."""
+    document = prepared.expert_document[prepared.expert_pairs[0]]
+    means: Floats = metric.means(prepared.expert_criteria, document, len(prepared.items))
+    return means
+
+
+def mean(values: Floats) -> Floats:
+    """Means of the columns, (k,) of (n, k); NaN without rows."""
+    means: Floats = values.mean(axis=0) if len(values) else np.full(values.shape[1], np.nan)
+    return means
+
+
+class Explanation:
+    """What became of a submission's markups (see `podium.companions`); each metric adds what it alone has.
+
+    Attributes
+    ----------
+    algorithm_criteria : (experts, criteria) float, each expert's with the algorithm
+    names, weighed : lists of str, the criteria, and those of them that have an influence
+    """
+
+    algorithm_criteria: Floats
+    names: Sequence[str]
+    weighed: Sequence[str]
+
+    def __init__(
+        self, metric: Metric, prepared: Any, submission: pd.DataFrame, numbers: Floats, criteria: Criteria
+    ) -> None:
+        self.metric, self.prepared, self.submission = metric, prepared, submission
+        self.statistics, self.criteria = numbers, criteria
+
+    @functools.cached_property
+    def measures(self) -> dict[str, float]:
+        """The measures by name."""
+        return statistics.measures(self.prepared, self.statistics)
+
+    @functools.cached_property
+    def algorithm_means(self) -> Floats:
+        """Means over each document's experts, (n, criteria); NaN without experts."""
+        document = self.prepared.expert_document
+        means: Floats = self.metric.means(self.algorithm_criteria, document, len(self.prepared.items))
+        return means
+
+    @functools.cached_property
+    def expert_means(self) -> Floats:
+        """Means over each document's pairs of experts, (n, criteria); NaN with fewer than two experts."""
+        return _means_among_experts(self.metric, self.prepared)
+
+    @functools.cached_property
+    def experts(self) -> Ints:
+        """Number of experts of each document, (n,)."""
+        return np.bincount(self.prepared.expert_document, minlength=len(self.prepared.items))
+
+    @functools.cached_property
+    def pairs(self) -> pd.DataFrame:
+        """One row per pair of markups; see `pair_of_markups`."""
+        return pair_of_markups(self.prepared, self.algorithm_criteria, self.names)
+
+    @functools.cached_property
+    def barrier(self) -> pd.DataFrame:
+        """Whether the algorithm is as good as the experts: measure, value, barrier, passed, probability.
+
+        The probability is the share of resamples of the documents that pass.
+        """
+        name, least = self.criteria.measure, self.criteria.barrier
+        passes = operator.gt if self.criteria.is_strict else operator.ge
+        column = self.prepared.measure_names.index(name)
+        weights = statistics.draw(len(self.statistics), statistics.RESAMPLES, 0)
+        samples = statistics.resample(self.prepared, self.statistics, weights)[:, column]
+        samples = samples[~np.isnan(samples)]
+        value = self.measures[name]
+        row = {
+            "measure": name,
+            "value": value,
+            "barrier": least,
+            "passed": "yes" if passes(value, least) else "no",
+        }
+        return pd.DataFrame([row | {"probability": passes(samples, least).mean() if len(samples) else np.nan}])
+
+    @property
+    def notices(self) -> list[str]:
+        """Documents left out."""
+        without, one = (self.experts == 0).sum(), (self.experts == 1).sum()
+        notices = []
+        if without:
+            notices.append(f"{counted(int(without), 'document')} without expert, left out everywhere")
+        if one:
+            left_out = f"{self.criteria.measure} and of the experts' agreement"
+            notices.append(f"{counted(int(one), 'document')} with one expert, left out of {left_out}")
+        return notices
+
+    def histograms_of_pairs(self) -> dict[str, Any]:
+        """The paper's figures 3 and 4, over each other: the criteria of pairs of markups."""
+        panels = {}
+        for number, name in enumerate(self.names):
+            if name in self.weighed:
+                title = self.criteria.titles.get(name, name)
+                values = {
+                    AMONG: self.prepared.expert_criteria[:, number],
+                    WITH: self.algorithm_criteria[:, number],
+                }
+                corpus = {AMONG: self.expert_means[:, number], WITH: self.algorithm_means[:, number]}
+                lines = {
+                    key: float(np.nanmean(means)) for key, means in corpus.items() if not np.isnan(means).all()
+                }
+                panels[title] = {"series": values, "lines": lines, "last": self.criteria.unit}
+        return panels
+
+
+# ---- Agreement without a submission ----------------------------------------------------------------------
+
+
+class Agreement:
+    """How well the experts of a solution agree with each other.
+
+    It is to `podium.statistics` what the hosted file's ``prepare`` makes of a solution: the measures are the
+    means of the criteria over the documents with two experts, and ``numbers`` their statistics.
+
+    Parameters
+    ----------
+    solution : DataFrame, from which `prepared` was made
+    names, weighed : the criteria, and those of them that have an influence
+    """
+
+    def __init__(
+        self,
+        metric: Metric,
+        prepared: Any,
+        solution: pd.DataFrame,
+        criteria: Criteria,
+        names: Sequence[str],
+        weighed: Sequence[str],
+    ) -> None:
+        self.prepared, self.unit = prepared, criteria.unit
+        self.titles = {name: criteria.titles.get(name, name) for name in names}
+        self.items, self.labels, self.groups = prepared.items, prepared.labels, prepared.groups
+        self.measure_names = list(names)
+        self.weighed = weighed
+        self.means = _means_among_experts(metric, prepared)
+        two = ~np.isnan(self.means[:, 0])
+        self.numbers = np.column_stack([np.where(two[:, np.newaxis], self.means, 0.0), two])
+        self.names = _names_of_experts(prepared, solution)
+
+    def measures(self, sums: npt.ArrayLike) -> Floats:
+        """The means of the criteria, (..., criteria), of sums over documents, (..., 1, criteria + 1)."""
+        sums = np.asarray(sums, dtype=np.float64)[..., 0, :]
+        two = sums[..., -1:]
+        means: Floats = np.divide(sums[..., :-1], two, out=np.full(sums[..., :-1].shape, np.nan), where=two > 0)
+        return means
+
+    @functools.cached_property
+    def criteria(self) -> pd.DataFrame:
+        """One row per criterion that counts: criterion, name, mean, and the 95% interval, low and high."""
+        table = statistics.intervals(self, self.numbers)
+        table = table[["measure", "value", "low", "high"]]
+        table = table.rename(columns={"measure": "criterion", "value": "mean"})
+        table.insert(1, "name", list(self.titles.values()))
+        return table[table["criterion"].isin(self.weighed)].reset_index(drop=True)
+
+    @functools.cached_property
+    def documents(self) -> pd.DataFrame:
+        """One row per document: document_id, experts, and the mean of every criterion over its pairs."""
+        frame = pd.DataFrame(self.means, columns=self.measure_names)
+        frame.insert(0, "document_id", self.items)
+        frame.insert(1, "experts", np.bincount(self.prepared.expert_document, minlength=len(self.items)))
+        return frame
+
+    @functools.cached_property
+    def experts(self) -> pd.DataFrame:
+        """One row per expert, the one who agrees least with the others first.
+
+        Columns
+        -------
+        expert : the name that the markups give, else the place in the documents' lists
+        documents : in which there is another expert
+        agreement : of the expert with the others, the mean over these documents of the means over pairs
+        among_others : of the others with each other, likewise over the documents where there are two of them
+        relative : of these documents, the one over the other, as if the expert were an algorithm
+        """
+        total = self.prepared.expert_criteria[:, 0]
+        names, document = self.names, self.prepared.expert_document[self.prepared.expert_pairs[0]]
+        one, other = (names[ends] for ends in self.prepared.expert_pairs)
+        rows = []
+        for name in sorted(set(names)):
+            own = (one == name) | (other == name)
+            present = np.isin(document, document[own])
+            mine = pd.Series(total[own]).groupby(document[own]).mean()
+            others = pd.Series(total[present & ~own]).groupby(document[present & ~own]).mean()
+            among = others.mean()
+            relative = mine[others.index].mean() / among if len(others) and among > 0 else np.nan
+            rows.append((name, len(mine), mine.mean(), among, relative))
+        columns = ["expert", "documents", "agreement", "among_others", "relative"]
+        frame = pd.DataFrame(rows, columns=columns)
+        return frame.sort_values(["relative", "agreement", "expert"], ignore_index=True)
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The criteria, the experts, and the documents on which they agree least."""
+        shown = ["document_id", "experts", *(name for name in self.weighed if "." not in name)]
+        least = self.documents.sort_values([self.measure_names[0], "document_id"])[shown].head(10)
+        return {
+            "Agreement of the experts": self.criteria,
+            "Experts, who agrees least first": self.experts,
+            "Documents on which they agree least": least.reset_index(drop=True),
+        }
+
+    @property
+    def notices(self) -> list[str]:
+        """Documents left out."""
+        number = int((self.documents["experts"] < 2).sum())
+        return [f"{counted(number, 'document')} with fewer than two experts, left out"] if number else []
+
+    @property
+    def histograms(self) -> dict[str, Any]:
+        """The criteria of pairs of experts, the paper's figure 3."""
+        panels = {}
+        for number, (name, title) in enumerate(self.titles.items()):
+            if name in self.weighed:
+                line = {AMONG: float(np.nanmean(self.means[:, number]))}
+                series = {AMONG: self.prepared.expert_criteria[:, number]}
+                panels[title] = {"series": series, "lines": line, "last": self.unit}
+        return {"Agreement of the experts": panels}
+
+
+def _names_of_experts(prepared: Any, solution: pd.DataFrame) -> npt.NDArray[np.object_]:
+    """The name of each expert's markup, (experts,): its own where the experts of all documents have one."""
+    cells = solution["markups"].to_numpy(dtype=object)
+    cell_of = dict(zip(prepared.item_of_row.tolist(), cells))
+    names = []
+    for document, number in zip(prepared.expert_document.tolist(), _numbers(prepared).tolist()):
+        markup = json.loads(cell_of[document])[number - 1]
+        own = [str(markup[key]) for key in EXPERT_NAMES if markup.get(key) not in (None, "")]
+        names.append(own[0] if own else "")
+    unique = len(set(zip(prepared.expert_document.tolist(), names))) == len(names)
+    if not all(names) or not unique:
+        names = [f"expert {number}" for number in _numbers(prepared).tolist()]
+    return np.array(names, dtype=object)
+
+
+Marks = Mapping[str, Mapping[str, Sequence[tuple[int, int, str]]]]
+
+
+def gamma(documents: Marks) -> pd.DataFrame:
+    """γ of Mathet, Widlöcher and Métivier (2015), an agreement corrected for chance, by pygamma-agreement.
+
+    1 is full agreement, 0 what chance would give.  It looks at places and labels only.
+
+    Parameters
+    ----------
+    documents : of each document, of each expert with a mark, (start, end, label) of the marks
+
+    Returns
+    -------
+    DataFrame
+        document_id and gamma; NaN with marks of fewer than two experts.
+
+    Raises
+    ------
+    UsageError
+        pygamma-agreement is not installed.
+    """
+    try:
+        from pyannote.core import Segment
+        from pygamma_agreement import CombinedCategoricalDissimilarity, Continuum
+    except ImportError:
+        raise UsageError("γ needs pygamma-agreement: pip install podium[gamma]") from None
+    dissimilarity = CombinedCategoricalDissimilarity()
+    values = []
+    for experts in track(documents.values(), "γ", len(documents)):
+        continuum = Continuum()
+        for name, marks in experts.items():
+            for start, end, label in marks:
+                continuum.add(name, Segment(start, end), label)
+        np.random.seed(0)  # noqa: NPY002 (it draws its chance annotations from the global generator)
+        values.append(continuum.compute_gamma(dissimilarity).gamma if continuum.num_annotators > 1 else np.nan)
+    return pd.DataFrame({"document_id": list(documents), "gamma": values})

@@ -1,0 +1,558 @@
+"""What became of every element, fragment and overtext under markup consistency, and how experts agree.
+
+The stages are those of the hosted file that is given (see `metrics/markup_consistency.py`), as are the names
+of the criteria.
+"""
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium import hosted, scoring
+from podium.companions import _importers, _markups
+from podium.companions._markups import AMONG, WITH, Agreement, Criteria
+from podium.errors import HostError, SubmissionRejected, ToolError
+from podium.hosted import Metric
+
+__all__ = [
+    "EQUATIONS",
+    "TEXT_COLUMNS",
+    "Consistency",
+    "Explanation",
+    "Pair",
+    "advice",
+    "agreement",
+    "consistency",
+    "explain",
+    "gamma",
+    "read_documents",
+    "read_solution",
+    "read_submission",
+    "weights",
+]
+
+TEXT_COLUMNS = ("document_id", "markups", "markup", "text")
+
+# The equation or section that defines each criterion.
+EQUATIONS = {
+    "total": "(7)",
+    "accordance": "(13)",
+    "tags": "(14)",
+    "overtexts": "(15)",
+    "overtexts.accordance": "(16)",
+    "overtexts.texts": "(17)",
+    "overtexts.tags": "(18)",
+    "fragments": "(19)",
+    "fragments.accordance": "(20)",
+    "fragments.texts": "(21)",
+    "fragments.tags": "(22)",
+    "fragments.overtexts": "3.4.4",
+    "fragments.overtexts.accordance": "3.4.4",
+    "fragments.overtexts.texts": "3.4.4",
+    "fragments.overtexts.tags": "3.4.4",
+    "fragment_text_union": "(23)",
+    "fragment_tag_union": "(24)",
+}
+
+CRITERIA = Criteria(
+    titles={
+        "total": "Consistency of markups",
+        "accordance": "Consistency of elements accordance",
+        "tags": "Tags consistency",
+        "overtexts": "Overtexts consistency",
+        "overtexts.accordance": "Consistency of overtexts accordance",
+        "overtexts.texts": "Consistency of overtexts texts",
+        "overtexts.tags": "Consistency of overtexts tags",
+        "fragments": "Fragments consistency",
+        "fragments.accordance": "Consistency of fragments accordance",
+        "fragments.texts": "Consistency of fragments texts",
+        "fragments.tags": "Consistency of fragments tags",
+        "fragments.overtexts": "Consistency of fragments overtexts",
+        "fragments.overtexts.accordance": "… of fragments overtexts accordance",
+        "fragments.overtexts.texts": "… of fragments overtexts texts",
+        "fragments.overtexts.tags": "… of fragments overtexts tags",
+        "fragment_text_union": "Consistency of union of fragments texts",
+        "fragment_tag_union": "Consistency of union of fragments tags",
+    },
+    unit=1.0,
+    measure="RMA",
+    barrier=1.0,
+    is_strict=False,
+)
+
+# Levels of objects, in the order in which the hosted file counts them, by the criteria they make.
+LEVELS = {
+    "total": "element",
+    "overtexts": "element overtext",
+    "fragments": "fragment",
+    "fragments.overtexts": "fragment overtext",
+}
+
+# Of `Explanation.rows`, before names stand for numbers.
+COLUMNS = (
+    *("document", "markup", "against", "level", "element", "fragment", "overtext", "start", "end"),
+    *("partner_element", "partner_fragment", "partner_overtext", "consistency"),
+)
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+# ---- Files -----------------------------------------------------------------------------------------------
+
+
+def read_documents(path: str | Path) -> pd.DataFrame:
+    """Every markup in a folder or file, one row per document: document_id, text, markups, markup.
+
+    The files are JSON documents, essays of READ//ABLE or single markups (see `_markups.read_documents`), or
+    what brat, INCEpTION or Label Studio export (see `_importers.read`).
+
+    Raises
+    ------
+    HostError
+        A file is not what it should be.
+    """
+    return _read(path, HostError)
+
+
+def read_solution(path: str | Path) -> pd.DataFrame:
+    """The experts' markups in a folder or file, as the hosted file takes them.
+
+    Returns
+    -------
+    DataFrame
+        ``document_id``, ``text`` where every document has one, and ``markups``.
+
+    Raises
+    ------
+    HostError
+        A file is not what it should be.
+    """
+    documents = _read(path, HostError)[["document_id", "text", "markups"]]
+    return documents.drop(columns="text") if documents["text"].isna().any() else documents
+
+
+def read_submission(path: str | Path) -> pd.DataFrame:
+    """The algorithm's markups in a folder or file, as the hosted file takes them: ``document_id``, ``markup``.
+
+    Raises
+    ------
+    SubmissionRejected
+        A file is not what it should be, or a document has no algorithm's markup.
+    """
+    return _markups.algorithms_of(_read(path, SubmissionRejected))
+
+
+def _read(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
+    imported = _importers.read(Path(path), error)
+    documents = _markups.read_folder(path, error) if imported is None else imported
+    return documents.drop(columns="subject")
+
+
+# ---- Two markups -----------------------------------------------------------------------------------------
+
+
+class Pair(NamedTuple):
+    """Two objects, one of each markup, that the accordance made partners.
+
+    Attributes
+    ----------
+    first, second : int
+        Their positions, from 0, in the lists that hold them: elements, fragments or overtexts.
+    consistency : float in [0, 1]
+        The weighted average of their criteria, which the accordance "sum" maximises the sum of.
+    criteria : dict of str to float
+        By name within their level: "tags", "overtexts.texts" … of elements, "texts", "tags", "overtexts" …
+        of fragments, "texts" and "tags" of overtexts.
+    overtexts, fragments : list of Pair
+        The partners among their own overtexts and fragments.
+    """
+
+    first: int
+    second: int
+    consistency: float
+    criteria: dict[str, float]
+    overtexts: list["Pair"]
+    fragments: list["Pair"]
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """What `consistency` returns; each number is between 0 and 1.
+
+    Attributes
+    ----------
+    accordance, tags, overtexts, fragments, fragment_text_union, fragment_tag_union : float
+        The criteria (13), (14), (15), (19), (23), (24).
+    total : float
+        C (7), their weighted average.
+    parts : dict of str to float
+        The parts of the composite criteria, averaged over the pairs of elements: "overtexts.texts" …
+    pairs : list of Pair
+        The elements that are partners.
+    """
+
+    accordance: float
+    tags: float
+    overtexts: float
+    fragments: float
+    fragment_text_union: float
+    fragment_tag_union: float
+    total: float
+    parts: dict[str, float]
+    pairs: list[Pair]
+
+
+def consistency(
+    first: Mapping[str, Any],
+    second: Mapping[str, Any],
+    weights: Mapping[str, float] | None = None,
+    accordance: str = "sum",
+    lemmatiser: str = "none",
+    metric: Metric | None = None,
+) -> Consistency:
+    """Consistency C(L1, L2) of two markups of the same document (7), with all its criteria.
+
+    Parameters
+    ----------
+    first, second : dict, as `json.loads` gives it
+        Markups of the form that the hosted file's `score` describes.
+    weights : dict of criterion to float, at least 0
+        Those left out are 1, whatever the markups hold.
+    accordance : "sum" or "exact"
+    lemmatiser : as for `score`
+    metric : the hosted file, if not the project's own
+
+    Returns
+    -------
+    Consistency
+        Symmetric: with `first` and `second` exchanged, every number is the same, to the last bit.
+
+    Raises
+    ------
+    ValueError
+        A markup is malformed.
+
+    Examples
+    --------
+    >>> spans = [{"start": 0, "end": 10}, {"start": 20, "end": 30}]
+    >>> first = {"elements": [{"tags": ["a", "b"], "fragments": spans}]}
+    >>> second = {"elements": [{"tags": ["a"], "fragments": [{"start": 5, "end": 15}]}]}
+    >>> result = consistency(first, second)
+    >>> [round(value, 4) for value in (result.total, result.accordance, result.tags, result.fragments)]
+    [0.7986, 1.0, 0.6667, 0.7917]
+    >>> result.parts["fragments.texts"]
+    0.5
+    >>> [(pair.first, pair.second) for pair in result.pairs[0].fragments]
+    [(0, 0)]
+    """
+    metric = metric or hosted.module("markup_consistency")
+    markups = []
+    for name, value in (("first", first), ("second", second)):
+        try:
+            markups.append(metric.read_markup(value, None))
+        except ValueError as fault:
+            raise ValueError(f"the {name} markup: {fault}") from None
+    in_use = dict.fromkeys(metric.CRITERIA[1:], 1.0) | dict(weights or {})
+    swapped = markups[1].content < markups[0].content
+    both = metric.lay_out(sorted(markups, key=lambda markup: markup.content), lemmatiser)
+    levels = metric.compare(both, np.array([0]), np.array([1]), metric.Rules(in_use, accordance))
+    values = {name: float(levels["total"].averages[name][0]) for name in metric.CRITERIA}
+    parts = {name: values.pop(name) for name in metric.CRITERIA if "." in name}
+    return Consistency(**values, parts=parts, pairs=_partners(levels, both, swapped))
+
+
+def _partners(levels: Mapping[str, Any], markups: Any, swapped: bool) -> list[Pair]:
+    """The chosen pairs of one comparison as a tree, in the order of the caller's first markup."""
+    positions = {name: objects.position for name, objects in zip(LEVELS, markups[:4])}
+
+    def pairs(name: str, owner: int, overtexts: str | None, fragments: str | None) -> list[Pair]:
+        level, position = levels[name], positions[name]
+        result = []
+        for index in np.flatnonzero(level.chosen & (level.pairs.owner == owner)).tolist():
+            ends = int(position[level.pairs.first[index]]), int(position[level.pairs.second[index]])
+            first, second = reversed(ends) if swapped else ends
+            result.append(
+                Pair(
+                    first=first,
+                    second=second,
+                    consistency=float(level.worth[index]),
+                    criteria={key: float(values[index]) for key, values in level.criteria.items()},
+                    overtexts=pairs(overtexts, index, None, None) if overtexts else [],
+                    fragments=pairs(fragments, index, "fragments.overtexts", None) if fragments else [],
+                )
+            )
+        return sorted(result, key=lambda pair: pair[:2])
+
+    return pairs("total", 0, "overtexts", "fragments")
+
+
+# ---- Submissions -----------------------------------------------------------------------------------------
+
+
+def explain(metric: Metric, prepared: Any, submission: pd.DataFrame, numbers: Floats) -> "Explanation":
+    """What became of a submission; see `podium.companions`."""
+    return Explanation(metric, prepared, submission, numbers, CRITERIA)
+
+
+def weights(prepared: Any) -> str:
+    """The weights in use as the parameter ``weights``, to give them explicitly.
+
+    Without it each part of a solution decides by its own experts, so Public and Private could differ.
+    """
+    return ",".join(
+        f"{name}={weight:.9f}".rstrip("0").rstrip(".") for name, weight in prepared.rules.weights.items()
+    )
+
+
+def advice(metric: Metric, solution: pd.DataFrame, arguments: Mapping[str, Any]) -> list[str]:
+    """The weights that a host should give, and where the parts of the solution would decide differently.
+
+    Raises
+    ------
+    HostError
+        The solution is malformed.
+    """
+    if arguments.get("weights", "").count("=") == len(metric.CRITERIA) - 1:
+        return []  # all of them are given
+    in_use = {}
+    with hosted.errors_explained():
+        for part, rows in scoring.rows_of_parts(solution).items():
+            frame = solution[rows].drop(columns=scoring.USAGE, errors="ignore")
+            in_use[part] = metric.prepare(frame, **arguments)
+    whole = in_use[scoring.ALL].rules.weights
+    lines = []
+    for part, prepared in in_use.items():
+        others = {name: weight for name, weight in prepared.rules.weights.items() if weight != whole[name]}
+        if others:
+            told = ", ".join(f"{name}={weight:g}" for name, weight in others.items())
+            lines.append(f"{part} alone decides for other weights than the whole solution: {told}")
+    return [
+        f'give all weights, so that every part has the same: weights="{weights(in_use[scoring.ALL])}"',
+        *lines,
+    ]
+
+
+def weighed(metric: Metric, prepared: Any) -> list[str]:
+    """The criteria that have an influence: their weight and that of all above them is positive."""
+    names = {"total"}
+    for level, parts in metric.PARTS.items():
+        if level in names:
+            names |= {name for name in parts if prepared.rules.weights[name] > 0}
+    return [name for name in metric.CRITERIA if name in names]
+
+
+class Explanation(_markups.Explanation):
+    """What became of a submission's markups."""
+
+    @functools.cached_property
+    def comparison(self) -> tuple[Any, Ints, Ints]:
+        """All markups, and the two of each expert with the algorithm."""
+        comparison: tuple[Any, Ints, Ints] = self.prepared.comparison(self.prepared.read(self.submission))
+        return comparison
+
+    @functools.cached_property
+    def algorithm_criteria(self) -> Floats:  # type: ignore[override]
+        """Each expert's criteria with the algorithm, (experts, criteria)."""
+        criteria: Floats = self.metric.criteria_of(*self.comparison, self.prepared.rules)
+        return criteria
+
+    @property
+    def names(self) -> Sequence[str]:  # type: ignore[override]
+        """The criteria."""
+        names: Sequence[str] = self.metric.CRITERIA
+        return names
+
+    @property
+    def weighed(self) -> list[str]:  # type: ignore[override]
+        """The criteria that have an influence."""
+        return weighed(self.metric, self.prepared)
+
+    @functools.cached_property
+    def documents(self) -> pd.DataFrame:
+        """One row per document: document_id, experts, ama, ema, rma and, of each criterion, two means.
+
+        ``algorithm.NAME`` is the mean over the document's experts, ``experts.NAME`` over its pairs of
+        experts; both are NaN where there are none.
+        """
+        ama, ema = self.algorithm_means[:, 0], self.expert_means[:, 0]
+        columns: dict[str, Any] = {
+            "document_id": self.prepared.items,
+            "experts": self.experts,
+            "ama": ama,
+            "ema": ema,
+            "rma": np.divide(ama, ema, out=np.full(len(ama), np.nan), where=ema > 0),
+        }
+        for prefix, means in (("algorithm", self.algorithm_means), ("experts", self.expert_means)):
+            columns |= {f"{prefix}.{name}": means[:, n] for n, name in enumerate(self.metric.CRITERIA)}
+        return pd.DataFrame(columns)
+
+    @functools.cached_property
+    def criteria_table(self) -> pd.DataFrame:
+        """One row per criterion: criterion, equation, weight, ama, ema, rma (of this criterion)."""
+        two = ~np.isnan(self.expert_means[:, 0])
+        ama, of_two = (_markups.mean(self.algorithm_means[rows]) for rows in (self.experts > 0, two))
+        ema = _markups.mean(self.expert_means[two])
+        return pd.DataFrame(
+            {
+                "criterion": list(self.metric.CRITERIA),
+                "equation": [EQUATIONS.get(name, "") for name in self.metric.CRITERIA],
+                "weight": [self.prepared.rules.weights.get(name, np.nan) for name in self.metric.CRITERIA],
+                "ama": ama,
+                "ema": ema,
+                "rma": np.divide(of_two, ema, out=np.full(len(ema), np.nan), where=ema > 0),
+            }
+        )
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The criteria, the documents by their number of experts, and whether the barrier is passed."""
+        groups = self.documents.groupby("experts")
+        table = groups[["ama", "ema"]].mean()
+        table.insert(0, "documents", groups.size())
+        table["rma"] = table["ama"] / table["ema"].where(table["ema"] > 0)
+        return {"Criteria": self.criteria_table, "Documents": table.reset_index(), "Barrier": self.barrier}
+
+    @property
+    def notices(self) -> list[str]:
+        """Documents left out, and criteria without weight."""
+        absent = [name for name, weight in self.prepared.rules.weights.items() if weight == 0]
+        return super().notices + ([f"criteria of weight 0: {', '.join(absent)}"] if absent else [])
+
+    @property
+    def histograms(self) -> dict[str, Any]:
+        """The figures 3 and 4 of the paper over each other, and figure 5: AMA beside EMA, and RMA."""
+        documents, measures = self.documents, self.measures
+        accuracies = {
+            "series": {AMONG: documents["ema"].dropna(), WITH: documents["ama"].dropna()},
+            "lines": {AMONG: measures["EMA"], WITH: measures["AMA"]},
+            "last": 1.0,
+        }
+        relative = {
+            "series": {WITH: documents["rma"].dropna()},
+            "lines": {WITH: measures["RMA"], "barrier": CRITERIA.barrier},
+            "last": 2.0,
+        }
+        return {
+            "Consistency criteria": self.histograms_of_pairs(),
+            "Documents": {"AMA and EMA": accuracies, "RMA": relative},
+        }
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """Which column of `rows` holds the item, the label and the outcome."""
+        return {"item": "document_id", "label": "level", "outcome": "outcome"}
+
+    @functools.cached_property
+    def rows(self) -> pd.DataFrame:
+        """One row per object of a markup and other markup of its document: what became of it there.
+
+        Columns
+        -------
+        document_id
+        markup, against : the object's markup and the one compared with: "algorithm", "expert 1" …
+        level : "element", "element overtext", "fragment" or "fragment overtext"
+        element, fragment, overtext : positions, from 0, in the JSON; -1 where the object lies in none
+        start, end : offsets of a fragment; -1 of the others
+        outcome : "matched" or "unmatched"; what lies within an unmatched object is unmatched
+        partner_element, partner_fragment, partner_overtext : likewise; -1 where unmatched
+        consistency : of the two partners, the worth that the accordance gave their pair; NaN where unmatched
+        """
+        metric, prepared = self.metric, self.prepared
+        markups, *ends = self.comparison
+        numbers = np.array([markup.number for markup in prepared.experts], dtype=np.int64)
+        addresses, firsts = _addresses(metric, markups), metric.firsts_of_markups(markups)
+        of_algorithm = np.arange(len(prepared.items))
+        document = np.concatenate([prepared.expert_document, of_algorithm])
+        number = np.append(numbers, 0 * of_algorithm)
+        a, b = (np.concatenate(pair) for pair in zip(ends, prepared.expert_pairs))
+        parts: list[dict[str, Ints | Floats]] = []
+        for chunk in metric.chunks(a, b, np.stack([np.diff(first) for first in firsts])):
+            levels = metric.compare(markups, a[chunk], b[chunk], prepared.rules)
+            for level, (pair, first, second, worth) in enumerate(_chosen(levels)):
+                sides = (a[chunk], first), (b[chunk], second)
+                for (own, mine), (other, theirs) in (sides, sides[::-1]):
+                    place, item = metric.spread(firsts[level][own], firsts[level][own + 1])
+                    # Of the objects of so many markups, those of chosen pairs, and their partners.
+                    row = np.searchsorted(place, pair) + mine - firsts[level][own[pair]]
+                    partner, value = np.full(len(item), -1), np.full(len(item), np.nan)
+                    partner[row], value[row] = theirs, worth
+                    known = [document[own[place]], number[own[place]], number[other[place]]]
+                    columns = [part[item] for part in addresses[level]]
+                    columns += [part[partner] for part in addresses[level][:3]]
+                    parts.append(dict(zip(COLUMNS, [*known, np.full(len(item), level), *columns, value])))
+        table = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS}
+        keys = ("overtext", "fragment", "element", "against", "markup", "document")
+        order = np.lexsort([table[name] for name in keys])
+        frame = pd.DataFrame({name: values[order] for name, values in table.items()})
+        frame.insert(0, "document_id", np.array(prepared.items, dtype=object)[frame.pop("document")])
+        names = _markups.names_of_markups(numbers)
+        frame["markup"], frame["against"] = names[frame["markup"]], names[frame["against"]]
+        frame["level"] = np.array(list(LEVELS.values()), dtype=object)[frame["level"]]
+        outcome = np.where(frame["consistency"].isna(), "unmatched", "matched")
+        frame.insert(list(frame).index("partner_element"), "outcome", outcome.astype(object))
+        return frame
+
+
+def _addresses(metric: Metric, markups: Any) -> list[tuple[Ints, ...]]:
+    """By level, element, fragment, overtext, start and end of each object; -1 of one more, which is none."""
+    elements, in_elements, fragments, in_fragments = markups[:4]
+    none = np.int64(-1)
+    element = elements.position[metric.holders_of(in_elements)]
+    of_fragment = elements.position[metric.holders_of(fragments)]
+    fragment = metric.holders_of(in_fragments)
+    levels: tuple[tuple[Any, ...], ...] = (
+        (elements.position, none, none, none, none),
+        (element, none, in_elements.position, none, none),
+        (of_fragment, fragments.position, none, fragments.start, fragments.end),
+        (of_fragment[fragment], fragments.position[fragment], in_fragments.position, none, none),
+    )
+    return [tuple(np.append(part, none) for part in np.broadcast_arrays(*level)) for level in levels]
+
+
+def _chosen(levels: Mapping[str, Any]) -> Iterator[tuple[Ints, Ints, Ints, Floats]]:
+    """By level, the chosen pairs: of which pair of markups, the two objects, and their worth."""
+    elements, fragments = levels["total"], levels["fragments"]
+    # Of each level, the pair of markups of each candidate, and whether it lies within chosen pairs.
+    markups = {"total": elements.pairs.owner}
+    within = {"total": elements.chosen}
+    for name, above in (("overtexts", elements), ("fragments", elements), ("fragments.overtexts", fragments)):
+        holder = "fragments" if above is fragments else "total"
+        owner = levels[name].pairs.owner
+        markups[name] = markups[holder][owner]
+        within[name] = levels[name].chosen & within[holder][owner]
+    for name in LEVELS:
+        level, chosen = levels[name], within[name]
+        yield markups[name][chosen], level.pairs.first[chosen], level.pairs.second[chosen], level.worth[chosen]
+
+
+# ---- Experts ---------------------------------------------------------------------------------------------
+
+
+def agreement(metric: Metric, prepared: Any, solution: pd.DataFrame) -> Agreement:
+    """How well the experts agree with each other; see `Agreement`."""
+    return Agreement(metric, prepared, solution, CRITERIA, metric.CRITERIA, weighed(metric, prepared))
+
+
+def gamma(prepared: Any) -> pd.DataFrame:
+    """document_id and γ of the experts' fragments; see `_markups.gamma`."""
+    return _markups.gamma(marks(prepared))
+
+
+def marks(prepared: Any) -> _markups.Marks:
+    """Of each document, of each expert, the fragments as `gamma` takes them."""
+    documents: dict[str, dict[str, Sequence[tuple[int, int, str]]]] = {item: {} for item in prepared.items}
+    for document, markup in zip(prepared.expert_document.tolist(), prepared.experts):
+        documents[prepared.items[document]][f"expert {markup.number}"] = [
+            (fragment.content[0], fragment.content[1], " ".join(fragment.content[3]))
+            for element in markup.elements
+            for fragment in element.fragments
+            if fragment.content[0] < fragment.content[1]
+        ]
+    return documents

@@ -1,0 +1,497 @@
+"""What became of every selection under READ//ABLE's measures, and how experts agree.
+
+The stages are those of the hosted file that is given (see `metrics/readable.py`), and so are the names of the
+criteria.
+"""
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium import hosted, statistics
+from podium.companions import _markups
+from podium.companions._markups import AMONG, WITH, Agreement, Criteria
+from podium.errors import HostError, SubmissionRejected
+from podium.hosted import Metric
+from podium.wording import counted, listed
+
+__all__ = [
+    "SIDE_COLUMNS",
+    "TEXT_COLUMNS",
+    "Accuracy",
+    "Explanation",
+    "Pair",
+    "accuracy",
+    "add_side",
+    "agreement",
+    "explain",
+    "gamma",
+    "read_documents",
+    "read_solution",
+    "read_submission",
+]
+
+TEXT_COLUMNS = ("document_id", "markups", "markup", "subject", "text")
+SIDE_COLUMNS = ("m7",)
+
+CRITERIA = Criteria(
+    titles={
+        "M": "Pairwise accuracy",
+        "M1": "Essay score prediction accuracy",
+        "M2": "Fragment detection accuracy and recall",
+        "M3": "Code prediction accuracy",
+        "M4": "Subtype prediction accuracy",
+        "M5": "Fragment localization accuracy",
+        "M6": "Correction accuracy",
+        "M7": "Explanation accuracy",
+    },
+    unit=100.0,
+    measure="OTAR",
+    barrier=100.0,
+    is_strict=True,
+)
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+# ---- Files -----------------------------------------------------------------------------------------------
+
+
+def read_documents(path: str | Path) -> pd.DataFrame:
+    """Every markup in a folder or file (see `_markups.read_documents`), one row per essay.
+
+    Returns
+    -------
+    DataFrame
+        ``document_id``, ``subject`` and ``text`` (None where unknown), ``markups`` (JSON, the list of the
+        experts' markups) and ``markup`` (JSON, the algorithm's; None where there is none).
+
+    Raises
+    ------
+    HostError
+        A file is not what it should be.
+    """
+    return _markups.read_folder(path, HostError)
+
+
+def read_solution(path: str | Path) -> pd.DataFrame:
+    """The experts' markups in a folder or file, as the hosted file takes them.
+
+    Returns
+    -------
+    DataFrame
+        ``document_id``, ``subject``, ``text`` where every essay has one, and ``markups``.
+
+    Raises
+    ------
+    HostError
+        A file is not what it should be.
+    """
+    documents = read_documents(path)[["document_id", "subject", "text", "markups"]]
+    return documents.drop(columns="text") if documents["text"].isna().any() else documents
+
+
+def read_submission(path: str | Path) -> pd.DataFrame:
+    """The algorithm's markups in a folder or file, as the hosted file takes them: ``document_id``, ``markup``.
+
+    Raises
+    ------
+    SubmissionRejected
+        A file is not what it should be, or an essay has no algorithm's markup.
+    """
+    return _markups.algorithms_of(_markups.read_folder(path, SubmissionRejected))
+
+
+def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: str) -> pd.DataFrame:
+    """The submission with ``m7``, the experts' judgement of its explanations, from the host's file beside it.
+
+    Whatever the submission has under this name is dropped: only the host may say it.
+
+    Parameters
+    ----------
+    side : DataFrame, one row per essay, with `row_id_column_name` and ``m7`` in percent
+
+    Raises
+    ------
+    HostError
+        A column is missing, or an essay of the submission has not exactly one row.
+    """
+    needed = [row_id_column_name, *SIDE_COLUMNS]
+    lacking = [name for name in needed if name not in side]
+    if lacking:
+        raise HostError(
+            f"the side file: expected the columns {', '.join(needed)}, found no {', '.join(lacking)}"
+        )
+    ids = side[row_id_column_name].astype(str)
+    if ids.duplicated().any():
+        raise HostError(
+            f"the side file: expected each essay once, found {ids[ids.duplicated()].iloc[0]!r} again"
+        )
+    wanted = submission[row_id_column_name].astype(str)
+    unknown = wanted[~wanted.isin(ids)].tolist()
+    if unknown:
+        number = counted(len(unknown), "essay")
+        raise HostError(
+            f"the side file: expected every essay of the submission, {number} missing: {listed(unknown)}"
+        )
+    rows = pd.Index(ids).get_indexer(pd.Index(wanted))
+    return submission.assign(**{name: side[name].to_numpy()[rows] for name in SIDE_COLUMNS})
+
+
+# ---- Two markups -----------------------------------------------------------------------------------------
+
+
+class Pair(NamedTuple):
+    """Two selections, one of each markup, that correspond to each other.
+
+    Attributes
+    ----------
+    first, second : int
+        Their positions, from 0, in the lists of selections.
+    cost : float in [0, 2)
+        What the matching minimises the sum of, with 1 for each selection without partner.
+    jaccard : float in (0, 1]
+    same_type, same_subtype, same_correction : bool
+    """
+
+    first: int
+    second: int
+    cost: float
+    jaccard: float
+    same_type: bool
+    same_subtype: bool
+    same_correction: bool
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """What `accuracy` returns; each number is in percent.
+
+    Attributes
+    ----------
+    m : float
+        M, the weighted average.
+    m1, m2, m3, m4, m5, m6 : float
+    pairs : list of Pair
+        D.
+    """
+
+    m: float
+    m1: float
+    m2: float
+    m3: float
+    m4: float
+    m5: float
+    m6: float
+    pairs: list[Pair]
+
+
+def accuracy(
+    first: Mapping[str, Any],
+    second: Mapping[str, Any],
+    subject: str,
+    weights: Mapping[str, float] | None = None,
+    metric: Metric | None = None,
+) -> Accuracy:
+    """Pairwise accuracy M(X, Y) of two markups of the same essay, with M1 to M6 and the matching D.
+
+    Parameters
+    ----------
+    first, second : dict, as `json.loads` gives it
+        Markups of the form that the hosted file's `score` describes.
+    subject : str, one of the hosted file's `LARGEST_GRADE`
+    weights : dict of M1 to M6; those left out are the competition's
+    metric : the hosted file, if not the project's own
+
+    Returns
+    -------
+    Accuracy
+        Symmetric: with `first` and `second` exchanged, every number is the same, to the last bit.
+
+    Raises
+    ------
+    ValueError
+        A markup is malformed, or the subject unknown.
+
+    Examples
+    --------
+    >>> first = {"criteria": {"K1": 1, "K2": 0}, "selections": [
+    ...     {"startSelection": 0, "endSelection": 10, "type": "Logic"},
+    ...     {"startSelection": 30, "endSelection": 40, "type": "fact"}]}
+    >>> second = {"criteria": {"K1": "0", "K2": "1"}, "selections": [
+    ...     {"startSelection": 2, "endSelection": 10, "type": "logic"}]}
+    >>> result = accuracy(first, second, "hist")
+    >>> [round(value, 3) for value in (result.m1, result.m2, result.m3, result.m4, result.m5, result.m)]
+    [83.333, 66.667, 100.0, 100.0, 80.0, 82.778]
+    >>> [(pair.first, pair.second, round(pair.cost, 3)) for pair in result.pairs]
+    [(0, 0, 1.2)]
+    """
+    metric = metric or hosted.module("readable")
+    if subject not in metric.LARGEST_GRADE:
+        raise ValueError(f"subject: expected one of {', '.join(metric.LARGEST_GRADE)}, found {subject!r}")
+    markups = []
+    for name, value in (("first", first), ("second", second)):
+        try:
+            markups.append(metric.read_essay(value, subject, None))
+        except ValueError as fault:
+            raise ValueError(f"the {name} markup: {fault}") from None
+    swapped = markups[1].content < markups[0].content
+    columns = metric.columns_of(sorted(markups, key=lambda markup: markup.content))
+    one, other = np.array([0]), np.array([1])
+    largest = np.array([float(metric.LARGEST_GRADE[subject])])
+    in_use = metric.WEIGHTS | dict(weights or {})
+    criteria = metric.accuracies(columns, one, other, largest, np.ones(1), in_use)[0]
+    found = metric.match_selections(columns, one, other)
+    pairs = []
+    for index in np.flatnonzero(found.chosen).tolist():
+        ends = [int(columns.position[rows[index]]) for rows in found.pairs[1:]]
+        at, partner = ends[::-1] if swapped else ends
+        details = (found.same_type, found.same_subtype, found.same_correction)
+        same = (bool(detail[index]) for detail in details)
+        pairs.append(Pair(at, partner, float(found.cost[index]), float(found.jaccard[index]), *same))
+    m, m1, m2, m3, m4, m5, m6 = criteria[:7].tolist()
+    return Accuracy(m, m1, m2, m3, m4, m5, m6, sorted(pairs))
+
+
+# ---- Submissions -----------------------------------------------------------------------------------------
+
+
+def explain(metric: Metric, prepared: Any, submission: pd.DataFrame, numbers: Floats) -> "Explanation":
+    """What became of a submission; see `podium.companions`."""
+    return Explanation(metric, prepared, submission, numbers, CRITERIA)
+
+
+def weighed(prepared: Any) -> list[str]:
+    """The criteria that have an influence."""
+    return ["M", *(name for name in prepared.criteria[1:] if prepared.weights[name] > 0)]
+
+
+class Explanation(_markups.Explanation):
+    """What became of a submission's markups."""
+
+    @functools.cached_property
+    def comparison(self) -> tuple[Any, Ints, Ints, Floats, Floats]:
+        """All markups, and of each expert the two to compare, K_max and M7."""
+        comparison: tuple[Any, Ints, Ints, Floats, Floats]
+        comparison = self.prepared.comparison(*self.prepared.read(self.submission))
+        return comparison
+
+    @functools.cached_property
+    def algorithm_criteria(self) -> Floats:  # type: ignore[override]
+        """Each expert's criteria with the algorithm, (experts, criteria)."""
+        criteria: Floats = self.metric.accuracies_of(*self.comparison, self.prepared.weights)
+        return criteria
+
+    @property
+    def names(self) -> list[str]:  # type: ignore[override]
+        """The criteria."""
+        names: list[str] = self.prepared.criteria
+        return names
+
+    @property
+    def weighed(self) -> list[str]:  # type: ignore[override]
+        """The criteria that have an influence."""
+        return weighed(self.prepared)
+
+    @property
+    def subjects(self) -> list[str]:
+        """The subject of each essay."""
+        return [self.prepared.known[item][0] for item in self.prepared.items]
+
+    @functools.cached_property
+    def documents(self) -> pd.DataFrame:
+        """One row per essay: its measures and what they are made of.
+
+        Columns
+        -------
+        document_id, subject, experts (their number), otar, m_avg, m_opt, m
+        max_m : largest M with an expert; mean_m_experts, min_m_experts : of the experts among each other
+        algorithm.M …, experts.M … : means over the experts, and over their pairs
+
+        NaN where not defined.
+        """
+        prepared, n = self.prepared, len(self.prepared.items)
+        algorithm, experts = self.algorithm_means, self.expert_means
+        pair = prepared.expert_document[prepared.expert_pairs[0]]
+        best = self.metric.maxima(self.algorithm_criteria[:, 0], prepared.expert_document, n)
+        worst = -self.metric.maxima(-prepared.expert_criteria[:, 0], pair, n)
+        sums = (algorithm[:, 0], best, experts[:, 0], worst)
+        otar, m_avg, m_opt = self.metric.relative_accuracies(sums, prepared.parameters[-1])
+        columns = {
+            "document_id": prepared.items,
+            "subject": self.subjects,
+            "experts": self.experts,
+            "otar": otar,
+            "m_avg": m_avg,
+            "m_opt": m_opt,
+            "m": algorithm[:, 0],
+            "max_m": best,
+            "mean_m_experts": experts[:, 0],
+            "min_m_experts": worst,
+        }
+        for prefix, means in (("algorithm", algorithm), ("experts", experts)):
+            columns |= {f"{prefix}.{name}": means[:, n] for n, name in enumerate(prepared.criteria)}
+        return pd.DataFrame(columns)
+
+    @functools.cached_property
+    def criteria_table(self) -> pd.DataFrame:
+        """One row per criterion: criterion, name, weight, algorithm, experts, relative.
+
+        ``algorithm`` is the mean over essays with an expert, ``experts`` over those with two or more,
+        ``relative`` the ratio of both over the latter.
+        """
+        one, two = self.experts > 0, ~np.isnan(self.expert_means[:, 0])
+        names = self.prepared.criteria
+        algorithm, of_two = (_markups.mean(self.algorithm_means[rows]) for rows in (one, two))
+        experts = _markups.mean(self.expert_means[two])
+        return pd.DataFrame(
+            {
+                "criterion": names,
+                "name": [CRITERIA.titles[name] for name in names],
+                "weight": [self.prepared.weights.get(name, np.nan) for name in names],
+                "algorithm": algorithm,
+                "experts": experts,
+                "relative": 100
+                * np.divide(of_two, experts, out=np.full(len(names), np.nan), where=experts > 0),
+            }
+        )
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The measures, the criteria, the essays by subject, and whether the barrier is passed."""
+        names = ["OTAR", "M_avg", "M_opt", "M"]
+        measures = pd.DataFrame({"measure": names, "percent": [self.measures[name] for name in names]})
+        subjects = np.array(self.subjects, dtype=object)
+        occurring = [subject for subject in self.metric.LARGEST_GRADE if (subjects == subject).any()]
+        members = np.array([subjects == subject for subject in occurring])
+        values = statistics.resample(self.prepared, self.statistics, members)[:, 1:5]
+        by_subject = pd.DataFrame(values, columns=["otar", "m_avg", "m_opt", "m"])
+        by_subject.insert(0, "subject", occurring)
+        by_subject.insert(1, "documents", members.sum(axis=1))
+        return {
+            "Measures": measures,
+            "Criteria": self.criteria_table,
+            "Subjects": by_subject,
+            "Barrier": self.barrier,
+        }
+
+    @property
+    def histograms(self) -> dict[str, Any]:
+        """The criteria of pairs of markups, experts and algorithm over each other, and the essays' measures."""
+        documents = {}
+        for title in ("M_avg", "M_opt", "OTAR"):
+            values = self.documents[title.lower()].dropna()
+            lines = {WITH: self.measures[title], "barrier": CRITERIA.barrier}
+            documents[title] = {"series": {WITH: values}, "lines": lines, "last": 200.0}
+        among, ours = (self.documents[name].dropna() for name in ("mean_m_experts", "m"))
+        accuracies = {
+            "series": {AMONG: among, WITH: ours},
+            "lines": {AMONG: float(among.mean()), WITH: self.measures["M"]},
+            "last": 100.0,
+        }
+        return {"Accuracy": self.histograms_of_pairs(), "Documents": {"Mean M": accuracies} | documents}
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """Which column of `rows` holds the item, the label and the outcome."""
+        return {"item": "document_id", "label": "type", "outcome": "outcome"}
+
+    @functools.cached_property
+    def rows(self) -> pd.DataFrame:
+        """One row per selection of a markup and other markup of its essay: what became of it there.
+
+        Columns
+        -------
+        document_id
+        markup, against : the selection's markup and the one compared with: "algorithm", "expert 1" …
+        selection : its position, from 0, in the JSON
+        start, end, type, subtype, correction : the texts as they are compared
+        outcome : "matched"; "partner taken" (a pair would be cheap enough, but not in the assignment of
+            least cost); "too costly" (it overlaps, but no pair is cheaper than no pair); "no overlap"
+        partner_selection : position of the partner; -1 where unmatched
+        cost : of the pair; 1 where unmatched
+        jaccard : with the partner; NaN where unmatched
+        same_type, same_subtype, same_correction : bool; False where unmatched
+        """
+        metric, prepared = self.metric, self.prepared
+        columns, *ends = self.comparison[:3]
+        numbers = np.array([markup.number for markup in prepared.experts], dtype=np.int64)
+        of_algorithm = np.arange(len(prepared.items))
+        document = np.concatenate([prepared.expert_document, of_algorithm])
+        number = np.append(numbers, 0 * of_algorithm)
+        a, b = (np.concatenate(pair) for pair in zip(ends, prepared.expert_pairs))
+        parts = []
+        for chunk in metric.chunks(a, b, np.diff(columns.first)[np.newaxis]):
+            found = metric.match_selections(columns, a[chunk], b[chunk])
+            sides = (a[chunk], found.pairs.first), (b[chunk], found.pairs.second)
+            for (own, mine), (other, theirs) in (sides, sides[::-1]):
+                place, item = metric.spread(columns.first[own], columns.first[own + 1])
+                row = np.searchsorted(place, found.pairs.owner) + mine - columns.first[own[found.pairs.owner]]
+                known = {"document": document[own[place]], "markup": number[own[place]]}
+                fates = _fates(columns, item, row, theirs, found)
+                parts.append(known | {"against": number[other[place]]} | fates)
+        table = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        order = np.lexsort([table[name] for name in ("selection", "against", "markup", "document")])
+        frame = pd.DataFrame({name: values[order] for name, values in table.items()})
+        frame.insert(0, "document_id", np.array(prepared.items, dtype=object)[frame.pop("document")])
+        names = _markups.names_of_markups(numbers)
+        frame["markup"], frame["against"] = names[frame["markup"]], names[frame["against"]]
+        return frame
+
+
+def _fates(columns: Any, item: Ints, row: Ints, theirs: Ints, found: Any) -> dict[str, npt.NDArray[Any]]:
+    """What became of selections; `row` and `theirs`: of each pair found, which of them and its partner."""
+    # Of repeated rows numpy keeps the last assignment: what counts most comes last.
+    outcome = np.full(len(item), "no overlap", dtype=object)
+    outcome[row] = "too costly"
+    outcome[row[found.cost < 2]] = "partner taken"
+    outcome[row[found.chosen]] = "matched"
+    pair = np.full(len(item), -1)
+    pair[row[found.chosen]] = np.flatnonzero(found.chosen)
+    return {
+        "selection": columns.position[item],
+        "start": columns.start[item],
+        "end": columns.end[item],
+        "type": columns.type[item],
+        "subtype": columns.subtype[item],
+        "correction": columns.correction[item],
+        "outcome": outcome,
+        "partner_selection": np.append(columns.position[theirs], -1)[pair],
+        "cost": np.append(found.cost, 1.0)[pair],
+        "jaccard": np.append(found.jaccard, np.nan)[pair],
+        "same_type": np.append(found.same_type, False)[pair],
+        "same_subtype": np.append(found.same_subtype, False)[pair],
+        "same_correction": np.append(found.same_correction, False)[pair],
+    }
+
+
+# ---- Experts ---------------------------------------------------------------------------------------------
+
+
+def agreement(metric: Metric, prepared: Any, solution: pd.DataFrame) -> Agreement:
+    """How well the experts agree with each other; see `Agreement`."""
+    return Agreement(metric, prepared, solution, CRITERIA, prepared.criteria, weighed(prepared))
+
+
+def gamma(prepared: Any) -> pd.DataFrame:
+    """document_id and γ of the experts' selections; see `_markups.gamma`."""
+    return _markups.gamma(marks(prepared))
+
+
+def marks(prepared: Any) -> _markups.Marks:
+    """Of each essay, of each expert, the selections as `_markups.gamma` takes them."""
+    documents: dict[str, dict[str, Sequence[tuple[int, int, str]]]] = {item: {} for item in prepared.items}
+    for document, markup in zip(prepared.expert_document.tolist(), prepared.experts):
+        documents[prepared.items[document]][f"expert {markup.number}"] = [
+            (selection.start, selection.end, selection.type)
+            for selection in markup.content[0]
+            if selection.start < selection.end
+        ]
+    return documents

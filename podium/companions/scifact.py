@@ -1,0 +1,402 @@
+"""What became of every claim, abstract and sentence under SciFact's evaluation, and its official files.
+
+The stages are those of the hosted file that is given (see `metrics/scifact.py`).
+"""
+
+import functools
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium import hosted
+from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
+from podium.files import read_text
+from podium.hosted import Metric
+from podium.wording import counted, listed
+
+__all__ = [
+    "OUTCOMES",
+    "TEXT_COLUMNS",
+    "Explanation",
+    "explain",
+    "official_json",
+    "read_solution",
+    "read_submission",
+    "texts",
+]
+
+# Claim "007" is not claim "7".
+TEXT_COLUMNS = ("claim_id", "evidence")
+
+# What may become of an abstract or a sentence; a claim with several faults has the first of them.
+OUTCOMES = (
+    "correct",
+    "wrong label",
+    "evidence incomplete",
+    "beyond the first three",
+    "not in gold",
+    "repeated",
+    "missed",
+)
+CORRECT, WRONG_LABEL, INCOMPLETE, BEYOND, NOT_IN_GOLD, REPEATED, MISSED = OUTCOMES
+
+EXPECTED_LINE = "one JSON object per line, with an id (a whole number or text) and evidence (an object)"
+EXPECTED_DOCUMENT = "one JSON object per line, with doc_id, title (text) and abstract (a list of texts)"
+
+Floats = npt.NDArray[np.float64]
+# Of the hosted file: of each document the label and the evidence sets, or the label and the sentences.
+Gold = dict[str, tuple[str, tuple[tuple[int, ...], ...]]]
+Prediction = dict[str, tuple[str, tuple[int, ...]]]
+
+
+# ---- Official files --------------------------------------------------------------------------------------
+
+
+def read_solution(path: str | Path) -> pd.DataFrame:
+    """Read claims with gold evidence from an official JSON-lines file, .gz or not.
+
+    Each line is an object with ``id``, ``evidence`` and anything else (``claim``, ``cited_doc_ids``).
+
+    Returns
+    -------
+    DataFrame
+        ``claim_id``, ``evidence``, as the hosted file takes them (it checks the evidence), and ``claim``, the
+        claim's text where the line has one.  All are text.
+
+    Raises
+    ------
+    HostError
+        A line is wrong.
+    """
+    return _read_claims(path, HostError)
+
+
+def read_submission(path: str | Path) -> pd.DataFrame:
+    """Read predictions from a leaderboard submission: as `read_solution`, with `SubmissionRejected`."""
+    return _read_claims(path, SubmissionRejected).drop(columns="claim")
+
+
+def _read_claims(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
+    rows = _read_lines(path, _claim, EXPECTED_LINE, error)
+    return pd.DataFrame(rows, columns=["claim_id", "evidence", "claim"], dtype=object)
+
+
+def _claim(line: dict[str, Any]) -> tuple[str, str, str | None]:
+    """Id, evidence and text of a claim."""
+    shown = hosted.module("scifact").shown
+    lacking = [key for key in ("id", "evidence") if key not in line]
+    if lacking:
+        raise ValueError(f"no {' and no '.join(lacking)}")
+    number, evidence, text = line["id"], line["evidence"], line.get("claim")
+    if type(number) is float and number.is_integer():
+        number = int(number)
+    if type(number) not in (int, str):
+        raise ValueError(f"id is {shown(number)}")
+    if type(evidence) is not dict:
+        raise ValueError(f"evidence is {shown(evidence)}")
+    try:
+        str(number).encode()
+    except UnicodeEncodeError:
+        raise ValueError("an id with half a character") from None
+    return str(number), json.dumps(evidence), text if type(text) is str else None
+
+
+def _read_lines(
+    path: str | Path, read: Callable[[dict[str, Any]], Any], expected: str, error: type[ToolError]
+) -> list[Any]:
+    """What `read` makes of the object in each line of a file, but for empty lines."""
+    parse_object = hosted.module("scifact").parse_object
+    results, faults = [], []
+    # Only "\n" ends a line of JSON; str.splitlines knows others, which texts may contain.
+    for number, line in enumerate(read_text(path, error).split("\n"), start=1):
+        if line.strip():
+            try:
+                results.append(read(parse_object(line)))
+            except ValueError as fault:
+                faults.append(f"line {number} ({fault})")
+    if faults:
+        where = f"Wrong in {counted(len(faults), 'line')}: {listed(faults, 1)}"
+        raise error(f"{Path(path).name}: expected {expected}. {where}")
+    return results
+
+
+def texts(evaluation: Any, path: Path | None = None) -> dict[str, str]:
+    """What the report shows of each claim: its text and the abstracts that either side names.
+
+    Parameters
+    ----------
+    evaluation : `podium.scoring.Evaluation`
+        The claims' texts are in its solution's column ``claim``, if it has one.
+    path : the official corpus, JSON lines with ``doc_id``, ``title`` and ``abstract``, a list of sentences
+
+    Raises
+    ------
+    UsageError
+        A line is wrong, or the corpus has none of the abstracts.
+    """
+    rows: pd.DataFrame = evaluation.explanation.rows
+    named = set(rows["abstract"].dropna())
+    corpus: dict[str, tuple[str, list[str]]] = {}
+    if path is not None:
+        documents = _read_lines(path, _document, EXPECTED_DOCUMENT, UsageError)
+        corpus = {document: content for document, content in documents if document in named}
+        if named and not corpus:
+            raise UsageError(f"{path} has none of the {len(named):,} abstracts that gold and predictions name")
+    solution = evaluation.solution
+    paragraphs: dict[str, list[str]] = {}
+    if "claim" in solution.frame:
+        claims = solution.frame["claim"][solution.rows["All"]]
+        for item, claim in zip(evaluation.prepared.item_of_row.tolist(), claims.tolist()):
+            if isinstance(claim, str):
+                paragraphs[evaluation.prepared.items[item]] = [f"Claim: {claim}"]
+    known = rows[rows["abstract"].isin(list(corpus))]
+    for (claim_id, document), of_abstract in known.groupby(["claim_id", "abstract"], sort=False):
+        title, sentences = corpus[str(document)]
+        marks: dict[Any, list[str]] = {}
+        for side, sentence, outcome in of_abstract[["side", "sentence", "outcome"]].itertuples(index=False):
+            key = None if pd.isna(sentence) else int(sentence)
+            marks.setdefault(key, []).append(f"{'predicted' if side == 'prediction' else 'gold'}: {outcome}")
+        lines = [f"Abstract {document}: {title}{_marked(marks.get(None))}"]
+        lines += [f"{n}. {text.strip()}{_marked(marks.get(n))}" for n, text in enumerate(sentences)]
+        paragraphs.setdefault(str(claim_id), []).append("\n".join(lines))
+    return {claim_id: "\n\n".join(parts) for claim_id, parts in paragraphs.items()}
+
+
+def _document(line: dict[str, Any]) -> tuple[str, tuple[str, list[str]]]:
+    """Id, title and sentences of an abstract in the corpus."""
+    shown = hosted.module("scifact").shown
+    kinds: dict[str, tuple[type, ...]] = {"doc_id": (int, str), "title": (str,), "abstract": (list,)}
+    for key, kind in kinds.items():
+        if type(line.get(key)) not in kind:
+            raise ValueError(f"{key} is {shown(line.get(key))}")
+    for sentence in line["abstract"]:
+        if type(sentence) is not str:
+            raise ValueError(f"{shown(sentence)} among the sentences")
+    return str(line["doc_id"]), (line["title"], line["abstract"])
+
+
+def _marked(marks: list[str] | None) -> str:
+    return f" [{', '.join(marks)}]" if marks else ""
+
+
+def official_json(measures: Mapping[str, float]) -> dict[str, float]:
+    """What the leaderboard's evaluator writes to its metrics.json: the twelve measures, on one level.
+
+    Examples
+    --------
+    >>> official_json({"score": 0.5, "abstract_label_only_precision": 0.5})
+    {'abstract_label_only_precision': 0.5}
+    """
+    return {name: value for name, value in measures.items() if name != "score"}
+
+
+# ---- What became of everything ---------------------------------------------------------------------------
+
+
+def explain(metric: Metric, prepared: Any, submission: pd.DataFrame, statistics: Floats) -> "Explanation":
+    """The explanation of a submission's score, by the contract of `podium.companions`."""
+    return Explanation(metric, prepared, submission, statistics)
+
+
+class Explanation:
+    """What led to a score.
+
+    Parameters
+    ----------
+    metric : the hosted file
+    prepared : what its `prepare` made of the solution
+    submission : DataFrame
+    statistics : (claims, 8) float, see the hosted file's `count`
+    """
+
+    def __init__(self, metric: Metric, prepared: Any, submission: pd.DataFrame, statistics: Floats) -> None:
+        self.metric = metric
+        self.prepared = prepared
+        self.submission = submission
+        self.totals: list[int] = statistics.sum(axis=0).astype(np.int64).tolist()
+
+    @functools.cached_property
+    def predictions(self) -> list[Prediction]:
+        """The submission's answers, in the order of the items."""
+        answers: list[Prediction] = self.prepared.read(self.submission, lambda gold, predicted: predicted)
+        return answers
+
+    @property
+    def counts(self) -> pd.DataFrame:
+        """Relevant, retrieved and correct (columns) of each credit (index), over all claims."""
+        abstracts, sentences, correct = self.totals[0:2], self.totals[2:4], self.totals[4:]
+        numbers = [
+            [*unit, credit] for unit, credit in zip((abstracts, abstracts, sentences, sentences), correct)
+        ]
+        return pd.DataFrame(
+            numbers, index=list(self.metric.CREDITS), columns=["relevant", "retrieved", "correct"]
+        )
+
+    @functools.cached_property
+    def claims(self) -> pd.DataFrame:
+        """One row per claim and abstract that either side names, or per claim of which neither names any.
+
+        Columns
+        -------
+        claim_id, abstract : the ids; abstract is None where neither side names any
+        gold_label, predicted_label : None where the side does not name the abstract
+        outcome : see `rows`
+        relevant, retrieved : number of gold and of predicted sentences
+        label_only, rationalized : the abstract earns it, 1 or 0
+        selection, sentence_label : number of sentences that earn it
+        """
+        rows: list[tuple[Any, ...]] = []
+        for claim_id, gold, predicted in self._claims():
+            for document, truth, answer in _abstracts(gold, predicted):
+                numbers = self.metric.count(
+                    {} if truth is None else {document: truth}, {} if answer is None else {document: answer}
+                )
+                labels = truth and truth[0], answer and answer[0]
+                rows.append((claim_id, document, *labels, self._outcome(truth, answer), *numbers[2:]))
+            if not gold and not predicted:
+                rows.append((claim_id, None, None, None, CORRECT, 0, 0, 0, 0, 0, 0))
+        texts = ["claim_id", "abstract", "gold_label", "predicted_label", "outcome"]
+        numbered = ["relevant", "retrieved", "label_only", "rationalized", "selection", "sentence_label"]
+        return pd.DataFrame(rows, columns=texts + numbered, dtype=object).astype(dict.fromkeys(numbered, int))
+
+    @functools.cached_property
+    def rows(self) -> pd.DataFrame:
+        """One row per claim, and per predicted and gold abstract and sentence: what became of it.
+
+        Columns
+        -------
+        level : "claim", "abstract" or "sentence"
+        side : "prediction" or "truth"; of a claim "prediction", the answer to it
+        claim_id, abstract, sentence : the ids and the index, None where the level has none
+        label : of an abstract and of its sentences
+        place : of a predicted sentence, its place in the list, from 1
+        evidence_set : of a gold sentence and of the prediction of one, the number of its set, from 1
+        outcome : one of `OUTCOMES`
+            of an abstract
+                "correct": it earns abstract_rationalized;
+                "wrong label";
+                "evidence incomplete": the label is right, but no gold set is listed as a whole;
+                "beyond the first three": one is, but not among the first k sentences;
+                "not in gold"; or, of the gold, "missed"
+            of a sentence, all of which count, wherever they stand in the list
+                "correct": it earns sentence_label;
+                "wrong label": it earns sentence_selection only;
+                "evidence incomplete": its gold set is not listed as a whole;
+                "not in gold": no gold set of the claim holds it;
+                "repeated": it stands in the list before; or, of the gold, "missed": it is not listed
+            of a claim
+                the first of these, but "correct", that is the outcome of one of its abstracts; "correct"
+                where there is none: each gold abstract is found and nothing else is predicted
+        """
+        rows: list[tuple[Any, ...]] = []
+        for claim_id, gold, predicted in self._claims():
+            abstracts = list(_abstracts(gold, predicted))
+            outcomes = [self._outcome(truth, answer) for _, truth, answer in abstracts]
+            worst = min(
+                (outcome for outcome in outcomes if outcome != CORRECT), key=OUTCOMES.index, default=CORRECT
+            )
+            rows.append(("claim", "prediction", claim_id, None, None, None, None, None, worst))
+            for (document, truth, answer), outcome in zip(abstracts, outcomes):
+                for side, of_side in (("prediction", answer), ("truth", truth)):
+                    if of_side is not None:
+                        rows.append(
+                            ("abstract", side, claim_id, document, None, of_side[0], None, None, outcome)
+                        )
+                for row in self._sentences(truth, answer):
+                    rows.append(("sentence", row[0], claim_id, document, *row[1:]))
+        columns = ["level", "side", "claim_id", "abstract", "sentence", "label", "place", "evidence_set"]
+        table = pd.DataFrame(rows, columns=[*columns, "outcome"], dtype=object)
+        return table.astype(dict.fromkeys(("sentence", "place", "evidence_set"), "Int64"))
+
+    def _claims(self) -> Iterable[tuple[str, Gold, Prediction]]:
+        return zip(self.prepared.items, self.prepared.gold, self.predictions)
+
+    def _outcome(self, truth: Any, answer: Any) -> str:
+        """What became of an abstract, None on the side that does not name it."""
+        if answer is None:
+            return MISSED
+        if truth is None:
+            return NOT_IN_GOLD
+        right_label, rationalized, selected, _ = self.metric.judge(truth, answer)
+        if not right_label:
+            return WRONG_LABEL
+        if not selected:
+            return INCOMPLETE
+        return CORRECT if rationalized else BEYOND
+
+    def _sentences(self, truth: Any, answer: Any) -> Iterator[tuple[Any, ...]]:
+        """Side, sentence, label, place, evidence set and outcome of an abstract's sentences."""
+        gold_label, sets = truth or (None, ())
+        label, sentences = answer or (None, ())
+        number = {sentence: n for n, of_set in enumerate(sets, start=1) for sentence in of_set}
+        complete = {sentence for of_set in self.metric.complete_sets(sets, sentences) for sentence in of_set}
+
+        def outcome(sentence: int) -> str:
+            if sentence not in complete:
+                return INCOMPLETE
+            return CORRECT if label == gold_label else WRONG_LABEL
+
+        seen: set[int] = set()
+        for place, sentence in enumerate(sentences, start=1):
+            became = REPEATED if sentence in seen else outcome(sentence) if sentence in number else NOT_IN_GOLD
+            seen.add(sentence)
+            yield "prediction", sentence, label, place, number.get(sentence), became
+        for sentence, n in number.items():
+            yield "truth", sentence, gold_label, None, n, outcome(sentence) if sentence in seen else MISSED
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """Which column of `rows` tells what."""
+        return {"item": "claim_id", "label": "label", "outcome": "outcome"}
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The counts with the twelve measures; how many claims, abstracts and sentences had which outcome."""
+        counts = self.counts
+        measures = self.metric.precision_recall_f1(*counts.to_numpy().T)
+        of_credit = counts.assign(precision=measures[:, 0], recall=measures[:, 1], f1=measures[:, 2])
+        numbers = self.rows.groupby(["level", "side"])["outcome"].value_counts()
+        columns = {
+            "claims": ("claim", "prediction"),
+            "predicted_abstracts": ("abstract", "prediction"),
+            "gold_abstracts": ("abstract", "truth"),
+            "predicted_sentences": ("sentence", "prediction"),
+            "gold_sentences": ("sentence", "truth"),
+        }
+        outcomes = {
+            name: [int(numbers.get((*key, outcome), 0)) for outcome in OUTCOMES]
+            for name, key in columns.items()
+        }
+        return {
+            "Measures": of_credit.rename_axis("credit").reset_index(),
+            "Outcomes": pd.DataFrame({"outcome": OUTCOMES, **outcomes}),
+        }
+
+    @property
+    def notices(self) -> list[str]:
+        """Nothing predicted; credit lost by the order of the sentences; sentences repeated."""
+        predicted = self.rows[self.rows["side"] == "prediction"]
+        numbers = Counter(zip(predicted["level"], predicted["outcome"]))
+        notices = []
+        if not any(self.predictions):
+            notices.append("the submission predicts no evidence: its precision is 0 / 0, counted as 0")
+        if beyond := numbers["abstract", BEYOND]:
+            notices.append(
+                f"{counted(beyond, 'abstract')} with the right label and a whole evidence set, but not among "
+                f"the first {self.metric.FIRST_SENTENCES} sentences listed: the surest sentences belong first"
+            )
+        if repeated := numbers["sentence", REPEATED]:
+            notices.append(f"{counted(repeated, 'sentence')} listed before in the same list, counted as wrong")
+        return notices
+
+
+def _abstracts(gold: Gold, predicted: Prediction) -> Iterator[tuple[str, Any, Any]]:
+    """Each abstract that either side names, those of the gold first, and what each side says of it, or None."""
+    for document in dict.fromkeys([*gold, *predicted]):
+        yield document, gold.get(document), predicted.get(document)

@@ -1,0 +1,822 @@
+"""What became of every tweet under the TREC-IS metrics, the track's own files, and files for Kaggle.
+
+The stages are those of the hosted file that is given (see `metrics/trec_is.py`).
+"""
+
+import functools
+import json
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium import hosted
+from podium import statistics as sufficient
+from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
+from podium.files import read_text
+from podium.hosted import Metric
+from podium.wording import counted, listed
+
+__all__ = [
+    "CASES",
+    "TABLE_1",
+    "TEXT_COLUMNS",
+    "Explanation",
+    "OfficialFileWarning",
+    "explain",
+    "kaggle_submission",
+    "read_solution",
+    "read_submission",
+    "sample_submission",
+    "texts",
+]
+
+# As numbers, ids of tweets would lose digits.
+TEXT_COLUMNS = ("tweet_id", "event_id", "categories", "text")
+
+# Where Table 1 of the memo has a measure.
+TABLE_1 = {
+    "accumulated_alert_worth": "Accumulated Alert Worth, All",
+    "high_priority_worth": "Accumulated Alert Worth, High Priority",
+    "info_type_f1_actionable": "Info. Type Positive F1, Actionable",
+    "info_type_f1_all": "Info. Type Positive F1, All",
+    "info_type_accuracy_all": "Info. Type Accuracy, All",
+    "priority_mse_actionable": "Priority RMSE, Actionable",
+    "priority_mse_all": "Priority RMSE, All",
+}
+
+# What becomes of a tweet, and the equation that gives its worth.
+CASES = {"true alert": "(1)", "missed alert": "(1)", "false alert": "(5)", "no alert": "(5)", "missing": None}
+IGNORED = "ignored"
+
+EVENTS_SHOWN = 20
+TRACE_WIDTH = 40
+TRACE_TITLE = (
+    "Trust along each ranking (delta: tenths that the next false alert costs, X all; "
+    "worth: 0 at its lowest, 9 at its highest)"
+)
+NAMES_SHOWN = 20
+TOPICS = ".topics"
+ENCODING = "iso-8859-1"  # of some of the track's files
+
+EXPECTED_LABELS = "a label file of the track: JSON with events, their eventid and tweets"
+EXPECTED_RUN = 'lines of: event Q0 tweet rank score ["Type-A","Type-B"] tag, separated by tabs or spaces'
+EXPECTED_TWEETS = "one JSON object per line, with the id and the text of a tweet"
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+# ---- Official files --------------------------------------------------------------------------------------
+
+
+class OfficialFileWarning(UserWarning):
+    """What was left out of official files, or united."""
+
+
+def read_solution(path: str | Path) -> pd.DataFrame:
+    """Read the track's label files: JSON, with the fields of 2018 to 2020 or those of 2021, .gz or not.
+
+    The rows of a tweet are united: all their types, the highest priority, the event that comes first.  Events
+    that were labelled in parts A to E ("fireYMM2016A") are one event again.  Annotations that are not among the
+    25 types are left out.
+
+    Parameters
+    ----------
+    path : a label file, or a folder of such, read in the order of their names
+        In a folder, the ontology (JSON with ``informationTypes``) is passed over, and with a topics file
+        (``*.topics``) an event that the labels call by its number gets the name of its dataset.
+
+    Returns
+    -------
+    DataFrame, one row per tweet, in the files' order
+        ``tweet_id``, ``event_id``, ``priority``, ``categories``; and ``text``, where a file has texts.
+
+    Raises
+    ------
+    HostError
+        A file is no label file.
+
+    Warns
+    -----
+    OfficialFileWarning
+        Annotations were left out, or parts of events united.
+    """
+    metric, path = hosted.module("trec_is"), Path(path)
+    datasets = _datasets(path, HostError)
+    rows: dict[str, _Labelled] = {}
+    unlisted: Counter[str] = Counter()
+    parts: dict[str, str] = {}
+    for file in _files(path, "label files (.json)", lambda name: name.endswith(".json"), HostError):
+        content = _read_json(file)
+        if path.is_dir() and isinstance(content, dict) and "informationTypes" in content:
+            continue
+        try:
+            labels = list(_labels(metric, content, unlisted))
+        except ValueError as fault:
+            raise HostError(f"{file.name}: expected {EXPECTED_LABELS}; {fault}") from None
+        for label in labels:
+            event = datasets.get(label.event, label.event)
+            if re.search(r"\d[A-E]$", event):
+                parts[event], event = event[:-1], event[:-1]
+            known = rows.get(label.tweet)
+            rows[label.tweet] = label._replace(event=event) if known is None else known.united(label)
+    if parts:
+        _warn(f"{counted(len(parts), 'part')} of events united: {', '.join(sorted(set(parts.values())))}")
+    if unlisted:
+        left_out = listed([metric._short(name) for name in sorted(unlisted)], NAMES_SHOWN)
+        _warn(
+            f"{counted(unlisted.total(), 'annotation')} of the labels left out, being none of the "
+            f"{len(metric.INFORMATION_TYPES)} types: {left_out}"
+        )
+    names = {number: name for name, number in metric.PRIORITIES.items()}
+    frame = pd.DataFrame(
+        {
+            "tweet_id": [*rows],
+            "event_id": [label.event for label in rows.values()],
+            "priority": [names[label.priority] for label in rows.values()],
+            "categories": _type_texts(
+                metric, np.array([label.types for label in rows.values()], dtype=np.int64)
+            ),
+        }
+    )
+    if any(label.text for label in rows.values()):
+        frame["text"] = [label.text for label in rows.values()]
+    return frame
+
+
+def read_submission(path: str | Path) -> pd.DataFrame:
+    """Read a run of the track: lines of ``event Q0 tweet rank score ["Type-A","Type-B"] tag``, .gz or not.
+
+    Fields are separated by tabs or spaces, the types quoted by " or '.  Empty lines and what follows the types
+    do not count.
+
+    Parameters
+    ----------
+    path : a run file, or a folder of a run's files
+        With a topics file (``*.topics``) in the folder, an event that the run calls by its number gets the
+        name of its dataset; without one, the hosted file infers what is meant from the tweets.
+
+    Returns
+    -------
+    DataFrame, one row per line
+        ``tweet_id``, ``event_id``, ``rank``, ``priority``, ``categories``.  A column with something in it that
+        is not a number stays text, for the error message.
+
+    Raises
+    ------
+    SubmissionRejected
+        There are lines of another form.
+    """
+    path = Path(path)
+    datasets = _datasets(path, SubmissionRejected)
+    rows: list[tuple[str, str, str, str, str]] = []
+    for file in _files(path, "files of a run", lambda name: not name.endswith(TOPICS), SubmissionRejected):
+        rows += _run_rows(file)
+    tweet_id, event_id, rank, priority, categories = map(list, zip(*rows))
+    return pd.DataFrame(
+        {
+            "tweet_id": tweet_id,
+            "event_id": [datasets.get(event, event) for event in event_id],
+            "rank": _as_numbers(rank),
+            "priority": _as_numbers(priority),
+            "categories": categories,
+        }
+    )
+
+
+class _Labelled(NamedTuple):
+    """What label files say of a tweet."""
+
+    tweet: str
+    event: str
+    priority: float
+    types: int
+    text: str | None
+
+    def united(self, other: "_Labelled") -> "_Labelled":
+        """With another row of the same tweet."""
+        return self._replace(
+            priority=max(self.priority, other.priority),
+            types=self.types | other.types,
+            text=self.text or other.text,
+        )
+
+
+def _files(path: Path, what: str, is_one: Callable[[str], bool], error: type[ToolError]) -> list[Path]:
+    """The file, or those in the folder whose names, without .gz, are right."""
+    if not path.is_dir():
+        return [path]
+    files = [file for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith(".")]
+    files = [file for file in files if is_one(file.name.removesuffix(".gz"))]
+    if not files:
+        raise error(f"{path}: expected {what} in the folder, found none")
+    return files
+
+
+def _datasets(path: Path, error: type[ToolError]) -> dict[str, str]:
+    """The dataset of each event's number, from the topics files of a folder."""
+    datasets: dict[str, str] = {}
+    for file in sorted(path.glob(f"*{TOPICS}*")) if path.is_dir() else []:
+        topics = re.findall(r"<top>(.*?)</top>", read_text(file, error, ENCODING), re.DOTALL)
+        for topic in topics:
+            fields = dict(re.findall(r"<(num|dataset)>\s*(\S*?)\s*</\1>", topic))
+            if len(fields) == 2:
+                datasets[fields["num"]] = fields["dataset"]
+        if not topics:
+            raise error(f"{file.name}: expected topics, <top> with <num> and <dataset>, found none")
+    return datasets
+
+
+def _read_json(file: Path) -> Any:
+    try:
+        return json.loads(read_text(file, HostError, ENCODING))
+    except (ValueError, RecursionError) as fault:
+        raise HostError(f"{file.name}: expected {EXPECTED_LABELS}; it is not JSON ({fault})") from None
+
+
+def _labels(metric: Metric, content: Any, unlisted: Counter[str]) -> Iterator[_Labelled]:
+    """What a label file says of each of its tweets; counts the annotations that are no types.
+
+    Raises
+    ------
+    ValueError
+    """
+    bits: dict[str, int] = {}
+    for number, event in enumerate(_field(content, "the file", list, "events"), 1):
+        event_id = str(_field(event, f"event number {number}", (str, int), "eventid"))
+        event_name = f"event {metric._quoted(event_id)}"
+        for position, tweet in enumerate(_field(event, event_name, list, "tweets"), 1):
+            where = f"tweet number {position} of {event_name}"
+            tweet_id = str(_field(tweet, where, (str, int), "postID"))
+            priority = _field(tweet, where, str, "priority", "postPriority")
+            if priority not in metric.PRIORITIES:
+                found = metric._quoted(priority)
+                raise ValueError(f"{where} has the priority {found}, not {', '.join(metric.PRIORITIES)}")
+            types = 0
+            for name in _field(tweet, where, list, "categories", "postCategories"):
+                if not isinstance(name, str):
+                    raise ValueError(f"{where} has the category {metric._quoted(name)}, which is no text")
+                if name not in bits:
+                    (found,), (unknown,) = metric.parse_types([name])
+                    bits[name] = 0 if unknown or name.split() != [name] else int(found)
+                types |= bits[name]
+                if not bits[name]:
+                    unlisted[name] += 1
+            text = tweet.get("text", tweet.get("postText"))
+            known = text if isinstance(text, str) else None
+            yield _Labelled(tweet_id, event_id, metric.PRIORITIES[priority], types, known)
+
+
+def _field(entry: Any, where: str, kind: type | tuple[type, ...], *names: str) -> Any:
+    """The value that a JSON object has under one of the names."""
+    if isinstance(entry, dict):
+        for name in names:
+            if isinstance(entry.get(name), kind) and not isinstance(entry[name], bool):
+                return entry[name]
+    raise ValueError(f"{where} lacks {' or '.join(names)}, {'a list' if kind is list else 'text'}")
+
+
+def _run_rows(file: Path) -> list[tuple[str, str, str, str, str]]:
+    """Tweet, event, rank, score and types of each line of a run file."""
+    metric = hosted.module("trec_is")
+    rows: list[tuple[str, str, str, str, str]] = []
+    faults: list[str] = []
+    lists: dict[str, str | None] = {}
+    for number, line in enumerate(read_text(file, SubmissionRejected, ENCODING).split("\n"), 1):
+        words = line.split(None, 5)
+        if not words:
+            continue
+        literal = words[5][: words[5].find("]") + 1] if len(words) == 6 else ""
+        if literal not in lists:
+            lists[literal] = _read_list(literal)
+        types = lists[literal]
+        if types is None:
+            faults.append(f"line {number} ({metric._quoted(line.strip())})")
+        else:
+            rows.append((words[2], words[0], words[3], words[4], types))
+    if faults or not rows:
+        found = f"Wrong in {counted(len(faults), 'line')}: {listed(faults, 1)}" if faults else "It has no lines"
+        raise SubmissionRejected(f"{metric._short(file.name)}: expected {EXPECTED_RUN}. {found}")
+    return rows
+
+
+def _read_list(literal: str) -> str | None:
+    """The names in a list like ["Type-A","Type-B"], separated by spaces; None if it is no such list."""
+    try:
+        names = json.loads(literal.replace("'", '"'))
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(names, list) and all(isinstance(name, str) and name.split() == [name] for name in names):
+        return " ".join(names)
+    return None
+
+
+def _as_numbers(texts: list[str]) -> list[str] | list[float]:
+    """The texts as numbers if all of them are."""
+    numbers = [hosted.module("trec_is")._number(text) for text in texts]
+    return texts if np.isnan(numbers).any() else numbers
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, OfficialFileWarning, stacklevel=3)
+
+
+def _type_texts(metric: Metric, types: Ints) -> npt.NDArray[np.object_]:
+    """Sets of types as their full names, separated by spaces, (n,)."""
+    codes, distinct = pd.factorize(types)
+    names = np.array(metric.INFORMATION_TYPES)
+    texts = [" ".join(names[members]) for members in metric.set_members(np.asarray(distinct))]
+    named: npt.NDArray[np.object_] = np.array(texts, dtype=object)[codes]
+    return named
+
+
+# ---- Files for Kaggle ------------------------------------------------------------------------------------
+
+
+def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.DataFrame:
+    """A run as a file that Kaggle accepts even where it aligns rows: one row per labelled tweet.
+
+    Tweets without a label are left out; a space stands for no types, because Kaggle takes an empty cell for a
+    missing value.  A labelled tweet that the run lacks gets the last rank, priority 0.25 and no types.
+
+    Parameters
+    ----------
+    submission, solution : DataFrame
+        As `read_submission` and `read_solution` return them; the first column of the solution has the ids.
+
+    Returns
+    -------
+    DataFrame, in the order of the solution
+        The ids, ``rank``, ``priority``, ``categories``.
+
+    Raises
+    ------
+    SubmissionRejected, HostError
+        As scoring does; also where the solution has a tweet in several rows.
+
+    Warns
+    -----
+    OfficialFileWarning
+        The run lacks labelled tweets.  As rows, those labelled High or Critical are missed alerts, worth -1
+        instead of 0.
+    """
+    metric = hosted.module("trec_is")
+    row_id = _row_id(solution)
+    with hosted.errors_explained():
+        # A measure that every solution defines.
+        prepared = metric.prepare(solution, row_id, measure="info_type_f1_all")
+        run = prepared.read(submission)
+    number = {tweet: position for position, tweet in enumerate(prepared.tweet_ids)}
+    row = metric.rows_that_count(run, prepared.truths)[
+        [number[metric._as_text(tweet)] for tweet in solution[row_id]]
+    ]
+    if (row < 0).any():
+        _warn(
+            f"{counted(int((row < 0).sum()), 'labelled tweet')} not in the run: rows of priority 0.25 without "
+            "types; those labelled High or Critical count as missed alerts"
+        )
+    last = run.rank.max(initial=0.0) + 1
+    return pd.DataFrame(
+        {
+            row_id: solution[row_id].to_numpy(),
+            "rank": np.append(run.rank, last)[row].astype(np.int64),
+            "priority": np.append(run.score, metric.PRIORITIES["Low"])[row],
+            "categories": np.append(_type_texts(metric, run.types), "")[row],
+        }
+    ).replace({"categories": {"": " "}})
+
+
+def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
+    """A submission to show its form: every tweet Other-Irrelevant, priority 0.5, ranked as in the solution.
+
+    Raises
+    ------
+    HostError
+        The solution has a tweet in several rows.
+    """
+    row_id = _row_id(solution)
+    return pd.DataFrame(
+        {
+            row_id: solution[row_id].to_numpy(),
+            "rank": (solution.groupby("event_id", sort=False).cumcount() + 1).to_numpy(),
+            "priority": 0.5,
+            "categories": "Other-Irrelevant",
+        }
+    )
+
+
+def _row_id(solution: pd.DataFrame) -> str:
+    """The name of the column of ids, in which none is repeated."""
+    row_id = str(solution.columns[0])
+    repeated = solution[row_id][solution[row_id].duplicated()]
+    if len(repeated):
+        raise HostError(
+            f"{row_id}: expected each tweet once in the solution, found {counted(len(repeated), 'row')} of "
+            f"tweets that were there before: {listed(repeated.tolist())}"
+        )
+    return row_id
+
+
+# ---- What became of every tweet --------------------------------------------------------------------------
+
+
+def explain(metric: Metric, prepared: Any, submission: pd.DataFrame, statistics: Floats) -> "Explanation":
+    """The explanation of a submission's score, by the contract of `podium.companions`."""
+    return Explanation(metric, prepared, submission, statistics)
+
+
+class Explanation:
+    """What led to a score.
+
+    Parameters
+    ----------
+    metric : the hosted file
+    prepared : what its `prepare` made of the solution
+    submission : DataFrame
+    statistics : (events, 104) float, see the hosted file's `Prepared.statistics`
+    """
+
+    def __init__(self, metric: Metric, prepared: Any, submission: pd.DataFrame, statistics: Floats) -> None:
+        self.metric = metric
+        self.prepared = prepared
+        self.submission = submission
+        self.statistics = statistics
+        self.totals: Floats = statistics.sum(axis=0)
+
+    @functools.cached_property
+    def run(self) -> Any:
+        """The submission, checked."""
+        return self.prepared.read(self.submission)
+
+    @functools.cached_property
+    def visits(self) -> Any:
+        """Every labelled tweet as it was visited."""
+        return self.prepared.visit(self.run)
+
+    @functools.cached_property
+    def types(self) -> pd.DataFrame:
+        """One row per information type, over all tweets.
+
+        Columns: information_type; actionable; tweets (that the assessors gave the type); tp, fp, fn, tn;
+        precision (NaN if never predicted), recall (NaN if never labelled), f1 (0 where undefined), accuracy;
+        mse and rmse of the priority of its tweets (NaN if never labelled).
+        """
+        metric = self.metric
+        tp, fp, fn, squared_error = self.totals[4:].reshape(4, -1)
+        number = len(self.visits.row)
+        mse = metric.mse_of_each(squared_error, tp, fn)
+        counts = {"tweets": tp + fn, "tp": tp, "fp": fp, "fn": fn, "tn": number - tp - fp - fn}
+        return pd.DataFrame(
+            {
+                "information_type": metric.INFORMATION_TYPES,
+                "actionable": metric.IS_ACTIONABLE,
+                **{name: values.astype(np.int64) for name, values in counts.items()},
+                "precision": metric._ratio(tp, tp + fp),
+                "recall": metric._ratio(tp, tp + fn),
+                "f1": metric.f1_of_each(tp, fp, fn),
+                "accuracy": metric.accuracy_of_each(fp, fn, np.float64(number)),
+                "mse": mse,
+                "rmse": np.sqrt(mse),
+            }
+        )
+
+    @functools.cached_property
+    def events(self) -> pd.DataFrame:
+        """One row per event, in the order of ``prepared.items``.
+
+        Columns: event_id; tweets, and how many of them are high (High or Critical), low (Low or Medium) and
+        missing (from the run); true_alerts, missed_alerts, false_alerts, no_alerts; highest_delta;
+        contribution (to accumulated_alert_worth, of which the events' contributions are the sum); then all
+        measures of the event alone (NaN where undefined).
+        """
+        event, number = self.visits.truths.event, len(self.prepared.items)
+        cases = np.bincount(event * len(CASES) + self._case, minlength=number * len(CASES))
+        true_alerts, missed_alerts, false_alerts, no_alerts, missing = cases.reshape(number, -1).T
+        first = np.searchsorted(event, np.arange(number))
+        return pd.DataFrame(
+            {
+                "event_id": self.prepared.items,
+                "tweets": np.bincount(event),
+                "high": self.statistics[:, 0].astype(np.int64),
+                "low": self.statistics[:, 2].astype(np.int64),
+                "missing": missing,
+                "true_alerts": true_alerts,
+                "missed_alerts": missed_alerts,
+                "false_alerts": false_alerts,
+                "no_alerts": no_alerts,
+                "highest_delta": np.maximum.reduceat(np.where(self._ranked, self.visits.delta, 0), first),
+                "contribution": np.bincount(event, self._contribution),
+                **self.metric.all_measures(self.statistics),
+            }
+        )
+
+    @functools.cached_property
+    def rows(self) -> pd.DataFrame:
+        """One row per labelled tweet in the order of its visit, then one per row of the run that is ignored.
+
+        Columns
+        -------
+        tweet_id, event_id : as text; of a labelled tweet the solution's event
+        rank, score : the run's, `score` normalised if that was asked for; NaN if missing
+        priority : the assessor's
+        true_types, run_types : the types of assessor and run by their full names
+        case : "true alert" or "missed alert" (labelled High or Critical); "false alert" or "no alert"
+            (labelled Low or Medium); "missing" from the run; "ignored": a tweet without a label, or its
+            row in another event's list than the one that counts
+        equation : "(1)" or "(5)", which gives the worth
+        delta : δ at that moment: false alerts in the event since its last true alert
+        actionable_score, other_score : ActCScore (2) and NActCScore (3)
+        worth : from -1 to 1
+        contribution : the worth's part of accumulated_alert_worth, which is their sum (6)
+        accumulated_worth : sum of the contributions in this event so far
+        squared_error : of the priority
+        """
+        metric, prepared, visits, run = self.metric, self.prepared, self.visits, self.run
+        names = {number: name for name, number in metric.PRIORITIES.items()}
+        labelled = pd.DataFrame(
+            {
+                "tweet_id": np.array(prepared.tweet_ids, dtype=object)[visits.tweet],
+                "event_id": np.array(prepared.items, dtype=object)[visits.truths.event],
+                "rank": np.append(run.rank, np.nan)[visits.row],
+                "score": np.append(run.score, np.nan)[visits.row],
+                "priority": [names[number] for number in visits.truths.priority.tolist()],
+                "true_types": _type_texts(metric, visits.truths.types),
+                "run_types": _type_texts(metric, visits.types),
+                "case": np.array([*CASES], dtype=object)[self._case],
+                "equation": np.array([*CASES.values()], dtype=object)[self._case],
+                "delta": np.where(self._ranked, visits.delta, np.nan),
+                "actionable_score": np.where(self._ranked, visits.act_c_score, np.nan),
+                "other_score": np.where(self._ranked, visits.n_act_c_score, np.nan),
+                "worth": visits.worth,
+                "contribution": self._contribution,
+                "accumulated_worth": self._accumulated,
+                "squared_error": visits.squared_error,
+            }
+        )
+        others = np.setdiff1d(np.arange(len(run.tweet)), visits.row)
+        ignored = pd.DataFrame(
+            {
+                "tweet_id": self._texts_of_run(prepared.row_id_column_name)[others],
+                "event_id": self._texts_of_run("event_id")[others],
+                "rank": run.rank[others],
+                "score": run.score[others],
+                "run_types": _type_texts(metric, run.types[others]),
+                "case": IGNORED,
+            }
+        )
+        return pd.concat([labelled, ignored.astype({"case": object})], ignore_index=True)[[*labelled]]
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """Which column of `rows` tells what."""
+        return {"item": "event_id", "label": "priority", "outcome": "case"}
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The measures, the cases of the equations, the types, the events, and the traces of their rankings.
+
+        Of more than 20 events the 20 are shown that contribute least to accumulated_alert_worth.
+        """
+        values = sufficient.measures(self.prepared, self.statistics)
+        measures = pd.DataFrame(
+            [(name, values[name], TABLE_1.get(name)) for name in self.metric.MEASURES],
+            columns=["measure", "value", "column of Table 1"],
+        )
+        cases = pd.DataFrame(
+            {
+                "case": [*CASES],
+                "equation": [*CASES.values()],
+                "tweets": np.bincount(self._case, minlength=len(CASES)),
+                "worth": np.bincount(self._case, self.visits.worth, minlength=len(CASES)),
+                "contribution": np.bincount(self._case, self._contribution, minlength=len(CASES)),
+            }
+        )
+        shown = self.events.sort_values("contribution", kind="stable").head(EVENTS_SHOWN)
+        columns = (
+            "event_id tweets high low missing true_alerts missed_alerts false_alerts "
+            "high_priority_worth low_priority_worth contribution info_type_f1_all priority_mse_all"
+        )
+        return {
+            "Measures": measures,
+            "What became of the tweets": cases,
+            "Information types": self.types.drop(columns=["tn", "rmse"]),
+            "Events, least alert worth first": shown[columns.split()].assign(
+                event_id=[self.metric._short(text) for text in shown["event_id"]]
+            ),
+            TRACE_TITLE: self._traces(shown.index.tolist()),
+        }
+
+    @property
+    def notices(self) -> list[str]:
+        """Rows of the run that are ignored, tweets that it lacks, and whatever else may surprise."""
+        visits, run, prepared = self.visits, self.run, self.prepared
+        used = visits.row[self._ranked]
+        meant = self._meant[used]
+        elsewhere = int(((meant >= 0) & (meant != visits.truths.event[self._ranked])).sum())
+        notices = []
+        if len(used) < len(run.tweet):
+            notices.append(
+                f"{counted(len(run.tweet) - len(used), 'row')} of the run ignored: without a label, or in the "
+                "list of another event than the one that counts"
+            )
+        if len(used) < len(visits.row):
+            missing = counted(len(visits.row) - len(used), "labelled tweet")
+            notices.append(f"{missing} not in the run: no types, priority 0.25, worth 0")
+        inferred = self._inferred_names()
+        if inferred:
+            notices.append(
+                f"{counted(len(inferred), 'event')} of the run under a name that the solution lacks, taken for "
+                f"those with which they share most tweets: {listed(inferred, NAMES_SHOWN)}"
+            )
+        if elsewhere:
+            notices.append(
+                f"{counted(elsewhere, 'tweet')} in the list of another event than the solution's, which counts"
+            )
+        if prepared.normalize_priority and len(run.score) and not run.score.any():
+            notices.append("all scores of the run are equal and became 0")
+        if len(prepared.items) > EVENTS_SHOWN:
+            notices.append(f"the tables show {EVENTS_SHOWN} of {len(prepared.items):,} events")
+        return notices
+
+    @functools.cached_property
+    def _meant(self) -> Ints:
+        """The event in whose list each row of the run is, (m,), -1 for none.
+
+        A name that the solution lacks means the event with which its list shares most tweets.
+        """
+        run = self.run
+        rows = np.flatnonzero((run.named < 0) & (run.event >= 0) & (run.tweet >= 0))
+        pairs = pd.DataFrame({"name": run.event[rows], "event": self.prepared.truths.event[run.tweet[rows]]})
+        shared = pairs.value_counts().reset_index()
+        shared = shared.sort_values(["count", "event"], ascending=[False, True]).drop_duplicates("name")
+        most = np.full(int(run.event.max(initial=-1)) + 2, -1)
+        most[shared["name"]] = shared["event"]
+        meant: Ints = np.where(run.named >= 0, run.named, most[run.event])
+        return meant
+
+    def _inferred_names(self) -> list[str]:
+        """What the run's event names mean that the solution lacks, "name is event"."""
+        rows = (self.run.named < 0) & (self._meant >= 0)
+        pairs = set(zip(self._texts_of_run("event_id")[rows].tolist(), self._meant[rows].tolist()))
+        short, items = self.metric._short, self.prepared.items
+        return [f"{short(name)} is {short(items[event])}" for name, event in sorted(pairs)]
+
+    def _texts_of_run(self, column: str) -> npt.NDArray[np.object_]:
+        """A column of the submission as text, None where missing or not there, (m,)."""
+        if column not in self.submission:
+            return np.full(len(self.submission), None)
+        codes, texts = self.metric._factorize(self.submission[column])
+        values: npt.NDArray[np.object_] = np.array([*texts, None], dtype=object)[codes]
+        return values
+
+    @property
+    def _ranked(self) -> npt.NDArray[np.bool_]:
+        """Whether each visited tweet is in the run, (n,)."""
+        ranked: npt.NDArray[np.bool_] = self.visits.row >= 0
+        return ranked
+
+    @functools.cached_property
+    def _case(self) -> Ints:
+        """Index into `CASES` of every visit, (n,)."""
+        visits = self.visits
+        case: Ints = np.where(self._ranked, 2 * ~visits.truths.important + ~visits.alert, len(CASES) - 1)
+        return case
+
+    @functools.cached_property
+    def _contribution(self) -> Floats:
+        """What every visit adds to accumulated_alert_worth (6), (n,)."""
+        tweets: Floats = np.where(self.visits.truths.important, self.totals[0], self.totals[2])
+        contribution: Floats = self.visits.worth / (2 * tweets)
+        return contribution
+
+    @functools.cached_property
+    def _accumulated(self) -> Floats:
+        """Sum of the contributions in the event up to every visit, (n,)."""
+        sums = pd.Series(self._contribution).groupby(self.visits.truths.event).cumsum()
+        return np.asarray(sums, dtype=np.float64)
+
+    def _traces(self, events: list[int]) -> pd.DataFrame:
+        """δ and the accumulated worth along the rankings of some events."""
+        visits = self.visits
+        rows: list[dict[str, Any]] = []
+        for event in events:
+            first, last = np.searchsorted(visits.truths.event, [event, event + 1])
+            ranked = slice(first, first + int(self._ranked[first:last].sum()))
+            delta, accumulated = visits.delta[ranked], self._accumulated[ranked]
+            rank = self.run.rank[visits.row[ranked]]
+            highest = int(delta.max(initial=0))
+            rows.append(
+                {
+                    "event_id": self.metric._short(self.prepared.items[event]),
+                    "ranked": len(delta),
+                    "delta": delta_trace(delta),
+                    "highest": highest,
+                    "at_rank": f"{rank[delta.argmax()]:.0f}" if highest else None,
+                    "worth": worth_trace(accumulated),
+                    "lowest": accumulated.min(initial=0.0),
+                    "at_end": accumulated[-1] if len(accumulated) else 0.0,
+                }
+            )
+        return pd.DataFrame(rows)
+
+
+# ---- Traces of a ranking, in text ------------------------------------------------------------------------
+
+
+def delta_trace(delta: Ints) -> str:
+    """δ along a ranking: of each stretch the tenths of worth that a false alert costs where δ is highest.
+
+    >>> delta_trace(np.array([0, 0, 1, 2, 4, 8, 17, 18, 30, 0]))
+    '0013469XX0'
+    """
+    highest = np.maximum.reduceat(delta, _stretches(len(delta))) if len(delta) else delta
+    cost = np.minimum(np.log10(highest / 2 + 1), 1.0)
+    return "".join("0123456789X"[tenths] for tenths in np.floor(10 * cost).astype(int).tolist())
+
+
+def worth_trace(accumulated: Floats) -> str:
+    """Accumulated worth along a ranking, at the end of each stretch: 0 at its lowest, 9 at its highest.
+
+    >>> worth_trace(np.array([0.5, 1.0, -0.5, 0.25]))
+    '6904'
+    """
+    if not len(accumulated):
+        return ""
+    ends = np.append(_stretches(len(accumulated))[1:], len(accumulated)) - 1
+    height = accumulated[ends] - min(accumulated.min(), 0.0)
+    span = max(accumulated.max(), 0.0) - min(accumulated.min(), 0.0)
+    return "".join(str(round(9 * share)) for share in (height / span if span > 0 else height).tolist())
+
+
+def _stretches(length: int) -> Ints:
+    """Where the stretches begin into which a trace divides a ranking."""
+    width = min(length, TRACE_WIDTH)
+    return np.arange(width) * length // width
+
+
+# ---- Texts -----------------------------------------------------------------------------------------------
+
+
+def texts(evaluation: Any, path: Path | None = None) -> dict[str, str]:
+    """What the report shows of each event: its tweets in the order of their visit, and what became of each.
+
+    Parameters
+    ----------
+    evaluation : `podium.scoring.Evaluation`
+        Texts are in the column ``text`` of its solution or submission, if they have one.
+    path : a file of tweets, one JSON object per line, .gz or not, optional
+        With ``id_str`` or ``id``, and ``full_text`` or ``text``; in the track's own files these are in
+        ``allProperties``.
+
+    Raises
+    ------
+    UsageError
+        A line is wrong, or the file has none of the tweets.
+    """
+    rows: pd.DataFrame = evaluation.explanation.rows
+    rows = rows[rows["case"] != IGNORED]
+    of_tweets: dict[str, str] = {}
+    as_text = evaluation.solution.metric._as_text
+    for frame in (evaluation.submission, evaluation.solution.frame):
+        if "text" in frame:
+            ids = frame[evaluation.prepared.row_id_column_name]
+            pairs = zip(ids.tolist(), frame["text"].tolist())
+            of_tweets |= {as_text(tweet): text for tweet, text in pairs if isinstance(text, str)}
+    if path is not None:
+        wanted = set(rows["tweet_id"])
+        read = _read_tweets(path)
+        of_tweets |= {tweet: text for tweet, text in read if tweet in wanted}
+        if wanted.isdisjoint(of_tweets):
+            raise UsageError(f"{path}: expected texts of the solution's tweets, found none of {len(wanted):,}")
+    lines: dict[str, list[str]] = {}
+    known = rows[rows["tweet_id"].isin(list(of_tweets))]
+    for event, tweet, priority, case in known[["event_id", "tweet_id", "priority", "case"]].itertuples(
+        index=False
+    ):
+        text = " ".join(of_tweets[tweet].split())
+        lines.setdefault(event, []).append(f"{tweet} [{priority}, {case}] {text}")
+    return {event: "\n".join(of_event) for event, of_event in lines.items()}
+
+
+def _read_tweets(path: Path) -> Iterator[tuple[str, str]]:
+    """Id and text of each tweet of a file."""
+    for number, line in enumerate(read_text(path, UsageError).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            tweet = json.loads(line)
+            tweet = tweet.get("allProperties", tweet)
+            tweet_id = tweet.get("id_str", tweet.get("id"))
+            text = tweet.get("full_text", tweet.get("text"))
+        except (ValueError, RecursionError, AttributeError):
+            tweet_id, text = None, None
+        if not isinstance(tweet_id, str | int) or not isinstance(text, str):
+            raise UsageError(f"{path}: expected {EXPECTED_TWEETS}, found another thing in line {number}")
+        yield str(tweet_id), text

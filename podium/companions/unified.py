@@ -1,0 +1,565 @@
+"""What became of every segment under the Unified Metric, and where the points went.
+
+A point is one unit of the score.  The stages are those of the hosted file that is given (see `metric.py`).
+"""
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium import statistics as sufficient
+from podium.hosted import Metric
+from podium.wording import counted, listed
+
+__all__ = ["CAUSES", "SMALL_SUBPOPULATION", "TEXT_COLUMNS", "Explanation", "explain", "predicted", "recognise"]
+
+# A tool that reads the files must not turn the predictionstring "7" into a number.
+TEXT_COLUMNS = ("discourse_type", "predictionstring")
+
+CAUSES = ("wrong type", "boundaries", "effectiveness", "missed", "spurious", "overlaps")
+SMALL_SUBPOPULATION = 50
+OTHER_NAMES = {"id": "essay_id", "class": "discourse_type"}
+FEW_MATCHES = 30  # too few to tell a habit from chance
+NOTABLE_LOSS = 0.02  # the share of predictions that overlap removal may take without a word
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Segments = Any  # of the hosted file
+
+
+def explain(metric: Metric, prepared: Any, submission: pd.DataFrame, statistics: Floats) -> "Explanation":
+    """The explanation of a submission's score, by the contract of `podium.companions`."""
+    return Explanation(metric, prepared, submission, statistics)
+
+
+def recognise(
+    frame: pd.DataFrame, row_id: str, effectiveness: float | None = None
+) -> tuple[pd.DataFrame, list[str]]:
+    """The columns of the Feedback Prize (id, class) under this metric's names, and what was taken for what.
+
+    Parameters
+    ----------
+    frame : DataFrame, a solution or submission
+    row_id : name of the row id; where it is missing, the rows are numbered
+    effectiveness : the probability of effective for every segment, to score the segmentation alone
+    """
+    names = {old: new for old, new in OTHER_NAMES.items() if old in frame and new not in frame}
+    notices = [f"the column {old} is taken for {new}" for old, new in names.items()]
+    frame = frame.rename(columns=names)
+    if row_id not in frame:
+        frame = frame.assign(**{row_id: np.arange(len(frame))})
+    if effectiveness is None and not any(name.startswith("score_discourse_") for name in map(str, frame)):
+        notices.append("no column tells the effectiveness; --effectiveness 0.5 scores the segmentation alone")
+    elif effectiveness is not None:
+        d = (1 - effectiveness, effectiveness)
+        frame = frame.assign(score_discourse_effectiveness_0=d[0], score_discourse_effectiveness_1=d[1])
+    return frame, notices
+
+
+def predicted(prepared: Any, submission: pd.DataFrame) -> Bools:
+    """The essays for which the submission has a segment, (n,) bool."""
+    return np.bincount(prepared.read(submission).essay + 1, minlength=len(prepared.items) + 1)[1:] > 0
+
+
+class Explanation:
+    """What led to a score.
+
+    Parameters
+    ----------
+    metric : the hosted file
+    prepared : what its `prepare` made of the solution
+    submission : DataFrame
+    statistics : (essays, 22) float, see the hosted file's `Prepared.count`
+    """
+
+    def __init__(self, metric: Metric, prepared: Any, submission: pd.DataFrame, statistics: Floats) -> None:
+        self.metric = metric
+        self.prepared = prepared
+        self.submission = submission
+        self.essay_counts = statistics[:, :-1].reshape(len(statistics), -1, 3)
+        sums = sufficient.sums(statistics, prepared.groups)
+        self.sizes = sums[:, -1]
+        self.counts = sums[:, :-1].reshape(len(sums), -1, 3)
+        self.scores: Floats = metric.macro_f1(self.counts)
+        self._score = float(prepared.measures(sums)[0])
+
+    @functools.cached_property
+    def given(self) -> Segments:
+        """The submission's segments, as in the file."""
+        return self.prepared.read(self.submission)
+
+    @functools.cached_property
+    def predictions(self) -> Segments:
+        """Those of known essays, after overlap removal."""
+        return self.metric.remove_overlaps(self.given.take(self.given.essay >= 0))
+
+    @functools.cached_property
+    def groups(self) -> pd.DataFrame:
+        """One row per sub-population: attribute, value, essays, score (τ), weight (β)."""
+        weight = self.metric.softmin_weights(self.scores, self.sizes, self.prepared.temperature)
+        return pd.DataFrame(self.prepared.labels, columns=["attribute", "value"]).assign(
+            essays=self.sizes.astype(np.int64), score=self.scores, weight=weight
+        )
+
+    @functools.cached_property
+    def classes(self) -> pd.DataFrame:
+        """One row per sub-population and type, and per type for all essays together ("(all)").
+
+        Columns: attribute, value, discourse_type, tp, fp, fn, precision, recall, f1.  Precision is NaN
+        without predictions; recall and f1 are NaN where the type is absent from the truth.
+        """
+        everybody = [self.metric.ALL]
+        labels, counts = self.prepared.labels, self.counts
+        if labels != everybody:
+            first = np.array([attribute == labels[0][0] for attribute, _ in labels])
+            overall = counts[first].sum(axis=0, keepdims=True)
+            labels, counts = everybody + labels, np.concatenate([overall, counts])
+        tp, fp, fn = np.moveaxis(counts, -1, 0).reshape(3, -1)
+        return pd.DataFrame(
+            [(*label, name) for label in labels for name in self.metric.DISCOURSE_TYPES],
+            columns=["attribute", "value", "discourse_type"],
+        ).assign(
+            tp=tp,
+            fp=fp,
+            fn=fn,
+            precision=_share(tp, tp + fp),
+            recall=_share(tp, tp + fn),
+            f1=self.metric.f1_of_types(counts).ravel(),
+        )
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The sub-populations, and the types for all essays together."""
+        classes = self.classes
+        overall = classes.loc[classes["attribute"] == self.metric.ALL[0]].drop(columns=["attribute", "value"])
+        return {"Sub-populations": self.groups, "Discourse types": overall}
+
+    @property
+    def notices(self) -> list[str]:
+        """What passes in silence and a reader of the score should know."""
+        notices = []
+        essay_id = self.submission[self.prepared.essay_id_column_name]
+        unknown = pd.unique(essay_id[self.given.essay < 0])
+        if len(unknown):
+            notices.append(
+                f"{counted(len(unknown), 'essay')} of the submission not in the solution, "
+                f"ignored: {listed(unknown)}"
+            )
+        silent = len(self.prepared.items) - len(np.unique(self.given.essay[self.given.essay >= 0]))
+        if 0 < silent < len(self.prepared.items):
+            notices.append(
+                f"{silent:,} of the solution's {counted(len(self.prepared.items), 'essay')} have no prediction "
+                "and count as missed; --only-predicted scores the others alone"
+            )
+        notices += self._habits()
+        small = [
+            f"{attribute} = {value} ({size:.0f})"
+            for (attribute, value), size in zip(self.prepared.labels, self.sizes)
+            if size < SMALL_SUBPOPULATION
+        ]
+        if small:
+            notices.append(
+                f"{counted(len(small), 'sub-population')} of fewer than {SMALL_SUBPOPULATION} essays, "
+                f"too small to mean much: {', '.join(small)}"
+            )
+        return notices
+
+    def _habits(self) -> list[str]:
+        """Slips that show in all matches together."""
+        notices = []
+        known = self.given.take(self.given.essay >= 0)
+        lost = len(known.row) - len(self.predictions.row)
+        if lost > NOTABLE_LOSS * len(known.row):
+            notices.append(
+                f"{lost:,} of {counted(len(known.row), 'prediction')} lost all words to overlap removal"
+            )
+        p, g = self.metric.match(self.predictions, self.prepared.truths, self.prepared.overlap_threshold)
+        if len(p) < FEW_MATCHES:
+            return notices
+        matched, truths = self.given.take(self.predictions.row[p]), self.prepared.truths.take(g)
+        late = (matched.first == truths.first + 1) & (matched.last == truths.last + 1)
+        if late.mean() > 0.5:
+            notices.append(
+                f"{late.mean():.0%} of the matches start and end one word late: are positions counted from 1?"
+            )
+        d = self.metric.probability_of_label(matched, truths)
+        if d.mean() + 2 * d.std() / np.sqrt(len(d)) < 0.5:
+            notices.append(
+                f"d gives the true effectiveness {d.mean():.2f} on average, less than a coin: are the two "
+                "score_discourse_effectiveness columns swapped?"
+            )
+        rounded = self.prepared.count(self.given._replace(d1=(self.given.d1 > 0.5).astype(np.float64)))
+        gain = sufficient.measures(self.prepared, rounded)["score"] - self._score
+        if gain > 0:
+            notices.append(
+                f"rounding d to 0 or 1 would change the score by +{gain:.4f}: true positives are linear in d"
+            )
+        return notices
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """Which column of `rows` tells what."""
+        return {"item": "essay_id", "label": "discourse_type", "outcome": "outcome"}
+
+    @functools.cached_property
+    def rows(self) -> pd.DataFrame:
+        """One row per predicted and per true segment: what became of it.
+
+        Columns
+        -------
+        side : "prediction" or "truth"
+        row_id, essay_id, discourse_type : as in the file
+        first, last, words : position of the first and last word and their number, as in the file
+        words_kept : number of words after overlap removal
+        outcome : of a prediction "matched", "wrong type" (overlaps a truth of another type enough to
+            match it), "too little overlap" (shares words with a truth, or would match one had it not lost
+            words), "no truth there", "discarded" (by overlap removal) or "unknown essay"; of a truth
+            "matched", "missed" or "discarded"
+        partner : row id of the matched segment, else of the one on the other side that comes closest; of a
+            discarded prediction, and of what it would have found, the one that it would have matched
+        partner_type, partner_first, partner_last : its discourse type and its words, as in the file
+        overlap_prediction, overlap_truth : share of the prediction's and the truth's words in common
+        iou : intersection over union with the partner; as these shares, after overlap removal, but of a
+            discarded prediction with its words as given
+        effectiveness : d[E], of matched segments
+        tp : the TP fraction; 0 where unmatched
+        points_lost : by how much the score would rise, to first order, were this segment alone right; the
+            sum of its row of `losses`, where it is defined
+        """
+        prepared, pairs = self.prepared, self._pairs
+        of_predictions, of_truths = self._closest_pairs
+        essay_id = prepared.essay_id_column_name
+        prediction_ids = np.array([*self.submission[prepared.row_id_column_name], None], dtype=object)
+        truth_ids = np.array([*prepared.row_ids, None], dtype=object)
+
+        why_unmatched = np.select(
+            [pairs.enough[of_predictions], pairs.truth[of_predictions] >= 0],
+            ["wrong type", "too little overlap"],
+            "no truth there",
+        )
+        predictions = self._described(self.given, self.predictions, of_predictions, why_unmatched).assign(
+            side="prediction",
+            row_id=prediction_ids[:-1],
+            essay_id=np.where(
+                self.given.essay >= 0,
+                np.array(prepared.items, dtype=object)[self.given.essay],
+                self.submission[essay_id].astype(str),
+            ),
+            partner=truth_ids[pairs.truth[of_predictions]],
+            **self._partners(prepared.given, pairs.truth[of_predictions]),
+        )
+        why_unmatched = np.full(len(of_truths), "missed")
+        truths = self._described(prepared.given, prepared.truths, of_truths, why_unmatched).assign(
+            side="truth",
+            row_id=truth_ids[:-1],
+            essay_id=np.array(prepared.items, dtype=object)[prepared.given.essay],
+            partner=prediction_ids[pairs.prediction[of_truths]],
+            **self._partners(self.given, pairs.prediction[of_truths]),
+        )
+        columns = (
+            "side row_id essay_id discourse_type first last words words_kept outcome partner partner_type "
+            "partner_first partner_last overlap_prediction overlap_truth iou effectiveness tp points_lost"
+        )
+        rows = pd.concat([predictions, truths], ignore_index=True)
+        return rows.assign(points_lost=self.losses.sum(axis=1))[columns.split()]
+
+    def _described(
+        self, given: Segments, kept: Segments, pair: Ints, why_unmatched: npt.NDArray[np.str_]
+    ) -> pd.DataFrame:
+        """One row per segment of one side, before its ids are added."""
+        pairs = self._pairs
+        words_kept = np.zeros(len(given.row), dtype=np.int64)
+        words_kept[kept.row] = kept.words
+        outcome = np.select(
+            [given.essay < 0, words_kept == 0, pairs.matched[pair]],
+            ["unknown essay", "discarded", "matched"],
+            why_unmatched,
+        )
+        return pd.DataFrame(
+            {
+                "discourse_type": np.array(self.metric.DISCOURSE_TYPES, dtype=object)[given.discourse_type],
+                "first": given.first,
+                "last": given.last,
+                "words": given.words,
+                "words_kept": words_kept,
+                "outcome": outcome.astype(object),
+                "overlap_prediction": pairs.overlap_prediction[pair],
+                "overlap_truth": pairs.overlap_truth[pair],
+                "iou": pairs.iou[pair],
+                "effectiveness": np.where(pairs.matched[pair], pairs.d_of_label[pair], np.nan),
+                "tp": pairs.tp[pair],
+            }
+        )
+
+    def _partners(self, segments: Segments, rows: Ints) -> dict[str, Any]:
+        """Columns on the segments in some rows of the other side, -1 for none."""
+        first, last = (
+            pd.array(np.append(positions, 0)[rows], dtype="Int64")
+            for positions in (segments.first, segments.last)
+        )
+        first[rows < 0], last[rows < 0] = pd.NA, pd.NA
+        names = np.array([*self.metric.DISCOURSE_TYPES, None], dtype=object)
+        return {
+            "partner_type": names[np.append(segments.discourse_type, -1)[rows]],
+            "partner_first": first,
+            "partner_last": last,
+        }
+
+    @functools.cached_property
+    def losses(self) -> pd.DataFrame:
+        """The points that each row of `rows` lost, by cause.
+
+        Rows are those of `rows`; columns are the causes.  To first order, the score rises by `gradient` times
+        the change of the counts; "were this segment alone right" means this change:
+
+        * A prediction and a truth that are each other's partner, and of the same type or overlapping enough,
+          are one attempt.  It is right if the prediction has the truth's type, words and effectiveness, and
+          loses no word.  All that it lost is in the prediction's row; the truth's row is 0.
+        * Any other unmatched prediction is right if it is gone.
+        * Any other unmatched truth is right if it is found: matched by 1.
+        * What is discarded and no part of an attempt, or in an unknown essay, lost nothing.
+
+        So every mistake is in one row, and all rows together are `gradient` times the way to a perfect
+        submission.  What an attempt lost is divided by setting right one thing after the other:
+
+        wrong type : matching at all, where only the type prevents it
+        boundaries : matching at all, where the predicted words prevent it, and w·(1 - IoU)
+        effectiveness : (1 - w)·(1 - d[E])
+        missed : of a truth outside attempts
+        spurious : of a prediction outside attempts
+        overlaps : matching at all, or what IoU would be higher, had overlap removal left the words as given
+
+        Points can be negative: above ν + 1/α, a sub-population that improves lowers the softmin ν.
+        """
+        given, true, pairs = self.given, self.prepared.given, self._pairs
+        of_predictions, of_truths = self._closest_pairs
+
+        # What the score gains, per row, from a false positive less, and from a false negative that is found.
+        of_tp, of_fp, of_fn = np.moveaxis(self.gradient, -1, 0)
+        dismissed, found = np.zeros(len(given.row)), np.zeros(len(true.row))
+        kept = self.predictions.row
+        dismissed[kept] = -of_fp[given.essay[kept], given.discourse_type[kept]]
+        dismissed[pairs.prediction[pairs.matched]] = 0.0
+        kept = self.prepared.truths.row
+        found[kept] = (of_tp - of_fn)[true.essay[kept], true.discourse_type[kept]]
+
+        attempts = of_predictions[of_predictions >= 0]
+        attempts = attempts[of_truths[pairs.truth[attempts]] == attempts]
+        attempts = attempts[(pairs.same_type | pairs.enough)[attempts]]
+        prediction, truth, _, _, iou, iou_as_given, same_type, enough, matched, matched_as_given, d, _ = (
+            column[attempts] for column in pairs
+        )
+        w, hit = self.prepared.segment_weight, found[truth]
+        # The IoU with which they match once they do, and the best that the words as given allow.
+        best_iou = np.select([enough, matched_as_given], [np.maximum(iou, iou_as_given), iou_as_given], 1.0)
+        first_iou = np.where(enough, iou, best_iou)
+        matching = np.where(matched, 0.0, dismissed[prediction] + (w * first_iou + (1 - w) * d) * hit)
+        by_overlaps, by_words = same_type & matched_as_given, same_type & ~matched_as_given
+
+        losses = np.zeros((len(given.row) + len(true.row), len(CAUSES)))
+        by_cause = dict(zip(CAUSES, losses.T))
+        by_cause["spurious"][: len(given.row)] = dismissed
+        by_cause["missed"][len(given.row) :] = found
+        by_cause["spurious"][prediction] = 0.0
+        by_cause["missed"][len(given.row) + truth] = 0.0
+        by_cause["wrong type"][prediction] = np.where(same_type, 0.0, matching)
+        by_cause["boundaries"][prediction] = np.where(by_words, matching, 0.0) + w * (1 - best_iou) * hit
+        by_cause["overlaps"][prediction] = (
+            np.where(by_overlaps, matching, 0.0) + w * (best_iou - first_iou) * hit
+        )
+        by_cause["effectiveness"][prediction] = (1 - w) * (1 - d) * hit
+        return pd.DataFrame(losses, columns=list(CAUSES))
+
+    @functools.cached_property
+    def gradient(self) -> Floats:
+        """∂ score / ∂ `essay_counts`, (essays, types, 3): the chain rule through F1, mean and softmin.
+
+        0 for a type that the truth of the essay's sub-populations lacks.  See `softmin_gradient` for an
+        infinite temperature.
+        """
+        tp, fp, fn = np.moveaxis(self.counts, -1, 0)
+        occurs = tp + fn > 0
+        square = np.where(occurs, 2 * tp + fp + fn, np.inf) ** 2
+        of_f1 = np.stack([2 * (fp + fn) / square, -2 * tp / square, -2 * tp / square], axis=-1)
+        of_score = softmin_gradient(self.metric, self.scores, self.sizes, self.prepared.temperature)
+        of_population = of_f1 * (of_score / occurs.sum(axis=-1))[:, np.newaxis, np.newaxis]
+        gradient: Floats = of_population[self.prepared.groups].sum(axis=0)
+        return gradient
+
+    @property
+    def confusion(self) -> pd.DataFrame:
+        """How often which type (columns) was predicted for which true type (index).
+
+        Of segments that overlap enough to match if the types are the same.  The others, after overlap
+        removal, are in the last column ("(missed)") and the last row ("(no truth)").
+        """
+        names, pairs = self.metric.DISCOURSE_TYPES, self._pairs
+        types = len(names)
+        type_of_prediction, type_of_truth = self.given.discourse_type, self.prepared.given.discourse_type
+        table = np.zeros((types + 1, types + 1), dtype=np.int64)
+        truth, prediction = pairs.truth[pairs.enough], pairs.prediction[pairs.enough]
+        np.add.at(table, (type_of_truth[truth], type_of_prediction[prediction]), 1)
+        predicted = np.bincount(self.predictions.discourse_type, minlength=types)
+        true = np.bincount(self.prepared.truths.discourse_type, minlength=types)
+        table[-1, :-1] = predicted - table[:, :-1].sum(axis=0)
+        table[:-1, -1] = true - table[:-1].sum(axis=1)
+        return pd.DataFrame(table, index=[*names, "(no truth)"], columns=[*names, "(missed)"])
+
+    @property
+    def forecasts(self) -> pd.DataFrame:
+        """Of each match d[1] ("probability") and the label E ("happened", 0 or 1)."""
+        matched = self._pairs.matched
+        return pd.DataFrame(
+            {
+                "probability": self.given.d1[self._pairs.prediction[matched]],
+                "happened": self.prepared.given.d1[self._pairs.truth[matched]].astype(np.int64),
+            }
+        )
+
+    @functools.cached_property
+    def _pairs(self) -> "_Pairs":
+        return _find_pairs(self.metric, self.given, self.predictions, self.prepared)
+
+    @functools.cached_property
+    def _closest_pairs(self) -> tuple[Ints, Ints]:
+        """For each row of the submission and of the solution its pair among `_pairs`."""
+        pairs = self._pairs
+        return (
+            _closest_pair(pairs, pairs.prediction[:-1], len(self.given.row)),
+            _closest_pair(pairs, pairs.truth[:-1], len(self.prepared.given.row)),
+        )
+
+
+class _Pairs(NamedTuple):
+    """Predictions and truths that share words, as columns; one more pair, the last, stands for none.
+
+    A pair that shares words only as given, before overlap removal, is there if it would have matched.
+    """
+
+    prediction: Ints  # row in the submission; -1 for none
+    truth: Ints  # row in the solution; -1 for none
+    overlap_prediction: Floats
+    overlap_truth: Floats
+    iou: Floats
+    iou_as_given: Floats
+    same_type: Bools
+    enough: Bools  # both overlaps reach the threshold
+    matched: Bools  # and the type is the same
+    matched_as_given: Bools  # or would have matched without overlap removal
+    d_of_label: Floats
+    tp: Floats
+
+
+def _find_pairs(metric: Metric, given: Segments, predictions: Segments, prepared: Any) -> _Pairs:
+    """Every prediction with every truth of its essay that it shares words with, or would have matched."""
+    truths = prepared.truths
+    begin = np.searchsorted(
+        metric.place(truths.essay, truths.last), metric.place(predictions.essay, predictions.first), side="left"
+    )
+    end = np.searchsorted(
+        metric.place(truths.essay, truths.first),
+        metric.place(predictions.essay, predictions.last),
+        side="right",
+    )
+    number = end - begin
+    prediction = predictions.row[np.repeat(np.arange(len(number)), number)]
+    truth = np.arange(number.sum()) + np.repeat(begin - (np.cumsum(number) - number), number)
+    matching = _matching_as_given(metric, given, prepared)
+    matched_as_given = matching[prediction] == truth
+
+    # Those that would have matched, but lost all words or all that they shared with the truth.
+    rows = np.lexsort((given.d1, given.discourse_type, given.last, given.first, given.essay))
+    lost = rows[(matching[rows] >= 0) & ~np.isin(rows, prediction[matched_as_given])]
+    is_left = np.arange(len(prediction) + len(lost)) < len(prediction)
+    prediction = np.append(prediction, lost)
+    truth = np.append(truth, matching[lost])
+    matched_as_given = np.append(matched_as_given, np.ones(len(lost), dtype=bool))
+
+    first_left = given.first.copy()
+    first_left[predictions.row] = predictions.first
+    as_given, g = given.take(prediction), truths.take(truth)
+    p = as_given._replace(first=first_left[prediction])
+    common = metric.common_words(p, g)
+    overlap_prediction, overlap_truth = common / p.words, common / g.words
+    enough = is_left & (np.minimum(overlap_prediction, overlap_truth) >= prepared.overlap_threshold)
+    same_type = p.discourse_type == g.discourse_type
+    tp = metric.true_positive_fraction(p, g, prepared.segment_weight)
+    return _Pairs(
+        np.append(p.row, -1),
+        np.append(g.row, -1),
+        np.append(overlap_prediction, np.nan),
+        np.append(overlap_truth, np.nan),
+        np.append(metric.intersection_over_union(p, g), np.nan),
+        np.append(metric.intersection_over_union(as_given, g), np.nan),
+        np.append(same_type, False),
+        np.append(enough, False),
+        np.append(enough & same_type, False),
+        np.append(matched_as_given, False),
+        np.append(metric.probability_of_label(p, g), np.nan),
+        np.append(np.where(enough & same_type, tp, 0.0), 0.0),
+    )
+
+
+def _matching_as_given(metric: Metric, given: Segments, prepared: Any) -> Ints:
+    """For each prediction the truth, among `prepared.truths`, that its words as given match, else -1; (n,).
+
+    A truth that holds more than half of a prediction holds its middle word.
+    """
+    truths = prepared.truths
+    middle = metric.place(given.essay, (given.first + given.last) // 2)
+    candidate = np.searchsorted(metric.place(truths.essay, truths.first), middle, side="right") - 1
+    rivals = truths.take(np.maximum(candidate, 0))
+    common = metric.common_words(given, rivals)
+    matching = (
+        (rivals.essay == given.essay)
+        & (rivals.discourse_type == given.discourse_type)
+        & (common / given.words >= prepared.overlap_threshold)
+        & (common / rivals.words >= prepared.overlap_threshold)
+    )
+    return np.where(matching, candidate, -1)
+
+
+def _closest_pair(pairs: _Pairs, row_of_pair: Ints, rows: int) -> Ints:
+    """For each row of one side its match, else the pair that comes closest to one, else -1; (rows,)."""
+    order = (pairs.iou, pairs.matched_as_given, pairs.enough, pairs.matched)
+    ascending = np.lexsort([key[:-1] for key in order])
+    closest = np.full(rows, -1)
+    closest[row_of_pair[ascending]] = ascending  # of repeated rows the last, best one stays
+    return closest
+
+
+def softmin_gradient(metric: Metric, scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float) -> Floats:
+    """∂ν/∂s_i = β_i·(1 - α·(s_i - ν)), with the parameters of the metric's `softmin_weights`; (..., k).
+
+    Negative above ν + 1/α.  At infinite temperature it is 1 for the lowest score and 0 for the others; of
+    equal lowest scores each has its β_i, which is right if they change together.
+
+    Examples
+    --------
+    >>> from podium import hosted
+    >>> unified = hosted.module("unified")
+    >>> softmin_gradient(unified, [0.6, 0.8], [1, 1], temperature=10).round(3).tolist()
+    [1.091, -0.091]
+    >>> softmin_gradient(unified, [0.6, 0.8], [1, 1], temperature=np.inf).tolist()
+    [1.0, 0.0]
+    """
+    weights: Floats = metric.softmin_weights(scores, sizes, temperature)
+    scores = np.where(np.asarray(sizes) > 0, scores, 0.0)
+    nu = metric.softmin(scores, sizes, temperature)
+    # Where β_i is 0 its product with α is, too; at infinite α the others' scores are all ν.
+    above = np.where(weights > 0, scores - nu[..., np.newaxis], 0.0)
+    steepness = np.multiply(above, temperature, out=np.zeros_like(above), where=above != 0)
+    gradient: Floats = weights * (1 - steepness)
+    return gradient
+
+
+def _share(numerator: Floats, denominator: Floats) -> Floats:
+    """numerator / denominator, NaN where the denominator is 0."""
+    share: Floats = np.divide(
+        numerator, denominator, out=np.full(numerator.shape, np.nan), where=denominator != 0
+    )
+    return share

@@ -1,0 +1,357 @@
+"""podium/companions/markup_consistency.py: what became of every object, tables, figures, agreement."""
+
+import itertools
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from podium import companions, hosted, scoring, statistics
+from podium.cli import main
+from podium.companions import markup_consistency as companion
+from podium.companions.markup_consistency import consistency
+from podium.errors import HostError
+from tests.support import markup_consistency_data as data
+from tests.support.markups import Evaluated
+
+metric = hosted.module("markup_consistency")
+
+
+def evaluate(solution: pd.DataFrame, submission: pd.DataFrame, *more: Any, **parameters: Any) -> Any:
+    return Evaluated("markup_consistency", solution, submission, *more, **parameters)
+
+
+def sample_frames() -> tuple[pd.DataFrame, pd.DataFrame]:
+    return data.frames(data.samples())
+
+
+@pytest.fixture(scope="module")
+def evaluated() -> Any:
+    return evaluate(*sample_frames())
+
+
+def test_it_is_the_companion() -> None:
+    assert companions.of(metric) is companion
+    assert list(companion.EQUATIONS) == list(companion.CRITERIA.titles) == list(metric.CRITERIA)
+
+
+def test_pairs_hold_every_pair_once(evaluated: Any) -> None:
+    pairs = evaluated.pairs
+    assert not pairs.duplicated(["document_id", "first", "second"]).any()
+    experts = evaluated.documents["experts"]
+    assert len(pairs) == (experts + experts * (experts - 1) // 2).sum()
+    second = pairs[pairs["document_id"] == "essay-02"]
+    assert list(zip(second["first"], second["second"])) == [
+        ("algorithm", "expert 1"), ("algorithm", "expert 2"), ("algorithm", "expert 3"),
+        ("expert 1", "expert 2"), ("expert 1", "expert 3"), ("expert 2", "expert 3"),
+    ]  # fmt: skip
+    assert list(pairs)[3:] == list(metric.CRITERIA)
+
+
+def test_documents_are_means_of_pairs(evaluated: Any) -> None:
+    pairs, documents = evaluated.pairs, evaluated.documents.set_index("document_id")
+    with_algorithm = pairs["first"] == "algorithm"
+    for name in metric.CRITERIA:
+        ours = pairs[with_algorithm].groupby("document_id")[name].mean()
+        theirs = pairs[~with_algorithm].groupby("document_id")[name].mean()
+        assert documents[f"algorithm.{name}"].dropna().to_dict() == pytest.approx(ours.to_dict())
+        assert documents[f"experts.{name}"].dropna().to_dict() == pytest.approx(theirs.to_dict())
+    criteria = evaluated.criteria_table.set_index("criterion")
+    assert criteria["ama"].to_dict() == pytest.approx(
+        {name: documents[f"algorithm.{name}"].mean() for name in metric.CRITERIA}
+    )
+    assert criteria["rma"]["total"] == evaluated.rma
+
+
+def test_rows_tell_the_accordance(evaluated: Any) -> None:
+    """Against `consistency`, pair by pair of markups, in both directions."""
+    documents = data.samples()
+    weights = evaluated.prepared.rules.weights
+    rows_of = evaluated.rows.set_index(["document_id", "markup", "against"])
+    outcomes = set()
+    for document_id, (_, experts, algorithm) in documents.items():
+        named = {"algorithm": algorithm} | {f"expert {n}": expert for n, expert in enumerate(experts, 1)}
+        for ours, theirs in itertools.permutations(named, 2):
+            if "algorithm" not in (ours, theirs) and len(experts) < 2:
+                continue
+            objects = objects_of(named[ours])
+            if not objects:
+                assert (document_id, ours, theirs) not in rows_of.index
+                continue
+            rows = rows_of.loc[[(document_id, ours, theirs)]]
+            columns = ["level", "element", "fragment", "overtext", "start", "end"]
+            assert [tuple(row) for row in rows[columns].itertuples(index=False)] == objects
+            result = consistency(named[ours], named[theirs], weights)
+            expected = partners_of(result.pairs)
+            matched = rows[rows["outcome"] == "matched"]
+            partners = [
+                "element",
+                "fragment",
+                "overtext",
+                "partner_element",
+                "partner_fragment",
+                "partner_overtext",
+            ]
+            assert [tuple(row) for row in matched[partners].itertuples(index=False)] == [
+                key for key, _ in expected
+            ]
+            assert matched["consistency"].tolist() == [worth for _, worth in expected]
+            unmatched = rows[rows["outcome"] == "unmatched"]
+            assert (unmatched[partners[3:]] == -1).all(axis=None)
+            assert unmatched["consistency"].isna().all()
+            outcomes |= set(zip(rows["level"], rows["outcome"]))
+    assert outcomes == set(itertools.product(companion.LEVELS.values(), ("matched", "unmatched")))
+
+
+def objects_of(value: dict[str, Any]) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = []
+    for e, an_element in enumerate(value["elements"]):
+        rows.append(("element", e, -1, -1, -1, -1))
+        rows += [("element overtext", e, -1, o, -1, -1) for o, _ in enumerate(an_element.get("overtexts", []))]
+        for f, a_fragment in enumerate(an_element.get("fragments", [])):
+            rows.append(("fragment", e, f, -1, a_fragment["start"], a_fragment["end"]))
+            rows += [
+                ("fragment overtext", e, f, o, -1, -1) for o, _ in enumerate(a_fragment.get("overtexts", []))
+            ]
+    return rows
+
+
+def partners_of(pairs: list[Any]) -> list[tuple[tuple[int, ...], float]]:
+    rows = []
+    for pair in pairs:
+        rows.append(((pair.first, -1, -1, pair.second, -1, -1), pair.consistency))
+        for inner in pair.overtexts:
+            rows.append(((pair.first, -1, inner.first, pair.second, -1, inner.second), inner.consistency))
+        for inner in pair.fragments:
+            rows.append(((pair.first, inner.first, -1, pair.second, inner.second, -1), inner.consistency))
+            for note in inner.overtexts:
+                key = (pair.first, inner.first, note.first, pair.second, inner.second, note.second)
+                rows.append((key, note.consistency))
+    return sorted(rows)
+
+
+def test_rows_in_chunks_are_the_same(evaluated: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metric, "CELLS_AT_ONCE", 30)
+    pd.testing.assert_frame_equal(evaluate(*sample_frames()).rows, evaluated.rows)
+
+
+def test_roles_are_columns_of_the_rows(evaluated: Any) -> None:
+    assert set(evaluated.roles.values()) <= set(evaluated.rows)
+    assert set(evaluated.rows["document_id"]) <= set(evaluated.items)
+
+
+def test_documents_are_sorted_by_id(evaluated: Any) -> None:
+    solution, submission = (frame.sample(frac=1, random_state=2) for frame in sample_frames())
+    mixed = evaluate(solution, submission)
+    assert mixed.documents["document_id"].tolist() == sorted(solution["document_id"])
+    pd.testing.assert_frame_equal(mixed.documents, evaluated.documents)
+    pd.testing.assert_frame_equal(mixed.rows, evaluated.rows)
+
+
+def test_criteria_and_documents_as_tables(evaluated: Any) -> None:
+    tables = evaluated.tables
+    assert list(tables) == ["Criteria", "Documents", "Barrier"]
+    criteria = tables["Criteria"].set_index("criterion")
+    for name in ("ama", "ema", "rma"):
+        assert criteria.loc["total", name] == evaluated.measures[name.upper()]
+    assert criteria["equation"].tolist()[:3] == ["(7)", "(13)", "(14)"]
+    documents = tables["Documents"].set_index("experts")
+    assert documents["documents"].to_dict() == {0: 1, 1: 1, 2: 8, 3: 2}
+    assert np.isnan(documents.loc[1, "ema"])
+    two = evaluated.documents[evaluated.documents["experts"] == 2]
+    assert documents.loc[2, "rma"] == pytest.approx(two["ama"].mean() / two["ema"].mean())
+
+
+def test_the_barrier(evaluated: Any) -> None:
+    """RMA of at least 1; its probability is the share of resamples."""
+    row = evaluated.tables["Barrier"].to_dict("records")[0]
+    draws = statistics.draw(len(evaluated.numbers), statistics.RESAMPLES, 0)
+    samples = statistics.resample(evaluated.prepared, evaluated.numbers, draws)[:, 3]
+    assert row == {
+        "measure": "RMA",
+        "value": evaluated.rma,
+        "barrier": 1.0,
+        "passed": "no",
+        "probability": (samples >= 1).mean(),
+    }
+    solution, _ = sample_frames()
+    first = [json.loads(cell)[:1] for cell in solution["markups"]]
+    expert = [json.dumps(markups[0] if markups else {"elements": []}) for markups in first]
+    best = evaluate(solution, pd.DataFrame({"document_id": solution["document_id"], "markup": expert}))
+    assert best.tables["Barrier"].loc[0, ["passed", "probability"]].tolist() == ["yes", 1.0]
+
+
+def test_an_undefined_barrier() -> None:
+    solution, submission = sample_frames()
+    alone = solution[solution["document_id"] == "essay-04"]
+    answer = submission[submission["document_id"] == "essay-04"]
+    row = evaluate(alone, answer, "ama").tables["Barrier"].loc[0]
+    assert np.isnan(row[["value", "probability"]].tolist()).all()
+    assert row["passed"] == "no"
+
+
+def test_notices(evaluated: Any) -> None:
+    assert evaluated.notices == [
+        "1 document without expert, left out everywhere",
+        "1 document with one expert, left out of RMA and of the experts' agreement",
+        "criteria of weight 0: fragments.overtexts.tags",
+    ]
+    solution, submission = sample_frames()
+    again = [
+        pd.concat([each, each.assign(document_id=each["document_id"] + "b")]) for each in (solution, submission)
+    ]
+    plain = evaluate(*again)
+    assert plain.notices[0] == "2 documents without expert, left out everywhere"
+    complete = data.corpus(3, elements=2, comments=True)
+    assert [text for text in evaluate(*complete).notices if "expert" in text] == []
+
+
+def test_weights_for_hosting() -> None:
+    solution, submission = sample_frames()
+    result = evaluate(solution, submission)
+    text = companion.weights(result.prepared)
+    assert text.startswith("accordance=1,tags=1,overtexts=1,")
+    assert "fragments.overtexts.tags=0" in text
+    assert metric.score(solution, submission, "document_id", weights=text) == result.score
+    assert metric.prepare(solution, "document_id", weights=text).rules == result.prepared.rules
+
+
+def test_advice_to_hosts() -> None:
+    solution, _ = sample_frames()
+    arguments = {"row_id_column_name": "document_id"}
+    weights = companion.weights(metric.prepare(solution, "document_id"))
+    (line,) = companion.advice(metric, solution, arguments)
+    assert line == f'give all weights, so that every part has the same: weights="{weights}"'
+    late = solution["document_id"] >= "essay-10"  # neither texts nor overtexts of fragments
+    parts = solution.assign(Usage=np.where(late, "Public", "Private"))
+    _, differing = companion.advice(metric, parts, arguments)
+    assert differing == (
+        "Public alone decides for other weights than the whole solution: fragments.texts=0, "
+        "fragments.overtexts=0, fragments.overtexts.texts=0, fragment_text_union=0"
+    )
+    assert companion.advice(metric, parts, arguments | {"weights": weights}) == []
+    with pytest.raises(HostError, match=r"^markups: expected a list of markups in JSON"):
+        companion.advice(metric, parts.assign(markups="?"), arguments)
+
+
+def test_podium_check_prints_the_advice(capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [str(data.SAMPLES / name) for name in ("solution.csv", "submission.csv")]
+    assert main(["check", "markup_consistency", *paths]) == 0
+    assert (
+        'give all weights, so that every part has the same: weights="accordance=1,' in capsys.readouterr().out
+    )
+
+
+def test_histograms(evaluated: Any) -> None:
+    figures = evaluated.histograms
+    assert list(figures) == ["Consistency criteria", "Documents"]
+    panels = figures["Consistency criteria"]
+    weighed = [name for name in metric.CRITERIA if name != "fragments.overtexts.tags"]
+    assert list(panels) == [companion.CRITERIA.titles[name] for name in weighed]
+    pairs, documents = evaluated.pairs, evaluated.documents
+    with_algorithm = pairs["first"] == "algorithm"
+    for name, panel in zip(weighed, panels.values()):
+        among, ours = panel["series"].values()
+        assert sorted(among) == sorted(pairs.loc[~with_algorithm, name])
+        assert sorted(ours) == sorted(pairs.loc[with_algorithm, name])
+        assert list(panel["lines"].values()) == pytest.approx(
+            [documents[f"experts.{name}"].mean(), documents[f"algorithm.{name}"].mean()]
+        )
+    relative = figures["Documents"]["RMA"]
+    assert next(iter(relative["series"].values())).tolist() == documents["rma"].dropna().tolist()
+    assert list(relative["lines"].values()) == [evaluated.rma, 1.0]
+    simple = evaluate(*data.corpus(3)).histograms["Consistency criteria"]
+    assert "Overtexts consistency" not in simple
+    assert "Consistency of overtexts accordance" not in simple
+
+
+def test_agreement_of_experts(evaluated: Any) -> None:
+    solution, _ = sample_frames()
+    agreement = companion.agreement(metric, evaluated.prepared, solution)
+    pairs = evaluated.pairs[evaluated.pairs["first"] != "algorithm"]
+    by_document = pairs.groupby("document_id")[list(metric.CRITERIA)].mean()
+    criteria = agreement.criteria.set_index("criterion")
+    assert criteria["mean"].to_dict() == pytest.approx(
+        {name: by_document[name].mean() for name in metric.CRITERIA if name != "fragments.overtexts.tags"}
+    )
+    assert (criteria["low"] <= criteria["mean"]).all()
+    assert (criteria["mean"] <= criteria["high"]).all()
+    documents = agreement.documents.set_index("document_id")
+    assert documents["total"].dropna().to_dict() == pytest.approx(by_document["total"].to_dict())
+    assert documents["experts"].tolist() == evaluated.documents["experts"].tolist()
+    least = agreement.tables["Documents on which they agree least"]
+    assert least["total"].tolist() == pytest.approx(sorted(by_document["total"])[:10])
+    assert agreement.notices == ["2 documents with fewer than two experts, left out"]
+    panels = agreement.histograms["Agreement of the experts"]
+    assert sorted(panels["Consistency of markups"]["series"]["experts with each other"]) == sorted(
+        pairs["total"]
+    )
+
+
+def spans(*ends: tuple[int, int]) -> dict[str, Any]:
+    return {"elements": [{"fragments": [{"start": start, "end": end} for start, end in ends]}]}
+
+
+ONLY_TEXTS = "accordance=0,fragments=0,fragment_text_union=1"
+
+
+def agreement_of(*documents: list[dict[str, Any]]) -> Any:
+    frame = pd.DataFrame(
+        {"document_id": range(len(documents)), "markups": [json.dumps(each) for each in documents]}
+    )
+    prepared = metric.prepare(frame, "document_id", weights=ONLY_TEXTS)
+    return companion.agreement(metric, prepared, frame)
+
+
+def test_the_outlier_among_experts_by_hand() -> None:
+    """Common shares of [0, 10): b .8 with a, c .5 with a and .7 with b; c is taken for an algorithm."""
+    a, b, c = spans((0, 10)), spans((2, 12)), spans((5, 15))
+    named = [markup | {"expert": name} for markup, name in ((a, "Anna"), (b, "Boris"), (c, "Clara"))]
+    table = agreement_of(named, named[:2]).experts.set_index("expert")
+    assert table.index.tolist() == ["Clara", "Anna", "Boris"]
+    assert table.loc["Clara"].tolist() == pytest.approx([1, 0.6, 0.8, 0.75])
+    assert table.loc["Anna"].tolist() == pytest.approx([2, (0.65 + 0.8) / 2, 0.7, 0.65 / 0.7])
+    assert table.loc["Boris"].tolist() == pytest.approx([2, (0.75 + 0.8) / 2, 0.5, 1.5])
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("Anna", "Anna"), ("Anna", ""), ("", ""), ("Anna", None)],
+    ids=["twice", "one without", "none", "missing"],
+)
+def test_experts_without_names_of_their_own_are_numbered(names: tuple[str, str]) -> None:
+    markups = [spans((0, 10)) | {"expert": name} for name in names]
+    assert set(agreement_of(markups).experts["expert"]) == {"expert 1", "expert 2"}
+
+
+def test_an_algorithm_that_is_an_expert() -> None:
+    """The relative agreement of an expert is the RMA that the same markups would have as a submission."""
+    solution, submission = data.corpus(20, experts=3, seed=4)
+    prepared = metric.prepare(solution, "document_id")
+    table = companion.agreement(metric, prepared, solution).experts.set_index("expert")
+    experts = [json.loads(cell) for cell in solution["markups"]]
+    for number in range(3):
+        others = solution.assign(markups=[json.dumps(each[:number] + each[number + 1 :]) for each in experts])
+        answer = submission.assign(markup=[json.dumps(each[number]) for each in experts])
+        weights = companion.weights(prepared)
+        rma = metric.score(others, answer, "document_id", weights=weights)
+        assert table.loc[f"expert {number + 1}", "relative"] == pytest.approx(rma)
+
+
+def test_a_solution_with_ignored_rows_keeps_its_names() -> None:
+    documents = [[spans((0, 10)) | {"expert": name} for name in names] for names in (("x", "y"), ("a", "b"))]
+    frame = pd.DataFrame({"document_id": ["p", "q"], "markups": [json.dumps(each) for each in documents]})
+    whole = scoring.prepare(metric, frame.assign(Usage=["Ignored", "Public"]), {})
+    rows = whole.rows[scoring.ALL]
+    agreement = companion.agreement(metric, whole.prepared[scoring.ALL], whole.frame[rows])
+    assert set(agreement.experts["expert"]) == {"a", "b"}
+
+
+def test_marks_for_gamma() -> None:
+    markup = {"elements": [{"fragments": [{"start": 0, "end": 5, "tags": ["b", "a"]}, {"start": 7, "end": 7}]}]}
+    frame = pd.DataFrame({"document_id": ["x"], "markups": [json.dumps([markup, spans((1, 2))])]})
+    assert companion.marks(metric.prepare(frame, "document_id")) == {
+        "x": {"expert 1": [(0, 5, "a b")], "expert 2": [(1, 2, "")]}
+    }

@@ -1,0 +1,416 @@
+"""Files of both markup metrics, exports of annotation tools and γ: _markups.py and _importers.py."""
+
+import gzip
+import json
+import sys
+import warnings
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import podium
+from podium import hosted
+from podium.companions import _markups, markup_consistency, readable
+from podium.errors import HostError, SubmissionRejected, UsageError
+from tests.support import markup_consistency_data, readable_data
+from tests.support.markups import Evaluated
+
+ESSAYS = Path(podium.__file__).parents[2] / "shared" / "data" / "readable" / "inputs"
+
+
+def selections(*spans: tuple[int, int], **more: Any) -> dict[str, Any]:
+    """A markup of READ//ABLE."""
+    found = [{"startSelection": start, "endSelection": end, "type": "г.упр"} for start, end in spans]
+    return {"criteria": {"K1": 1}, "selections": found} | more
+
+
+def elements(*spans: tuple[int, int]) -> dict[str, Any]:
+    return {"elements": [{"fragments": [{"start": start, "end": end} for start, end in spans]}]}
+
+
+def write(folder: Path, name: str, content: Any, encoding: str = "utf-8") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def score(companion: ModuleType, solution: Path, submission: Path | None = None) -> float:
+    metric = hosted.module(companion.__name__.rpartition(".")[2])
+    frames = companion.read_solution(solution), companion.read_submission(submission or solution)
+    value: float = metric.score(*frames, "document_id")
+    return value
+
+
+# ---- Documents, essays and markups -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("companion", "data", "folder", "columns"),
+    [
+        (markup_consistency, markup_consistency_data, "documents", ["document_id", "text", "markups"]),
+        (readable, readable_data, "essays", ["document_id", "subject", "text", "markups"]),
+    ],
+)
+def test_a_folder_scores_as_the_frames_do(
+    companion: ModuleType, data: Any, folder: str, columns: list[str]
+) -> None:
+    path = data.SAMPLES / folder
+    assert list(companion.read_solution(path)) == columns
+    assert list(companion.read_submission(path)) == ["document_id", "markup"]
+    metric = hosted.module(companion.__name__.rpartition(".")[2])
+    assert score(companion, path) == metric.score(*data.frames(data.samples()), "document_id")
+
+
+@pytest.mark.parametrize("data", [markup_consistency_data, readable_data])
+def test_samples_are_what_the_generator_writes(data: Any, tmp_path: Path) -> None:
+    data.write(tmp_path)
+    written = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file())
+    kept = sorted(path.relative_to(data.SAMPLES) for path in data.SAMPLES.rglob("*") if path.is_file())
+    assert written == kept
+    for path in written:
+        assert (tmp_path / path).read_bytes() == (data.SAMPLES / path).read_bytes()
+
+
+def test_one_markup_per_file(tmp_path: Path) -> None:
+    """As the competition sent its files: whose markup it is stands in meta.expert."""
+    for name, expert in (("one", "Ivanova"), ("two", "Petrova"), ("alg", "")):
+        meta = {"id": 17, "subject": "rus", "expert": expert}
+        write(tmp_path, f"{name}.json", {"meta": meta, "text": "x" * 9} | selections((0, 5)))
+    documents = readable.read_documents(tmp_path)
+    assert documents[["document_id", "subject", "text"]].to_numpy().tolist() == [["17", "rus", "x" * 9]]
+    markups = json.loads(documents["markups"][0])
+    assert [markup["expert"] for markup in markups] == ["Ivanova", "Petrova"]
+    assert "text" not in markups[0]
+    assert score(readable, tmp_path) == 100
+    assert score(markup_consistency, tmp_path) == 1
+
+
+def test_the_order_of_files_never_counts(tmp_path: Path) -> None:
+    """Documents are sorted by id, whatever the files are called."""
+    for name, document in (("a", "z"), ("b", "m"), ("c", "a")):
+        write(tmp_path, f"{name}.json", {"id": document, "markups": [elements((0, 5))], "markup": elements()})
+    documents = markup_consistency.read_documents(tmp_path)
+    assert documents["document_id"].tolist() == ["a", "m", "z"]
+    assert list(documents) == ["document_id", "text", "markups", "markup"]
+
+
+def test_files_that_do_not_say_whose_markup_they_hold(tmp_path: Path) -> None:
+    for number in range(2):
+        write(tmp_path, f"experts/{number}.json", elements((0, 5)) | {"document_id": 7})
+    write(tmp_path, "algorithm/7.json", elements((0, 5)))
+    with pytest.warns(
+        UserWarning, match=r"^2 files without meta.expert, taken for experts' markups: 0.json, 1.json$"
+    ):
+        solution = markup_consistency.read_solution(tmp_path / "experts")
+    assert list(solution) == ["document_id", "markups"]
+    assert len(json.loads(solution["markups"][0])) == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        submission = markup_consistency.read_submission(tmp_path / "algorithm" / "7.json")
+    assert submission["document_id"].tolist() == ["7"]
+
+
+def test_an_essay_as_the_competitions_program_takes_it(tmp_path: Path) -> None:
+    markups = [selections((0, 5), id=name, isExpert=name != "alg") for name in ("e1", "e2", "alg")]
+    essay = {"id": "h", "meta": {"subject": "rus"}, "text": "x" * 9, "markups": markups}
+    write(tmp_path, "x.json", {"essay": essay})
+    assert readable.read_solution(tmp_path)["document_id"].tolist() == ["h"]
+    assert (score(readable, tmp_path), score(markup_consistency, tmp_path)) == (100, 1)
+
+
+def test_an_essay_without_the_outer_key(tmp_path: Path) -> None:
+    essay = {"subject": "lit", "markups": [selections(), selections()], "markup": selections()}
+    write(tmp_path, "e.json", essay)
+    assert readable.read_solution(tmp_path)["document_id"].tolist() == ["e"]
+    assert score(readable, tmp_path) == 100
+
+
+def test_files_in_cp1251_with_criterias_as_the_organisers_have_them(tmp_path: Path) -> None:
+    for name, expert in (("one", "Иванова"), ("two", "Петрова"), ("alg", "")):
+        content = selections((0, 5)) | {
+            "meta": {"id": "к", "subject": "rus", "expert": expert},
+            "text": "ёлка" * 9,
+        }
+        content["criterias"] = content.pop("criteria")
+        write(tmp_path, f"{name}.json", content, "cp1251")
+    documents = readable.read_documents(tmp_path)
+    assert documents["text"][0] == "ёлка" * 9
+    assert json.loads(documents["markups"][0])[0]["criteria"] == {"K1": 1}
+    assert score(readable, tmp_path) == 100
+
+
+def test_packed_files(tmp_path: Path) -> None:
+    path = write(tmp_path, "e.json", {"markups": [elements((0, 5))] * 2, "markup": elements((0, 5))})
+    (tmp_path / "f.json.gz").write_bytes(gzip.compress(path.read_bytes()))
+    assert markup_consistency.read_solution(tmp_path)["document_id"].tolist() == ["e", "f"]
+    assert score(markup_consistency, tmp_path) == 1
+    (tmp_path / "f.json.gz").write_bytes(b"\x1f\x8bno")
+    with pytest.raises(HostError, match=r"f\.json\.gz: expected a file packed by gzip, found "):
+        markup_consistency.read_solution(tmp_path)
+
+
+NO_MARKUP = "expected a document with markups, an essay, or a markup with elements or selections"
+FILE_FAULTS = {
+    "not JSON": ("{", "expected JSON, found a fault: Expecting property name"),
+    "empty": ("", "expected JSON, found a fault: Expecting value"),
+    "no object": ([1], "expected an object as the file, found list"),
+    "no markup": ({"text": "x"}, NO_MARKUP),
+    "essay": ({"essay": 5}, "expected an object as essay, found int"),
+    "meta": ({"meta": 5, "elements": []}, "expected an object as meta, found int"),
+    "text": ({"text": 5, "elements": []}, "expected text under text, found int"),
+    "subject": ({"subject": 5, "elements": []}, "expected text under subject, found int"),
+    "markups": ({"markups": {"a": 1}}, "expected a list under markups, found dict"),
+    "a markup": ({"markups": [5]}, "expected an object as a markup, found int"),
+    "the markup": ({"markup": [5]}, "expected an object as markup, found list"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), FILE_FAULTS.values(), ids=FILE_FAULTS)
+def test_bad_files(tmp_path: Path, content: Any, message: str) -> None:
+    path = write(tmp_path, "a.json", content)
+    for companion in (markup_consistency, readable):
+        for read, error in (
+            (companion.read_solution, HostError),
+            (companion.read_documents, HostError),
+            (companion.read_submission, SubmissionRejected),
+        ):
+            with pytest.raises(error) as raised:
+                read(tmp_path)
+            assert str(raised.value).startswith(f"{path}: {message}")
+
+
+def test_bad_folders(tmp_path: Path) -> None:
+    def message(error: Any = SubmissionRejected) -> str:
+        with pytest.raises(error) as raised:
+            readable.read_submission(tmp_path)
+        return str(raised.value)
+
+    assert message() == f"{tmp_path}: expected files *.json, found none"
+    (tmp_path / "b.json").write_bytes(b'{"text": "\x98"}')
+    assert message() == f"{tmp_path / 'b.json'}: expected text in UTF-8 or CP1251"
+    (tmp_path / "b.json").unlink()
+    (tmp_path / "b.json").mkdir()
+    assert message(UsageError).startswith(f"cannot read {tmp_path / 'b.json'}: ")
+    (tmp_path / "b.json").rmdir()
+    write(tmp_path, "b.json", {"id": "d", "subject": "lit", "text": "x", "markup": selections()})
+    write(tmp_path, "c.json", {"id": "d", "subject": "lit", "text": "x", "markup": selections()})
+    assert message() == "document 'd': expected one markup of the algorithm, found 2"
+    write(tmp_path, "c.json", {"id": "d", "subject": "lit", "text": "y", "markups": []})
+    assert message() == "document 'd': expected one text, found 2 in its files"
+    write(tmp_path, "c.json", {"id": "d", "subject": "rus", "text": "x", "markups": []})
+    assert message() == "document 'd': expected one subject, found 2 in its files"
+    write(tmp_path, "c.json", {"id": "e", "subject": "rus", "markups": [], "markup": None})
+    assert message() == "expected the algorithm's markup of every document; 1 document without: e"
+
+
+@pytest.mark.skipif(not ESSAYS.is_dir(), reason="the reference essays are not there")
+def test_reference_essays_as_elements(tmp_path: Path) -> None:
+    """The competition's essays read as the paper did: identical markups agree completely."""
+    for path in ESSAYS.glob("h*.json"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    solution, submission = (
+        read(tmp_path) for read in (markup_consistency.read_solution, markup_consistency.read_submission)
+    )
+    result = Evaluated("markup_consistency", solution, submission)
+    documents = result.documents.set_index("document_id")
+    assert len(documents) == 16
+    assert result.prepared.rules.weights["accordance"] == 0
+    assert documents.loc[["h02", "h02b", "h03"], ["ama", "ema", "rma"]].to_numpy().tolist() == [[1.0] * 3] * 3
+    assert documents.loc["h04", "ama"] == 0
+    assert (documents["experts"] == 1).sum() == 1
+
+
+# ---- Exports of annotation tools -------------------------------------------------------------------------
+
+
+def elements_of(documents: pd.DataFrame, row: int = 0) -> dict[str, list[Any]]:
+    """By expert, the tags, spans and notes of each element."""
+    return {
+        markup["expert"]: [
+            (element["tags"], [(f["start"], f["end"]) for f in element["fragments"]],
+             [note["comment"] for note in element["overtexts"]])
+            for element in markup["elements"]
+        ]
+        for markup in json.loads(documents["markups"][row])
+    }  # fmt: skip
+
+
+def test_brat(tmp_path: Path) -> None:
+    text = "The cat sat on the mat, and so on."
+    annotations = {
+        "anna": "T1\tAnimal 4 7\tcat\nT2\tPlace 12 14;19 22\ton mat\nA1\tSure T1\nM2\tSize T1 small\n"
+                "R1\tAt Arg1:T1 Arg2:T2\n#1\tAnnotatorNotes T1\tIs it?\nE1\tT1\n*\tEquiv T1 T2\n",
+        "boris": "T1\tAnimal 0 7\tThe cat\n",
+        "algorithm": "T1\tAnimal 4 7\tcat\n",
+    }  # fmt: skip
+    for who, lines in annotations.items():
+        write(tmp_path, f"{who}/d1.ann", lines)
+        write(tmp_path, f"{who}/d1.txt", text)
+    documents = markup_consistency.read_documents(tmp_path)
+    assert documents[["document_id", "text"]].to_numpy().tolist() == [["d1", text]]
+    assert elements_of(documents) == {
+        "anna": [
+            (["Animal", "Sure", "Size: small"], [(4, 7)], ["Is it?"]),
+            (["Place"], [(12, 14), (19, 22)], []),
+        ],
+        "boris": [(["Animal"], [(0, 7)], [])],
+    }
+    assert json.loads(documents["markup"][0])["elements"][0]["fragments"] == [{"start": 4, "end": 7}]
+    assert 0 < score(markup_consistency, tmp_path) < 2
+    write(tmp_path, "boris/d1.txt", "another text")
+    with pytest.raises(HostError, match=r"document 'd1': expected one text, found another one of boris"):
+        markup_consistency.read_solution(tmp_path)
+    write(tmp_path, "boris/d1.txt", text)
+    write(tmp_path, "boris/d1.ann", "T1\tAnimal x 7\tcat\n")
+    with pytest.raises(HostError, match=r"boris/d1.ann: expected an export, found a fault: ValueError"):
+        markup_consistency.read_solution(tmp_path)
+
+
+def cas_of(cassis: Any, *annotations: tuple[int, int, str | None]) -> Any:
+    types = cassis.TypeSystem()
+    kind = types.create_type("webanno.custom.Error", supertypeName="uima.tcas.Annotation")
+    types.create_feature(kind, "label", "uima.cas.String")
+    types.create_type(
+        "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token", supertypeName="uima.tcas.Annotation"
+    )
+    cas = cassis.Cas(types)
+    cas.sofa_string = "The cat sat on the mat."
+    cas.sofa_mime = "text/plain"
+    token = types.get_type("de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token")
+    cas.add(token(begin=0, end=3))
+    for start, end, label in annotations:
+        cas.add(kind(begin=start, end=end, label=label))
+    return cas
+
+
+@pytest.mark.parametrize("suffix", ["json", "xmi"])
+def test_inception(tmp_path: Path, suffix: str) -> None:
+    cassis = pytest.importorskip("cassis")
+    for who, label in (("anna", "logic"), ("boris", None), ("algorithm", "logic")):
+        cas = cas_of(cassis, (4, 7, label))
+        path = tmp_path / "d1.txt" / f"{who}.{suffix}"
+        path.parent.mkdir(exist_ok=True)
+        if suffix == "json":
+            cas.to_json(path)
+        else:
+            cas.to_xmi(path)
+            cas.typesystem.to_xml(path.with_name("TypeSystem.xml"))
+    documents = markup_consistency.read_documents(tmp_path)
+    assert documents[["document_id", "text"]].to_numpy().tolist() == [["d1.txt", "The cat sat on the mat."]]
+    assert elements_of(documents) == {
+        "anna": [(["logic"], [(4, 7)], [])],
+        "boris": [(["Error"], [(4, 7)], [])],
+    }
+    assert score(markup_consistency, tmp_path) > 0
+    if suffix == "xmi":
+        (tmp_path / "d1.txt" / "TypeSystem.xml").unlink()
+        with pytest.raises(HostError, match=r"algorithm\.xmi: expected TypeSystem\.xml beside it"):
+            markup_consistency.read_solution(tmp_path)
+
+
+def test_inception_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cassis", None)
+    write(tmp_path, "d/a.xmi", "<xmi/>")
+    with pytest.raises(UsageError, match=r"^UIMA CAS needs dkpro-cassis: pip install podium\[inception\]$"):
+        markup_consistency.read_solution(tmp_path)
+
+
+def label(region: str, start: int, end: int, *labels: str) -> dict[str, Any]:
+    return {
+        "id": region,
+        "type": "labels",
+        "value": {"start": start, "end": end, "text": "", "labels": [*labels]},
+    }
+
+
+def test_label_studio(tmp_path: Path) -> None:
+    note = {"id": "r1", "type": "textarea", "value": {"start": 4, "end": 7, "text": ["Is it?"]}}
+    choice = {"id": "r1", "type": "choices", "value": {"start": 4, "end": 7, "choices": ["sure"]}}
+    rating = {"id": "r1", "type": "rating", "value": {"start": 4, "end": 7, "rating": 3}}
+    whole = {"id": "r2", "type": "choices", "value": {"choices": ["good"]}}
+    annotations = [
+        {"id": 1, "completed_by": 5, "result": [label("r1", 4, 7, "Animal"), note, choice, rating, whole]},
+        {
+            "id": 2,
+            "completed_by": {"id": 6, "email": "b@x.org"},
+            "result": [label("r9", 0, 7, "Animal", "Pet")],
+        },
+        {"id": 3, "completed_by": 7, "was_cancelled": True, "result": []},
+    ]
+    predictions = [{"model_version": "v1", "result": [label("p", 4, 7, "Animal")]}]
+    task = {"id": 12, "data": {"n": 3, "text": "The cat sat."}, "annotations": annotations}
+    path = write(tmp_path, "export.json", [task | {"predictions": predictions}])
+    documents = markup_consistency.read_documents(path)
+    assert documents[["document_id", "text"]].to_numpy().tolist() == [["12", "The cat sat."]]
+    assert elements_of(documents) == {
+        "annotator 5": [(["Animal", "sure", "3"], [(4, 7)], ["Is it?"])],
+        "annotator b@x.org": [(["Animal", "Pet"], [(0, 7)], [])],
+    }
+    assert score(markup_consistency, path) > 0
+    broken = write(tmp_path, "broken.json", [{"id": 1, "data": {}, "annotations": [{"result": [{}]}]}])
+    with pytest.raises(HostError, match=r"broken\.json: expected an export, found a fault: "):
+        markup_consistency.read_solution(broken)
+
+
+@pytest.mark.parametrize("content", ["{", "[1]", '[{"id": 1}]'])
+def test_what_is_no_export_is_read_as_a_document(tmp_path: Path, content: str) -> None:
+    path = write(tmp_path, "a.json", content)
+    with pytest.raises(HostError, match=r"a\.json: expected (JSON|an object as the file), found "):
+        markup_consistency.read_solution(path)
+
+
+# ---- γ ---------------------------------------------------------------------------------------------------
+
+
+def test_gamma_of_the_library() -> None:
+    pytest.importorskip("pygamma_agreement")
+    marks = {
+        "a": {"x": [(0, 10, "p"), (20, 30, "q")], "y": [(0, 10, "p"), (20, 30, "q")]},
+        "b": {"x": [(0, 1, "p")]},
+    }
+    first, again = (_markups.gamma(marks) for _ in range(2))
+    assert first["gamma"][0] == 1
+    assert np.isnan(first["gamma"][1])
+    pd.testing.assert_frame_equal(first, again)
+
+
+def test_gamma_gets_every_mark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a stand-in for the library: γ is the number of marks."""
+
+    class Continuum:
+        def __init__(self) -> None:
+            self.marks: list[Any] = []
+
+        num_annotators = property(lambda self: len({mark[0] for mark in self.marks}))
+
+        def add(self, *mark: Any) -> None:
+            self.marks.append(mark)
+
+        def compute_gamma(self, dissimilarity: Any) -> Any:
+            assert dissimilarity == "dissimilarity"
+            return SimpleNamespace(gamma=len(self.marks))
+
+    library = {"Continuum": Continuum, "CombinedCategoricalDissimilarity": lambda: "dissimilarity"}
+    monkeypatch.setitem(sys.modules, "pygamma_agreement", SimpleNamespace(**library))
+    monkeypatch.setitem(sys.modules, "pyannote.core", SimpleNamespace(Segment=lambda *ends: ends))
+    marks = {"a": {"x": [(0, 1, "p"), (2, 3, "p")], "y": [(0, 1, "p")]}, "b": {"x": [(0, 1, "p")], "y": []}}
+    table = _markups.gamma(marks)
+    assert table["document_id"].tolist() == ["a", "b"]
+    assert table["gamma"].tolist() == pytest.approx([3, np.nan], nan_ok=True)
+    solution, _ = markup_consistency_data.frames(markup_consistency_data.samples())
+    prepared = hosted.module("markup_consistency").prepare(solution, "document_id")
+    assert len(markup_consistency.gamma(prepared)) == 12
+    solution, _ = readable_data.frames(readable_data.samples())
+    assert len(readable.gamma(hosted.module("readable").prepare(solution, "document_id"))) == 12
+
+
+def test_gamma_without_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygamma_agreement", None)
+    with pytest.raises(UsageError, match=r"^γ needs pygamma-agreement: pip install podium\[gamma\]$"):
+        _markups.gamma({})

@@ -1,0 +1,301 @@
+"""podium/companions/readable.py: what became of every selection, tables, figures, M7, agreement."""
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from podium import companions, hosted, scoring
+from podium.companions import readable as companion
+from podium.companions.readable import accuracy, add_side
+from podium.errors import HostError, UsageError
+from tests.support import readable_data as data
+from tests.support.markups import Evaluated
+
+metric = hosted.module("readable")
+
+
+def evaluate(solution: pd.DataFrame, submission: pd.DataFrame, *more: Any, **parameters: Any) -> Any:
+    return Evaluated("readable", solution, submission, *more, **parameters)
+
+
+def sample_frames() -> tuple[pd.DataFrame, pd.DataFrame]:
+    return data.frames(data.samples())
+
+
+@pytest.fixture(scope="module")
+def evaluated() -> Any:
+    return evaluate(*sample_frames(), "otar", 0.5)
+
+
+def selection(start: int, end: int, kind: str = "logic", **more: str) -> dict[str, Any]:
+    return {"startSelection": start, "endSelection": end, "type": kind, "group": "error", **more}
+
+
+def markup(*selections: dict[str, Any], **grades: object) -> dict[str, Any]:
+    return {"criteria": grades, "selections": list(selections)}
+
+
+def test_it_is_the_companion() -> None:
+    assert companions.of(metric) is companion
+    assert list(companion.CRITERIA.titles) == ["M", *metric.CRITERIA]
+
+
+# ---- Submissions -----------------------------------------------------------------------------------------
+
+
+def test_documents_and_criteria_are_means_of_pairs(evaluated: Any) -> None:
+    pairs, documents = evaluated.pairs, evaluated.documents.set_index("document_id")
+    assert not pairs.duplicated(["document_id", "first", "second"]).any()
+    experts = documents["experts"]
+    assert len(pairs) == (experts + experts * (experts - 1) // 2).sum()
+    with_algorithm = pairs["first"] == "algorithm"
+    algorithm, among = (pairs[which].groupby("document_id") for which in (with_algorithm, ~with_algorithm))
+    criteria = evaluated.criteria_table.set_index("criterion")
+    for name in evaluated.names:
+        ours, theirs = documents[f"algorithm.{name}"].dropna(), documents[f"experts.{name}"].dropna()
+        assert ours.to_dict() == pytest.approx(algorithm[name].mean().to_dict())
+        assert theirs.to_dict() == pytest.approx(among[name].mean().to_dict())
+        assert criteria.loc[name, "algorithm"] == pytest.approx(ours.mean())
+        assert criteria.loc[name, "experts"] == pytest.approx(theirs.mean())
+        relative = 100 * ours[theirs.index].mean() / theirs.mean()
+        assert criteria.loc[name, "relative"] == pytest.approx(relative)
+    assert documents["max_m"].dropna().to_dict() == pytest.approx(algorithm["M"].max().to_dict())
+    assert documents["min_m_experts"].dropna().to_dict() == pytest.approx(among["M"].min().to_dict())
+
+
+def test_the_measures_of_every_essay_in_percent(evaluated: Any) -> None:
+    """Of an essay with two experts each is what its alone would score."""
+    solution, submission = sample_frames()
+    documents = evaluated.documents.set_index("document_id")
+    for item in ("essay-01", "essay-02", "essay-08"):
+        frames = [frame[frame["document_id"] == item] for frame in (solution, submission)]
+        for measure in metric.MEASURES:
+            score = metric.score(*frames, "document_id", measure, 0.5)
+            assert documents.loc[item, measure] == pytest.approx(score, rel=1e-12)
+    assert documents.loc[["essay-04", "essay-06"], ["otar", "m_avg", "m_opt"]].isna().all(axis=None)
+    assert documents["m"].isna().sum() == 1
+
+
+def test_documents_are_sorted_by_id(evaluated: Any) -> None:
+    solution, submission = (frame.sample(frac=1, random_state=2) for frame in sample_frames())
+    mixed = evaluate(solution, submission, "otar", 0.5)
+    assert mixed.documents["document_id"].tolist() == sorted(solution["document_id"])
+    pd.testing.assert_frame_equal(mixed.documents, evaluated.documents)
+    pd.testing.assert_frame_equal(mixed.rows, evaluated.rows)
+
+
+def test_tables(evaluated: Any) -> None:
+    tables = evaluated.tables
+    assert list(tables) == ["Measures", "Criteria", "Subjects", "Barrier"]
+    assert tables["Measures"]["percent"].tolist() == [
+        evaluated.measures[name] for name in ("OTAR", "M_avg", "M_opt", "M")
+    ]
+    subjects = tables["Subjects"].set_index("subject")
+    solution, submission = sample_frames()
+    for subject in ("lit", "social"):
+        ids = solution.loc[solution["subject"] == subject, "document_id"]
+        frames = [frame[frame["document_id"].isin(ids)] for frame in (solution, submission)]
+        assert subjects.loc[subject, "documents"] == len(ids)
+        for measure in metric.MEASURES:
+            score = metric.score(*frames, "document_id", measure, 0.5)
+            assert subjects.loc[subject, measure] == pytest.approx(score)
+    assert subjects["documents"].sum() == 12
+    assert tables["Criteria"]["weight"].tolist()[1:] == [1, 2, 1, 1, 1, 0]
+
+
+def test_the_barrier_is_above_a_hundred() -> None:
+    """Experts that agree completely, and an algorithm that agrees with them: exactly 100 is not enough."""
+    frame = pd.DataFrame(
+        {"document_id": ["a"], "subject": "lit", "markups": [json.dumps([markup(), markup()])]}
+    )
+    row = evaluate(frame, pd.DataFrame({"document_id": ["a"], "markup": [json.dumps(markup())]})).barrier.loc[0]
+    assert row.to_dict() == {
+        "measure": "OTAR",
+        "value": 100.0,
+        "barrier": 100.0,
+        "passed": "no",
+        "probability": 0.0,
+    }
+    apart = frame.assign(markups=json.dumps([markup(K1=0), markup(K1=2)]))
+    answer = pd.DataFrame({"document_id": ["a"], "markup": [json.dumps(markup(K1=1))]})
+    assert evaluate(apart, answer).barrier.loc[0, ["passed", "probability"]].tolist() == ["yes", 1.0]
+
+
+def test_notices(evaluated: Any) -> None:
+    assert evaluated.notices == [
+        "1 document without expert, left out everywhere",
+        "1 document with one expert, left out of OTAR and of the experts' agreement",
+    ]
+    assert evaluate(*data.corpus(3)).notices == []
+
+
+def test_rows_tell_the_matching(evaluated: Any) -> None:
+    """Against `accuracy`, pair by pair of markups, in both directions."""
+    by_pair = evaluated.rows.set_index(["document_id", "markup", "against"])
+    rows_seen = 0
+    for document_id, item in data.samples().items():
+        named = {"algorithm": item.algorithm} | {
+            f"expert {n}": expert for n, expert in enumerate(item.experts, 1)
+        }
+        for ours, theirs in itertools.permutations(named, 2):
+            selections = named[ours]["selections"]
+            if not selections:
+                assert (document_id, ours, theirs) not in by_pair.index
+                continue
+            rows = by_pair.loc[[(document_id, ours, theirs)]]
+            rows_seen += len(rows)
+            assert rows["selection"].tolist() == list(range(len(selections)))
+            assert rows["start"].tolist() == [value["startSelection"] for value in selections]
+            assert rows["end"].tolist() == [value["endSelection"] for value in selections]
+            for name in ("type", "subtype", "correction"):
+                assert rows[name].tolist() == [value[name].casefold() for value in selections]
+            pairs = accuracy(named[ours], named[theirs], item.subject).pairs
+            matched = rows[rows["outcome"] == "matched"]
+            details = ["same_type", "same_subtype", "same_correction"]
+            columns = ["selection", "partner_selection", "cost", "jaccard", *details]
+            assert [tuple(row) for row in matched[columns].itertuples(index=False)] == [tuple(p) for p in pairs]
+            unmatched = rows[rows["outcome"] != "matched"]
+            assert (unmatched["partner_selection"] == -1).all()
+            assert (unmatched["cost"] == 1).all()
+            assert unmatched["jaccard"].isna().all()
+            assert not unmatched[details].any(axis=None)
+            for row in unmatched.itertuples(index=False):
+                assert row.outcome == why_unmatched(selections[row.selection], named[theirs]["selections"])
+    assert rows_seen == len(evaluated.rows)
+    assert set(evaluated.rows["outcome"]) == {"matched", "partner taken", "too costly", "no overlap"}
+    assert set(evaluated.roles.values()) <= set(evaluated.rows)
+
+
+def why_unmatched(ours: dict[str, Any], others: list[dict[str, Any]]) -> str:
+    """From a comparison of this selection with each one of the other markup alone."""
+    if any(accuracy(markup(ours), markup(other), "rus").pairs for other in others):
+        return "partner taken"
+    overlapping = any(
+        max(ours["startSelection"], other["startSelection"]) < min(ours["endSelection"], other["endSelection"])
+        for other in others
+    )
+    return "too costly" if overlapping else "no overlap"
+
+
+def test_rows_in_chunks_are_the_same(evaluated: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metric, "CELLS_AT_ONCE", 30)
+    pd.testing.assert_frame_equal(evaluate(*sample_frames()).rows, evaluated.rows)
+
+
+def test_histograms(evaluated: Any) -> None:
+    figures = evaluated.histograms
+    assert list(figures) == ["Accuracy", "Documents"]
+    panels = figures["Accuracy"]
+    names = ["M", "M1", "M2", "M3", "M4", "M5"]
+    assert list(panels) == [companion.CRITERIA.titles[name] for name in names]
+    pairs = evaluated.pairs
+    with_algorithm = pairs["first"] == "algorithm"
+    for name, panel in zip(names, panels.values()):
+        among, ours = panel["series"].values()
+        assert sorted(among) == sorted(pairs.loc[~with_algorithm, name])
+        assert sorted(ours) == sorted(pairs.loc[with_algorithm, name])
+        assert panel["last"] == 100
+    for title in ("M_avg", "M_opt", "OTAR"):
+        panel = figures["Documents"][title]
+        assert (
+            next(iter(panel["series"].values())).tolist()
+            == evaluated.documents[title.lower()].dropna().tolist()
+        )
+        assert list(panel["lines"].values()) == [evaluated.measures[title], 100.0]
+    assert figures["Documents"]["Mean M"]["lines"]["algorithm with experts"] == evaluated.m
+
+
+# ---- M7 --------------------------------------------------------------------------------------------------
+
+
+def test_the_side_file_gives_m7() -> None:
+    solution, submission = sample_frames()
+    side = pd.DataFrame({"document_id": solution["document_id"][::-1], "m7": range(12)}).assign(note="x")
+    judged = add_side(submission.assign(m7=100), side, "document_id")
+    assert judged["m7"].tolist() == list(range(11, -1, -1))
+    result = evaluate(solution, judged, "m", weights="M7=1")
+    assert "M7" in result.measures
+    assert result.criteria_table["criterion"].tolist()[-1] == "M7"
+    assert result.criteria_table["experts"].tolist()[-1] == 100
+    assert list(result.histograms["Accuracy"])[-1] == "Explanation accuracy"
+    documents = result.documents.set_index("document_id")
+    assert documents.loc["essay-01", "algorithm.M7"] == judged["m7"][0]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda side: side.drop(columns="m7"),
+            "the side file: expected the columns document_id, m7, found no m7",
+        ),
+        (
+            lambda side: side.head(9),
+            "the side file: expected every essay of the submission, 3 essays missing: ",
+        ),
+        (
+            lambda side: pd.concat([side, side.tail(1)]),
+            "the side file: expected each essay once, found 'essay-12'",
+        ),
+    ],
+)
+def test_a_wrong_side_file_is_the_hosts_fault(change: Any, message: str) -> None:
+    _, submission = sample_frames()
+    side = pd.DataFrame({"document_id": submission["document_id"], "m7": 50})
+    with pytest.raises(HostError) as error:
+        add_side(submission, change(side), "document_id")
+    assert str(error.value).startswith(message)
+
+
+# ---- Agreement -------------------------------------------------------------------------------------------
+
+
+def test_agreement_of_experts(evaluated: Any) -> None:
+    solution, _ = sample_frames()
+    agreement = companion.agreement(metric, evaluated.prepared, solution)
+    criteria = agreement.criteria.set_index("criterion")
+    assert list(criteria.index) == ["M", "M1", "M2", "M3", "M4", "M5"]
+    experts = evaluated.criteria_table.set_index("criterion")["experts"]
+    assert criteria["mean"].to_dict() == pytest.approx(experts[criteria.index].to_dict())
+    assert agreement.documents["M6"].dropna().tolist() == pytest.approx(
+        evaluated.documents["experts.M6"].dropna().tolist()
+    )
+    assert agreement.experts["expert"].tolist() == ["expert 3", "expert 1", "expert 2"]
+    assert np.isnan(agreement.documents["M"]).sum() == 2
+
+
+def test_marks_for_gamma() -> None:
+    experts = [markup(selection(0, 5), selection(3, 3)), markup(selection(2, 5, "Fact"))]
+    frame = pd.DataFrame({"document_id": ["x"], "subject": "lit", "markups": [json.dumps(experts)]})
+    assert companion.marks(metric.prepare(frame, "document_id")) == {
+        "x": {"expert 1": [(0, 5, "logic")], "expert 2": [(2, 5, "fact")]}
+    }
+
+
+def test_m7_of_a_participant_is_left_out(tmp_path: Path) -> None:
+    """What the tools read is without it; only a file of the host brings it in."""
+    solution, submission = sample_frames()
+    submission.assign(m7=100).to_csv(tmp_path / "answers.csv", index=False)
+    (tmp_path / "side.csv").write_text(
+        "document_id,m7\n" + "".join(f"essay-{n:02},{n}\n" for n in range(1, 13))
+    )
+    read = scoring.read_submission(metric, tmp_path / "answers.csv", {})
+    assert list(read) == ["document_id", "markup"]
+    content = (tmp_path / "answers.csv").read_bytes()
+    assert list(scoring.parse_submission(metric, content, "answers.csv", {})) == ["document_id", "markup"]
+    prepared = scoring.prepare(metric, solution, {"weights": "M7=1"})
+    with pytest.raises(HostError, match="expected the columns m7 too"):
+        scoring.evaluate(prepared, read)
+    judged = scoring.add_side(prepared, read, tmp_path / "side.csv")
+    assert judged["m7"].tolist() == list(range(1, 13))
+    assert scoring.evaluate(prepared, judged).measures["M7"] == pytest.approx(
+        np.mean([*range(1, 6), *range(7, 13)])
+    )
+    unified = scoring.Solution(hosted.module("scifact"), {}, solution, {}, {}, {}, [])
+    with pytest.raises(UsageError, match=r"side.csv: this metric takes no file beside a submission"):
+        scoring.add_side(unified, read, tmp_path / "side.csv")

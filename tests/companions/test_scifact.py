@@ -1,0 +1,654 @@
+"""What is told of a SciFact submission beside its score, and the official files."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+
+from podium import companions, hosted, scoring
+from podium.cli import main
+from podium.companions import scifact as companion
+from podium.errors import HostError, SubmissionRejected, UsageError
+from tests.support import scifact_data
+from tests.support import scifact_transcription as transcription
+from tests.support.scifact_data import (
+    SAMPLES,
+    WORKED_GOLD,
+    WORKED_PREDICTION,
+    claims,
+    corpus,
+    frame,
+    json_lines,
+)
+from tests.support.scifact_strategies import answer_of, competitions, frames, gold_of
+
+DATA = Path(__file__).parents[3] / "shared" / "data" / "scifact"
+scifact = hosted.module("scifact")
+
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the official files are not beside the repository")
+
+EXPECTED_LINE = (
+    "expected one JSON object per line, with an id (a whole number or text) and evidence (an object)."
+)
+
+
+def evaluate(solution: pd.DataFrame, submission: pd.DataFrame) -> scoring.Evaluation:
+    return scoring.evaluate(scoring.prepare(scifact, solution, {"row_id_column_name": "claim_id"}), submission)
+
+
+def explain(gold: dict[str, Any], answers: dict[str, Any]) -> companion.Explanation:
+    """The explanation of an answer to a single claim."""
+    explanation: companion.Explanation = evaluate(*frames({"1": gold}, {"1": answers})).explanation
+    return explanation
+
+
+def outcomes(gold: dict[str, Any], answer: dict[str, Any], level: str, side: str = "prediction") -> list[str]:
+    rows = explain(gold, answer).rows
+    return list(rows.loc[(rows["level"] == level) & (rows["side"] == side), "outcome"])
+
+
+# --- the document's worked example ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def worked():
+    return evaluate(frame([WORKED_GOLD]), frame([WORKED_PREDICTION])).explanation
+
+
+def test_the_companion_is_found():
+    assert companions.of(scifact) is companion
+
+
+def test_worked_example_counts(worked):
+    assert worked.counts.to_dict("index") == {
+        "abstract_label_only": {"relevant": 2, "retrieved": 2, "correct": 1},
+        "abstract_rationalized": {"relevant": 2, "retrieved": 2, "correct": 1},
+        "sentence_selection": {"relevant": 4, "retrieved": 5, "correct": 1},
+        "sentence_label": {"relevant": 4, "retrieved": 5, "correct": 1},
+    }
+
+
+def test_worked_example_rows(worked):
+    rows = [
+        [None if value is pd.NA else value for value in row]
+        for row in worked.rows.drop(columns="claim_id").to_numpy(dtype=object).tolist()
+    ]
+    assert rows == [
+        ["claim", "prediction", None, None, None, None, None, "not in gold"],
+        ["abstract", "prediction", "11", None, "SUPPORT", None, None, "correct"],
+        ["abstract", "truth", "11", None, "SUPPORT", None, None, "correct"],
+        ["sentence", "prediction", "11", 1, "SUPPORT", 1, 1, "evidence incomplete"],
+        ["sentence", "prediction", "11", 11, "SUPPORT", 2, 2, "correct"],
+        ["sentence", "prediction", "11", 13, "SUPPORT", 3, None, "not in gold"],
+        ["sentence", "truth", "11", 0, "SUPPORT", None, 1, "missed"],
+        ["sentence", "truth", "11", 1, "SUPPORT", None, 1, "evidence incomplete"],
+        ["sentence", "truth", "11", 11, "SUPPORT", None, 2, "correct"],
+        ["abstract", "truth", "15", None, "SUPPORT", None, None, "missed"],
+        ["sentence", "truth", "15", 4, "SUPPORT", None, 1, "missed"],
+        ["abstract", "prediction", "16", None, "CONTRADICT", None, None, "not in gold"],
+        ["sentence", "prediction", "16", 18, "CONTRADICT", 1, None, "not in gold"],
+        ["sentence", "prediction", "16", 20, "CONTRADICT", 2, None, "not in gold"],
+    ]
+    assert list(worked.rows.columns) == [
+        *("level", "side", "claim_id", "abstract", "sentence", "label", "place", "evidence_set", "outcome")
+    ]
+    assert set(worked.rows["claim_id"]) == {"52"}
+
+
+def test_worked_example_claims(worked):
+    assert worked.claims.to_numpy(dtype=object).tolist() == [
+        ["52", "11", "SUPPORT", "SUPPORT", "correct", 3, 3, 1, 1, 1, 1],
+        ["52", "15", "SUPPORT", None, "missed", 1, 0, 0, 0, 0, 0],
+        ["52", "16", None, "CONTRADICT", "not in gold", 0, 2, 0, 0, 0, 0],
+    ]
+
+
+# --- what became of everything --------------------------------------------------------------------
+
+
+def test_empty_lists_and_claims_without_evidence():
+    assert outcomes(gold_of([4]), answer_of(), "abstract") == ["evidence incomplete"]
+    assert list(explain({}, answer_of(1, 2)).rows["outcome"]) == ["not in gold"] * 4
+    assert list(explain(gold_of([1]), {}).claims["outcome"]) == ["missed"]
+    bare = explain({}, {})
+    assert bare.rows["outcome"].tolist() == ["correct"]
+    assert bare.claims.iloc[0].tolist() == ["1", None, None, None, "correct", 0, 0, 0, 0, 0, 0]
+    assert bare.notices == ["the submission predicts no evidence: its precision is 0 / 0, counted as 0"]
+
+
+def test_the_wrong_label():
+    gold, answer = gold_of([1], [2, 3]), answer_of(1, 2, 5, label="CONTRADICT")
+    assert outcomes(gold, answer, "abstract") == outcomes(gold, answer, "claim") == ["wrong label"]
+    assert outcomes(gold, answer, "sentence") == ["wrong label", "evidence incomplete", "not in gold"]
+    assert outcomes(gold, answer, "sentence", "truth") == ["wrong label", "evidence incomplete", "missed"]
+
+
+def test_beyond_the_first_three():
+    gold, answer = gold_of([4]), answer_of(1, 2, 3, 4)
+    for side in ("prediction", "truth"):
+        assert outcomes(gold, answer, "abstract", side) == ["beyond the first three"]
+    assert outcomes(gold, answer, "sentence") == [*["not in gold"] * 3, "correct"]
+    assert outcomes(gold, answer, "claim") == ["beyond the first three"]
+    assert explain(gold, answer).notices == [
+        "1 abstract with the right label and a whole evidence set, but not among the first 3 sentences "
+        "listed: the surest sentences belong first"
+    ]
+
+
+def test_sentences_listed_twice():
+    explanation = explain(gold_of([4]), answer_of(4, 4, 7, 7))
+    assert outcomes(gold_of([4]), answer_of(4, 4, 7, 7), "sentence") == [
+        *("correct", "repeated", "not in gold", "repeated")
+    ]
+    assert explanation.notices == ["2 sentences listed before in the same list, counted as wrong"]
+
+
+def test_the_outcome_of_a_claim_is_the_first_fault_of_its_abstracts():
+    gold = {document: gold_of([1], document=document)[document] for document in "abcde"}
+    answers = {
+        **answer_of(1, document="a"),
+        **answer_of(1, label="CONTRADICT", document="b"),
+        **answer_of(2, document="c"),
+        **answer_of(2, 3, 4, 1, document="d"),
+        **answer_of(1, document="f"),
+    }
+    expected = ["wrong label", "evidence incomplete", "beyond the first three", "not in gold", "missed"]
+    for document, outcome in zip("bcdf", expected):
+        assert outcomes(gold, answers, "claim") == [outcome]
+        del answers[document]
+    assert outcomes(gold, answers, "claim") == ["missed"]
+    assert outcomes({"a": gold["a"]}, answers, "claim") == ["correct"]
+
+
+def check_outcomes(gold: dict[str, Any], answers: dict[str, Any]) -> None:
+    table = evaluate(*frames(gold, answers)).explanation.rows
+    found = {
+        key: list(rows["outcome"])
+        for key, rows in table.fillna({"abstract": "-"}).groupby(["level", "side", "claim_id", "abstract"])
+    }
+    expected = {}
+    for claim_id, sets_of in gold.items():
+        answer_to = answers[claim_id]
+        expected["claim", "prediction", claim_id, "-"] = [transcription.claim_outcome(sets_of, answer_to)]
+        for document in {*sets_of, *answer_to}:
+            sets, answer = sets_of.get(document), answer_to.get(document)
+            outcome = [transcription.abstract_outcome(sets, answer)]
+            if answer:
+                key = "prediction", claim_id, document
+                expected["abstract", *key] = outcome
+                expected["sentence", *key] = transcription.predicted_sentence_outcomes(sets, answer)
+            if sets:
+                key = "truth", claim_id, document
+                expected["abstract", *key] = outcome
+                expected["sentence", *key] = transcription.gold_sentence_outcomes(sets, answer)
+    assert found == {key: value for key, value in expected.items() if value}
+
+
+@given(competitions())
+@settings(max_examples=50, deadline=None)
+def test_outcomes_equal_the_transcription(competition):
+    check_outcomes(*competition)
+
+
+@pytest.mark.slow
+@given(competitions())
+@settings(max_examples=1000, deadline=None)
+def test_outcomes_equal_the_transcription_more_often(competition):
+    check_outcomes(*competition)
+
+
+@given(competitions())
+@settings(max_examples=30, deadline=None)
+def test_explanations_add_up_to_the_counts(competition):
+    whole = evaluate(*frames(*competition))
+    evaluation = whole.explanation
+    counted = evaluation.counts["correct"]
+    assert evaluation.claims[["label_only", "rationalized", "selection", "sentence_label"]].sum().tolist() == (
+        counted.tolist()
+    )
+    assert evaluation.claims[["relevant", "retrieved"]].sum().tolist() == (
+        evaluation.counts.loc["sentence_label", ["relevant", "retrieved"]].tolist()
+    )
+    assert len(evaluation.claims.drop_duplicates(["claim_id", "abstract"])) == len(evaluation.claims)
+    assert list(evaluation.claims["claim_id"].drop_duplicates()) == whole.prepared.items
+    tabled = evaluation.tables["Outcomes"].set_index("outcome")
+    for column, (side, level) in {
+        "claims": ("prediction", "claim"),
+        "predicted_abstracts": ("prediction", "abstract"),
+        "gold_abstracts": ("truth", "abstract"),
+        "predicted_sentences": ("prediction", "sentence"),
+        "gold_sentences": ("truth", "sentence"),
+    }.items():
+        rows = evaluation.rows[(evaluation.rows["side"] == side) & (evaluation.rows["level"] == level)]
+        assert tabled[column].to_dict() == {
+            name: int((rows["outcome"] == name).sum()) for name in companion.OUTCOMES
+        }
+    assert tabled.loc["correct", "predicted_abstracts"] == counted["abstract_rationalized"]
+    assert tabled.loc["correct", "predicted_sentences"] == counted["sentence_label"]
+    assert tabled.loc["correct", "gold_sentences"] == counted["sentence_label"]
+    assert tabled.loc[["correct", "wrong label"], "gold_sentences"].sum() == counted["sentence_selection"]
+    credits = evaluation.tables["Measures"].set_index("credit")
+    assert credits[["relevant", "retrieved", "correct"]].equals(evaluation.counts)
+    assert (
+        credits[["precision", "recall", "f1"]].to_numpy().ravel().tolist()
+        == (list(whole.measures.values())[1:])
+    )
+
+
+def test_the_order_of_rows_has_no_effect():
+    solution, submission = (frame(side) for side in claims(30))
+    straight, crooked = evaluate(solution, submission), evaluate(solution.iloc[::-1], submission.iloc[::-1])
+    pd.testing.assert_frame_equal(straight.explanation.rows, crooked.explanation.rows)
+    pd.testing.assert_frame_equal(straight.explanation.claims, crooked.explanation.claims)
+
+
+def test_a_changed_copy_is_explained_by_its_own_stages(worked, monkeypatch):
+    monkeypatch.setattr(scifact, "FIRST_SENTENCES", 1)
+    assert outcomes(gold_of([4]), answer_of(1, 4), "abstract") == ["beyond the first three"]
+
+
+def test_the_tools_know_the_columns(worked):
+    assert set(worked.roles.values()) <= set(worked.rows)
+    assert set(worked.rows[worked.roles["item"]]) == set(worked.prepared.items)
+
+
+# --- official files -------------------------------------------------------------------------------
+
+
+def read(tmp_path: Path, content: str | bytes) -> pd.DataFrame:
+    path = tmp_path / "predictions.jsonl"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
+    return companion.read_submission(path)
+
+
+def unreadable(tmp_path: Path, content: str | bytes) -> str:
+    """The participant's message; the host's is the same."""
+    with pytest.raises(SubmissionRejected) as caught:
+        read(tmp_path, content)
+    with pytest.raises(HostError) as caught_by_host:
+        companion.read_solution(tmp_path / "predictions.jsonl")
+    assert str(caught.value) == str(caught_by_host.value)
+    assert len(str(caught.value)) <= 280
+    return str(caught.value)
+
+
+LINE = '{"id": 7, "evidence": {"11": {"sentences": [1, 11], "label": "SUPPORT"}}}'
+CELL = '{"11": {"sentences": [1, 11], "label": "SUPPORT"}}'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        LINE,
+        LINE + "\n",
+        LINE + "\r\n",
+        "\n\n" + LINE + "\n \t\r\n",
+        "\ufeff" + LINE,
+        "  " + LINE + "  ",
+        LINE.replace('"id": 7', '"id": "7"'),
+        LINE.replace('"id": 7', '"id": 7.0'),
+        LINE.replace('"id": 7', '"\\u0069d": "\\u0037"'),
+        LINE.replace('{"id": 7, ', '{"id":7,'),
+        LINE.replace('{"id": 7, ', '{ "id" :\t7 ,'),
+        LINE.replace('{"id": 7, ', '{"id": 7, "claim": "A \\" \\\\ \\u00e9 \\n : {}é\u2028", '),
+        LINE.replace('{"id": 7, ', '{"id": 7, "claim": null, "evidence_2": {"id": 1}, "more": [[{}]], '),
+        LINE[:-1] + ', "cited_doc_ids": [1, 2]}',
+        LINE[:-1] + ', "cited_doc_ids": []}',
+        '{"evidence": ' + CELL + ', "id": 7}',
+        '{"claim": "a", "evidence": ' + CELL + ', "id": 7}',
+    ],
+)
+def test_lines(tmp_path, content):
+    result = read(tmp_path, content)
+    assert result.to_dict("list") == {"claim_id": ["7"], "evidence": [CELL]}
+
+
+def test_the_evidence_means_what_is_written(tmp_path):
+    """Also what would change if it was rounded, cut or completed."""
+    cells = ['{"a": {}}', '{"\\ud800": 1.0}', '{"\\u00e9": "\\u00e9"}', "{}", '{"}": ["{"]}', '{"a": Infinity}']
+    result = read(tmp_path, "\n".join(f'{{"id": {n}, "evidence": {cell}}}' for n, cell in enumerate(cells)))
+    assert result["evidence"].tolist() == cells
+    assert result["claim_id"].tolist() == ["0", "1", "2", "3", "4", "5"]
+
+
+def test_packed_files(tmp_path):
+    gold, predictions = claims(20)
+    for name, lines in (("gold.jsonl.gz", gold), ("predictions.jsonl.gz", predictions)):
+        (tmp_path / name).write_bytes(gzip.compress(json_lines(lines).encode(), mtime=0))
+    solution = companion.read_solution(tmp_path / "gold.jsonl.gz")
+    submission = companion.read_submission(tmp_path / "predictions.jsonl.gz")
+    assert evaluate(solution, submission).measures == evaluate(frame(gold), frame(predictions)).measures
+    assert solution["claim"].tolist() == [line["claim"] for line in gold]
+    assert list(submission) == ["claim_id", "evidence"]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("x", "not JSON: Expecting value at character 1"),
+        ("[]", "a list where an object is due"),
+        ('"id"', "the text 'id' where an object is due"),
+        ("null", "null where an object is due"),
+        ("{}", "no id and no evidence"),
+        ('{"id": 1}', "no evidence"),
+        ('{"evidence": {}}', "no id"),
+        ('{"id": 1, "evidence": []}', "evidence is a list"),
+        ('{"id": 1, "evidence": null}', "evidence is null"),
+        ('{"id": 1, "evidence": "{}"}', "evidence is the text '{}'"),
+        ('{"id": null, "evidence": {}}', "id is null"),
+        ('{"id": true, "evidence": {}}', "id is true"),
+        ('{"id": 1.5, "evidence": {}}', "id is 1.5"),
+        ('{"id": NaN, "evidence": {}}', "id is nan"),
+        ('{"id": Infinity, "evidence": {}}', "id is inf"),
+        ('{"id": [1], "evidence": {}}', "id is a list"),
+        ('{"id": "\\ud83d", "evidence": {}}', "an id with half a character"),
+        ('{"id": {}, "evidence": {}}', "id is an object"),
+        ('{"id": 1, "evidence": {}, "id": 2}', "the key 'id' is written twice"),
+        ('{"id": 1, "evidence": {}, "\\u0069d": 2}', "the key 'id' is written twice"),
+        ('{"id": 1, "evidence": {}, "evidence": {}}', "the key 'evidence' is written twice"),
+        ('{"id": 1, "evidence": {}', "not JSON: Expecting ',' delimiter at character 25"),
+        ('{"id": 1, "evidence": {}}}', "not JSON: more text after it at character 26"),
+        ('{"id": 1, "evidence": {}}\u00a0', "not JSON: more text after it at character 26"),
+        ('{"id": 1, "evidence": {}} {}', "not JSON: more text after it at character 26"),
+        ('{"id": 1 "evidence": {}}', "not JSON: Expecting ',' delimiter at character 10"),
+        ('{"id": 1, {"evidence": {}}',
+         "not JSON: Expecting property name enclosed in double quotes at character 11"),
+        (', "id": 1, "evidence": {}}', "not JSON: Expecting value at character 1"),
+        ('{, "id": 1, "evidence": {}}',
+         "not JSON: Expecting property name enclosed in double quotes at character 2"),
+        ('{"id": 1, "evidence": {"11": }}', "not JSON: Expecting value at character 30"),
+        ('{"id": 01, "evidence": {}}', "not JSON: Expecting ',' delimiter at character 9"),
+        ('{"id": 1, "claim": "a\tb", "evidence": {}}', "not JSON: Invalid control character at character 22"),
+        ('{"id": 1, "claim": "\\q", "evidence": {}}', "not JSON: Invalid \\escape at character 21"),
+        ('{"id": 1, "evidence": ' + "[" * 100_000, "nested too deeply"),
+        ('{"id": ' + "9" * 5000 + ', "claim": 1, "evidence": {}}', "a number of too many digits"),
+    ],
+)  # fmt: skip
+def test_what_is_no_line(tmp_path, line, reason):
+    message = unreadable(tmp_path, f"{LINE}\n\n{line}\n{LINE}")
+    assert message == f"predictions.jsonl: {EXPECTED_LINE} Wrong in 1 line: line 3 ({reason})"
+
+
+def test_a_pretty_printed_file(tmp_path):
+    message = unreadable(tmp_path, json.dumps(json.loads(LINE), indent=2))
+    assert message.startswith(f"predictions.jsonl: {EXPECTED_LINE} Wrong in 12 lines: line 1 (not JSON: ")
+    assert message.endswith(" and 11 more")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"\xff\xfe{}", "expected UTF-8 text, found"),
+        (LINE.encode() + b"\n\xe9", "expected UTF-8 text, found"),
+        (b"\x1f\x8b\x08 no gzip", "expected a file packed by gzip, found"),
+        (gzip.compress(LINE.encode(), mtime=0)[:-9], "expected a file packed by gzip, found"),
+    ],
+)
+def test_a_file_that_is_no_text(tmp_path, content, reason):
+    assert reason in unreadable(tmp_path, content)
+
+
+def test_a_folder_and_no_file(tmp_path):
+    for path in (tmp_path, tmp_path / "none.jsonl"):
+        with pytest.raises(UsageError, match=r"^cannot read "):
+            companion.read_submission(path)
+
+
+def test_an_empty_file_has_no_claims(tmp_path):
+    submission = read(tmp_path, "\n")
+    assert list(submission.columns) == ["claim_id", "evidence"]
+    with pytest.raises(SubmissionRejected, match=r"Missing: 1\."):
+        evaluate(frame([WORKED_GOLD]), submission)
+    with pytest.raises(HostError, match="expected at least one row"):
+        evaluate(submission, submission)
+
+
+def test_read_frames_survive_a_csv_file(tmp_path):
+    path = tmp_path / "submission.csv"
+    companion.read_submission(SAMPLES / "predictions.jsonl").to_csv(path, index=False)
+    solution = companion.read_solution(SAMPLES / "claims.jsonl")
+    expected = evaluate(*(pd.read_csv(SAMPLES / f"{side}.csv") for side in ("solution", "submission")))
+    assert evaluate(solution, pd.read_csv(path)).measures == expected.measures
+
+
+def test_long_lines_are_read_in_linear_time(tmp_path):
+    numbers = ", ".join(["1"] * 100_000)
+    for line in (
+        LINE.replace("[1, 11]", f"[{numbers}]")[:-1],
+        '{"id": 1, "evidence": {' + '"a": {"sentences": [], "label": "b"}, ' * 20_000,
+    ):
+        assert "not JSON" in unreadable(tmp_path, line)
+    assert len(read(tmp_path, LINE.replace("[1, 11]", f"[{numbers}]"))["evidence"][0]) > 300_000
+
+
+def test_the_layout_of_a_file_has_no_effect(tmp_path):
+    gold, predictions = claims(50, seed=5)
+    path = tmp_path / "file.jsonl"
+    for lines, reader in ((gold, companion.read_solution), (predictions, companion.read_submission)):
+        for separators in ((", ", ": "), (" ,", " : ")):
+            path.write_text("".join(json.dumps(line, separators=separators) + "\n" for line in lines))
+            assert reader(path)["evidence"].tolist() == [json.dumps(line["evidence"]) for line in lines]
+
+
+@needs_data
+def test_official_json_is_the_evaluators_file():
+    folder = DATA / "evaluator_fixture"
+    evaluation = evaluate(
+        companion.read_solution(folder / "gold_small.jsonl"),
+        companion.read_submission(folder / "predictions_small.jsonl"),
+    )
+    expected = json.loads((folder / "expected_metrics_small.json").read_text())
+    assert companion.official_json(evaluation.measures) == expected
+
+
+def test_official_json_has_the_twelve_names_on_one_level():
+    evaluation = evaluate(frame([WORKED_GOLD]), frame([WORKED_PREDICTION]))
+    assert list(companion.official_json(evaluation.measures)) == list(scifact.MEASURES)
+
+
+# --- texts for the report -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def evaluation():
+    gold = {**WORKED_GOLD, "id": 7}, {**WORKED_GOLD, "id": 8, "evidence": {}, "claim": None}
+    predicted = {**WORKED_PREDICTION, "id": 7}, {"id": 8, "evidence": {}}
+    solution = frame(gold).assign(claim=[line["claim"] for line in gold])
+    return evaluate(solution, frame(predicted))
+
+
+def test_texts_are_claims_and_the_abstracts_that_either_side_names(evaluation, tmp_path):
+    path = tmp_path / "corpus.jsonl.gz"
+    abstracts = [
+        {"doc_id": 11, "title": "Eleven", "abstract": [f"S{n}.\n" for n in range(14)], "structured": False},
+        {"doc_id": 15, "title": "Fifteen", "abstract": ["S0.", "S1."]},
+        {"doc_id": 99, "title": "Another", "abstract": []},
+    ]
+    path.write_bytes(gzip.compress(json_lines(abstracts).encode()))
+    marks = {
+        0: " [gold: missed]",
+        1: " [predicted: evidence incomplete, gold: evidence incomplete]",
+        11: " [predicted: correct, gold: correct]",
+        13: " [predicted: not in gold]",
+    }
+    claim = f"Claim: {WORKED_GOLD['claim']}"
+    assert companion.texts(evaluation) == {"7": claim}
+    assert companion.texts(evaluation, path) == {
+        "7": "\n\n".join(
+            [
+                claim,
+                "\n".join(
+                    [
+                        "Abstract 11: Eleven [predicted: correct, gold: correct]",
+                        *(f"{n}. S{n}.{marks.get(n, '')}" for n in range(14)),
+                    ]
+                ),
+                "Abstract 15: Fifteen [gold: missed]\n0. S0.\n1. S1.",
+            ]
+        )
+    }
+
+
+def test_texts_of_a_solution_without_claims(evaluation, tmp_path):
+    solution = evaluation.solution.frame.drop(columns="claim")
+    evaluation = evaluate(solution, evaluation.submission)
+    assert companion.texts(evaluation) == {}
+    path = tmp_path / "corpus.jsonl"
+    path.write_text(json_lines(corpus([WORKED_GOLD])))
+    assert companion.texts(evaluation, path)["7"].startswith("Abstract 11: ")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("[]", "a list where an object is due"),
+        ('{"doc_id": 1.5, "title": "a", "abstract": []}', "doc_id is 1.5"),
+        ('{"doc_id": 1, "abstract": []}', "title is null"),
+        ('{"doc_id": 1, "title": "a", "abstract": "b"}', "abstract is the text 'b'"),
+        ('{"doc_id": 1, "title": "a", "abstract": ["b", 1]}', "1 among the sentences"),
+    ],
+)
+def test_what_is_no_corpus(evaluation, tmp_path, line, reason):
+    path = tmp_path / "corpus.jsonl"
+    path.write_text(line)
+    with pytest.raises(UsageError) as caught:
+        companion.texts(evaluation, path)
+    assert str(caught.value) == (
+        "corpus.jsonl: expected one JSON object per line, with doc_id, title (text) and abstract (a list of "
+        f"texts). Wrong in 1 line: line 1 ({reason})"
+    )
+
+
+def test_a_corpus_of_other_abstracts(evaluation, tmp_path):
+    path = tmp_path / "corpus.jsonl"
+    path.write_text('{"doc_id": 12, "title": "a", "abstract": []}')
+    with pytest.raises(UsageError, match="has none of the 3 abstracts"):
+        companion.texts(evaluation, path)
+
+
+# --- samples --------------------------------------------------------------------------------------
+
+
+def test_the_samples_are_what_the_generator_writes(tmp_path):
+    scifact_data.write_samples(tmp_path)
+    names = {path.name for path in SAMPLES.iterdir()}
+    assert names == {path.name for path in tmp_path.iterdir()} == set(scifact_data.samples())
+    for name in names:
+        assert (tmp_path / name).read_bytes() == (SAMPLES / name).read_bytes()
+
+
+def test_the_samples_have_everything():
+    sample = [pd.read_csv(SAMPLES / f"{side}.csv") for side in ("solution", "submission")]
+    evaluation = evaluate(sample[0].drop(columns="Usage"), sample[1]).explanation
+    outcomes = evaluation.tables["Outcomes"].set_index("outcome")
+    assert (outcomes.drop(["repeated"])["claims"] > 0).all()
+    assert (outcomes.drop(["repeated", "missed"])["predicted_abstracts"] > 0).all()
+    assert (outcomes.drop(["beyond the first three", "missed"])["predicted_sentences"] > 0).all()
+    assert (
+        outcomes.loc[["correct", "wrong label", "evidence incomplete", "missed"], "gold_sentences"] > 0
+    ).all()
+    sizes = evaluation.rows.query("side == 'truth'").groupby(["claim_id", "abstract", "evidence_set"]).size()
+    assert set(sizes) == {1, 2, 3, 4}
+    assert json.loads(sample[0].loc[sample[0]["claim_id"] == 52, "evidence"].item()) == WORKED_GOLD["evidence"]
+    assert set(evaluation.claims["predicted_label"].dropna()) == set(scifact.LABELS)
+    assert (sample[0]["evidence"] == "{}").any()
+    assert set(sample[0]["Usage"]) == {"Public", "Private"}
+
+
+# --- the command line -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def call(capsys):
+    """Run the command in this process: (exit code, stdout, stderr)."""
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        code = main(["score", "--metric", "scifact", *map(str, arguments)])
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return code, captured.out, captured.err
+
+    return call
+
+
+def test_the_command_line(call):
+    code, out, _ = call(SAMPLES / "solution.csv", SAMPLES / "submission.csv", "--json")
+    report = json.loads(out)
+    assert code == 0
+    assert {"score", "public", "private"} <= set(report)
+    assert list(report["official"]) == list(scifact.MEASURES)
+    assert report["official"]["sentence_label_f1"] == report["score"]
+    arguments = "--set", "measure=abstract_label_only_f1"
+    code, out, err = call(SAMPLES / "claims.jsonl", SAMPLES / "predictions.jsonl", *arguments)
+    assert out.startswith("Score    0.750000\n\nMeasures\n")
+    assert out.endswith("\n\nmetric:scifact|version:2.0.0|measure:abstract_label_only_f1\n")
+    assert (err.count("warning: "), code) == (2, 0)
+
+
+def test_the_report_shows_the_texts(call, tmp_path):
+    gold, predictions = claims(40)
+    (tmp_path / "corpus.jsonl").write_text(json_lines(corpus(gold + predictions)))
+    files = SAMPLES / "claims.jsonl", SAMPLES / "predictions.jsonl"
+    assert call(*files, "--report", tmp_path / "report.html")[0] == 0
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"Claim: {WORKED_GOLD['claim']}</p>" in page
+    assert "Abstract 11: " not in page
+    report = "--report", tmp_path / "report.html", "--texts", tmp_path / "corpus.jsonl"
+    assert call(*files, *report)[0] == 0
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"Claim: {WORKED_GOLD['claim']}\n\nAbstract 11: " in page
+    assert " [predicted: evidence incomplete, gold: evidence incomplete]\n2. " in page
+    (tmp_path / "corpus.jsonl").write_text("[]")
+    assert call(*files, *report)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("solution", "submission", "arguments", "code", "error"),
+    [
+        ("claims.jsonl", "none.jsonl", (), 2, "error: cannot read"),
+        ("claims.jsonl", "claims.jsonl", (), 3, "error: evidence: expected JSON "),
+        (
+            "claims.jsonl",
+            "bad.jsonl",
+            (),
+            3,
+            f"error: bad.jsonl: {EXPECTED_LINE} Wrong in 1 line: line 1 (a list",
+        ),
+        (
+            "claims.jsonl",
+            "bad.csv",
+            (),
+            3,
+            "error: the submission: expected the columns claim_id, evidence too.",
+        ),
+        (
+            "bad.jsonl",
+            "predictions.jsonl",
+            (),
+            4,
+            f"error: bad.jsonl: {EXPECTED_LINE} Wrong in 1 line: line 1 (",
+        ),
+        ("predictions.jsonl", "predictions.jsonl", (), 4, "error: evidence: expected JSON "),
+        ("claims.jsonl", "predictions.jsonl", ("--set", "measure=f1"), 4, "error: measure: expected "),
+    ],
+)
+def test_the_command_line_with_bad_input(call, tmp_path, solution, submission, arguments, code, error):
+    for name, text in (scifact_data.samples() | {"bad.jsonl": "[]\n", "bad.csv": "id,answer\n1,2\n"}).items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    found, out, err = call(tmp_path / solution, tmp_path / submission, *arguments)
+    assert (found, out) == (code, "")
+    assert err.startswith(error)
+
+
+def test_parts_of_a_solution():
+    solution, submission = (pd.read_csv(SAMPLES / f"{side}.csv") for side in ("solution", "submission"))
+    result = evaluate(solution, submission)
+    for part in scoring.PARTS:
+        rows = [side[(solution["Usage"] == part).to_numpy()] for side in (solution, submission)]
+        assert result.scores[part] == scifact.score(*rows, "claim_id")
+    assert len(np.unique(list(result.scores.values()))) == 3

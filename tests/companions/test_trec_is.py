@@ -1,0 +1,773 @@
+"""What is told of TREC-IS beyond the score: what became of tweets, tables, notices; the files that are read."""
+
+import gzip
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from podium import hosted, scoring
+from podium.companions import trec_is as companion
+from podium.companions.trec_is import OfficialFileWarning, read_solution, read_submission
+from podium.errors import HostError, SubmissionRejected, UsageError
+from podium.hosting import emulate
+from tests.support import trec_is_data
+from tests.support.trec_is_data import DATA, SAMPLES, competition, flat_run, official
+
+trec_is = hosted.module("trec_is")
+
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the track's files are not beside the repository")
+
+ACTIONABLE = "Request-SearchAndRescue"
+OTHER = "Report-News"
+ANOTHER = "Other-Sentiment"
+BOTH = f"{ACTIONABLE} {OTHER}"
+
+
+def explained(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> Any:
+    evaluation = scoring.evaluate(scoring.prepare(trec_is, solution, parameters), submission)
+    return evaluation.explanation
+
+
+def measures(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> dict[str, float]:
+    return scoring.evaluate(scoring.prepare(trec_is, solution, parameters), submission).measures
+
+
+def labelled(*tweets: tuple[str, ...]) -> pd.DataFrame:
+    """A solution of (priority, types[, event]), with the ids t01, t02 …"""
+    return pd.DataFrame(
+        {
+            "tweet_id": [f"t{number:02}" for number in range(1, len(tweets) + 1)],
+            "event_id": [tweet[2] if len(tweet) > 2 else "flood" for tweet in tweets],
+            "priority": [tweet[0] for tweet in tweets],
+            "categories": [tweet[1] for tweet in tweets],
+        }
+    )
+
+
+def answered(*tweets: tuple[float, str]) -> pd.DataFrame:
+    """A run of (score, types) for t01, t02 … ranked in this order."""
+    return pd.DataFrame(
+        {
+            "tweet_id": [f"t{number:02}" for number in range(1, len(tweets) + 1)],
+            "rank": range(1, len(tweets) + 1),
+            "priority": [tweet[0] for tweet in tweets],
+            "categories": [tweet[1] for tweet in tweets],
+        }
+    )
+
+
+# One tweet of each group, so that a solution is valid; worth -1 and 0 under REST_ANSWERS.
+# --- every tweet, type and event ----------------------------------------------------------------------------
+
+
+def test_the_tweets_tell_the_whole_story() -> None:
+    solution = labelled(
+        ("High", BOTH), ("Low", OTHER), ("Critical", OTHER), ("Medium", OTHER), ("Low", BOTH, "fire")
+    )
+    submission = answered((0.9, ACTIONABLE), (0.8, ""), (0.2, "News"), (0.1, "News")).assign(rank=[2, 1, 3, 4])
+    evaluation = explained(solution, submission)
+    tweets = evaluation.rows.set_index("tweet_id")
+    assert tweets.index.tolist() == ["t05", "t02", "t01", "t03", "t04"]
+    assert tweets["event_id"].tolist() == ["fire", *["flood"] * 4]
+    assert tweets["case"].tolist() == ["missing", "false alert", "true alert", "missed alert", "no alert"]
+    assert tweets["equation"].tolist()[1:] == ["(5)", "(1)", "(1)", "(5)"]
+    assert tweets["priority"].tolist() == ["Low", "Low", "High", "Critical", "Medium"]
+    assert tweets["delta"].tolist()[1:] == [0, 1, 0, 0]
+    assert tweets["actionable_score"].tolist()[1:] == [0, 0.75, 0, 0]
+    assert tweets["other_score"].tolist()[1:] == [0, 0, 1, 1]
+    assert tweets["worth"].tolist() == pytest.approx([0, 0, 0.825, -1, 1])
+    assert tweets["contribution"].tolist() == pytest.approx([0, 0, 0.825 / 4, -1 / 4, 1 / 6])
+    assert tweets["accumulated_worth"].tolist() == pytest.approx([0, 0, 0.20625, -0.04375, -0.04375 + 1 / 6])
+    assert tweets["squared_error"].tolist() == pytest.approx([0, 0.55**2, 0.15**2, 0.75**2, 0.25**2])
+    assert tweets.loc["t01", ["true_types", "run_types"]].tolist() == [f"{OTHER} {ACTIONABLE}", ACTIONABLE]
+    assert tweets["contribution"].sum() == pytest.approx(measures(solution, submission)["score"])
+    assert {*evaluation.roles.values()} <= {*tweets}
+    assert set(tweets[evaluation.roles["item"]]) == set(evaluation.prepared.items)
+
+
+def test_the_columns_of_the_rows() -> None:
+    rows = explained(*competition()).rows
+    assert " ".join(rows) == (
+        "tweet_id event_id rank score priority true_types run_types case equation delta actionable_score "
+        "other_score worth contribution accumulated_worth squared_error"
+    )
+    assert len(rows) == 160 + 6
+
+
+def test_the_types() -> None:
+    solution = labelled(("High", BOTH, "a"), ("Low", BOTH, "b"), ("Low", OTHER, "b"))
+    submission = answered((1.0, ACTIONABLE), (0.0, OTHER), (0.0, f"{ACTIONABLE} {OTHER} {ANOTHER}"))
+    types = explained(solution, submission).types.set_index("information_type")
+    assert types.loc[ACTIONABLE, ["tweets", "tp", "fp", "fn", "tn"]].tolist() == [2, 1, 1, 1, 0]
+    assert types.loc[OTHER, ["tweets", "tp", "fp", "fn", "tn"]].tolist() == [3, 2, 0, 1, 0]
+    assert types.loc[ANOTHER, ["tweets", "tp", "fp", "fn", "tn"]].tolist() == [0, 0, 1, 0, 2]
+    assert types.loc[[ACTIONABLE, OTHER, ANOTHER, "Other-Advice"], "f1"].tolist() == [0.5, 0.8, 0.0, 0.0]
+    assert types.loc[[ACTIONABLE, "Other-Advice"], "accuracy"].tolist() == pytest.approx([1 / 3, 1])
+    assert types["actionable"].sum() == 6
+    assert types.loc[OTHER, ["precision", "recall"]].tolist() == pytest.approx([1, 2 / 3])
+    assert types.loc[OTHER, "mse"] == pytest.approx(0.25**2 / 3)
+    assert types.loc[OTHER, "rmse"] == pytest.approx(0.25 / math.sqrt(3))
+    assert types.loc["Other-Advice", ["precision", "recall", "mse", "rmse"]].isna().all()
+    assert math.isnan(types.loc[ANOTHER, "recall"])
+
+
+def test_the_events_are_scored_each_alone_and_contribute_to_the_whole() -> None:
+    solution, submission = competition()
+    explanation = explained(solution, submission)
+    events = explanation.events.set_index("event_id")
+    assert events.index.tolist() == sorted(solution["event_id"].unique())
+    assert events["contribution"].sum() == pytest.approx(measures(solution, submission)["score"], abs=1e-15)
+    quiet = events.loc[trec_is_data.EVENTS[trec_is_data.QUIET_EVENT]]
+    assert math.isnan(quiet["high_priority_worth"])
+    assert math.isnan(quiet["accumulated_alert_worth"])
+    for event in events.index:
+        alone = measures(solution[solution["event_id"] == event], submission, measure="low_priority_worth")
+        del alone["score"]
+        assert events.loc[event, [*alone]].to_dict() == pytest.approx(alone, abs=1e-12, nan_ok=True)
+    cases = ["true_alerts", "missed_alerts", "false_alerts", "no_alerts", "missing"]
+    assert (events[cases].sum(axis=1) == events["tweets"]).all()
+    assert (events[["high", "low"]].sum(axis=1) == events["tweets"]).all()
+    rows = explanation.rows[explanation.rows["case"] != "ignored"]
+    assert rows.groupby("event_id")["accumulated_worth"].last().tolist() == pytest.approx(
+        events["contribution"].tolist(), abs=1e-15
+    )
+    counted = rows.groupby(["event_id", "case"]).size().unstack(fill_value=0)
+    assert events["true_alerts"].tolist() == counted["true alert"].tolist()
+    assert events["missed_alerts"].tolist() == counted["missed alert"].tolist()
+    assert events["false_alerts"].tolist() == counted["false alert"].tolist()
+    assert events["no_alerts"].tolist() == counted["no alert"].tolist()
+    assert events["highest_delta"].tolist() == rows.groupby("event_id")["delta"].max().tolist()
+
+
+def test_ignored_rows_of_the_run() -> None:
+    solution = labelled(("Low", OTHER), ("High", OTHER), ("Low", "", "fire"))
+    submission = answered((1.0, ""), (1.0, OTHER), (0.0, "")).assign(event_id=["flood", "flood", "fire"])
+    extra = pd.DataFrame(
+        [["new", None, 1, 0.5, ANOTHER], ["t01", "fire", 9, 0.2, OTHER]],
+        columns=["tweet_id", "event_id", "rank", "priority", "categories"],
+    )
+    explanation = explained(solution, pd.concat([extra, submission]))
+    ignored = explanation.rows[explanation.rows["case"] == "ignored"].set_index("tweet_id")
+    assert ignored.loc["new", ["rank", "score", "run_types"]].tolist() == [1.0, 0.5, ANOTHER]
+    assert pd.isna(ignored.loc["new", "event_id"])
+    assert ignored.loc["t01", "event_id"] == "fire"
+    empty = ["priority", "equation", "true_types", "delta", "worth", "contribution", "squared_error"]
+    assert ignored[empty].isna().all(axis=None)
+    assert explanation.notices == [
+        "2 rows of the run ignored: without a label, or in the list of another event than the one that counts"
+    ]
+
+
+def test_missing_tweets() -> None:
+    solution = labelled(("High", BOTH), ("Critical", OTHER), ("Low", OTHER))
+    explanation = explained(solution, answered((1.0, BOTH), (1.0, OTHER), (0.0, OTHER)).iloc[[0]])
+    missing = explanation.rows.set_index("tweet_id").loc["t02"]
+    assert missing[["case", "worth", "priority"]].tolist() == ["missing", 0.0, "Critical"]
+    assert missing[["rank", "score", "delta", "equation", "actionable_score", "other_score"]].isna().all()
+    assert explanation.notices == ["2 labelled tweets not in the run: no types, priority 0.25, worth 0"]
+
+
+def test_an_empty_submission_has_all_tables() -> None:
+    solution = labelled(("High", OTHER), ("Low", OTHER))
+    explanation = explained(solution, answered((1.0, "")).head(0))
+    assert explanation.rows["case"].tolist() == ["missing", "missing"]
+    assert [len(table) for table in explanation.tables.values()] == [10, 5, 25, 1, 1]
+
+
+# --- notices ------------------------------------------------------------------------------------------------
+
+
+def test_notice_of_names_taken_for_events() -> None:
+    solution = labelled(*[("Low", "", "fire")] * 2, *[("High", "", "flood")] * 2)
+    submission = answered(*[(0.1, "")] * 4).assign(event_id=["H-2", "H-2", "H-1", "H-1"])
+    assert explained(solution, submission).notices == [
+        "2 events of the run under a name that the solution lacks, taken for those with which they share most "
+        "tweets: H-1 is flood, H-2 is fire"
+    ]
+    named = submission.assign(event_id=["fire", "fire", "flood", "flood"])
+    assert explained(solution, named).notices == []
+    assert explained(solution, submission.drop(columns="event_id")).notices == []
+
+
+def test_notice_of_tweets_in_other_lists() -> None:
+    solution = labelled(("Low", "", "fire"), ("High", "", "flood"))
+    swapped = answered(*[(0.1, "")] * 2).assign(event_id=["flood", "fire"])
+    assert explained(solution, swapped).notices == [
+        "2 tweets in the list of another event than the solution's, which counts"
+    ]
+
+
+def test_notice_of_equal_scores() -> None:
+    solution = labelled(("High", OTHER), ("Low", OTHER))
+    constant = answered((0.9, ""), (0.9, ""))
+    assert explained(solution, constant, normalize_priority=True).notices == [
+        "all scores of the run are equal and became 0"
+    ]
+    assert explained(solution, constant).notices == []
+    assert explained(solution, answered((0.9, ""), (0.8, "")), normalize_priority=True).notices == []
+
+
+# --- tables -------------------------------------------------------------------------------------------------
+
+
+def test_the_tables_are_small_and_say_where_trust_was_lost() -> None:
+    evaluation, values = explained(*competition()), measures(*competition())
+    found, cases, types, events, traces = evaluation.tables.values()
+    assert found.set_index("measure")["value"].to_dict() == {name: values[name] for name in trec_is.MEASURES}
+    assert cases["tweets"].sum() == 160
+    assert cases["contribution"].sum() == pytest.approx(values["score"])
+    assert cases.set_index("case")["worth"].to_dict() == pytest.approx(
+        evaluation.rows.groupby("case")["worth"].sum().drop("ignored").to_dict()
+    )
+    assert len(types) == 25
+    assert events["contribution"].is_monotonic_increasing
+    worst = traces.iloc[0]
+    assert worst["event_id"] == trec_is_data.EVENTS[trec_is_data.ALERTING_EVENT]
+    tweets = evaluation.rows[evaluation.rows["event_id"] == worst["event_id"]].dropna(subset="delta")
+    assert worst["ranked"] == len(tweets)
+    assert worst["highest"] == tweets["delta"].max()
+    assert int(worst["at_rank"]) == tweets.loc[tweets["delta"].idxmax(), "rank"]
+    assert worst["at_end"] == tweets["accumulated_worth"].iloc[-1]
+    assert worst["lowest"] == tweets["accumulated_worth"].min()
+    assert worst["delta"].startswith("0133456667788899")
+    assert "X" in worst["delta"]
+    assert worst["delta"].endswith("0")
+    assert worst["worth"].startswith("9")
+    assert "0" in worst["worth"]
+
+
+@pytest.mark.parametrize("length", [1, 39, 40, 41, 1000, 100_003])
+def test_a_trace_covers_the_whole_ranking_in_bounded_width(length: int) -> None:
+    delta = np.zeros(length, dtype=np.int64)
+    assert set(companion.delta_trace(delta)) == {"0"}
+    for place in {0, length // 2, length - 1}:
+        delta[:] = 0
+        delta[place] = 20
+        trace = companion.delta_trace(delta)
+        assert len(trace) == min(length, companion.TRACE_WIDTH)
+        assert trace.count("X") == 1
+        assert abs(trace.index("X") - place * len(trace) / length) <= 1
+    worth = np.linspace(0, 1, length + 1)[1:]
+    assert len(companion.worth_trace(worth)) == min(length, companion.TRACE_WIDTH)
+    assert companion.worth_trace(worth)[-1] == "9"
+    assert companion.worth_trace(-worth)[-1] == "0"
+    assert set(companion.worth_trace(0 * worth)) == {"0"}
+
+
+def test_the_tables_stay_small_with_many_events_and_strange_names() -> None:
+    events = [f"event {number}\n" + "x" * 1000 for number in range(50)]
+    solution = labelled(*[("High", "", event) for event in events], ("Low", "", events[0]))
+    evaluation = explained(solution, answered(*[(0.9, "")] * 51))
+    *_, shown, traces = evaluation.tables.values()
+    assert len(shown) == len(traces) == companion.EVENTS_SHOWN
+    assert traces["event_id"].str.len().max() < 50
+    assert not traces["event_id"].str.contains("\n").any()
+    assert evaluation.notices == ["the tables show 20 of 50 events"]
+    assert len(evaluation.events) == 50
+
+
+def test_table_1_has_its_seven_columns() -> None:
+    assert len(companion.TABLE_1) == 7
+    assert set(companion.TABLE_1) < set(trec_is.MEASURES)
+    assert companion.TABLE_1["priority_mse_all"] == "Priority RMSE, All"  # never rooted
+
+
+# --- label files --------------------------------------------------------------------------------------------
+
+
+def write(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def label_json(*tweets: dict[str, Any], event: Any = "flood") -> dict[str, Any]:
+    return {"events": [{"eventid": event, "tweets": [*tweets]}]}
+
+
+def test_label_files_of_both_forms(tmp_path: Path) -> None:
+    old = {"postID": "12", "categories": ["News", "PastNews"], "priority": "Low", "indicatorTerms": ["é"]}
+    new = {"postID": 13, "postCategories": ["Request-SearchAndRescue"], "postPriority": "Critical", "x": [1]}
+    untyped = {"postID": "14", "categories": [], "priority": "High"}
+    content = label_json(old, new, untyped)
+    for encoding in ("utf-8", "iso-8859-1", "utf-8-sig"):
+        data = json.dumps(content, ensure_ascii=False).encode(encoding)
+        read = read_solution(write(tmp_path, "labels.json", data))
+        assert read.to_dict("list") == {
+            "tweet_id": ["12", "13", "14"],
+            "event_id": ["flood"] * 3,
+            "priority": ["Low", "Critical", "High"],
+            "categories": ["Other-ContextualInformation Report-News", "Request-SearchAndRescue", ""],
+        }
+
+
+def test_the_rows_of_a_tweet_in_a_label_file_are_united(tmp_path: Path) -> None:
+    content = label_json({"postID": "1", "categories": ["News"], "priority": "Medium"}, event="second as text")
+    content["events"] += label_json(
+        {"postID": "1", "categories": ["Weather"], "priority": "High"},
+        {"postID": "1", "categories": ["News"], "priority": "Low"},
+    )["events"]
+    read = read_solution(str(write(tmp_path, "labels.json", json.dumps(content))))
+    assert read.to_numpy().tolist() == [["1", "second as text", "High", "Report-News Report-Weather"]]
+
+
+def test_annotations_beyond_the_types_are_left_out_with_a_warning(tmp_path: Path) -> None:
+    tweet = {"postID": "1", "categories": ["Bot", "News", "Damage", "Bot", "News Weather"], "priority": "Low"}
+    with pytest.warns(
+        OfficialFileWarning,
+        match="^4 annotations of the labels left out, being none of the 25 types: Bot, Damage, News Weather$",
+    ):
+        read = read_solution(write(tmp_path, "labels.json", json.dumps(label_json(tweet))))
+    assert read["categories"].tolist() == ["Report-News"]
+
+
+TWEET = {"postID": "1", "categories": ["News"], "priority": "Low"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is not JSON"),
+        ("{", "is not JSON"),
+        ("tweet_id,priority\n1,Low\n", "is not JSON"),
+        ("[" * 200_000, "is not JSON"),
+        (b"\xff\xfe\x00{", "is not JSON"),
+        ("1" * 10_000, "is not JSON"),
+        ("[]", "the file lacks events, a list"),
+        ("null", "the file lacks events, a list"),
+        ({"events": {}}, "the file lacks events, a list"),
+        ({"events": [1]}, "event number 1 lacks eventid, text"),
+        ({"events": [{"tweets": []}]}, "event number 1 lacks eventid, text"),
+        ({"events": [{"eventid": "a"}]}, "event 'a' lacks tweets, a list"),
+        (
+            label_json(TWEET, {"postID": "2"}),
+            "tweet number 2 of event 'flood' lacks priority or postPriority, text",
+        ),
+        (label_json({"priority": "Low"}), "tweet number 1 of event 'flood' lacks postID, text"),
+        (label_json({**TWEET, "postID": 1.5}), "lacks postID, text"),
+        (
+            label_json({**TWEET, "priority": "Unknown"}),
+            "has the priority 'Unknown', not Low, Medium, High, Critical",
+        ),
+        (label_json({"postID": "1", "priority": "Low"}), "lacks categories or postCategories, a list"),
+        (label_json({**TWEET, "categories": "News"}), "lacks categories or postCategories, a list"),
+        (label_json({**TWEET, "categories": [["News"]]}), r"has the category '\['News'\]', which is no text"),
+    ],
+)
+def test_bad_label_files(content: Any, message: str, tmp_path: Path) -> None:
+    data = content if isinstance(content, str | bytes) else json.dumps(content)
+    with pytest.raises(HostError, match=message):
+        read_solution(write(tmp_path, "labels.json", data))
+
+
+def test_label_files_without_tweets_have_no_rows(tmp_path: Path) -> None:
+    read = read_solution(write(tmp_path, "labels.json", '{"events": []}'))
+    with pytest.raises(trec_is.HostVisibleError, match="expected at least one row"):
+        trec_is.prepare(read, "tweet_id")
+
+
+def split_in_parts(solution: pd.DataFrame, folder: Path) -> None:
+    """Label files as those of 2019-B: six of them, each event in parts A to E, its tweets in another order."""
+    for number in range(6):
+        events = []
+        for event in solution["event_id"].unique():
+            of_event = solution[solution["event_id"] == event]
+            for place, letter in enumerate("ABCDE"):
+                tweets = of_event.iloc[place::5]
+                rows = tweets.iloc[number::6][["tweet_id", "priority", "categories"]].to_numpy().tolist()
+                fields = [
+                    {"postID": tweet, "priority": priority, "categories": types.split()}
+                    for tweet, priority, types in rows
+                ]
+                events.append({"eventid": f"{event}{letter}", "tweets": fields})
+        write(folder, f"2019B-assr{number + 1}.json.gz", gzip.compress(json.dumps({"events": events}).encode()))
+
+
+def test_several_label_files_whose_events_are_split_into_parts(tmp_path: Path) -> None:
+    solution, submission = competition()
+    years = {event: event.replace(".20", "20") for event in trec_is_data.EVENTS}
+    solution["event_id"] = solution["event_id"].map(years)
+    split_in_parts(solution, tmp_path)
+    with pytest.warns(
+        OfficialFileWarning, match="^20 parts of events united: harbour_flood2031, mill_fire2032, "
+    ):
+        read = read_solution(tmp_path)
+    assert set(read["event_id"]) == set(years.values())
+    assert len(read) == len(solution)
+    # δ does not start again in the middle of an event.
+    assert measures(read, submission) == pytest.approx(measures(solution, submission), nan_ok=True)
+
+
+def test_files_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
+    tweet = {"postID": "1", "categories": ["News"], "priority": "High"}
+    for name, event, priority in (("2", "second", "Critical"), ("10", "first", "Low")):
+        content = {"events": [{"eventid": event, "tweets": [{**tweet, "priority": priority}]}]}
+        write(tmp_path, f"{name}.json", json.dumps(content))
+    assert read_solution(tmp_path).to_numpy().tolist() == [["1", "first", "Critical", "Report-News"]]
+
+
+def test_only_the_letters_a_to_e_after_a_digit_are_parts(tmp_path: Path) -> None:
+    tweets = [{"postID": str(number), "categories": [], "priority": "Low"} for number in range(6)]
+    events = ["fire2016F", "fire2016a", "planE", "fire2016AB", "2016A.corrected", "fire2016E"]
+    content = {"events": [{"eventid": event, "tweets": [tweet]} for event, tweet in zip(events, tweets)]}
+    with pytest.warns(OfficialFileWarning, match="^1 part of events united: fire2016$"):
+        read = read_solution(write(tmp_path, "labels.json", json.dumps(content)))
+    assert read["event_id"].tolist() == [*events[:-1], "fire2016"]
+
+
+def test_a_folder_of_labels_with_topics_and_ontology(tmp_path: Path) -> None:
+    tweet = {"postID": "1", "categories": ["News"], "priority": "Low"}
+    other = {"eventid": "H-077", "tweets": [{**tweet, "postID": "2"}]}
+    write(tmp_path, "1.json", json.dumps(label_json(tweet)))
+    write(tmp_path, "2.json", json.dumps({"events": [other]}))
+    write(tmp_path, "types.json", json.dumps({"informationTypes": []}))
+    write(tmp_path, "2021a.topics", TOPICS)
+    write(tmp_path, ".hidden.json", "?")
+    write(tmp_path, "readme.txt", "?")
+    assert read_solution(tmp_path)["event_id"].tolist() == ["flood", "bar_shooting.2020"]
+
+
+@pytest.mark.parametrize(("read", "error"), [(read_solution, HostError), (read_submission, SubmissionRejected)])
+def test_folders_with_nothing_to_read(read: Any, error: Any, tmp_path: Path) -> None:
+    with pytest.raises(error, match=r"expected .* in the folder, found none$"):
+        read(tmp_path)
+    write(tmp_path, "a.topics", "<topics></topics>")
+    with pytest.raises(error, match=r"^a.topics: expected topics, <top> with <num> and <dataset>, found none$"):
+        read(tmp_path)
+
+
+def test_texts_of_label_files(tmp_path: Path) -> None:
+    tweets = [
+        {"postID": "1", "categories": [], "priority": "Low", "postText": "Water in\nthe street"},
+        {"postID": "2", "categories": [], "priority": "High"},
+        {"postID": "1", "categories": [], "priority": "Low", "text": "another"},
+    ]
+    read = read_solution(write(tmp_path, "labels.json", json.dumps(label_json(*tweets))))
+    assert read["text"][0] == "Water in\nthe street"
+    assert read["text"].isna().tolist() == [False, True]
+
+
+# --- runs ---------------------------------------------------------------------------------------------------
+
+
+TOPICS = """<top>
+<num>H-076</num>
+<dataset>houston_explosion.2020</dataset>
+<title>Houston & more</title>
+</top>
+<top><num> H-077 </num><dataset> bar_shooting.2020 </dataset></top>
+<top><num>H-078</num></top>
+"""
+
+
+def test_run_files_with_tabs_or_spaces(tmp_path: Path) -> None:
+    lines = [
+        'flood\tQ0\t12\t1\t0.9\t["News","SearchAndRescue"]\tmy tag',
+        'flood Q0 13 2 .5 ["News", "SearchAndRescue"] tag',
+        "flood Q0 14 3 1e-3 ['News'] tag",
+        "",
+        "  flood  Q0 15 4 1 [] tag  ",
+        "flood Q0 0016 5 0[] tag".replace("0[", "0 ["),
+        "flood Q0 17 6 0 []",
+    ]
+    for end in ("\n", "\r\n"):
+        read = read_submission(write(tmp_path, "a.run", "\ufeff" + end.join(lines) + end))
+        assert read["tweet_id"].tolist() == ["12", "13", "14", "15", "0016", "17"]
+        assert read["event_id"].unique().tolist() == ["flood"]
+        assert read["rank"].tolist() == [1, 2, 3, 4, 5, 6]
+        assert read["priority"].tolist() == [0.9, 0.5, 0.001, 1, 0, 0]
+        assert read["categories"].tolist() == ["News SearchAndRescue"] * 2 + ["News", "", "", ""]
+
+
+def test_numbers_of_a_run_file_that_are_none_stay_for_the_message(tmp_path: Path) -> None:
+    read = read_submission(write(tmp_path, "a.run", "e Q0 t01 1 high [] tag\ne Q0 t02 2 0.5 [] tag\n"))
+    assert read["rank"].tolist() == [1.0, 2.0]
+    with pytest.raises(
+        trec_is.ParticipantVisibleError, match=r"^priority: expected .* tweet_id t01 \('high'\)$"
+    ):
+        trec_is.score(labelled(("High", OTHER), ("Low", OTHER)), read, "tweet_id")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "It has no lines$"),
+        ("\n \n", "It has no lines$"),
+        ("flood Q0 12 1 0.9\n", r"Wrong in 1 line: line 1 \('flood Q0 12 1 0.9'\)"),
+        ('flood 12 1 0.9 ["News"] tag\n', "Wrong in 1 line: line 1 "),
+        ('\nflood Q0 12 1 0.9 ["News" tag\n', "Wrong in 1 line: line 2 "),
+        ("flood Q0 12 1 0.9 News tag\n", "Wrong in 1 line: line 1 "),
+        ('flood Q0 12 1 0.9 ["A B"] tag\n', "Wrong in 1 line: line 1 "),
+        ('flood Q0 12 1 0.9 [""] tag\n', "Wrong in 1 line: line 1 "),
+        ("flood Q0 12 1 0.9 [1] tag\n", "Wrong in 1 line: line 1 "),
+        ('flood Q0 12 1 0.9 {"News": []} tag\n', "Wrong in 1 line: line 1 "),
+        ("flood Q0 12 1 0.9 " + "[" * 200_000 + "] tag\n", "Wrong in 1 line: line 1 "),
+        (
+            '{"topic": "T", "tweet_id": "1", "priority": 0.5}\n' * 7,
+            r"^a.run: expected lines of: .*line 1 .* and 6 more$",
+        ),
+        (b"\x1f\x8b\x08\x00\xff", "expected a file packed by gzip"),
+    ],
+)
+def test_bad_run_files(content: str | bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(SubmissionRejected, match=message) as caught:
+        read_submission(write(tmp_path, "a.run", content))
+    assert len(str(caught.value)) <= 280
+
+
+def test_packed_runs(tmp_path: Path) -> None:
+    content = b"flood Q0 12 1 0.9 ['News'] tag\n"
+    plain = read_submission(write(tmp_path, "a.run", content))
+    pd.testing.assert_frame_equal(read_submission(write(tmp_path, "a.run.gz", gzip.compress(content))), plain)
+
+
+def test_a_folder_with_a_run_and_topics_names_events_by_their_datasets(tmp_path: Path) -> None:
+    write(tmp_path, "1.run", "H-077 Q0 12 1 0.9 [] tag\n")
+    write(tmp_path, "2.run", "H-076 Q0 13 1 0.9 [] tag\nhouston_explosion.2020 Q0 14 2 0.9 [] tag\n")
+    write(tmp_path, "2020.topics.gz", gzip.compress(TOPICS.encode("iso-8859-1")))
+    read = read_submission(tmp_path)
+    assert read["event_id"].tolist() == ["bar_shooting.2020", *["houston_explosion.2020"] * 2]
+    assert read["tweet_id"].tolist() == ["12", "13", "14"]
+
+
+def test_unreadable_files(tmp_path: Path) -> None:
+    for read in (read_solution, read_submission):
+        with pytest.raises(UsageError, match=r"^cannot read .*: No such file or directory$"):
+            read(tmp_path / "none.run")
+
+
+def test_the_samples_are_what_the_generator_writes() -> None:
+    assert {path.name for path in SAMPLES.iterdir()} == {*trec_is_data.samples()}
+    for name, content in trec_is_data.samples().items():
+        assert (SAMPLES / name).read_text(encoding="utf-8") == content
+
+
+def test_the_sample_files_of_both_forms_score_alike() -> None:
+    with pytest.warns(OfficialFileWarning, match="^161 annotations .* types: Screenshot$"):
+        solution = read_solution(SAMPLES / "labels.json")
+    submission = read_submission(SAMPLES / "run.txt")
+    assert repr(measures(solution, submission)) == repr(measures(*competition()))
+
+
+# --- the track's own files ----------------------------------------------------------------------------------
+
+LABELS = DATA / "TRECIS-2021A-crisis.labels.prelim.json"
+
+
+@needs_data
+def test_the_official_label_file_is_the_official_solution() -> None:
+    with pytest.warns(OfficialFileWarning, match="^4,422 annotations"):
+        read = read_solution(LABELS)
+    solution = official()
+    assert len(read) == 6868
+    for name in ("tweet_id", "event_id", "priority"):
+        assert read[name].tolist() == solution[name].tolist()
+    assert [set(cell.split()) for cell in read["categories"]] == [
+        set(cell.split()) for cell in solution["categories"]
+    ]
+
+
+@needs_data
+@pytest.mark.filterwarnings("ignore:4,422 annotations")
+def test_events_by_number_score_as_events_by_dataset(tmp_path: Path) -> None:
+    solution = official()
+    run = flat_run(solution).assign(event_id=solution["event_id"])
+    run = run[["tweet_id", "event_id", "rank", "priority", "categories"]]
+    topics = (DATA / "2021a.topics").read_text(encoding="iso-8859-1")
+    numbers = dict(zip(companion._datasets(DATA, HostError).values(), companion._datasets(DATA, HostError)))
+    by_number = run.assign(event_id=run["event_id"].map(numbers))
+    assert by_number["event_id"].str.startswith("TRECIS-CTIT-H-").all()
+    expected = measures(solution, run)
+    assert expected["score"] == pytest.approx(-0.248682, abs=1e-6)
+    path = write(tmp_path, "flat.run", trec_is_data.run_file(by_number))
+    explanation = explained(read_solution(DATA), read_submission(path))
+    assert any(note.startswith("7 events of the run under a name that the") for note in explanation.notices)
+    assert repr(measures(read_solution(DATA), read_submission(path))) == repr(expected)
+    write(tmp_path, "2021a.topics", topics.encode("iso-8859-1"))
+    assert explained(solution, read_submission(tmp_path)).notices == []
+
+
+# --- texts in the report ------------------------------------------------------------------------------------
+
+
+def evaluated(solution: pd.DataFrame, submission: pd.DataFrame) -> scoring.Evaluation:
+    return scoring.evaluate(scoring.prepare(trec_is, solution, {}), submission)
+
+
+def test_texts_of_the_solution_and_the_submission() -> None:
+    solution = labelled(("High", OTHER), ("Low", ""), ("Low", "", "fire"), ("Low", "", "quiet"))
+    submission = answered((0.1, ""), (0.9, ""), (0.0, "")).assign(rank=[2, 1, 1])
+    assert companion.texts(evaluated(solution, submission)) == {}
+    with_texts = solution.assign(text=["Help\n  us", None, "fire!", 5])
+    said = submission.assign(text=["other", "from the run", None])
+    assert companion.texts(evaluated(with_texts, said)) == {
+        "flood": "t02 [Low, false alert] from the run\nt01 [High, missed alert] Help us",
+        "fire": "t03 [Low, no alert] fire!",
+    }
+
+
+def test_texts_from_a_file_of_tweets(tmp_path: Path) -> None:
+    solution = labelled(("High", OTHER), ("Low", ""))
+    evaluation = evaluated(solution, answered((0.1, ""), (0.9, "")))
+    lines = [
+        {"allProperties": {"id": "t01", "text": "of the track"}},
+        {"id": 7, "text": "of no event"},
+        {"id_str": "t02", "id": 2, "full_text": "raw", "text": "r…"},
+    ]
+    content = "\n".join(map(json.dumps, lines)) + "\n\n"
+    for path in (
+        write(tmp_path, "tweets.jsonl", content),
+        write(tmp_path, "tweets.jsonl.gz", gzip.compress(content.encode())),
+    ):
+        assert companion.texts(evaluation, path) == {
+            "flood": "t01 [High, missed alert] of the track\nt02 [Low, false alert] raw"
+        }
+    with pytest.raises(UsageError, match=r"expected texts of the solution's tweets, found none of 2$"):
+        companion.texts(evaluation, write(tmp_path, "other.jsonl", '{"id": 7, "text": "x"}\n'))
+
+
+@pytest.mark.parametrize(
+    "line", ["?", "[]", "5", '{"id": 1}', '{"text": "x"}', '{"id": [], "text": "x"}', "[" * 200_000]
+)
+def test_bad_files_of_tweets(line: str, tmp_path: Path) -> None:
+    evaluation = evaluated(labelled(("High", OTHER), ("Low", "")), answered((0.1, ""), (0.9, "")))
+    path = write(tmp_path, "tweets.jsonl", '{"id": "t01", "text": "x"}\n' + line)
+    with pytest.raises(
+        UsageError, match=r"expected one JSON object per line, .* found another thing in line 2$"
+    ):
+        companion.texts(evaluation, path)
+
+
+# --- files for Kaggle ---------------------------------------------------------------------------------------
+
+
+def by_event(solution: pd.DataFrame) -> pd.DataFrame:
+    """With Public and Private parts of whole events."""
+    public = solution["event_id"].isin(sorted(solution["event_id"].unique())[::2])
+    return solution.assign(Usage=np.where(public, "Public", "Private"))
+
+
+@pytest.mark.parametrize("complete", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_run_becomes_a_file_that_kaggle_accepts(complete: bool, tmp_path: Path) -> None:
+    solution, submission = competition()
+    solution = by_event(solution[solution["tweet_id"].isin(submission["tweet_id"])])
+    made = companion.kaggle_submission(submission, solution)
+    assert made.columns.tolist() == ["tweet_id", "rank", "priority", "categories"]
+    assert made["tweet_id"].tolist() == solution["tweet_id"].tolist()
+    expected = evaluated(solution, submission)
+    assert evaluated(solution, made).scores == expected.scores
+    assert repr(evaluated(solution, made).measures) == repr(expected.measures)
+    solution.to_csv(tmp_path / "solution.csv", index=False)
+    made.sample(frac=1, random_state=0).to_csv(tmp_path / "made.csv", index=False)
+    frames = (
+        emulate.read_solution(trec_is, tmp_path / "solution.csv"),
+        emulate.read_submission(trec_is, tmp_path / "made.csv"),
+    )
+    parts = emulate.emulate(trec_is, *frames, {"row_id_column_name": "tweet_id"}, complete)
+    assert {part.part: part.score for part in parts} == pytest.approx(
+        {part: score for part, score in expected.scores.items() if part != "All"}, abs=1e-15
+    )
+
+
+@pytest.mark.slow
+def test_a_run_as_it_is_is_emulated_with_the_complete_submission(tmp_path: Path) -> None:
+    solution, submission = competition()
+    parts = emulate.emulate(trec_is, by_event(solution), submission, {"row_id_column_name": "tweet_id"}, True)
+    expected = evaluated(by_event(solution), submission).scores
+    assert {part.part: part.score for part in parts} == {name: expected[name] for name in ("Public", "Private")}
+
+
+def test_a_labelled_tweet_that_the_run_lacks_becomes_a_row() -> None:
+    solution = labelled(("High", OTHER), ("Low", OTHER), ("Low", ""))
+    submission = answered((0.9, OTHER), (0.1, OTHER)).iloc[[1]].assign(rank=4)
+    with pytest.warns(OfficialFileWarning, match="^2 labelled tweets not in the run: rows of priority 0.25 "):
+        made = companion.kaggle_submission(submission, solution)
+    assert made.to_numpy().tolist() == [["t01", 5, 0.25, " "], ["t02", 4, 0.1, OTHER], ["t03", 5, 0.25, " "]]
+
+
+def test_a_sample_submission_passes_emulation() -> None:
+    solution = by_event(competition()[0])
+    sample = companion.sample_submission(solution)
+    assert sample.columns.tolist() == ["tweet_id", "rank", "priority", "categories"]
+    assert sample["tweet_id"].tolist() == solution["tweet_id"].tolist()
+    assert sample["rank"].max() == 40
+    parts = emulate.emulate(
+        trec_is, solution.drop(columns="Usage"), sample, {"row_id_column_name": "tweet_id"}, False
+    )
+    assert [part.part for part in parts] == ["All"]
+
+
+def test_kaggle_needs_each_tweet_once() -> None:
+    solution = labelled(("High", OTHER), ("Low", OTHER))
+    twice = pd.concat([solution, solution.head(1)])
+    for make in (
+        companion.sample_submission,
+        lambda each: companion.kaggle_submission(answered((1.0, "")), each),
+    ):
+        with pytest.raises(HostError, match=r"^tweet_id: expected each tweet once in the solution"):
+            make(twice)
+
+
+def test_a_bad_run_is_rejected_on_its_way_to_kaggle() -> None:
+    with pytest.raises(SubmissionRejected, match=r"^rank: expected"):
+        companion.kaggle_submission(answered((1.0, "")).assign(rank=-1), labelled(("High", ""), ("Low", "")))
+
+
+# --- the command line ---------------------------------------------------------------------------------------
+
+
+def test_ids_in_csv_files_stay_text(tmp_path: Path) -> None:
+    for name, frame in zip(("solution", "submission"), competition()):
+        ids = [f"00{tweet}" for tweet in frame["tweet_id"]]
+        frame.assign(tweet_id=ids).to_csv(tmp_path / f"{name}.csv", index=False)
+    solution = scoring.read_solution(trec_is, tmp_path / "solution.csv", {})
+    submission = scoring.read_submission(trec_is, tmp_path / "submission.csv", {})
+    assert solution["tweet_id"].str.startswith("00").all()
+    assert measures(solution, submission)["score"] == pytest.approx(measures(*competition())["score"])
+
+
+def podium_score(*arguments: object) -> int:
+    from podium.cli import main
+
+    return main(["score", "--metric", "trec_is", *map(str, arguments)])
+
+
+@pytest.mark.filterwarnings("default:161 annotations")
+@pytest.mark.parametrize(
+    ("solution", "submission"), [("solution.csv", "submission.csv"), ("labels.json", "run.txt")]
+)
+def test_the_command_line_on_the_samples(
+    solution: str, submission: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert podium_score(SAMPLES / solution, SAMPLES / submission) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("Score    0.008706\n")
+    assert "013345666778889999XXXXXXX" in printed.out
+    assert printed.err.count("warning: ") == 2 + (solution == "labels.json")
+
+
+@pytest.mark.parametrize(
+    ("solution", "submission", "options", "code"),
+    [
+        (SAMPLES / "solution.csv", SAMPLES / "none.run", [], 2),
+        (SAMPLES / "solution.csv", SAMPLES / "labels.json", [], 3),
+        (SAMPLES / "solution.csv", SAMPLES / "solution.csv", [], 3),
+        (SAMPLES / "solution.csv", SAMPLES, [], 3),
+        (SAMPLES / "run.txt", SAMPLES / "run.txt", [], 4),
+        (SAMPLES / "submission.csv", SAMPLES / "submission.csv", [], 4),
+        (SAMPLES / "solution.csv", SAMPLES / "submission.csv", ["--set", "measure=aaw"], 4),
+    ],
+)
+def test_the_command_line_on_bad_input(
+    solution: Path, submission: Path, options: list[str], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert podium_score(solution, submission, *options) == code
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("error: ")
+    assert "unexpected" not in printed.err

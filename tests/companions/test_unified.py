@@ -1,0 +1,263 @@
+"""What `evaluate` tells beside the score, and solutions prepared once."""
+
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import metric
+from podium import scoring, statistics
+from tests.support.essays import make_competition
+from tests.support.frames import WHOLE, perfect, solution, submission, words
+from tests.support.unified import evaluate
+
+TP, FP, FN = range(3)
+
+
+@pytest.fixture(scope="module")
+def competition():
+    solution, submission = make_competition(200, seed=3, shared_words=False)
+    return solution.drop(columns="Usage"), submission
+
+
+@pytest.fixture(scope="module")
+def evaluation(competition):
+    return evaluate(*competition)
+
+
+# --- segments ---------------------------------------------------------------------------------------
+
+TRUTH = [
+    ("A", "Lead", words(0, 9), 1),  # t0 matched by p0
+    ("A", "Claim", words(10, 19), 0),  # t1 matched by p1, trimmed by p0
+    ("A", "Evidence", words(20, 39), 0),  # t2 missed: p2 has another type
+    ("A", "Rebuttal", words(40, 59), 1),  # t3 missed: p3 overlaps too little
+    ("B", "Lead", words(0, 9), 1),  # t4 missed: no prediction in the essay
+]
+PREDICTED = [
+    ("A", "Lead", words(0, 10), 0.75),
+    ("A", "Claim", words(10, 18), 0.25),
+    ("A", "Position", words(20, 38), 0.5),
+    ("A", "Rebuttal", words(52, 63), 0.5),
+    ("A", "Lead", words(12, 18), 0.5),  # p4 discarded
+    ("A", "Counterclaim", words(70, 79), 0.5),  # p5 where no truth is
+    ("Z", "Lead", words(0, 9), 0.5),  # p6 in an unknown essay
+]
+NAN = math.nan
+
+
+def test_what_became_of_every_segment():
+    segments = evaluate(solution(*TRUTH), submission(*PREDICTED), **WHOLE).explanation.rows
+    columns = [
+        "row_id", "words", "words_kept", "outcome", "partner", "overlap_prediction", "overlap_truth", "iou",
+        "effectiveness", "tp",
+    ]  # fmt: skip
+    expected = [
+        ("p0", 11, 11, "matched", "t0", 10 / 11, 1.0, 10 / 11, 0.75, 0.5 * 10 / 11 + 0.5 * 0.75),
+        ("p1", 9, 8, "matched", "t1", 1.0, 0.8, 0.8, 0.75, 0.775),
+        ("p2", 19, 19, "wrong type", "t2", 1.0, 0.95, 0.95, NAN, 0.0),
+        ("p3", 12, 12, "too little overlap", "t3", 8 / 12, 0.4, 8 / 24, NAN, 0.0),
+        ("p4", 7, 0, "discarded", None, NAN, NAN, NAN, NAN, 0.0),
+        ("p5", 10, 10, "no truth there", None, NAN, NAN, NAN, NAN, 0.0),
+        ("p6", 10, 0, "unknown essay", None, NAN, NAN, NAN, NAN, 0.0),
+        ("t0", 10, 10, "matched", "p0", 10 / 11, 1.0, 10 / 11, 0.75, 0.5 * 10 / 11 + 0.5 * 0.75),
+        ("t1", 10, 10, "matched", "p1", 1.0, 0.8, 0.8, 0.75, 0.775),
+        ("t2", 20, 20, "missed", "p2", 1.0, 0.95, 0.95, NAN, 0.0),
+        ("t3", 20, 20, "missed", "p3", 8 / 12, 0.4, 8 / 24, NAN, 0.0),
+        ("t4", 10, 10, "missed", None, NAN, NAN, NAN, NAN, 0.0),
+    ]
+    pd.testing.assert_frame_equal(
+        segments[columns], pd.DataFrame(expected, columns=columns), check_dtype=False, atol=1e-15
+    )
+    assert segments["side"].tolist() == ["prediction"] * 7 + ["truth"] * 5
+    assert segments["essay_id"].tolist() == [*"AAAAAAZAAAAB"]
+    assert segments["discourse_type"].tolist() == [row[1] for row in PREDICTED + TRUTH]
+    assert segments.loc[0, ["first", "last"]].tolist() == [0, 10]
+
+
+def test_the_closest_truth_is_named_of_several():
+    truth = solution(("A", "Lead", words(0, 9), 1), ("A", "Claim", words(10, 29), 1))
+    predicted = submission(("A", "Evidence", words(5, 24), 1))
+    segment = evaluate(truth, predicted, **WHOLE).explanation.rows.iloc[0]
+    assert (segment["outcome"], segment["partner"]) == ("wrong type", "t1")
+
+
+def test_segments_of_an_empty_submission():
+    segments = evaluate(solution(*TRUTH), submission(), **WHOLE).explanation.rows
+    assert segments["outcome"].tolist() == ["missed"] * 5
+    assert (segments["tp"] == 0).all()
+
+
+def test_discarded_truth():
+    truth = solution(("A", "Lead", words(0, 9), 1), ("A", "Claim", words(4, 8), 1))
+    segments = evaluate(truth, submission(), **WHOLE).explanation.rows
+    assert segments["outcome"].tolist() == ["missed", "discarded"]
+
+
+def test_outcomes_add_up_to_the_counts(evaluation):
+    segments = evaluation.explanation.rows.query("outcome not in ('discarded', 'unknown essay')")
+    predicted, true = segments[segments["side"] == "prediction"], segments[segments["side"] == "truth"]
+    for number, name in enumerate(metric.DISCOURSE_TYPES):
+        counts = evaluation.explanation.essay_counts[:, number].sum(axis=0)
+        ours, theirs = (side[side["discourse_type"] == name] for side in (predicted, true))
+        assert ours["tp"].sum() == pytest.approx(counts[TP])
+        assert (ours["outcome"] != "matched").sum() == counts[FP]
+        assert (1 - theirs["tp"]).sum() == pytest.approx(counts[FN])
+        assert theirs["tp"].sum() == pytest.approx(counts[TP])
+
+
+# --- tables -----------------------------------------------------------------------------------------
+
+
+def test_the_score_is_the_weighted_sum_of_the_sub_populations(evaluation):
+    table = evaluation.explanation.groups
+    assert (table["score"] * table["weight"]).sum() == pytest.approx(evaluation.score, rel=1e-14)
+    assert table["weight"].sum() == pytest.approx(1, rel=1e-14)
+    assert table.groupby("attribute")["essays"].sum().tolist() == [200, 200]
+
+
+def test_classes_give_the_sub_population_scores(evaluation):
+    classes = evaluation.explanation.classes
+    assert list(classes.columns) == [
+        "attribute", "value", "discourse_type", "tp", "fp", "fn", "precision", "recall", "f1",
+    ]  # fmt: skip
+    means = classes.groupby(["attribute", "value"], sort=False)["f1"].mean()
+    table = evaluation.explanation.groups.set_index(["attribute", "value"])["score"]
+    assert means[table.index].tolist() == pytest.approx(table.tolist(), rel=1e-14)
+    rows = classes.dropna()
+    assert np.allclose(rows["f1"], 2 * rows["tp"] / (2 * rows["tp"] + rows["fp"] + rows["fn"]))
+    assert np.allclose(rows["precision"], rows["tp"] / (rows["tp"] + rows["fp"]))
+    assert np.allclose(rows["recall"], rows["tp"] / (rows["tp"] + rows["fn"]))
+
+
+def test_overall_classes_sum_the_values_of_an_attribute(evaluation):
+    sums = evaluation.explanation.classes.groupby(["attribute", "discourse_type"])[["tp", "fp", "fn"]].sum()
+    for attribute in ("ell_status", "economically_disadvantaged"):
+        assert np.allclose(sums.loc[attribute], sums.loc[metric.ALL[0]])
+
+
+def test_undefined_shares_are_nan():
+    truth = solution(("A", "Lead", words(0, 9), 1))
+    classes = evaluate(
+        truth, submission(("A", "Claim", words(0, 9), 1)), **WHOLE
+    ).explanation.classes.set_index("discourse_type")
+    assert classes.loc["Lead", ["precision", "recall", "f1"]].tolist() == pytest.approx(
+        [NAN, 0, 0], nan_ok=True
+    )
+    assert classes.loc["Claim", ["precision", "recall", "f1"]].tolist() == pytest.approx(
+        [0, NAN, NAN], nan_ok=True
+    )
+    assert classes.loc["Evidence", ["precision", "recall", "f1"]].isna().all()
+    assert len(classes) == 7  # the whole population once, although it is also the only sub-population
+
+
+def test_tables_for_people(evaluation):
+    assert list(evaluation.explanation.tables) == ["Sub-populations", "Discourse types"]
+    types = evaluation.explanation.tables["Discourse types"]
+    assert types["discourse_type"].tolist() == list(metric.DISCOURSE_TYPES)
+    assert np.allclose(types[["tp", "fp", "fn"]], evaluation.explanation.essay_counts.sum(axis=0))
+
+
+def test_small_sub_populations_are_noticed(evaluation):
+    notice = evaluation.explanation.notices[-1]
+    small = evaluation.explanation.groups.query("essays < 50")
+    assert notice.startswith(f"{len(small)} sub-populations of fewer than 50 essays, too small to mean much: ")
+    assert all(f"{row.attribute} = {row.value} ({row.essays})" in notice for row in small.itertuples())
+    large = solution(*((f"{n}", "Lead", "0 1", 1) for n in range(50)), ell_status=["No"] * 50)
+    assert evaluate(large, perfect(large), subpopulation_column_names="ell_status").explanation.notices == []
+
+
+def test_the_signature_names_every_parameter(competition):
+    signature = evaluate(
+        *competition,
+        subpopulation_column_names="ell_status",
+        segment_weight=1,
+        overlap_threshold=0.75,
+        temperature=np.inf,
+        intersectional=True,
+    ).signature
+    assert signature == (
+        f"metric:unified|version:{metric.__version__}|essay_id_column_name:essay_id|"
+        "subpopulation_column_names:ell_status|segment_weight:1.0|overlap_threshold:0.75|temperature:inf|"
+        "intersectional:True"
+    )
+
+
+# --- prepared solutions -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("parameters", [{}, {"intersectional": True}, WHOLE])
+def test_a_part_is_what_prepare_makes_of_its_rows(parameters):
+    solution, submission = make_competition(60, seed=5, shared_words=False)
+    usage = solution["Usage"].to_numpy()
+    whole = scoring.evaluate(scoring.prepare(metric, solution, parameters), submission)
+    for part in scoring.PARTS:
+        rows = solution[usage == part].drop(columns="Usage")
+        assert whole.scores[part] == metric.score(rows, submission, "row_id", **parameters)
+        prepared = metric.prepare(rows, "row_id", **parameters)
+        of_part = whole.solution.prepared[part]
+        assert (of_part.items, of_part.labels) == (prepared.items, prepared.labels)
+        assert (of_part.groups == prepared.groups).all()
+
+
+def test_evaluations_travel_to_other_processes(competition):
+    evaluation = evaluate(*competition)
+    prepared = pickle.loads(pickle.dumps(evaluation.prepared))
+    assert statistics.measures(prepared, prepared.statistics(competition[1])) == evaluation.measures
+
+
+# --- measures and resampling ------------------------------------------------------------------------
+
+
+def test_measures(evaluation):
+    measures = evaluation.measures
+    assert measures["score"] == evaluation.score
+    assert measures["ell_status = Yes"] == evaluation.explanation.groups["score"][1]
+    assert measures["F1 of Claim"] == evaluation.explanation.classes["f1"][2]
+    assert len(measures) == 1 + len(evaluation.explanation.groups) + 7
+
+
+def test_resampling_every_essay_once_gives_the_measures(evaluation):
+    once = statistics.resample(
+        evaluation.prepared, evaluation.statistics, np.ones((1, len(evaluation.prepared.items)))
+    )
+    assert once[0] == pytest.approx(list(evaluation.measures.values()), rel=1e-12)
+
+
+def test_resampling_is_scoring_repeated_essays(competition, evaluation):
+    """Against the score of frames in which the drawn essays stand as often as they were drawn."""
+    solution, submission = competition
+    random = np.random.default_rng(1)
+    weights = random.multinomial(
+        len(evaluation.prepared.items), [1 / len(evaluation.prepared.items)] * len(evaluation.prepared.items), 5
+    )
+    for weight, measures in zip(
+        weights, statistics.resample(evaluation.prepared, evaluation.statistics, weights)
+    ):
+        frames = []
+        for frame in (solution, submission):
+            times = frame["essay_id"].map(dict(zip(evaluation.prepared.items, weight.tolist())))
+            repeated = frame.loc[frame.index.repeat(times)]
+            copy = repeated.groupby("row_id").cumcount().astype(str)
+            frames.append(repeated.assign(essay_id=repeated["essay_id"] + "/" + copy))
+        expected = evaluate(*frames).measures
+        assert measures == pytest.approx(list(expected.values()), rel=1e-12)
+
+
+def test_a_sub_population_absent_from_a_resample_is_left_out_of_its_softmin():
+    truth = solution(
+        ("A", "Lead", words(0, 9), 1),
+        ("B", "Lead", words(0, 9), 1),
+        ("C", "Claim", words(0, 9), 1),
+        ell_status=["No", "No", "Yes"],
+    )
+    evaluation = evaluate(truth, perfect(truth).head(1), subpopulation_column_names="ell_status")
+    score, no, yes, *types = statistics.resample(
+        evaluation.prepared, evaluation.statistics, np.array([[2, 1, 0]])
+    )[0]
+    assert score == no == pytest.approx(0.8)
+    assert math.isnan(yes)
+    assert types[0] == pytest.approx(0.8)
+    assert math.isnan(types[2])

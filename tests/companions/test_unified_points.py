@@ -1,0 +1,570 @@
+"""Points lost, the table of segments, and what they add up to."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+
+import metric
+from podium import cli, explain, scoring
+from podium.companions.unified import CAUSES, softmin_gradient
+from podium.files import write_table
+from tests.support import unified_transcription as transcription
+from tests.support.essays import make_competition
+from tests.support.frames import WHOLE, perfect, solution, submission, words
+from tests.support.strategies import Competition, competitions
+from tests.support.unified import evaluate
+
+ROOT = Path(metric.__file__).parent
+REAL = ROOT.parent / "shared" / "data" / "fp1"
+TP, FP, FN = range(3)
+TEXTS = {"dtype": {"essay_id": str}, "keep_default_na": False, "na_values": [""]}
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*of the solution overlapping an earlier one")
+
+
+@pytest.fixture(scope="module")
+def competition():
+    return make_competition(150, seed=3)
+
+
+@pytest.fixture(scope="module")
+def evaluation(competition):
+    return evaluate(*competition)
+
+
+def score_of_counts(counts, evaluation):
+    statistics = np.concatenate([counts.reshape(len(counts), -1), np.ones((len(counts), 1))], axis=1)
+    sums = metric.sums_of_groups(statistics, evaluation.prepared.groups)
+    return float(evaluation.prepared.measures(sums)[0])
+
+
+# --- the gradient -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"temperature": 0.0},
+        {"temperature": 300.0},
+        {"temperature": math.inf},
+        {"intersectional": True, "temperature": 10.0},
+        {"subpopulation_column_names": "ell_status", "segment_weight": 0.9},
+        WHOLE,
+    ],
+    ids=str,
+)
+def test_the_gradient_is_that_of_the_score(competition, parameters):
+    """Against central differences of the score itself, of some essays and of all counts together."""
+    evaluation = evaluate(*competition, **parameters)
+    random = np.random.default_rng(0)
+    step = 1e-4
+    directions = [random.random(evaluation.explanation.essay_counts.shape)]
+    for essay in random.choice(len(evaluation.prepared.items), 6, replace=False):
+        for of_type, count in ((0, TP), (2, FP), (5, FN), (6, TP)):
+            directions.append(np.zeros(evaluation.explanation.essay_counts.shape))
+            directions[-1][essay, of_type, count] = 1.0
+    occurs = (
+        evaluation.explanation.counts[..., [TP, FN]].sum(axis=-1) > 0
+    )  # whether a type occurs is no smooth function
+    for direction in directions:
+        direction *= occurs[evaluation.prepared.groups].all(axis=0)[..., np.newaxis]
+        direction /= max(direction.sum(), 1.0)
+        high, low = (
+            score_of_counts(evaluation.explanation.essay_counts + sign * step * direction, evaluation)
+            for sign in (1, -1)
+        )
+        expected = (high - low) / (2 * step)
+        assert (evaluation.explanation.gradient * direction).sum() == pytest.approx(
+            expected, rel=1e-6, abs=1e-9
+        )
+
+
+def test_the_gradient_of_the_softmin():
+    """With its weights' change: better groups have a negative one; absent groups have none."""
+    scores, sizes, step = np.array([0.5, 0.52, 0.6, 0.4]), np.array([10, 20, 5, 0]), 1e-6
+    for temperature in (0.0, 1.0, 65.0):
+        expected = [
+            (
+                metric.softmin(scores + step * unit, sizes, temperature)
+                - metric.softmin(scores - step * unit, sizes, temperature)
+            )
+            / (2 * step)
+            for unit in np.eye(4)
+        ]
+        gradient = softmin_gradient(metric, scores, sizes, temperature)
+        assert gradient == pytest.approx(expected, rel=1e-6, abs=1e-9)
+        assert gradient.sum() == pytest.approx(1)
+    assert gradient[2] < 0
+
+
+def test_the_gradient_of_the_hard_minimum():
+    gradient = softmin_gradient(metric, [[0.5, 0.6], [0.5, 0.5]], [1, 3], math.inf)
+    assert gradient.tolist() == [[1.0, 0.0], [0.25, 0.75]]
+
+
+def test_a_type_that_the_truth_lacks_has_no_gradient():
+    truth = solution(("A", "Lead", words(0, 9), 1))
+    predicted = submission(("A", "Claim", words(0, 9), 1), ("A", "Claim", words(20, 29), 1))
+    evaluation = evaluate(truth, predicted, **WHOLE)
+    assert (evaluation.explanation.gradient[:, 1:] == 0).all()
+    assert evaluation.explanation.gradient[0, 0].tolist() == [2.0, 0.0, 0.0]
+
+
+# --- points lost ------------------------------------------------------------------------------------
+
+TRUTH = [
+    ("A", "Lead", words(0, 9), 1),
+    ("A", "Claim", words(10, 19), 0),
+    ("A", "Evidence", words(20, 39), 0),
+    ("A", "Rebuttal", words(40, 59), 1),
+    ("A", "Position", words(60, 69), 1),
+    ("B", "Lead", words(0, 9), 1),
+    ("B", "Claim", words(10, 19), 1),
+    ("B", "Evidence", words(20, 29), 1),
+]
+PREDICTED = [
+    ("A", "Lead", words(0, 10), 0.75),  # matched, a word too long
+    ("A", "Claim", words(10, 18), 0.25),  # matched, trimmed by the one before and a word short
+    ("A", "Position", words(20, 38), 0.5),  # wrong type
+    ("A", "Rebuttal", words(52, 63), 0.5),  # too little overlap
+    ("A", "Counterclaim", words(80, 89), 0.5),  # spurious; the truth has no counterclaim
+    ("A", "Claim", words(90, 99), 0.5),  # spurious
+    ("B", "Position", words(5, 14), 0.5),  # spurious: half of two truths; takes words of the next
+    ("B", "Claim", words(10, 15), 0.5),  # discarded, would have matched
+    ("B", "Evidence", words(14, 29), 0.25),  # matched, better for what it lost
+]
+
+
+@pytest.fixture(scope="module")
+def small():
+    return evaluate(solution(*TRUTH), submission(*PREDICTED), **WHOLE)
+
+
+def test_points_by_cause(small):
+    """Each row's points by hand, from the gradient."""
+    gain = {name: small.explanation.gradient[0, n] for n, name in enumerate(metric.DISCOURSE_TYPES)}
+    hit = {name: gain[name][TP] - gain[name][FN] for name in gain}
+    expected = pd.DataFrame(0.0, index=range(17), columns=list(CAUSES))
+    expected.loc[0, "boundaries"] = 0.5 * (1 - 10 / 11) * hit["Lead"]
+    expected.loc[0, "effectiveness"] = 0.5 * 0.25 * hit["Lead"]
+    expected.loc[1, "overlaps"] = 0.5 * (0.9 - 0.8) * hit["Claim"]
+    expected.loc[1, "boundaries"] = 0.5 * (1 - 0.9) * hit["Claim"]
+    expected.loc[1, "effectiveness"] = 0.5 * 0.25 * hit["Claim"]
+    expected.loc[2, "wrong type"] = -gain["Position"][FP] + (0.5 * 0.95 + 0.5 * 0.5) * hit["Evidence"]
+    expected.loc[2, "boundaries"] = 0.5 * 0.05 * hit["Evidence"]
+    expected.loc[2, "effectiveness"] = 0.5 * 0.5 * hit["Evidence"]
+    expected.loc[3, "boundaries"] = -gain["Rebuttal"][FP] + (0.5 + 0.5 * 0.5) * hit["Rebuttal"]
+    expected.loc[3, "effectiveness"] = 0.5 * 0.5 * hit["Rebuttal"]
+    expected.loc[5, "spurious"] = -gain["Claim"][FP]
+    expected.loc[6, "spurious"] = -gain["Position"][FP]
+    expected.loc[7, "overlaps"] = (0.5 * 0.6 + 0.5 * 0.5) * hit["Claim"]
+    expected.loc[7, "boundaries"] = 0.5 * 0.4 * hit["Claim"]
+    expected.loc[7, "effectiveness"] = 0.5 * 0.5 * hit["Claim"]
+    expected.loc[8, "boundaries"] = 0.5 * (1 - 10 / 14) * hit["Evidence"]
+    expected.loc[8, "effectiveness"] = 0.5 * 0.75 * hit["Evidence"]
+    for row, name in ((13, "Position"), (14, "Lead")):
+        expected.loc[row, "missed"] = hit[name]
+    pd.testing.assert_frame_equal(small.explanation.losses, expected, atol=1e-15)
+    assert small.explanation.rows["points_lost"].tolist() == small.explanation.losses.sum(axis=1).tolist()
+    assert (small.explanation.losses.sum() > 0).all()  # every cause occurs
+
+
+def test_partners_of_attempts(small):
+    """A discarded prediction and what it would have found name each other."""
+    segments = small.explanation.rows
+    named = segments[["row_id", "partner", "partner_type", "partner_first", "partner_last"]]
+    assert named.iloc[7].tolist() == ["p7", "t6", "Claim", 10, 19]
+    assert named.iloc[15].tolist() == ["t6", "p7", "Claim", 10, 15]
+    assert segments.loc[7, ["outcome", "overlap_prediction", "overlap_truth", "iou"]].tolist() == [
+        "discarded", 1.0, 0.6, 0.6,
+    ]  # fmt: skip
+    assert segments.loc[4, ["partner", "partner_type", "partner_first"]].isna().all()
+
+
+def test_a_discarded_prediction_loses_nothing_where_another_one_matches():
+    truth = solution(("A", "Lead", words(0, 9), 1))
+    predicted = submission(("A", "Lead", words(0, 9), 0.5), ("A", "Lead", words(1, 9), 1))
+    segments = evaluate(truth, predicted, **WHOLE).explanation.rows
+    assert segments["outcome"].tolist() == ["matched", "discarded", "matched"]
+    assert segments["partner"].tolist() == ["t0", "t0", "p0"]
+    assert segments["points_lost"].tolist() == [pytest.approx(0.25 * 2 / 1.75**2), 0, 0]
+
+
+def test_a_prediction_that_lost_all_common_words_but_not_all_words():
+    truth = solution(
+        ("A", "Lead", words(0, 5), 1), ("A", "Claim", words(6, 15), 1), ("A", "Claim", words(20, 29), 1)
+    )
+    predicted = submission(
+        ("A", "Position", words(4, 15), 1), ("A", "Claim", words(6, 18), 1), ("A", "Claim", words(20, 29), 1)
+    )
+    evaluation = evaluate(truth, predicted, **WHOLE)
+    row = evaluation.explanation.rows.iloc[1]
+    assert row[["outcome", "words_kept", "overlap_prediction", "iou"]].tolist() == [
+        "too little overlap",
+        3,
+        0,
+        0,
+    ]
+    assert row["partner"] == "t1"
+    # The truth's partner is the one that overlaps it enough, of another type.
+    assert evaluation.explanation.rows.iloc[4]["partner"] == "p0"
+    assert evaluation.explanation.losses["spurious"][1] == row["points_lost"] > 0
+
+
+def test_what_overlap_removal_prevented_comes_before_what_is_closer():
+    truth = solution(("A", "Claim", words(0, 29), 1), ("A", "Claim", words(50, 59), 1))
+    predicted = submission(
+        ("A", "Claim", words(0, 14), 1),  # half of the truth: IoU 0.5, too little
+        ("A", "Claim", words(13, 43), 1),  # would have matched with IoU 17/44
+        ("A", "Claim", words(50, 59), 1),
+    )
+    evaluation = evaluate(truth, predicted, **WHOLE)
+    segments = evaluation.explanation.rows
+    assert segments["outcome"].tolist()[:4] == ["too little overlap", "too little overlap", "matched", "missed"]
+    assert segments["partner"].tolist()[:4] == ["t0", "t0", "t1", "p1"]
+    lost = evaluation.explanation.losses > 0
+    assert lost.columns[lost.loc[0]].tolist() == ["spurious"]
+    assert lost.columns[lost.loc[1]].tolist() == ["boundaries", "overlaps"]
+
+
+def to_perfection(evaluation):
+    """The counts of the truth itself."""
+    counts = np.zeros_like(evaluation.explanation.essay_counts)
+    counts[..., TP] = (
+        evaluation.explanation.essay_counts[..., TP] + evaluation.explanation.essay_counts[..., FN]
+    )
+    return counts - evaluation.explanation.essay_counts
+
+
+def assert_points_add_up(evaluation):
+    """Every mistake once: in each essay, the points are the gradient times the way to perfection."""
+    points = evaluation.explanation.rows.groupby("essay_id")["points_lost"].sum()
+    expected = (evaluation.explanation.gradient * to_perfection(evaluation)).sum(axis=(1, 2))
+    assert points.reindex(evaluation.prepared.items).to_numpy() == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert evaluation.explanation.rows["points_lost"].sum() == pytest.approx(
+        expected.sum(), rel=1e-9, abs=1e-12
+    )
+
+
+def test_points_add_up(evaluation):
+    assert_points_add_up(evaluation)
+
+
+@settings(max_examples=60, deadline=None)
+@given(competitions())
+def test_points_and_outcomes_add_up_whatever_the_segments(case: Competition):
+    evaluation = evaluate(case.solution, case.submission, **case.parameters)
+    assert np.isfinite(evaluation.explanation.losses.to_numpy()).all()
+    assert_points_add_up(evaluation)
+    assert_outcomes_add_up(explain.rows(evaluation), evaluation)
+    assert evaluation.explanation.losses.to_numpy() == pytest.approx(
+        slow_losses(case, evaluation), rel=1e-9, abs=1e-12
+    )
+
+
+def slow_losses(case, evaluation):
+    """`Explanation.losses` from sets of words, pair by pair; only the gradient is the fast one."""
+    parameters = {name: value for name, value in case.parameters.items() if name != "essay_id_column_name"}
+    essay_id = case.parameters["essay_id_column_name"]
+    threshold, w = parameters["overlap_threshold"], parameters["segment_weight"]
+    result = transcription.evaluate(case.solution, case.submission, essay_id, **parameters)
+    given = transcription.read_predictions(case.submission, essay_id)
+    kept = {p.row: p for p in result.predictions}
+    truths = {g.row: g for g in result.truths}
+    as_given = {p.row: p for p in sorted(given, key=transcription.order_of_appearance)}
+
+    def pairs_of_words():
+        for p in result.predictions:
+            for g in sorted(result.truths, key=lambda g: min(g.words)):
+                if p.essay == g.essay and p.words & g.words:
+                    yield p, g
+        for p in as_given.values():
+            for g in result.truths:
+                lost = p.row not in kept or not kept[p.row].words & g.words
+                if p.essay == g.essay and lost and would_match(p.row, g):
+                    yield kept.get(p.row, p), g
+
+    def would_match(row, g):
+        p = as_given[row]
+        return p.discourse_type == g.discourse_type and transcription.overlaps_enough(p, g, threshold)
+
+    def iou(p, g):
+        return transcription.intersection_over_union(p, g)
+
+    def enough(p, g):
+        return p.row in kept and transcription.overlaps_enough(p, g, threshold)
+
+    def rank(p, g):
+        return (
+            enough(p, g) and p.discourse_type == g.discourse_type,
+            enough(p, g),
+            would_match(p.row, g),
+            iou(p, g),
+        )
+
+    best_of_p, best_of_g = {}, {}
+    for p, g in pairs_of_words():
+        for best, row in ((best_of_p, p.row), (best_of_g, g.row)):
+            if row not in best or rank(p, g) >= rank(*best[row]):
+                best[row] = p, g
+
+    number = {essay: n for n, essay in enumerate(evaluation.prepared.items)}
+
+    def gain(segment):
+        return evaluation.explanation.gradient[
+            number[segment.essay], transcription.DISCOURSE_TYPES.index(segment.discourse_type)
+        ]
+
+    losses = np.zeros((len(given) + len(case.solution), len(CAUSES)))
+    add = {cause: losses[:, n] for n, cause in enumerate(CAUSES)}
+    in_attempts = set()
+    for p, g in best_of_p.values():
+        same_type = p.discourse_type == g.discourse_type
+        if best_of_g[g.row] != (p, g) or not (same_type or enough(p, g)):
+            continue
+        in_attempts |= {("p", p.row), ("g", g.row)}
+        hit, dismissal = gain(g)[TP] - gain(g)[FN], 0.0 if p.row not in kept else -gain(p)[FP]
+        d = p.d[g.d.index(1.0)]
+        iou_as_given = iou(as_given[p.row], g)
+        steps = []  # IoU before, cause, in the order in which things are set right
+        if enough(p, g):
+            if not same_type:
+                add["wrong type"][p.row] = dismissal + (w * iou(p, g) + (1 - w) * d) * hit
+            now, best = iou(p, g), max(iou(p, g), iou_as_given)
+            steps = [("overlaps", best - now), ("boundaries", 1 - best)]
+        elif would_match(p.row, g):
+            add["overlaps"][p.row] = dismissal + (w * iou_as_given + (1 - w) * d) * hit
+            steps = [("boundaries", 1 - iou_as_given)]
+        else:
+            add["boundaries"][p.row] = dismissal + (w + (1 - w) * d) * hit
+        for cause, iou_gained in steps:
+            add[cause][p.row] += w * iou_gained * hit
+        add["effectiveness"][p.row] = (1 - w) * (1 - d) * hit
+    for p in kept.values():
+        if p.row not in {row for side, row in in_attempts if side == "p"}:
+            add["spurious"][p.row] = -gain(p)[FP]
+    for g in truths.values():
+        if ("g", g.row) not in in_attempts:
+            add["missed"][len(given) + g.row] = gain(g)[TP] - gain(g)[FN]
+    return losses
+
+
+def test_rows_in_another_order_lose_the_same_points(competition, evaluation):
+    shuffled = [frame.sample(frac=1, random_state=1) for frame in competition]
+    points = evaluate(*shuffled).explanation.rows.set_index(["side", "row_id"])["points_lost"]
+    expected = evaluation.explanation.rows.set_index(["side", "row_id"])["points_lost"]
+    assert points[expected.index].to_numpy() == pytest.approx(expected.to_numpy(), rel=1e-12, abs=1e-18)
+
+
+def test_points_are_what_a_correction_brings():
+    """On many essays, the real score of the submission in which one row alone is set right."""
+    truth, _ = make_competition(1500, seed=5, shared_words=False)
+    truth = truth.drop(columns="Usage")
+    random = np.random.default_rng(1)
+    predicted = perfect(truth).drop(columns="discourse_effectiveness")
+    # Shorter, of another type, less sure or gone: no prediction takes a word of another one.
+    short = random.random(len(truth)) < 0.5
+    predicted["predictionstring"] = [
+        text if not cut else " ".join(text.split()[: max(1, round(0.3 * text.count(" ")))])
+        for text, cut in zip(predicted["predictionstring"], short)
+    ]
+    wrong = random.random(len(truth)) < 0.1
+    predicted.loc[wrong, "discourse_type"] = random.permutation(predicted.loc[wrong, "discourse_type"])
+    predicted["score_discourse_effectiveness_1"] = predicted["score_discourse_effectiveness_1"] * 0.5 + 0.25
+    predicted["score_discourse_effectiveness_0"] = 1 - predicted["score_discourse_effectiveness_1"]
+    predicted = predicted[random.random(len(truth)) < 0.9]
+    extra = (
+        truth.groupby("essay_id", as_index=False).first()[["row_id", "essay_id", "discourse_type"]].iloc[::7]
+    )
+    extra = extra.assign(
+        row_id=extra["row_id"] + 10**6,
+        predictionstring=words(5000, 5009),
+        score_discourse_effectiveness_0=0.5,
+        score_discourse_effectiveness_1=0.5,
+    )
+    predicted = pd.concat([predicted, extra], ignore_index=True)[list(extra)]
+
+    prepared = scoring.prepare(metric, truth, {"temperature": 20.0})
+    before = scoring.evaluate(prepared, predicted)
+    rows = before.explanation.rows
+    # A missed truth that shares words with a prediction cannot be found without changing that, too.
+    rows = rows[(rows["points_lost"].abs() > 1e-7) & ((rows["outcome"] != "missed") | rows["partner"].isna())]
+    chosen = [
+        row
+        for outcome in ("matched", "wrong type", "too little overlap", "no truth there", "missed")
+        for row in rows[rows["outcome"] == outcome].sample(4, random_state=2).itertuples()
+    ]
+    assert len(chosen) == 20
+    as_truth = perfect(truth)[list(predicted)].set_index("row_id", drop=False)
+    for row in chosen:
+        others = predicted if row.side == "truth" else predicted[predicted["row_id"] != row.row_id]
+        is_attempt = (
+            row.side == "truth" or row.outcome == "wrong type" or row.partner_type == row.discourse_type
+        )
+        right = [as_truth.loc[[row.row_id if row.side == "truth" else row.partner]]] if is_attempt else []
+        after = scoring.evaluate(prepared, pd.concat([others, *right], ignore_index=True))
+        assert after.score - before.score == pytest.approx(row.points_lost, rel=0.01)
+
+
+# --- the table of segments --------------------------------------------------------------------------
+
+
+def counts_from_segments(segments, by):
+    """TP, FP and FN per group, from the table alone."""
+    counted = segments[~segments["outcome"].isin(["discarded", "unknown essay"])]
+    predictions = counted[counted["side"] == "prediction"].groupby(by, dropna=False)
+    truths = counted[counted["side"] == "truth"].groupby(by, dropna=False)
+    return (
+        pd.DataFrame(
+            {
+                "tp": truths["tp"].sum(),
+                "fp": predictions["outcome"].agg(lambda outcomes: (outcomes != "matched").sum()),
+                "fn": truths["tp"].agg(lambda tp: (1 - tp).sum()),
+            }
+        )
+        .astype(float)
+        .fillna(0)
+    )
+
+
+def assert_outcomes_add_up(segments, evaluation):
+    """TP, FP and FN of every type, in all and in every sub-population."""
+    classes = evaluation.explanation.classes
+    everybody = metric.ALL[0]
+    groups = [(everybody, segments.assign(**{everybody: everybody}))]
+    groups += [(name, segments) for name in dict.fromkeys(classes["attribute"]) if name != everybody]
+    compared = 0
+    for attribute, table in groups:
+        counts = counts_from_segments(table, [attribute, "discourse_type"])
+        expected = classes[classes["attribute"] == attribute].set_index(["value", "discourse_type"])
+        counts = counts.reindex(expected.index, fill_value=0)
+        for name in ("tp", "fp", "fn"):
+            assert counts[name].to_numpy(float) == pytest.approx(expected[name].to_numpy(), rel=1e-9, abs=1e-9)
+        compared += len(expected)
+    assert compared == len(classes)
+
+
+def assert_file_adds_up(path, evaluation):
+    segments = pd.read_csv(path, **TEXTS)
+    assert len(segments) == len(evaluation.explanation.rows)
+    assert_outcomes_add_up(segments, evaluation)
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.gz"])
+def test_the_written_file_reproduces_every_count(tmp_path, name, competition):
+    solution, predicted = competition
+    elsewhere = predicted.tail(2).assign(predictionstring=words(5000, 5009))
+    predicted = pd.concat([predicted, elsewhere], ignore_index=True)
+    evaluation = evaluate(solution, predicted)
+    unknown = predicted.head(3).assign(essay_id="nobody")
+    paths = [tmp_path / "solution.csv", tmp_path / "submission.csv"]
+    for frame, path in zip((solution, pd.concat([predicted, unknown])), paths):
+        frame.to_csv(path, index=False)
+    assert cli.main(["score", *map(str, paths), "--rows", str(tmp_path / name)]) == 0
+    segments = pd.read_csv(tmp_path / name, **TEXTS)
+    assert set(segments["outcome"]) == {
+        "matched", "wrong type", "too little overlap", "no truth there", "discarded", "unknown essay", "missed",
+    }  # fmt: skip
+    assert len(segments) == len(solution) + len(predicted) + 3
+    assert_outcomes_add_up(segments, evaluation)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted(
+        [name, "solution.csv", "submission.csv"]
+    )
+
+
+def test_intersections_too(tmp_path, competition):
+    evaluation = evaluate(*competition, intersectional=True)
+    write_table(explain.rows(evaluation), tmp_path / "out.csv")
+    assert "ell_status & economically_disadvantaged" in pd.read_csv(tmp_path / "out.csv", nrows=1)
+    assert_file_adds_up(tmp_path / "out.csv", evaluation)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not REAL.is_dir(), reason="the Feedback-Prize pair is not beside the repository")
+def test_the_full_pair_adds_up(tmp_path):
+    frames = [pd.read_csv(REAL / f"{name}.csv.gz", **TEXTS) for name in ("solution", "submission")]
+    evaluation = evaluate(*frames)
+    write_table(explain.rows(evaluation), tmp_path / "out.csv.gz")
+    assert_file_adds_up(tmp_path / "out.csv.gz", evaluation)
+    assert_points_add_up(evaluation)
+
+
+def test_groups_beside_columns_of_their_name():
+    truth = solution(("A", "Lead", words(0, 9), 1), ("B", "Lead", words(0, 9), 1), words=["few", "many"])
+    evaluation = evaluate(truth, perfect(truth).head(1), subpopulation_column_names="words")
+    table = explain.rows(evaluation)
+    assert table["words"].tolist() == [10, 10, 10]
+    assert table["words of essay_id"].tolist() == ["few", "few", "many"]
+
+
+def test_without_attributes_the_table_is_that_of_the_explanation(small):
+    pd.testing.assert_frame_equal(explain.rows(small), small.explanation.rows)
+    bare = type("Bare", (), {"rows": small.explanation.rows})
+    assert explain.column(bare, "outcome") == "outcome"
+    assert explain.column(bare, "item") is None
+
+
+def test_groups(evaluation):
+    groups = explain.groups_of_items(evaluation)
+    assert groups.index.tolist() == evaluation.prepared.items
+    assert list(groups) == ["ell_status", "economically_disadvantaged"]
+    for row in evaluation.explanation.groups.itertuples():
+        assert (groups[row.attribute] == row.value).sum() == row.essays
+
+
+# --- summaries --------------------------------------------------------------------------------------
+
+
+def test_summaries_hold_all_points(evaluation):
+    total = evaluation.explanation.rows["points_lost"].sum()
+    causes = explain.points_by_cause(evaluation.explanation)
+    assert set(causes["cause"]) == set(CAUSES)
+    assert causes["points"].is_monotonic_decreasing
+    assert causes["points"].sum() == pytest.approx(total)
+    assert causes["share"].sum() == pytest.approx(1)
+    assert (
+        causes.set_index("cause").loc["missed", "rows"] == (evaluation.explanation.losses["missed"] != 0).sum()
+    )
+    by_label = explain.points_by_label(evaluation.explanation)
+    assert sorted(by_label.index) == sorted(metric.DISCOURSE_TYPES)
+    assert by_label.sum(axis=1).sum() == pytest.approx(total)
+    by_item = explain.points_by_item(evaluation)
+    assert sorted(by_item.index) == evaluation.prepared.items
+    assert by_item.is_monotonic_decreasing
+    assert by_item.sum() == pytest.approx(total)
+
+
+def test_nothing_lost():
+    truth = solution(("A", "Lead", words(0, 9), 1))
+    evaluation = evaluate(truth, perfect(truth), **WHOLE)
+    causes = explain.points_by_cause(evaluation.explanation)
+    assert causes["points"].tolist() == [0] * 6
+    assert causes["share"].isna().all()
+
+
+def test_confusion_counts_every_segment(evaluation):
+    confusion = evaluation.explanation.confusion
+    assert confusion.index.tolist() == [*metric.DISCOURSE_TYPES, "(no truth)"]
+    segments = evaluation.explanation.rows.query("outcome not in ('discarded', 'unknown essay')")
+    for name, sums in (("truth", confusion.sum(axis=1)), ("prediction", confusion.sum(axis=0))):
+        counts = segments.loc[segments["side"] == name, "discourse_type"].value_counts()
+        assert sums[list(metric.DISCOURSE_TYPES)].to_dict() == counts.to_dict()
+    predictions = segments.query("side == 'prediction' and outcome in ('matched', 'wrong type')")
+    pairs = predictions.groupby(["partner_type", "discourse_type"]).size()
+    for (true, predicted), number in pairs.items():
+        assert confusion.loc[true, predicted] == number
+    assert pairs.sum() == confusion.iloc[:-1, :-1].to_numpy().sum()
+
+
+def test_forecasts(evaluation):
+    matched = evaluation.explanation.rows.query("side == 'prediction' and outcome == 'matched'")
+    forecasts = evaluation.explanation.forecasts
+    assert len(forecasts) == len(matched)
+    assert set(forecasts["happened"]) == {0, 1}
+    of_label = forecasts["probability"].where(forecasts["happened"] == 1, 1 - forecasts["probability"])
+    assert sorted(of_label) == pytest.approx(sorted(matched["effectiveness"]), abs=1e-12)

@@ -4,7 +4,7 @@
 
 FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair; without it, made-up
 essays of the same number and size are scored.  Others are timed in the same run where they are installed
-(requirements-dev.txt): nervaluate counts strict, exact, partial and type matches of labelled spans, seqeval
+(the extra `dev`): nervaluate counts strict, exact, partial and type matches of labelled spans, seqeval
 gives F1 over exact spans of BIO tags per word, the classic scorer plain F1 as in Feedback Prize 1.  None of
 them removes overlaps, weighs effectiveness or knows sub-populations.
 """
@@ -20,10 +20,9 @@ import pandas as pd
 import metric
 from benchmarks import classic
 from benchmarks.measure import machine, memory_of, print_table, seconds_of, seconds_of_processes
-from competition.errors import HostError
-from competition.files import read_csv
-from tests import transcription
-from tests.essays import make_competition
+from podium import scoring
+from tests.support import unified_transcription as transcription
+from tests.support.essays import make_competition
 
 ROOT = Path(metric.__file__).parent
 REAL_ESSAYS = 15_594
@@ -38,7 +37,7 @@ def main(folder: Path | None) -> None:
             for name, frame in zip(("solution", "submission"), make_competition(REAL_ESSAYS)):
                 frame.to_csv(folder / f"{name}.csv.gz", index=False)
         paths = [folder / "solution.csv.gz", folder / "submission.csv.gz"]
-        frames = [read_csv(path, {"essay_id", *metric.TEXT_COLUMNS}, HostError) for path in paths]
+        frames = [scoring.read_submission(metric, path, {}) for path in paths]
         print(machine())
         print(f"{len(frames[0]):,} true and {len(frames[1]):,} predicted segments", flush=True)
         compare_scorers(*frames)
@@ -51,7 +50,7 @@ def compare_scorers(solution: pd.DataFrame, submission: pd.DataFrame) -> None:
     prepared = metric.prepare(solution, "row_id")
     score = seconds_of(lambda: metric.score(solution, submission, "row_id"), REPEATS)
     rows = [("score()", score), ("a further submission, solution prepared", 0.0)]
-    rows[1] = (rows[1][0], seconds_of(lambda: prepared.evaluate(submission), REPEATS))
+    rows[1] = (rows[1][0], seconds_of(lambda: prepared.statistics(submission), REPEATS))
     rows.append(("literal transcription", seconds_of(lambda: transcription.score(solution, submission))))
     rows.append(("classic set-based F1", seconds_of(lambda: classic.macro_f1(solution, submission))))
     rows += time_nervaluate(solution, submission) + time_seqeval(solution, submission)
@@ -111,22 +110,28 @@ def tags(essays: list[list[dict[str, Any]]], lengths: list[int]) -> list[list[st
 
 
 def compare_processes(paths: list[Path]) -> None:
-    """evaluate.py as a whole, against a process that only imports pandas and reads the two files."""
+    """`podium score` as a whole, against a process that only imports pandas and reads the two files."""
     read = f"import pandas as pd\nfor path in {[str(path) for path in paths]}: pd.read_csv(path, ENGINE)"
-    try:
-        import pyarrow  # noqa: F401
-
-        read = read.replace("ENGINE", "engine='pyarrow'")
-    except ImportError:
-        read = read.replace("ENGINE", "engine='c'")
-    commands = [[sys.executable, "-c", read], [sys.executable, str(ROOT / "evaluate.py"), *map(str, paths)]]
-    base, whole = seconds_of_processes(commands, REPEATS)
+    read = read.replace("ENGINE", "engine='pyarrow'")
+    score = [sys.executable, "-m", "podium", "score"]
+    samples = [str(ROOT / name) for name in ("solution_sample.csv", "sample_submission.csv")]
+    commands = [
+        [sys.executable, "-c", read],
+        [*score, *map(str, paths)],
+        [sys.executable, "-c", "import pandas"],
+        [*score, *samples],
+        [sys.executable, "-m", "podium", "--help"],
+    ]
+    base, whole, imports, sample, help_ = seconds_of_processes(commands, REPEATS)
     print_table(
         "Whole processes, median seconds",
         ["process", "seconds", "times reading"],
         [
             ["import pandas and read the two files", f"{base:.2f}", "1.00"],
-            ["evaluate.py: score, Public and Private, tables", f"{whole:.2f}", f"{whole / base:.2f}"],
+            ["podium score: score, Public and Private, tables", f"{whole:.2f}", f"{whole / base:.2f}"],
+            ["import pandas", f"{imports:.2f}", f"{imports / base:.2f}"],
+            ["podium score of the samples", f"{sample:.2f}", f"{sample / base:.2f}"],
+            ["podium --help", f"{help_:.2f}", f"{help_ / base:.2f}"],
         ],
     )
 
@@ -139,7 +144,8 @@ def show_growth() -> None:
         essays = times * REAL_ESSAYS
         frames = (
             f"import sys, time, warnings; sys.path.insert(0, {str(ROOT)!r}); warnings.simplefilter('ignore')\n"
-            f"import metric\nfrom tests.essays import make_competition\nframes = make_competition({essays})\n"
+            "import metric\nfrom tests.support.essays import make_competition\n"
+            f"frames = make_competition({essays})\n"
         )
         _, before = memory_of(f"{frames}\nprint(0)")
         seconds, after = memory_of(

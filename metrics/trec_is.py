@@ -1,24 +1,16 @@
 """The TREC Incident Streams V2 metrics, as one file to upload to Kaggle.
 
 A system reads the tweets of an emergency, gives each a priority score and the information types it finds in
-it, and ranks them.  A response officer is alerted to every tweet whose score is at least 0.7.  This file
-measures how much these alerts are worth and how good types and priorities are.  It follows R. McCreadie's memo
-"TREC-IS V2 Metrics" (May 2019), whose equations and sections are given in brackets, and reads in the order in
-which data passes through it:
+it, and ranks them.  A response officer is alerted to every tweet whose score is at least 0.7.  ``score``
+measures how much these alerts are worth, or how good types or priorities are.  It follows R. McCreadie's memo
+"TREC-IS V2 Metrics" (May 2019), whose equations and sections are given in brackets.  The stages stand in the
+order in which data passes through them:
 
-    input              parse_types
-    alerting           false_alerts_before  δ  [4.1]
-                       category_scores      ActCScore, NActCScore  (2) (3) (4)
-                       tweet_worth          highPriorityWorth, lowPriorityWorth  (1) (5)
-    information feed, prioritisation        sums per event and type  [5, 6]
-    measures           the columns of Table 1, from these sums  (6)
-
-``score`` gives one measure, ``evaluate`` all of them with everything behind them, and ``prepare`` digests a
-solution once for many submissions:
-
-    prepare(solution, "tweet_id").evaluate(submission).score == score(solution, submission, "tweet_id")
-
-``read_solution`` and ``read_submission`` read the track's own label and run files.
+    input                        prepare, Prepared.read
+    visits           [4.1]       rows_that_count, Prepared.visit, false_alerts_before (δ)
+    alerting         (1) … (5)   high_priority_worth, act_c_score, n_act_c_score, gamma, low_priority_worth
+    sums of events   [4.5, 5]    count_events
+    measures         (6) [5, 6]  accumulated_alert_worth, f1_of_each, accuracy_of_each, mse_of_each
 
     high_priority_worth             mean worth (1) of the tweets labelled High or Critical
     low_priority_worth              mean worth (5) of the tweets labelled Low or Medium
@@ -43,179 +35,90 @@ Where the memo is silent or contradicts itself, this file decides (each decision
 * Tweets are visited event by event, by rank ascending, ties by tweet id as text.  The order of a file's rows
   never counts, and equal rows give bit-identical scores.
 * A tweet's event is the solution's: otherwise a run could start δ anew wherever it likes.  A run's `event_id`
-  only tells the rows of a tweet apart that stands in the lists of several events: the row of the solution's
-  event counts, else the one ranked best.  Twice in one event's list is an error.
+  only tells the rows of a tweet apart that stands in the lists of several events: the row counts whose list
+  has the name of the solution's event, else that whose list shares most tweets with this event (the track
+  gives each event two names), else the one ranked best.  Twice in one event's list is an error.
 * Tweets of the run without a label are ignored: no alert for them counts as false.  A labelled tweet missing
   from the run has no types, the priority 0.25 and the worth 0; it stays in the denominators.
 * F1 is 0 where a type is neither labelled nor predicted.  A type that no assessor used is left out of the
   priority errors.
 * `normalize_priority` takes minimum and maximum over all rows of the run, those without a label too.
 * A repeated type counts once.  Short names ("SearchAndRescue") and the four names that the ontology of 2018
-  had instead ("PastNews") are the types they became.  Label files also hold finer annotations ("Damage",
-  "Bot"); `read_solution` leaves them out with an `UnlistedTypeWarning`.
+  had instead ("PastNews") are the types they became.
 * A tweet twice in the solution with equal labels counts once, in the first of its events as text.
-* A measure that the solution leaves undefined is the host's error.
-* δ sees only the tweets that it is given: split Public and Private by event, not within one.
+* Only the measure that is asked for must be defined by the solution.
+* δ sees only the tweets that it is given: Public and Private are sets of whole events.  Both are scored with
+  the whole run, because a run may have tweets without a label and lack others.
 
 Errors in the submission raise ``ParticipantVisibleError``, whose text depends on the submission alone, except
 that it says when none of its tweets is in the test set; errors of the host (solution, parameters) raise
 ``HostVisibleError``, which participants never see.
 """
 
-import functools
-import json
-import math
 import re
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-__all__ = [
-    "ACTIONABLE_TYPES",
-    "INFORMATION_TYPES",
-    "MEASURES",
-    "PRIORITIES",
-    "Evaluation",
-    "Given",
-    "HostVisibleError",
-    "Labels",
-    "Parameters",
-    "ParticipantVisibleError",
-    "PreparedSolution",
-    "Run",
-    "Sums",
-    "UnlistedTypeWarning",
-    "Visits",
-    "category_scores",
-    "evaluate",
-    "false_alerts_before",
-    "parse_types",
-    "prepare",
-    "read_solution",
-    "read_submission",
-    "score",
-    "tweet_worth",
-]
+__all__ = ["HostVisibleError", "ParticipantVisibleError", "Prepared", "higher_is_better", "prepare", "score"]
 
-__version__ = "1.0.0"
+__version__ = "2.0.0"
 
-# ---------------------------------------------------------------------------------------------
-# Constants
-# ---------------------------------------------------------------------------------------------
+NAME = "trec_is"
+COMPLETE_SUBMISSION = True  # switch on “Pass complete submission”: a run has rows of its own
+MEASURE_PARAMETERS = ("measure",)
 
+MEASURES = (
+    *("accumulated_alert_worth", "high_priority_worth", "low_priority_worth"),
+    *("info_type_f1_actionable", "info_type_f1_all", "info_type_accuracy_all"),
+    *("priority_mse_actionable", "priority_mse_all", "priority_rmse_actionable", "priority_rmse_all"),
+)
+
+PRIORITIES = {"Low": 0.25, "Medium": 0.5, "High": 0.75, "Critical": 1.0}
+
+# The ontology; a star marks the actionable types [5].
+_NAMES = {
+    "CallToAction": "Donations *MovePeople Volunteer",
+    "Other": "Advice ContextualInformation Discussion Irrelevant Sentiment",
+    "Report": "CleanUp *EmergingThreats Factoid FirstPartyObservation Hashtags Location MultimediaShare News "
+    "*NewSubEvent Official OriginalEvent *ServiceAvailable ThirdPartyObservation Weather",
+    "Request": "*GoodsServices InformationWanted *SearchAndRescue",
+}
+_STARRED = [f"{kind}-{name}" for kind, names in _NAMES.items() for name in names.split()]
 # A set of types is an integer whose bit t stands for INFORMATION_TYPES[t].
-INFORMATION_TYPES = (
-    "CallToAction-Donations",
-    "CallToAction-MovePeople",
-    "CallToAction-Volunteer",
-    "Other-Advice",
-    "Other-ContextualInformation",
-    "Other-Discussion",
-    "Other-Irrelevant",
-    "Other-Sentiment",
-    "Report-CleanUp",
-    "Report-EmergingThreats",
-    "Report-Factoid",
-    "Report-FirstPartyObservation",
-    "Report-Hashtags",
-    "Report-Location",
-    "Report-MultimediaShare",
-    "Report-News",
-    "Report-NewSubEvent",
-    "Report-Official",
-    "Report-OriginalEvent",
-    "Report-ServiceAvailable",
-    "Report-ThirdPartyObservation",
-    "Report-Weather",
-    "Request-GoodsServices",
-    "Request-InformationWanted",
-    "Request-SearchAndRescue",
-)
-ACTIONABLE_TYPES = (
-    "Request-GoodsServices",
-    "Request-SearchAndRescue",
-    "CallToAction-MovePeople",
-    "Report-EmergingThreats",
-    "Report-NewSubEvent",
-    "Report-ServiceAvailable",
-)
+INFORMATION_TYPES = tuple(name.replace("*", "") for name in _STARRED)
+IS_ACTIONABLE = np.array(["*" in name for name in _STARRED])
+_ACTIONABLE = sum(1 << bit for bit in np.flatnonzero(IS_ACTIONABLE).tolist())
 TYPES_OF_2018 = {
     "Other-ContinuingNews": "Report-News",
     "Other-KnownAlready": "Report-OriginalEvent",
     "Other-PastNews": "Other-ContextualInformation",
     "Report-SignificantEventChange": "Report-NewSubEvent",
 }
-
-PRIORITIES = ("Low", "Medium", "High", "Critical")
-LOWEST_PRIORITY = 0.25
-_PRIORITY_NUMBERS = np.array([LOWEST_PRIORITY, 0.5, 0.75, 1.0])
-_HIGH = PRIORITIES.index("High")
-
-# The measures and where Table 1 of the memo has them.
-MEASURES = {
-    "accumulated_alert_worth": "Accumulated Alert Worth, All",
-    "high_priority_worth": "Accumulated Alert Worth, High Priority",
-    "low_priority_worth": None,
-    "info_type_f1_actionable": "Info. Type Positive F1, Actionable",
-    "info_type_f1_all": "Info. Type Positive F1, All",
-    "info_type_accuracy_all": "Info. Type Accuracy, All",
-    "priority_mse_actionable": "Priority RMSE, Actionable",
-    "priority_mse_all": "Priority RMSE, All",
-    "priority_rmse_actionable": None,
-    "priority_rmse_all": None,
+_BIT_OF_NAME = {
+    name: 1 << INFORMATION_TYPES.index(TYPES_OF_2018.get(full, full))
+    for full in (*INFORMATION_TYPES, *TYPES_OF_2018)
+    for name in (full, full.partition("-")[2])
 }
-
-# What becomes of a tweet, and the equation that gives its worth.
-CASES = {"true alert": "(1)", "missed alert": "(1)", "false alert": "(5)", "no alert": "(5)", "missing": None}
-IGNORED = "ignored"
-
-# Columns that hold text, whatever they look like: as numbers, ids of tweets would lose digits.
-TEXT_COLUMNS = ("tweet_id", "event_id", "categories")
+_WORD = re.compile(r"\S+")
 
 FLOAT_DIGITS_END = 2.0**53  # from here on not every whole number is a float
 
-ROWS_SHOWN = 5
+LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
+ROWS_SHOWN = 3
 CHARACTERS_SHOWN = 40
-COLUMNS_SHOWN = 20
-EVENTS_SHOWN = 20
-TRACE_WIDTH = 40
-TRACE_TITLE = (
-    "Trust along each ranking (delta: tenths that the next false alert costs, X all; "
-    "worth: 0 at its lowest, 9 at its highest)"
-)
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 
-def _bits(names: tuple[str, ...]) -> int:
-    return sum(1 << INFORMATION_TYPES.index(name) for name in names)
-
-
-def _type_names() -> dict[str, int]:
-    """The bit of every name of a type: full, short, and of 2018."""
-    full = {name: name for name in INFORMATION_TYPES} | TYPES_OF_2018
-    short = {name.partition("-")[2]: type_ for name, type_ in full.items()}
-    return {name: _bits((type_,)) for name, type_ in (full | short).items()}
-
-
-_ACTIONABLE = _bits(ACTIONABLE_TYPES)
-_IS_ACTIONABLE = np.array([name in ACTIONABLE_TYPES for name in INFORMATION_TYPES])
-_BIT_OF_NAME = _type_names()
-_WORD = re.compile(r"\S+")
-_BOOLS = (bool, np.bool_)
-
-
-# ---------------------------------------------------------------------------------------------
-# Errors
-# ---------------------------------------------------------------------------------------------
+# ---- Errors ----------------------------------------------------------------------------------------------
 
 
 class ParticipantVisibleError(Exception):
@@ -226,13 +129,7 @@ class HostVisibleError(Exception):
     """The solution or a parameter is wrong.  Kaggle shows this to the host only."""
 
 
-class UnlistedTypeWarning(UserWarning):
-    """A label file holds annotations that are not among the 25 types, and they were left out."""
-
-
-# ---------------------------------------------------------------------------------------------
-# Public API
-# ---------------------------------------------------------------------------------------------
+# ---- Public API ------------------------------------------------------------------------------------------
 
 
 def score(
@@ -325,54 +222,25 @@ def score(
     >>> score(solution, submission.head(0), "tweet_id")
     0.0
 
-    What is wrong, where, and what was expected:
+    What was expected, where, and what was found:
 
     >>> wrong = submission.assign(priority=["high", 0.8, 0.6, None])
     >>> try:
     ...     score(solution, wrong, "tweet_id")
     ... except ParticipantVisibleError as error:
     ...     print(error)
-    priority is wrong in 2 rows of the submission: tweet_id 11 ('high'), tweet_id 14 (missing). Expected a \
-finite number.
+    priority: expected a finite number. Wrong in 2 rows of the submission: tweet_id 11 ('high'), tweet_id 14 \
+(missing)
     """
-    return evaluate(
-        solution,
-        submission,
-        row_id_column_name,
-        measure,
-        actionable_weight,
-        alert_gain,
-        alert_threshold,
-        normalize_priority,
-    ).score
+    parameters = (measure, actionable_weight, alert_gain, alert_threshold, normalize_priority)
+    prepared = prepare(solution, row_id_column_name, *parameters)
+    sums = prepared.statistics(submission).sum(axis=0)[np.newaxis]
+    return float(prepared.measures(sums)[0])
 
 
-def evaluate(
-    solution: pd.DataFrame,
-    submission: pd.DataFrame,
-    row_id_column_name: str,
-    measure: str = "accumulated_alert_worth",
-    actionable_weight: float = 0.75,
-    alert_gain: float = 0.3,
-    alert_threshold: float = 0.7,
-    normalize_priority: bool = False,
-) -> "Evaluation":
-    """Score a submission and keep what led to the score.  Parameters and errors are those of `score`.
-
-    Returns
-    -------
-    Evaluation
-    """
-    prepared = prepare(
-        solution,
-        row_id_column_name,
-        measure,
-        actionable_weight,
-        alert_gain,
-        alert_threshold,
-        normalize_priority,
-    )
-    return prepared.evaluate(submission)
+def higher_is_better(measure: str = "accumulated_alert_worth", **_: object) -> bool:
+    """Whether more of a measure is better: of all but the errors of the priority."""
+    return not measure.startswith("priority_")
 
 
 def prepare(
@@ -383,7 +251,7 @@ def prepare(
     alert_gain: float = 0.3,
     alert_threshold: float = 0.7,
     normalize_priority: bool = False,
-) -> "PreparedSolution":
+) -> "Prepared":
     """Check and digest a solution once, to score many submissions.  Parameters are those of `score`.
 
     Raises
@@ -391,84 +259,97 @@ def prepare(
     HostVisibleError
         The solution is malformed, a parameter is out of range, or the solution leaves the measure undefined.
     """
-    parameters = Parameters(
-        row_id_column_name,
-        measure,
-        float(actionable_weight),
-        float(alert_gain),
-        float(alert_threshold),
-        bool(normalize_priority),
+    _check_parameter("row_id_column_name", row_id_column_name, str)
+    _check_parameter("measure", measure, str)
+    if measure not in MEASURES:
+        head = f"measure: expected one of {', '.join(MEASURES)}, found "
+        raise HostVisibleError(head + _listed([_quoted(measure)], 1, LONGEST_MESSAGE - len(head)))
+    _check_parameter("actionable_weight", actionable_weight, float, lambda w: 0 <= w <= 1, "from 0 to 1")
+    _check_parameter("alert_gain", alert_gain, float, lambda a: 0 <= a <= 1, "from 0 to 1")
+    _check_parameter(
+        "alert_threshold", alert_threshold, float, lambda t: abs(t) < 1e300, "from -1e300 to 1e300"
     )
-    _check_parameters(parameters)
+    _check_parameter("normalize_priority", normalize_priority, bool)
+
     table = _Table(solution, "the solution", row_id_column_name, HostVisibleError)
-    return _digest(table.given(), parameters)
+    table.check_columns("event_id", "priority", "categories")
+    if solution.empty:
+        raise HostVisibleError("the solution: expected at least one row, found none")
+    tweet, tweet_ids = _sorted(*read_tweet_ids(table))
+    event, event_ids = _sorted(*table.texts("event_id"))
+    rows = Truths(event, read_priorities(table), read_categories(table))
+    before = rows.take(np.unique(tweet, return_index=True)[1][tweet])
+    differs = (rows.priority != before.priority) | (rows.types != before.types)
+    expected = "the same priority and categories in every row of a tweet"
+    table.check(row_id_column_name, differs, lambda row: "labelled otherwise in an earlier row", expected)
+    by_event = np.lexsort((event, tweet))
+    truths = rows.take(by_event[np.unique(tweet[by_event], return_index=True)[1]])
+    events, event = np.unique(truths.event, return_inverse=True)
+    prepared = Prepared(
+        items=[event_ids[number] for number in events.tolist()],
+        item_of_row=event[tweet],
+        labels=[("(all)", "(all)")],
+        groups=np.zeros((1, len(events)), dtype=np.int64),
+        tweet_ids=tweet_ids,
+        truths=truths._replace(event=event),
+        row_id_column_name=row_id_column_name,
+        measure=measure,
+        actionable_weight=float(actionable_weight),
+        alert_gain=float(alert_gain),
+        alert_threshold=float(alert_threshold),
+        normalize_priority=bool(normalize_priority),
+    )
+    fn, high = set_members(truths.types).sum(axis=0), truths.important.sum()
+    of_an_empty_run = [high, 0, len(tweet_ids) - high, 0, *0 * fn, *0 * fn, *fn, *0 * fn]
+    if np.isnan(prepared.measures([of_an_empty_run])[0]):
+        expected = "tweets labelled High or Critical, Low or Medium, with (actionable) types, as it needs them"
+        raise HostVisibleError(f"{measure}: expected {expected}. The solution leaves it undefined")
+    return prepared
 
 
-class Parameters(NamedTuple):
-    """The parameters of `score`."""
-
-    row_id_column_name: str
-    measure: str
-    actionable_weight: float
-    alert_gain: float
-    alert_threshold: float
-    normalize_priority: bool
-
-
-class Labels(NamedTuple):
+class Truths(NamedTuple):
     """What the assessors said, as columns of equal length n.
 
     Attributes
     ----------
-    tweet, event : (n,) int, numbers of the tweet and of its event
-    priority : (n,) int, index into `PRIORITIES`
+    event : (n,) int, number of the tweet's event
+    priority : (n,) float, the number of its label, see `PRIORITIES`
     types : (n,) int, sets of types
     """
 
-    tweet: Ints
     event: Ints
-    priority: Ints
+    priority: Floats
     types: Ints
 
-    def take(self, index: Ints | Bools) -> "Labels":
-        """The labels at `index`, which selects as it does in numpy."""
-        return Labels(self.tweet[index], self.event[index], self.priority[index], self.types[index])
+    def take(self, index: Ints | Bools) -> "Truths":
+        """The truths at `index`, which selects as it does in numpy."""
+        return Truths._make(column[index] for column in self)
 
-
-class Given(NamedTuple):
-    """A solution as its frame has it: row by row, a tweet maybe twice.
-
-    Attributes
-    ----------
-    labels : Labels
-    tweet_ids, event_ids : list of str, sorted; what the numbers stand for
-    """
-
-    labels: Labels
-    tweet_ids: list[str]
-    event_ids: list[str]
+    @property
+    def important(self) -> Bools:
+        """Whether the tweet is labelled High or Critical, (n,)."""
+        return self.priority >= PRIORITIES["High"]
 
 
 class Run(NamedTuple):
-    """A submission, checked: m rows as columns, and what the numbers of tweets and events stand for.
+    """A submission, checked: its m rows as columns.
 
     Attributes
     ----------
-    tweet : (m,) int, index into `tweet_ids`
-    event : (m,) int, index into `event_ids`; -1 where the run names no event
-    rank, score : (m,) float
+    tweet : (m,) int, index into `Prepared.tweet_ids`; -1 for a tweet without a label
+    event : (m,) int, number of the event's name among those of the run, sorted; -1 where it names none
+    named : (m,) int, the solution's event of this name, index into `Prepared.items`; -1 for none
+    rank : (m,) float
+    score : (m,) float, normalised if that was asked for
     types : (m,) int, sets of types
-    tweet_ids : list of str
-    event_ids : list of str, sorted
     """
 
     tweet: Ints
     event: Ints
+    named: Ints
     rank: Floats
     score: Floats
     types: Ints
-    tweet_ids: list[str]
-    event_ids: list[str]
 
 
 class Visits(NamedTuple):
@@ -478,643 +359,162 @@ class Visits(NamedTuple):
 
     Attributes
     ----------
-    tweet, event : (n,) int, index into `PreparedSolution.tweet_ids` and `.event_ids`
+    tweet : (n,) int, index into `Prepared.tweet_ids`
+    truths : Truths, (n,)
     row : (n,) int, the tweet's row in the run; -1 if missing
-    rank : (n,) float, infinite if missing
-    score : (n,) float, the run's, normalised if asked for; 0.25 if missing
-    priority : (n,) int, the assessor's, index into `PRIORITIES`
-    true_types, run_types : (n,) int, sets of types
+    score : (n,) float, the run's; 0.25 if missing
+    types : (n,) int, the run's sets of types
     alert : (n,) bool
     delta : (n,) int, δ when the tweet is visited
-    actionable_score, other_score : (n,) float, ActCScore and NActCScore
+    act_c_score, n_act_c_score : (n,) float
     worth : (n,) float
     """
 
     tweet: Ints
-    event: Ints
+    truths: Truths
     row: Ints
-    rank: Floats
     score: Floats
-    priority: Ints
-    true_types: Ints
-    run_types: Ints
+    types: Ints
     alert: Bools
     delta: Ints
-    actionable_score: Floats
-    other_score: Floats
+    act_c_score: Floats
+    n_act_c_score: Floats
     worth: Floats
-
-    @property
-    def ranked(self) -> Bools:
-        """Whether the tweet is in the run, (n,)."""
-        return self.row >= 0
-
-    @property
-    def important(self) -> Bools:
-        """Whether the tweet is labelled High or Critical, (n,)."""
-        return self.priority >= _HIGH
 
     @property
     def squared_error(self) -> Floats:
         """(label - clip(score, 0.25, 1))², (n,)."""
-        error: Floats = _PRIORITY_NUMBERS[self.priority] - np.clip(self.score, LOWEST_PRIORITY, 1.0)
-        return error**2
-
-
-class Sums(NamedTuple):
-    """Sums over tweets, the sufficient statistics of all measures; per event, or of several events.
-
-    Attributes
-    ----------
-    high, low : (...) float, numbers of tweets labelled High or Critical, and Low or Medium
-    high_worth, low_worth : (...) float, the sums of their worths
-    tp, fp, fn : (..., types) float, numbers of tweets
-    squared_error : (..., types) float, summed over the tweets that the assessors gave the type
-    """
-
-    high: Floats
-    low: Floats
-    high_worth: Floats
-    low_worth: Floats
-    tp: Floats
-    fp: Floats
-    fn: Floats
-    squared_error: Floats
+        return np.square(self.truths.priority - np.clip(self.score, PRIORITIES["Low"], PRIORITIES["Critical"]))
 
 
 @dataclass(frozen=True, eq=False)
-class PreparedSolution:
+class Prepared:
     """A solution, checked and digested by `prepare`, with the parameters to score against it.
 
     Attributes
     ----------
-    given : Given
-    parameters : Parameters
-    tweet_ids, event_ids : list of str, sorted
-    tweet_numbers : dict of str to int, the index of each tweet id
-    labels : Labels, (n,), one per tweet, in the order of `tweet_ids`
+    items : list of str, the n events, sorted: δ ties their tweets to each other and to nothing else
+    item_of_row : (rows,) int, the event of the tweet of each row of the solution
+    labels, groups : all events are one group
+    tweet_ids : list of str, sorted
+    truths : Truths, one per tweet, in the order of `tweet_ids`
     """
 
-    given: Given
-    parameters: Parameters
+    items: list[str]
+    item_of_row: Ints
+    labels: list[tuple[str, str]]
+    groups: Ints
     tweet_ids: list[str]
-    event_ids: list[str]
-    tweet_numbers: dict[str, int]
-    labels: Labels
+    truths: Truths
+    row_id_column_name: str
+    measure: str
+    actionable_weight: float
+    alert_gain: float
+    alert_threshold: float
+    normalize_priority: bool
 
-    def part(self, rows: Bools) -> "PreparedSolution":
-        """What `prepare` makes of some of the solution's rows, (n,) bool, without reading them again.
+    @property
+    def measure_names(self) -> list[str]:
+        """The measure that was asked for as the score, then all of `MEASURES`."""
+        return ["score", *MEASURES]
 
-        Raises
-        ------
-        HostVisibleError
-            The part has no tweet of High or Critical, or none of Low or Medium priority, or leaves the
-            measure undefined.
-        """
-        return _digest(self.given._replace(labels=self.given.labels.take(rows)), self.parameters)
-
-    def evaluate(self, submission: pd.DataFrame) -> "Evaluation":
-        """Score one submission.
+    def read(self, submission: pd.DataFrame) -> Run:
+        """The submission, checked, in the order of its rows.
 
         Raises
         ------
         ParticipantVisibleError
             The submission is malformed, or none of its tweets is in the solution.
         """
-        name = self.parameters.row_id_column_name
-        run = _Table(submission, "the submission", name, ParticipantVisibleError).run()
-        tweet = _numbers(run.tweet_ids, self.tweet_numbers)[run.tweet]
+        table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
+        table.check_columns("rank", "priority", "categories")
+        codes, tweet_ids = read_tweet_ids(table)
+        event, event_ids = np.full(len(codes), -1), list[str]()
+        if "event_id" in submission:
+            table.check_columns("event_id")
+            event, event_ids = _sorted(*_factorize(submission["event_id"]))
+        again = pd.Series(codes * (len(event_ids) + 1) + event).duplicated().to_numpy()
+        expected = f"each tweet once{' in the list of an event' if event_ids else ''}"
+        table.check(self.row_id_column_name, again, lambda row: "already there", expected)
+        rank, priority = read_ranks(table), read_scores(table, self.normalize_priority)
+        types = read_categories(table)
+        tweet = _positions(tweet_ids, self.tweet_ids)[codes]
         if len(tweet) and (tweet < 0).all():
-            raise ParticipantVisibleError(f"none of the submission's {name} values is in the test set.")
-        visits = _visit(self, run, _rows_that_count(run, tweet, self))
-        sums = _sums_by_event(visits, len(self.event_ids))
-        measures = {name: float(value) for name, value in _measures(_total(sums)).items()}
-        return Evaluation(
-            score=measures[self.parameters.measure],
-            measures={"score": measures[self.parameters.measure]} | measures,
-            sums=sums,
-            visits=visits,
-            run=run,
-            prepared=self,
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """What `evaluate` returns: the score and everything behind it.
-
-    Attributes
-    ----------
-    score : float
-        The measure that was asked for.
-    measures : dict of str to float
-        ``"score"``, then all of `MEASURES`; NaN where the solution leaves one undefined.
-    types, events, tweets : DataFrame
-        See the properties.
-    segments, roles : DataFrame, dict
-        The same as `tweets`, and what some of its columns are.
-    tables : dict of str to DataFrame
-        Small tables for people, by title.
-    notices : list of str
-        What a reader of the score should know.
-    signature : str
-        The version and every parameter, to print beside the score.
-    items : list of str
-        The events that `resample` weighs.
-    sums : Sums, (events,)
-        The sufficient statistics of the measures, in the order of `items`.
-    visits : Visits
-        Every labelled tweet as it was visited.
-    run, prepared : Run, PreparedSolution
-        What was scored against what.
-    """
-
-    score: float
-    measures: dict[str, float]
-    sums: Sums
-    visits: Visits
-    run: Run
-    prepared: PreparedSolution
-
-    @property
-    def signature(self) -> str:
-        """The metric's name and version and every parameter, as ``name:value`` joined by ``|``."""
-        parameters = self.prepared.parameters._asdict()
-        del parameters["row_id_column_name"]
-        parts = {"metric": "trec_is", "version": __version__} | parameters
-        return "|".join(f"{name}:{value}" for name, value in parts.items())
-
-    @functools.cached_property
-    def types(self) -> pd.DataFrame:
-        """One row per information type, over all tweets.
-
-        Columns: information_type; actionable; tweets (that the assessors gave the type); tp, fp, fn, tn;
-        precision (NaN if never predicted), recall (NaN if never labelled), f1 (0 where undefined), accuracy;
-        mse and rmse of the priority of its tweets (NaN if never labelled).
-        """
-        sums = _total(self.sums)
-        tp, fp, fn = (counts.astype(np.int64) for counts in (sums.tp, sums.fp, sums.fn))
-        mse = _type_mse(sums)
-        return pd.DataFrame(
-            {
-                "information_type": INFORMATION_TYPES,
-                "actionable": _IS_ACTIONABLE,
-                "tweets": tp + fn,
-                "tp": tp,
-                "fp": fp,
-                "fn": fn,
-                "tn": len(self.visits.tweet) - tp - fp - fn,
-                "precision": _ratio(tp, tp + fp),
-                "recall": _ratio(tp, tp + fn),
-                "f1": _type_f1(sums),
-                "accuracy": _type_accuracy(sums),
-                "mse": mse,
-                "rmse": np.sqrt(mse),
-            }
-        )
-
-    @functools.cached_property
-    def events(self) -> pd.DataFrame:
-        """One row per event, in the order of `items`.
-
-        Columns: event_id; tweets, and how many of them are high (High or Critical), low (Low or Medium) and
-        missing (from the run); true_alerts, missed_alerts, false_alerts, no_alerts; highest_delta;
-        contribution (to accumulated_alert_worth, of which the events' contributions are the sum); then all
-        `MEASURES` of the event alone (NaN where undefined).
-        """
-        visits = self.visits
-        number = len(self.items)
-        cases = np.bincount(visits.event * len(CASES) + self._case, minlength=number * len(CASES))
-        true_alerts, missed_alerts, false_alerts, no_alerts, missing = cases.reshape(number, -1).T
-        first = np.searchsorted(visits.event, np.arange(number))
-        return pd.DataFrame(
-            {
-                "event_id": self.items,
-                "tweets": np.bincount(visits.event),
-                "high": self.sums.high.astype(np.int64),
-                "low": self.sums.low.astype(np.int64),
-                "missing": missing,
-                "true_alerts": true_alerts,
-                "missed_alerts": missed_alerts,
-                "false_alerts": false_alerts,
-                "no_alerts": no_alerts,
-                "highest_delta": np.maximum.reduceat(np.where(visits.ranked, visits.delta, 0), first),
-                "contribution": np.bincount(visits.event, self._contribution),
-                **_measures(self.sums),
-            }
-        )
-
-    @functools.cached_property
-    def tweets(self) -> pd.DataFrame:
-        """One row per labelled tweet in the order of its visit, then one per row of the run that is ignored.
-
-        Columns
-        -------
-        tweet_id, event_id : as text; of a labelled tweet the solution's event
-        rank, score : the run's, `score` normalised if that was asked for; NaN if missing
-        priority : the assessor's
-        true_types, run_types : the types of assessor and run by their full names
-        case : "true alert" or "missed alert" (labelled High or Critical); "false alert" or "no alert"
-            (labelled Low or Medium); "missing" from the run; "ignored": a tweet without a label, or its
-            row in another event's list than the one that counts
-        equation : "(1)" or "(5)", which gives the worth
-        delta : δ at that moment: false alerts in the event since its last true alert
-        actionable_score, other_score : ActCScore (2) and NActCScore (3)
-        worth : from -1 to 1
-        contribution : the worth's part of accumulated_alert_worth, which is their sum (6)
-        accumulated_worth : sum of the contributions in this event so far
-        squared_error : of the priority
-        """
-        visits = self.visits
-        others = np.setdiff1d(np.arange(len(self.run.tweet)), visits.row)
-        absent = np.full(len(others), np.nan)
-        nothing = np.full(len(others), None)
-
-        def numbers(values: npt.NDArray[Any], elsewhere: Floats = absent) -> Floats:
-            return np.concatenate([np.where(visits.ranked, values, np.nan), elsewhere])
-
-        def texts(values: list[Any], codes: Ints, elsewhere: Any = nothing) -> npt.NDArray[np.object_]:
-            return np.concatenate([np.array(values, dtype=object)[codes], elsewhere])
-
-        worth, contribution, squared_error = (
-            np.concatenate([values, absent])
-            for values in (visits.worth, self._contribution, visits.squared_error)
-        )
-        run_tweet_ids = np.array(self.run.tweet_ids, dtype=object)
-        run_event_ids = np.array([*self.run.event_ids, None], dtype=object)  # at -1, where it names none
-        return pd.DataFrame(
-            {
-                "tweet_id": texts(self.prepared.tweet_ids, visits.tweet, run_tweet_ids[self.run.tweet[others]]),
-                "event_id": texts(self.items, visits.event, run_event_ids[self.run.event[others]]),
-                "rank": numbers(visits.rank, self.run.rank[others]),
-                "score": numbers(visits.score, self._scores[others]),
-                "priority": texts([*PRIORITIES], visits.priority),
-                "true_types": np.concatenate([_type_texts(visits.true_types), nothing]),
-                "run_types": _type_texts(np.concatenate([visits.run_types, self.run.types[others]])),
-                "case": texts([*CASES], self._case, np.full(len(others), IGNORED, dtype=object)),
-                "equation": texts([*CASES.values()], self._case),
-                "delta": numbers(visits.delta),
-                "actionable_score": numbers(visits.actionable_score),
-                "other_score": numbers(visits.other_score),
-                "worth": worth,
-                "contribution": contribution,
-                "accumulated_worth": np.concatenate([self._accumulated, absent]),
-                "squared_error": squared_error,
-            }
-        )
-
-    @property
-    def segments(self) -> pd.DataFrame:
-        """The same as `tweets`, by the name that tools ask for."""
-        return self.tweets
-
-    @property
-    def roles(self) -> dict[str, str]:
-        """Which column of `segments` tells what, for tools that know no metric."""
-        return {"item": "event_id", "label": "priority", "outcome": "case"}
-
-    @property
-    def items(self) -> list[str]:
-        """Ids of the events, sorted as text.
-
-        δ ties the tweets of an event to each other and to nothing else, so events, not tweets, are the
-        independent units that a bootstrap may draw.  From a few events only it can say little.
-        """
-        return self.prepared.event_ids
-
-    def resample(self, weights: npt.ArrayLike) -> Floats:
-        """The `measures` if every event occurred as often as its weight says, with all its tweets.
-
-        Parameters
-        ----------
-        weights : (resamples, events) int or float, at least 0
-            In the order of `items`.
-
-        Returns
-        -------
-        (resamples, measures) float
-            NaN where a resample leaves a measure undefined.
-        """
-        weights = np.asarray(weights, dtype=np.float64)
-        return self._measures_of(Sums(*(weights @ values for values in self.sums)))
-
-    def mix(self, other: "Evaluation", swapped: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """The `measures` of this run and another one, had they swapped their lists for some events.
-
-        Scores are swapped as they were used: normalised, if asked for, by the run that they came from.
-
-        Parameters
-        ----------
-        other : Evaluation
-            Of the same events.
-        swapped : (mixtures, events) int or bool
-            1 where they swap, 0 where not; in the order of `items`.
-
-        Returns
-        -------
-        mine, theirs : (mixtures, measures) float
-
-        Raises
-        ------
-        ValueError
-            The other evaluation is of other events.
-        """
-        if other.items != self.items:
-            raise ValueError("only evaluations of the same events can be mixed")
-        swapped = np.asarray(swapped, dtype=np.float64)
-        pairs = [*zip(self.sums, other.sums)]
-        mine = Sums(*((1 - swapped) @ own + swapped @ others for own, others in pairs))
-        theirs = Sums(*(swapped @ own + (1 - swapped) @ others for own, others in pairs))
-        return self._measures_of(mine), self._measures_of(theirs)
-
-    def _measures_of(self, sums: Sums) -> Floats:
-        """The `measures` of sums of shape (n), (n, measures)."""
-        measures = _measures(sums)
-        return np.stack([measures[self.prepared.parameters.measure], *measures.values()], axis=-1)
-
-    @property
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """The measures, the cases of the equations, the types, the events, and the traces of their rankings.
-
-        Of more than 20 events the 20 are shown that contribute least to accumulated_alert_worth.
-        """
-        names = [*MEASURES]
-        measures = pd.DataFrame(
-            {
-                "measure": names,
-                "value": [self.measures[name] for name in names],
-                "column of Table 1": [*MEASURES.values()],
-            }
-        )
-        cases = pd.DataFrame(
-            {
-                "case": [*CASES],
-                "equation": [*CASES.values()],
-                "tweets": np.bincount(self._case, minlength=len(CASES)),
-                "worth": np.bincount(self._case, self.visits.worth, minlength=len(CASES)),
-                "contribution": np.bincount(self._case, self._contribution, minlength=len(CASES)),
-            }
-        )
-        shown = self.events.sort_values("contribution", kind="stable").head(EVENTS_SHOWN)
-        columns = (
-            "event_id tweets high low missing true_alerts missed_alerts false_alerts "
-            "high_priority_worth low_priority_worth contribution info_type_f1_all priority_mse_all"
-        )
-        return {
-            "Measures": measures,
-            "What became of the tweets": cases,
-            "Information types": self.types.drop(columns=["tn", "rmse"]),
-            "Events, least alert worth first": shown[columns.split()].assign(
-                event_id=[_short(text) for text in shown["event_id"]]
-            ),
-            TRACE_TITLE: self._traces(shown.index.tolist()),
-        }
-
-    @property
-    def notices(self) -> list[str]:
-        """Rows of the run that are ignored, tweets that it lacks, and whatever else may surprise."""
-        visits, run = self.visits, self.run
-        used = visits.row[visits.ranked]
-        missing = len(visits.row) - len(used)
-        named = run.event[used] >= 0
-        elsewhere = int((named & ~_in_own_event(run, visits.tweet[visits.ranked], used, self.prepared)).sum())
-        notices = []
-        if len(used) < len(run.tweet):
-            notices.append(
-                f"{_counted(len(run.tweet) - len(used), 'row')} of the run ignored: without a label, or in the "
-                "list of another event than the one that counts"
+            raise ParticipantVisibleError(
+                f"{_short(self.row_id_column_name)}: expected ids of the test set's tweets. "
+                "None of the submission's is in the test set"
             )
-        if missing:
-            notices.append(
-                f"{_counted(missing, 'labelled tweet')} not in the run: no types, priority 0.25, worth 0"
-            )
-        if elsewhere:
-            notices.append(
-                f"{_counted(elsewhere, 'tweet')} in the list of another event than the solution's, which counts"
-            )
-        if (
-            self.prepared.parameters.normalize_priority
-            and len(run.score)
-            and run.score.min() == run.score.max()
-        ):
-            notices.append("all scores of the run are equal and became 0")
-        if len(self.items) > EVENTS_SHOWN:
-            notices.append(f"the tables show {EVENTS_SHOWN} of {len(self.items):,} events")
-        return notices
+        named = np.append(_positions(event_ids, self.items), -1)[event]
+        return Run(tweet, event, named, rank, priority, types)
 
-    @functools.cached_property
-    def _scores(self) -> Floats:
-        """The scores of the run's rows as they were used, (m,)."""
-        return _scores(self.run.score, self.prepared.parameters.normalize_priority)
-
-    @functools.cached_property
-    def _case(self) -> Ints:
-        """Index into `CASES` of every visit, (n,)."""
-        visits = self.visits
-        case: Ints = np.where(visits.ranked, 2 * ~visits.important + ~visits.alert, len(CASES) - 1)
-        return case
-
-    @functools.cached_property
-    def _contribution(self) -> Floats:
-        """What every visit adds to accumulated_alert_worth (6), (n,)."""
-        total = _total(self.sums)
-        tweets: Floats = np.where(self.visits.important, total.high, total.low)
-        return self.visits.worth / (2 * tweets)
-
-    @functools.cached_property
-    def _accumulated(self) -> Floats:
-        """Sum of the contributions in the event up to every visit, (n,)."""
-        sums = pd.Series(self._contribution).groupby(self.visits.event).cumsum()
-        return np.asarray(sums, dtype=np.float64)
-
-    def _traces(self, events: list[int]) -> pd.DataFrame:
-        """δ and the accumulated worth along the rankings of some events."""
-        visits = self.visits
-        rows: list[dict[str, Any]] = []
-        for event in events:
-            first, last = np.searchsorted(visits.event, [event, event + 1])
-            ranked = slice(first, first + int(visits.ranked[first:last].sum()))
-            delta, accumulated = visits.delta[ranked], self._accumulated[ranked]
-            highest = int(delta.max(initial=0))
-            rows.append(
-                {
-                    "event_id": _short(self.items[event]),
-                    "ranked": len(delta),
-                    "delta": _delta_trace(delta),
-                    "highest": highest,
-                    "at_rank": f"{visits.rank[ranked][delta.argmax()]:.0f}" if highest else None,
-                    "worth": _worth_trace(accumulated),
-                    "lowest": accumulated.min(initial=0.0),
-                    "at_end": accumulated[-1] if len(accumulated) else 0.0,
-                }
-            )
-        return pd.DataFrame(rows)
-
-
-# ---------------------------------------------------------------------------------------------
-# Official files
-# ---------------------------------------------------------------------------------------------
-
-
-def read_solution(path: str | Path) -> pd.DataFrame:
-    """Read a label file of the track: JSON, with the fields of 2018 to 2020 or those of 2021.
-
-    The rows of a tweet are united: all their types, the highest priority, the event that comes first in the
-    file.  Annotations that are not among the 25 types are left out.
-
-    Returns
-    -------
-    DataFrame
-        ``tweet_id``, ``event_id``, ``priority``, ``categories``; one row per tweet, in the file's order.
-
-    Raises
-    ------
-    HostVisibleError
-        The file cannot be read or is no label file.
-
-    Warns
-    -----
-    UnlistedTypeWarning
-        Annotations were left out.
-    """
-    text = _read_text(path, HostVisibleError)
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as problem:
-        raise HostVisibleError(f"{path} is not a label file: it is not JSON ({problem}).") from None
-    labels: dict[str, tuple[str, int, int]] = {}
-    unlisted: dict[str, int] = {}
-    for number, event in enumerate(_field(content, "the file", list, "events"), 1):
-        event_id = _as_text(_field(event, f"event number {number}", (str, int), "eventid"))
-        event_name = f"event {_quoted(event_id)}"
-        for position, tweet in enumerate(_field(event, event_name, list, "tweets"), 1):
-            where = f"tweet number {position} of {event_name}"
-            tweet_id = _as_text(_field(tweet, where, (str, int), "postID"))
-            priority = _field(tweet, where, str, "priority", "postPriority")
-            if priority not in PRIORITIES:
-                raise HostVisibleError(
-                    f"{where} has the priority {_quoted(priority)}; expected {', '.join(PRIORITIES)}."
-                )
-            types = 0
-            for name in _field(tweet, where, list, "categories", "postCategories"):
-                if not isinstance(name, str):
-                    raise HostVisibleError(f"{where} has the category {_quoted(name)}; expected text.")
-                types |= _BIT_OF_NAME.get(name, 0)
-                if name not in _BIT_OF_NAME:
-                    unlisted[name] = unlisted.get(name, 0) + 1
-            first_event, highest, all_types = labels.get(tweet_id, (event_id, 0, 0))
-            labels[tweet_id] = (first_event, max(highest, PRIORITIES.index(priority)), all_types | types)
-    if unlisted:
-        names = [_short(name) for name in sorted(unlisted)[:COLUMNS_SHOWN]]
-        warnings.warn(
-            f"{_counted(sum(unlisted.values()), 'annotation')} of the label file left out, being none of the "
-            f"{len(INFORMATION_TYPES)} types: {_listed(names, len(unlisted))}.",
-            UnlistedTypeWarning,
-            stacklevel=2,
+    def visit(self, run: Run) -> Visits:
+        """Visit every labelled tweet, event by event, by rank [4.1] (1) … (5)."""
+        row = rows_that_count(run, self.truths)
+        rank = np.append(run.rank, np.inf)[row]
+        # The truths are in the order of the ids, and the sort is stable: so ids break ties.
+        order = np.lexsort((rank, self.truths.event))
+        truths, row = self.truths.take(order), row[order]
+        priority = np.append(run.score, PRIORITIES["Low"])[row]
+        types = np.append(run.types, 0)[row]
+        alert = (row >= 0) & (priority >= self.alert_threshold)
+        delta = false_alerts_before(truths.event, truths.important, alert)
+        weight = gamma(truths.types, self.actionable_weight)
+        act, n_act = act_c_score(types, truths.types, weight), n_act_c_score(types, truths.types, weight)
+        worth = np.where(
+            truths.important,
+            high_priority_worth(alert, act + n_act, self.alert_gain),
+            low_priority_worth(alert, act + n_act, delta),
         )
-    return pd.DataFrame(
-        {
-            "tweet_id": [*labels],
-            "event_id": [event_id for event_id, _, _ in labels.values()],
-            "priority": [PRIORITIES[priority] for _, priority, _ in labels.values()],
-            "categories": _type_texts(np.array([types for _, _, types in labels.values()], dtype=np.int64)),
-        }
-    )
+        worth = np.where(row >= 0, worth, 0.0)
+        return Visits(order, truths, row, priority, types, alert, delta, act, n_act, worth)
+
+    def statistics(self, submission: pd.DataFrame) -> Floats:
+        """One array of numbers per event, (n, 104), whose sums decide every measure.
+
+        Numbers and worths of the tweets labelled High or Critical, then of those labelled Low or Medium; then
+        of each type the numbers of true positives, false positives and false negatives, and the squared
+        errors of the priority summed over the tweets that the assessors gave the type.
+        """
+        return count_events(self.visit(self.read(submission)), len(self.items))
+
+    def measures(self, sums: npt.ArrayLike) -> Floats:
+        """The measures, (..., 11), of sums of the statistics, (..., 1, 104)."""
+        values = all_measures(np.asarray(sums, dtype=np.float64)[..., 0, :])
+        return np.stack([values[self.measure], *values.values()], axis=-1)
 
 
-def read_submission(path: str | Path) -> pd.DataFrame:
-    """Read a run file of the track: lines of ``event Q0 tweet rank score ["Type-A","Type-B"] tag``.
-
-    Fields are separated by tabs or spaces, the types quoted by " or '.  Empty lines and what follows the types
-    do not count.
-
-    Returns
-    -------
-    DataFrame
-        ``tweet_id``, ``event_id``, ``rank``, ``priority``, ``categories``; one row per line.  A column with
-        something in it that is not a number stays text, for the error message.
-
-    Raises
-    ------
-    ParticipantVisibleError
-        The file cannot be read or has lines of another form.
-    """
-    fields: list[tuple[str, str, str, str, str]] = []
-    faults: list[tuple[int, str]] = []
-    lists: dict[str, str | None] = {}
-    for number, line in enumerate(_read_text(path, ParticipantVisibleError).split("\n"), 1):
-        if not line.strip():
-            continue
-        words = line.split(None, 5)
-        literal = words[5][: words[5].find("]") + 1] if len(words) == 6 else ""
-        if literal not in lists:
-            lists[literal] = _read_list(literal)
-        types = lists[literal]
-        if types is None:
-            faults.append((number, line.strip()))
-        else:
-            fields.append((words[0], words[2], words[3], words[4], types))
-    if faults or not fields:
-        shown = [f"line {number} ({_quoted(line)})" for number, line in faults[:ROWS_SHOWN]]
-        what = f"is wrong in {_listed(shown, len(faults))}" if faults else "has no lines"
-        raise ParticipantVisibleError(
-            f"{path} {what}. Expected lines of: event Q0 tweet rank score "
-            '["Type-A","Type-B"] tag, separated by tabs or spaces.'
-        )
-    event_id, tweet_id, rank, priority, categories = map(list, zip(*fields))
-    return pd.DataFrame(
-        {
-            "tweet_id": tweet_id,
-            "event_id": event_id,
-            "rank": _as_numbers(rank),
-            "priority": _as_numbers(priority),
-            "categories": categories,
-        }
-    )
+# ---- Input -----------------------------------------------------------------------------------------------
 
 
-def _read_text(path: str | Path, error: type[Exception]) -> str:
-    """A file's text: UTF-8, else ISO-8859-1, as some of the track's files are."""
-    try:
-        content = Path(path).read_bytes()
-    except OSError as problem:
-        raise error(f"cannot read {path}: {problem.strerror}.") from None
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("iso-8859-1")
+def read_tweet_ids(table: "_Table") -> tuple[Ints, list[str]]:
+    """Codes of the tweets' ids, (n,), and the distinct ids; none may be blank or rounded."""
+    codes, texts = table.texts(table.row_id)
+    column = table.frame[table.row_id]
+    if pd.api.types.infer_dtype(column) not in ("string", "integer"):
+        values = column.to_numpy(dtype=object)
+        rounded = [isinstance(value, float) and abs(value) >= FLOAT_DIGITS_END for value in values]
+        found = "a floating-point number, which rounds it"
+        table.check(table.row_id, np.array(rounded), lambda row: found, "ids as text or whole numbers")
+    return codes, texts
 
 
-def _field(entry: Any, where: str, kind: type | tuple[type, ...], *names: str) -> Any:
-    """The value that a JSON object has under one of the names."""
-    if isinstance(entry, dict):
-        for name in names:
-            if isinstance(entry.get(name), kind):
-                return entry[name]
-    wanted = "a list" if kind is list else "text"
-    raise HostVisibleError(f"the label file is wrong: {where} lacks {' or '.join(names)}, {wanted}.")
+def read_priorities(table: "_Table") -> Floats:
+    """The number of each row's label, (n,)."""
+    codes, texts = table.texts("priority")
+    numbers = np.array([PRIORITIES.get(text, np.nan) for text in texts])[codes]
+    expected = f"one of {', '.join(PRIORITIES)}"
+    table.check("priority", np.isnan(numbers), lambda row: _quoted(texts[codes[row]]), expected)
+    return numbers
 
 
-def _read_list(literal: str) -> str | None:
-    """The names in a list like ["Type-A","Type-B"], separated by spaces; None if it is no such list."""
-    try:
-        names = json.loads(literal.replace("'", '"'))
-    except (ValueError, RecursionError):
-        return None
-    if isinstance(names, list) and all(isinstance(name, str) and name.split() == [name] for name in names):
-        return " ".join(names)
-    return None
-
-
-def _as_numbers(texts: list[str]) -> list[str] | list[float]:
-    """The texts as numbers if all of them are."""
-    numbers = [_number(text) for text in texts]
-    return texts if any(map(math.isnan, numbers)) else numbers
-
-
-# ---------------------------------------------------------------------------------------------
-# Input
-# ---------------------------------------------------------------------------------------------
+def read_categories(table: "_Table") -> Ints:
+    """The set of types of each row, (n,)."""
+    codes, cells = _factorize(table.frame["categories"])
+    types, unknown = parse_types(cells)
+    wrong = np.array([*map(bool, unknown), False])[codes]
+    expected = "names of information types, full or short, separated by spaces, such as 'Report-News Advice'"
+    table.check("categories", wrong, lambda row: f"{_quoted(unknown[codes[row]])} is none", expected)
+    return np.append(types, 0)[codes]
 
 
 def parse_types(cells: list[str]) -> tuple[Ints, list[str]]:
@@ -1140,29 +540,130 @@ def parse_types(cells: list[str]) -> tuple[Ints, list[str]]:
     >>> unknown
     ['', '', '', 'Nonsense']
     """
-    types = np.zeros(len(cells), dtype=np.int64)
-    unknown = [""] * len(cells)
+    types, unknown = np.zeros(len(cells), dtype=np.int64), [""] * len(cells)
     for number, cell in enumerate(cells):
-        found = 0
         for name in _WORD.finditer(cell):  # unlike split(), needs no memory for a long cell
-            bit = _BIT_OF_NAME.get(name.group())
-            if bit is None:
+            if name.group() not in _BIT_OF_NAME:
                 unknown[number] = name.group()
                 break
-            found |= bit
-        types[number] = found
+            types[number] |= _BIT_OF_NAME[name.group()]
     return types, unknown
 
 
-def _type_texts(types: Ints) -> npt.NDArray[np.object_]:
-    """Sets of types as their full names, separated by spaces, (n,)."""
-    codes, distinct = pd.factorize(types)
-    texts = [
-        " ".join(name for bit, name in enumerate(INFORMATION_TYPES) if found >> bit & 1)
-        for found in distinct.tolist()
+def read_ranks(table: "_Table") -> Floats:
+    """The rank of each row, (m,)."""
+    rank = _numbers(table.frame["rank"])
+    whole = (rank >= 0) & (rank == np.floor(rank)) & np.isfinite(rank)
+    expected = "the position in the event's list, a whole number from 0"
+    table.check("rank", ~whole, table.cell_of("rank"), expected)
+    return rank
+
+
+def read_scores(table: "_Table", normalize: bool) -> Floats:
+    """The priority score of each row, (m,), if asked for scaled to 0 … 1; equal ones then become 0."""
+    scores = _numbers(table.frame["priority"])
+    table.check("priority", ~np.isfinite(scores), table.cell_of("priority"), "a finite number")
+    if not normalize or not len(scores):
+        return scores
+    halves = scores / 2  # whose differences do not overflow
+    lowest, span = halves.min(), np.ptp(halves)
+    return (halves - lowest) / span if span > 0 else np.zeros(len(scores))
+
+
+class _Table(NamedTuple):
+    """A frame, read column by column with checks; every fault has one form of message."""
+
+    frame: pd.DataFrame
+    name: str
+    row_id: str
+    error: type[Exception]
+
+    def check_columns(self, *required: str) -> None:
+        """The row id and every required column are there once, and every row has an id."""
+        if not isinstance(self.frame, pd.DataFrame):
+            raise HostVisibleError(f"{self.name}: expected a DataFrame, found {type(self.frame).__name__}")
+        required = tuple(dict.fromkeys((self.row_id, *required)))
+        names = list(self.frame.columns)
+        lacking = [_short(name) for name in required if name not in names]
+        if lacking:
+            head = f"{self.name}: expected the columns {_listed(lacking, len(lacking), 120)} too. It has "
+            found = [_short(name) for name in names]
+            raise self.error(head + (_listed(found, len(found), LONGEST_MESSAGE - len(head)) or "none"))
+        for name in required:
+            if names.count(name) > 1:
+                raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
+        ids = self.frame[self.row_id]
+        # pandas finds no fault in objects, and fails for Decimal("sNaN").
+        missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
+        self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
+
+    def check(self, column: str, wrong: Bools, found: Callable[[int], str], expected: str) -> None:
+        """Raise the table's error where rows are `wrong`; `found` says what is in a row."""
+        rows = np.flatnonzero(wrong)
+        if not len(rows):
+            return
+        ids = self.frame[self.row_id]
+        shown = []
+        for row in rows[:ROWS_SHOWN].tolist():
+            row_id = ids.iloc[row]
+            is_named = not _is_missing(row_id)
+            name = f"{_short(self.row_id)} {_short(row_id)}" if is_named else f"row number {row + 1}"
+            shown.append(f"{name} ({found(row)})")
+        head = f"{_short(column)}: expected {expected}. Wrong in {_counted(len(rows), 'row')} of {self.name}: "
+        raise self.error(head + _listed(shown, len(rows), LONGEST_MESSAGE - len(head)))
+
+    def texts(self, column: str) -> tuple[Ints, list[str]]:
+        """Codes of a column's texts, (n,), and the distinct texts; nothing may be missing or blank."""
+        codes, texts = _factorize(self.frame[column])
+        self.check(column, codes < 0, lambda row: "missing", "a value in every row")
+        return codes, texts
+
+    def cell_of(self, column: str) -> Callable[[int], str]:
+        """What `check` shows of a row: its cell."""
+        cells = self.frame[column]
+        return lambda row: "missing" if _is_missing(cells.iloc[row]) else _quoted(cells.iloc[row])
+
+
+def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
+    """Codes of a column's texts, (n,), -1 where missing or blank, and the distinct texts."""
+    if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string":
+        # Text first: pandas takes False for 0 and has no place for a list.
+        column = pd.Series([None if _is_missing(value) else _as_text(value) for value in column], dtype=object)
+    codes, distinct = pd.factorize(column)
+    number: dict[str, int] = {}
+    code_of_value = [
+        number.setdefault(text, len(number)) if text.strip() else -1
+        for text in map(_as_text, distinct.tolist())
     ]
-    named: npt.NDArray[np.object_] = np.array(texts, dtype=object)[codes]
-    return named
+    return np.array([*code_of_value, -1], dtype=np.int64)[codes], list(number)
+
+
+def _numbers(column: pd.Series) -> Floats:
+    """A column as floats, (n,), with NaN for what is no real number."""
+    if pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c":
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.array([_number(value) for value in column.astype(object)], dtype=np.float64)
+
+
+def _number(value: object) -> float:
+    """A cell as a float, NaN where it is no real number."""
+    if not isinstance(value, str | int | float | np.bool_ | np.integer | np.floating | Decimal):
+        return np.nan
+    if isinstance(value, str) and (not value.isascii() or "_" in value):  # which Python would read
+        return np.nan
+    try:
+        return float(value)
+    except (OverflowError, ValueError):
+        return np.nan
+
+
+def _is_missing(value: object) -> bool:
+    """Whether a cell holds nothing."""
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    if isinstance(value, float | np.floating):
+        return bool(value != value)
+    return value is None or value is pd.NA or value is pd.NaT
 
 
 def _as_text(value: object) -> str:
@@ -1171,24 +672,14 @@ def _as_text(value: object) -> str:
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    return str(value)
-
-
-def _number(value: Any) -> float:
-    """A cell as a number; NaN if it is none."""
-    if ("_" in value) if isinstance(value, str) else isinstance(value, _BOOLS):  # 1_0 is Python's, not CSV's
-        return math.nan
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
+    # Python writes no integer of more than 4,300 digits.
+    return f"{value:x}" if isinstance(value, int) and value.bit_length() > 14_000 else str(value)
 
 
 def _short(value: object) -> str:
     """A value as messages show it: on one line and not long."""
-    text = _as_text(value)
-    text = text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN] + "…"
-    return repr(text)[1:-1]
+    text = repr(_as_text(value)[: CHARACTERS_SHOWN + 1])[1:-1]
+    return text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN] + "…"
 
 
 def _quoted(value: object) -> str:
@@ -1199,299 +690,61 @@ def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _listed(items: list[str], number: int) -> str:
-    """Some items, and how many more of the `number` there are."""
-    return ", ".join(items) + (f" and {number - len(items):,} more" if number > len(items) else "")
+def _listed(items: Sequence[str], total: int, room: int) -> str:
+    """As many of the items as fit into so many characters, and how many more of the `total` there are."""
+    for number in range(len(items), 0, -1):
+        more = f" and {total - number:,} more" if total > number else ""
+        text = ", ".join(items[:number])
+        if len(text) + len(more) <= room:
+            return text + more
+    return f"{text[: room - len(more) - 1]}…{more}" if items else ""
 
 
-class _Table:
-    """A frame of tweets, read column by column with checks; every fault has one form of message."""
-
-    def __init__(self, frame: pd.DataFrame, name: str, row_id_column_name: str, error: type[Exception]) -> None:
-        self.frame = frame
-        self.name = name
-        self.row_id_column_name = row_id_column_name
-        self.error = error
-
-    def given(self) -> Given:
-        """The rows of a solution."""
-        self.check_columns((self.row_id_column_name, "event_id", "priority", "categories"))
-        if self.frame.empty:
-            raise self.error(f"{self.name} has no rows.")
-        tweet, tweet_ids = _sorted_texts(*self.ids())
-        event, event_ids = _sorted_texts(*_factorize(self.frame["event_id"]))
-        self.check("event_id", event < 0, _missing, "a value in every row")
-        labels = Labels(tweet, event, self.priorities(), self.types())
-        # Of repeated indices numpy keeps the last assignment: here, each tweet's first row.
-        first = np.empty(len(tweet_ids), dtype=np.int64)
-        first[tweet[::-1]] = np.arange(len(tweet))[::-1]
-        before = labels.take(first[tweet])
-        self.check(
-            self.row_id_column_name,
-            (labels.priority != before.priority) | (labels.types != before.types),
-            lambda row: "labelled otherwise in an earlier row",
-            "the same priority and categories in every row of a tweet",
-        )
-        return Given(labels, tweet_ids, event_ids)
-
-    def run(self) -> Run:
-        """The rows of a submission."""
-        self.check_columns((self.row_id_column_name, "rank", "priority", "categories"), ("event_id",))
-        tweet, tweet_ids = self.ids()
-        event, event_ids = np.full(len(tweet), -1), list[str]()
-        if "event_id" in self.frame:
-            event, event_ids = _sorted_texts(*_factorize(self.frame["event_id"]))
-        if len(tweet_ids) < len(tweet):
-            self.check(
-                self.row_id_column_name,
-                pd.Series(tweet * (len(event_ids) + 1) + event + 1).duplicated().to_numpy(),
-                lambda row: "already there",
-                f"each tweet once{' in the list of an event' if event_ids else ''}",
-            )
-        rank = self.numbers("rank")
-        whole = (rank >= 0) & (rank == np.floor(rank)) & np.isfinite(rank)
-        self.check("rank", ~whole, self.cell_of("rank"), "the position in the event's list, a whole number")
-        score = self.numbers("priority")
-        self.check("priority", ~np.isfinite(score), self.cell_of("priority"), "a finite number")
-        return Run(tweet, event, rank, score, self.types(), tweet_ids, event_ids)
-
-    def check_columns(self, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:
-        """Every required column is there, and none twice."""
-        found = [str(name) for name in self.frame.columns]
-        lacking = [name for name in dict.fromkeys(required) if name not in found]
-        if lacking:
-            raise self.error(
-                f"{self.name} lacks columns: {', '.join(lacking)}. "
-                f"It has: {_listed([_short(name) for name in found[:COLUMNS_SHOWN]], len(found))}."
-            )
-        repeated = [name for name in dict.fromkeys(required + optional) if found.count(name) > 1]
-        if repeated:
-            raise self.error(f"{self.name} has more than one column named {', '.join(repeated)}.")
-
-    def check(self, column: str, wrong: Bools, reason: Callable[[int], str], expected: str) -> None:
-        """Raise the table's error where rows are `wrong`; `reason` says why a row is."""
-        rows = np.flatnonzero(wrong)
-        if not len(rows):
-            return
-        ids = self.frame[self.row_id_column_name]
-        shown = [
-            (f"row number {row + 1}" if _is_missing(ids.iloc[row]) else f"{ids.name} {_short(ids.iloc[row])}")
-            + f" ({reason(row)})"
-            for row in rows[:ROWS_SHOWN].tolist()
-        ]
-        raise self.error(
-            f"{column} is wrong in {_counted(len(rows), 'row')} of {self.name}: "
-            f"{_listed(shown, len(rows))}. Expected {expected}."
-        )
-
-    def ids(self) -> tuple[Ints, list[str]]:
-        """Codes of the tweet ids, (n,), and the distinct ids; nothing may be missing, blank or rounded."""
-        name = self.row_id_column_name
-        column = self.frame[name]
-        codes, texts = _factorize(column)
-        self.check(name, codes < 0, _missing, "an id in every row")
-        if pd.api.types.infer_dtype(column) not in ("string", "integer"):
-            values = column.to_numpy(dtype=object)
-            rounded = [isinstance(value, float) and abs(value) >= FLOAT_DIGITS_END for value in values]
-            self.check(
-                name,
-                np.array(rounded, dtype=bool),
-                lambda row: "read as a floating-point number, which rounds it",
-                "ids as text or whole numbers",
-            )
-        return codes, texts
-
-    def priorities(self) -> Ints:
-        """The assessors' labels as index into `PRIORITIES`, (n,)."""
-        codes, texts = _factorize(self.frame["priority"])
-        index = {name: number for number, name in enumerate(PRIORITIES)}
-        priorities = np.array([*(index.get(text, -1) for text in texts), -1])[codes]
-        expected = f"one of {', '.join(PRIORITIES)}"
-        self.check("priority", priorities < 0, self.cell_of("priority"), expected)
-        return priorities
-
-    def types(self) -> Ints:
-        """The sets of types in the column of categories, (n,)."""
-        codes, cells = _factorize(self.frame["categories"])
-        types, unknown = parse_types(cells)
-        self.check(
-            "categories",
-            np.array([*map(bool, unknown), False])[codes],
-            lambda row: f"{_quoted(unknown[codes[row]])} is no information type",
-            f"names separated by spaces out of {', '.join(INFORMATION_TYPES)}",
-        )
-        return np.append(types, 0)[codes]
-
-    def numbers(self, column: str) -> Floats:
-        """A column as floats, (n,), with NaN for what is not a number."""
-        values = self.frame[column]
-        if pd.api.types.is_any_real_numeric_dtype(values):
-            return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
-        return np.array([_number(value) for value in values.to_numpy(dtype=object)], dtype=np.float64)
-
-    def cell_of(self, column: str) -> Callable[[int], str]:
-        """The reason that shows a row's cell."""
-        cells = self.frame[column]
-        return lambda row: "missing" if _is_missing(cells.iloc[row]) else _quoted(cells.iloc[row])
+def _check_parameter(
+    name: str,
+    value: object,
+    kind: type[str | float],
+    fits: Callable[[Any], bool] = lambda value: True,
+    wanted: str = "",
+) -> None:
+    """A parameter has its type, where a whole number is a float, too, and fits."""
+    kinds = {float: (int, float, np.integer, np.floating), bool: (bool, np.bool_), str: (str,)}[kind]
+    if not isinstance(value, kinds) or (kind is float and isinstance(value, bool)) or not fits(value):
+        expected = {str: "text", bool: "True or False", float: f"a number {wanted}"}[kind]
+        raise HostVisibleError(f"{name}: expected {expected}, found {type(value).__name__} {_quoted(value)}")
 
 
-def _missing(row: int) -> str:
-    return "missing"
-
-
-def _is_missing(value: Any) -> bool:
-    return bool(pd.api.types.is_scalar(value) and pd.isna(value))  # of a list, isna() would ask each item
-
-
-def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
-    """Codes of a column's texts, (n,), -1 where missing or blank, and the distinct texts."""
-    try:
-        codes, distinct = pd.factorize(column)
-    except TypeError:  # lists and the like, in a frame that no file gave
-        codes, distinct = pd.factorize(column.map(str, na_action="ignore"))
-    values = distinct.tolist()
-    kinds = set(map(type, values))
-    if kinds == {str} and all(map(str.strip, values)):
-        return codes, values
-    if kinds == {int}:
-        return codes, list(map(str, values))
-    number: dict[str, int] = {}
-    code_of_value = np.full(len(values) + 1, -1)
-    for position, value in enumerate(values):
-        text = _as_text(value)
-        if text.strip():
-            code_of_value[position] = number.setdefault(text, len(number))
-    return code_of_value[codes], list(number)
-
-
-def _sorted_texts(codes: Ints, texts: list[str]) -> tuple[Ints, list[str]]:
-    """The same with the texts in order; code -1 stays."""
+def _sorted(codes: Ints, texts: list[str]) -> tuple[Ints, list[str]]:
+    """Codes of texts, (n,), and the texts, in order; code -1 stays."""
     ordered = sorted(texts)
-    number = {text: position for position, text in enumerate(ordered)}
-    return np.array([*map(number.__getitem__, texts), -1])[codes], ordered
+    return np.append(_positions(texts, ordered), -1)[codes], ordered
 
 
-def _numbers(texts: list[str], number: dict[str, int]) -> Ints:
-    """The number of each text, (n,), -1 where it has none."""
-    return np.array([number.get(text, -1) for text in texts], dtype=np.int64)
+def _positions(texts: list[str], among: list[str]) -> Ints:
+    """The position of each text among others, (n,), -1 where it is not there."""
+    position = {text: number for number, text in enumerate(among)}
+    return np.array([position.get(text, -1) for text in texts], dtype=np.int64)
 
 
-def _check_parameters(parameters: Parameters) -> None:
-    if parameters.measure not in MEASURES:
-        raise HostVisibleError(f"measure is {parameters.measure!r}; expected one of {', '.join(MEASURES)}.")
-    for name in ("actionable_weight", "alert_gain"):
-        value = getattr(parameters, name)
-        if not 0 <= value <= 1:
-            raise HostVisibleError(f"{name} is {value}; expected a number from 0 to 1.")
-    if not math.isfinite(parameters.alert_threshold):
-        raise HostVisibleError(f"alert_threshold is {parameters.alert_threshold}; expected a finite number.")
+# ---- Visits [4.1] ----------------------------------------------------------------------------------------
 
 
-def _digest(given: Given, parameters: Parameters) -> PreparedSolution:
-    """One row per tweet, in the order of the ids, numbered anew; and whether they can be scored against."""
-    by_tweet = np.lexsort((given.labels.event, given.labels.tweet))
-    labels = given.labels.take(by_tweet)
-    labels = labels.take(np.diff(labels.tweet, prepend=-1) > 0)
-    high = int((labels.priority >= _HIGH).sum())
-    for number, names in ((high, PRIORITIES[_HIGH:]), (len(labels.tweet) - high, PRIORITIES[:_HIGH])):
-        if not number:
-            raise HostVisibleError(
-                f"the solution has no tweet of priority {' or '.join(names)}, so accumulated_alert_worth is "
-                "undefined."
-            )
-    tweets, tweet = np.unique(labels.tweet, return_inverse=True)
-    events, event = np.unique(labels.event, return_inverse=True)
-    tweet_ids = [given.tweet_ids[number] for number in tweets.tolist()]
-    used = int(np.bitwise_or.reduce(labels.types))
-    if parameters.measure.startswith(("priority_mse", "priority_rmse")) and not (
-        used & _ACTIONABLE if parameters.measure.endswith("actionable") else used
-    ):
-        raise HostVisibleError(
-            f"no tweet of the solution has a type that counts, so {parameters.measure} is undefined."
-        )
-    return PreparedSolution(
-        given=given,
-        parameters=parameters,
-        tweet_ids=tweet_ids,
-        event_ids=[given.event_ids[number] for number in events.tolist()],
-        tweet_numbers={text: number for number, text in enumerate(tweet_ids)},
-        labels=labels._replace(tweet=tweet, event=event),
-    )
+def rows_that_count(run: Run, truths: Truths) -> Ints:
+    """The row of the run for each of the solution's tweets, (n,), -1 where there is none.
 
-
-# ---------------------------------------------------------------------------------------------
-# From run to visits
-# ---------------------------------------------------------------------------------------------
-
-
-def _rows_that_count(run: Run, tweet: Ints, prepared: PreparedSolution) -> Ints:
-    """The row of the run for each tweet of the solution, (n,), -1 where there is none.
-
-    Parameters
-    ----------
-    tweet : (m,) int
-        The number of each row's tweet in the solution, -1 where it has no label.
+    What counts for the tweets of an event depends on the labels of no other event.
     """
-    rows = np.flatnonzero(tweet >= 0)
-    if len(run.tweet_ids) < len(run.tweet):  # tweets in the lists of several events: the best row last
-        own = _in_own_event(run, tweet[rows], rows, prepared)
-        rows = rows[np.lexsort((-run.event[rows], -run.rank[rows], own))]
-    row = np.full(len(prepared.tweet_ids), -1)
-    row[tweet[rows]] = rows
+    rows = np.flatnonzero(run.tweet >= 0)
+    if np.bincount(run.tweet[rows]).max(initial=0) > 1:  # tweets in the lists of several events: the best last
+        event, of_tweet = run.event[rows], truths.event[run.tweet[rows]]
+        pairs = event * len(truths.event) + of_tweet
+        _, pair, tweets = np.unique(pairs, return_inverse=True, return_counts=True)
+        shared = np.where(event >= 0, tweets[pair], 0)
+        shared[run.named[rows] == of_tweet] = len(rows) + 1
+        rows = rows[np.lexsort((-event, -run.rank[rows], shared))]
+    row = np.full(len(truths.event), -1)
+    row[run.tweet[rows]] = rows
     return row
-
-
-def _in_own_event(run: Run, tweet: Ints, rows: Ints, prepared: PreparedSolution) -> Bools:
-    """Whether rows of the run name the event that their tweet has in the solution."""
-    number = {text: position for position, text in enumerate(prepared.event_ids)}
-    named = np.append(_numbers(run.event_ids, number), -1)[run.event[rows]]
-    own: Bools = named == prepared.labels.event[tweet]
-    return own
-
-
-def _scores(scores: Floats, normalize: bool) -> Floats:
-    """The scores of a run, scaled to 0 … 1 by their minimum and maximum if asked for; equal ones become 0."""
-    if not normalize or not len(scores):
-        return scores
-    halves = scores / 2  # whose differences do not overflow
-    lowest, span = halves.min(), np.ptp(halves)
-    return (halves - lowest) / span if span > 0 else np.zeros(len(scores))
-
-
-def _visit(prepared: PreparedSolution, run: Run, row: Ints) -> Visits:
-    """Visit every labelled tweet; `row` is that of `_rows_that_count`."""
-    parameters, labels = prepared.parameters, prepared.labels
-    rank = np.append(run.rank, np.inf)[row]
-    # Labels are in the order of ids, and the sort is stable: so ids break ties.
-    order = np.lexsort((rank, labels.event))
-    labels, row = labels.take(order), row[order]
-    score = np.append(_scores(run.score, parameters.normalize_priority), LOWEST_PRIORITY)[row]
-    types = np.append(run.types, 0)[row]
-    important = labels.priority >= _HIGH
-    alert = (row >= 0) & (score >= parameters.alert_threshold)
-    delta = false_alerts_before(labels.event, important, alert)
-    actionable_score, other_score = category_scores(types, labels.types, parameters.actionable_weight)
-    worth = tweet_worth(important, alert, delta, actionable_score + other_score, parameters.alert_gain)
-    return Visits(
-        tweet=labels.tweet,
-        event=labels.event,
-        row=row,
-        rank=rank[order],
-        score=score,
-        priority=labels.priority,
-        true_types=labels.types,
-        run_types=types,
-        alert=alert,
-        delta=delta,
-        actionable_score=actionable_score,
-        other_score=other_score,
-        worth=np.where(row >= 0, worth, 0.0),
-    )
-
-
-# ---------------------------------------------------------------------------------------------
-# Alerting [4]
-# ---------------------------------------------------------------------------------------------
 
 
 def false_alerts_before(event: Ints, important: Bools, alert: Bools) -> Ints:
@@ -1527,157 +780,157 @@ def false_alerts_before(event: Ints, important: Bools, alert: Bools) -> Ints:
     return delta
 
 
-def category_scores(
-    run_types: Ints, true_types: Ints, actionable_weight: float = 0.75
-) -> tuple[Floats, Floats]:
-    """ActCScore and NActCScore: the Jaccard indices of actionable and of other types, weighted (2) (3) (4).
+# ---- Alerting [4.3, 4.4] ---------------------------------------------------------------------------------
+
+
+def high_priority_worth(alert: Bools, category_score: Floats, alert_gain: float = 0.3) -> Floats:
+    """highPriorityWorth of tweets labelled High or Critical, (n,), in [-1, 1] (1).
 
     Parameters
     ----------
-    run_types, true_types : (n,) int
-        Sets of types, as `parse_types` returns them.
-    actionable_weight : float in [0, 1]
-        λ.
-
-    Returns
-    -------
-    actionable_score, other_score : (n,) float
-        γ and 1 - γ times the Jaccard index, 0/0 being 0; γ is λ where there is a true actionable type, else 0.
-
-    Examples
-    --------
-    One of two actionable types, and the only other type; a tweet without actionable types:
-
-    >>> true, _ = parse_types(["SearchAndRescue MovePeople News", "News"])
-    >>> run, _ = parse_types(["SearchAndRescue News", "News Hashtags"])
-    >>> actionable_score, other_score = category_scores(run, true)
-    >>> actionable_score.tolist(), other_score.tolist()
-    ([0.375, 0.0], [0.25, 0.5])
-    """
-    weight = np.where(true_types & _ACTIONABLE, actionable_weight, 0.0)
-    return (
-        weight * _jaccard(run_types & _ACTIONABLE, true_types & _ACTIONABLE),
-        (1 - weight) * _jaccard(run_types & ~_ACTIONABLE, true_types & ~_ACTIONABLE),
-    )
-
-
-def _jaccard(a: Ints, b: Ints) -> Floats:
-    """|A ∩ B| / |A ∪ B| of sets of types, 0 if both are empty; (n,)."""
-    common, all_ = np.bitwise_count(a & b), np.bitwise_count(a | b)
-    share: Floats = np.divide(common, all_, out=np.zeros(len(a)), where=all_ > 0)
-    return share
-
-
-def tweet_worth(
-    important: Bools, alert: Bools, delta: Ints, category_score: Floats, alert_gain: float = 0.3
-) -> Floats:
-    """highPriorityWorth of important tweets (1), lowPriorityWorth of the others (5).
-
-    Parameters
-    ----------
-    important, alert : (n,) bool
-    delta : (n,) int
-        δ when the tweet is visited.
+    alert : (n,) bool
     category_score : (n,) float in [0, 1]
         ActCScore + NActCScore.
     alert_gain : float in [0, 1]
         α.
 
-    Returns
-    -------
-    (n,) float in [-1, 1]
-
     Examples
     --------
-    A true alert with no type right, a missed one, the third false alert in a row, a tweet rightly left alone:
+    Alerts with every type right and with none, and a missed one:
 
-    >>> important, alert = np.array([True, True, False, False]), np.array([True, False, True, False])
-    >>> tweet_worth(important, alert, np.array([0, 0, 2, 0]), np.array([0, 1, 1, 0.5])).round(3).tolist()
-    [0.3, -1.0, -0.301, 0.5]
+    >>> high_priority_worth(np.array([True, True, False]), np.array([1.0, 0, 1])).tolist()
+    [1.0, 0.3, -1.0]
     """
-    true_alert = alert_gain + (1 - alert_gain) * category_score
-    false_alert = np.maximum(0.0 - np.log10(delta / 2 + 1), -1.0)
-    return np.where(important, np.where(alert, true_alert, -1.0), np.where(alert, false_alert, category_score))
+    return np.where(alert, alert_gain + (1 - alert_gain) * category_score, -1.0)
 
 
-# ---------------------------------------------------------------------------------------------
-# Information feed, prioritisation, and the measures [4.5, 5, 6]
-# ---------------------------------------------------------------------------------------------
+def act_c_score(run_types: Ints, true_types: Ints, weight: Floats) -> Floats:
+    """ActCScore: `weight`, γ, times the Jaccard index of the actionable types, (n,) (2).
+
+    One of two actionable types, and of a tweet without any:
+
+    >>> true, _ = parse_types(["SearchAndRescue MovePeople News", "News"])
+    >>> run, _ = parse_types(["SearchAndRescue News", "News Hashtags"])
+    >>> act_c_score(run, true, gamma(true)).tolist()
+    [0.375, 0.0]
+    """
+    return weight * jaccard(run_types & _ACTIONABLE, true_types & _ACTIONABLE)
 
 
-def _sums_by_event(visits: Visits, events: int) -> Sums:
-    """What the measures need of each event."""
+def n_act_c_score(run_types: Ints, true_types: Ints, weight: Floats) -> Floats:
+    """NActCScore: 1 - γ times the Jaccard index of the other types, (n,) (3).
 
-    def total(rows: Ints | Bools, values: Floats | None = None) -> Floats:
+    >>> true, _ = parse_types(["SearchAndRescue MovePeople News", "News"])
+    >>> run, _ = parse_types(["SearchAndRescue News", "News Hashtags"])
+    >>> n_act_c_score(run, true, gamma(true)).tolist()
+    [0.25, 0.5]
+    """
+    return (1 - weight) * jaccard(run_types & ~_ACTIONABLE, true_types & ~_ACTIONABLE)
+
+
+def gamma(true_types: Ints, actionable_weight: float = 0.75) -> Floats:
+    """γ, (n,): λ, which is `actionable_weight`, where the assessor chose an actionable type, else 0 (4)."""
+    return np.where(true_types & _ACTIONABLE, actionable_weight, 0.0)
+
+
+def jaccard(a: Ints, b: Ints) -> Floats:
+    """|A ∩ B| / |A ∪ B| of sets of types, 0 if both are empty, (n,)."""
+    common, either = np.bitwise_count(a & b), np.bitwise_count(a | b)
+    share: Floats = np.divide(common, either, out=np.zeros(len(a)), where=either > 0)
+    return share
+
+
+def low_priority_worth(alert: Bools, category_score: Floats, delta: Ints) -> Floats:
+    """lowPriorityWorth of tweets labelled Low or Medium at δ, (n,), in [-1, 1] (5).
+
+    The first, third and nineteenth false alert in a row, and a tweet rightly left alone:
+
+    >>> alert = np.array([True, True, True, False])
+    >>> low_priority_worth(alert, np.array([1, 1, 1, 0.5]), np.array([0, 2, 18, 18])).round(3).tolist()
+    [0.0, -0.301, -1.0, 0.5]
+    """
+    return np.where(alert, np.maximum(0.0 - np.log10(delta / 2 + 1), -1.0), category_score)
+
+
+# ---- Sums of events [4.5, 5] -----------------------------------------------------------------------------
+
+
+def count_events(visits: Visits, events: int) -> Floats:
+    """The statistics, (events, 104), of all visits."""
+    true, said = set_members(visits.truths.types), set_members(visits.types)
+    high = visits.truths.important[:, np.newaxis]
+    one, worth, squared_error = np.ones(len(visits.row)), visits.worth, visits.squared_error
+
+    def total(which: Bools, values: Floats) -> Floats:
         # bincount adds one after the other, in the order of the visits: the sums are reproducible.
-        weights = None if values is None else values[rows]
-        return np.bincount(visits.event[rows], weights, minlength=events).astype(np.float64)
+        row, kind = np.nonzero(which)
+        cell, cells = visits.truths.event[row] * which.shape[1] + kind, events * which.shape[1]
+        sums: Floats = np.bincount(cell, values[row], minlength=cells).astype(np.float64)
+        return sums.reshape(events, -1)
 
-    important, squared_error = visits.important, visits.squared_error
-    of_types = []
-    for bit in range(len(INFORMATION_TYPES)):
-        rows = np.flatnonzero((visits.true_types | visits.run_types) >> bit & 1)
-        true, said = ((types[rows] >> bit & 1).astype(bool) for types in (visits.true_types, visits.run_types))
-        counts = [total(rows[true & said]), total(rows[said & ~true]), total(rows[true & ~said])]
-        of_types.append([*counts, total(rows[true], squared_error)])
-    tp, fp, fn, squared_errors = np.moveaxis(np.array(of_types), 0, -1)
-    return Sums(
-        high=total(important),
-        low=total(~important),
-        high_worth=total(important, visits.worth),
-        low_worth=total(~important, visits.worth),
-        tp=tp,
-        fp=fp,
-        fn=fn,
-        squared_error=squared_errors,
-    )
+    of_groups = [total(which, values) for which in (high, ~high) for values in (one, worth)]
+    of_types = [total(which, one) for which in (true & said, said & ~true, true & ~said)]
+    return np.concatenate([*of_groups, *of_types, total(true, squared_error)], axis=1)
 
 
-def _total(sums: Sums) -> Sums:
-    """The sums over all events."""
-    return Sums(*(values.sum(axis=0) for values in sums))
+def set_members(types: Ints) -> Bools:
+    """Which types are in each set, (n, types).
+
+    >>> set_members(np.array([0b101]))[0, :4].tolist()
+    [True, False, True, False]
+    """
+    of_bytes = types.astype("<u4").view(np.uint8).reshape(-1, 4)
+    return np.unpackbits(of_bytes, axis=1, count=len(INFORMATION_TYPES), bitorder="little").view(np.bool_)
 
 
-def _measures(sums: Sums) -> dict[str, Floats]:
-    """All `MEASURES` from their sums, of shape (...) each; NaN where undefined."""
-    high = _ratio(sums.high_worth, sums.high)
-    low = _ratio(sums.low_worth, sums.low)
-    f1, mse = _type_f1(sums), _type_mse(sums)
-    mse_actionable, mse_all = _mean_of_defined(mse[..., _IS_ACTIONABLE]), _mean_of_defined(mse)
-    measures = {
-        "accumulated_alert_worth": (high + low) / 2,
-        "high_priority_worth": high,
-        "low_priority_worth": low,
-        "info_type_f1_actionable": f1[..., _IS_ACTIONABLE].mean(axis=-1),
-        "info_type_f1_all": f1.mean(axis=-1),
-        "info_type_accuracy_all": _type_accuracy(sums).mean(axis=-1),
-        "priority_mse_actionable": mse_actionable,
-        "priority_mse_all": mse_all,
-        "priority_rmse_actionable": np.sqrt(mse_actionable),
-        "priority_rmse_all": np.sqrt(mse_all),
-    }
-    return {name: measures[name] for name in MEASURES}
+# ---- Measures [4.5, 5, 6] --------------------------------------------------------------------------------
 
 
-def _type_f1(sums: Sums) -> Floats:
-    """F1 = 2TP / (2TP + FP + FN) of each type, 0 where undefined; (..., types)."""
-    f1 = _ratio(2 * sums.tp, 2 * sums.tp + sums.fp + sums.fn)
+def accumulated_alert_worth(high_worth: Floats, low_worth: Floats) -> Floats:
+    """AAW: the mean of the two groups' mean worths, (...) (6)."""
+    return (high_worth + low_worth) / 2
+
+
+def f1_of_each(tp: Floats, fp: Floats, fn: Floats) -> Floats:
+    """F1 = 2TP / (2TP + FP + FN) of each type, 0 where undefined, (..., types) [5].
+
+    >>> f1_of_each(np.array([1.0, 0]), np.array([1.0, 0]), np.array([0.0, 0])).round(3).tolist()
+    [0.667, 0.0]
+    """
+    f1 = _ratio(2 * tp, 2 * tp + fp + fn)
     return np.where(np.isnan(f1), 0.0, f1)
 
 
-def _type_accuracy(sums: Sums) -> Floats:
-    """Share of the tweets on which run and assessors agree, of each type; (..., types)."""
-    tweets = np.asarray(sums.high + sums.low)[..., np.newaxis]
-    return _ratio(tweets - sums.fp - sums.fn, tweets)
+def accuracy_of_each(fp: Floats, fn: Floats, tweets: Floats) -> Floats:
+    """Share of the tweets on which run and assessors agree about each type, (..., types) [5]."""
+    return _ratio(tweets[..., np.newaxis] - fp - fn, tweets[..., np.newaxis])
 
 
-def _type_mse(sums: Sums) -> Floats:
-    """Mean squared error of the priority of each type's tweets, NaN where there are none; (..., types)."""
-    return _ratio(sums.squared_error, sums.tp + sums.fn)
+def mse_of_each(squared_error: Floats, tp: Floats, fn: Floats) -> Floats:
+    """Mean squared error of the priority of each type's tweets, NaN where there are none, (..., types) [6]."""
+    return _ratio(squared_error, tp + fn)
 
 
-def _mean_of_defined(values: Floats) -> Floats:
-    """Mean over the last axis of what is not NaN; NaN where nothing is left."""
+def all_measures(sums: Floats) -> dict[str, Floats]:
+    """All `MEASURES`, (...) each, of sums of the statistics, (..., 104); NaN where undefined."""
+    high_count, high_worths, low_count, low_worths = np.moveaxis(sums[..., :4], -1, 0)
+    tp, fp, fn, squared_error = np.split(sums[..., 4:], 4, axis=-1)
+    high, low = _ratio(high_worths, high_count), _ratio(low_worths, low_count)
+    f1, mse = f1_of_each(tp, fp, fn), mse_of_each(squared_error, tp, fn)
+    accuracy = accuracy_of_each(fp, fn, high_count + low_count)
+    worths = [accumulated_alert_worth(high, low), high, low]
+    feed = [f1[..., IS_ACTIONABLE].mean(axis=-1), f1.mean(axis=-1), accuracy.mean(axis=-1)]
+    errors = [mean_of_defined(mse[..., IS_ACTIONABLE]), mean_of_defined(mse)]
+    roots = [np.sqrt(np.maximum(error, 0.0)) for error in errors]  # differences of sums may be just below 0
+    return dict(zip(MEASURES, [*worths, *feed, *errors, *roots], strict=True))
+
+
+def mean_of_defined(values: Floats) -> Floats:
+    """Mean over the last axis of what is not NaN; NaN where nothing is left.
+
+    >>> mean_of_defined(np.array([[1.0, np.nan, 3], [np.nan] * 3])).tolist()
+    [2.0, nan]
+    """
     defined = ~np.isnan(values)
     return _ratio(np.where(defined, values, 0.0).sum(axis=-1), defined.sum(axis=-1))
 
@@ -1687,35 +940,3 @@ def _ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
     a, b = np.broadcast_arrays(np.asarray(numerator, dtype=np.float64), np.asarray(denominator))
     quotient: Floats = np.divide(a, b, out=np.full(a.shape, np.nan), where=b != 0)
     return quotient
-
-
-# ---------------------------------------------------------------------------------------------
-# Traces of a ranking, in text
-# ---------------------------------------------------------------------------------------------
-
-
-def _delta_trace(delta: Ints) -> str:
-    """δ along a ranking: of each stretch the tenths of worth that a false alert costs where δ is highest.
-
-    >>> _delta_trace(np.array([0, 0, 1, 2, 4, 8, 17, 18, 30, 0]))
-    '0013469XX0'
-    """
-    highest = np.maximum.reduceat(delta, _stretches(len(delta))) if len(delta) else delta
-    cost = np.minimum(np.log10(highest / 2 + 1), 1.0)
-    return "".join("0123456789X"[tenths] for tenths in np.floor(10 * cost).astype(int).tolist())
-
-
-def _worth_trace(accumulated: Floats) -> str:
-    """Accumulated worth along a ranking, at the end of each stretch: 0 at its lowest, 9 at its highest."""
-    if not len(accumulated):
-        return ""
-    ends = np.append(_stretches(len(accumulated))[1:], len(accumulated)) - 1
-    height = accumulated[ends] - min(accumulated.min(), 0.0)
-    span = max(accumulated.max(), 0.0) - min(accumulated.min(), 0.0)
-    return "".join(str(round(9 * share)) for share in (height / span if span > 0 else height).tolist())
-
-
-def _stretches(length: int) -> Ints:
-    """Where the stretches begin into which a trace divides a ranking."""
-    width = min(length, TRACE_WIDTH)
-    return np.arange(width) * length // width

@@ -1,13 +1,13 @@
-"""Reading tables the same with and without pyarrow, and writing files all or nothing."""
+"""Reading tables the same with pyarrow and with pandas, and writing files all or nothing."""
 
 import gzip
-import sys
 
 import numpy as np
 import pytest
 
-from competition.errors import HostError, UsageError
-from competition.files import read_csv, write_atomically
+from podium import files
+from podium.errors import HostError, UsageError
+from podium.files import read_table, write_atomically
 
 CSV = '''id,name,note,x,n,day,flag
 0012,NA,"two
@@ -19,10 +19,8 @@ lines, ""quoted""",0.5,1,2024-01-23,True
 
 @pytest.fixture(params=["pyarrow", "pandas"])
 def reader(request, monkeypatch):
-    if request.param == "pyarrow":
-        pytest.importorskip("pyarrow")
-    else:
-        monkeypatch.setitem(sys.modules, "pyarrow.csv", None)
+    if request.param == "pandas":  # as where pyarrow gives up
+        monkeypatch.setattr(files, "_read_with_pyarrow", lambda content, text_columns: None)
     return request.param
 
 
@@ -30,7 +28,7 @@ def reader(request, monkeypatch):
 def test_text_stays_text_and_numbers_become_numbers(reader, tmp_path, suffix):
     path = tmp_path / f"table{suffix}"
     path.write_bytes(gzip.compress(CSV.encode()) if suffix.endswith("gz") else CSV.encode())
-    table = read_csv(path, {"id", "no such column"}, HostError)
+    table = read_table(path, {"id", "no such column"}, HostError)
     assert table["id"].tolist() == ["0012", "13", "14"]
     assert table["name"].tolist()[:2] == ["NA", "null"]
     assert table["note"].tolist()[:2] == ['two\nlines, "quoted"', "nan"]
@@ -46,21 +44,21 @@ def test_text_stays_text_and_numbers_become_numbers(reader, tmp_path, suffix):
 def test_windows_files(reader, tmp_path):
     path = tmp_path / "table.csv"
     path.write_bytes(b"\xef\xbb\xbfid,x\r\n007,1\r\n8,2\r\n")
-    table = read_csv(path, {"id"}, HostError)
+    table = read_table(path, {"id"}, HostError)
     assert table.to_dict("list") == {"id": ["007", "8"], "x": [1, 2]}
 
 
 def test_names_and_rows_only(reader, tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("id,x\n")
-    table = read_csv(path, {"id"}, HostError)
+    table = read_table(path, {"id"}, HostError)
     assert (list(table.columns), len(table)) == (["id", "x"], 0)
 
 
 def test_repeated_names_are_numbered(reader, tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("id,id\n1,2\n")
-    assert list(read_csv(path, {"id"}, HostError).columns) == ["id", "id.1"]
+    assert list(read_table(path, {"id"}, HostError).columns) == ["id", "id.1"]
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2,3\n", b'a,b\n"1', b"a\n\xff\n"])
@@ -68,12 +66,12 @@ def test_no_table(reader, tmp_path, content):
     path = tmp_path / "table.csv"
     path.write_bytes(content)
     with pytest.raises(HostError, match=r"table\.csv is not"):
-        read_csv(path, set(), HostError)
+        read_table(path, set(), HostError)
 
 
 def test_no_file(tmp_path):
     with pytest.raises(UsageError, match="No such file"):
-        read_csv(tmp_path / "none.csv", set(), HostError)
+        read_table(tmp_path / "none.csv", set(), HostError)
 
 
 def test_writing_is_all_or_nothing(tmp_path):
@@ -88,3 +86,10 @@ def test_writing_is_all_or_nothing(tmp_path):
         write_atomically(path, fail)
     assert path.read_text() == "first"
     assert [file.name for file in path.parent.iterdir()] == ["file.txt"]
+
+
+def test_a_gzip_bomb_is_not_expanded(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "MOST_BYTES", 2**20)
+    (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"0" * 2**22))
+    with pytest.raises(HostError, match="expected at most 1 MB once expanded, found more"):
+        read_table(tmp_path / "bomb.csv.gz", set(), HostError)

@@ -1,0 +1,52 @@
+"""Try a metric file: does it obey everything that Kaggle demands?
+
+    podium check metric.py
+    podium check metric.py files/private/solution.csv files/public/sample_submission.csv --python 3.12
+
+pass: it does; note: it does not, and Kaggle takes it; FAIL: Kaggle refuses; ----: could not be tried.
+"""
+
+import argparse
+from pathlib import Path
+
+from podium.cli.arguments import add_parameters
+from podium.errors import HostError, UsageError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("metric", help="a Python file with a score(), or a metric's name")
+    parser.add_argument("solution", type=Path, nargs="?", help="a solution to try it with, beside its doctests")
+    parser.add_argument("submission", type=Path, nargs="?", help="and a submission, which must be scored")
+    add_parameters(parser)
+    parser.add_argument(
+        "--python", metavar="VERSION", help="try it with this Python and the versions of pandas that Kaggle has"
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    from podium import companions, hosted
+    from podium.hosting import check, emulate, kernel
+    from podium.scoring import USAGE
+
+    if (options.solution is None) != (options.submission is None):
+        raise UsageError("give both a solution and a submission, or none")
+    path = hosted.find(options.metric)
+    frames, arguments = None, None
+    advice: list[str] = []
+    if options.solution is not None:
+        metric = emulate.load(path)
+        solution = emulate.read_solution(metric, options.solution)
+        submission = emulate.read_submission(metric, options.submission)
+        arguments = {"row_id_column_name": str(solution.columns[0])}
+        arguments |= hosted.parse_parameters(metric, options.set)
+        frames = (solution.drop(columns=USAGE, errors="ignore"), submission)
+        advise = getattr(companions.of(metric), "advice", None)
+        advice = advise(metric, solution, arguments) if advise else []
+    results = check.check(path, frames, arguments, options.python)
+    for result in results:
+        print(f"{result.verdict}  {result.name}{': ' if result.remark else ''}{result.remark}")
+    for line in advice:
+        print(f"{kernel.NOTE}  {line}")
+    failed = sum(result.verdict == kernel.FAIL for result in results)
+    if failed:
+        raise HostError(f"{options.metric} fails {failed} of {len(results)} checks")

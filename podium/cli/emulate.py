@@ -1,0 +1,46 @@
+"""Score a submission as Kaggle would, and show what the participant would see.
+
+    podium emulate metric.py files/private/solution.csv submission.csv
+
+The host's switch “Pass complete submission” is on where the metric file says so (COMPLETE_SUBMISSION = True).
+"""
+
+import argparse
+from pathlib import Path
+
+from podium.cli.arguments import add_parameters
+
+MEGABYTE = 2**20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("metric", help="a Python file with a score(), or a metric's name")
+    parser.add_argument("solution", type=Path, help="the truth, with Usage")
+    parser.add_argument("submission", type=Path, help="the predictions")
+    parser.add_argument(
+        "--complete-submission", action="store_true", help="the switch is on, whatever the file says"
+    )
+    add_parameters(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    from podium import hosted
+    from podium.hosting import emulate, fresh
+
+    metric = emulate.load(options.metric)
+    solution = emulate.read_solution(metric, options.solution)
+    submission = emulate.read_submission(metric, options.submission)
+    arguments = {"row_id_column_name": str(solution.columns[0])}
+    arguments |= hosted.parse_parameters(metric, options.set)
+    complete = options.complete_submission or getattr(metric, "COMPLETE_SUBMISSION", False)
+    results = emulate.emulate(metric, solution, submission, arguments, complete)
+    for result in results:
+        memory = ""
+        if result.memory is not None and result.memory_before is not None:
+            memory = (
+                f"  {result.memory / MEGABYTE:6.0f} MB at most, "
+                f"{result.memory_before / MEGABYTE:.0f} MB before scoring"
+            )
+        print(f"{result.part:<8} {result.score:.6f}  {result.seconds:6.2f} s{memory}")
+    spent = sum(result.seconds for result in results)
+    print(f"{spent:.2f} s of the {fresh.TIME_LIMIT / 60:.0f} minutes that Kaggle gives")

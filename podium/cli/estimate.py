@@ -1,0 +1,81 @@
+"""What another runtime would change on the final board, all else equal.
+
+podium estimate board.csv "My team"
+podium estimate board.csv "My team" --runtimes 30,40,50 --plot curve.png
+
+Prints the team as it stands, what it would get for other runtimes, and the runtimes at which its rank changes.
+BOARD is a CSV file with the columns team, score, runtime (seconds) and, to break ties, submitted_at.
+"""
+
+import argparse
+from pathlib import Path
+
+from podium.cli.boost import add_parameters, errors_explained, parameters
+from podium.errors import UsageError
+
+__all__ = ["add_arguments", "run"]
+
+PLOTTED = 141  # runtimes on a curve
+TITLES = {
+    "now": "The team now",
+    "what_if": "\nWith other runtimes, all else equal",
+    "break_even_runtimes": "\nRuntimes at which its rank changes",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's arguments."""
+    parser.add_argument("board", metavar="BOARD", help="the leaderboard, a CSV file")
+    parser.add_argument("team", metavar="TEAM", help="a team on it")
+    parser.add_argument(
+        "--runtimes",
+        metavar="30,40,50",
+        help="seconds to try (default: 0.8 to 1.25 times the fastest eligible runtime of the other teams)",
+    )
+    add_parameters(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON, with all digits")
+    parser.add_argument("--plot", type=picture, metavar="FILE", help="draw the curve, as .png or .svg")
+
+
+def picture(text: str) -> Path:
+    """A file that matplotlib can draw."""
+    if not text.lower().endswith((".png", ".svg")):
+        raise argparse.ArgumentTypeError(f"{text}: expected a .png or .svg")
+    return Path(text)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Estimate, draw, print."""
+    import numpy as np
+
+    from podium import hosted
+    from podium.cli import console
+    from podium.files import write_atomically
+    from podium.ranking import estimate
+
+    boost = hosted.module("boost")
+    with errors_explained(boost):
+        leaderboard = boost.read_leaderboard(options.board)
+        final = boost.boost(leaderboard, **parameters(options)).set_index("rank").reset_index()
+        tried = (
+            options.runtimes.split(",") if options.runtimes else estimate.runtimes_around(final, options.team)
+        )
+        curve = estimate.what_if(leaderboard, options.team, tried, **parameters(options))
+        changes = estimate.break_even_runtimes(leaderboard, options.team, **parameters(options))
+    if options.plot is not None:
+        from podium.ranking import plots
+
+        if curve["runtime"].nunique() < 2:
+            raise UsageError("--plot: expected two runtimes or more to draw a curve between")
+        times = np.linspace(curve["runtime"].min(), curve["runtime"].max(), PLOTTED)
+        finer = estimate.what_if(leaderboard, options.team, times, **parameters(options))
+        write_atomically(options.plot, plots.what_if_curve(final, options.team, finer, changes).savefig)
+    tables = {"now": final[final["team"] == options.team], "what_if": curve, "break_even_runtimes": changes}
+    if options.json:
+        console.print_json({"version": boost.__version__, **tables})
+        return
+    if not tables["now"]["note"].any():
+        tables["now"] = tables["now"].drop(columns="note")
+    for name, title in TITLES.items():
+        rows = tables[name].to_string(index=False, na_rep="", float_format="{:.10g}".format)
+        print(title, rows if len(tables[name]) else "none", sep="\n")

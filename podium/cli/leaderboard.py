@@ -1,0 +1,33 @@
+"""Fetch a competition's leaderboard, all pages of it: the private one once the competition is closed.
+
+    podium leaderboard my-competition --out board.csv
+
+Scores have the digits that the site displays.  With a column `runtime`, joined by `team`, `podium boost` reads
+it.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from podium.errors import UsageError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("competition", help="as in the address of its page")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to write")
+
+
+def run(options: argparse.Namespace) -> None:
+    from podium.files import write_table
+    from podium.hosting import kaggle
+
+    board = kaggle.fetch_leaderboard(options.competition)
+    without = int(board["score"].isna().sum())
+    if without:
+        print(f"warning: teams without a score: {without:,}", file=sys.stderr)
+    try:
+        write_table(board, options.out)
+    except OSError as problem:
+        raise UsageError(f"cannot write {options.out}: {problem.strerror}") from None
+    print(f"{len(board):,} rows, written to {options.out}")

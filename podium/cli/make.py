@@ -1,0 +1,108 @@
+"""From a corpus to the files of a competition, in a new folder.
+
+    podium make corpus.csv --out files
+    podium make labels.json --metric trec_is --out files
+
+    files/public/     train.csv, sample_submission.csv and, where the corpus has texts, those of the essays
+    files/private/    solution.csv with Usage, perfect_submission.csv
+    files/report.md   what was dropped, how large the parts are, the scores to compare with those on the site
+
+The same seed gives the same files everywhere.  Nothing private is in public/: upload that folder as it is.
+With another metric than the Unified one, the labels are its official file; all of it is the test.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from podium.cli.arguments import share
+from podium.errors import UsageError
+
+if TYPE_CHECKING:
+    from podium.hosting import folders
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "corpus",
+        type=Path,
+        help="one row per segment, as in PERSUADE or the Feedback Prize; or another metric's official labels",
+    )
+    parser.add_argument(
+        "--metric", default="unified", metavar="NAME_OR_FILE", help="whose files to make (default: unified)"
+    )
+    parser.add_argument(
+        "--sample",
+        type=Path,
+        metavar="FILE",
+        help="another metric's sample submission, if it makes none itself",
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write")
+    parser.add_argument("--essay-id", metavar="COLUMN", help="names the essays")
+    parser.add_argument(
+        "--subpopulations",
+        default="ell_status,economically_disadvantaged",
+        metavar="NAMES",
+        help="columns whose values are scored apart (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        metavar="THEIRS=OURS",
+        help="what a discourse type or effectiveness of another spelling means; may be repeated",
+    )
+    parser.add_argument(
+        "--test", type=share, default=0.4, metavar="SHARE", help="of the essays, to be scored (default: 0.4)"
+    )
+    parser.add_argument(
+        "--public", type=share, default=0.3, metavar="SHARE", help="of those, Public (default: 0.3)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the drawing (default: 0)")
+
+
+def run(options: argparse.Namespace) -> None:
+    from podium import hosted
+    from podium.hosting import corpus, official
+
+    metric = hosted.load(options.metric)
+    if getattr(metric, "NAME", "") != "unified":
+        if options.map or options.essay_id:
+            raise UsageError("--map and --essay-id are for corpora of the Unified Metric")
+        _finish(
+            official.make(metric, options.corpus, options.sample, options.public, options.seed), options.out
+        )
+        return
+    attributes = [name.strip() for name in options.subpopulations.split(",") if name.strip()]
+    further = [*attributes, *([options.essay_id] if options.essay_id else [])]
+    files = corpus.make(
+        corpus.read_corpus(options.corpus, further),
+        attributes,
+        options.test,
+        options.public,
+        options.seed,
+        options.essay_id,
+        _spellings(options.map),
+    )
+    _finish(files, options.out)
+
+
+def _finish(files: "folders.Files", out: Path) -> None:
+    from podium.hosting import folders
+
+    folders.write(files, out)
+    print(files.report, end="")
+    print(f"\nwritten to {out}")
+    for warning in files.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+
+
+def _spellings(assignments: list[str]) -> dict[str, str]:
+    spellings = {}
+    for assignment in assignments:
+        theirs, equals, ours = assignment.partition("=")
+        if not equals:
+            raise UsageError(f"--map {assignment}: expected THEIRS=OURS")
+        spellings[theirs] = ours
+    return spellings

@@ -1,0 +1,168 @@
+"""Score every submission after the deadline, reward speed, publish the final board and say how sure it is.
+
+podium rank solution.csv submissions/ runtimes.csv --out final
+podium rank --again final --out other --set temperature=50
+
+A submission that is rejected never stops the run: it is listed in rejected.csv with the reason.  What is no
+submission's fault (a file that cannot be read, a worker that dies) is tried again, then listed, and the exit
+code is 2.  What was scored is kept in FOLDER/store: run again, and only what is new or changed is scored.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from podium.cli import arguments
+from podium.errors import UsageError
+
+__all__ = ["add_arguments", "run"]
+
+TEAMS_SHOWN = 10
+RULES = (
+    "choose", "max_boost", "eligibility_ratio", "slowdown_limit", "resamples", "seed", "prizes",
+)  # fmt: skip
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's arguments."""
+    parser.add_argument(
+        "solution", nargs="?", help="the truth: .csv, .csv.gz, .parquet, a URL, or an official file"
+    )
+    parser.add_argument(
+        "submissions",
+        nargs="?",
+        help="a folder or URL with a file per team, or a folder per team; or a manifest CSV: team, path[, "
+        "submission, submitted_at, public_score]",
+    )
+    parser.add_argument(
+        "runtimes",
+        nargs="?",
+        help="CSV: team, runtime in seconds[, submission, submitted_at, runtime_low, runtime_high, runs]",
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write the results")
+    parser.add_argument(
+        "--again",
+        type=Path,
+        metavar="FOLDER",
+        help="rank what an earlier run stored there, with what is given here instead; no submission is read",
+    )
+    arguments.add_metric(parser)
+    parser.add_argument(
+        "--choose",
+        type=choice,
+        metavar="RULE",
+        help="which of a team's files counts: public:N, the best by Private score of the N best by Public "
+        "score (default: public:2 where there are Public scores), or private, the best of all",
+    )
+    parser.add_argument(
+        "--select", metavar="CSV", help="team, submission: of these teams only these files count"
+    )
+    boost = parser.add_mutually_exclusive_group()
+    boost.add_argument("--no-boost", action="store_true", help="rank by score alone")
+    boost.add_argument("--max-boost", type=float, help="of the fastest (default: 0.05)")
+    parser.add_argument("--eligibility-ratio", type=float, help="best score / score is at most (default: 1.05)")
+    parser.add_argument("--slowdown-limit", type=float, help="from which there is no boost (default: 1.2)")
+    parser.add_argument("--jobs", type=arguments.positive, default=0, help="processes (default: one per core)")
+    parser.add_argument("--dask", metavar="ADDRESS", help="work on this Dask cluster instead")
+    parser.add_argument(
+        "--resamples", type=arguments.natural, help="bootstrap draws; 0 for no intervals (default: 1000)"
+    )
+    parser.add_argument("--prizes", type=arguments.natural, help="places to give probabilities of (default: 3)")
+    parser.add_argument(
+        "--variants",
+        action="store_true",
+        help="read the chosen files once more: the board under other weights, thresholds and overlap "
+        "rules, and the memo's path from Feedback Prize 1's metric, step by step",
+    )
+    parser.add_argument("--team", metavar="NAME", help="write a page for this team, too: team.html")
+    parser.add_argument("--seed", type=arguments.natural, help="of the bootstrap (default: 0)")
+
+
+def choice(text: str) -> str:
+    """A rule by which a team's file is chosen."""
+    number = text.removeprefix("public:")
+    if text != "private" and not (text.startswith("public:") and number.isdecimal() and int(number) > 0):
+        raise argparse.ArgumentTypeError(f"expected public:N, such as public:2, or private, found {text}")
+    return text
+
+
+def run(options: argparse.Namespace) -> None:
+    """Rank and write."""
+    rules = {name: value for name in RULES if (value := getattr(options, name)) is not None}
+    if options.no_boost:
+        rules["boost"] = False
+    if options.variants:
+        rules["variants"] = True
+    command = ["podium", *sys.argv[1:]]
+    if options.again is None:
+        if options.solution is None or options.submissions is None:
+            raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
+    elif options.variants:
+        raise UsageError("--variants reads submissions: rank without --again")
+    elif options.solution is not None or options.dask is not None or options.metric != "unified":
+        raise UsageError(
+            "--again: expected neither files nor --metric nor --dask, they are those of the earlier run"
+        )
+
+    from podium import hosted
+    from podium.ranking import final
+    from podium.ranking.board import Rules
+
+    if options.again is not None:
+        earlier = final.read_run(options.again)
+        metric = hosted.load(final.request_of(earlier, options.again).metric)
+        inputs = {} if options.select is None else {"selection": options.select}
+        result = final.perform_again(
+            options.again,
+            options.out,
+            hosted.parse_parameters(metric, options.set),
+            rules,
+            options.jobs,
+            command,
+            options.team,
+            **inputs,
+        )
+    else:
+        parameters = hosted.parse_parameters(hosted.load(options.metric), options.set)
+        request = final.Request(
+            options.metric,
+            str(options.solution),
+            str(options.submissions),
+            options.runtimes,
+            options.select,
+            parameters,
+        )
+        result = final.perform(
+            request, Rules(**rules), options.out, options.jobs, options.dask, command, options.team
+        )
+    print_report(result, options.out)
+
+
+def print_report(result: Any, out: Path) -> None:
+    """The counts, the first teams, the warnings."""
+    from podium.cli.console import print_table
+    from podium.wording import listed
+
+    ranking = result.ranking
+    counts = ranking.facts["counts"]
+    print(
+        f"{counts['submissions']:,} submissions, {counts['rejected']:,} rejected; teams on the board: "
+        f"{counts['teams']:,}, eligible for a boost: {counts['eligible']:,}; {ranking.facts['rule']}"
+    )
+    top = ranking.leaderboard.head(TEAMS_SHOWN)
+    table = top[["rank", "team", "score", "runtime", "boost", "boosted_score", "rank_before"]]
+    if ranking.intervals is not None:
+        low, high = (ranking.intervals[name].head(TEAMS_SHOWN) for name in ("rank_low", "rank_high"))
+        table = table.assign(ranks=[f"{a}-{b}" for a, b in zip(low, high)])
+    print_table(f"The first {len(top)}", table)
+    print(f"\nwritten to {out}", flush=True)
+    if counts["rejected"]:
+        print(
+            f"warning: {counts['rejected']:,} rejected, see rejected.csv; "
+            f"teams without any score, not on the board: {counts['teams_without_score']:,}",
+            file=sys.stderr,
+        )
+    noted = ranking.leaderboard[ranking.leaderboard["note"] != ""]
+    for note, teams in noted.groupby("note")["team"]:
+        print(f"warning: {note}: {listed(list(teams))}", file=sys.stderr)

@@ -1,0 +1,140 @@
+"""Run the submitted models on identical hardware, one at a time, and record their runtimes.
+
+    podium run models --data data --out final/run
+    podium rank solution.csv final/run/submissions final/run/runtimes.csv --out final/board
+
+MODELS has a folder per team (or several in a team's folder), each with one notebook (*.ipynb), run, run.py,
+run.sh or container.txt.  A model finds the data in $PODIUM_DATA, works in an empty folder and leaves
+submission.csv (.csv.gz, .parquet) there.  It has no network and sees nothing else of the machine.
+
+A participant tries one model exactly as it will be run:
+
+    podium run --one FOLDER --data data --out try
+
+Stopped and started again, a run goes on where it was.  docs/running.md says more.
+"""
+
+import argparse
+import warnings
+from pathlib import Path
+
+from podium.errors import HostError, SubmissionRejected, UsageError
+
+ENGINES = ("auto", "bubblewrap", "docker", "podman", "apptainer", "none")
+SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
+BYTES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("models", type=Path, help="a folder with a folder per team")
+    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="what the models may read")
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write the results")
+    parser.add_argument("--one", action="store_true", help="MODELS is the folder of one model: run it once")
+    parser.add_argument("--repeats", type=count, default=3, metavar="N", help="runs of each model (default: 3)")
+    parser.add_argument(
+        "--time-limit", type=seconds, default="9h", metavar="TIME", help="of a run, like 90s, 20m (default: 9h)"
+    )
+    parser.add_argument(
+        "--memory-limit", type=size, default="16G", metavar="SIZE", help="of a model (default: 16G)"
+    )
+    parser.add_argument(
+        "--disk-limit", type=size, default="2G", metavar="SIZE",
+        help="of all that a model writes; in bubblewrap this is memory, too (default: 2G)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--cores", type=count, default=0, metavar="N", help="pin models to so many cores (default: all)"
+    )
+    parser.add_argument("--gpus", action="store_true", help="models see the accelerators")
+    parser.add_argument(
+        "--engine", choices=ENGINES, default="auto",
+        help="what isolates the models (default: bubblewrap, or a container engine for container.txt); "
+        "none is for your own models only",
+    )  # fmt: skip
+    parser.add_argument(
+        "--dask", metavar="ADDRESS", help="run on the workers of this cluster, one model on each"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the order of the models (default: 0)")
+
+
+def run(options: argparse.Namespace) -> None:
+    import contextlib
+
+    import pandas as pd
+
+    from podium.cli import console
+    from podium.running import cluster, engines, rounds
+    from podium.running.models import Failure, find_model, find_models
+
+    if options.out.exists() and not options.out.is_dir():
+        raise UsageError(f"--out {options.out} is not a folder")
+    if not options.data.is_dir():
+        raise UsageError(f"there is no folder {options.data} (--data)")
+    data, folder, out = options.data.resolve(), options.models.resolve(), options.out.resolve()
+    for shown in engines.visible(data):
+        for hidden in (folder, out):
+            if hidden.is_relative_to(shown):
+                raise UsageError(f"every model could read {hidden}, because it is in {shown}")
+    failures: list[Failure] = []
+    if options.one:
+        found = find_model(folder, folder.name)
+        if isinstance(found, Failure):
+            raise SubmissionRejected(found.reason)
+        models = [found]
+    else:
+        models, failures = find_models(folder)
+    settings = engines.Settings(
+        data, "", "", options.time_limit, options.memory_limit, options.disk_limit, options.cores, options.gpus
+    )
+    with contextlib.ExitStack() as stack:
+        if options.dask:
+            machine, settings, execute = stack.enter_context(
+                cluster.workers_of(options.dask, options.engine, models, settings)
+            )
+        else:
+            machine, settings = rounds.prepare(options.engine, models, settings)
+            execute = rounds.here(settings)
+        if settings.sandbox == "none":
+            warnings.warn("no sandbox: the models can do whatever you can", stacklevel=1)
+        repeats = 1 if options.one else options.repeats
+        runtimes, failed = rounds.measure(
+            models, failures, settings, out, repeats, options.seed, machine, execute
+        )
+    if runtimes:
+        table = pd.DataFrame(runtimes)[["team", "submission", "runtime", "runtime_low", "runtime_high"]]
+        console.print_table("Runtimes in seconds", table)
+    print(
+        f"\nmodels with predictions: {len(runtimes):,}, failed: {len(failed):,}; written to {options.out}",
+        flush=True,
+    )
+    if not runtimes:
+        error = SubmissionRejected if options.one else HostError
+        raise error(f"no model gave predictions; {failed[0].team}: {failed[0].reason}")
+    if failed:
+        warnings.warn(f"{len(failed):,} failed, see {options.out / rounds.FAILED}", stacklevel=1)
+
+
+def count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """Seconds from text like 90, 90s, 15m, 9h."""
+    return _with_unit(text, SECONDS, "90s, 15m or 9h")
+
+
+def size(text: str) -> int:
+    """Bytes from text like 500M, 16G."""
+    return int(_with_unit(text.upper(), BYTES, "500M or 16G"))
+
+
+def _with_unit(text: str, units: dict[str, int], like: str) -> float:
+    number = text.rstrip("".join(units))
+    try:
+        value = float(number) * units[text[len(number) :]]
+    except (ValueError, KeyError):
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not like {like}")
+    return value

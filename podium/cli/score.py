@@ -1,0 +1,296 @@
+"""Score a submission on your own machine and see where the score comes from.
+
+podium score solution_sample.csv sample_submission.csv
+podium score solution_sample.csv sample_submission.csv --report report.html
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from podium.cli import arguments
+from podium.errors import SubmissionRejected, UsageError
+
+__all__ = ["add_arguments", "run"]
+
+RESAMPLES = 1000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's arguments."""
+    parser.add_argument("solution", help="the truth: .csv, .csv.gz, .parquet, a URL, or an official file")
+    parser.add_argument(
+        "submission",
+        nargs="+",
+        help="the predictions, likewise; - for standard input; further ones are compared with the first",
+    )
+    arguments.add_metric(parser)
+    parser.add_argument("-b", "--bare", action="store_true", help="print the score and nothing else")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument(
+        "--rows",
+        type=Path,
+        metavar="FILE",
+        help="write what became of every row to a .csv, .csv.gz or .parquet",
+    )
+    parser.add_argument(
+        "--bootstrap", type=arguments.positive, metavar="N", help="95%% intervals from N resamples"
+    )
+    parser.add_argument(
+        "--essays", type=Path, metavar="FILE", help="score only these essays (or other items): one id per line"
+    )
+    parser.add_argument("--only-predicted", action="store_true", help="score only those with a prediction")
+    parser.add_argument(
+        "--effectiveness",
+        type=arguments.share,
+        metavar="P",
+        help="give every segment this probability of effective, to score the segmentation alone",
+    )
+    parser.add_argument(
+        "--side", metavar="FILE", help="what only the host may say of the submission, such as READ//ABLE's M7"
+    )
+    parser.add_argument("--seed", type=arguments.natural, default=0, help="of the random numbers (default: 0)")
+    parser.add_argument("--report", type=Path, metavar="HTML", help="write all of it as one page")
+    parser.add_argument(
+        "--texts",
+        type=Path,
+        metavar="FOLDER_OR_FILE",
+        help="the texts to show in the report: ID.txt files, a CSV with an id and a column text, or the "
+        "metric's official file of texts",
+    )
+    parser.add_argument(
+        "--report-items",
+        type=arguments.natural,
+        default=200,
+        metavar="N",
+        help="how many essays (or other items) to show, those that lost most (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--random-items", action="store_true", help="show a random sample in place of those that lost most"
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Score, explain, print, write."""
+    if options.report is None and options.texts is not None:
+        raise UsageError("--texts needs --report")
+    check_outputs(options)
+
+    from podium import explain, hosted, progress, scoring, statistics
+    from podium.files import write_table
+
+    metric = hosted.load(options.metric)
+    parameters = hosted.parse_parameters(metric, options.set)
+    frame = scoring.read_solution(metric, options.solution, parameters)
+    with progress.shown("scoring") as show:
+        if hasattr(metric, "progress"):
+            vars(metric)["progress"] = show
+        solution = scoring.prepare(metric, frame, parameters)
+        first, notices = read(options.submission[0], solution, parameters, options)
+        if options.side is not None:
+            first = scoring.add_side(solution, first, options.side)
+        solution = selected(frame, solution, first, options)
+        evaluation = scoring.evaluate(solution, first)
+        others = {path: evaluate_other(path, solution, parameters, options) for path in options.submission[1:]}
+    if options.bare:
+        for each in (evaluation, *others.values()):
+            print(each.score)
+        return
+    check_offers(evaluation, options)
+
+    resamples = options.bootstrap or RESAMPLES
+    tables: dict[str, Any] = {}
+    mine: Any = evaluation.statistics
+    if options.bootstrap or (options.report and mine is not None):
+        tables["intervals"] = statistics.intervals(evaluation.prepared, mine, resamples, options.seed)
+    comparisons = {
+        path: statistics.compare(evaluation.prepared, mine, other.statistics, resamples, options.seed)
+        for path, other in others.items()
+    }
+    if len(others) == 1:
+        tables["comparison"] = next(iter(comparisons.values()))
+    elif others:
+        tables["comparison"] = paired(comparisons)
+    if options.rows:
+        write_table(explain.rows(evaluation), options.rows)
+    if options.report:
+        from podium.report import page
+
+        html = page.render(
+            evaluation,
+            title=f"{Path(options.submission[0]).name} scored against {Path(options.solution).name}",
+            texts=page.read_texts(options.texts, evaluation),
+            most_items=options.report_items,
+            intervals=tables["intervals"] if mine is not None else None,
+            random=options.seed if options.random_items else None,
+            comparison=next(iter(comparisons.values()), None),
+            other=next(((Path(path).name, other) for path, other in others.items()), None),
+        )
+        page.write(html, options.report)
+    found = [*evaluation.solution.notices, *getattr(evaluation.explanation, "notices", [])]
+    if options.json:
+        print_json(evaluation, tables, notices + found)
+    else:
+        print_report(evaluation, tables, found, options, resamples)
+
+
+def read(path: str, solution: Any, parameters: dict[str, Any], options: argparse.Namespace) -> Any:
+    """A submission, with other people's columns recognised, and what is to be said of that."""
+    from podium import companions, scoring
+
+    frame = scoring.read_submission(solution.metric, path, parameters)
+    recognise = getattr(companions.of(solution.metric), "recognise", None)
+    if recognise is None:
+        if options.effectiveness is not None:
+            raise UsageError(f"--effectiveness: {options.metric} knows none")
+        return frame, []
+    frame, notices = recognise(frame, solution.arguments["row_id_column_name"], options.effectiveness)
+    if not options.json:  # said at once: what follows may reject the file
+        for notice in notices:
+            print(f"warning: {notice}", file=sys.stderr)
+    return frame, notices
+
+
+def selected(frame: Any, solution: Any, submission: Any, options: argparse.Namespace) -> Any:
+    """The solution, or the part of it that the options choose."""
+    if options.essays is None and not options.only_predicted:
+        return solution
+    import numpy as np
+
+    from podium import companions, hosted, scoring
+
+    if not solution.prepared:
+        raise UsageError(
+            f"--essays, --only-predicted: {options.metric} names no items: it defines no prepare()"
+        )
+    whole = solution.prepared["All"]
+    kept = np.ones(len(whole.items), dtype=bool)
+    if options.essays is not None:
+        try:
+            ids = {line.strip() for line in options.essays.read_text(encoding="utf-8-sig").splitlines()}
+        except (OSError, UnicodeDecodeError) as problem:
+            raise UsageError(f"cannot read {options.essays}: {problem}") from None
+        kept &= np.isin(whole.items, list(ids))
+    if options.only_predicted:
+        predicted = getattr(companions.of(solution.metric), "predicted", None)
+        if predicted is None:
+            raise UsageError(f"--only-predicted: every item of {options.metric} has a prediction")
+        with hosted.errors_explained():
+            kept &= predicted(whole, submission)
+    if not kept.any():
+        raise UsageError(f"none of the solution's {len(kept):,} ids is chosen")
+    return scoring.only(solution.metric, frame, solution, kept)
+
+
+def evaluate_other(path: str, solution: Any, parameters: dict[str, Any], options: argparse.Namespace) -> Any:
+    """The evaluation of a submission to compare with."""
+    from podium import scoring
+
+    try:
+        return scoring.evaluate(solution, read(path, solution, parameters, options)[0])
+    except SubmissionRejected as problem:
+        raise SubmissionRejected(f"{path}: {problem}") from problem
+
+
+def paired(comparisons: dict[str, Any]) -> Any:
+    """The first submission's lead over each other one in the score, one row per other."""
+    import pandas as pd
+
+    rows = pd.concat([table.head(1) for table in comparisons.values()], ignore_index=True)
+    rows.insert(0, "submission", [Path(path).name for path in comparisons])
+    return rows.drop(columns=["measure", "value"]).rename(columns={"other": "score"})
+
+
+def check_outputs(options: argparse.Namespace) -> None:
+    """What is to be written can be, as far as one can tell before the work, and is none of the inputs.
+
+    Raises
+    ------
+    UsageError
+    """
+    inputs = [
+        options.solution,
+        *options.submission,
+        options.metric,
+        options.texts,
+        options.essays,
+        options.side,
+    ]
+    taken = {os.path.realpath(path) for path in inputs if path is not None}
+    for path in (options.rows, options.report):
+        if path is None:
+            continue
+        if os.path.realpath(path) in taken:
+            raise UsageError(f"cannot write {path}: it is another file of this command")
+        taken.add(os.path.realpath(path))
+        folder = next(parent for parent in Path(os.path.abspath(path)).parents if os.path.exists(parent))
+        if os.path.isdir(path):
+            raise UsageError(f"cannot write {path}: it is a folder")
+        if not os.path.isdir(folder):
+            raise UsageError(f"cannot write {path}: {folder} is no folder")
+        if not os.access(folder, os.W_OK):
+            raise UsageError(f"cannot write {path}: no permission to write into {folder}")
+
+
+def check_offers(evaluation: Any, options: argparse.Namespace) -> None:
+    """The metric and its companion offer what the options ask for.
+
+    Raises
+    ------
+    UsageError
+    """
+    if evaluation.statistics is None and (options.bootstrap or len(options.submission) > 1):
+        raise UsageError(
+            f"{options.metric} offers no statistics to compare or resample: it defines no prepare()"
+        )
+    # To look for the rows themselves may take long: they are made when they are written.
+    if options.rows is not None and not hasattr(type(evaluation.explanation), "rows"):
+        raise UsageError(f"--rows: nothing explains the rows of {options.metric}")
+
+
+def print_report(
+    evaluation: Any, tables: dict[str, Any], notices: list[str], options: argparse.Namespace, resamples: int
+) -> None:
+    """Warnings on stderr, then scores, tables, signature."""
+    from podium.cli.console import print_table
+
+    for notice in notices:
+        print(f"warning: {notice}", file=sys.stderr)
+    sys.stderr.flush()
+    for part, score in evaluation.scores.items():
+        print(f"{'Score' if part == 'All' else part:<8} {score:.6f}")
+    for title, table in getattr(evaluation.explanation, "tables", {}).items():
+        print_table(title, table)
+    drawn = f"{resamples:,} resamples, seed {options.seed}"
+    if options.bootstrap:
+        print_table(f"95% intervals ({drawn})", tables["intervals"])
+    if "comparison" in tables:
+        others = [Path(path).name for path in options.submission[1:]]
+        name = others[0] if len(others) == 1 else f"{len(others)} others"
+        print_table(f"{Path(options.submission[0]).name} compared with {name} ({drawn})", tables["comparison"])
+    print(f"\n{evaluation.signature}")
+    for path in (options.rows, options.report):
+        if path is not None:
+            print(f"written to {path}")
+
+
+def print_json(evaluation: Any, tables: dict[str, Any], notices: list[str]) -> None:
+    """Scores, signature, measures, tables and warnings."""
+    from podium import companions
+    from podium.cli import console
+
+    official = getattr(companions.of(evaluation.solution.metric), "official_json", None)
+    values: dict[str, Any] = {
+        "score" if part == "All" else part.lower(): score for part, score in evaluation.scores.items()
+    }
+    values |= {
+        "signature": evaluation.signature,
+        "measures": evaluation.measures,
+        "tables": getattr(evaluation.explanation, "tables", {}),
+        "warnings": notices,
+    }
+    if official is not None:
+        values["official"] = official(evaluation.measures)
+    console.print_json(values | tables)

@@ -1,0 +1,77 @@
+"""Find the thresholds per type that maximise the Unified Metric on out-of-fold predictions.
+
+podium tune solution.csv candidates.csv
+podium tune solution.csv candidates.csv --out thresholds.csv
+
+PREDICTIONS has a row per candidate segment, in the columns of a submission, and in the column probability how
+sure the model is of it, which must not have seen the essay.  Nested is the score of essays whose thresholds
+were found on others: what to expect of new ones.
+"""
+
+import argparse
+import os
+from typing import Any
+
+from podium.cli import arguments
+from podium.errors import UsageError
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's arguments."""
+    parser.add_argument("solution", help="the truth: .csv, .csv.gz, .parquet or a URL")
+    parser.add_argument("predictions", help="the candidates, likewise; - for standard input")
+    arguments.add_parameters(parser)
+    parser.add_argument(
+        "--folds", type=arguments.positive, default=5, metavar="N", help="of the nested score (default: 5)"
+    )
+    parser.add_argument("--seed", type=arguments.natural, default=0, help="of the random numbers (default: 0)")
+    parser.add_argument("--out", metavar="CSV", help="write the thresholds, a row per type")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Tune, print, write."""
+    inputs = [os.path.realpath(path) for path in (options.solution, options.predictions)]
+    if options.out is not None and os.path.realpath(options.out) in inputs:
+        raise UsageError(f"cannot write {options.out}: it is another file of this command")
+
+    from podium import hosted, scoring, tuning
+    from podium.cli import console
+    from podium.files import write_table
+
+    metric = hosted.load("unified")
+    parameters = hosted.parse_parameters(metric, options.set)
+    solution = scoring.prepare(metric, scoring.read_solution(metric, options.solution, parameters), parameters)
+    candidates = scoring.read_submission(metric, options.predictions, parameters)
+    tuned = tuning.tune(solution.prepared[scoring.ALL], candidates, options.folds, options.seed)
+    notices = [*solution.notices, *tuned.notices]
+    if options.json:
+        values = {name: getattr(tuned, name) for name in ("before", "searches", "comparison", "thresholds")}
+        console.print_json(values | {"signature": solution.signature, "warnings": notices})
+    else:
+        print_tables(tuned, notices, options)
+        print(f"\n{solution.signature}")
+    if options.out is not None:
+        write_table(tuned.thresholds, options.out)
+        if not options.json:
+            print(f"written to {options.out}")
+
+
+def print_tables(tuned: Any, notices: list[str], options: argparse.Namespace) -> None:
+    """Scores, tables, and the thresholds as Python; warnings first, on stderr."""
+    import sys
+
+    from podium.cli.console import print_table
+
+    for notice in notices:
+        print(f"warning: {notice}", file=sys.stderr)
+    sys.stderr.flush()
+    print(tuned)
+    print_table("Searches", tuned.searches)
+    print_table(f"Nested against before, {options.folds} folds, seed {options.seed}", tuned.comparison)
+    print_table("Thresholds", tuned.thresholds)
+    print("\nFor the notebook:\n")
+    for name, values in tuned.options.items():
+        print(f"{name.upper()} = {values}")

@@ -1,0 +1,77 @@
+"""How commands fail: with a message and an exit code, never with a traceback.
+
+====  ======================================================================
+code  meaning
+====  ======================================================================
+0     done
+1     a check found differences
+2     wrong usage or environment: a file that does not exist or cannot be written, a tool that is missing
+3     the submission is rejected; the participant can read why
+4     the solution, a parameter or the metric file is wrong: a host's matter
+====  ======================================================================
+"""
+
+import io
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Callable
+
+__all__ = ["Differences", "HostError", "SubmissionRejected", "ToolError", "UsageError", "run"]
+
+
+class ToolError(Exception):
+    """A failure whose text is all that the user needs to see."""
+
+    exit_code: int
+
+
+class Differences(ToolError):
+    """What was verified is not what was published."""
+
+    exit_code = 1
+
+
+class UsageError(ToolError):
+    """The command line asks for something that is not there, or the machine cannot do it."""
+
+    exit_code = 2
+
+
+class SubmissionRejected(ToolError):
+    """The participant's file is wrong."""
+
+    exit_code = 3
+
+
+class HostError(ToolError):
+    """The host's files, parameters or metric are wrong."""
+
+    exit_code = 4
+
+
+def run(work: Callable[[], None]) -> int:
+    """Do the work of a command; return its exit code.
+
+    Python warnings appear as one line each on stderr, and so does what went wrong.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as stderr has it: no name is unprintable
+    warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
+    try:
+        work()
+        sys.stdout.flush()
+    except ToolError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 128 + signal.SIGINT
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough; Python must not complain again while it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as problem:
+        print(f"error: {problem.strerror or problem}: {problem.filename}", file=sys.stderr)
+        return UsageError.exit_code
+    return 0

@@ -1,0 +1,261 @@
+"""Tables in and out: CSV (.gz) and Parquet, local paths, standard input ("-") and URLs; whole or not at all."""
+
+import csv
+import gzip
+import io
+import os
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from podium.errors import ToolError, UsageError
+
+__all__ = [
+    "alone_in",
+    "is_url",
+    "parse_table",
+    "read_bytes",
+    "read_table",
+    "read_text",
+    "write_atomically",
+    "write_table",
+]
+
+GZIP = b"\x1f\x8b"
+MOST_BYTES = 2**31  # of a compressed file, once it is expanded
+# As pyarrow reads decimals; from pandas 3 on so does its own reader, where the option is deprecated.
+EXACT: Any = {"float_precision": "round_trip"} if int(pd.__version__.partition(".")[0]) < 3 else {}
+MOST_BYTES = 2**31  # of a compressed file, once it is expanded
+
+
+def read_table(
+    path: str | os.PathLike[str], text_columns: Collection[str], error: type[ToolError]
+) -> pd.DataFrame:
+    """Read a table as a person would: what is written as text stays text.
+
+    Only an empty cell is missing ("NA" and "null" are text); a column named in `text_columns` is text even
+    if all of it looks like numbers ("0012" keeps its zeros); other columns become numbers where they can.
+
+    Parameters
+    ----------
+    path : a .csv, .csv.gz or .parquet file, a URL of one, or "-" for standard input
+    text_columns : names of columns that hold text; names that the file lacks are ignored
+    error : the exception to raise for a file that is no table
+
+    Raises
+    ------
+    UsageError
+        There is no such file, or it cannot be read.
+    """
+    return parse_table(read_bytes(path), str(path), text_columns, error)
+
+
+def is_url(path: str | os.PathLike[str]) -> bool:
+    """Whether a path names a protocol, such as s3://bucket/file.csv."""
+    return "://" in str(path)
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The content of a file, of a URL (by fsspec), or of standard input ("-").
+
+    Raises
+    ------
+    UsageError
+        It cannot be read: a fault of the machine or of the command, never of the content.
+    """
+    try:
+        if str(path) == "-":
+            return sys.stdin.buffer.read()
+        if not is_url(path):
+            return Path(path).read_bytes()
+        import fsspec
+
+        with fsspec.open(str(path), "rb") as file:
+            content: bytes = file.read()
+            return content
+    except OSError as problem:
+        raise UsageError(f"cannot read {path}: {problem.strerror or problem}") from None
+    except (ImportError, ValueError) as problem:  # a protocol that needs another package, or is none
+        raise UsageError(f"cannot read {path}: {problem}") from None
+    except Exception as problem:
+        if is_url(path):  # every client has exceptions of its own
+            raise UsageError(f"cannot read {path}: {type(problem).__name__}: {problem}") from None
+        raise
+
+
+def read_text(path: str | os.PathLike[str], error: type[ToolError], else_encoding: str | None = None) -> str:
+    """The text of a file that is no table, packed by gzip or not; raises as `read_table` does.
+
+    What is not UTF-8 is read in `else_encoding`, if there is one.
+    """
+    content = _unpacked(read_bytes(path), str(path), error)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        if else_encoding is not None:
+            return content.decode(else_encoding)
+        raise error(
+            f"{path}: expected UTF-8 text, found {problem.reason} at byte {problem.start + 1}"
+        ) from None
+
+
+def _unpacked(content: bytes, name: str, error: type[ToolError]) -> bytes:
+    if not content.startswith(GZIP):
+        return content
+    try:
+        expanded = gzip.GzipFile(fileobj=io.BytesIO(content)).read(MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as problem:
+        raise error(f"{name}: expected a file packed by gzip, found {problem}") from None
+    if len(expanded) > MOST_BYTES:
+        raise error(f"{name}: expected at most {MOST_BYTES >> 20:,} MB once expanded, found more")
+    return expanded
+
+
+def parse_table(
+    content: bytes, name: str, text_columns: Collection[str], error: type[ToolError]
+) -> pd.DataFrame:
+    """The table that the content of a file holds; parameters are those of `read_table`."""
+    if name.endswith(".parquet"):
+        return _read_parquet(content, name, error)
+    content = _unpacked(content, name, error)
+    frame = _read_with_pyarrow(content, text_columns)
+    if frame is None:
+        frame = _read_with_pandas(content, name, text_columns, error)
+    if len(frame.columns) == 1 and ";" in str(frame.columns[0]):
+        raise error(f"{name}: expected commas between the columns, found semicolons")
+    return frame
+
+
+def _read_parquet(content: bytes, name: str, error: type[ToolError]) -> pd.DataFrame:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        frame: pd.DataFrame = pyarrow.parquet.read_table(io.BytesIO(content)).to_pandas()
+    except (pyarrow.ArrowException, OSError, ValueError) as problem:
+        raise error(f"{name} is not a Parquet table: {' '.join(str(problem).split())}") from None
+    return frame
+
+
+def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.DataFrame | None:
+    """The table, or None where the file is not plain: pandas then decides."""
+    try:
+        import pyarrow
+        import pyarrow.csv as arrow_csv
+    except ImportError:  # on another platform
+        return None
+
+    types = dict.fromkeys(text_columns, pyarrow.string())
+    while True:
+        try:
+            table = arrow_csv.read_csv(
+                pyarrow.BufferReader(content),
+                parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
+                convert_options=arrow_csv.ConvertOptions(
+                    column_types=types,
+                    null_values=[""],
+                    strings_can_be_null=True,
+                ),
+            )
+        except (pyarrow.ArrowException, OSError):
+            return None
+        # What is not UTF-8, pyarrow takes for bytes, and it lets names repeat; pandas rejects and numbers them.
+        if any(map(pyarrow.types.is_binary, table.schema.types)):
+            return None
+        if len(set(table.column_names)) < len(table.column_names):
+            return None
+        # pyarrow takes text like 2024-01-23 for dates, pandas does not.
+        dates = [field.name for field in table.schema if pyarrow.types.is_temporal(field.type)]
+        if not dates:
+            frame: pd.DataFrame = table.to_pandas()
+            return frame
+        types |= dict.fromkeys(dates, pyarrow.string())
+
+
+def _read_with_pandas(
+    content: bytes, name: str, text_columns: Collection[str], error: type[ToolError]
+) -> pd.DataFrame:
+    try:
+        frame: pd.DataFrame = pd.read_csv(
+            io.BytesIO(content),
+            dtype=dict.fromkeys(text_columns, str),
+            keep_default_na=False,
+            na_values=[""],
+            low_memory=False,
+            **EXACT,
+        )
+    except UnicodeDecodeError as problem:
+        raise error(f"{name} is not UTF-8 text: {problem}") from None
+    except (ValueError, EOFError, OSError, csv.Error) as problem:
+        raise error(f"{name} is not a CSV table: {' '.join(str(problem).split())}") from None
+    if not isinstance(frame.index, pd.RangeIndex):
+        raise error(f"{name} is not a CSV table: its rows have more fields than its header")
+    return frame
+
+
+def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Write a .csv, .csv.gz or .parquet file, all of it or nothing; the same table gives the same bytes."""
+
+    def write(part: Path) -> None:
+        if part.suffix == ".parquet":
+            table.to_parquet(part, index=False)
+        else:
+            compression: Any = {"method": "gzip", "mtime": 0} if part.suffix == ".gz" else None
+            table.to_csv(part, index=False, lineterminator="\n", compression=compression)
+
+    write_atomically(path, write)
+
+
+def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], Any]) -> None:
+    """Let `write` fill a file and move it to `path` only when complete, so that no half file is ever seen.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be written.
+    """
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # The real suffix stays: pandas chooses compression by it.
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix="".join(path.suffixes[-2:]))
+        os.close(handle)
+        part = Path(name)
+        try:
+            write(part)
+            part.chmod(0o644)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as problem:
+        raise UsageError(f"cannot write {path}: {problem.strerror or problem}") from None
+
+
+@contextmanager
+def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Refuse a second run on a folder, which is made; the system forgets the lock of a process that died.
+
+    Raises
+    ------
+    UsageError
+    """
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    with (Path(folder) / ".lock").open("a") as lock:
+        try:
+            if os.name == "nt":
+                import msvcrt
+
+                msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+            else:
+                import fcntl
+
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(f"another run is at work in {folder}") from None
+        yield

@@ -1,0 +1,243 @@
+"""Find, load and call a hosted file; the contract by which one offers its parts.
+
+A **hosted file** is one Python file, uploaded to Kaggle as it is.  It imports numpy, pandas and what its page
+in docs/ names, reads frames, never files, and only scores.  The contract has two parts.
+
+Score
+-----
+``score(solution, submission, row_id_column_name, **parameters) -> float``
+    Two frames and the name of the row id; further parameters with annotations and official defaults.  This is
+    all that a hosted file must have: with it alone it is scored, ranked and checked.
+``NAME``, ``__version__``
+    By its name a file's companion is found (`podium.companions`); both stand in every signature.
+``ParticipantVisibleError``, ``HostVisibleError``
+    The submission's faults, and the solution's or a parameter's.  Tools know them by these names.
+``higher_is_better(**parameters) -> bool``
+    Without it, higher is better.
+``COMPLETE_SUBMISSION = True``
+    The host switches on Kaggle's “pass complete submission”: `score` gets the whole submission for the Public
+    and for the Private part.  Without it, the submission has the rows of the solution, and `score` gets the
+    part's.
+
+Statistics
+----------
+``prepare(solution, row_id_column_name, **parameters)``
+    A solution checked and digested once, for many submissions: a frozen dataclass with
+
+    ``items``           list of str: the n units that are resampled (essays, claims, events, documents), sorted
+    ``item_of_row``     (rows,) int: the item of each row of the solution
+    ``labels``          list of (attribute, value): the g groups; without any, one: ("(all)", "(all)")
+    ``groups``          (attributes, n) int: of each item its group by each attribute, as index into ``labels``
+    ``statistics(submission)``   (n, k) float: one array of numbers per item, whose sums decide everything
+    ``measure_names``   list of str: the m measures, "score" first; that of a group is "attribute = value"
+    ``measures(sums)``  (..., m) float, from sums of the statistics over each group, (..., g, k); NaN where
+                        undefined
+
+    ``statistics`` looks at nothing of ``labels`` and ``groups``, and ``measures`` at nothing of the solution
+    but ``labels``: so `podium.statistics` can take some of the items by replacing ``items``, ``groups`` and
+    ``labels``.  To the last bit, ``score()`` is the first measure of the sums of the items added one after
+    the other, in their order.
+``MEASURE_PARAMETERS``
+    Names of parameters of `score` on which the statistics do not depend, only groups and measures: ranking
+    again with others needs no submission.
+``progress = None``
+    A tool may set it to a function, which scoring then calls with the work done and all work, as numbers.
+"""
+
+import functools
+import importlib.util
+import inspect
+import math
+import sys
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from podium.errors import HostError, SubmissionRejected, UsageError
+
+__all__ = [
+    "FILES",
+    "Metric",
+    "column_names",
+    "defaults",
+    "errors_explained",
+    "find",
+    "higher_is_better",
+    "load",
+    "module",
+    "parse_parameters",
+    "signature",
+]
+
+Metric = types.ModuleType
+
+FILES = {
+    "unified": "metric.py",
+    "scifact": "metrics/scifact.py",
+    "trec_is": "metrics/trec_is.py",
+    "markup_consistency": "metrics/markup_consistency.py",
+    "readable": "metrics/readable.py",
+}
+
+# In the wheel the hosted files are data of the package; in a clone they are beside it.
+_IN_WHEEL = Path(__file__).with_name("_hosted")
+_FOLDER = _IN_WHEEL if _IN_WHEEL.is_dir() else Path(__file__).parent.parent
+
+
+def find(metric: str | Path) -> Path:
+    """The file of a metric, by its name among `FILES` or its path.
+
+    Raises
+    ------
+    UsageError
+        There is neither.
+    """
+    path = _FOLDER / FILES[str(metric)] if str(metric) in FILES else Path(metric)
+    if not path.is_file():
+        raise UsageError(f"there is no metric {metric}: expected a Python file, or one of {', '.join(FILES)}")
+    return path
+
+
+@functools.cache
+def module(name: str) -> types.ModuleType:
+    """One of the project's own files as a module: "boost", or a name of `FILES`."""
+    return _load(_FOLDER / FILES.get(name, f"{name}.py"), f"podium_{name}")
+
+
+def load(metric: str | Path) -> Metric:
+    """Load a hosted file, by name or path, as a module.
+
+    Raises
+    ------
+    UsageError
+        There is no such file or it defines no `score`.
+    HostError
+        It fails while it is loaded.
+    """
+    if str(metric) in FILES:
+        return module(str(metric))
+    path = find(metric)
+    try:
+        loaded = _load(path, f"podium_hosted_{path.stem}")
+    except UsageError:
+        raise
+    except (Exception, SystemExit) as problem:
+        raise HostError(f"{path} cannot be loaded: {_described(problem)}") from problem
+    if not callable(getattr(loaded, "score", None)):
+        raise UsageError(f"{path} is not a metric file: it defines no score()")
+    return loaded
+
+
+def _load(path: Path, name: str) -> types.ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} is not a Python file")
+    loaded = importlib.util.module_from_spec(spec)
+    sys.modules[name] = loaded  # dataclasses and pickle look a class's module up by its name
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def higher_is_better(metric: Metric, parameters: Mapping[str, Any]) -> bool:
+    """Whether a higher score is better, for these parameters."""
+    return bool(metric.higher_is_better(**parameters)) if hasattr(metric, "higher_is_better") else True
+
+
+def defaults(metric: Metric) -> dict[str, Any]:
+    """The official parameters of a metric: those of `score` after the first three."""
+    parameters = list(inspect.signature(metric.score).parameters.values())[3:]
+    return {parameter.name: parameter.default for parameter in parameters}
+
+
+def signature(metric: Metric, parameters: Mapping[str, Any]) -> str:
+    """The metric's name and version and every parameter, as ``name:value`` joined by ``|``."""
+    values = {name: parameters.get(name, default) for name, default in defaults(metric).items()}
+    annotations = inspect.signature(metric.score).parameters
+    parts = {
+        "metric": getattr(metric, "NAME", Path(str(metric.__file__)).stem),
+        "version": getattr(metric, "__version__", "?"),
+        # 1 and 1.0 are the same parameter.
+        **{name: float(v) if annotations[name].annotation is float else v for name, v in values.items()},
+    }
+    return "|".join(f"{name}:{value}" for name, value in parts.items())
+
+
+def parse_parameters(metric: Metric, assignments: list[str]) -> dict[str, Any]:
+    """The keyword arguments that a list of ``NAME=VALUE`` gives, converted as `score` annotates them.
+
+    Raises
+    ------
+    UsageError
+        An assignment has no "=" or is repeated.
+    HostError
+        `score` has no such parameter, or the value does not fit it.
+    """
+    accepted = list(inspect.signature(metric.score).parameters)[2:]
+    values: dict[str, Any] = {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if not equals:
+            raise UsageError(f"--set {assignment}: expected NAME=VALUE")
+        if name in values:
+            raise UsageError(f"--set {name} is given twice")
+        if name not in accepted:
+            raise HostError(f"the metric has no parameter {name}; it has {', '.join(accepted)}")
+        annotation = inspect.signature(metric.score).parameters[name].annotation
+        try:
+            values[name] = _convert(text, annotation)
+        except ValueError as problem:
+            raise HostError(f"{name} is {text!r}: {problem}") from None
+    return values
+
+
+def _convert(text: str, annotation: Any) -> Any:
+    options = [option for option in typing.get_args(annotation) if option is not type(None)]
+    if options:  # Optional[…]: the text none means None
+        return None if text.lower() == "none" else _convert(text, options[0])
+    if annotation is bool:
+        words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+        if text.lower() not in words:
+            raise ValueError("expected true or false")
+        return words[text.lower()]
+    if annotation in (int, float):
+        try:
+            number = annotation(text)
+        except ValueError:
+            raise ValueError(f"expected {'a whole number' if annotation is int else 'a number'}") from None
+        if math.isnan(number):
+            raise ValueError("expected a number")
+        return number
+    return text
+
+
+def column_names(metric: Metric, parameters: Mapping[str, Any]) -> set[str]:
+    """Columns named by the metric's parameters, at their defaults where not given: they hold text."""
+    names: set[str] = set()
+    for name, default in {"row_id_column_name": None, **defaults(metric)}.items():
+        value = parameters.get(name, default)
+        if isinstance(value, str) and name.endswith("_column_name"):
+            names.add(value)
+        elif isinstance(value, str) and name.endswith("_column_names"):
+            names |= {part.strip() for part in value.split(",") if part.strip()}
+    return names
+
+
+@contextmanager
+def errors_explained() -> Iterator[None]:
+    """Turn what a metric raises into `SubmissionRejected` or `HostError`, by the name of its class."""
+    try:
+        yield
+    except Exception as problem:
+        name = type(problem).__name__
+        if name == "ParticipantVisibleError":
+            raise SubmissionRejected(str(problem)) from problem
+        if name == "HostVisibleError":
+            raise HostError(str(problem)) from problem
+        raise HostError(f"the metric raised an unexpected error: {_described(problem)}") from problem
+
+
+def _described(problem: BaseException) -> str:
+    return f"{type(problem).__name__}: {' '.join(str(problem).split())}"

@@ -1,0 +1,339 @@
+"""A submission scored with a hosted file: on the whole solution, and on its Public and Private parts."""
+
+import functools
+import html
+import math
+import re
+import tempfile
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium import companions, hosted, statistics
+from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
+from podium.files import parse_table, read_table
+from podium.hosted import Metric
+
+__all__ = [
+    "ALL",
+    "PARTS",
+    "USAGE",
+    "Evaluation",
+    "Solution",
+    "add_side",
+    "evaluate",
+    "items_of",
+    "only",
+    "parse_submission",
+    "prepare",
+    "read_solution",
+    "read_submission",
+    "rows_of_parts",
+    "scores_of",
+]
+
+USAGE = "Usage"
+ALL = "All"
+PARTS = ("Public", "Private")
+IGNORED = "Ignored"
+ROWS_SHOWN = 20  # of a table in a notebook
+
+Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A solution, as a whole and part by part, ready to score submissions against.
+
+    Attributes
+    ----------
+    metric : the hosted file's module
+    arguments : dict, the keyword arguments of its `score`, with ``row_id_column_name``
+    frame : DataFrame, without ``Usage``
+    rows : dict of part to (rows,) bool
+    prepared : dict of part to what the metric's `prepare` made of it; empty where it has none
+    items : dict of part to (n,) bool, among those of "All"; empty likewise
+    notices : list of str, what was to be said of the solution
+    """
+
+    metric: Metric
+    arguments: dict[str, Any]
+    frame: pd.DataFrame
+    rows: dict[str, Bools]
+    prepared: dict[str, Any]
+    items: dict[str, Bools]
+    notices: list[str]
+
+    @property
+    def signature(self) -> str:
+        """The metric's name and version and every parameter."""
+        return hosted.signature(self.metric, self.arguments)
+
+    @property
+    def deciding(self) -> str:
+        """The part that decides the final ranking: Private where there is one."""
+        return PARTS[1] if PARTS[1] in self.rows else ALL
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """What became of one submission.
+
+    Attributes
+    ----------
+    solution : Solution
+    submission : DataFrame
+    scores : dict of part to float
+    statistics : (n, k) float, of the items of "All"; None where the metric offers none
+    """
+
+    solution: Solution
+    submission: pd.DataFrame
+    scores: dict[str, float]
+    statistics: Floats | None
+
+    @property
+    def score(self) -> float:
+        """The score against the whole solution."""
+        return self.scores[ALL]
+
+    @property
+    def prepared(self) -> Any:
+        """What the metric's `prepare` made of the whole solution."""
+        return self.solution.prepared[ALL]
+
+    @property
+    def signature(self) -> str:
+        """The metric's name and version and every parameter, to print beside the score."""
+        return self.solution.signature
+
+    @functools.cached_property
+    def measures(self) -> dict[str, float]:
+        """The measures by name, "score" first."""
+        if self.statistics is None:
+            return {"score": self.score}
+        return statistics.measures(self.prepared, self.statistics)
+
+    @property
+    def loggable(self) -> dict[str, float]:
+        """The defined measures under names that loggers take (letters, digits and "_", "-", ".", "/", " ")."""
+        named = {re.sub(r"[^\w\-./ ]", "_", name): value for name, value in self.measures.items()}
+        return {name: value for name, value in named.items() if not math.isnan(value)}
+
+    def __repr__(self) -> str:
+        tables = [f"{title}\n{table.head(ROWS_SHOWN)}" for title, table in self._tables.items()]
+        return "\n\n".join([self._scores, *tables, self.signature])
+
+    def _repr_html_(self) -> str:
+        tables = [
+            f"<h4>{html.escape(title)}</h4>{table.head(ROWS_SHOWN).to_html(index=False, border=0)}"
+            for title, table in self._tables.items()
+        ]
+        return f"<pre>{self._scores}</pre>{''.join(tables)}<small>{html.escape(self.signature)}</small>"
+
+    @property
+    def _scores(self) -> str:
+        return "\n".join(
+            f"{'Score' if part == ALL else part:<8} {value:.6f}" for part, value in self.scores.items()
+        )
+
+    @property
+    def _tables(self) -> dict[str, pd.DataFrame]:
+        return getattr(self.explanation, "tables", {})
+
+    @functools.cached_property
+    def explanation(self) -> Any:
+        """What the metric's companion tells (`podium.companions`); an empty object where it has none."""
+        explain = getattr(companions.of(self.solution.metric), "explain", None)
+        if self.statistics is None or explain is None:
+            return object()
+        return explain(self.solution.metric, self.prepared, self.submission, self.statistics)
+
+
+def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
+    """Columns that hold text, whatever they look like."""
+    return hosted.column_names(metric, parameters) | set(getattr(companions.of(metric), "TEXT_COLUMNS", ()))
+
+
+def read_solution(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
+    """Read a solution: a table, or an official file by the metric's companion."""
+    return _read(metric, "read_solution", path, parameters, HostError)
+
+
+def read_submission(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
+    """Read a submission: a table, or an official file by the metric's companion."""
+    return _without_side(metric, _read(metric, "read_submission", path, parameters, SubmissionRejected))
+
+
+def parse_submission(metric: Metric, content: bytes, name: str, parameters: dict[str, Any]) -> pd.DataFrame:
+    """The submission that the content of a file holds: what was read is what is hashed and scored."""
+    read = getattr(companions.of(metric), "read_submission", None)
+    if _is_table(name) or read is None:
+        table = parse_table(content, name, text_columns(metric, parameters), SubmissionRejected)
+        return _without_side(metric, table)
+    with tempfile.TemporaryDirectory() as folder:  # official readers take paths
+        path = Path(folder) / Path(name).name
+        path.write_bytes(content)
+        try:
+            frame: pd.DataFrame = read(path)
+        except ToolError as problem:
+            raise type(problem)(str(problem).replace(str(path), name)) from None
+    return frame
+
+
+def _without_side(metric: Metric, submission: pd.DataFrame) -> pd.DataFrame:
+    """Without the columns that only the host may write."""
+    side = getattr(companions.of(metric), "SIDE_COLUMNS", ())
+    return submission.drop(columns=list(side), errors="ignore")
+
+
+def add_side(solution: Solution, submission: pd.DataFrame, path: str | Path) -> pd.DataFrame:
+    """The submission with the columns that only the host may write, from a table of his.
+
+    Raises
+    ------
+    UsageError
+        The metric's companion knows no such columns.
+    HostError
+        The table is not what it should be.
+    """
+    companion: Any = companions.of(solution.metric)
+    if not hasattr(companion, "add_side"):
+        raise UsageError(f"{path}: this metric takes no file beside a submission")
+    side = read_table(path, text_columns(solution.metric, solution.arguments), HostError)
+    frame: pd.DataFrame = companion.add_side(submission, side, solution.arguments["row_id_column_name"])
+    return frame
+
+
+def _is_table(path: str | Path) -> bool:
+    return str(path) == "-" or str(path).endswith((".csv", ".csv.gz", ".parquet"))
+
+
+def _read(
+    metric: Metric, reader: str, path: str | Path, parameters: dict[str, Any], error: type[ToolError]
+) -> pd.DataFrame:
+    read = getattr(companions.of(metric), reader, None)
+    if _is_table(path) or read is None:
+        return read_table(path, text_columns(metric, parameters), error)
+    if not Path(path).exists():
+        raise UsageError(f"cannot read {path}: No such file or directory")
+    frame: pd.DataFrame = read(Path(path))
+    return frame
+
+
+def prepare(metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any]) -> Solution:
+    """Prepare a solution and its parts, to score many submissions.
+
+    Parameters
+    ----------
+    metric : a module as `podium.hosted.load` returns it
+    solution : DataFrame
+        Kaggle removes its column ``Usage`` before it calls the metric, and so does this.
+    parameters : keyword arguments for `score`
+        Without ``row_id_column_name``, the first column of the solution is the row id.
+
+    Raises
+    ------
+    HostError
+        Also where ``Usage`` splits an item, such as an essay, into several parts.
+    """
+    if not len(solution.columns):
+        raise HostError("the solution has no columns")
+    arguments = {"row_id_column_name": str(solution.columns[0])} | parameters
+    rows = rows_of_parts(solution)
+    frame = solution.drop(columns=USAGE, errors="ignore")
+    prepared: dict[str, Any] = {}
+    items: dict[str, Bools] = {}
+    notices: list[str] = []
+    if hasattr(metric, "prepare"):
+        with hosted.errors_explained(), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            everything = metric.prepare(frame[rows[ALL]], **arguments)
+        notices = [str(warning.message) for warning in caught]
+        for part, of_part in rows.items():
+            items[part] = items_of(everything, of_part[rows[ALL]], part)
+            prepared[part] = everything if items[part].all() else statistics.part(everything, items[part])
+    return Solution(metric, arguments, frame, rows, prepared, items, notices)
+
+
+def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
+    """Which rows make up which part: under "All" every one but the ignored, then the parts that there are."""
+    if USAGE not in solution:
+        return {ALL: np.ones(len(solution), dtype=bool)}
+    codes, values = pd.factorize(solution[USAGE])
+    names = np.array([*values, "missing"], dtype=object)  # code -1 is the last
+    unknown = ~np.isin(names, [*PARTS, IGNORED])[codes]
+    if unknown.any():
+        row = int(unknown.argmax())
+        raise HostError(
+            f"{USAGE}: expected {', '.join(PARTS)} or {IGNORED}, found {names[codes[row]]!r} in row number "
+            f"{row + 1} of the solution"
+        )
+    parts = {part: (names == part)[codes] for part in PARTS}
+    return {ALL: (names != IGNORED)[codes]} | {part: rows for part, rows in parts.items() if rows.any()}
+
+
+def items_of(prepared: Any, rows: Bools, part: str) -> Bools:
+    """The items whose rows make up a part, (n,) bool."""
+    number = np.bincount(prepared.item_of_row, rows, minlength=len(prepared.items))
+    split = (number > 0) & (number < np.bincount(prepared.item_of_row, minlength=len(prepared.items)))
+    if split.any():
+        first = prepared.items[int(split.argmax())]
+        raise HostError(
+            f"{USAGE}: expected one value for all rows of an item, found {part} in some rows only of "
+            f"{int(split.sum()):,}, such as {first!r}"
+        )
+    return number > 0
+
+
+def only(metric: Metric, solution: pd.DataFrame, prepared: Solution, kept: Bools) -> Solution:
+    """What `prepare` makes of some of the items, (n,) bool among those of "All", from the same frame."""
+    rows = prepared.rows[ALL].copy()
+    rows[rows] = kept[prepared.prepared[ALL].item_of_row]
+    return prepare(metric, solution[rows], prepared.arguments)
+
+
+def evaluate(solution: Solution, submission: pd.DataFrame) -> Evaluation:
+    """Score a submission against every part.
+
+    Raises
+    ------
+    SubmissionRejected, HostError
+    """
+    with hosted.errors_explained():
+        if solution.prepared:
+            numbers = solution.prepared[ALL].statistics(answers_to(solution, submission, ALL))
+            return Evaluation(solution, submission, scores_of(solution, numbers), numbers)
+        scores = {}
+        for part, rows in solution.rows.items():
+            frames = (solution.frame[rows].copy(), answers_to(solution, submission, part).copy())
+            scores[part] = float(solution.metric.score(*frames, **solution.arguments))
+        return Evaluation(solution, submission, scores, None)
+
+
+def answers_to(solution: Solution, submission: pd.DataFrame, part: str) -> pd.DataFrame:
+    """What the metric gets of a submission: as on Kaggle the rows of the part, or all where it wants them.
+
+    Rows that answer nothing in the solution stay, for the metric to say so.
+    """
+    row_id, rows = solution.arguments["row_id_column_name"], solution.rows[part]
+    complete = getattr(solution.metric, "COMPLETE_SUBMISSION", False)
+    if complete or rows.all() or not (row_id in submission and row_id in solution.frame):
+        return submission
+    others = set(solution.frame.loc[~rows, row_id].astype(str))
+    answers: pd.DataFrame = submission[~submission[row_id].astype(str).isin(others)]
+    return answers
+
+
+def scores_of(solution: Solution, numbers: Floats) -> dict[str, float]:
+    """The score of each part, from the statistics of the items of "All"."""
+    return {
+        part: statistics.measures(prepared, numbers[solution.items[part]])["score"]
+        for part, prepared in solution.prepared.items()
+    }

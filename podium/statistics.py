@@ -1,0 +1,459 @@
+"""How sure a score is: resampling, swapping, intervals and p-values from sufficient statistics, for any metric.
+
+A metric that follows the contract of `podium.hosted` gives of a submission one array of numbers per item
+(essay, claim, event, document), and measures of their sums.  So a bootstrap draw is a weighted sum, two
+submissions that swap their answers to some items are a sum of differences, and the Public part is a sum over
+its items.
+
+Every function takes ``prepared``, what the metric's ``prepare`` made of a solution, and ``statistics``, (n, k).
+"""
+
+import dataclasses
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+__all__ = [
+    "LEVEL",
+    "RESAMPLES",
+    "compare",
+    "draw",
+    "gains_by_item",
+    "interval",
+    "interval_notes",
+    "intervals",
+    "measures",
+    "part",
+    "rank_sets",
+    "resample",
+    "resampler",
+    "sums",
+    "swap",
+]
+
+LEVEL = 0.95
+RESAMPLES = 1000
+CELLS_AT_ONCE = 2**24  # 128 MB of floats
+# Sums in another order differ by so much; where no swap changes anything, all of them count.
+ROUNDING = 1e-12
+MOST_STEPS = 10  # of the step-down
+STEPS_UP_TO = 500  # competitors; of more, steps change next to nothing
+FEW = 10  # items, of which an interval promises too much
+SHARES = 200  # of the variance of scores of groups that may be noise
+UNKNOWN = 100.0
+FAR_OFF = 10.0  # standard errors
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+def sums(statistics: Floats, groups: npt.NDArray[np.int64]) -> Floats:
+    """Sums over each group of items, (g, k), added one after the other in the order of the items.
+
+    Examples
+    --------
+    >>> sums(np.array([[1.0], [2], [4]]), np.array([[0, 1, 0], [2, 2, 2]])).tolist()
+    [[5.0], [2.0], [7.0]]
+    """
+    number = int(groups.max()) + 1
+    columns = [
+        sum(np.bincount(members, column, minlength=number) for members in groups) for column in statistics.T
+    ]
+    return np.stack(columns, axis=-1)
+
+
+def measures(prepared: Any, statistics: Floats) -> dict[str, float]:
+    """The measures of a submission by name, "score" first; NaN where undefined."""
+    values = prepared.measures(sums(statistics, prepared.groups))
+    return dict(zip(prepared.measure_names, values.tolist()))
+
+
+def part(prepared: Any, kept: Bools) -> Any:
+    """What the metric's ``prepare`` would make of some of the items, (n,) bool."""
+    occurring, groups = np.unique(prepared.groups[:, kept], return_inverse=True)
+    return dataclasses.replace(
+        prepared,
+        items=[item for item, keep in zip(prepared.items, kept.tolist()) if keep],
+        labels=[prepared.labels[group] for group in occurring.tolist()],
+        groups=groups.reshape(len(prepared.groups), -1),
+    )
+
+
+def draw(items: int, resamples: int, seed: int) -> npt.NDArray[np.uint16]:
+    """How often each item occurs in each bootstrap draw of as many items, with replacement.
+
+    Parameters
+    ----------
+    items, resamples : int, above 0
+    seed : int, at least 0
+
+    Returns
+    -------
+    (resamples, items) uint16
+        Every row sums to `items`.  The first rows are the same for any number of resamples.
+
+    Examples
+    --------
+    >>> draw(4, 2, seed=0).sum(axis=1).tolist()
+    [4, 4]
+    """
+    random = np.random.default_rng(seed)
+    weights = np.empty((resamples, items), dtype=np.uint16)
+    for row in weights:
+        row[:] = np.bincount(random.integers(items, size=items), minlength=items)
+    return weights
+
+
+def resample(prepared: Any, statistics: Floats, weights: npt.NDArray[Any]) -> Floats:
+    """The measures, (r, m), if item i occurred ``weights[r, i]`` times, (r, n)."""
+    samples: Floats = prepared.measures(_weighted_sums(weights, prepared.groups)(statistics))
+    return samples
+
+
+def resampler(prepared: Any, weights: npt.NDArray[Any]) -> Callable[[Floats], tuple[Floats, Floats]]:
+    """A function from the statistics of a submission, (n, k), to what draws, (r, n), tell of its measures.
+
+    What depends on the draws alone is done once, for many submissions.
+
+    Returns
+    -------
+    function
+        It returns the measures on each draw, (r, m), and scores, (r,), that the whole population may have.
+        The second differ from the first ones where groups are compared, as by a softmin.  There a score is
+        biased: of several groups the one that happens to be drawn worst counts most, in the sample and once
+        more in each draw of it.  See `_plausible`.
+    """
+    sums_of_draws = _weighted_sums(weights, prepared.groups)
+    group_of = [
+        [prepared.measure_names.index(name), number]
+        for number, (attribute, value) in enumerate(prepared.labels)
+        if (name := f"{attribute} = {value}") in prepared.measure_names
+    ]
+    is_grouped = len(group_of) == len(prepared.labels) > 1
+
+    def of_draws(statistics: Floats) -> tuple[Floats, Floats]:
+        with_sizes = np.concatenate([statistics, np.ones((len(statistics), 1))], axis=1)
+        of_draw = sums_of_draws(with_sizes)
+        samples: Floats = prepared.measures(of_draw[..., :-1])
+        if not is_grouped:
+            return samples, samples[:, 0]
+        observed = sums(with_sizes, prepared.groups)
+        columns = [column for column, _ in group_of]
+        scores: Floats = prepared.measures(observed[..., :-1])[columns]
+        return samples, prepared.measures(_plausible(prepared, observed, of_draw, scores, samples[:, columns]))[
+            :, 0
+        ]
+
+    return of_draws
+
+
+def _plausible(prepared: Any, observed: Floats, of_draw: Floats, scores: Floats, samples: Floats) -> Floats:
+    """Sums of the statistics over each group, (r, g, k), as the whole population may have them.
+
+    For each attribute the scores of its groups are taken for normal, s_g ~ N(θ_g, σ_g²), σ_g from the draws,
+    around true ones that differ, θ_g ~ N(μ, ω²).  How much they differ is unknown; ω is drawn from what the
+    scores tell of it, and μ and θ_g given ω.  The draws' noise is scaled to the posterior variances, and what
+    holds for scores is done to means of statistics, of which scores are almost linear.
+
+    Before any score is known, B = σ²/(σ² + ω²) has a density B^-1.5·(1 - B)^-0.9: large ω are all alike, and
+    that groups are equal is likely.  As likely as not, one of the groups, any of them, is far off: its ω² is
+    larger by (10·σ)².  These numbers were chosen by the coverage of the intervals (benchmarks/coverage.py), of
+    equal groups and of one far below the others.
+
+    Parameters
+    ----------
+    observed, of_draw : (g, k + 1), (r, g, k + 1), sums of the statistics and sizes of the groups
+    scores, samples : (g,), (r, g), scores of the groups, observed and on the draws
+    """
+    random = np.random.default_rng(len(of_draw))
+    means = observed[:, :-1] / observed[:, -1:]
+    sizes = of_draw[..., -1:]
+    noise = np.where(sizes > 0, of_draw[..., :-1] / np.maximum(sizes, 1) - means, 0.0)
+    plausible = np.empty_like(noise)
+    attributes = [attribute for attribute, _ in prepared.labels]
+    share = (np.arange(SHARES) + 0.5) / SHARES
+    for attribute in dict.fromkeys(attributes):
+        of = np.flatnonzero([attribute == other for other in attributes])
+        score, variance = scores[of], np.nanvar(samples[:, of], axis=0)
+        known = np.isfinite(score) & (variance > 0)
+        if not known.any():
+            plausible[:, of] = means[of] + noise[:, of]
+            continue
+        # A group that tells nothing of itself is like the others.
+        score = np.where(known, score, score[known].mean())
+        variance = np.where(known, variance, variance[known].max() * UNKNOWN)
+        alone = np.concatenate([np.zeros((1, len(of))), np.eye(len(of))])[:, np.newaxis] * FAR_OFF**2
+        typical = len(variance) / np.sum(1 / variance)
+        # (models, shares, groups), then (models · shares, groups)
+        differing = (typical * ((1 - share) / share)[:, np.newaxis] + typical * alone).reshape(-1, len(of))
+        precision = 1 / (variance + differing)
+        total = precision.sum(axis=1)
+        centre = (precision * score).sum(axis=1) / total
+        misfit = (precision * (score - centre[:, np.newaxis]) ** 2).sum(axis=1)
+        log_density = (np.log(precision).sum(axis=1) - misfit - np.log(total)) / 2
+        log_density += np.tile(-1.5 * np.log(share) - 0.9 * np.log(1 - share), len(alone))
+        log_density[SHARES:] -= np.log(len(of))
+        cumulated = np.cumsum(np.exp(log_density - log_density.max()))
+        place = (np.arange(len(noise)) + 0.5) / len(noise) * cumulated[-1]
+        chosen = random.permutation(np.searchsorted(cumulated, place))
+
+        kept = differing[chosen] / (variance + differing[chosen])
+        weight = precision[chosen] / total[chosen, np.newaxis]
+        # The noise of μ is that of another draw, with what the groups themselves differ by.
+        widened = weight * np.sqrt(1 + differing[chosen] / variance)
+        others = noise[random.permutation(len(noise))][:, of]
+        common = np.einsum("rg,gk->rk", weight, means[of]) + np.einsum("rg,rgk->rk", widened, others)
+        kept = kept[..., np.newaxis]
+        plausible[:, of] = kept * means[of] + (1 - kept) * common[:, np.newaxis] + np.sqrt(kept) * noise[:, of]
+    if (observed >= 0).all():
+        plausible = np.maximum(plausible, 0)
+    return plausible * observed[:, -1:]
+
+
+def swap(prepared: Any, mine: Floats, theirs: Floats, swapped: npt.NDArray[Any]) -> tuple[Floats, Floats]:
+    """The measures, (r, m) each, of two submissions that swap their answers where ``swapped``, (r, n), is 1."""
+    moved = _weighted_sums(swapped, prepared.groups)(theirs - mine)
+    return (
+        prepared.measures(sums(mine, prepared.groups) + moved),
+        prepared.measures(sums(theirs, prepared.groups) - moved),
+    )
+
+
+def gains_by_item(prepared: Any, mine: Floats, theirs: Floats) -> Floats:
+    """By how much each item's answers of mine alone would raise their score, (n,)."""
+    before = sums(theirs, prepared.groups)
+    after = np.repeat(before[np.newaxis], len(mine), axis=0)
+    items = np.arange(len(mine))
+    for members in prepared.groups:
+        after[items, members] += mine - theirs
+    gains: Floats = prepared.measures(after)[:, 0] - prepared.measures(before)[0]
+    return gains
+
+
+def _weighted_sums(weights: npt.NDArray[Any], groups: npt.NDArray[np.int64]) -> Callable[[Floats], Floats]:
+    """From (n, k) statistics to their weighted sums over the items of each group, (r, g, k).
+
+    Items of the same groups, by all attributes, make one cell; a group is a sum of cells.
+    """
+    cells, cell = np.unique(groups, axis=1, return_inverse=True)
+    order = np.argsort(cell.ravel(), kind="stable")
+    bounds = np.searchsorted(cell.ravel()[order], np.arange(cells.shape[1] + 1)).tolist()
+    arranged = weights.take(order, axis=1)
+    if arranged.size <= CELLS_AT_ONCE:
+        arranged = arranged.astype(np.float64)
+    rows = max(1, CELLS_AT_ONCE // max(arranged.shape[1], 1))
+
+    def sums_of_draws(statistics: Floats) -> Floats:
+        values = _rounded(statistics[order])
+        total = np.zeros((len(arranged), int(groups.max()) + 1, values.shape[1]))
+        for first in range(0, len(arranged), rows):
+            block = np.asarray(arranged[first : first + rows], dtype=np.float64)
+            for of_cell, start, stop in zip(cells.T, bounds, bounds[1:]):
+                total[first : first + rows, of_cell] += (block[:, start:stop] @ values[start:stop])[
+                    :, np.newaxis
+                ]
+        return total
+
+    return sums_of_draws
+
+
+def _rounded(statistics: Floats) -> Floats:
+    """The statistics to so few bits that their weighted sums are exact in any order, on any machine.
+
+    Weights are whole numbers that sum to n at most: 53 bits less those of n and of the largest are left.
+    """
+    largest = float(np.abs(statistics).max(initial=1))
+    bits = 52 - math.ceil(math.log2(largest * max(len(statistics), 1)))
+    return np.ldexp(np.rint(np.ldexp(statistics, bits)), -bits)
+
+
+def interval(samples: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """The percentile interval that holds 95% of the samples, over the first axis.
+
+    NaN samples do not count; where all are NaN, so is the interval.
+
+    Examples
+    --------
+    >>> low, high = interval(np.arange(101) / 100)
+    >>> round(float(low), 6), round(float(high), 6)
+    (0.025, 0.975)
+    """
+    samples = np.asarray(samples, dtype=np.float64)
+    if not samples.size:
+        return np.full(samples.shape[1:], np.nan), np.full(samples.shape[1:], np.nan)
+    tail = (1 - LEVEL) / 2
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)
+        low, high = np.nanquantile(samples, [tail, 1 - tail], axis=0)
+    return low, high
+
+
+def intervals(prepared: Any, statistics: Floats, resamples: int = RESAMPLES, seed: int = 0) -> pd.DataFrame:
+    """The 95% intervals of all measures, for the whole population from which the items were drawn.
+
+    The score's interval may lie above the score: where the worst of several groups counts most, a small
+    sample scores lower than the population (`resampler`).
+
+    Returns
+    -------
+    DataFrame
+        measure; value; low and high, NaN where the measure is undefined or tells too little; note: why, or
+        what to beware of, else "".
+    """
+    value = measures(prepared, statistics)
+    samples, scores = resampler(prepared, draw(len(statistics), resamples, seed))(statistics)
+    low, high = interval(samples)
+    low[0], high[0] = interval(scores)
+    notes = interval_notes(prepared)
+    none = np.array(["no interval" in note for note in notes])
+    low, high = np.where(none, np.nan, low), np.where(none, np.nan, high)
+    return pd.DataFrame(
+        {"measure": list(value), "value": list(value.values()), "low": low, "high": high, "note": notes}
+    )
+
+
+def interval_notes(prepared: Any) -> list[str]:
+    """Of each measure why it has no interval, or why its interval promises too much, else ""."""
+    sizes = np.bincount(prepared.groups.ravel(), minlength=len(prepared.labels)).tolist()
+    size_of = {f"{attribute} = {value}": size for (attribute, value), size in zip(prepared.labels, sizes)}
+    items = len(prepared.items)
+
+    def note(name: str) -> str:
+        if items < 2:
+            return "no interval: only one item"
+        if size_of.get(name, FEW) < FEW:
+            return f"no interval: fewer than {FEW} items"
+        if items < FEW:
+            return f"beware: fewer than {FEW} items"
+        return ""
+
+    return [note(name) for name in prepared.measure_names]
+
+
+def compare(
+    prepared: Any, mine: Floats, theirs: Floats, resamples: int = RESAMPLES, seed: int = 0
+) -> pd.DataFrame:
+    """The differences between two submissions to the same solution, in all measures.
+
+    The interval comes from the bootstrap on the same draws.  The p-value is that of approximate
+    randomisation (E. Noreen, "Computer-Intensive Methods for Testing Hypotheses", 1989): were the two equally
+    good, then to swap their answers to any items would change nothing but luck; p is the share of random swaps
+    that make them differ as much as they do.
+
+    Returns
+    -------
+    DataFrame
+        measure; value and other, of the two; difference, value - other; low and high, its 95% interval;
+        p, two-sided: (c + 1) / (n + 1) where c of n random swaps make the absolute difference as large;
+        NaN where the measure is undefined.
+    """
+    weights = draw(len(mine), resamples, seed)
+    low, high = interval(resample(prepared, mine, weights) - resample(prepared, theirs, weights))
+    value, other = (np.array(list(measures(prepared, each).values())) for each in (mine, theirs))
+    return pd.DataFrame(
+        {
+            "measure": prepared.measure_names,
+            "value": value,
+            "other": other,
+            "difference": value - other,
+            "low": low,
+            "high": high,
+            "p": _p_values(np.abs(value - other), prepared, mine, theirs, resamples, seed),
+        }
+    )
+
+
+def _p_values(
+    observed: Floats, prepared: Any, mine: Floats, theirs: Floats, resamples: int, seed: int
+) -> Floats:
+    random = np.random.default_rng([seed, 1])  # not the stream of the draws
+    rows = max(1, CELLS_AT_ONCE // len(mine))
+    as_large = np.zeros(len(observed))
+    least = observed * (1 - ROUNDING) - ROUNDING
+    for start in range(0, resamples, rows):
+        size = (min(rows, resamples - start), len(mine))
+        ours, others = swap(prepared, mine, theirs, random.integers(0, 2, size, dtype=np.uint8))
+        as_large += (np.abs(ours - others) >= least).sum(axis=0)
+    return np.where(np.isnan(observed), np.nan, (as_large + 1) / (resamples + 1))
+
+
+def rank_sets(values: npt.ArrayLike, samples: Floats) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Sets that hold true ranks with 95% confidence, of all competitors at once and of each one alone.
+
+    Which differences of two competitors are certain is tested for all ordered pairs at once, by the largest
+    error of a difference on the draws, in units of its deviation plus the deviations' median, step down: what
+    is certain leaves the family.  A rank is at least one more than the number of those who are certainly better
+    (M. Mogstad, J. Romano, A. Shaikh, D. Wilhelm, "Inference for Ranks", Review of Economic Studies, 2024).
+
+    Parameters
+    ----------
+    values : (t,) float, higher is better
+    samples : (r, t) float, the values on r draws
+
+    Returns
+    -------
+    simultaneous, marginal : (t, 2) int each, first and last rank
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(0).normal(0, 0.1, (1000, 3))
+    >>> simultaneous, marginal = rank_sets([3.0, 1.05, 1.0], [3.0, 1.05, 1.0] + noise)
+    >>> simultaneous.tolist()
+    [[1, 1], [2, 3], [2, 3]]
+    """
+    values = np.asarray(values, dtype=np.float64)
+    teams = len(values)
+    errors = samples - samples.mean(axis=0)
+    covariance = errors.T @ errors / len(errors)
+    variance = np.diag(covariance)
+    deviation = np.sqrt(np.maximum(variance[:, np.newaxis] + variance - 2 * covariance, 0))
+    certain = deviation <= ROUNDING * (1 + np.abs(values).max(initial=0))
+    # Any scale is valid; by this one, differences that seldom jump and are the same else do not decide alone.
+    deviation = np.where(certain, 0, deviation + np.median(deviation[~certain]) if not certain.all() else 0)
+    difference = values[:, np.newaxis] - values
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Without noise, any difference is certain, and none is not.
+        ratio = np.where(difference == 0, 0, difference / deviation)
+        scale = np.where(deviation > 0, 1 / deviation, 0).astype(np.float32)
+    errors = np.ascontiguousarray(errors, dtype=np.float32)
+
+    largest, of_each = _largest_errors(errors, scale, scale)
+    alone = np.quantile(of_each, LEVEL, axis=0)
+    marginal = _ranks_from(ratio > alone[:, np.newaxis], -ratio > alone[:, np.newaxis])
+    certain = ratio > np.quantile(largest, LEVEL)
+    for _ in range(MOST_STEPS if teams <= STEPS_UP_TO else 0):
+        left = np.where(certain, 0, scale)
+        larger = certain | (ratio > np.quantile(_largest_errors(errors, left, left.T)[0], LEVEL))
+        if (larger == certain).all():
+            break
+        certain = larger
+    return _ranks_from(certain, certain.T), marginal
+
+
+def _ranks_from(better: Bools, worse: Bools) -> npt.NDArray[np.int64]:
+    """First and last ranks from who is certainly better, and worse, (t, t), than whom."""
+    return np.stack([1 + worse.sum(axis=1), len(better) - better.sum(axis=1)], axis=1)
+
+
+def _largest_errors(
+    errors: npt.NDArray[np.float32], up: npt.NDArray[np.float32], down: npt.NDArray[np.float32]
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """The largest scaled error of a difference on each draw, (r,), and of each competitor's, (r, t).
+
+    Parameters
+    ----------
+    errors : (r, t)
+    up, down : (t, t), 1 / deviation of differences above and below their values; 0 for those left out
+    """
+    of_each = np.empty_like(errors)
+    for team in range(errors.shape[1]):
+        difference = errors[:, team, np.newaxis] - errors
+        of_each[:, team] = np.maximum(
+            (difference * up[team]).max(axis=1), -(difference * down[team]).min(axis=1)
+        )
+    return of_each.max(axis=1), of_each

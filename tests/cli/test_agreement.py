@@ -1,0 +1,75 @@
+"""podium agreement: how well experts agree, at the command line."""
+
+import json
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from podium.cli import main
+from podium.companions import readable
+from tests.support import markup_consistency_data, readable_data
+
+ESSAYS = str(readable_data.SAMPLES / "essays")
+DOCUMENTS = str(markup_consistency_data.SAMPLES / "documents")
+
+
+def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["agreement", "--metric", "readable", ESSAYS]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == "warning: 2 documents with fewer than two experts, left out\n"
+    titles = [text.splitlines()[0] for text in printed.out.strip().split("\n\n")]
+    assert titles == [
+        "Agreement of the experts",
+        "Experts, who agrees least first",
+        "Documents on which they agree least",
+    ]
+    assert "Fragment detection accuracy and recall" in printed.out
+
+
+def test_json_and_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["agreement", "--metric", "markup_consistency", DOCUMENTS, "--json"]
+    assert main([*arguments, "--set", "weights=overtexts=0,fragments.overtexts=0"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    assert len(values["Documents"]) == 12
+    criteria = [row["criterion"] for row in values["Agreement of the experts"]]
+    assert criteria[:4] == ["total", "accordance", "tags", "fragments"]
+    assert values["warnings"] == ["2 documents with fewer than two experts, left out"]
+
+
+def test_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = tmp_path / "a.png"
+    assert main(["agreement", "--metric", "readable", ESSAYS, "--plot", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert capsys.readouterr().out.endswith(f"written to {picture}\n")
+    assert main(["agreement", "--metric", "readable", ESSAYS, "--plot", "a.txt"]) == 2
+
+
+def test_gamma(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    values = pd.DataFrame({"document_id": [f"essay-{n:02}" for n in range(1, 13)], "gamma": [0.5, None] * 6})
+    monkeypatch.setattr(readable, "gamma", lambda prepared: values)
+    assert main(["agreement", "--metric", "readable", ESSAYS, "--gamma"]) == 0
+    assert "\nγ\ndocuments     gamma\n        6  0.500000\n" in capsys.readouterr().out
+    assert main(["agreement", "--metric", "readable", ESSAYS, "--gamma", "--json"]) == 0
+    documents = json.loads(capsys.readouterr().out)["Documents"]
+    assert [row["gamma"] for row in documents[:2]] == [0.5, None]
+
+
+def test_wrong_usage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["agreement", ESSAYS]) == 2
+    assert "it knows no experts; markup_consistency and readable do" in capsys.readouterr().err
+    assert main(["agreement", "--metric", "readable", str(tmp_path / "none")]) == 2
+    assert main(["agreement", "--metric", "readable", str(tmp_path)]) == 4
+    assert main(["agreement", "--metric", "readable", ESSAYS, "--set", "h=2"]) == 4
+    monkeypatch.setitem(sys.modules, "pygamma_agreement", None)
+    assert main(["agreement", "--metric", "readable", ESSAYS, "--gamma"]) == 2
+    assert "γ needs pygamma-agreement" in capsys.readouterr().err
+
+
+def test_a_metric_of_ones_own_has_no_agreement(tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text("def score(solution, submission, row_id_column_name: str) -> float:\n    return 1.0\n")
+    assert main(["agreement", "--metric", str(path), ESSAYS]) == 2

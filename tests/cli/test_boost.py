@@ -1,0 +1,77 @@
+"""`podium boost`: what `python boost.py` prints, with the formula's parameters and a file."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import boost
+from podium import cli
+from podium.errors import UsageError
+from podium.files import read_table
+from tests.support.boards import TABLE_2
+
+ALONE = str(Path(boost.__file__))
+
+
+@pytest.fixture
+def board(tmp_path):
+    path = tmp_path / "board.csv"
+    TABLE_2.assign(members="007").to_csv(path, index=False)
+    return str(path)
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_it_prints_what_the_file_alone_prints(capsys, board, more):
+    assert cli.main(["boost", board, *more]) == 0
+    alone = subprocess.run([sys.executable, ALONE, board, *more], capture_output=True, text=True, check=True)
+    assert capsys.readouterr() == (alone.stdout, "")
+
+
+def test_the_parameters_are_the_formula_s(capsys, board, tmp_path):
+    parameters = {"max_boost": 0.1, "eligibility_ratio": 1.02, "slowdown_limit": 1.5}
+    arguments = [f"--{name.replace('_', '-')}={value}" for name, value in parameters.items()]
+    out = tmp_path / "new" / "final.csv"
+    assert cli.main(["boost", board, "--json", *arguments, "--out", str(out)]) == 0
+    expected = boost.boost(pd.read_csv(board, dtype={"members": str}), **parameters)
+    printed = json.loads(capsys.readouterr().out)["leaderboard"]
+    assert printed == expected[list(printed[0])].to_dict("records")
+    written = read_table(out, {"members"}, UsageError).fillna({"note": ""})
+    pd.testing.assert_frame_equal(written, expected, check_dtype=False, check_exact=True)
+    assert [path.name for path in out.parent.iterdir()] == ["final.csv"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--max-boost", "-1"], 4, "error: max_boost: expected a finite number from 0, found float '-1.0'"),
+        (
+            ["--slowdown-limit", "nan"],
+            4,
+            "error: slowdown_limit: expected a finite number above 1, found float ''",
+        ),
+        (["--max-boost", "much"], 2, "argument --max-boost: invalid float value: 'much'"),
+        (["--what-if", "Red"], 2, "unrecognized arguments: --what-if Red"),
+    ],
+)
+def test_wrong_arguments(capsys, board, arguments, code, message):
+    try:
+        assert cli.main(["boost", board, *arguments]) == code
+    except SystemExit as stop:
+        assert stop.code == code  # noqa: PT017
+    assert message in capsys.readouterr().err
+
+
+def test_wrong_files(capsys, board, tmp_path):
+    (tmp_path / "bad.csv").write_text("team,score\nRed,x\n")
+    assert cli.main(["boost", str(tmp_path / "bad.csv")]) == 4
+    assert capsys.readouterr().err.startswith(
+        "error: score: expected a finite number, or nothing. Wrong in 1 row"
+    )
+    assert cli.main(["boost", str(tmp_path / "none.csv")]) == 2
+    assert capsys.readouterr().err.startswith("error: No such file or directory: ")
+    assert cli.main(["boost", board, "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().out == ""

@@ -1,0 +1,133 @@
+"""`podium estimate` as participants run it: output, options, files, exit codes."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from podium import cli
+from podium.ranking.estimate import break_even_runtimes, what_if
+from tests.support.boards import TABLE_2
+
+
+@pytest.fixture
+def board(tmp_path):
+    path = tmp_path / "board.csv"
+    TABLE_2.to_csv(path, index=False)
+    return str(path)
+
+
+def test_the_memo_s_example(capsys, board):
+    assert cli.main(["estimate", board, "Red"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    now, curve, changes = out.split("\n\n")
+    assert now.splitlines()[0] == "The team now"
+    assert now.splitlines()[2].split() == ["3", "Red", "0.6", "50", "True", "1.25", "0", "0.6", "1"]
+    rows = [line.split() for line in curve.splitlines()[2:]]
+    assert [row[0] for row in rows] == ["32", "34", "36", "38", "40", "42", "44", "46", "48", "50"]
+    assert [row[-1] for row in rows] == ["1", "1", "1", "1", "1", "1", "1", "2", "3", "3"]
+    assert [line.split() for line in changes.splitlines()[2:]] == [
+        ["45.6", "1", "2"],
+        ["46.35833333", "2", "3"],
+    ]
+
+
+def test_runtimes_and_parameters(capsys, board):
+    runtimes = "45.6, 41,45.60000000000000000000000000000001"
+    assert cli.main(["estimate", board, "Red", "--runtimes", runtimes, "--max-boost", "0.1", "--json"]) == 0
+    out = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert list(out) == ["version", "now", "what_if", "break_even_runtimes"]
+    assert out["now"][0]["rank"] == 3
+    assert out["what_if"] == what_if(TABLE_2, "Red", runtimes.split(","), max_boost=0.1).to_dict("records")
+    assert out["break_even_runtimes"] == break_even_runtimes(TABLE_2, "Red", max_boost=0.1).to_dict("records")
+
+
+@pytest.mark.parametrize("cells", ["0,40", ",40", "0.6,", ","])
+def test_a_board_where_nobody_is_eligible(capsys, tmp_path, cells):
+    board = tmp_path / "board.csv"
+    board.write_text(f"team,score,runtime\nRed,{cells}\nBlue,,\n")
+    assert cli.main(["estimate", str(board), "Red"]) == 0
+    now, curve, changes = capsys.readouterr().out.split("\n\n")
+    assert "not eligible" in now or "nobody is eligible" in now
+    assert curve.splitlines()[1:] == ["none"] or len(curve.splitlines()) == 12
+    assert changes.splitlines()[1] == "none"
+    assert ("40" in cells) == (len(curve.splitlines()) == 12)
+
+
+@pytest.mark.parametrize(("name", "start"), [("curve.png", b"\x89PNG"), ("curve.SVG", b"<?xml")])
+def test_a_plot(capsys, board, tmp_path, name, start):
+    assert cli.main(["estimate", board, "Red", "--plot", str(tmp_path / "new" / name)]) == 0
+    assert capsys.readouterr().out.startswith("The team now\n")
+    assert (tmp_path / "new" / name).read_bytes().startswith(start)
+    assert os.listdir(tmp_path / "new") == [name]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["Yelow"], 2, "error: expected a team of the leaderboard, such as 'Yellow'; found 'Yelow'"),
+        (
+            ["Red", "--runtimes", "30,-1"],
+            2,
+            "error: runtimes: expected seconds, finite numbers above 0, found '-1'",
+        ),
+        (
+            ["Red", "--runtimes", "30,,40"],
+            2,
+            "error: runtimes: expected seconds, finite numbers above 0, found ''",
+        ),
+        (["Red", "--plot", "curve.csv"], 2, "argument --plot: curve.csv: expected a .png or .svg"),
+        (["Red", "--plot", "a.png", "--runtimes", "30,30"], 2, "error: --plot: expected two runtimes or more"),
+        (["Red", "--eligibility-ratio", "0.5"], 4, "error: eligibility_ratio: expected a finite number from 1"),
+        ([], 2, "the following arguments are required: TEAM"),
+    ],
+)
+def test_wrong_arguments(capsys, board, arguments, code, message):
+    try:
+        assert cli.main(["estimate", board, *arguments]) == code
+    except SystemExit as stop:
+        assert stop.code == code  # noqa: PT017
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+
+
+def test_wrong_boards(capsys, tmp_path):
+    assert cli.main(["estimate", str(tmp_path / "none.csv"), "Red"]) == 2
+    (tmp_path / "bad.csv").write_text("team,score\nRed,-1\n")
+    assert cli.main(["estimate", str(tmp_path / "bad.csv"), "Red"]) == 4
+    assert (
+        capsys.readouterr().err.splitlines()[1].startswith("error: score: expected at least 0 where runtimes")
+    )
+
+
+def test_a_terminal_that_cannot_show_a_name(tmp_path):
+    board = tmp_path / "board.csv"
+    board.write_text("team,score,runtime\n青,0.6,40\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "podium", "estimate", str(board), "青"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\\u9752" in done.stdout
+
+
+def test_the_curve_has_what_is_tried(board, tmp_path, monkeypatch):
+    """The curve is finer than the table, between its ends."""
+    from podium.ranking import plots
+
+    seen = []
+    draw = plots.what_if_curve
+    monkeypatch.setattr(plots, "what_if_curve", lambda *frames: seen.append(frames) or draw(*frames))
+    assert (
+        cli.main(["estimate", board, "Red", "--runtimes", "50,30,41", "--plot", str(tmp_path / "a.svg")]) == 0
+    )
+    ((_, team, curve, _),) = seen
+    assert team == "Red"
+    np.testing.assert_allclose(curve["runtime"], np.linspace(30, 50, 141))

@@ -1,0 +1,491 @@
+"""`podium score` as its users run it: output, options, files, exit codes."""
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import metric
+from podium import cli
+from podium.hosted import FILES
+from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
+from tests.support.frames import solution, submission
+from tests.support.unified import evaluate
+
+ROOT = Path(metric.__file__).parent
+SOLUTION, SUBMISSION = str(ROOT / SOLUTION_SAMPLE), str(ROOT / SUBMISSION_SAMPLE)
+
+
+@pytest.fixture
+def call(capsys):
+    """Run the command line in this process: (exit code, stdout, stderr)."""
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        try:
+            code = cli.main(["score", *map(str, arguments)])
+        except SystemExit as stop:  # argparse
+            code = stop.code
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def frames():
+    options = {"dtype": {"essay_id": str}, "keep_default_na": False, "na_values": [""]}
+    return pd.read_csv(SOLUTION, **options), pd.read_csv(SUBMISSION, **options)
+
+
+def test_the_sample_as_a_user_runs_it():
+    done = subprocess.run(
+        [sys.executable, "-m", "podium", "score", SOLUTION_SAMPLE, SUBMISSION_SAMPLE],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[:3] == ["Score    0.587969", "Public   0.532476", "Private  0.597349"]
+    assert lines[-1] == evaluate(*[pd.read_csv(f) for f in (SOLUTION, SUBMISSION)]).signature
+    assert done.stderr.splitlines()[-1].startswith(
+        "warning: 6 sub-populations of fewer than 50 essays, too small"
+    )
+    assert done.stdout.isascii()  # piped output is plain
+
+
+def test_tables(call):
+    _, out, _ = call(SOLUTION, SUBMISSION)
+    sections = out.split("\n\n")
+    assert sections[1].splitlines()[:2] == [
+        "Sub-populations",
+        "attribute                   value                           essays     score    weight",
+    ]
+    assert sections[1].splitlines()[3].split() == ["ell_status", "Yes", "3", "0.582746", "0.113343"]
+    assert sections[2].splitlines()[1].split() == [
+        "discourse_type", "tp", "fp", "fn", "precision", "recall", "f1",
+    ]  # fmt: skip
+    assert sections[2].splitlines()[2].split() == [
+        "Lead", "16.66", "2.00", "9.34", "0.892830", "0.640845", "0.746137",
+    ]  # fmt: skip
+
+
+def test_public_and_private_are_the_scores_of_their_rows(call, frames):
+    truth, predicted = frames
+    report = json.loads(call(SOLUTION, SUBMISSION, "--json")[1])
+    assert report["score"] == metric.score(truth, predicted, "row_id")
+    for part in ("Public", "Private"):
+        assert report[part.lower()] == metric.score(truth[truth["Usage"] == part], predicted, "row_id")
+
+
+def test_without_usage_there_is_one_score(call, frames, tmp_path):
+    truth, _ = frames
+    truth.drop(columns="Usage").to_csv(tmp_path / "truth.csv", index=False)
+    code, out, _ = call(tmp_path / "truth.csv", SUBMISSION)
+    assert code == 0
+    assert out.startswith("Score    0.587969\n\nSub-populations\n")
+
+
+def test_ignored_rows_do_not_count(call, frames, tmp_path):
+    truth, _ = frames
+    truth["Usage"] = truth["Usage"].replace("Public", "Ignored")
+    truth.to_csv(tmp_path / "truth.csv", index=False)
+    report = json.loads(call(tmp_path / "truth.csv", SUBMISSION, "--json")[1])
+    assert report["score"] == report["private"]
+    assert "public" not in report
+
+
+def test_json(call):
+    code, out, err = call(SOLUTION, SUBMISSION, "--json")
+    report = json.loads(out)
+    assert (code, err) == (0, "")
+    assert list(report) == ["score", "public", "private", "signature", "measures", "tables", "warnings"]
+    assert report["measures"]["F1 of Lead"] == report["tables"]["Discourse types"][0]["f1"]
+    assert report["tables"]["Sub-populations"][1]["essays"] == 3
+    assert len(report["tables"]["Discourse types"]) == 7
+    assert report["warnings"][-1].startswith("6 sub-populations")
+
+
+def test_undefined_numbers_are_null_in_json_and_dashes_in_tables(call, tmp_path):
+    solution(("A", "Lead", "0 1", 1)).to_csv(tmp_path / "truth.csv", index=False)
+    submission(("A", "Lead", "0 1", 1)).to_csv(tmp_path / "guess.csv", index=False)
+    arguments = (tmp_path / "truth.csv", tmp_path / "guess.csv", "--set", "subpopulation_column_names=")
+    assert json.loads(call(*arguments, "--json")[1])["tables"]["Discourse types"][1]["f1"] is None
+    assert (
+        "Position              0.000000  0.000000  0.000000          -         -         -"
+        in call(*arguments)[1]
+    )
+
+
+def test_set_changes_parameters(call, frames):
+    _, out, _ = call(
+        SOLUTION, SUBMISSION, "--json",
+        "--set", "temperature=inf", "--set", "segment_weight=1", "--set", "intersectional=true",
+        "--set", "subpopulation_column_names=ell_status", "--set", "row_id_column_name=essay_id",
+    )  # fmt: skip
+    report = json.loads(out)
+    assert report["score"] == metric.score(
+        *frames,
+        "row_id",
+        subpopulation_column_names="ell_status",
+        segment_weight=1.0,
+        temperature=float("inf"),
+        intersectional=True,
+    )
+    assert "temperature:inf|intersectional:True" in report["signature"]
+
+
+def test_compressed_files(call, tmp_path):
+    for name in (SOLUTION_SAMPLE, SUBMISSION_SAMPLE):
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress((ROOT / name).read_bytes()))
+    zipped = call(tmp_path / f"{SOLUTION_SAMPLE}.gz", tmp_path / f"{SUBMISSION_SAMPLE}.gz")
+    assert zipped == call(SOLUTION, SUBMISSION)
+
+
+def test_unknown_essays_are_warned_of(call, frames, tmp_path):
+    truth, _ = frames
+    truth[truth["Usage"] == "Public"].drop(columns="Usage").to_csv(tmp_path / "truth.csv", index=False)
+    code, _, err = call(tmp_path / "truth.csv", SUBMISSION)
+    assert code == 0
+    assert "essays of the submission not in the solution, ignored: " in err
+
+
+@pytest.mark.filterwarnings("default")
+def test_truth_overlaps_are_warned_of_in_one_line(call, tmp_path):
+    overlapping = solution(("A", "Lead", "0 1 2", 1), ("A", "Claim", "2 3 4", 1), ell_status=["x", "x"])
+    overlapping.to_csv(tmp_path / "truth.csv", index=False)
+    submission(("A", "Lead", "0 1 2", 1)).to_csv(tmp_path / "guess.csv", index=False)
+    _, _, err = call(
+        tmp_path / "truth.csv", tmp_path / "guess.csv", "--set", "subpopulation_column_names=ell_status"
+    )
+    assert err.splitlines()[0] == (
+        "warning: 1 segment of the solution overlapping an earlier one: "
+        "1 lost the common words, 0 were discarded."
+    )
+
+
+def test_the_bare_score_and_standard_input(call, monkeypatch):
+    assert call("-b", SOLUTION, SUBMISSION) == (0, "0.5879685542299694\n", "")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(SUBMISSION).read_bytes())))
+    assert call("-b", SOLUTION, "-") == (0, "0.5879685542299694\n", "")
+
+
+def test_parquet(call, frames, tmp_path):
+    for frame, name in zip(frames, ("truth", "guess")):
+        frame.to_parquet(tmp_path / f"{name}.parquet")
+    assert call("-b", tmp_path / "truth.parquet", tmp_path / "guess.parquet")[1] == "0.5879685542299694\n"
+    code, _, err = call("-b", tmp_path / "truth.parquet", write(tmp_path / "no.parquet", "x"))
+    assert (code, err.partition(":")[2].strip().partition(" is ")[2][:19]) == (3, "not a Parquet table")
+
+
+def test_semicolons_are_told(call, frames, tmp_path):
+    frames[1].to_csv(tmp_path / "guess.csv", sep=";", index=False)
+    message = f"error: {tmp_path / 'guess.csv'}: expected commas between the columns, found semicolons\n"
+    assert call(SOLUTION, tmp_path / "guess.csv") == (3, "", message)
+
+
+def test_usage_that_splits_an_essay_is_an_error(call, frames, tmp_path):
+    """Its segments would be scored without each other."""
+    truth, _ = frames
+    truth.loc[0, "Usage"] = "Private" if truth["Usage"][0] == "Public" else "Public"
+    truth.to_csv(tmp_path / "truth.csv", index=False)
+    code, _, err = call(tmp_path / "truth.csv", SUBMISSION)
+    assert code == 4
+    assert err.startswith("error: Usage: expected one value for all rows of an item, found ")
+    assert truth["essay_id"][0] in err
+
+
+# --- a participant's day ----------------------------------------------------------------------------
+
+
+def test_several_submissions_in_one_paired_table(call, frames, tmp_path):
+    truth, predicted = frames
+    for share in (0.9, 0.5):
+        predicted.sample(frac=share, random_state=0).to_csv(tmp_path / f"{share}.csv", index=False)
+    others = [tmp_path / "0.9.csv", tmp_path / "0.5.csv"]
+    _, out, _ = call(SOLUTION, SUBMISSION, *others, "--json")
+    table = json.loads(out)["comparison"]
+    assert [row["submission"] for row in table] == ["0.9.csv", "0.5.csv"]
+    for row, path in zip(table, others):
+        assert row["score"] == metric.score(truth, pd.read_csv(path), "row_id")
+        assert row["difference"] == pytest.approx(json.loads(out)["score"] - row["score"])
+    assert "sample_submission.csv compared with 2 others" in call(SOLUTION, SUBMISSION, *others)[1]
+    assert len(call("-b", SOLUTION, SUBMISSION, *others)[1].split()) == 3
+    _, out, _ = call(SOLUTION, SUBMISSION, others[0], "--json")
+    assert len(json.loads(out)["comparison"]) == 14  # all measures
+
+
+def test_some_essays_alone(call, frames, tmp_path):
+    truth, predicted = frames
+    essays = sorted(truth["essay_id"].unique())[:10]
+    (tmp_path / "ids.txt").write_text("\n".join([*essays, "nobody", ""]))
+    part = truth[truth["essay_id"].isin(essays)]
+    _, out, _ = call("-b", SOLUTION, SUBMISSION, "--essays", tmp_path / "ids.txt")
+    assert float(out) == metric.score(part, predicted, "row_id")
+    fold = predicted[predicted["essay_id"].isin(essays)]
+    fold.to_csv(tmp_path / "fold.csv", index=False)
+    _, out, err = call(SOLUTION, tmp_path / "fold.csv")
+    with_prediction = fold["essay_id"].nunique()
+    assert f"{40 - with_prediction} of the solution's 40 essays have no prediction and count as missed" in err
+    _, out, err = call(SOLUTION, tmp_path / "fold.csv", "--only-predicted")
+    assert "have no prediction" not in err
+    part = truth[truth["essay_id"].isin(fold["essay_id"])]
+    assert out.startswith(f"Score    {metric.score(part, fold, 'row_id'):.6f}\n")
+    (tmp_path / "ids.txt").write_text("nobody\n")
+    message = "error: none of the solution's 40 ids is chosen\n"
+    assert call(SOLUTION, SUBMISSION, "--essays", tmp_path / "ids.txt") == (2, "", message)
+    assert call(SOLUTION, SUBMISSION, "--essays", tmp_path / "none.txt")[0] == 2
+
+
+def test_other_peoples_columns(call, frames, tmp_path):
+    """Those of the Feedback Prize: no row id, no effectiveness."""
+    truth, predicted = frames
+    names = {"essay_id": "id", "discourse_type": "class"}
+    predicted.rename(columns=names)[["id", "class", "predictionstring"]].to_csv(tmp_path / "f.csv", index=False)
+    code, out, err = call(SOLUTION, tmp_path / "f.csv")
+    assert (code, out) == (3, "")
+    assert err.splitlines()[:3] == [
+        "warning: the column id is taken for essay_id",
+        "warning: the column class is taken for discourse_type",
+        "warning: no column tells the effectiveness; --effectiveness 0.5 scores the segmentation alone",
+    ]
+    assert "expected the columns score_discourse_effectiveness_0" in err
+    _, out, _ = call("-b", SOLUTION, tmp_path / "f.csv", "--effectiveness", "0.5")
+    even = predicted.assign(score_discourse_effectiveness_0=0.5, score_discourse_effectiveness_1=0.5)
+    assert float(out) == metric.score(truth, even, "row_id")
+
+
+D = ["score_discourse_effectiveness_0", "score_discourse_effectiveness_1"]
+
+
+@pytest.mark.parametrize(
+    ("change", "notice"),
+    [
+        (
+            lambda truth, _: truth.assign(
+                predictionstring=[
+                    " ".join(str(int(n) + 1) for n in cell.split()) for cell in truth["predictionstring"]
+                ]
+            ),
+            "of the matches start and end one word late: are positions counted from 1?",
+        ),
+        (lambda _, predicted: predicted.rename(columns=dict(zip(D, D[::-1]))), "less than a coin: are the two"),
+        (lambda _, predicted: pd.concat([predicted] * 2), "predictions lost all words to overlap removal"),
+        (lambda _, predicted: predicted, "rounding d to 0 or 1 would change the score by +0.0467"),
+    ],
+    ids=["from one", "swapped", "twice", "rounding"],
+)
+def test_what_passes_in_silence_elsewhere(call, frames, tmp_path, change, notice):
+    truth, predicted = frames
+    truth = truth.assign(**{D[0]: 1 - truth["discourse_effectiveness"], D[1]: truth["discourse_effectiveness"]})
+    change(truth, predicted).to_csv(tmp_path / "guess.csv", index=False)
+    err = call(SOLUTION, tmp_path / "guess.csv")[2]
+    assert notice in err
+    report = json.loads(call(SOLUTION, tmp_path / "guess.csv", "--json")[1])
+    assert [f"warning: {text}" for text in report["warnings"]] == err.splitlines()
+    assert "one word late" not in call(SOLUTION, SUBMISSION)[2]
+    assert "less than a coin" not in call(SOLUTION, SUBMISSION)[2]
+
+
+def test_what_only_the_host_may_say(call):
+    """READ//ABLE's M7: the experts' judgement of a submission's explanations."""
+    folder = ROOT / "metrics" / "samples" / "readable"
+    arguments = ("--metric", "readable", "-b", folder / "solution.csv", folder / "submission.csv")
+    weights = ("--set", "weights=M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=1")
+    without = call(*arguments)
+    assert call(*arguments, "--side", folder / "explanations.csv") == without  # where M7 weighs nothing
+    code, out, _ = call(*arguments, *weights, "--side", folder / "explanations.csv")
+    assert code == 0
+    assert float(out) != float(without[1])
+    assert call(*arguments, *weights)[0] == 4  # only the host can give it
+    assert call("-b", SOLUTION, SUBMISSION, "--side", SUBMISSION)[0] == 2
+
+
+# --- other metric files -----------------------------------------------------------------------------
+
+ACCURACY = """
+import pandas as pd
+
+class ParticipantVisibleError(Exception):
+    pass
+
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str, points: int = 1) -> float:
+    if "answer" not in submission:
+        raise ParticipantVisibleError("no column answer")
+    both = solution.merge(submission, on=row_id_column_name, validate="one_to_one")
+    if len(submission) != len(solution):
+        raise ParticipantVisibleError(f"{len(submission)} rows where {len(solution)} were expected")
+    return points * float((both["answer_x"] == both["answer_y"]).mean())
+"""
+
+
+@pytest.fixture
+def accuracy(tmp_path):
+    (tmp_path / "accuracy.py").write_text(ACCURACY)
+    truth = pd.DataFrame(
+        {"id": [1, 2, 3, 4], "answer": [1, 0, 1, 1], "Usage": ["Public"] * 2 + ["Private"] * 2}
+    )
+    truth.to_csv(tmp_path / "truth.csv", index=False)
+    truth.assign(answer=[1, 0, 1, 0]).drop(columns="Usage").to_csv(tmp_path / "guess.csv", index=False)
+    return "--metric", tmp_path / "accuracy.py", tmp_path / "truth.csv", tmp_path / "guess.csv"
+
+
+def test_any_file_with_a_score(call, accuracy):
+    """Scores only, as it has no prepare(); rows are split by id, as Kaggle does."""
+    signature = "metric:accuracy|version:?|points:1"
+    scores = "Score    0.750000\nPublic   1.000000\nPrivate  0.500000\n"
+    assert call(*accuracy) == (0, f"{scores}\n{signature}\n", "")
+    report = json.loads(call(*accuracy, "--json", "--set", "points=2")[1])
+    assert (report["score"], report["public"], report["private"]) == (1.5, 2.0, 1.0)
+    for more in (["--rows", "x.csv"], ["--bootstrap", 10], [accuracy[-1]], ["--only-predicted"]):
+        code, out, err = call(*accuracy, *more)
+        assert (code, out) == (2, "")
+        assert "accuracy.py" in err
+
+
+def test_rejections_of_any_metric(call, accuracy, tmp_path):
+    (tmp_path / "guess.csv").write_text("id,reply\n1,1\n")
+    assert call(*accuracy) == (3, "", "error: no column answer\n")
+
+
+# --- bad input: a message, an exit code, nothing else -----------------------------------------------
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], [SOLUTION], [SOLUTION, SUBMISSION, "--no"], [SOLUTION, SUBMISSION, "--bootstrap", "0"]]
+)
+def test_wrong_usage(call, arguments):
+    code, out, err = call(*arguments)
+    assert (code, out) == (2, "")
+    assert "usage: podium score" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.csv", SUBMISSION], "error: cannot read none.csv: No such file or directory\n"),
+        ([SOLUTION, "none.csv"], "error: cannot read none.csv: No such file or directory\n"),
+        ([SOLUTION, ROOT], f"error: cannot read {ROOT}: Is a directory\n"),
+        (
+            [SOLUTION, SUBMISSION, "--metric", "none.py"],
+            f"error: there is no metric none.py: expected a Python file, or one of {', '.join(FILES)}\n",
+        ),
+        ([SOLUTION, SUBMISSION, "--metric", SOLUTION], f"error: {SOLUTION} is not a Python file\n"),
+        ([SOLUTION, SUBMISSION, "--set", "temperature"], "error: --set temperature: expected NAME=VALUE\n"),
+        (
+            [SOLUTION, SUBMISSION, "--set", "temperature=1", "--set", "temperature=2"],
+            "error: --set temperature is given twice\n",
+        ),
+    ],
+)
+def test_what_is_not_there(call, arguments, message):
+    assert call(*arguments) == (2, "", message)
+
+
+def test_a_file_without_score_is_no_metric(call, tmp_path):
+    path = write(tmp_path / "empty.py", "x = 1\n")
+    assert call(SOLUTION, SUBMISSION, "--metric", path) == (
+        2,
+        "",
+        f"error: {path} is not a metric file: it defines no score()\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        (
+            "temprature=1",
+            "the metric has no parameter temprature; it has row_id_column_name, essay_id_column_name",
+        ),
+        ("temperature=hot", "temperature is 'hot': expected a number"),
+        ("temperature=nan", "temperature is 'nan': expected a number"),
+        ("temperature=-1", "temperature: expected a number from 0 to infinity, found float '-1'"),
+        ("intersectional=maybe", "intersectional is 'maybe': expected true or false"),
+        ("overlap_threshold=0.5", "overlap_threshold: expected a number above 0.5, up to 1, found float"),
+        ("subpopulation_column_names=gender", "the solution: expected the columns gender too. It has row_id, "),
+    ],
+)
+def test_wrong_parameters(call, setting, message):
+    code, out, err = call(SOLUTION, SUBMISSION, "--set", setting)
+    assert (code, out) == (4, "")
+    assert err.startswith(f"error: {message}")
+
+
+def test_a_rejected_submission(call, tmp_path, frames):
+    _, predicted = frames
+    predicted.loc[3, "predictionstring"] = "5 4"
+    predicted.to_csv(tmp_path / "guess.csv", index=False)
+    code, out, err = call(SOLUTION, tmp_path / "guess.csv")
+    assert (code, out) == (3, "")
+    assert err.startswith(
+        "error: predictionstring: expected the positions of the segment's words, counted from 0"
+    )
+    assert err.endswith("Wrong in 1 row of the submission: row_id 3 ('5 4': 5 is not followed by 6)\n")
+
+
+def test_a_wrong_solution(call, tmp_path, frames):
+    truth, _ = frames
+    truth.loc[0, "Usage"] = "public"
+    truth.to_csv(tmp_path / "truth.csv", index=False)
+    assert call(tmp_path / "truth.csv", SUBMISSION) == (
+        4,
+        "",
+        "error: Usage: expected Public, Private or Ignored, found 'public' in row number 1 of the solution\n",
+    )
+    truth.assign(Usage=None).to_csv(tmp_path / "truth.csv", index=False)
+    assert call(tmp_path / "truth.csv", SUBMISSION)[2].endswith(
+        "found 'missing' in row number 1 of the solution\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "\n\n",
+        "a,b\n1,2,3\n",
+        'a,b\n"1,2\n',
+        b"\xff\xfe\x00binary\x00\x01",
+        "row_id,essay_id\n1,caf\xe9\n".encode("latin-1"),
+        b"\x1f\x8b not really gzip",
+    ],
+)
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+def test_files_that_are_no_table(call, tmp_path, content, suffix):
+    path = write(tmp_path / f"file{suffix}", content)
+    for arguments, expected in (((SOLUTION, path), 3), ((path, SUBMISSION), 4)):
+        code, out, err = call(*arguments)
+        assert (code, out) == (expected, "")
+        assert err.startswith("error: ")
+        assert len(err.splitlines()) == 1
+
+
+def test_a_metric_that_fails_is_the_host_s_matter(call, accuracy, tmp_path):
+    (tmp_path / "truth.csv").write_text("id,other\n1,1\n2,2\n3,3\n4,4\n")
+    code, _, err = call(*accuracy)
+    assert code == 4
+    assert err == "error: the metric raised an unexpected error: KeyError: 'answer_x'\n"
+    (tmp_path / "accuracy.py").write_text("1 / 0\n")
+    code, _, err = call(*accuracy)
+    assert code == 4
+    assert err.endswith("accuracy.py cannot be loaded: ZeroDivisionError: division by zero\n")
+
+
+def test_a_closed_pipe_is_no_error():
+    program = f"{sys.executable} -m podium score {SOLUTION_SAMPLE} {SUBMISSION_SAMPLE} | head -n 1"
+    done = subprocess.run(program, shell=True, cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == "Score    0.587969\n"
+    assert "Traceback" not in done.stderr
+    assert "Broken" not in done.stderr

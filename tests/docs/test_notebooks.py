@@ -1,0 +1,246 @@
+"""The notebooks run, alone and with a fresh kernel, and what is committed is what they print.
+
+`python -m tests.docs.test_notebooks [NAME]` writes the outputs in notebooks/*.ipynb anew.
+"""
+
+import gzip
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import pytest
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+
+from podium import cli, hosted
+from podium.ranking.submissions import find
+from tests.support import teams
+from tests.support.boards import TABLE_2, TABLE_3
+from tests.support.essays import SUBMISSION_SAMPLE
+
+ROOT = Path(__file__).parent.parent.parent
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+BOOST, RANKING, FIRST = NOTEBOOKS
+PROJECT_FILES = ("boost.py", "metric.py", "solution_sample.csv", "notebooks", "examples")
+SECONDS = 300
+PROGRESS = re.compile(r"(?m)^\w+: [\d,]+ of [\d,]+.*\n")  # on slow machines
+
+
+def copy_project(folder: Path) -> Path:
+    """What the notebooks need of the project, elsewhere."""
+    folder.mkdir()
+    for name in PROJECT_FILES:
+        source = ROOT / name
+        if source.is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", "final", ".*")
+            shutil.copytree(source, folder / name, ignore=ignored)
+        else:
+            shutil.copy(source, folder / name)
+    return folder
+
+
+def execute(path: Path, folder: Path, project: Path | None = None) -> NotebookNode:
+    """Run a notebook in a folder; `project` is what its first cell may be set to."""
+    notebook = nbformat.read(path, as_version=4)
+    if project is not None:
+        first = next(cell for cell in notebook.cells if cell.cell_type == "code")
+        first.source, replaced = re.subn(r"(?m)^PROJECT = \S+", f"PROJECT = {str(project)!r}", first.source)
+        assert replaced == 1
+    client = NotebookClient(
+        notebook,
+        timeout=SECONDS,
+        kernel_name="python3",
+        record_timing=False,
+        resources={"metadata": {"path": str(folder)}},
+    )
+    client.execute()
+    for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
+        for output in cell.outputs:
+            if output.get("name") == "stderr":
+                output.text = PROGRESS.sub("", output.text)
+        cell.outputs = [output for output in cell.outputs if output.get("text") != ""]
+    return notebook
+
+
+def outputs(notebook: NotebookNode) -> list[list[tuple[str, str]]]:
+    """Of every code cell what it prints and shows, as kinds and texts; of an image only that it is one."""
+    return [cell_outputs(cell) for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def cell_outputs(cell: NotebookNode) -> list[tuple[str, str]]:
+    streams: dict[str, str] = {}
+    shown = []
+    for output in cell.outputs:
+        if output.output_type == "stream":  # in as many pieces as it happens
+            streams[output.name] = streams.get(output.name, "") + output.text
+        else:
+            data = output.get("data", {"error": output.get("evalue")})
+            shown += [(kind, "" if kind.startswith("image/") else text) for kind, text in data.items()]
+    return [*sorted(streams.items()), *sorted(shown)]
+
+
+def committed(path: Path) -> NotebookNode:
+    return nbformat.read(path, as_version=4)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Contents by path, without what Python keeps for itself."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+# --- the example ------------------------------------------------------------------------------------
+
+
+def test_the_example_is_what_the_generator_writes(tmp_path):
+    teams.write_example(tmp_path, pd.read_csv(ROOT / SUBMISSION_SAMPLE))
+    written = files_of(tmp_path)
+    example = files_of(ROOT / teams.EXAMPLE)
+    assert set(example) - set(written) == {"table_2.csv", "table_3.csv", "leaderboard.csv"}
+    assert set(written) <= set(example)
+    for name, content in written.items():
+        # Compressed, the same text may be other bytes, by the version of zlib.
+        same = gzip.decompress if name.endswith(".gz") else bytes
+        assert same(content) == same(example[name]), name
+    assert sum(map(len, example.values())) < 400_000
+
+
+def test_the_example_has_everything():
+    submissions = find(str(ROOT / teams.EXAMPLE / teams.SUBMISSIONS))
+    assert len({submission.team for submission in submissions}) == len(teams.TEAMS) + 1
+    assert sum(submission.team == "Second Draft" for submission in submissions) == 2
+    runtimes = pd.read_csv(ROOT / teams.EXAMPLE / teams.RUNTIMES)
+    assert runtimes.loc[runtimes["runtime"].isna(), "team"].tolist() == ["Marginalia"]
+
+
+@pytest.mark.parametrize(("name", "table"), [("table_2.csv", TABLE_2), ("table_3.csv", TABLE_3)])
+def test_the_tables_are_the_memo_s(name, table):
+    pd.testing.assert_frame_equal(pd.read_csv(ROOT / teams.EXAMPLE / name), table)
+
+
+# --- what is committed ------------------------------------------------------------------------------
+
+
+def test_there_are_three():
+    assert [path.stem for path in NOTEBOOKS] == ["boost_estimator", "final_ranking", "first_submission"]
+
+
+@pytest.mark.parametrize(
+    ("path", "images", "bytes_at_most"),
+    [(BOOST, 4, 300_000), (RANKING, 4, 700_000), (FIRST, 0, 100_000)],
+    ids=lambda value: getattr(value, "stem", ""),
+)
+def test_they_are_committed_as_executed_from_top_to_bottom(path, images, bytes_at_most):
+    notebook = committed(path)
+    nbformat.validate(notebook)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    kinds = [kind for cell in outputs(notebook) for kind, _ in cell]
+    assert "error" not in kinds
+    assert kinds.count("image/png") == images
+    assert notebook.metadata.kernelspec.name == "python3"
+    assert path.stat().st_size < bytes_at_most
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_they_say_nothing_of_the_machine_they_ran_on(path):
+    text = path.read_text(encoding="utf-8")
+    assert str(ROOT) not in text
+    assert tempfile.gettempdir() not in re.sub(r'"image/png": ".*"', "", text)
+    assert "Warning" not in text
+
+
+# --- executed ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_estimator_prints_what_is_committed_and_needs_the_package_alone(tmp_path):
+    notebook = execute(BOOST, tmp_path)
+    assert outputs(notebook) == outputs(committed(BOOST))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_estimator_s_boards_are_the_memo_s_and_the_example():
+    """Those in the cells, so that the notebook is one file, and those in notebooks/example/."""
+    cells = [cell.source for cell in committed(BOOST).cells if cell.cell_type == "code"]
+    made = {"pd": pd, "boost": hosted.module("boost")}
+    for cell in cells:
+        if "pd.DataFrame" in cell:
+            exec(cell, made)
+    pd.testing.assert_frame_equal(made["table_2"], TABLE_2)
+    pd.testing.assert_frame_equal(made["table_3"], TABLE_3)
+    example = pd.read_csv(ROOT / teams.EXAMPLE / "leaderboard.csv")
+    pd.testing.assert_frame_equal(made["board"], example[["team", "score", "runtime"]])
+
+
+@pytest.mark.slow
+def test_the_first_submission_prints_what_is_committed_from_any_folder(tmp_path):
+    """As on Kaggle: the project is elsewhere, nothing is written there, and the submission here."""
+    project, working = copy_project(tmp_path / "project"), tmp_path / "working"
+    working.mkdir()
+    before = files_of(project)
+    notebook = execute(FIRST, working, project)
+    assert outputs(notebook) == outputs(committed(FIRST))
+    assert files_of(project) == before
+    assert list(files_of(working)) == ["submission.csv"]
+    submission = pd.read_csv(working / "submission.csv", dtype={"essay_id": str})
+    solution = pd.read_csv(ROOT / "solution_sample.csv", dtype={"essay_id": str})
+    score = hosted.module("unified").score(solution, submission, "row_id")
+    assert f"{{'All': {score:.4f}, " in str(outputs(notebook))
+
+
+def test_the_first_submission_has_ten_cells_and_one_place_to_set_the_folder():
+    cells = [cell.source for cell in committed(FIRST).cells if cell.cell_type == "code"]
+    assert len(cells) == 10
+    assert sum("PROJECT = " in cell for cell in cells) == 1
+
+
+def test_the_page_for_participants_quotes_it():
+    page = (ROOT / "docs" / "participants.md").read_text(encoding="utf-8")
+    (printed,) = [text for cell in outputs(committed(FIRST)) for _, text in cell if text.startswith("Before ")]
+    assert all(f"    {line}\n" in page for line in printed.splitlines())
+
+
+@pytest.mark.slow
+def test_the_ranking_prints_what_is_committed(tmp_path):
+    project = copy_project(tmp_path / "project")
+    notebook = execute(project / "notebooks" / RANKING.name, project / "notebooks")
+    assert outputs(notebook) == outputs(committed(RANKING))
+
+
+@pytest.mark.slow
+def test_the_ranking_runs_in_a_folder_of_its_own(tmp_path, capsys):
+    """As on Kaggle: the project is elsewhere and nothing is written there."""
+    project, working = copy_project(tmp_path / "project"), tmp_path / "working"
+    working.mkdir()
+    before = files_of(project)
+    notebook = execute(RANKING, working, project)
+    assert outputs(notebook) == outputs(committed(RANKING))
+    assert files_of(project) == before
+
+    # And it writes what the command line writes.
+    example = project / teams.EXAMPLE
+    arguments = [project / "solution_sample.csv", example / teams.SUBMISSIONS, example / teams.RUNTIMES]
+    options = ["--out", str(tmp_path / "final"), "--jobs", "1", "--variants"]
+    assert cli.main(["rank", *map(str, arguments), *options]) == 0, capsys.readouterr().err
+    ours, theirs = files_of(working / "final"), files_of(tmp_path / "final")
+    assert ours.keys() == theirs.keys()
+    tables = [name for name in ours if name.endswith(".csv")]
+    assert len(tables) == 10
+    assert {name: ours[name] for name in tables} == {name: theirs[name] for name in tables}
+
+
+if __name__ == "__main__":
+    for path in (path for path in NOTEBOOKS if path.stem in sys.argv[1:] or len(sys.argv) == 1):
+        with tempfile.TemporaryDirectory() as temporary:
+            project = copy_project(Path(temporary) / "project")
+            notebook = execute(project / "notebooks" / path.name, project / "notebooks")
+            notebook.metadata.language_info = {"name": "python"}  # not the version of this machine
+            nbformat.write(notebook, path)

@@ -1,0 +1,360 @@
+"""What every hosted file must do, checked for all five at once, on their samples."""
+
+import ast
+import doctest
+import inspect
+import io
+import pickle
+import subprocess
+import sys
+import tokenize
+from collections import defaultdict
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import podium
+from podium import hosted, scoring, statistics
+
+ROOT = Path(podium.__file__).parent.parent
+SETTABLE = (int, float, bool, str)
+# What a file may import beside numpy, pandas and the standard library.
+MORE = {"markup_consistency": {"scipy", "simplemma", "pymorphy3"}, "readable": {"scipy"}}
+# Lines of code, without comments and docstrings: a participant reads these files to learn the rules.
+MOST_LINES = {
+    "unified": 520,
+    "scifact": 360,
+    "trec_is": 445,
+    "markup_consistency": 800,
+    "readable": 635,
+    "boost": 215,
+}
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*of the solution overlapping an earlier one")
+
+
+class Case(NamedTuple):
+    """A hosted file with a solution and a submission."""
+
+    name: str
+    metric: Any
+    solution: pd.DataFrame
+    submission: pd.DataFrame
+    row_id: str
+
+    def score(self, solution: pd.DataFrame | None = None, submission: pd.DataFrame | None = None) -> float:
+        frames = (
+            self.solution if solution is None else solution,
+            self.submission if submission is None else submission,
+        )
+        score: float = self.metric.score(*frames, self.row_id)
+        return score
+
+
+@pytest.fixture(scope="module", params=list(hosted.FILES))
+def case(request: pytest.FixtureRequest) -> Case:
+    name = request.param
+    metric = hosted.load(name)
+    folder = ROOT / "metrics" / "samples" / name
+    paths = (ROOT / "solution_sample.csv", ROOT / "sample_submission.csv")
+    if name != "unified":
+        paths = (folder / "solution.csv", folder / "submission.csv")
+    solution = scoring.read_solution(metric, paths[0], {}).drop(columns="Usage", errors="ignore")
+    submission = scoring.read_submission(metric, paths[1], {})
+    return Case(name, metric, solution, submission, str(solution.columns[0]))
+
+
+def source_of(name: str) -> str:
+    return Path(str(hosted.module(name).__file__)).read_text(encoding="utf-8")
+
+
+# --- what Kaggle demands ----------------------------------------------------------------------------
+
+
+def test_signature(case: Case) -> None:
+    parameters = inspect.signature(case.metric.score).parameters
+    assert list(parameters)[:3] == ["solution", "submission", "row_id_column_name"]
+    assert all(p.default is inspect.Parameter.empty for p in list(parameters.values())[:3])
+    for parameter in list(parameters.values())[2:]:
+        # Real types, not text: the site looks at them.
+        assert parameter.annotation in SETTABLE
+        assert parameter.default is inspect.Parameter.empty or isinstance(
+            parameter.default, parameter.annotation
+        )
+    assert inspect.signature(case.metric.score).return_annotation is float
+    names = list(parameters.items())
+    assert list(inspect.signature(case.metric.prepare).parameters.items()) == [names[0], *names[2:]]
+
+
+def test_docstring(case: Case) -> None:
+    text = inspect.getdoc(case.metric.score)
+    assert len(text) < 8000
+    assert all(
+        f"\n{section}\n---" in text for section in ("Parameters", "Returns", "Raises", "References", "Examples")
+    )
+    assert all(f"\n{name} : " in text for name in inspect.signature(case.metric.score).parameters)
+
+
+@pytest.mark.parametrize("name", hosted.FILES)
+def test_imports(name: str) -> None:
+    allowed = {"numpy", "pandas", *sys.stdlib_module_names} | MORE.get(name, set())
+    for node in ast.walk(ast.parse(source_of(name))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        assert {each.partition(".")[0] for each in names} <= allowed
+
+
+def test_exceptions_by_the_names_that_kaggle_knows(case: Case) -> None:
+    participant, host = case.metric.ParticipantVisibleError, case.metric.HostVisibleError
+    assert (participant.__name__, host.__name__) == ("ParticipantVisibleError", "HostVisibleError")
+    assert not issubclass(host, participant)
+    assert not issubclass(participant, host)
+
+
+@pytest.mark.parametrize("main", ["__main__", "a_utility_script"])
+@pytest.mark.parametrize("name", hosted.FILES)
+def test_runs_as_a_notebook_cell_and_as_a_module(name: str, main: str, tmp_path: Path) -> None:
+    """Alone in a folder, with a kernel's arguments, its doctests still hold."""
+    (tmp_path / "cell.py").write_text(source_of(name), encoding="utf-8")
+    program = (
+        "import doctest, pathlib, sys, types\n"
+        "sys.argv = ['ipykernel_launcher.py', '-f', 'kernel-1.json']\n"
+        f"module = sys.modules.setdefault({main!r}, types.ModuleType({main!r}))\n"
+        f"module.__dict__['__name__'] = {main!r}\n"
+        "exec(compile(pathlib.Path('cell.py').read_text('utf-8'), 'cell.py', 'exec'), module.__dict__)\n"
+        "result = doctest.testmod(module)\n"
+        "print(result.failed, result.attempted >= 4)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("0 True\n", "", 0)
+
+
+@pytest.mark.parametrize("name", [*hosted.FILES, "boost"])
+def test_examples(name: str) -> None:
+    result = doctest.testmod(hosted.module(name))
+    assert result.failed == 0
+    assert result.attempted >= 4
+
+
+@pytest.mark.parametrize("name", [*hosted.FILES, "boost"])
+def test_size(name: str) -> None:
+    assert lines_of_code(source_of(name)) <= MOST_LINES[name]
+
+
+def lines_of_code(text: str) -> int:
+    """Lines that are not blank, no comment and no docstring."""
+    skip = {
+        tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER,
+    }  # fmt: skip
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in skip:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+            lines -= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    return len(lines)
+
+
+def test_helpers_of_the_same_name_have_the_same_body() -> None:
+    """Hosted files repeat a few helpers, because each is uploaded alone."""
+    bodies: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for name in (*hosted.FILES, "boost"):
+        tree = ast.parse(source_of(name))
+        functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+        tables = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "_Table"]
+        methods = [node for table in tables for node in table.body if isinstance(node, ast.FunctionDef)]
+        for node in [*functions, *methods]:
+            if node.name.startswith("_") or node in methods:
+                bodies[node.name][ast.dump(node)].append(name)
+    differing = {name: list(variants.values()) for name, variants in bodies.items() if len(variants) > 1}
+    assert sum(len(files) > 1 for variants in bodies.values() for files in variants.values()) >= 8
+    assert differing == {}
+
+
+# --- the contract -----------------------------------------------------------------------------------
+
+
+def test_name_and_version(case: Case) -> None:
+    assert case.name == case.metric.NAME
+    assert hosted.signature(case.metric, {}).startswith(f"metric:{case.name}|version:2.")
+    assert isinstance(case.metric.COMPLETE_SUBMISSION, bool)
+    assert hosted.higher_is_better(case.metric, {}) is True
+    assert set(case.metric.MEASURE_PARAMETERS) <= set(hosted.defaults(case.metric))
+
+
+def test_the_score_is_the_first_measure_of_the_sums(case: Case) -> None:
+    prepared = case.metric.prepare(case.solution, case.row_id)
+    numbers = prepared.statistics(case.submission)
+    measures = statistics.measures(prepared, numbers)
+    assert next(iter(measures)) == "score"
+    assert measures["score"] == case.score()
+    assert numbers.shape[0] == len(prepared.items) == len(set(prepared.items))
+    assert prepared.items == sorted(prepared.items)
+    assert len(prepared.item_of_row) == len(case.solution)
+    assert prepared.groups.shape[1] == len(prepared.items)
+    assert sorted(np.unique(prepared.groups)) == list(range(len(prepared.labels)))
+    assert {f"{a} = {v}" for a, v in prepared.labels} - set(prepared.measure_names) <= {"(all) = (all)"}
+
+
+def test_a_part_is_what_prepare_makes_of_its_rows(case: Case) -> None:
+    prepared = case.metric.prepare(case.solution, case.row_id)
+    numbers = prepared.statistics(case.submission)
+    kept = np.random.default_rng(1).random(len(prepared.items)) < 0.6
+    rows = kept[prepared.item_of_row]
+    submission = case.submission
+    if not case.metric.COMPLETE_SUBMISSION:
+        submission = submission[submission[case.row_id].isin(case.solution.loc[rows, case.row_id])]
+    part = statistics.part(prepared, kept)
+    expected = case.metric.prepare(case.solution[rows], case.row_id)
+    assert (part.items, part.labels) == (expected.items, expected.labels)
+    assert statistics.measures(part, numbers[kept])["score"] == case.score(case.solution[rows], submission)
+
+
+def test_resampling_every_item_once_gives_the_measures(case: Case) -> None:
+    prepared = case.metric.prepare(case.solution, case.row_id)
+    numbers = prepared.statistics(case.submission)
+    once = statistics.resample(prepared, numbers, np.ones((1, len(numbers))))[0]
+    assert once == pytest.approx(list(statistics.measures(prepared, numbers).values()), rel=1e-12, nan_ok=True)
+
+
+def test_swapping_every_item_exchanges_the_submissions(case: Case) -> None:
+    prepared = case.metric.prepare(case.solution, case.row_id)
+    numbers = prepared.statistics(case.submission)
+    other = numbers * np.random.default_rng(0).uniform(0.5, 1, numbers.shape)
+    mine, theirs = statistics.swap(prepared, numbers, other, np.ones((1, len(numbers))))
+    assert mine[0] == pytest.approx(
+        list(statistics.measures(prepared, other).values()), rel=1e-9, abs=1e-12, nan_ok=True
+    )
+    assert theirs[0] == pytest.approx(
+        list(statistics.measures(prepared, numbers).values()), rel=1e-9, abs=1e-12, nan_ok=True
+    )
+
+
+def test_a_prepared_solution_travels_to_other_processes(case: Case) -> None:
+    prepared = pickle.loads(pickle.dumps(case.metric.prepare(case.solution, case.row_id)))
+    assert statistics.measures(prepared, prepared.statistics(case.submission))["score"] == case.score()
+
+
+# --- frames -----------------------------------------------------------------------------------------
+
+
+def test_the_order_of_rows_and_columns_never_counts(case: Case) -> None:
+    expected = case.score()
+    for seed in range(3):
+        frames = [
+            frame.sample(frac=1, random_state=seed)[list(frame.columns[::-1])]
+            for frame in (case.solution, case.submission)
+        ]
+        assert case.score(*frames) == expected
+
+
+def test_frames_stay_unchanged_and_may_be_read_only(case: Case) -> None:
+    copies = [frame.copy(deep=True) for frame in (case.solution, case.submission)]
+    frozen = [frame.copy(deep=True) for frame in copies]
+    for frame in frozen:
+        for name in frame:
+            values = frame[name].to_numpy()
+            if isinstance(values, np.ndarray):
+                values.flags.writeable = False
+    case.score(*frozen)
+    for frame, copy in zip(frozen, copies):
+        pd.testing.assert_frame_equal(frame, copy)
+
+
+def test_any_index_and_extra_columns(case: Case) -> None:
+    frames = [
+        frame.set_index(pd.Index([7] * len(frame))).assign(note="x", segments="none", **{"Unnamed: 0": 1})
+        for frame in (case.solution, case.submission)
+    ]
+    assert case.score(*frames) == case.score()
+
+
+@pytest.mark.parametrize("kind", ["object", "category", "string[python]", "string[pyarrow]"])
+def test_kinds_of_text_columns(case: Case, kind: str) -> None:
+    frames = [
+        frame.astype({name: kind for name in frame if not pd.api.types.is_numeric_dtype(frame[name])})
+        for frame in (case.solution, case.submission)
+    ]
+    assert case.score(*frames) == case.score()
+
+
+# --- faults -----------------------------------------------------------------------------------------
+
+CELLS = [
+    None, float("nan"), pd.NA, pd.NaT, Decimal("sNaN"), "", "  ", "x", "x" * 10_000, "\ud800", "\x00" * 100,
+    "{", '{"a": 1}', "[]", -1, 10**400, 10**5000, 1e400, "1e400", 1j, True, b"x", [1], {}, np.array([1, 2]),
+]  # fmt: skip
+
+
+def faults(frame: pd.DataFrame) -> list[pd.DataFrame]:
+    """The frame without each column, with it twice, and with each cell in its first row and in all rows."""
+    broken = [frame.drop(columns=name) for name in frame]
+    broken += [pd.concat([frame, frame[[name]]], axis=1) for name in frame]
+    broken += [frame.rename(columns={name: "é" * 1000}) for name in frame]
+    wide = pd.DataFrame({f"column {n}" * 50: [n] * len(frame) for n in range(100)}, index=frame.index)
+    broken.append(pd.concat([frame[frame.columns[1:]], wide], axis=1))
+    for name in frame:
+        for cell in CELLS:
+            column = pd.Series([*frame[name].tolist()], dtype=object, index=frame.index)
+            column.iloc[0] = cell
+            broken.append(frame.assign(**{name: column}))
+            broken.append(
+                frame.assign(**{name: pd.Series([cell] * len(frame), dtype=object, index=frame.index)})
+            )
+    return broken
+
+
+def messages(work: Callable[[pd.DataFrame], object], frames: list[pd.DataFrame], error: Any) -> list[str]:
+    """What is said of the frames; anything but this error fails the test."""
+    said = []
+    for frame in frames:
+        try:
+            work(frame)
+        except error as problem:
+            said.append(str(problem))
+    return said
+
+
+def test_every_fault_of_a_submission_is_said_in_280_characters(case: Case) -> None:
+    prepared = case.metric.prepare(case.solution.head(40), case.row_id)
+    known = case.submission[case.row_id].isin(case.solution[case.row_id].head(40))
+    broken = faults(case.submission[known])
+    said = messages(prepared.statistics, broken, case.metric.ParticipantVisibleError)
+    assert len(said) >= 20
+    assert [text for text in said if len(text) > 280 or "xpected" not in text] == []
+    assert "\n".join(said).encode()  # no half of a surrogate pair
+
+
+def test_every_fault_of_a_solution_is_the_hosts(case: Case) -> None:
+    broken = faults(case.solution.head(5))
+    said = messages(lambda f: case.metric.prepare(f, case.row_id), broken, case.metric.HostVisibleError)
+    assert len(said) >= 20
+    assert [text for text in said if len(text) > 280 or "xpected" not in text] == []
+
+
+@pytest.mark.parametrize("frame", [None, [], {}, "solution.csv", 3])
+def test_frames_that_are_none(case: Case, frame: object) -> None:
+    with pytest.raises(case.metric.HostVisibleError, match="expected a DataFrame, found"):
+        case.metric.score(frame, case.submission, case.row_id)
+    with pytest.raises(case.metric.HostVisibleError, match="expected a DataFrame, found"):
+        case.metric.score(case.solution, frame, case.row_id)
+
+
+def test_parameters_of_a_wrong_type(case: Case) -> None:
+    for name, default in hosted.defaults(case.metric).items():
+        wrong = {str: [None, 3, ["a"]], float: [None, "65", [1.0], 1j, True], int: [None, "3", 1.5]}.get(
+            type(default), [None, "False", 0, []]
+        )
+        for value in wrong:
+            with pytest.raises(case.metric.HostVisibleError, match=f"^{name}: expected ") as caught:
+                case.metric.prepare(case.solution, case.row_id, **{name: value})
+            assert len(str(caught.value)) <= 280

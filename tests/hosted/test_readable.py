@@ -1,0 +1,844 @@
+"""metrics/readable.py: the paper's measures, the settled questions, properties, bad input."""
+
+import itertools
+import json
+import random
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import podium
+from podium import hosted
+from podium.companions import readable as companion
+from podium.companions.readable import accuracy
+from tests.support import readable_data as data
+from tests.support.markups import Evaluated, shuffled
+from tests.support.readable_transcription import accuracies, best_matching, every_matching, relative, value_of
+
+ESSAYS = Path(podium.__file__).parents[2] / "shared" / "data" / "readable" / "inputs"
+NAMES = ("M", "M1", "M2", "M3", "M4", "M5", "M6")
+
+metric = hosted.module("readable")
+
+
+def evaluate(solution: pd.DataFrame, submission: pd.DataFrame, *more: Any, **parameters: Any) -> Any:
+    return Evaluated("readable", solution, submission, *more, **parameters)
+
+
+def selection(start: int, end: int, kind: str = "logic", **more: str) -> dict[str, Any]:
+    return {"startSelection": start, "endSelection": end, "type": kind, "group": "error", **more}
+
+
+def markup(*selections: dict[str, Any], **grades: object) -> dict[str, Any]:
+    return {"criteria": grades, "selections": list(selections)}
+
+
+def solution_of(*documents: list[dict[str, Any]], subject: str = "rus") -> pd.DataFrame:
+    ids = [f"d{number}" for number in range(len(documents))]
+    return pd.DataFrame({"document_id": ids, "subject": subject, "markups": [json.dumps(e) for e in documents]})
+
+
+def submission_of(*markups: dict[str, Any]) -> pd.DataFrame:
+    ids = [f"d{number}" for number in range(len(markups))]
+    return pd.DataFrame({"document_id": ids, "markup": [json.dumps(value) for value in markups]})
+
+
+def numbers(result: Any) -> dict[str, float]:
+    return {name: getattr(result, name.lower()) for name in NAMES}
+
+
+def ends(result: Any) -> list[tuple[int, int]]:
+    return [(pair.first, pair.second) for pair in result.pairs]
+
+
+# ---- Reference numbers --------------------------------------------------------------------------------
+
+
+EXPECTED = ("h01_basic", "h02_identical", "h04_one_side_empty", "h07_criteria_cancel", "h09_three_experts")
+
+
+@pytest.mark.skipif(not ESSAYS.is_dir(), reason="the reference essays are not there")
+@pytest.mark.parametrize("name", EXPECTED)
+def test_reference_numbers(name: str) -> None:
+    everything = json.loads((ESSAYS / "expected.json").read_text(encoding="utf-8"))
+    assert set(everything) == set(EXPECTED)
+    expected, path = everything[name], ESSAYS / f"{name}.json"
+    solution, submission = companion.read_solution(path), companion.read_submission(path)
+    result = evaluate(solution, submission)
+    markups = json.loads(path.read_text(encoding="utf-8"))["essay"]["markups"]
+    experts = [value["id"] for value in markups if value["isExpert"]]
+    names = {"algorithm": "alg"} | {f"expert {number}": text for number, text in enumerate(experts, 1)}
+    found = {
+        f"{names[row['first']]}|{names[row['second']]}": {criterion: row[criterion] for criterion in NAMES}
+        for row in result.pairs.to_dict("records")
+    }
+    pairs = expected["algorithm"] | expected["experts"]
+    assert found.keys() == pairs.keys()
+    for key, values in pairs.items():
+        assert found[key] == pytest.approx(values, rel=0, abs=1e-9)
+    assert result.m_avg == pytest.approx(expected["M_avg"], rel=0, abs=1e-9)
+    assert result.m_opt == pytest.approx(expected["M_opt"], rel=0, abs=1e-9)
+    for h in (0, 0.5, 1):
+        otar = metric.score(solution, submission, "document_id", h=float(h))
+        assert otar == pytest.approx(expected[f"OTAR_H{h:g}"], rel=0, abs=1e-9)
+
+
+@pytest.mark.skipif(not ESSAYS.is_dir(), reason="the reference essays are not there")
+def test_reference_essays_together(tmp_path: Path) -> None:
+    for path in ESSAYS.glob("h*.json"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    solution, submission = companion.read_solution(tmp_path), companion.read_submission(tmp_path)
+    result = evaluate(solution, submission)
+    assert len(result.documents) == 16
+    documents = result.documents.set_index("document_id")
+    assert documents.loc[["h02", "h02b", "h03"], "otar"].tolist() == [100.0] * 3
+    two = documents["experts"] > 1
+    assert (~two).sum() == 1
+    assert result.score == pytest.approx(
+        100 * documents.loc[two, "m"].mean() / documents.loc[two, "mean_m_experts"].mean()
+    )
+
+
+def test_an_essay_by_hand() -> None:
+    """Two of three selections correspond; grades differ by 3 of 14."""
+    first = markup(
+        selection(0, 10, "Logic", correction="So"),
+        selection(20, 30, "fact", subtype="date"),
+        selection(50, 60),
+        K1=1,
+        K2=4,
+    )
+    second = markup(selection(0, 5, "logic", correction="so"), selection(20, 40, "Fact"), K1="3", K2=3)
+    result = accuracy(first, second, "eng")
+    m1, m2, m3, m4, m5, m6 = 11 / 14, 4 / 5, 1, 1 / 2, (1 / 2 + 1 / 2) / 2, 1
+    expected = {"M1": m1, "M2": m2, "M3": m3, "M4": m4, "M5": m5, "M6": m6}
+    expected["M"] = (m1 + 2 * m2 + m3 + m4 + m5) / 6
+    assert numbers(result) == pytest.approx({name: 100 * value for name, value in expected.items()})
+    assert [tuple(pair) for pair in result.pairs] == [
+        (0, 0, 0.5, 0.5, True, True, True),
+        (1, 1, 0.5, 0.5, True, False, True),
+    ]
+
+
+def test_the_relative_measures_by_hand() -> None:
+    """Without selections M is (M1 + 500) / 6; grades make M(A, E) and M(E, E')."""
+    experts = [markup(K1=0), markup(K1=12), markup(K1=24)]
+    algorithm = markup(K1=12)
+    with_algorithm = [(50 + 500) / 6, 100, (50 + 500) / 6]
+    among = [(50 + 500) / 6, (0 + 500) / 6, (50 + 500) / 6]
+    result = evaluate(solution_of(experts), submission_of(algorithm), h=0.25)
+    assert result.pairs["M"].tolist() == pytest.approx(with_algorithm + among)
+    mean_a, mean_e = sum(with_algorithm) / 3, sum(among) / 3
+    assert result.m == pytest.approx(mean_a)
+    assert result.m_avg == pytest.approx(100 * mean_a / mean_e)
+    assert result.m_opt == pytest.approx(100 * 100 / (500 / 6))
+    assert result.otar == result.score
+    assert result.score == pytest.approx(100 * (0.25 * mean_a + 0.75 * 100) / (0.25 * mean_e + 0.75 * 500 / 6))
+
+
+# ---- Settled questions --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("subject", "largest"), {"rus": 24, "rus-free": 24, "lit": 14, "social": 6, "hist": 12,
+                                                  "eng": 14, "eng-free": 24}.items())  # fmt: skip
+def test_largest_grades(subject: str, largest: int) -> None:
+    assert accuracy(markup(K1=largest), markup(K1=largest - 3), subject).m1 == pytest.approx(
+        100 * (1 - 3 / largest)
+    )
+    with pytest.raises(ValueError, match="above the maximum"):
+        accuracy(markup(K1=largest, K2=1), markup(), subject)
+
+
+def test_a_missing_grade_is_zero_and_m1_is_at_least_zero() -> None:
+    assert accuracy(markup(K1=3), markup(K2=3), "hist").m1 == pytest.approx(50)
+    assert accuracy(markup(K1=12), markup(K2=12), "hist").m1 == 0
+    assert accuracy(markup(K1=0), markup(), "hist").m1 == 100
+
+
+def test_grades_may_be_numbers_in_text() -> None:
+    assert accuracy(markup(K1="2", K2=" 1.5 "), markup(K1=2.0, K2=1.5), "social").m1 == 100
+
+
+def test_both_empty_and_one_empty() -> None:
+    assert set(numbers(accuracy(markup(), markup(), "rus")).values()) == {100.0}
+    one = numbers(accuracy(markup(selection(0, 5)), markup(), "rus"))
+    assert one == pytest.approx({"M": 100 / 6, "M1": 100, "M2": 0, "M3": 0, "M4": 0, "M5": 0, "M6": 0})
+    apart = numbers(accuracy(markup(selection(0, 5)), markup(selection(5, 9)), "rus"))
+    assert apart == one
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "cost"),
+    [
+        (selection(0, 10), selection(0, 10), 0.0),
+        (selection(0, 10), selection(0, 5), 0.5),
+        (selection(0, 10), selection(5, 10), 1.5),
+        (selection(0, 10), selection(0, 5, "fact"), 1.5),
+        (selection(0, 10), selection(5, 10, "fact"), None),  # 2.5
+        (selection(0, 10), selection(0, 10, group="meaning"), None),  # 4
+        (selection(0, 10), selection(10, 20), None),
+        (selection(5, 5), selection(5, 5), 0.0),
+        (selection(5, 5), selection(5, 5, " LOGIC"), 0.0),
+        (selection(5, 5), selection(5, 5, "fact"), None),
+        (selection(5, 5), selection(5, 5, group="meaning"), None),  # 4
+        (selection(5, 5), selection(6, 6), None),
+        (selection(5, 5), selection(0, 10), None),
+    ],
+)
+def test_costs(ours: Any, theirs: Any, cost: float | None) -> None:
+    result = accuracy(markup(ours), markup(theirs), "rus")
+    assert [pair.cost for pair in result.pairs] == ([] if cost is None else [cost])
+
+
+def test_the_assignment_is_of_least_cost() -> None:
+    """Greedily (0, 0) would be first, at cost 0; then the others go without partner."""
+    first = markup(selection(0, 10), selection(0, 6))
+    second = markup(selection(0, 10), selection(0, 20))
+    assert accuracy(first, markup(selection(0, 10)), "rus").pairs[0].cost == 0
+    result = accuracy(first, second, "rus")
+    # costs: (0,0) 0, (0,1) .5, (1,0) .4, (1,1) .7
+    assert ends(result) == [(0, 0), (1, 1)]
+    crossed = accuracy(markup(selection(0, 10), selection(0, 6, "fact")),
+                              markup(selection(0, 10), selection(0, 12, group="meaning")), "rus")  # fmt: skip
+    assert ends(crossed) == [(0, 0)]
+
+
+def test_among_equal_costs_more_pairs() -> None:
+    """(0, 0) costs 0 and leaves two alone: 2.  (0, 1) and (1, 0) cost 1/2 and 3/2: 2 as well."""
+    first = markup(selection(0, 8, subtype="x"), selection(4, 8))
+    second = markup(selection(0, 8, subtype="x"), selection(0, 4))
+    result = accuracy(first, second, "rus")
+    assert [(pair.first, pair.second, pair.cost) for pair in result.pairs] == [(0, 1, 0.5), (1, 0, 1.5)]
+
+
+@pytest.mark.parametrize("name", ["subtype", "correction"])
+def test_among_equal_costs_equal_details(name: str) -> None:
+    texts = ("a", "b", "c")
+    first = markup(*(selection(0, 9, **{name: text}) for text in texts))
+    for order in itertools.permutations(texts):
+        second = markup(*(selection(0, 9, **{name: text.upper()}) for text in order))
+        result = accuracy(first, second, "rus")
+        assert set(numbers(result).values()) == {100.0}
+        assert ends(result) == [(position, order.index(text)) for position, text in enumerate(texts)]
+
+
+def test_a_selection_without_partner_costs_one() -> None:
+    """A pair of cost 1.99 is kept, one of 2 is not; a dearer pair never pays for another one."""
+    long, short = selection(0, 100), selection(99, 101)
+    result = accuracy(markup(long), markup(short), "rus")
+    assert [pair.cost for pair in result.pairs] == [pytest.approx(2 - 1 / 101)]
+    other = markup(selection(99, 101, "fact"))
+    assert accuracy(markup(long), other, "rus").pairs == []
+    first, second = markup(selection(0, 10), selection(0, 1)), markup(selection(0, 10), selection(9, 19))
+    # (0, 0) 0 and two alone 2; (0, 1) 1.947 and (1, 0) 0.9
+    assert ends(accuracy(first, second, "rus")) == [(0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [("СТРАẞE", "страsse"), ("  Г.упр\n", "г.упр"), ("Г.й", "г.и\u0306"), ("\u212b", "\u00c5")],
+)
+@pytest.mark.parametrize("name", ["type", "subtype", "correction"])
+def test_texts_are_compared_without_case_outer_spaces_and_unicode_form(
+    name: str, ours: str, theirs: str
+) -> None:
+    one, other = (selection(0, 5, "x") | {name: text} for text in (ours, theirs))
+    assert set(numbers(accuracy(markup(one), markup(other), "rus")).values()) == {100.0}
+
+
+def test_missing_texts_are_empty() -> None:
+    missing = {"startSelection": 0, "endSelection": 5, "type": "x"}
+    empty = missing | {"subtype": None, "correction": "", "group": None}
+    assert set(numbers(accuracy(markup(missing), markup(empty), "rus")).values()) == {100.0}
+
+
+@pytest.mark.parametrize("group", ["Meaning", " meaning ", "MEANING\n"])
+def test_groups_are_compared_so_too(group: str) -> None:
+    result = accuracy(markup(selection(0, 5, group=group)), markup(selection(0, 5, group="meaning")), "rus")
+    assert result.m == 100
+    assert accuracy(markup(selection(0, 5, group=group)), markup(selection(0, 5)), "rus").m2 == 0
+
+
+def test_remarks_on_the_whole_essay_agree_with_themselves() -> None:
+    value = markup(selection(0, 0), selection(0, 0, "fact"), selection(0, 5), selection(0, 0, subtype="x"))
+    assert set(numbers(accuracy(value, value, "rus")).values()) == {100.0}
+    assert accuracy(markup(selection(0, 0)), markup(selection(0, 9)), "rus").m2 == 0
+
+
+def test_essays_with_too_few_experts_are_left_out() -> None:
+    experts = [markup(K1=0), markup(K1=12)]
+    result = evaluate(
+        solution_of(experts, experts[:1], []), submission_of(markup(K1=0), markup(K1=24), markup())
+    )
+    m = (100 + 550 / 6) / 2
+    assert result.score == pytest.approx(100 * m / (550 / 6))
+    assert result.m == pytest.approx((m + 500 / 6) / 2)
+
+
+def test_the_corpus_is_a_ratio_of_means() -> None:
+    first, second = [markup(K1=0), markup(K1=12)], [markup(K1=0), markup(K1=24)]
+    result = evaluate(solution_of(first, second), submission_of(markup(K1=0), markup(K1=0)))
+    numerators, denominators = [(100 + 550 / 6) / 2, (100 + 500 / 6) / 2], [550 / 6, 500 / 6]
+    assert result.score == pytest.approx(100 * sum(numerators) / sum(denominators))
+    assert result.documents["otar"].mean() != pytest.approx(result.score)
+
+
+def test_h_one_is_m_avg_and_h_zero_is_m_opt() -> None:
+    frames = data.frames(data.samples())
+    result = evaluate(*frames)
+    assert result.otar == result.m_avg
+    optimistic = evaluate(*frames, h=0)
+    assert optimistic.otar == optimistic.m_opt == result.m_opt
+    for measure in metric.MEASURES:
+        value = evaluate(*frames, measure, 0.5)
+        assert value.score == getattr(value, measure)
+
+
+WEIGHTS = {"M1": 1, "M2": 2, "M3": 1, "M4": 1, "M5": 1, "M6": 0, "M7": 0}
+
+
+def test_weights() -> None:
+    frames = data.frames(data.samples())
+    assert metric.WEIGHTS == WEIGHTS
+    assert hosted.defaults(metric)["weights"] == ",".join(
+        f"{name}={weight}" for name, weight in WEIGHTS.items()
+    )
+    for text in ("", "M2=2", "M1=1, M6=0"):
+        assert metric.score(*frames, "document_id", weights=text) == metric.score(*frames, "document_id")
+    result = evaluate(*frames, "m", weights="M1=0,M2=0,M3=0,M4=0,M5=0,M6=3")
+    assert result.score == result.m == result.m6
+    assert result.m == evaluate(*frames).m6
+
+
+def test_m7_is_the_hosts_judgement_of_a_submission() -> None:
+    """The experts' own explanations count 100; the algorithm's what the host says."""
+    experts = [markup(K1=0), markup(K1=24)]
+    solution, submission = solution_of(experts, experts), submission_of(markup(K1=24), markup(K1=24))
+    result = evaluate(solution, submission.assign(m7=[0, 50]), weights="M7=1")
+    assert list(result.measures)[-1] == "M7"
+    assert result.m7 == 25
+    # M(A, E): M1 0 or 100, M2 to M5 100 of weight 5, M7 0 or 50, of 7; M(E, E'): M1 0, all others 100.
+    algorithm = [(0 + 500 + 0) / 7, (100 + 500 + 0) / 7, (0 + 500 + 50) / 7, (100 + 500 + 50) / 7]
+    assert result.m == pytest.approx(sum(algorithm) / 4)
+    assert result.score == pytest.approx(100 * sum(algorithm) / 4 / (600 / 7))
+    without = evaluate(solution, submission.assign(m7="?"))
+    assert "M7" not in without.measures
+    assert without.measures == evaluate(solution, submission).measures
+
+
+JUDGEMENT = "m7: expected the experts' judgement in percent, from 0 to 100. Wrong in"
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ({}, "the submission: expected the columns m7 too. It has document_id, markup"),
+        ({"m7": [50, None]}, f"{JUDGEMENT} 1 row of the submission: document_id d1 (missing)"),
+        (
+            {"m7": [-1, "101"]},
+            f"{JUDGEMENT} 2 rows of the submission: document_id d0 ('-1'), document_id d1 ('101')",
+        ),
+    ],
+)
+def test_a_missing_judgement_is_the_hosts_fault(column: dict[str, Any], message: str) -> None:
+    solution = solution_of([markup(), markup()], [markup(), markup()])
+    submission = submission_of(markup(), markup()).assign(**column)
+    with pytest.raises(metric.HostVisibleError) as error:
+        metric.score(solution, submission, "document_id", weights="M7=1")
+    assert str(error.value) == message
+
+
+# ---- Against the literal transcription ----------------------------------------------------------------
+
+
+SELECTIONS = st.builds(
+    lambda start, length, kind, subtype, correction, group: {
+        "startSelection": start,
+        "endSelection": start + length,
+        "type": kind,
+        "subtype": subtype,
+        "correction": correction,
+        "group": group,
+    },
+    st.integers(0, 6),
+    st.integers(0, 6),
+    st.sampled_from(["a", "A ", "b"]),
+    st.sampled_from(["", "", "x"]),
+    st.sampled_from(["", "Y", "y"]),
+    st.sampled_from(["error", "error", "meaning"]),
+)
+GRADES = st.dictionaries(st.sampled_from(["K1", "K2"]), st.sampled_from([0, 1, 2, 3, "1", "2"]))
+MARKUPS = st.builds(
+    lambda grades, selections: {"criteria": grades, "selections": selections},
+    GRADES,
+    st.lists(SELECTIONS, max_size=4),
+)
+SUBJECTS = st.sampled_from(sorted(metric.LARGEST_GRADE))
+
+
+def check(first: Any, second: Any, subject: str) -> None:
+    """The matching is as good as the best of all, and gives exactly these accuracies."""
+    result = accuracy(first, second, subject)
+    ours, theirs = first["selections"], second["selections"]
+    best = value_of(best_matching(ours, theirs), ours, theirs)
+    assert value_of(ends(result), ours, theirs) == best
+    expected = accuracies(first, second, subject, ends(result))
+    expected.pop("M7")
+    assert numbers(result) == pytest.approx({name: float(value) for name, value in expected.items()}, abs=1e-9)
+    alone = len(ours) + len(theirs) - 2 * len(result.pairs)
+    assert alone + sum(pair.cost for pair in result.pairs) == pytest.approx(float(best[0]), abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(MARKUPS, MARKUPS, SUBJECTS)
+def test_against_the_transcription(first: Any, second: Any, subject: str) -> None:
+    check(first, second, subject)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    MARKUPS,
+    MARKUPS,
+    st.fixed_dictionaries({name: st.integers(0, 3) for name in WEIGHTS}).filter(
+        lambda weights: any(weights.values())
+    ),
+    st.integers(0, 100),
+)
+def test_weights_against_the_transcription(first: Any, second: Any, weights: dict[str, int], m7: int) -> None:
+    text = ",".join(f"{name}={weight}" for name, weight in weights.items())
+    expected = accuracies(first, second, "rus", None, weights, Fraction(m7, 100))["M"]
+    frames = solution_of([first]), submission_of(second).assign(m7=m7)
+    assert metric.score(*frames, "document_id", "m", weights=text) == pytest.approx(float(expected), abs=1e-6)
+
+
+def crowded(rng: random.Random, most: int = 4) -> dict[str, Any]:
+    """A markup whose selections nearly all may be partners of another's."""
+    return markup(
+        *(
+            selection(
+                rng.choice((0, 0, 0, 1)), rng.randrange(4, 12), rng.choice("aab"), subtype=rng.choice("xy")
+            )
+            for _ in range(rng.randrange(1, most + 1))
+        )
+    )
+
+
+def test_matching_against_every_matching() -> None:
+    """300 pairs of markups with many candidates."""
+    rng = random.Random(11)
+    assert len(list(every_matching(list(itertools.product(range(3), range(3)))))) == 34
+    for _ in range(300):
+        check(crowded(rng), crowded(rng), "lit")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.lists(MARKUPS, max_size=3), MARKUPS, SUBJECTS), min_size=1, max_size=3),
+    st.sampled_from([0.0, 0.25, 0.5, 1.0]),
+)
+def test_a_corpus_against_the_transcription(documents: list[tuple[list[Any], Any, str]], h: float) -> None:
+    solution = solution_of(*(experts for experts, _, _ in documents))
+    solution["subject"] = [subject for _, _, subject in documents]
+    submission = submission_of(*(algorithm for _, algorithm, _ in documents))
+    if not any(experts for experts, _, _ in documents):
+        with pytest.raises(metric.HostVisibleError, match="expected an essay with markups of an expert"):
+            metric.score(solution, submission, "document_id", "m", h)
+        return
+    result = evaluate(solution, submission, "m", h)
+    # From the pairs on, whose accuracies are tested above.
+    table = {
+        (row.document_id, row.first, row.second): Fraction(row.M)
+        for row in result.pairs.itertuples(index=False)
+    }
+    algorithm, experts = [], []
+    for number, (markups, _, _) in enumerate(documents):
+        names = [f"expert {n}" for n, _ in enumerate(markups, 1)]
+        algorithm.append([table[f"d{number}", "algorithm", name] for name in names])
+        experts.append([table[f"d{number}", one, other] for one, other in itertools.combinations(names, 2)])
+    expected = relative(algorithm, experts, Fraction(h))
+    for name, value in expected.items():
+        if value is None:
+            assert np.isnan(getattr(result, name))
+        else:
+            assert getattr(result, name) == pytest.approx(float(value))
+    means = [sum(values) / len(values) for values in algorithm if values]
+    assert result.score == result.m == pytest.approx(float(sum(means) / len(means)))
+    for (document_id, first, second), value in table.items():
+        markups, answer, subject = documents[int(document_id[1:])]
+        named = {"algorithm": answer} | {f"expert {n}": expert for n, expert in enumerate(markups, 1)}
+        assert float(value) == accuracy(named[first], named[second], subject).m
+
+
+# ---- Properties ---------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(MARKUPS, MARKUPS, SUBJECTS)
+def test_symmetric_to_the_last_bit(first: Any, second: Any, subject: str) -> None:
+    there, back = accuracy(first, second, subject), accuracy(second, first, subject)
+    assert numbers(there) == numbers(back)
+    assert sorted(pair[2:] for pair in there.pairs) == sorted(pair[2:] for pair in back.pairs)
+
+
+def test_ties_are_settled_by_contents() -> None:
+    """Where many matchings are equally good, with other accuracies: whatever the sides and the order."""
+    rng = random.Random(3)
+    markups = [crowded(rng, 7) for _ in range(600)]
+    documents = [markups[start : start + 3] for start in range(0, 600, 3)]
+    mixed = [[shuffled(value, rng) for value in values] for values in documents]
+    solution, submission = (
+        solution_of(*(values[:2] for values in mixed)),
+        submission_of(*(values[2] for values in mixed)),
+    )
+    result = evaluate(solution, submission)
+    for row in result.pairs.to_dict("records"):
+        named = dict(zip(("expert 1", "expert 2", "algorithm"), documents[int(row["document_id"][1:])]))
+        ours, theirs = named[row["first"]], named[row["second"]]
+        for first, second in ((ours, theirs), (theirs, ours)):
+            assert numbers(accuracy(first, second, "rus")) == {name: row[name] for name in NAMES}
+
+
+@settings(max_examples=60, deadline=None)
+@given(MARKUPS, SUBJECTS)
+def test_a_markup_agrees_with_itself(value: Any, subject: str) -> None:
+    result = accuracy(value, value, subject)
+    assert set(numbers(result).values()) == {100.0}
+    assert sum(pair.cost for pair in result.pairs) == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(MARKUPS, MARKUPS, SUBJECTS)
+def test_within_zero_and_a_hundred(first: Any, second: Any, subject: str) -> None:
+    assert all(0 <= value <= 100 for value in numbers(accuracy(first, second, subject)).values())
+
+
+@settings(max_examples=60, deadline=None)
+@given(MARKUPS, MARKUPS, st.randoms(use_true_random=False))
+def test_order_within_a_markup_has_no_influence(first: Any, second: Any, rng: random.Random) -> None:
+    plain = accuracy(first, second, "rus")
+    assert numbers(plain) == numbers(accuracy(shuffled(first, rng), shuffled(second, rng), "rus"))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.lists(MARKUPS, min_size=1, max_size=3), MARKUPS), min_size=1, max_size=4),
+    st.randoms(use_true_random=False),
+)
+def test_order_of_rows_and_experts_has_no_influence(
+    documents: list[tuple[list[Any], Any]], rng: random.Random
+) -> None:
+    solution = solution_of(*(experts for experts, _ in documents))
+    submission = submission_of(*(algorithm for _, algorithm in documents))
+    mixed = [
+        json.dumps([shuffled(e, rng) for e in rng.sample(experts, len(experts))]) for experts, _ in documents
+    ]
+    rows = rng.sample(range(len(documents)), len(documents))
+    plain = evaluate(solution, submission, "m", 0.5)
+    other = evaluate(solution.assign(markups=mixed).iloc[rows], submission.iloc[rows[::-1]], "m", 0.5)
+    assert [*plain.measures.values()] == pytest.approx([*other.measures.values()], abs=0, rel=0, nan_ok=True)
+    assert plain.items == other.items
+
+
+# ---- Frames and measures ------------------------------------------------------------------------------
+
+
+def test_measures() -> None:
+    result = evaluate(*data.frames(data.samples()))
+    assert list(result.measures) == ["score", "OTAR", "M_avg", "M_opt", *NAMES]
+    assert result.numbers.shape == (12, 13)
+    without_experts = np.array([item == "essay-06" for item in result.items])
+    assert np.isnan(result.prepared.measures(result.numbers[without_experts].sum(axis=0)[np.newaxis])).all()
+
+
+def test_ids_are_compared_as_text() -> None:
+    solution, submission = (frame.head(2) for frame in data.frames(data.samples()))
+    expected = metric.score(solution, submission, "document_id")
+    for ids, other in itertools.product(([1, 2], [1.0, 2.0], ["1", "2"]), repeat=2):
+        ours, theirs = solution.assign(document_id=ids), submission.assign(document_id=other)
+        assert metric.score(ours, theirs, "document_id") == expected
+
+
+def test_progress_is_told_and_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[int, int]] = []
+    monkeypatch.setattr(metric, "progress", lambda done, total: calls.append((done, total)))
+    monkeypatch.setattr(metric, "CELLS_AT_ONCE", 300)
+    solution, submission = data.corpus(12, experts=3)
+    prepared = metric.prepare(solution, "document_id")
+    in_prepare = calls.copy()
+    calls.clear()
+    chunked = prepared.statistics(submission)
+    for told in (in_prepare, calls):
+        assert told[-1] == (36, 36)
+        assert len(told) > 3
+        assert told == sorted(set(told))
+    monkeypatch.undo()
+    at_once = metric.prepare(solution, "document_id")
+    assert at_once.statistics(submission).tolist() == chunked.tolist()
+    assert at_once.expert_criteria.tolist() == prepared.expert_criteria.tolist()
+
+
+def test_cost_is_that_of_what_overlaps() -> None:
+    """Of 2,000 selections apart only those that overlap are candidates."""
+    value = markup(*(selection(10 * number, 10 * number + 5) for number in range(2000)))
+    columns = metric.columns_of([metric.read_essay(value, "rus", None)] * 2)
+    found = metric.match_selections(columns, np.array([0]), np.array([1]))
+    assert len(found.chosen) == found.chosen.sum() == 2000
+
+
+def test_large_markups_of_overlapping_selections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prepared or not, an assignment problem of 550 selections on either side has one solution."""
+    ours, theirs = (
+        markup(*(selection(n * n % 7919, 10_000 + n * n * k % 7919) for n in range(550))) for k in (3, 5)
+    )
+    value = accuracy(ours, theirs, "rus")
+    monkeypatch.setattr(metric, "LARGE", 1000)
+    assert numbers(value) == pytest.approx(numbers(accuracy(ours, theirs, "rus")))
+    assert len(value.pairs) == 550
+
+
+@pytest.mark.slow
+def test_two_thousand_nested_selections() -> None:
+    """Four million pairs overlap: seconds, where an assignment problem without structure would take minutes."""
+    ours, theirs = (
+        markup(*(selection(number + shift, 10_000 - number) for number in range(2000))) for shift in (0, 1)
+    )
+    assert 99 < metric.score(solution_of([ours]), submission_of(theirs), "document_id", "m") < 100
+
+
+# ---- Bad input ----------------------------------------------------------------------------------------
+
+
+GOOD = json.dumps(markup(selection(0, 5), selection(2, 9), K1=1))
+SOLUTION = pd.DataFrame(
+    {"document_id": ["a", "b"], "subject": "lit", "markups": [f"[{GOOD}, {GOOD}]"] * 2, "text": ["x" * 20] * 2}
+)
+SUBMISSION = pd.DataFrame({"document_id": ["a", "b"], "markup": [GOOD, GOOD]})
+
+
+def graded(text: str) -> str:
+    return f'{{"criteria": {{"K1": {text}}}, "selections": []}}'
+
+
+def selected(text: str) -> str:
+    return f'{{"criteria": {{}}, "selections": [{text}]}}'
+
+
+def spanning(start: str, end: str) -> str:
+    return selected(f'{{"startSelection": {start}, "endSelection": {end}, "type": "x"}}')
+
+
+CELLS = {
+    "": "missing",
+    "{": "not JSON: Expecting property name enclosed in double quotes at character 2",
+    '{"criteria":' * 100_000: "not a markup: nested too deeply",
+    graded("NaN"): "not JSON: NaN is no number",
+    graded("1" * 5000): "not JSON: Exceeds the limit",
+    "[]": "a list instead of an object",
+    '{"selections": []}': "the markup has no criteria",
+    '{"criteria": {}}': "the markup has no selections",
+    '{"criteria": [], "selections": []}': "criteria is a list instead of an object",
+    '{"criteria": {}, "selections": {}}': "selections is an object instead of a list",
+    graded("-1"): "criterion K1 is -1 instead of a number of at least 0",
+    graded('"-1"'): "criterion K1 is '-1' instead of a number of at least 0",
+    graded('"nan"'): "criterion K1 is 'nan' instead of a number of at least 0",
+    graded('"1_0"'): "criterion K1 is '1_0' instead of a number of at least 0",
+    graded('"one"'): "criterion K1 is 'one' instead of a number of at least 0",
+    graded("true"): "criterion K1 is True instead of a number of at least 0",
+    graded("null"): "criterion K1 is missing instead of a number of at least 0",
+    graded("1e400"): "criterion K1 is inf instead of a number of at least 0",
+    graded("[1]"): "criterion K1 is a list instead of a number of at least 0",
+    graded("14.5"): "the criteria sum to 14.5, above the maximum of the subject",
+    selected("5"): "selection 1: 5 instead of an object",
+    selected("{}"): "selection 1: startSelection is missing instead of a whole number",
+    spanning("0", '"5"'): "selection 1: endSelection is '5' instead of a whole number",
+    spanning("0.5", "5"): "selection 1: startSelection is 0.5 instead of a whole number",
+    spanning("9", "5"): "selection 1: startSelection 9 is after endSelection 5",
+    spanning("-2", "5"): "selection 1: startSelection is negative",
+    spanning("0", "9000000000"): "selection 1: endSelection is above 1,000,000,000",
+    spanning("5", "21"): "selection 1: endSelection 21 is beyond the text",
+    selected('{"startSelection": 0, "endSelection": 5}'): "selection 1: type is missing",
+    selected('{"startSelection": 0, "endSelection": 5, "type": null}'): "selection 1: type is missing",
+    selected('{"startSelection": 0, "endSelection": 5, "type": "x", "correction": 0}'): (
+        "selection 1: correction is 0 instead of text"
+    ),
+    selected('{"startSelection": 0, "endSelection": 5, "type": 5}'): "selection 1: type is 5 instead of text",
+    selected('{"startSelection": 0, "endSelection": 5, "type": "x", "subtype": ["y"]}'): (
+        "selection 1: subtype is a list instead of text"
+    ),
+    selected('{"startSelection": 0, "endSelection": 5, "type": "' + "x" * 200_001 + '"}'): (
+        "200,001 characters of types, subtypes and corrections, above 200,000"
+    ),
+    selected(",".join(['{"startSelection": 0, "endSelection": 5, "type": "x"}'] * 2001)): (
+        "2,001 selections, above 2,000"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("cell", "reason"), CELLS.items(), ids=range(len(CELLS)))
+def test_bad_markups(cell: str, reason: str) -> None:
+    with pytest.raises(metric.ParticipantVisibleError) as ours:
+        metric.score(SOLUTION, SUBMISSION.assign(markup=[GOOD, cell]), "document_id")
+    expected = 'markup: expected a markup in JSON, such as {"criteria": {"K1": 1}, "selections": []}'
+    start = f"{expected}. Wrong in 1 row of the submission: document_id b ({reason}"
+    assert str(ours.value).startswith(start)
+    if reason != "missing" and "nested" not in reason:
+        with pytest.raises(metric.HostVisibleError) as theirs:
+            metric.score(SOLUTION.assign(markups=[f"[{GOOD}]", f"[{GOOD}, {cell}]"]), SUBMISSION, "document_id")
+        text = str(theirs.value)
+        assert text.startswith("markups: expected a list of markups in JSON, such as [{")
+        assert f"document_id b (markup 2: {reason}" in text or "not JSON" in text
+        assert len(text) <= 280
+
+
+def test_long_ids_and_reasons_are_cut() -> None:
+    solution = SOLUTION.assign(document_id=["a", "b" * 90])
+    cell = json.dumps({"criteria": {"K" * 50: "x" * 50}, "selections": []})
+    submission = SUBMISSION.assign(document_id=solution["document_id"], markup=[GOOD, cell])
+    with pytest.raises(metric.ParticipantVisibleError) as error:
+        metric.score(solution, submission, "document_id")
+    assert len(str(error.value)) == 280
+    assert str(error.value).endswith("…")
+
+
+def test_null_stands_for_no_selections() -> None:
+    frames = [
+        SUBMISSION.assign(markup=f'{{"criteria": {{}}, "selections": {text}}}') for text in ("null", "[]")
+    ]
+    assert len({metric.score(SOLUTION, frame, "document_id") for frame in frames}) == 1
+
+
+def test_whole_numbers_written_with_a_point_are_whole() -> None:
+    frames = (SOLUTION, SUBMISSION.assign(markup=spanning("0.0", "5.0")))
+    assert metric.score(*frames, "document_id") == metric.score(
+        SOLUTION, SUBMISSION.assign(markup=spanning("0", "5")), "document_id"
+    )
+
+
+@pytest.mark.parametrize("cell", [GOOD, "null", "3"])
+def test_markups_that_are_no_list(cell: str) -> None:
+    with pytest.raises(metric.HostVisibleError, match=r"document_id a \(.* instead of a list of markups\)"):
+        metric.score(SOLUTION.assign(markups=[cell, f"[{GOOD}]"]), SUBMISSION, "document_id")
+
+
+SUBMISSION_FAULTS = {
+    "no column": (
+        SUBMISSION.drop(columns="markup"),
+        "the submission: expected the columns markup too. It has document_id",
+    ),
+    "missing id": (
+        SUBMISSION.assign(document_id=["a", None]),
+        "document_id: expected an id in every row. Wrong in 1 row of the submission: row number 2 (missing)",
+    ),
+    "repeated id": (
+        SUBMISSION.assign(document_id="a"),
+        "document_id: expected every document once. Wrong in 1 row of the submission: document_id a (repeated)",
+    ),
+    "unknown id": (
+        SUBMISSION.assign(document_id=["a", "zz"]),
+        "document_id: expected ids of the test set's documents. Wrong in 1 row of the submission: document_id "
+        "zz (unknown)",
+    ),
+    "too few": (
+        SUBMISSION.head(1),
+        "the submission: expected a row for every document of the test set. It lacks 1 document",
+    ),
+    "empty": (
+        SUBMISSION.head(0),
+        "the submission: expected a row for every document of the test set. It lacks 2 documents",
+    ),
+}
+
+
+@pytest.mark.parametrize(("submission", "message"), SUBMISSION_FAULTS.values(), ids=SUBMISSION_FAULTS)
+def test_bad_submissions(submission: pd.DataFrame, message: str) -> None:
+    with pytest.raises(metric.ParticipantVisibleError) as error:
+        metric.score(SOLUTION, submission, "document_id")
+    assert str(error.value) == message
+    other = SOLUTION.assign(markups=f"[{graded('1')}, {graded('2')}]", text="x" * 200)
+    with pytest.raises(metric.ParticipantVisibleError) as again:
+        metric.score(other, submission, "document_id")
+    assert str(again.value) == message
+
+
+FULL, EMPTY = graded("14"), graded("0")
+ONE_OF = "expected one of rus, rus-free, lit, social, hist, eng, eng-free"
+TWO = "markups: expected an essay with markups of two experts, found none"
+SOLUTION_FAULTS = {
+    "no rows": (SOLUTION.head(0), TWO),
+    "no column": (
+        SOLUTION[["document_id", "markups"]],
+        "the solution: expected the columns subject too. It has document_id, markups",
+    ),
+    "repeated id": (
+        SOLUTION.assign(document_id="a"),
+        "document_id: expected every document once. Wrong in 1 row of the solution: document_id a (repeated)",
+    ),
+    "unknown subject": (
+        SOLUTION.assign(subject=["lit", "math"]),
+        f"subject: {ONE_OF}. Wrong in 1 row of the solution: document_id b ('math')",
+    ),
+    "missing subject": (
+        SOLUTION.assign(subject=["lit", None]),
+        "subject: expected a value in every row. Wrong in 1 row of the solution: document_id b (missing)",
+    ),
+    "missing text": (
+        SOLUTION.assign(text=["x" * 20, None]),
+        "text: expected a value in every row. Wrong in 1 row of the solution: document_id b (missing)",
+    ),
+    "no experts": (SOLUTION.assign(markups="[]"), TWO),
+    "one expert each": (SOLUTION.assign(markups=f"[{GOOD}]"), TWO),
+}
+
+
+@pytest.mark.parametrize(("solution", "message"), SOLUTION_FAULTS.values(), ids=SOLUTION_FAULTS)
+def test_bad_solutions(solution: pd.DataFrame, message: str) -> None:
+    with pytest.raises(metric.HostVisibleError) as error:
+        metric.prepare(solution, "document_id")
+    assert str(error.value) == message
+
+
+def test_measures_that_are_not_defined() -> None:
+    with pytest.raises(
+        metric.HostVisibleError, match="expected an essay with markups of an expert, found none"
+    ):
+        metric.prepare(SOLUTION.assign(markups="[]"), "document_id", "m")
+    # The grades of the experts are as different as can be, and one of them marked nothing.
+    apart = json.dumps([markup(selection(0, 5), K1=14), markup(K1=0)])
+    with pytest.raises(metric.HostVisibleError, match="expected experts whose accuracy is above 0, found none"):
+        metric.prepare(SOLUTION.assign(markups=apart), "document_id", "m_opt")
+    some = evaluate(SOLUTION.assign(markups=[apart, f"[{GOOD}, {GOOD}]"]), SUBMISSION)
+    assert np.isnan(some.documents["otar"]).tolist() == [True, False]
+    assert some.score > 100
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"measure": "f1"}, "measure: expected otar, m_avg, m_opt, m, found 'f1'"),
+        ({"h": 1.5}, "h: expected a number from 0 to 1, found float '1.5'"),
+        ({"h": float("nan")}, "h: expected a number from 0 to 1, found float 'nan'"),
+        (
+            {"weights": "M8=1"},
+            "weights: expected NAME=NUMBER, each at least 0 and once, found 'M8=1'. The names are M1, M2, M3, "
+            "M4, M5, M6, M7",
+        ),
+        ({"weights": "M1=0,M2=0,M3=0,M4=0,M5=0"}, "weights: expected one above 0, found none"),
+    ],
+)
+def test_bad_parameters(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(metric.HostVisibleError) as error:
+        metric.score(SOLUTION, SUBMISSION, "document_id", **parameters)
+    assert str(error.value) == message
+
+
+def test_bad_arguments_of_accuracy() -> None:
+    with pytest.raises(ValueError, match=r"^the second markup: the markup has no criteria$"):
+        accuracy(markup(), {}, "rus")
+    with pytest.raises(ValueError, match=r"^subject: expected one of rus, .*, found 'math'$"):
+        accuracy(markup(), markup(), "math")

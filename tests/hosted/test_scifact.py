@@ -1,0 +1,883 @@
+"""`metrics/scifact.py`: the document's worked example, every rule and decision, and every kind of bad input."""
+
+import copy
+import itertools
+import json
+import math
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from podium import hosted, statistics
+from tests.support import scifact_transcription as transcription
+from tests.support.scifact_data import SAMPLES, WORKED_GOLD, WORKED_PREDICTION, claims, frame
+from tests.support.scifact_strategies import answer_of, answers_to, competitions, frames, gold_of
+
+DATA = Path(__file__).parents[3] / "shared" / "data" / "scifact"
+scifact = hosted.module("scifact")
+
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the official files are not beside the repository")
+
+ROW = "Wrong in 1 row of the submission: claim_id 2"
+EXPECTED_PREDICTION = (
+    """evidence: expected JSON such as '{"11": {"sentences": [1, 4], "label": "SUPPORT"}}' or '{}', labels """
+    "SUPPORT or CONTRADICT, sentences counted from 0. "
+)
+EXPECTED_GOLD = (
+    """evidence: expected JSON such as '{"11": [{"sentences": [0, 1], "label": "SUPPORT"}]}' or '{}', labels """
+    "SUPPORT or CONTRADICT, no sentence twice. "
+)
+
+
+def table(*evidence: Any) -> pd.DataFrame:
+    """A solution or submission: claims 1, 2 … with this evidence, or with this text for it."""
+    cells = [one if isinstance(one, str) else json.dumps(one) for one in evidence]
+    return pd.DataFrame({"claim_id": range(1, len(cells) + 1), "evidence": cells})
+
+
+def counted(solution: pd.DataFrame, submission: pd.DataFrame) -> np.ndarray:
+    """The statistics of each claim."""
+    return scifact.prepare(solution, "claim_id").statistics(submission).astype(int)
+
+
+def measures(
+    solution: pd.DataFrame, submission: pd.DataFrame, measure: str = "sentence_label_f1"
+) -> dict[str, float]:
+    prepared = scifact.prepare(solution, "claim_id", measure)
+    return statistics.measures(prepared, prepared.statistics(submission))
+
+
+def counts(gold: dict[str, Any], answer: Any) -> list[int]:
+    """Correct by label, rationalized, selected and labelled, of a single claim."""
+    return counted(table(gold), table(answer))[0, 4:].tolist()
+
+
+def rejection(cell: Any, solution: pd.DataFrame | None = None) -> str:
+    """The participant's message for claim 2 of 3, the same whatever the solution is."""
+    submission = table({}, {}, {}).astype({"evidence": object})
+    submission.at[1, "evidence"] = cell
+    messages = set()
+    for other in (table({}, {}, {}), table(gold_of([1]), gold_of([2], [3], label="CONTRADICT"), {}), table({})):
+        with pytest.raises(scifact.ParticipantVisibleError) as caught:
+            scifact.score(other, submission, "claim_id")
+        assert caught.value.__cause__ is None
+        assert len(str(caught.value)) <= 280
+        messages.add(str(caught.value))
+    assert len(messages) == 1
+    return messages.pop()
+
+
+def complaint(cell: Any) -> str:
+    """The host's message for claim 2 of 3."""
+    solution = table({}, {}, {}).astype({"evidence": object})
+    solution.at[1, "evidence"] = cell
+    with pytest.raises(scifact.HostVisibleError) as caught:
+        scifact.prepare(solution, "claim_id")
+    assert caught.value.__cause__ is None
+    return str(caught.value)
+
+
+# --- the document's worked example ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def worked():
+    return frame([WORKED_GOLD]), frame([WORKED_PREDICTION])
+
+
+def test_worked_example_counts(worked):
+    """Abstracts to find and found, sentences to find and found, and one right of each credit."""
+    assert counted(*worked).tolist() == [[2, 2, 4, 5, 1, 1, 1, 1]]
+
+
+def test_worked_example_measures(worked):
+    """In the form of F1 that counts, 2/9 comes out a last bit larger."""
+    two_ninths = (2 * (1 / 5) * (1 / 4)) / (1 / 5 + 1 / 4)
+    assert two_ninths == math.nextafter(2 / 9, 1)
+    assert measures(*worked) == {
+        "score": two_ninths,
+        "abstract_label_only_precision": 1 / 2,
+        "abstract_label_only_recall": 1 / 2,
+        "abstract_label_only_f1": 1 / 2,
+        "abstract_rationalized_precision": 1 / 2,
+        "abstract_rationalized_recall": 1 / 2,
+        "abstract_rationalized_f1": 1 / 2,
+        "sentence_selection_precision": 1 / 5,
+        "sentence_selection_recall": 1 / 4,
+        "sentence_selection_f1": two_ninths,
+        "sentence_label_precision": 1 / 5,
+        "sentence_label_recall": 1 / 4,
+        "sentence_label_f1": two_ninths,
+    }
+    assert list(measures(*worked)) == ["score", *scifact.MEASURES]
+    assert len(scifact.MEASURES) == 12
+
+
+def test_worked_example_as_it_stands_in_the_document():
+    """Its label REFUTES is none of the two that the same document allows."""
+    printed = copy.deepcopy(WORKED_PREDICTION)
+    printed["evidence"]["16"]["label"] = "REFUTES"
+    with pytest.raises(scifact.ParticipantVisibleError) as caught:
+        scifact.score(frame([WORKED_GOLD]), frame([printed]), "claim_id")
+    assert str(caught.value) == (
+        f"{EXPECTED_PREDICTION}Wrong in 1 row of the submission: claim_id 52 "
+        "(document '16': the label is 'REFUTES'; write CONTRADICT)"
+    )
+
+
+@pytest.mark.parametrize("measure", scifact.MEASURES)
+def test_score_is_the_measure_asked_for(worked, measure):
+    found = measures(*worked, measure)
+    assert scifact.score(*worked, "claim_id", measure) == found["score"] == measures(*worked)[measure]
+    assert (
+        found.items() >= {name: value for name, value in measures(*worked).items() if name != "score"}.items()
+    )
+
+
+def test_the_measure_that_counts_by_default(worked):
+    assert scifact.score(*worked, "claim_id") == measures(*worked)["sentence_label_f1"]
+
+
+# --- consequences of the definitions --------------------------------------------------------------
+
+
+def test_an_empty_list_with_the_right_label_earns_label_only_credit():
+    assert counts(gold_of([4]), answer_of()) == [1, 0, 0, 0]
+
+
+def test_an_abstract_of_a_claim_without_evidence_is_wrong_everywhere():
+    sides = table({}), table(answer_of(1, 2))
+    assert counted(*sides).tolist() == [[0, 1, 0, 2, 0, 0, 0, 0]]
+    assert set(measures(*sides).values()) == {0.0}
+
+
+def test_leaving_the_abstract_out_says_not_enough_info():
+    assert set(measures(table({}, gold_of([1])), table({}, answer_of(1))).values()) == {1.0}
+
+
+def test_nothing_to_find_or_nothing_predicted_is_zero():
+    for gold in ({}, gold_of([1])):
+        assert list(measures(table(gold), table({})).values()) == [0.0] * 13
+
+
+def test_the_wrong_label_earns_sentence_selection_only():
+    assert counts(gold_of([1], [2, 3]), answer_of(1, 2, 5, label="CONTRADICT")) == [0, 0, 1, 0]
+
+
+def test_each_sentence_of_a_set_needs_the_others():
+    assert counts(gold_of([0, 1, 2]), answer_of(0, 1)) == [1, 0, 0, 0]
+    assert counts(gold_of([0, 1, 2]), answer_of(0, 1, 2)) == [1, 1, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "rationalized"),
+    [
+        ((4,), 1),
+        ((1, 2, 4), 1),
+        ((1, 2, 3, 4), 0),
+        ((4, 3, 2, 1), 1),
+        ((1, 1, 1, 4), 0),
+        ((1, 1, 4), 1),
+    ],
+)
+def test_the_first_three_sentences_as_given_count_for_rationalized(sentences, rationalized):
+    gold = gold_of([4])
+    assert counts(gold, answer_of(*sentences)) == [1, rationalized, 1, 1]
+
+
+def test_a_smallest_set_of_four_lets_four_sentences_count():
+    """As for claim 264 of the training set: an answer with just its four sentences is perfect."""
+    gold = gold_of([6, 7, 8, 9])
+    assert counts(gold, answer_of(9, 8, 7, 6)) == [1, 1, 4, 4]
+    assert counts(gold, answer_of(1, 6, 7, 8, 9)) == [1, 0, 4, 4]
+    assert counts(gold, answer_of(6, 6, 7, 8, 9)) == [1, 0, 4, 4]
+    assert counts(gold_of([1, 2, 3, 4, 5], [6, 7, 8, 9]), answer_of(6, 7, 8, 9, 1)) == [1, 1, 4, 4]
+    assert counts(gold_of([1, 2, 3, 4, 5], [6, 7, 8, 9]), answer_of(1, 2, 3, 4, 5)) == [1, 0, 5, 5]
+    # With a set of one beside it, three count again.
+    assert counts(gold_of([1, 2, 3, 4], [9]), answer_of(1, 2, 3, 4)) == [1, 0, 4, 4]
+
+
+def test_one_of_several_sets_within_the_first_three_suffices():
+    assert counts(gold_of([0, 1], [11]), answer_of(11, 0, 5, 1)) == [1, 1, 3, 3]
+
+
+def test_a_sentence_listed_twice_is_retrieved_twice_but_correct_once():
+    assert counted(table(gold_of([4])), table(answer_of(4, 4, 7, 7)))[0].tolist() == [1, 1, 1, 4, 1, 1, 1, 1]
+
+
+def test_f1_comes_from_precision_and_recall():
+    """2PR / (P + R) and 2·correct / (relevant + retrieved) differ in the last bit, and the former counts."""
+    p, r = 2 / 6, 2 / 7
+    assert (2 * p * r) / (p + r) == 0.30769230769230765 != 4 / 13
+    assert scifact.precision_recall_f1(7, 6, 2).tolist() == [p, r, 0.30769230769230765]
+
+
+# --- against the literal transcription ------------------------------------------------------------
+
+
+def check_measures(gold: dict[str, Any], answers: dict[str, Any]) -> None:
+    solution, submission = frames(gold, answers)
+    expected = transcription.measures(gold, answers)
+    assert measures(solution, submission, "abstract_rationalized_f1") == {
+        "score": expected["abstract_rationalized_f1"],
+        **expected,
+    }
+    assert scifact.score(solution, submission, "claim_id") == expected["sentence_label_f1"]
+    correct, relevant, retrieved = transcription.counts(gold, answers)
+    units = [relevant["abstract"], retrieved["abstract"], relevant["sentence"], retrieved["sentence"]]
+    assert counted(solution, submission).sum(axis=0).tolist() == [*units, *correct.values()]
+
+
+@given(competitions())
+@settings(max_examples=60, deadline=None)
+def test_measures_equal_the_transcription(competition):
+    check_measures(*competition)
+
+
+@pytest.mark.slow
+@given(competitions())
+@settings(max_examples=1500, deadline=None)
+def test_measures_equal_the_transcription_more_often(competition):
+    check_measures(*competition)
+
+
+@given(competitions(), st.data())
+@settings(max_examples=30, deadline=None)
+def test_resampling_equals_the_measures_of_repeated_claims(competition, data):
+    gold, answers = competition
+    solution, submission = frames(gold, answers)
+    prepared = scifact.prepare(solution, "claim_id", "sentence_selection_recall")
+    weights = data.draw(st.lists(st.integers(0, 3), min_size=len(gold), max_size=len(gold)))
+    values = statistics.resample(prepared, prepared.statistics(submission), np.array([weights]))
+    drawn = [(item, n) for item, number in zip(prepared.items, weights) for n in range(number)]
+    expected = transcription.measures(
+        {f"{item} {n}": gold[item] for item, n in drawn}, {f"{item} {n}": answers[item] for item, n in drawn}
+    )
+    assert values.tolist() == [[expected["sentence_selection_recall"], *expected.values()]]
+
+
+@given(competitions(), st.data())
+@settings(max_examples=30, deadline=None)
+def test_swapping_equals_the_measures_of_swapped_answers(competition, data):
+    gold, answers = competition
+    others = {claim_id: data.draw(answers_to(gold[claim_id])) for claim_id in gold}
+    solution, *submissions = frames(gold, answers, others)
+    prepared = scifact.prepare(solution, "claim_id")
+    swapped = data.draw(st.lists(st.booleans(), min_size=len(gold), max_size=len(gold)))
+    mixed: tuple[dict[str, Any], dict[str, Any]] = {}, {}
+    for claim_id, swap in zip(prepared.items, swapped):
+        mixed[swap][claim_id], mixed[not swap][claim_id] = answers[claim_id], others[claim_id]
+    values = statistics.swap(
+        prepared, *map(prepared.statistics, submissions), np.array([swapped], dtype=np.uint8)
+    )
+    for value, side in zip(values, mixed):
+        assert value[0, 1:].tolist() == list(transcription.measures(gold, side).values())
+        assert value[0, 0] == value[0, 12]
+
+
+@given(competitions(), st.data())
+@settings(max_examples=30, deadline=None)
+def test_a_part_is_the_solution_of_these_rows(competition, data):
+    solution, submission = frames(*competition)
+    flags = st.lists(st.booleans(), min_size=len(solution), max_size=len(solution)).filter(any)
+    rows = np.array(data.draw(flags))
+    whole = scifact.prepare(solution, "claim_id")
+    kept = np.zeros(len(rows), dtype=bool)
+    kept[whole.item_of_row[rows]] = True
+    part = statistics.part(whole, kept)
+    answered = submission[submission["claim_id"].isin(solution.loc[rows, "claim_id"])]
+    alone = scifact.prepare(solution[rows], "claim_id")
+    assert (part.items, part.labels) == (alone.items, alone.labels)
+    of_part = statistics.measures(part, whole.statistics(submission)[kept])
+    assert of_part == measures(solution[rows], answered)
+
+
+def test_the_transcription_knows_the_worked_example():
+    gold, answers = {"52": WORKED_GOLD["evidence"]}, {"52": WORKED_PREDICTION["evidence"]}
+    assert transcription.measures(gold, answers)["sentence_label_f1"] == pytest.approx(2 / 9, rel=1e-15)
+    assert transcription.counts(gold, answers)[0]["abstract_rationalized"] == 1
+
+
+# --- official files -------------------------------------------------------------------------------
+
+
+def evidence_of(path: Path) -> dict[str, Any]:
+    lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return {str(line["id"]): line["evidence"] for line in lines}
+
+
+def official(gold: Path, predictions: Path) -> dict[str, float]:
+    """The twelve measures of two official files."""
+    found = measures(*frames(evidence_of(gold), evidence_of(predictions)))
+    assert found.pop("score") == found["sentence_label_f1"]
+    return found
+
+
+@needs_data
+def test_the_official_fixture():
+    folder = DATA / "evaluator_fixture"
+    expected = json.loads((folder / "expected_metrics_small.json").read_text())
+    assert official(folder / "gold_small.jsonl", folder / "predictions_small.jsonl") == expected
+    assert expected["abstract_rationalized_f1"] == 0.30769230769230765
+
+
+@needs_data
+def test_the_official_dummy_predictions():
+    """One abstract for every claim of the test set, in the gold of none; its gold is not public."""
+    folder = DATA / "evaluator_fixture"
+    (predicted,) = frames(evidence_of(folder / "predictions_dummy.jsonl"))
+    expected = json.loads((folder / "expected_metrics_dummy.json").read_text())
+    gold = predicted.assign(evidence=json.dumps(gold_of([0], document="15")))
+    assert measures(gold, predicted).items() >= expected.items()
+    assert counted(gold, predicted).sum(axis=0)[[0, 1, 4]].tolist() == [300, 300, 0]
+
+
+@needs_data
+def test_a_real_system_on_dev():
+    expected = json.loads((DATA / "predictions" / "expected.json").read_text())
+    found = official(DATA / "claims_dev.jsonl", DATA / "predictions" / "healthver_dev.jsonl")
+    assert found == expected["predictions/healthver_dev.jsonl against claims_dev.jsonl"]
+
+
+@needs_data
+def test_a_real_system_on_train():
+    gold, predictions = DATA / "claims_train.jsonl", DATA / "predictions" / "covidfact_train.jsonl"
+    assert official(gold, predictions) == transcription.measures(evidence_of(gold), evidence_of(predictions))
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "claims", "abstracts", "sentences"), [("dev", 300, 209, 366), ("train", 809, 564, 1025)]
+)
+def test_the_perfect_answer(name, claims, abstracts, sentences):
+    """Every gold sentence, the smallest set first."""
+    gold = evidence_of(DATA / f"claims_{name}.jsonl")
+    perfect: dict[str, Any] = {}
+    for claim_id, evidence in gold.items():
+        perfect[claim_id] = {}
+        for document, sets in evidence.items():
+            lists = sorted((one["sentences"] for one in sets), key=len)
+            answer = answer_of(*itertools.chain(*lists), label=sets[0]["label"], document=document)
+            perfect[claim_id] |= answer
+    assert set(measures(*frames(gold, perfect)).values()) == {1.0}
+    numbers = counted(*frames(gold, perfect))
+    assert len(numbers) == claims
+    assert numbers.sum(axis=0).tolist() == [
+        *[abstracts] * 2,
+        *[sentences] * 2,
+        *[abstracts] * 2,
+        *[sentences] * 2,
+    ]
+
+
+@needs_data
+def test_claim_264_of_train_has_a_set_of_four():
+    (solution,) = frames(evidence_of(DATA / "claims_train.jsonl"))
+    claim = solution[solution["claim_id"] == "264"]
+    (one,) = json.loads(claim["evidence"].iloc[0])["11328820"]
+    answer = answer_of(*one["sentences"], label=one["label"], document="11328820")
+    submission = claim.assign(evidence=json.dumps(answer))
+    assert len(one["sentences"]) == 4
+    assert scifact.score(claim, submission, "claim_id", "abstract_rationalized_f1") == 1.0
+
+
+# --- samples --------------------------------------------------------------------------------------
+
+
+GOLDEN = {
+    "score": 0.35820895522388063,
+    "abstract_label_only_precision": 0.75,
+    "abstract_label_only_recall": 0.75,
+    "abstract_label_only_f1": 0.75,
+    "abstract_rationalized_precision": 0.35714285714285715,
+    "abstract_rationalized_recall": 0.35714285714285715,
+    "abstract_rationalized_f1": 0.35714285714285715,
+    "sentence_selection_precision": 0.48484848484848486,
+    "sentence_selection_recall": 0.47058823529411764,
+    "sentence_selection_f1": 0.4776119402985075,
+    "sentence_label_precision": 0.36363636363636365,
+    "sentence_label_recall": 0.35294117647058826,
+    "sentence_label_f1": 0.35820895522388063,
+}
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return pd.read_csv(SAMPLES / "solution.csv"), pd.read_csv(SAMPLES / "submission.csv")
+
+
+def test_golden_numbers_of_the_samples(sample):
+    assert measures(*sample) == GOLDEN
+    assert official(SAMPLES / "claims.jsonl", SAMPLES / "predictions.jsonl").items() <= GOLDEN.items()
+    gold, predictions = evidence_of(SAMPLES / "claims.jsonl"), evidence_of(SAMPLES / "predictions.jsonl")
+    assert transcription.measures(gold, predictions).items() <= GOLDEN.items()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_made_up_claims_at_any_size(seed):
+    gold, predictions = claims(400, seed)
+    assert [line["id"] for line in gold] == [line["id"] for line in predictions]
+    expected = transcription.measures(
+        *({line["id"]: line["evidence"] for line in side} for side in (gold, predictions))
+    )
+    assert measures(frame(gold), frame(predictions)).items() >= expected.items()
+    assert 0.2 < expected["sentence_label_f1"] < 0.6
+
+
+# --- frames ---------------------------------------------------------------------------------------
+
+
+FORMS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+    "integer ids": lambda f: f,
+    "text ids": lambda f: f.astype({"claim_id": str}),
+    "float ids": lambda f: f.astype({"claim_id": float}),
+    "nullable ids": lambda f: f.astype({"claim_id": "Int64"}),
+    "decimal ids": lambda f: f.assign(claim_id=pd.Series([Decimal(n) for n in f["claim_id"].tolist()])),
+    "object": lambda f: f.astype(object),
+    "string": lambda f: f.astype({"claim_id": "string", "evidence": "string"}),
+    "Arrow": lambda f: f.astype({"claim_id": "int64[pyarrow]", "evidence": "string[pyarrow]"}),
+    "categorical": lambda f: f.astype("category"),
+    "further columns": lambda f: f.assign(claim="A is B.", evidence_2=1.5),
+    "columns in another order": lambda f: f[["evidence", "claim_id"]],
+    "another index": lambda f: f.set_index(pd.MultiIndex.from_arrays([range(len(f)), [0] * len(f)])),
+    "spaces around": lambda f: f.assign(evidence=" \n\t" + f["evidence"] + "\r\n "),
+    "indented": lambda f: f.assign(evidence=[json.dumps(json.loads(e), indent=2) for e in f["evidence"]]),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_all_kinds_of_frames(sample, form):
+    plain = [side[["claim_id", "evidence"]] for side in sample]
+    changed = [FORMS[form](side) for side in plain]
+    for solution, submission in ((changed[0], plain[1]), (plain[0], changed[1]), changed):
+        assert measures(solution, submission) == GOLDEN
+        assert scifact.prepare(solution, "claim_id").items == sorted(plain[0]["claim_id"].astype(str))
+
+
+def test_another_name_of_the_id(sample):
+    renamed = [side.rename(columns={"claim_id": "id"}) for side in sample]
+    assert scifact.score(*renamed, "id") == GOLDEN["score"]
+    with pytest.raises(
+        scifact.ParticipantVisibleError, match=r"^the submission: expected the columns id too\."
+    ):
+        scifact.score(renamed[0], sample[1], "id")
+
+
+def test_claims_are_the_same_if_their_ids_are_the_same_text():
+    solution = table(gold_of([1]), {}).assign(claim_id=["7", "007"])
+    submission = table({}, answer_of(1)).assign(claim_id=["007", "7"])
+    assert scifact.score(solution, submission, "claim_id") == 1.0
+
+
+def test_documents_are_the_same_if_their_ids_are_the_same_text():
+    solution = table({**gold_of([1], document="7"), **gold_of([2], document="007")})
+    answer = {**answer_of(1, document="007"), **answer_of(1, document="7")}
+    assert counted(solution, table(answer))[0, 4:].tolist() == [2, 1, 1, 1]
+
+
+def test_a_document_of_two_claims():
+    """An abstract is judged by its own claim."""
+    solution = table(gold_of([1]), gold_of([2], label="CONTRADICT"))
+    submission = table(answer_of(2), answer_of(2, label="CONTRADICT"))
+    assert counted(solution, submission)[:, 4:].tolist() == [[1, 0, 0, 0], [1, 1, 1, 1]]
+
+
+# --- what a prediction may hold ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", ["4.0", "4e0", "40e-1", "0.4e1"])
+def test_whole_numbers_may_be_written_as_floats(number):
+    answer = f'{{"11": {{"label": "SUPPORT", "sentences": [{number}, 7]}}}}'
+    assert counts(gold_of([4]), answer) == [1, 1, 1, 1]
+    gold = f'{{"11": [{{"label": "SUPPORT", "sentences": [{number}]}}]}}'
+    assert counts(gold, answer_of(4)) == [1, 1, 1, 1]
+
+
+def test_4_and_4_point_0_are_the_same_sentence():
+    assert counts(gold_of([4]), answer_of(4, 4.0)) == [1, 1, 1, 1]
+    assert "sentence 4 named twice" in complaint(json.dumps(gold_of([4, 4.0])))
+
+
+def test_the_last_index():
+    last = scifact.LAST_SENTENCE
+    assert counts(gold_of([0], [last]), answer_of(last, 0, -0.0)) == [1, 1, 2, 2]
+    assert f"({last + 1} among" in rejection(json.dumps(answer_of(last + 1))).replace("document '11': ", "")
+    # Neighbouring abstracts do not run into each other.
+    gold = {**gold_of([last], document="a"), **gold_of([0], document="b")}
+    assert counts(gold, {**answer_of(0, document="a"), **answer_of(last, document="b")}) == [2, 0, 0, 0]
+    assert counts(gold, {**answer_of(5, document="a"), **answer_of(0, document="b")}) == [2, 1, 1, 1]
+
+
+def test_further_keys_are_ignored():
+    answer = {"11": {"sentences": [4], "label": "SUPPORT", "scores": {"SUPPORT": 0.5, "a: b": [{}, math.nan]}}}
+    assert counts(gold_of([4]), answer) == [1, 1, 1, 1]
+    gold = {"11": [{"sentences": [4], "label": "SUPPORT", "by": {"annotator": 1}}]}
+    assert counts(gold, answer_of(4)) == [1, 1, 1, 1]
+
+
+def test_colons_in_texts_are_no_keys():
+    answer = {'a": 1, "b: "': answer_of(4)["11"], "::": answer_of(4)["11"]}
+    gold = {'a": 1, "b: "': gold_of([4])["11"]}
+    assert counts(gold, answer) == [1, 1, 1, 1]
+
+
+# --- the participant's faults -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cell", "reason"),
+    [
+        (None, "missing"),
+        (np.nan, "missing"),
+        (pd.NA, "missing"),
+        ("", "empty"),
+        (" \n", "empty"),
+        ("no", "not JSON: Expecting value at character 1"),
+        ("{", "not JSON: Expecting property name enclosed in double quotes at character 2"),
+        (" {'11': 1}", "not JSON: Expecting property name enclosed in double quotes at character 2"),
+        ("{} {}", "not JSON: more text after it at character 3"),
+        ("{}\u00a0", "not JSON: more text after it at character 3"),
+        ("\ufeff{}", "not JSON: Expecting value at character 1"),
+        ('{"11": }', "not JSON: Expecting value at character 8"),
+        ("NaN", "nan where an object is due"),
+        ("Infinity", "inf where an object is due"),
+        ("[]", "a list where an object is due"),
+        ("null", "null where an object is due"),
+        ("true", "true where an object is due"),
+        ("0", "0 where an object is due"),
+        ("1.5", "1.5 where an object is due"),
+        ('"{}"', "the text '{}' where an object is due"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"a":' * 100_000, "nested too deeply"),
+        ("9" * 5000, "a number of too many digits"),
+        ({}, "a Python dict, no text"),
+        (b"{}", "a Python bytes, no text"),
+        (5, "a Python int, no text"),
+        ('{"11": {}}', "document '11': no label and no sentences"),
+        ('{"11": {}, "11": {}}', "the key '11' is written twice"),
+        ('{"11": {"label": "SUPPORT"}}', "document '11': no sentences"),
+        ('{"11": {"sentences": [1]}}', "document '11': no label"),
+        ('{"11": [{"sentences": [1], "label": "SUPPORT"}]}',
+         "document '11': a list where an object is due"),
+        ('{"11": "SUPPORT"}',
+         "document '11': the text 'SUPPORT' where an object is due"),
+        ('{"11": null}', "document '11': null where an object is due"),
+        ('{"11": {"sentences": [1], "label": null}}', "document '11': the label is null"),
+        ('{"11": {"sentences": [1], "label": 1}}', "document '11': the label is 1"),
+        ('{"11": {"sentences": [1], "label": ["SUPPORT"]}}', "document '11': the label is a list"),
+        ('{"11": {"sentences": [1], "label": ""}}', "document '11': the label is ''"),
+        ('{"11": {"sentences": [1], "label": "MAYBE"}}', "document '11': the label is 'MAYBE'"),
+        ('{"11": {"sentences": 1, "label": "SUPPORT"}}', "document '11': 1 where a list of sentences is due"),
+        ('{"11": {"sentences": "1", "label": "SUPPORT"}}',
+         "document '11': the text '1' where a list of sentences is due"),
+        ('{"11": {"sentences": {}, "label": "SUPPORT"}}',
+         "document '11': an object where a list of sentences is due"),
+        ('{"11": {"sentences": null, "label": "SUPPORT"}}',
+         "document '11': null where a list of sentences is due"),
+        ('{"11": {"sentences": [1], "label": "SUPPORT"}, "11": {"sentences": [], "label": "SUPPORT"}}',
+         "the key '11' is written twice"),
+        ('{"11": {"sentences": [1], "label": "CONTRADICT", "label": "SUPPORT"}}',
+         "the key 'label' is written twice"),
+        ('{"11": {"sentences": [1], "label": "SUPPORT", "s": {"a": 1, "a": 1}}}',
+         "the key 'a' is written twice"),
+        ('{"11": {"sentences": [1], "label": "SUPPORT"}, "\\u00311": {"sentences": [], "label": "SUPPORT"}}',
+         "the key '11' is written twice"),
+        (json.dumps({"x" * 50: 1}),
+         f"document '{'x' * 40}…': 1 where an object is due"),
+        ('{"a\\nb": 1}', r"document 'a\nb': 1 where an object is due"),
+        ('{"a\\udc00": {"sentences": [], "label": "SUPPORT"}}',
+         r"document 'a\udc00': an id with half a character"),
+    ],
+)  # fmt: skip
+def test_what_is_no_prediction(cell, reason):
+    assert rejection(cell) == f"{EXPECTED_PREDICTION}{ROW} ({reason})"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ('"5"', "the text '5'"),
+        ("-1", "-1"),
+        ("-1.0", "-1"),
+        ("1.5", "1.5"),
+        ("true", "true"),
+        ("false", "false"),
+        ("null", "null"),
+        ("NaN", "nan"),
+        ("Infinity", "inf"),
+        ("-Infinity", "-inf"),
+        ("1e400", "inf"),
+        ("1e300", "1000000000000000052504760255204420248704…"),
+        ("[1]", "a list"),
+        ("{}", "an object"),
+        ("1000000000", "1000000000"),
+        ("9" * 4000, "9" * 40 + "…"),
+    ],
+)
+def test_what_is_no_sentence(sentence, shown):
+    for cell in (f"[{sentence}]", f"[0, {sentence}, 2]"):
+        message = rejection(f'{{"11": {{"sentences": {cell}, "label": "SUPPORT"}}}}')
+        assert message == f"{EXPECTED_PREDICTION}{ROW} (document '11': {shown} among the sentences)"
+
+
+@pytest.mark.parametrize(
+    ("label", "hint"),
+    [
+        ("SUPPORTS", "write SUPPORT"),
+        ("support", "write SUPPORT"),
+        ("SUPPORT ", "write SUPPORT"),
+        ("Supported", "write SUPPORT"),
+        ("REFUTES", "write CONTRADICT"),
+        ("refute", "write CONTRADICT"),
+        ("REFUTED", "write CONTRADICT"),
+        ("Contradict", "write CONTRADICT"),
+        ("CONTRADICTS", "write CONTRADICT"),
+        ("CONTRADICTED", "write CONTRADICT"),
+        ("NEI", "leave the document out"),
+        ("NOT_ENOUGH_INFO", "leave the document out"),
+        ("Not enough info", "leave the document out"),
+        ("NotEnoughInfo", "leave the document out"),
+        ("NOINFO", "leave the document out"),
+    ],
+)
+def test_labels_of_other_data_sets_get_a_hint(label, hint):
+    message = rejection(json.dumps(answer_of(1, label=label)))
+    assert message == f"{EXPECTED_PREDICTION}{ROW} (document '11': the label is '{label}'; {hint})"
+
+
+def test_of_many_faults_the_first_rows_are_shown():
+    with pytest.raises(scifact.ParticipantVisibleError) as caught:
+        scifact.score(table(*[{}] * 1234), table(*["[]"] * 1234), "claim_id")
+    assert str(caught.value) == (
+        f"{EXPECTED_PREDICTION}Wrong in 1,234 rows of the submission: "
+        "claim_id 1 (a list where an object is due) and 1,233 more"
+    )
+
+
+def test_a_message_shows_forty_characters_and_cuts_from_the_forty_first():
+    for length, shown in ((40, "x" * 40), (41, "x" * 40 + "…")):
+        label = answer_of(1, label="x" * length)
+        assert rejection(json.dumps(label)) == (
+            f"{EXPECTED_PREDICTION}{ROW} (document '11': the label is '{shown}')"
+        )
+
+
+def test_huge_cells_are_read_in_linear_time():
+    many = table({str(n): {"sentences": [n % 7] * 10, "label": "SUPPORT"} for n in range(20_000)})
+    assert counted(table({}), many)[0, :4].tolist() == [0, 20_000, 0, 200_000]
+    sentences = table(answer_of(*range(100_000)))
+    assert scifact.score(table(gold_of([99_999])), sentences, "claim_id", "sentence_label_recall") == 1.0
+    assert rejection(json.dumps(answer_of("x" * 10**6)))
+    assert rejection(json.dumps({"x" * 10**6: 1}))
+    assert "is written twice" in rejection('{"11": 1,' + '"a": 1,' * 100_000 + '"11": 1}')
+
+
+def test_nesting_about_as_deep_as_python_reads():
+    seen = set()
+    for depth in range(sys.getrecursionlimit() - 200, sys.getrecursionlimit() + 5):
+        nested = '{"a":' * depth + "1" + "}" * depth
+        try:
+            scifact.parse_prediction(f'{{"11": {{"sentences": [4], "label": "SUPPORT", "more": {nested}}}}}')
+            seen.add("read")
+        except ValueError as fault:
+            seen.add(str(fault))
+    assert seen == {"read", "nested too deeply"}
+
+
+def test_nothing_is_evaluated_as_code(tmp_path):
+    victim = tmp_path / "victim"
+    for cell in (f"open({str(victim)!r}, 'w')", f"__import__('os').mkdir({str(victim)!r})"):
+        assert "not JSON" in rejection(cell)
+    assert not victim.exists()
+
+
+@pytest.mark.parametrize("column", ["claim_id", "evidence"])
+def test_missing_and_repeated_columns(column):
+    good, other = table({}), ({"claim_id", "evidence"} - {column}).pop()
+    lacking = good.drop(columns=column)
+    twice = pd.concat([good, good[[column]]], axis=1)
+    for error, name, place in (
+        (scifact.ParticipantVisibleError, "the submission", 1),
+        (scifact.HostVisibleError, "the solution", 0),
+    ):
+        for broken, message in (
+            (lacking, f"{name}: expected the columns {column} too. It has {other}"),
+            (twice, f"{name}: expected one column {column}, found 2"),
+        ):
+            sides = [good, good]
+            sides[place] = broken
+            with pytest.raises(error) as caught:
+                scifact.score(*sides, "claim_id")
+            assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT, "", "  "])
+def test_missing_ids(missing):
+    good = table({}, {})
+    bad = good.assign(claim_id=pd.Series([1, missing], dtype=object))
+    blank = isinstance(missing, str)
+    row = f"claim_id {missing}" if blank else "row number 2"
+    expected = f"claim_id: expected {'a value' if blank else 'an id'} in every row. Wrong in 1 row of "
+    with pytest.raises(scifact.ParticipantVisibleError) as caught:
+        scifact.score(good, bad, "claim_id")
+    assert str(caught.value) == f"{expected}the submission: {row} (missing)"
+    with pytest.raises(scifact.HostVisibleError) as caught:
+        scifact.score(bad, good, "claim_id")
+    assert str(caught.value) == f"{expected}the solution: {row} (missing)"
+
+
+def test_repeated_ids():
+    good = table({}, {}, {}, {})
+    bad = good.assign(claim_id=pd.Series([1, "2", 1.0, "1"], dtype=object))
+    rows = "claim_id 1 (there before), claim_id 1 (there before)"
+    with pytest.raises(scifact.ParticipantVisibleError) as caught:
+        scifact.score(good, bad, "claim_id")
+    assert (
+        str(caught.value) == f"claim_id: expected every claim once. Wrong in 2 rows of the submission: {rows}"
+    )
+    with pytest.raises(scifact.HostVisibleError) as caught:
+        scifact.score(bad, good, "claim_id")
+    assert str(caught.value) == f"claim_id: expected every claim once. Wrong in 2 rows of the solution: {rows}"
+
+
+@pytest.mark.parametrize(
+    ("ids", "fault"),
+    [
+        ([1, 2], "Missing: 1. Not in the test set: 0"),
+        ([], "Missing: 3. Not in the test set: 0"),
+        ([1, 2, 3, 8], "Missing: 0. Not in the test set: 1, such as 8"),
+        ([1, 9, 8], "Missing: 2. Not in the test set: 2, such as 9, 8"),
+        (list(range(1, 1010)), "Missing: 0. Not in the test set: 1,006, such as 4, 5, 6"),
+    ],
+)
+def test_claims_that_are_not_those_of_the_test_set(ids, fault):
+    submission = pd.DataFrame({"claim_id": ids, "evidence": "{}"})
+    messages = set()
+    for evidence in ("{}", json.dumps(gold_of([1]))):
+        with pytest.raises(scifact.ParticipantVisibleError) as caught:
+            scifact.score(table(*[evidence] * 3), submission, "claim_id")
+        messages.add(str(caught.value))
+    assert messages == {f"claim_id: expected every claim of the test set once, and no other. {fault}"}
+
+
+def test_the_ids_that_a_submission_lacks_are_not_told():
+    solution = table({}, {}).assign(claim_id=["secret", "2"])
+    with pytest.raises(scifact.ParticipantVisibleError) as caught:
+        scifact.score(solution, table({}).assign(claim_id=["2"]), "claim_id")
+    assert "secret" not in str(caught.value)
+    assert "Missing: 1." in str(caught.value)
+
+
+# --- the host's faults ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cell", "reason"),
+    [
+        (None, "missing"),
+        ("", "empty"),
+        ("{", "not JSON: Expecting property name enclosed in double quotes at character 2"),
+        ("[]", "a list where an object is due"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"11": {"sentences": [1], "label": "SUPPORT"}}',
+         "document '11': an object where a list of evidence sets is due"),
+        ('{"11": []}', "document '11': no evidence set"),
+        ('{"\\ud800": []}', r"document '\ud800': an id with half a character"),
+        ('{"11": [[1]]}', "document '11': a list where an object is due"),
+        ('{"11": [{"sentences": [], "label": "SUPPORT"}]}', "document '11': an evidence set without sentences"),
+        ('{"11": [{"sentences": [1], "label": "SUPPORT"}, {"sentences": [2], "label": "CONTRADICT"}]}',
+         "document '11': two labels"),
+        ('{"11": [{"sentences": [1, 4], "label": "SUPPORT"}, {"sentences": [2, 4], "label": "SUPPORT"}]}',
+         "document '11': sentence 4 named twice"),
+        ('{"11": [{"sentences": [3, 3.0], "label": "SUPPORT"}]}',
+         "document '11': sentence 3 named twice"),
+        ('{"11": [{"sentences": [1], "label": "REFUTES"}]}',
+         "document '11': the label is 'REFUTES'; write CONTRADICT"),
+        ('{"11": [{"sentences": [true], "label": "SUPPORT"}]}', "document '11': true among the sentences"),
+        ('{"11": [{"label": "SUPPORT"}]}', "document '11': no sentences"),
+        ('{"11": [{"sentences": [1], "label": "SUPPORT", "label": "SUPPORT"}]}',
+         "the key 'label' is written twice"),
+    ],
+)  # fmt: skip
+def test_what_is_no_gold(cell, reason):
+    message = f"{EXPECTED_GOLD}{ROW.replace('submission', 'solution')} ({reason})"
+    assert complaint(cell) == message
+    assert len(message) <= 280
+
+
+def test_a_solution_without_rows():
+    with pytest.raises(
+        scifact.HostVisibleError, match=r"^the solution: expected at least one row, found none$"
+    ):
+        scifact.prepare(table(), "claim_id")
+
+
+@pytest.mark.parametrize("measure", ["", "f1", "sentence_label", "SENTENCE_LABEL_F1"])
+def test_no_such_measure(measure):
+    with pytest.raises(scifact.HostVisibleError) as caught:
+        scifact.score(table({}), table({}), "claim_id", measure)
+    assert str(caught.value) == (
+        f"measure: expected {', '.join(scifact.CREDITS)}, followed by _precision, _recall or _f1, "
+        f"found '{measure}'"
+    )
+
+
+# --- property: accepted is what is legal ------------------------------------------------------------
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 5) | st.sampled_from((0.0, 2.5, math.nan, "SUPPORT", "", "1")),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(("label", "sentences", "11", "15")), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+NEARLY = st.dictionaries(
+    st.sampled_from(("11", "15")),
+    st.fixed_dictionaries(
+        {"label": st.sampled_from(("SUPPORT", "CONTRADICT", "NEI")) | ANYTHING},
+        optional={
+            "sentences": st.lists(st.integers(-1, 5) | st.sampled_from((2.0, 2.5, True, None)), max_size=4)
+            | ANYTHING
+        },
+    )
+    | ANYTHING,
+    max_size=2,
+)
+
+
+def is_legal(prediction: Any) -> bool:
+    return isinstance(prediction, dict) and all(
+        isinstance(answer, dict)
+        and isinstance(answer.get("label"), str)
+        and answer["label"] in ("SUPPORT", "CONTRADICT")
+        and isinstance(answer.get("sentences"), list)
+        and all(
+            isinstance(s, int | float) and not isinstance(s, bool) and s >= 0 and s == s // 1
+            for s in answer["sentences"]
+        )
+        for answer in prediction.values()
+    )
+
+
+@given(NEARLY | ANYTHING)
+@settings(max_examples=100, deadline=None)
+@example({"11": {"label": "SUPPORT", "sentences": [1, 2.0]}})
+@example({"11": {"label": "SUPPORT", "sentences": [True]}})
+def test_legal_predictions_are_scored_and_no_others(prediction):
+    gold = {**gold_of([1, 2], [0]), **gold_of([3], label="CONTRADICT", document="15")}
+    submission = table(json.dumps(prediction))
+    if is_legal(prediction):
+        expected = transcription.measures({"1": gold}, {"1": prediction})
+        assert measures(table(gold), submission).items() >= expected.items()
+    else:
+        with pytest.raises(scifact.ParticipantVisibleError, match=r"^evidence: expected JSON "):
+            scifact.score(table(gold), submission, "claim_id")

@@ -1,0 +1,1269 @@
+"""`metrics/trec_is.py`: the memo's equations and properties, the rules beyond them, bad input of every kind."""
+
+import json
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from podium import hosted, scoring, statistics
+from podium.errors import HostError
+from tests.support import trec_is_data
+from tests.support import trec_is_transcription as transcription
+from tests.support.trec_is_data import DATA, competition, flat_run, noisy_run, official, perfect_run
+
+trec_is = hosted.module("trec_is")
+
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the track's files are not beside the repository")
+
+
+ACTIONABLE = "Request-SearchAndRescue"
+ANOTHER_ACTIONABLE = "Report-EmergingThreats"
+OTHER = "Report-News"
+ANOTHER = "Other-Sentiment"
+BOTH = f"{ACTIONABLE} {OTHER}"
+
+
+def labelled(*tweets: tuple[str, ...]) -> pd.DataFrame:
+    """A solution of (priority, types[, event]), with the ids t01, t02 …"""
+    return pd.DataFrame(
+        {
+            "tweet_id": [f"t{number:02}" for number in range(1, len(tweets) + 1)],
+            "event_id": [tweet[2] if len(tweet) > 2 else "flood" for tweet in tweets],
+            "priority": [tweet[0] for tweet in tweets],
+            "categories": [tweet[1] for tweet in tweets],
+        }
+    )
+
+
+def answered(*tweets: tuple[float, str]) -> pd.DataFrame:
+    """A run of (score, types) for t01, t02 … ranked in this order."""
+    return pd.DataFrame(
+        {
+            "tweet_id": [f"t{number:02}" for number in range(1, len(tweets) + 1)],
+            "rank": range(1, len(tweets) + 1),
+            "priority": [tweet[0] for tweet in tweets],
+            "categories": [tweet[1] for tweet in tweets],
+        }
+    )
+
+
+# One tweet of each group, so that a solution is valid; worth -1 and 0 under REST_ANSWERS.
+REST = (("High", OTHER, "rest"), ("Low", "", "rest"))
+REST_ANSWERS = ((0.0, ""), (0.0, ""))
+
+
+def visited(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> pd.DataFrame:
+    """Every labelled tweet in the order of its visit, with the columns of the transcription."""
+    prepared = trec_is.prepare(solution, "tweet_id", **parameters)
+    visits = prepared.visit(prepared.read(submission))
+    names = np.array([["no alert", "false alert"], ["missed alert", "true alert"]])
+    cases = np.where(
+        visits.row >= 0, names[visits.truths.important.astype(int), visits.alert.astype(int)], "missing"
+    )
+    return pd.DataFrame(
+        {
+            "tweet_id": [prepared.tweet_ids[tweet] for tweet in visits.tweet],
+            "event_id": [prepared.items[event] for event in visits.truths.event],
+            "case": cases,
+            "row": visits.row,
+            "score": visits.score,
+            "delta": np.where(visits.row >= 0, visits.delta, np.nan),
+            "worth": visits.worth,
+        }
+    )
+
+
+def worths(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> list[float]:
+    """The worth of every labelled tweet, in the order of the ids."""
+    return column("worth", solution, submission, **parameters)
+
+
+def column(name: str, solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> list[Any]:
+    """A column of `visited`, in the order of the ids."""
+    return visited(solution, submission, **parameters).sort_values("tweet_id")[name].tolist()
+
+
+def worth_of(priority: str, true: str, score: float, said: str, **parameters: Any) -> float:
+    """The worth of one tweet, the first of its event."""
+    solution = labelled((priority, true), *REST)
+    return worths(solution, answered((score, said), *REST_ANSWERS), **parameters)[0]
+
+
+def measures(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> dict[str, float]:
+    prepared = trec_is.prepare(solution, "tweet_id", **parameters)
+    return statistics.measures(prepared, prepared.statistics(submission))
+
+
+def of_types(solution: pd.DataFrame, submission: pd.DataFrame) -> dict[str, list[float]]:
+    """True and false positives, false negatives and squared error of each type."""
+    numbers = trec_is.prepare(solution, "tweet_id").statistics(submission).sum(axis=0)[4:]
+    return dict(zip(trec_is.INFORMATION_TYPES, numbers.reshape(4, -1).T.tolist()))
+
+
+def same(first: dict[str, float], second: dict[str, float]) -> bool:
+    """Whether two dicts hold the same numbers to the last bit, NaN being NaN."""
+    return repr(first) == repr(second)
+
+
+# ---------------------------------------------------------------------------------------------
+# The data in the file
+# ---------------------------------------------------------------------------------------------
+
+
+def test_there_are_25_types_and_the_memos_six_actionable_ones() -> None:
+    assert len(trec_is.INFORMATION_TYPES) == 25
+    assert sorted(trec_is.INFORMATION_TYPES) == transcription.ALL
+    actionable = np.array(trec_is.INFORMATION_TYPES)[trec_is.IS_ACTIONABLE]
+    assert set(actionable.tolist()) == transcription.ACTIONABLE
+    sets, _ = trec_is.parse_types([" ".join(actionable), " ".join(transcription.OTHERS)])
+    assert sets.tolist() == [trec_is._ACTIONABLE, 2**25 - 1 - trec_is._ACTIONABLE]
+
+
+@needs_data
+def test_the_types_are_those_of_the_ontology() -> None:
+    ontology = json.loads((DATA / "TRECIS-2021A-ITypes.json").read_text(encoding="utf-8"))
+    assert [entry["id"] for entry in ontology["informationTypes"]] == list(trec_is.INFORMATION_TYPES)
+
+
+@pytest.mark.parametrize("full", transcription.ALL)
+def test_a_short_name_is_the_full_name(full: str) -> None:
+    sets, unknown = trec_is.parse_types([full, full.split("-")[1], f" {full}\t{full}\n"])
+    assert sets[0] == sets[1] == sets[2] == 1 << trec_is.INFORMATION_TYPES.index(full)
+    assert unknown == ["", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Report-SignificantEventChange", "Report-NewSubEvent"),
+        ("Other-PastNews", "Other-ContextualInformation"),
+        ("Other-KnownAlready", "Report-OriginalEvent"),
+        ("Other-ContinuingNews", "Report-News"),
+    ],
+)
+def test_the_names_of_2018_are_the_types_they_became(old: str, new: str) -> None:
+    sets, unknown = trec_is.parse_types([old, old.split("-")[1], new])
+    assert sets[0] == sets[1] == sets[2] != 0
+    assert unknown == ["", "", ""]
+
+
+# ---------------------------------------------------------------------------------------------
+# Equations (1) to (6)
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("priority", ["High", "Critical"])
+@pytest.mark.parametrize(
+    ("true", "score", "said", "worth"),
+    [
+        (BOTH, 0.7, BOTH, 1.0),
+        (BOTH, 1.0, ACTIONABLE, 0.3 + 0.7 * 0.75),
+        (BOTH, 1.0, OTHER, 0.3 + 0.7 * 0.25),
+        (BOTH, 1.0, f"{BOTH} {ANOTHER_ACTIONABLE}", 0.3 + 0.7 * (0.75 / 2 + 0.25)),
+        (OTHER, 1.0, OTHER, 1.0),
+        (OTHER, 1.0, ANOTHER, 0.3),
+        ("", 1.0, "", 0.3),
+        (BOTH, math.nextafter(0.7, 0), BOTH, -1.0),
+        (BOTH, 0.0, "", -1.0),
+    ],
+)
+def test_equation_1(priority: str, true: str, score: float, said: str, worth: float) -> None:
+    assert worth_of(priority, true, score, said) == pytest.approx(worth, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("true", "said", "actionable_score", "other_score"),
+    [
+        (BOTH, BOTH, 0.75, 0.25),
+        (BOTH, "", 0.0, 0.0),
+        (f"{ACTIONABLE} {ANOTHER_ACTIONABLE}", ACTIONABLE, 0.375, 0.0),
+        (f"{OTHER} {ANOTHER}", OTHER, 0.0, 0.5),
+        (f"{BOTH} {ANOTHER}", f"{ANOTHER_ACTIONABLE} {OTHER} {ANOTHER}", 0.0, 0.25),
+    ],
+)
+def test_equations_2_and_3(true: str, said: str, actionable_score: float, other_score: float) -> None:
+    run, assessor = (trec_is.parse_types([cell])[0] for cell in (said, true))
+    weight = trec_is.gamma(assessor)
+    assert trec_is.act_c_score(run, assessor, weight).tolist() == pytest.approx([actionable_score], abs=1e-15)
+    assert trec_is.n_act_c_score(run, assessor, weight).tolist() == pytest.approx([other_score], abs=1e-15)
+
+
+def test_equation_4_gamma_asks_the_assessor_not_the_run() -> None:
+    # Without a true actionable type γ is 0: all weight is on the other types, and the run's extra one is free.
+    assert worth_of("High", OTHER, 1.0, BOTH) == 1.0
+    assert worth_of("High", BOTH, 1.0, OTHER) == pytest.approx(0.3 + 0.7 * 0.25)
+    assert worth_of("High", BOTH, 1.0, ACTIONABLE, actionable_weight=0.4) == pytest.approx(0.3 + 0.7 * 0.4)
+
+
+def test_0_by_0_is_0() -> None:
+    assert worth_of("Low", "", 0.0, "") == 0.0
+    assert worth_of("High", "", 1.0, "") == 0.3
+
+
+def test_a_perfect_alert_misses_1_where_all_true_types_are_actionable() -> None:
+    assert worth_of("Critical", ACTIONABLE, 1.0, ACTIONABLE) == pytest.approx(0.825, abs=1e-15)
+    assert worth_of("Low", ACTIONABLE, 0.0, ACTIONABLE) == 0.75
+
+
+@pytest.mark.parametrize("priority", ["Low", "Medium"])
+def test_equation_5(priority: str) -> None:
+    assert worth_of(priority, BOTH, 0.69, ACTIONABLE) == 0.75
+    assert worth_of(priority, OTHER, 0.69, ANOTHER) == 0.0
+    solution = labelled(*[(priority, BOTH)] * 31, *REST)
+    submission = answered(*[(0.7, BOTH)] * 31, *REST_ANSWERS)
+    expected = [max(-math.log10(delta / 2 + 1), -1.0) for delta in range(31)]
+    assert worths(solution, submission)[:31] == pytest.approx(expected, abs=1e-15)
+
+
+def test_equation_6_is_the_mean_of_the_two_groups_means() -> None:
+    solution = labelled(("High", OTHER), ("Critical", OTHER), ("High", OTHER), ("Low", BOTH), ("Medium", OTHER))
+    submission = answered((0.9, OTHER), (0.1, OTHER), (0.8, ""), (0.0, ACTIONABLE), (0.0, OTHER))
+    found = measures(solution, submission)
+    assert found["high_priority_worth"] == pytest.approx((1 - 1 + 0.3) / 3)
+    assert found["low_priority_worth"] == pytest.approx((0.75 + 1) / 2)
+    assert found["accumulated_alert_worth"] == pytest.approx((0.1 + 0.875) / 2)
+
+
+@pytest.mark.parametrize(("alert_gain", "worth"), [(0.0, 0.75), (0.3, 0.825), (1.0, 1.0)])
+def test_alpha(alert_gain: float, worth: float) -> None:
+    assert worth_of("High", ACTIONABLE, 1.0, ACTIONABLE, alert_gain=alert_gain) == pytest.approx(worth)
+
+
+def test_the_threshold_is_a_parameter() -> None:
+    assert worth_of("High", OTHER, 0.5, OTHER, alert_threshold=0.5) == 1.0
+    assert worth_of("High", OTHER, 0.5, OTHER, alert_threshold=0.51) == -1.0
+
+
+def test_a_missing_tweet_is_no_alert_however_low_the_threshold() -> None:
+    solution = labelled(("High", OTHER), ("Low", OTHER))
+    assert column("case", solution, answered((0.1, "")), alert_threshold=0.0) == ["true alert", "missing"]
+    prepared = trec_is.prepare(solution, "tweet_id", alert_threshold=0.0)
+    assert prepared.visit(prepared.read(answered((0.1, "")))).alert.tolist() == [True, False]
+
+
+# ---------------------------------------------------------------------------------------------
+# The seven properties of section 4.2
+# ---------------------------------------------------------------------------------------------
+
+
+def test_property_1_ends_of_the_range_are_reached() -> None:
+    solution = labelled(("High", OTHER), *[("Low", OTHER)] * 40)
+    best = answered((1.0, OTHER), *[(0.0, OTHER)] * 40)
+    assert measures(solution, best)["accumulated_alert_worth"] == 1.0
+    worst = answered((0.0, OTHER), *[(1.0, OTHER)] * 40)
+    found = measures(solution, worst)
+    assert found["high_priority_worth"] == -1.0
+    assert found["low_priority_worth"] < -0.8
+    assert found["accumulated_alert_worth"] < -0.9
+
+
+def test_property_2_no_alert_to_an_unimportant_tweet_adds_worth_but_equation_5_rewards_leaving_it_alone() -> (
+    None
+):
+    solution = labelled(("Low", OTHER), ("Medium", OTHER), *REST)
+    assert worths(solution, answered((1.0, OTHER), (1.0, OTHER), *REST_ANSWERS))[:2] == [0.0, -math.log10(1.5)]
+    assert worths(solution, answered((0.0, OTHER), (0.0, ""), *REST_ANSWERS))[:2] == [1.0, 0.0]
+
+
+def test_property_3_a_wrong_priority_never_adds_worth() -> None:
+    for types in (BOTH, OTHER, ""):
+        assert worth_of("High", types, 0.0, types) == -1.0
+        assert worth_of("Critical", types, 0.69, types) == -1.0
+        assert worth_of("Low", types, 0.7, types) == 0.0
+        assert worth_of("Medium", types, 1.0, types) == 0.0
+
+
+def test_property_4_more_types_than_the_assessors_cost() -> None:
+    worth = [worth_of("High", BOTH, 1.0, BOTH)]
+    said = BOTH
+    for more in (ANOTHER, ANOTHER_ACTIONABLE, "Other-Advice", "Report-NewSubEvent"):
+        said += f" {more}"
+        worth.append(worth_of("High", BOTH, 1.0, said))
+    assert worth == sorted(set(worth), reverse=True)
+    assert worth[-1] > 0.3
+
+
+@pytest.mark.parametrize("said", ["", ANOTHER, f"{ANOTHER_ACTIONABLE} {ANOTHER}"])
+def test_property_5_a_true_alert_is_worth_alpha_whatever_its_types(said: str) -> None:
+    assert worth_of("High", BOTH, 0.7, said) == 0.3
+    assert worth_of("High", BOTH, 0.7, said, alert_gain=0.05) == 0.05
+
+
+def test_property_6_false_alerts_escalate_to_minus_1_after_18_of_them() -> None:
+    solution = labelled(*[("Low", "")] * 21, *REST)
+    submission = answered(*[(0.9, "")] * 21, *REST_ANSWERS)
+    worth = worths(solution, submission)[:21]
+    assert column("delta", solution, submission)[:21] == list(range(21))
+    assert math.copysign(1, worth[0]) == 1.0  # the first is free, and no negative zero
+    assert worth[0] == 0.0
+    assert worth[:19] == sorted(set(worth[:19]), reverse=True)  # each of them costs more than the one before
+    assert worth[17] == pytest.approx(-math.log10(9.5))
+    assert worth[18:] == [-1.0] * 3
+
+
+def test_property_7_events_with_many_important_tweets_weigh_more() -> None:
+    solution = labelled(*[("High", OTHER, "big")] * 3, ("High", OTHER, "small"), ("Low", "", "small"))
+    good_in_big = answered(*[(1.0, OTHER)] * 3, (0.0, ""), (0.0, ""))
+    good_in_small = answered(*[(0.0, "")] * 3, (1.0, OTHER), (0.0, ""))
+    assert measures(solution, good_in_big)["high_priority_worth"] == 0.5
+    assert measures(solution, good_in_small)["high_priority_worth"] == -0.5
+
+
+# ---------------------------------------------------------------------------------------------
+# δ
+# ---------------------------------------------------------------------------------------------
+
+
+def deltas(*tweets: tuple[str, float] | tuple[str, float, str]) -> list[float]:
+    """δ at each of some (priority, score[, event]) tweets, ranked in this order."""
+    solution = labelled(*[(tweet[0], "", *tweet[2:]) for tweet in tweets], *REST)
+    return column("delta", solution, answered(*[(tweet[1], "") for tweet in tweets], *REST_ANSWERS))[
+        : len(tweets)
+    ]
+
+
+def test_delta_is_reset_by_a_true_alert() -> None:
+    alerts = [
+        ("Low", 1.0),
+        ("Medium", 1.0),
+        ("High", 1.0),
+        ("Low", 1.0),
+        ("Low", 1.0),
+        ("Critical", 0.7),
+        ("Low", 1.0),
+    ]
+    assert deltas(*alerts) == [0, 1, 2, 0, 1, 2, 0]
+
+
+def test_delta_is_not_reset_by_what_is_no_true_alert() -> None:
+    assert deltas(("Low", 1.0), ("High", 0.0), ("Low", 0.0), ("Low", 1.0), ("Low", 1.0)) == [0, 1, 1, 1, 2]
+
+
+def test_delta_is_reset_by_a_new_event() -> None:
+    tweets = [("Low", 1.0, "a"), ("Low", 1.0, "a"), ("Low", 1.0, "b"), ("Low", 1.0, "b"), ("Low", 1.0, "c")]
+    assert deltas(*tweets) == [0, 1, 0, 1, 0]
+
+
+def test_events_are_visited_one_by_one_even_if_their_ranks_interleave() -> None:
+    assert deltas(("Low", 1.0, "a"), ("Low", 1.0, "b"), ("Low", 1.0, "a"), ("Low", 1.0, "b")) == [0, 0, 1, 1]
+
+
+def test_delta_of_the_stage_alone_and_of_nothing() -> None:
+    nothing = np.zeros(0, dtype=np.int64)
+    none = np.zeros(0, dtype=bool)
+    assert trec_is.false_alerts_before(nothing, none, none).tolist() == []
+    event = np.array([0, 0, 1, 1])
+    important, alert = np.array([False, True, False, False]), np.ones(4, dtype=bool)
+    assert trec_is.false_alerts_before(event, important, alert).tolist() == [0, 1, 0, 1]
+
+
+def test_ties_of_rank_are_visited_by_id_as_text() -> None:
+    solution = labelled(*[("Low", "")] * 3, *REST).assign(tweet_id=["9", "10", "100", "x", "y"])
+    submission = answered(*[(1.0, "")] * 3, *REST_ANSWERS).assign(tweet_id=solution["tweet_id"], rank=1)
+    visits = visited(solution, submission)
+    assert visits["tweet_id"].tolist() == ["10", "100", "9", "x", "y"]
+    assert visits["delta"].tolist()[:3] == [0, 1, 2]
+
+
+def test_rank_orders_the_visits_whatever_the_scores() -> None:
+    solution = labelled(("Low", ""), ("Low", ""), *REST)
+    submission = answered((0.7, ""), (1.0, ""), *REST_ANSWERS).assign(rank=[8, 30, 1, 2])
+    assert column("delta", solution, submission)[:2] == [0, 1]
+    assert column("delta", solution, submission.assign(rank=[30, 8, 1, 2]))[:2] == [1, 0]
+    assert column("delta", solution, submission.assign(rank=[0, 10**15, 1, 2]))[:2] == [0, 1]
+
+
+# ---------------------------------------------------------------------------------------------
+# Information feed and prioritisation
+# ---------------------------------------------------------------------------------------------
+
+
+def test_f1_per_type_over_all_events_averaged_over_25_and_6_types() -> None:
+    solution = labelled(("High", BOTH, "a"), ("Low", BOTH, "b"), ("Low", OTHER, "b"))
+    submission = answered((1.0, ACTIONABLE), (0.0, OTHER), (0.0, f"{ACTIONABLE} {OTHER} {ANOTHER}"))
+    counts = of_types(solution, submission)
+    assert counts[ACTIONABLE][:3] == [1, 1, 1]
+    assert counts[OTHER][:3] == [2, 0, 1]
+    assert counts[ANOTHER][:3] == [0, 1, 0]
+    found = measures(solution, submission)
+    assert found["info_type_f1_all"] == pytest.approx((0.5 + 0.8) / 25)
+    assert found["info_type_f1_actionable"] == pytest.approx(0.5 / 6)
+    assert found["info_type_accuracy_all"] == pytest.approx((1 / 3 + 2 / 3 + 2 / 3 + 22) / 25)
+
+
+def test_mse_per_type_over_the_types_that_occur() -> None:
+    solution = labelled(("Critical", BOTH), ("Medium", OTHER), ("Low", OTHER), ("Low", ANOTHER))
+    submission = answered((0.5, ""), (0.25, ""), (0.35, ""), (0.45, f"{ACTIONABLE} Other-Advice"))
+    found = measures(solution, submission)
+    actionable, other, another = 0.25, (0.25 + 0.0625 + 0.01) / 3, 0.04
+    assert found["priority_mse_actionable"] == pytest.approx(actionable)
+    assert found["priority_mse_all"] == pytest.approx((actionable + other + another) / 3)
+    assert found["priority_rmse_actionable"] == pytest.approx(0.5)
+    assert found["priority_rmse_all"] == pytest.approx(math.sqrt((actionable + other + another) / 3))
+
+
+@pytest.mark.parametrize(
+    ("priority", "score", "error"),
+    [
+        ("Low", 0.0, 0.0),
+        ("Low", -7.0, 0.0),
+        ("Critical", 3.0, 0.0),
+        ("High", 0.75, 0.0),
+        ("Medium", 0.5, 0.0),
+        ("Medium", 0.0, 0.0625),
+        ("High", 9.0, 0.0625),
+        ("Critical", 0.25, 0.5625),
+    ],
+)
+def test_scores_are_clipped_to_the_range_of_the_labels(priority: str, score: float, error: float) -> None:
+    solution = labelled((priority, OTHER), ("High", "", "rest"), ("Low", "", "rest"))
+    assert measures(solution, answered((score, "")))["priority_mse_all"] == pytest.approx(error, abs=1e-15)
+
+
+def test_only_errors_of_the_priority_are_better_lower() -> None:
+    for name in trec_is.MEASURES:
+        assert trec_is.higher_is_better(measure=name, alert_gain=0.3) is not ("mse" in name)
+        assert hosted.higher_is_better(trec_is, {"measure": name}) is not ("mse" in name)
+    assert trec_is.higher_is_better() is True
+
+
+# ---------------------------------------------------------------------------------------------
+# Rules beyond the memo
+# ---------------------------------------------------------------------------------------------
+
+
+def test_tweets_of_the_run_without_a_label_are_ignored() -> None:
+    solution = labelled(("Low", OTHER), ("Low", OTHER), ("High", OTHER))
+    submission = answered((1.0, ""), (1.0, ""), (1.0, OTHER))
+    extra = pd.DataFrame({"tweet_id": ["new"], "rank": [1], "priority": [1.0], "categories": [ANOTHER]})
+    more = pd.concat([extra, submission.assign(rank=[2, 3, 4])], ignore_index=True)
+    assert same(measures(solution, more), measures(solution, submission))
+
+
+def test_a_labelled_tweet_missing_from_the_run() -> None:
+    solution = labelled(("High", BOTH), ("Critical", OTHER), ("Low", OTHER), ("Medium", OTHER))
+    submission = answered((1.0, BOTH), (1.0, OTHER), (0.0, OTHER), (0.0, OTHER)).iloc[[0, 2]]
+    found = measures(solution, submission)
+    assert found["high_priority_worth"] == 0.5  # 1 and 0, by 2
+    assert found["low_priority_worth"] == 0.5
+    assert of_types(solution, submission)[OTHER] == pytest.approx([2, 0, 2, 0.25**2 + 0.75**2 + 0.0 + 0.25**2])
+    visits = visited(solution, submission).set_index("tweet_id")
+    assert visits.loc["t02", ["case", "worth", "score"]].tolist() == ["missing", 0.0, 0.25]
+
+
+def test_an_empty_submission_misses_everything() -> None:
+    solution = labelled(("High", OTHER), ("Low", OTHER))
+    found = measures(solution, answered((1.0, "")).head(0))
+    assert found["score"] == found["info_type_f1_all"] == 0.0
+    assert column("case", solution, answered((1.0, "")).head(0)) == ["missing", "missing"]
+
+
+def test_normalize_priority_scales_by_the_whole_run() -> None:
+    solution = labelled(("High", OTHER), ("Low", OTHER), ("Critical", OTHER))
+    submission = answered((2.0, OTHER), (1.0, OTHER), (5.0, OTHER), (3.0, OTHER))  # t04 has no label
+    normalized = visited(solution, submission, normalize_priority=True)
+    assert normalized["score"].tolist() == [0.25, 0.0, 1.0]
+    assert normalized["case"].tolist() == ["missed alert", "no alert", "true alert"]
+    lowest = answered((0.5, OTHER), (0.6, OTHER), (0.7, OTHER), (0.0, OTHER))
+    scores = column("score", solution, lowest, normalize_priority=True)
+    assert scores == pytest.approx([5 / 7, 6 / 7, 1.0])
+
+
+def test_normalizing_a_constant_run_gives_0() -> None:
+    solution = labelled(("High", OTHER), ("Low", OTHER))
+    visits = visited(solution, answered((0.9, ""), (0.9, "")), normalize_priority=True)
+    assert visits["score"].tolist() == [0.0, 0.0]
+    assert visits["case"].tolist() == ["missed alert", "no alert"]
+
+
+def test_normalizing_survives_scores_of_any_size() -> None:
+    solution = labelled(("High", OTHER), ("Low", OTHER), ("Low", OTHER))
+    huge = answered((1.7e308, ""), (-1.7e308, ""), (0.0, ""))
+    assert column("score", solution, huge, normalize_priority=True) == [1.0, 0.0, 0.5]
+    tiny = answered((5e-324, ""), (0.0, ""), (0.0, ""))
+    assert column("score", solution, tiny, normalize_priority=True) == [0.0, 0.0, 0.0]
+    assert trec_is.score(solution, huge.head(0), "tweet_id", normalize_priority=True) == 0.0
+
+
+def test_a_missing_tweet_keeps_the_lowest_priority_when_the_others_are_scaled() -> None:
+    solution = labelled(("Critical", OTHER), ("Low", ANOTHER), ("High", ""))
+    submission = answered((9.0, ""), (10.0, ""), (11.0, "")).iloc[1:]
+    found = measures(solution, submission, normalize_priority=True)
+    assert found["priority_mse_all"] == pytest.approx((0.75**2 + 0.0) / 2)
+
+
+def test_the_solutions_event_counts_whatever_the_run_names() -> None:
+    solution = labelled(*[("Low", "", "flood")] * 3, ("High", "", "fire"))
+    submission = answered(*[(1.0, "")] * 4).assign(event_id=["A", "B", "C", "D"])
+    assert column("delta", solution, submission) == [0, 1, 2, 0]
+    assert same(measures(solution, submission), measures(solution, submission.drop(columns="event_id")))
+
+
+def test_of_a_tweet_in_the_lists_of_several_events_the_row_of_its_own_event_counts() -> None:
+    solution = labelled(("High", OTHER, "flood"), ("Low", OTHER, "fire"))
+    own = answered((0.9, OTHER), (0.1, OTHER)).assign(event_id=["flood", "fire"], rank=[7, 1])
+    other = answered((0.1, "")).assign(event_id="fire", rank=2)
+    for rows in ([own, other], [other, own]):
+        assert same(measures(solution, pd.concat(rows)), measures(solution, own))
+        assert visited(solution, pd.concat(rows))["case"].tolist() == ["no alert", "true alert"]
+
+
+def test_of_a_tweet_in_the_lists_of_several_other_events_the_best_ranked_row_counts() -> None:
+    solution = labelled(("High", OTHER, "flood"), ("Low", OTHER, "fire"))
+    rest = answered((0.0, ""), (0.1, OTHER)).iloc[[1]].assign(event_id="fire")
+    later = answered((0.1, "")).assign(event_id="B", rank=3)
+    sooner = answered((0.9, OTHER)).assign(event_id="C", rank=2)
+    tie = answered((0.8, ANOTHER)).assign(event_id="A", rank=2)
+    unnamed = answered((0.75, "")).assign(event_id=None, rank=2)
+    # Each of these lists shares one tweet with the flood, "no name" none.
+    for rows, score in (([later, sooner], 0.9), ([sooner, tie], 0.8), ([unnamed, tie, sooner, later], 0.8)):
+        for order in (rows, rows[::-1]):
+            assert column("score", solution, pd.concat([rest, *order]))[0] == score
+    fire = answered((0.6, "")).assign(event_id="fire", rank=3)
+    assert column("score", solution, pd.concat([rest, fire, unnamed]))[0] == 0.6
+
+
+def test_of_a_tweet_in_several_lists_the_one_that_shares_most_tweets_with_its_event_counts() -> None:
+    solution = labelled(*[("Low", "", "fire")] * 2, *[("Low", "", "flood")] * 3, ("High", OTHER, "flood"))
+    # The tweet t06 of the flood stands in both lists, better ranked in that of the fire.
+    ours = answered(*[(0.1, "")] * 5, (0.9, OTHER)).assign(event_id=["H-1"] * 2 + ["H-2"] * 4)
+    twice = pd.concat([ours, answered(*[(0.1, "")] * 6).iloc[[5]].assign(event_id="H-1", rank=0)])
+    assert column("case", solution, twice)[5] == "true alert"
+    numbers = {"H-1": "fire", "H-2": "flood"}
+    renamed = twice.assign(event_id=twice["event_id"].map(numbers))
+    assert same(measures(solution, twice), measures(solution, renamed))
+    # A list named like the solution's event counts, whatever else it holds.
+    swapped = twice.assign(event_id=twice["event_id"].map({"H-1": "flood", "H-2": "fire"}))
+    assert column("case", solution, swapped)[5] == "missed alert"
+    # So it is where the other events are not there, as in the Private part.
+    for run in (twice, renamed):
+        of_flood = measures(solution[2:], run)
+        assert of_flood["high_priority_worth"] == measures(solution, run)["high_priority_worth"] == 1.0
+
+
+def test_a_tweet_twice_in_the_solution_with_equal_labels_counts_once() -> None:
+    once = labelled(("High", BOTH, "b"), ("Low", OTHER, "a"), ("Low", OTHER, "b"))
+    again = once.iloc[[0]].assign(event_id="c", categories=f"{OTHER} {ACTIONABLE}")
+    submission = answered((0.9, BOTH), (0.9, ""), (0.9, ""))
+    for rows, numbers in (([once, again], [1, 0, 1, 1]), ([again, once], [1, 1, 0, 1])):
+        solution = pd.concat(rows)
+        assert same(measures(solution, submission), measures(once, submission))
+        prepared = trec_is.prepare(solution, "tweet_id")
+        assert prepared.items == ["a", "b"]  # of b and c the first as text
+        assert prepared.item_of_row.tolist() == numbers
+
+
+def test_a_repeated_type_counts_once() -> None:
+    assert worth_of("High", OTHER, 1.0, f"{OTHER} News ContinuingNews") == 1.0
+
+
+def test_each_measure_can_be_the_score() -> None:
+    solution, submission = competition()
+    for name in trec_is.MEASURES:
+        found = measures(solution, submission, measure=name)
+        assert found["score"] == found[name]
+        assert trec_is.score(solution, submission, "tweet_id", measure=name) == found[name]
+
+
+# ---------------------------------------------------------------------------------------------
+# Against the literal transcription
+# ---------------------------------------------------------------------------------------------
+
+IDS = (
+    "9",
+    "10",
+    "2",
+    "100",
+    "33",
+    "7",
+    "1220657770569064448",
+    "999999999999999999",
+    "b",
+    "a",
+    "B",
+    "é",
+    "1e3",
+    "x y",
+)
+CELLS = (
+    "",
+    OTHER,
+    ACTIONABLE,
+    BOTH,
+    f"{OTHER} {ANOTHER}",
+    f"{ACTIONABLE} {ANOTHER_ACTIONABLE}",
+    f"News {ANOTHER}  Other-PastNews",
+    f"KnownAlready {ANOTHER_ACTIONABLE}",
+    "SignificantEventChange News Sentiment SearchAndRescue",
+    None,
+)
+SCORES = st.one_of(st.sampled_from([0.7, 1.0, 0.0, 0.69, 0.25, 0.9, -1.5, 3.0]), st.floats(-2, 2))
+PARAMETERS = st.fixed_dictionaries(
+    {},
+    optional={
+        "actionable_weight": st.floats(0, 1),
+        "alert_gain": st.floats(0, 1),
+        "alert_threshold": st.floats(-1, 2),
+        "normalize_priority": st.booleans(),
+    },
+)
+
+
+@st.composite
+def competitions(draw: st.DrawFn) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A small valid solution and run, rich in ties, false alerts, missing, unlabelled and repeated tweets."""
+    ids = draw(st.permutations(IDS))
+    number = draw(st.integers(2, 10))
+    label = st.tuples(
+        st.sampled_from("abc"),
+        st.sampled_from(["Low", "Low", "Medium", "High", "Critical"]),
+        st.sampled_from(CELLS),
+    )
+    labels = draw(st.lists(label, min_size=number, max_size=number))
+    labels[0] = (labels[0][0], "High", labels[0][2])
+    labels[1] = (labels[1][0], "Low", labels[1][2])
+    rows = [(ids[n], *labels[n]) for n in range(number)]
+    again = draw(st.lists(st.tuples(st.integers(0, number - 1), st.sampled_from("abcd")), max_size=2))
+    rows += [(ids[n], event, *labels[n][1:]) for n, event in again]
+    solution = pd.DataFrame(rows, columns=["tweet_id", "event_id", "priority", "categories"])
+
+    first = draw(
+        st.integers(0, number - 1)
+    )  # the tweets before it are missing; those from `number` have no label
+    answer = st.tuples(st.integers(0, 5), SCORES, st.sampled_from(CELLS))
+    answers = draw(st.lists(answer, min_size=len(ids) - first, max_size=len(ids) - first))
+    run = [(ids[first + n], "abc"[n % 3], *answer) for n, answer in enumerate(answers)]
+    events = draw(st.sampled_from(["none", "any", "repeated"]))
+    if events == "repeated":
+        run += [(tweet, {"a": "b", "b": None, "c": "d"}[event], *answers[-1]) for tweet, event, *_ in run[::2]]
+    submission = pd.DataFrame(run, columns=["tweet_id", "event_id", "rank", "priority", "categories"])
+    if events == "none":
+        del submission["event_id"]
+    return solution, submission
+
+
+def assert_same_as_transcription(solution: pd.DataFrame, submission: pd.DataFrame, parameters: Any) -> None:
+    expected = transcription.evaluate(solution, submission, **parameters)
+    assert measures(solution, submission, **parameters) == pytest.approx(
+        {"score": expected.measures["accumulated_alert_worth"]} | expected.measures, abs=1e-12, nan_ok=True
+    )
+    visits = visited(solution, submission, **parameters)
+    assert sorted(visits["tweet_id"]) == sorted(expected.visits)
+    assert dict(zip(visits["tweet_id"], visits["case"])) == {t: v.case for t, v in expected.visits.items()}
+    assert dict(zip(visits["tweet_id"], visits["worth"])) == pytest.approx(
+        {tweet: visit.worth for tweet, visit in expected.visits.items()}, abs=1e-12
+    )
+    assert dict(zip(visits["tweet_id"], visits["delta"])) == pytest.approx(
+        {t: math.nan if v.delta is None else v.delta for t, v in expected.visits.items()}, nan_ok=True
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(competitions(), PARAMETERS)
+def test_same_as_the_transcription(frames: tuple[pd.DataFrame, pd.DataFrame], parameters: Any) -> None:
+    assert_same_as_transcription(*frames, parameters)
+
+
+@pytest.mark.slow
+@settings(max_examples=2500, deadline=None)
+@given(competitions(), PARAMETERS)
+def test_same_as_the_transcription_on_many(frames: tuple[pd.DataFrame, pd.DataFrame], parameters: Any) -> None:
+    assert_same_as_transcription(*frames, parameters)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_same_as_the_transcription_on_long_rankings(seed: int) -> None:
+    solution, submission = competition(tweets=300, events=4 + 3 * seed, seed=seed)
+    assert_same_as_transcription(solution, submission, {"normalize_priority": seed % 2 == 1})
+
+
+@settings(max_examples=25, deadline=None)
+@given(competitions(), PARAMETERS)
+def test_the_worths_are_within_their_range(frames: tuple[pd.DataFrame, pd.DataFrame], parameters: Any) -> None:
+    for name, value in measures(*frames, **parameters).items():
+        assert math.isnan(value) or (-1 if "worth" in name or name == "score" else 0) <= value <= 1
+    assert visited(*frames, **parameters)["worth"].between(-1, 1).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(competitions(), PARAMETERS, st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_no_bit(
+    frames: tuple[pd.DataFrame, pd.DataFrame], parameters: Any, random: Any
+) -> None:
+    shuffled = []
+    for frame in frames:
+        order = list(range(len(frame)))
+        random.shuffle(order)
+        shuffled.append(frame.iloc[order])
+    numbers = [
+        trec_is.prepare(solution, "tweet_id", **parameters).statistics(submission)
+        for solution, submission in (frames, shuffled)
+    ]
+    assert (numbers[0] == numbers[1]).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(competitions(), PARAMETERS, st.integers(1, 7))
+def test_a_part_of_the_events_is_what_prepare_makes_of_their_rows(
+    frames: tuple[pd.DataFrame, pd.DataFrame], parameters: Any, bits: int
+) -> None:
+    solution, submission = frames
+    parameters |= {"measure": "info_type_f1_all"}  # which every part defines
+    prepared = trec_is.prepare(solution, "tweet_id", **parameters)
+    kept = np.array([bits >> number & 1 for number in range(len(prepared.items))], dtype=bool)
+    rows = kept[prepared.item_of_row]
+    if not rows.any() or not submission["tweet_id"].isin(solution.loc[rows, "tweet_id"]).any():
+        return
+    part = statistics.measures(statistics.part(prepared, kept), prepared.statistics(submission)[kept])
+    assert same(part, measures(solution[rows], submission, **parameters))
+
+
+@settings(max_examples=25, deadline=None)
+@given(competitions(), PARAMETERS, st.lists(st.integers(0, 2), min_size=4, max_size=4))
+def test_resampling_is_scoring_the_drawn_events(
+    frames: tuple[pd.DataFrame, pd.DataFrame], parameters: Any, drawn: list[int]
+) -> None:
+    solution, submission = frames
+    parameters |= {"measure": "info_type_f1_all"}
+    prepared = trec_is.prepare(solution, "tweet_id", **parameters)
+    weights = np.array([drawn[: len(prepared.items)]], dtype=np.uint16)
+    resampled = statistics.resample(prepared, prepared.statistics(submission), weights)[0]
+    by_weight = dict(zip(prepared.measure_names, resampled.tolist()))
+    # The tweets that count, each copy of an event under a new name, and a run that has every copy.
+    copies, answers = [], []
+    visits = prepared.visit(prepared.read(submission))
+    for tweet, truth, row in zip(visits.tweet, zip(*visits.truths), visits.row):
+        event, priority, types = truth
+        for copy in range(weights[0, event]):
+            tweet_id = f"{prepared.tweet_ids[tweet]}#{copy}"
+            copies.append((tweet_id, f"{prepared.items[event]}#{copy}", NAMES[priority], _names(types)))
+            if row >= 0:
+                answers.append(submission.iloc[[row]].assign(tweet_id=tweet_id))
+    if not copies:
+        assert math.isnan(by_weight["accumulated_alert_worth"])
+        return
+    # The scores of all rows stay, for their minimum and maximum.
+    ignored = submission.assign(tweet_id=[f"ignored {number}" for number in range(len(submission))])
+    run = pd.concat([*answers, ignored]) if answers else submission.head(0)
+    drawn_solution = pd.DataFrame(copies, columns=["tweet_id", "event_id", "priority", "categories"])
+    run = run.drop(columns="event_id", errors="ignore")
+    assert by_weight == pytest.approx(measures(drawn_solution, run, **parameters), abs=1e-12, nan_ok=True)
+
+
+@settings(max_examples=25, deadline=None)
+@given(competitions(), competitions(), st.lists(st.integers(0, 1), min_size=4, max_size=4))
+def test_swapping_is_scoring_runs_with_events_swapped(
+    first: tuple[pd.DataFrame, pd.DataFrame], second: tuple[pd.DataFrame, pd.DataFrame], swapped: list[int]
+) -> None:
+    solution = first[0]
+    runs = [frames[1].drop(columns="event_id", errors="ignore") for frames in (first, second)]
+    runs = [run.drop_duplicates("tweet_id") for run in runs]
+    runs = [run[run["tweet_id"].isin(solution["tweet_id"])] for run in runs]
+    prepared = trec_is.prepare(solution, "tweet_id")
+    event = dict(zip(prepared.tweet_ids, prepared.truths.event))
+    swaps = [run["tweet_id"].map(lambda tweet: swapped[event[tweet]] == 1).astype(bool) for run in runs]
+    mixed = [
+        pd.concat([runs[0][~swaps[0]], runs[1][swaps[1]]]),
+        pd.concat([runs[1][~swaps[1]], runs[0][swaps[0]]]),
+    ]
+    numbers = [prepared.statistics(run) for run in runs]
+    swaps_of_items = np.array([swapped[: len(prepared.items)]])
+    for found, run in zip(statistics.swap(prepared, *numbers, swaps_of_items), mixed):
+        expected = list(measures(solution, run).values())
+        assert found[0, :-2].tolist() == pytest.approx(expected[:-2], abs=1e-12, nan_ok=True)
+        # The roots: of an error of 0, that of what rounding left.
+        assert found[0, -2:].tolist() == pytest.approx(expected[-2:], abs=1e-7, nan_ok=True)
+
+
+NAMES = {number: name for name, number in trec_is.PRIORITIES.items()}
+
+
+def _names(types: int) -> str:
+    return " ".join(name for bit, name in enumerate(trec_is.INFORMATION_TYPES) if types >> bit & 1)
+
+
+def test_every_outcome_occurs_in_the_sample() -> None:
+    solution, submission = competition()
+    visits = visited(solution, submission)
+    assert set(visits["case"]) == {"true alert", "missed alert", "false alert", "no alert", "missing"}
+    assert visits["delta"].max() >= 18
+    assert (solution["categories"] == "").any()
+    assert submission.duplicated(["event_id", "rank"]).any()
+    assert not submission["tweet_id"].isin(solution["tweet_id"]).all()
+    assert all(tp + fn > 0 for tp, _, fn, _ in of_types(solution, submission).values())
+
+
+# ---------------------------------------------------------------------------------------------
+# Golden numbers
+# ---------------------------------------------------------------------------------------------
+
+# Of the sample, as the transcription gave them once.
+GOLDEN = {
+    "accumulated_alert_worth": 0.008706099768275466,
+    "high_priority_worth": -0.3664141414141414,
+    "low_priority_worth": 0.38382634095069235,
+    "info_type_f1_actionable": 0.6961543573385679,
+    "info_type_f1_all": 0.7654532835646539,
+    "info_type_accuracy_all": 0.9590000000000001,
+    "priority_mse_actionable": 0.12911922918709817,
+    "priority_mse_all": 0.09769477254057052,
+    "priority_rmse_actionable": 0.3593316423404682,
+    "priority_rmse_all": 0.3125616299877042,
+}
+
+
+def test_golden_numbers_of_the_sample() -> None:
+    found = measures(*competition())
+    del found["score"]
+    assert found == pytest.approx(GOLDEN, rel=0, abs=1e-12)
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("make_run", "expected"),
+    [
+        (flat_run, [-1, -0.248682, 0, 0.022963, 0.893559, 0.098502, 0.065450]),
+        (perfect_run, [0.998592, 0.997933, 1, 1, 1, 0, 0]),
+    ],
+)
+def test_the_numbers_of_the_spec(
+    make_run: Callable[[pd.DataFrame], pd.DataFrame], expected: list[float]
+) -> None:
+    solution = official()
+    found = measures(solution, make_run(solution))
+    assert [
+        round(found[name], 6)
+        for name in (
+            "high_priority_worth",
+            "accumulated_alert_worth",
+            "info_type_f1_actionable",
+            "info_type_f1_all",
+            "info_type_accuracy_all",
+            "priority_mse_actionable",
+            "priority_mse_all",
+        )
+    ] == expected
+
+
+@needs_data
+def test_official_labels_score_as_the_transcription() -> None:
+    solution = official()
+    assert_same_as_transcription(solution, noisy_run(solution), {"normalize_priority": True})
+
+
+# ---------------------------------------------------------------------------------------------
+# Frames of every kind
+# ---------------------------------------------------------------------------------------------
+
+
+def frames() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The sample with ids that any type of column can hold."""
+    solution, submission = competition()
+    known = {tweet: str(number) for number, tweet in enumerate(solution["tweet_id"])}
+    submission["tweet_id"] = [known.get(tweet, tweet[-6:] + "77") for tweet in submission["tweet_id"]]
+    solution["tweet_id"] = solution["tweet_id"].map(known)
+    return solution, submission
+
+
+KINDS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+    "int64": lambda frame: frame.assign(tweet_id=frame["tweet_id"].astype("int64")),
+    "Int64": lambda frame: frame.assign(tweet_id=frame["tweet_id"].astype("int64").astype("Int64")),
+    "float64": lambda frame: frame.assign(tweet_id=frame["tweet_id"].astype("float64")),
+    "object": lambda frame: frame.astype(object),
+    "mixed": lambda frame: frame.assign(
+        tweet_id=pd.Series(
+            [int(t) if n % 2 else t for n, t in enumerate(frame["tweet_id"])], dtype=object
+        ).to_numpy()
+    ),
+    "string": lambda frame: frame.astype(dict.fromkeys(("tweet_id", "event_id", "categories"), "string")),
+    "category": lambda frame: frame.astype("category"),
+    "numbers as text": lambda frame: frame.astype(dict.fromkeys(("priority", *({"rank"} & {*frame})), str)),
+    "other index": lambda frame: frame.set_axis([5] * len(frame)),
+    "more columns": lambda frame: frame.assign(note=1, Usage="Public")[["note", *frame.columns[::-1], "Usage"]],
+    "missing for empty": lambda frame: frame.assign(categories=frame["categories"].replace("", None)),
+    "blank for empty": lambda frame: frame.assign(categories=frame["categories"].replace("", "  ")),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_frames_of_every_kind_score_alike(kind: str) -> None:
+    solution, submission = frames()
+    expected = measures(solution, submission)
+    for change_solution, change_submission in ((True, True), (True, False), (False, True)):
+        given_solution = KINDS[kind](solution) if change_solution else solution
+        given_submission = KINDS[kind](submission) if change_submission else submission
+        before = given_solution.copy(deep=True), given_submission.copy(deep=True)
+        assert same(measures(given_solution, given_submission), expected)
+        pd.testing.assert_frame_equal(given_solution, before[0])
+        pd.testing.assert_frame_equal(given_submission, before[1])
+
+
+@pytest.mark.parametrize("kind", ["string", "dictionary"])
+def test_arrow_columns(kind: str) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    types = {"string": pyarrow.string(), "dictionary": pyarrow.dictionary(pyarrow.int32(), pyarrow.string())}
+    solution, submission = frames()
+    as_arrow = [
+        frame.assign(
+            **{
+                name: pd.Series(
+                    pyarrow.array(frame[name].tolist()).cast(types[kind]), dtype=pd.ArrowDtype(types[kind])
+                )
+                for name in ("tweet_id", "event_id", "categories")
+            }
+        )
+        for frame in (solution, submission)
+    ]
+    assert same(measures(*as_arrow), measures(solution, submission))
+
+
+def test_the_tweet_id_may_have_any_name() -> None:
+    solution, submission = (frame.rename(columns={"tweet_id": "post"}) for frame in competition())
+    assert trec_is.score(solution, submission, "post") == measures(*competition())["score"]
+    with pytest.raises(trec_is.ParticipantVisibleError, match=r"^post: expected each tweet once"):
+        trec_is.score(solution, pd.concat([submission, submission.head(1)]), "post")
+
+
+def test_changes_to_the_frames_do_not_reach_what_was_prepared() -> None:
+    solution, submission = competition()
+    prepared = trec_is.prepare(solution, "tweet_id")
+    expected = prepared.statistics(submission)
+    solution.loc[:, "categories"] = ""
+    assert (prepared.statistics(submission) == expected).all()
+
+
+# ---------------------------------------------------------------------------------------------
+# Participants' mistakes
+# ---------------------------------------------------------------------------------------------
+
+
+def change(name: str, value: Any, row: int = 0) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """A frame with another value in one cell."""
+
+    def changed(frame: pd.DataFrame) -> pd.DataFrame:
+        values = frame[name].astype(object).tolist()
+        values[row] = value
+        return frame.assign(**{name: pd.Series(values, dtype=object, index=frame.index)})
+
+    return changed
+
+
+BAD_SUBMISSIONS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
+    "no rank": (
+        lambda frame: frame.drop(columns="rank"),
+        "the submission: expected the columns rank too. It has tweet_id, priority, categories",
+    ),
+    "no columns": (
+        lambda frame: frame[[]],
+        "the submission: expected the columns tweet_id, rank, priority, categories too. It has none",
+    ),
+    "a column twice": (
+        lambda frame: pd.concat([frame, frame[["priority"]]], axis=1),
+        "the submission: expected one column priority, found 2",
+    ),
+    "event_id twice": (
+        lambda frame: pd.concat(
+            [frame.assign(event_id="a"), frame[["rank"]].set_axis(["event_id"], axis=1)], axis=1
+        ),
+        "the submission: expected one column event_id, found 2",
+    ),
+    "missing id": (
+        change("tweet_id", None, 1),
+        "tweet_id: expected an id in every row. Wrong in 1 row of the submission: row number 2 (missing)",
+    ),
+    "blank id": (
+        change("tweet_id", " ", 1),
+        "tweet_id: expected a value in every row. Wrong in 1 row of the submission: tweet_id   (missing)",
+    ),
+    "repeated tweet": (
+        change("tweet_id", "t03", 0),
+        "tweet_id: expected each tweet once. Wrong in 1 row of the submission: tweet_id t03 (already there)",
+    ),
+    "repeated tweet in an event": (
+        lambda frame: change("tweet_id", "t03", 0)(frame).assign(event_id="flood"),
+        "tweet_id: expected each tweet once in the list of an event. Wrong in 1 row of the submission: "
+        "tweet_id t03 (already there)",
+    ),
+    "rounded ids": (
+        lambda frame: frame.assign(tweet_id=1.2206577705690644e18),
+        "tweet_id: expected ids as text or whole numbers. Wrong in 4 rows of the submission: tweet_id "
+        "1220657770569064448 (a floating-point number, which rounds it), tweet_id 1220657770569064448 (a "
+        "floating-point number, which rounds it) and 2 more",
+    ),
+    "missing rank": (
+        change("rank", None),
+        "rank: expected the position in the event's list, a whole number from 0. Wrong in 1 row of the "
+        "submission: tweet_id t01 (missing)",
+    ),
+    "unknown type": (
+        change("categories", "News SearchAndRescu Nonsense", 2),
+        "categories: expected names of information types, full or short, separated by spaces, such as "
+        "'Report-News Advice'. Wrong in 1 row of the submission: tweet_id t03 ('SearchAndRescu' is none)",
+    ),
+    "missing score": (
+        change("priority", float("nan"), 1),
+        "priority: expected a finite number. Wrong in 1 row of the submission: tweet_id t02 (missing)",
+    ),
+    "every score": (
+        lambda frame: pd.concat([frame, frame.assign(tweet_id=["a", "b", "c", "d"])]).assign(priority="?"),
+        "priority: expected a finite number. Wrong in 8 rows of the submission: tweet_id t01 ('?'), tweet_id "
+        "t02 ('?'), tweet_id t03 ('?') and 5 more",
+    ),
+    "none known": (
+        lambda frame: frame.assign(tweet_id=["a", "b", "c", "d"]),
+        "tweet_id: expected ids of the test set's tweets. None of the submission's is in the test set",
+    ),
+}
+SOLUTION = labelled(("High", BOTH), ("Low", OTHER), ("Critical", ""), ("Medium", ANOTHER))
+SUBMISSION = answered((0.9, BOTH), (0.8, OTHER), (0.7, ""), (0.2, ANOTHER))
+
+
+@pytest.mark.parametrize("fault", BAD_SUBMISSIONS)
+def test_a_participants_mistake_is_explained_by_the_submission_alone(fault: str) -> None:
+    spoil, message = BAD_SUBMISSIONS[fault]
+    submission = spoil(SUBMISSION)
+    other = labelled(("Low", ANOTHER, "x"), ("High", "", "y"), ("Medium", BOTH, "z"), ("Medium", BOTH, "z"))
+    for solution in (SOLUTION, other, other.assign(tweet_id=["t01", "other", "more", "last"])):
+        with pytest.raises(trec_is.ParticipantVisibleError) as caught:
+            trec_is.score(solution, submission, "tweet_id")
+        assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "score",
+    [
+        "High",
+        "",
+        " ",
+        "nan",
+        "inf",
+        "-inf",
+        "1e999",
+        "0,5",
+        "1_0",
+        "0x1",
+        math.inf,
+        -math.inf,
+        None,
+        10**400,
+        1 + 2j,
+        b"half",
+        "0.5 0.6",
+        pd.Timestamp(2021, 1, 1),
+        [0.5],
+        [0.5, None],
+        {},
+        "9" * 100000 + "x",
+    ],
+)
+def test_scores_that_are_no_finite_numbers(score: Any) -> None:
+    with pytest.raises(
+        trec_is.ParticipantVisibleError,
+        match=r"^priority: expected a finite number. Wrong in 1 row of the submission: ",
+    ) as caught:
+        trec_is.score(SOLUTION, change("priority", score)(SUBMISSION), "tweet_id")
+    assert len(str(caught.value)) <= 280
+
+
+@pytest.mark.parametrize("rank", [-1, 1.5, "1.5", "first", math.inf, "nan", None, "", pd.Timedelta(1), "1 2"])
+def test_ranks_that_are_no_positions(rank: Any) -> None:
+    with pytest.raises(
+        trec_is.ParticipantVisibleError,
+        match=r"^rank: expected .* Wrong in 1 row of the submission: tweet_id t01 ",
+    ):
+        trec_is.score(SOLUTION, change("rank", rank)(SUBMISSION), "tweet_id")
+
+
+@pytest.mark.parametrize("dtype", [complex, "datetime64[ns]"])
+@pytest.mark.parametrize("name", ["rank", "priority"])
+def test_columns_that_hold_no_numbers(name: str, dtype: Any) -> None:
+    with pytest.raises(trec_is.ParticipantVisibleError, match=f"^{name}: expected .* Wrong in 4 rows"):
+        trec_is.score(SOLUTION, SUBMISSION.assign(**{name: [1, 1, 1, 1]}).astype({name: dtype}), "tweet_id")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "Nonsense",
+        "News,Weather",
+        '["News"]',
+        "report-news",
+        "Report-SearchAndRescue",
+        "Report-",
+        "-News",
+        5,
+        0.5,
+        True,
+        ["News"],
+        {"News": 1},
+        "News" * 100000,
+        "News " * 100000 + "x",
+        "[" * 100000,
+        "__import__('os')",
+    ],
+)
+def test_cells_that_name_no_types(cell: Any) -> None:
+    with pytest.raises(
+        trec_is.ParticipantVisibleError, match=r"^categories: expected .* Wrong in 1 row of the submission: "
+    ) as caught:
+        trec_is.score(SOLUTION, change("categories", cell)(SUBMISSION), "tweet_id")
+    assert len(str(caught.value)) <= 280
+
+
+def test_names_of_any_number_are_read() -> None:
+    assert worth_of("High", OTHER, 1.0, "News " * 300_000) == 1.0
+
+
+def test_ids_that_only_seem_to_repeat() -> None:
+    submission = SUBMISSION.assign(tweet_id=["1", 1.5, "1.0", "t04"])
+    assert column("case", SOLUTION, submission) == ["missing"] * 3 + ["no alert"]
+    for twins in (["1", 1], [1, 1.0], ["1", 1.0]):
+        with pytest.raises(trec_is.ParticipantVisibleError, match="tweet_id 1 "):
+            trec_is.score(SOLUTION, SUBMISSION.assign(tweet_id=[*twins, "t03", "t04"]), "tweet_id")
+
+
+# ---------------------------------------------------------------------------------------------
+# The host's mistakes
+# ---------------------------------------------------------------------------------------------
+
+BAD_SOLUTIONS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
+    "no event": (
+        lambda frame: frame.drop(columns="event_id"),
+        "^the solution: expected the columns event_id too",
+    ),
+    "no rows": (lambda frame: frame.head(0), "^the solution: expected at least one row, found none"),
+    "missing event": (
+        change("event_id", None),
+        r"^event_id: expected a value in every row. Wrong in 1 row of the solution: tweet_id t01 \(missing\)",
+    ),
+    "missing id": (
+        change("tweet_id", None),
+        r"^tweet_id: expected an id in every row. Wrong in 1 row of the solution: row number 1",
+    ),
+    "unknown label": (
+        change("priority", "high"),
+        r"^priority: expected one of Low, Medium, High, Critical. Wrong in 1 row .* tweet_id t01 \('high'\)",
+    ),
+    "a list for a label": (
+        change("priority", ["Low", "High"]),
+        r"tweet_id t01 \('\['Low', 'High'\]'\)",
+    ),
+    "a list for an id": (
+        lambda frame: change("priority", "?")(change("tweet_id", ["a", "b"])(frame)),
+        r"tweet_id \['a', 'b'\] \('\?'\)",
+    ),
+    "missing label": (
+        change("priority", None),
+        r"^priority: expected a value in every row. .*tweet_id t01 \(missing\)",
+    ),
+    "number for a label": (change("priority", 0.5), r"tweet_id t01 \('0.5'\)"),
+    "unknown type": (change("categories", "Damage"), r"^categories: expected .*\('Damage' is none\)"),
+    "another priority": (
+        lambda frame: pd.concat([frame, frame.head(1).assign(priority="Low")]),
+        r"^tweet_id: expected the same priority and categories .* t01 \(labelled otherwise in an earlier row\)",
+    ),
+    "other types": (
+        lambda frame: pd.concat([frame, frame.head(1).assign(categories=OTHER, event_id="another")]),
+        "labelled otherwise",
+    ),
+    "nothing important": (
+        lambda frame: frame.assign(priority="Low"),
+        "^accumulated_alert_worth: expected tweets labelled High or Critical",
+    ),
+    "everything important": (
+        lambda frame: frame.assign(priority="Critical"),
+        "^accumulated_alert_worth: expected tweets labelled .* Low or Medium",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", BAD_SOLUTIONS)
+def test_a_hosts_mistake_in_the_solution(fault: str) -> None:
+    spoil, message = BAD_SOLUTIONS[fault]
+    with pytest.raises(trec_is.HostVisibleError, match=message):
+        trec_is.score(spoil(SOLUTION), SUBMISSION, "tweet_id")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("measure", "aaw"),
+        ("measure", "score"),
+        ("measure", "m" * 1000),
+        ("measure", None),
+        ("actionable_weight", -0.1),
+        ("actionable_weight", 1.1),
+        ("actionable_weight", math.nan),
+        ("alert_gain", 1.5),
+        ("alert_gain", -1.5),
+        ("alert_threshold", math.nan),
+        ("alert_threshold", math.inf),
+        ("alert_threshold", 10**400),
+        ("alert_threshold", "0.7"),
+        ("normalize_priority", "False"),
+    ],
+)
+def test_parameters_out_of_range(name: str, value: Any) -> None:
+    with pytest.raises(
+        trec_is.HostVisibleError, match=f"^{name}: expected .*, found .*{re.escape(str(value)[:20])}"
+    ):
+        trec_is.score(SOLUTION, SUBMISSION, "tweet_id", **{name: value})
+    with pytest.raises(trec_is.HostVisibleError) as caught:
+        trec_is.prepare(SOLUTION, "tweet_id", **{name: value})
+    assert len(str(caught.value)) <= 280
+
+
+def test_only_the_measure_that_is_asked_for_must_be_defined() -> None:
+    quiet, loud = SOLUTION.assign(priority="Low"), SOLUTION.assign(priority="Critical")
+    untyped, other = SOLUTION.assign(categories=""), SOLUTION.assign(categories=OTHER)
+    undefined = {
+        "accumulated_alert_worth": [quiet, loud],
+        "high_priority_worth": [quiet],
+        "low_priority_worth": [loud],
+        "priority_mse_actionable": [untyped, other],
+        "priority_rmse_actionable": [untyped, other],
+        "priority_mse_all": [untyped],
+        "priority_rmse_all": [untyped],
+    }
+    for name in trec_is.MEASURES:
+        for solution in (quiet, loud, untyped, other):
+            if any(solution is each for each in undefined.get(name, [])):
+                with pytest.raises(trec_is.HostVisibleError, match=f"^{name}: expected tweets "):
+                    trec_is.score(solution, SUBMISSION, "tweet_id", measure=name)
+            else:
+                assert math.isfinite(trec_is.score(solution, SUBMISSION, "tweet_id", measure=name))
+    found = measures(quiet, SUBMISSION, measure="low_priority_worth")
+    assert {name for name, value in found.items() if math.isnan(value)} == {
+        "accumulated_alert_worth", "high_priority_worth"
+    }  # fmt: skip
+
+
+def test_public_and_private_parts_are_sets_of_whole_events() -> None:
+    solution, submission = competition()
+    usage = solution["event_id"].map(dict.fromkeys(trec_is_data.EVENTS[:2], "Public")).fillna("Private")
+    prepared = scoring.prepare(trec_is, solution.assign(Usage=usage), {})
+    result = scoring.evaluate(prepared, submission)
+    assert result.scores["All"] == measures(solution, submission)["score"]
+    for part in ("Public", "Private"):
+        assert result.scores[part] == measures(solution[usage == part], submission)["score"]
+    usage.iloc[0] = "Private"  # δ would start again within the event
+    with pytest.raises(HostError, match=r"^Usage: expected one value for all rows of an item"):
+        scoring.prepare(trec_is, solution.assign(Usage=usage), {})
+
+
+def test_parts_are_normalized_by_the_whole_run() -> None:
+    solution = labelled(("High", OTHER, "a"), ("Low", "", "a"), ("High", OTHER, "b"), ("Low", "", "b"))
+    submission = answered((0.6, OTHER), (0.0, ""), (1.0, OTHER), (0.0, ""))
+    usage = ["Public"] * 2 + ["Private"] * 2
+    prepared = scoring.prepare(trec_is, solution.assign(Usage=usage), {"normalize_priority": True})
+    assert scoring.evaluate(prepared, submission).scores["Public"] == -0.5  # 0.6 is no alert beside 1.0
+    public = solution.head(2)
+    assert trec_is.score(public, submission, "tweet_id", normalize_priority=True) == -0.5
+    assert trec_is.score(public, submission.head(2), "tweet_id", normalize_priority=True) == 0.5

@@ -1,0 +1,249 @@
+"""One test per row of the decisions table: what the project decides where the memo is silent."""
+
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import metric
+from tests.support.frames import WHOLE, perfect, solution, submission, whole_score, words
+from tests.support.unified import evaluate
+
+
+def kept(*segments: tuple[int, str, int, int, float]) -> list[tuple[int, int, int]]:
+    """(row, first, last) of what overlap removal leaves."""
+    left = metric.remove_overlaps(metric.make_segments(*segments))
+    return list(zip(left.row.tolist(), left.first.tolist(), left.last.tolist()))
+
+
+def test_predictions_that_start_at_the_same_word_are_ordered_by_end_type_and_d1():
+    assert kept((0, "Lead", 0, 9, 1), (0, "Lead", 0, 4, 1)) == [(1, 0, 4), (0, 5, 9)]
+    assert kept((0, "Claim", 0, 9, 1), (0, "Lead", 0, 9, 1)) == [(1, 0, 9)]
+    assert kept((0, "Concluding Statement", 0, 9, 1), (0, "Evidence", 0, 9, 1)) == [(1, 0, 9)]
+    assert kept((0, "Lead", 0, 9, 0.7), (0, "Lead", 0, 9, 0.2), (0, "Lead", 0, 9, 0.4)) == [(1, 0, 9)]
+
+
+def test_words_of_a_discarded_segment_are_used_up():
+    # The second loses words 3-5 and is left with word 6 alone: discarded, but 6 stays used.
+    assert kept((0, "Lead", 0, 5, 1), (0, "Claim", 3, 6, 1), (0, "Evidence", 6, 9, 1)) == [
+        (0, 0, 5),
+        (2, 7, 9),
+    ]
+
+
+def test_a_one_word_segment_that_lost_nothing_stays():
+    assert kept((0, "Lead", 0, 0, 1), (0, "Claim", 1, 1, 1)) == [(0, 0, 0), (1, 1, 1)]
+    assert whole_score(solution(("A", "Lead", "7", 1)), submission(("A", "Lead", "7", 1))) == 1.0
+
+
+def test_a_trimmed_segment_of_one_word_is_discarded():
+    assert kept((0, "Lead", 0, 5, 1), (0, "Claim", 4, 6, 1)) == [(0, 0, 5)]
+    assert kept((0, "Lead", 0, 5, 1), (0, "Claim", 4, 7, 1)) == [(0, 0, 5), (1, 6, 7)]
+
+
+def test_a_discarded_prediction_is_no_false_positive():
+    truth = solution(("A", "Lead", words(0, 9), 1))
+    predicted = submission(("A", "Lead", words(0, 9), 1), ("A", "Lead", words(2, 9), 1))
+    evaluation = evaluate(truth, predicted, **WHOLE)
+    assert evaluation.explanation.essay_counts[0, 0].tolist() == [1.0, 0.0, 0.0]
+    assert evaluation.explanation.rows["outcome"].tolist() == ["matched", "discarded", "matched"]
+
+
+def test_truth_segments_that_overlap_lose_words_with_a_warning():
+    truth = solution(
+        ("A", "Lead", words(0, 9), 1), ("A", "Claim", words(9, 19), 0), ("A", "Evidence", words(18, 20), 0)
+    )
+    message = (
+        r"^2 segments of the solution overlapping an earlier one: 1 lost the common words, 1 were discarded\.$"
+    )
+    with pytest.warns(metric.TruthOverlapWarning, match=message):
+        assert whole_score(truth, perfect(truth)) == 1.0
+    evaluation = evaluate(truth, perfect(truth), **WHOLE)
+    assert [message.strip("^$").replace("\\", "")] == evaluation.solution.notices
+    assert evaluation.prepared.truths.first.tolist() == [0, 10]
+    with pytest.warns(metric.TruthOverlapWarning):  # 10 words of 10 match 10 of the 11 that were labelled
+        assert whole_score(truth, submission(("A", "Claim", words(10, 19), 0))) == 0.5
+
+
+def test_no_warning_without_overlaps_in_the_truth():
+    truth = solution(("A", "Lead", words(0, 9), 1), ("B", "Lead", words(0, 9), 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert whole_score(truth, perfect(truth)) == 1.0
+
+
+def test_types_absent_from_a_sub_population_are_left_out_of_its_mean():
+    truth = solution(
+        ("A", "Lead", words(0, 9), 1),
+        ("A", "Claim", words(10, 19), 1),
+        ("B", "Lead", words(0, 9), 1),
+        ell_status=["No", "No", "Yes"],
+    )
+    predicted = pd.concat(
+        [perfect(truth), submission(("B", "Claim", words(20, 29), 1), ("B", "Rebuttal", words(30, 39), 1))]
+    )
+    scores = evaluate(truth, predicted, subpopulation_column_names="ell_status").explanation.groups
+    assert scores["score"].tolist() == [1.0, 1.0]
+
+
+def test_a_type_whose_only_truth_is_discarded_is_absent():
+    truth = solution(("A", "Lead", words(0, 9), 1), ("A", "Claim", words(8, 10), 1))
+    with pytest.warns(metric.TruthOverlapWarning):
+        assert whole_score(truth, submission(("A", "Lead", words(0, 9), 1))) == 1.0
+
+
+@pytest.fixture
+def four_writers():
+    """Four essays, one of each combination of two attributes; the score of each essay is its own."""
+    essays = ["A", "B", "C", "D"]
+    truth = solution(
+        *((essay, "Lead", words(0, 9), 1) for essay in essays),
+        ell_status=["No", "No", "Yes", "Yes"],
+        economically_disadvantaged=["x", "y", "x", "y"],
+    )
+    predicted = submission(
+        *((essay, "Lead", words(0, 9), d1) for essay, d1 in zip(essays, [1.0, 0.8, 0.6, 0.4]))
+    )
+    return truth, predicted
+
+
+def test_every_value_of_every_attribute_is_a_sub_population(four_writers):
+    table = evaluate(*four_writers).explanation.groups
+    assert table[["attribute", "value", "essays"]].values.tolist() == [
+        ["ell_status", "No", 2],
+        ["ell_status", "Yes", 2],
+        ["economically_disadvantaged", "x", 2],
+        ["economically_disadvantaged", "y", 2],
+    ]
+    f1 = {mean: 2 * tp / (1 + tp) for mean, tp in ((m, 0.5 + 0.5 * m) for m in (0.9, 0.5, 0.8, 0.6))}
+    assert table["score"].tolist() == pytest.approx([f1[0.9], f1[0.5], f1[0.8], f1[0.6]])
+    assert table["weight"].sum() == pytest.approx(1)
+
+
+def test_intersectional_takes_every_combination_that_occurs(four_writers):
+    truth, predicted = four_writers
+    evaluation = evaluate(truth, predicted, intersectional=True)
+    assert evaluation.explanation.groups["value"].tolist() == ["No & x", "No & y", "Yes & x", "Yes & y"]
+    assert set(evaluation.explanation.groups["attribute"]) == {"ell_status & economically_disadvantaged"}
+    assert evaluation.explanation.groups["essays"].tolist() == [1, 1, 1, 1]
+    fewer = evaluate(truth.drop(index=1), predicted, intersectional=True)
+    assert fewer.explanation.groups["value"].tolist() == ["No & x", "Yes & x", "Yes & y"]
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, "", "  "])
+def test_a_missing_demographic_value_is_its_own_sub_population(missing):
+    truth = solution(("A", "Lead", words(0, 9), 1), ("B", "Lead", words(0, 9), 1), ell_status=["No", missing])
+    predicted = submission(("A", "Lead", words(0, 9), 1))
+    table = evaluate(truth, predicted, subpopulation_column_names="ell_status").explanation.groups
+    assert table[["value", "essays", "score"]].values.tolist() == [["No", 1, 1.0], ["(missing)", 1, 0.0]]
+
+
+def test_an_attribute_that_is_missing_everywhere_is_one_sub_population():
+    truth = solution(("A", "Lead", words(0, 9), 1), ell_status=[None])
+    table = evaluate(truth, perfect(truth), subpopulation_column_names="ell_status").explanation.groups
+    assert table["value"].tolist() == ["(missing)"]
+
+
+def test_the_text_missing_in_brackets_is_a_value_like_any_other():
+    truth = solution(
+        ("A", "Lead", words(0, 9), 1), ("B", "Lead", words(0, 9), 1), ell_status=["(missing)", None]
+    )
+    table = evaluate(truth, perfect(truth), subpopulation_column_names="ell_status").explanation.groups
+    assert table[["value", "essays"]].values.tolist() == [["'(missing)'", 1], ["(missing)", 1]]
+
+
+def test_the_size_of_a_sub_population_is_its_number_of_essays():
+    truth = solution(
+        *(("A", "Lead", words(10 * n, 10 * n + 9), 1) for n in range(9)),
+        ("B", "Lead", words(0, 9), 1),
+        ell_status=["No"] * 9 + ["Yes"],
+    )
+    predicted = submission(("B", "Lead", words(0, 9), 1))
+    score = metric.score(truth, predicted, "row_id", subpopulation_column_names="ell_status", temperature=0.0)
+    assert score == 0.5
+
+
+def test_no_attribute_named_is_one_population(four_writers):
+    evaluation = evaluate(*four_writers, **WHOLE)
+    assert evaluation.explanation.groups["essays"].tolist() == [4]
+    assert evaluation.score == pytest.approx(2 * 0.85 / 1.85)
+    for temperature in (0.0, math.inf):
+        assert whole_score(*four_writers, temperature=temperature) == evaluation.score
+    blank = metric.score(*four_writers, "row_id", subpopulation_column_names="  ", intersectional=True)
+    assert blank == evaluation.score
+
+
+def test_default_parameters_are_the_official_ones(four_writers):
+    assert evaluate(*four_writers).signature == (
+        "metric:unified|version:2.0.0|essay_id_column_name:essay_id|"
+        "subpopulation_column_names:ell_status,economically_disadvantaged|segment_weight:0.5|"
+        "overlap_threshold:0.51|temperature:65.0|intersectional:False"
+    )
+
+
+def test_predictions_for_essays_not_in_the_solution_are_ignored(four_writers):
+    truth, predicted = four_writers
+    more = pd.concat([submission(("Z", "Lead", words(0, 9), 1), ("Y", "Claim", "3", 0)), predicted])
+    evaluation = evaluate(truth, more)
+    assert evaluation.score == metric.score(truth, predicted, "row_id")
+    assert evaluation.explanation.notices[0] == "2 essays of the submission not in the solution, ignored: Z, Y"
+
+
+def test_essays_without_a_prediction_are_all_missed(four_writers):
+    truth, predicted = four_writers
+    evaluation = evaluate(truth, predicted.iloc[:3], **WHOLE)
+    assert evaluation.explanation.essay_counts[3, 0].tolist() == [0.0, 0.0, 1.0]
+
+
+def test_an_empty_submission_scores_zero(four_writers):
+    truth, predicted = four_writers
+    assert metric.score(truth, predicted.head(0), "row_id") == 0.0
+    only_names = pd.DataFrame(columns=list(predicted.columns))
+    assert metric.score(truth, only_names, "row_id") == 0.0
+
+
+@pytest.mark.parametrize(("d0", "d1"), [(0.2, 0.7995), (0.2, 0.799), (0.2, 0.801), (0.2004, 0.8004)])
+def test_probabilities_within_a_thousandth_of_one_are_normalised(d0, d1):
+    truth = solution(("A", "Lead", words(0, 9), 1))
+    predicted = submission(("A", "Lead", words(0, 9), 0.0))
+    predicted["score_discourse_effectiveness_0"] = d0
+    predicted["score_discourse_effectiveness_1"] = d1
+    tp = d1 / (d0 + d1)
+    assert whole_score(truth, predicted, segment_weight=0.0) == pytest.approx(2 * tp / (1 + tp), rel=1e-12)
+
+
+def test_normalising_leaves_nothing_to_gain():
+    truth = solution(("A", "Lead", words(0, 9), 1))
+    predicted = submission(("A", "Lead", words(0, 9), 1.0)).assign(score_discourse_effectiveness_0=0.001)
+    assert whole_score(truth, predicted) < 1.0
+
+
+def test_scores_do_not_depend_on_the_order_of_rows(four_writers):
+    truth, predicted = four_writers
+    expected = metric.score(truth, predicted, "row_id")
+    random = np.random.default_rng(0)
+    for _ in range(10):
+        shuffled = (frame.iloc[random.permutation(len(frame))] for frame in (truth, predicted))
+        assert metric.score(*shuffled, "row_id") == expected
+
+
+def test_usage_is_ignored_where_present(four_writers):
+    truth, predicted = four_writers
+    assert metric.score(truth.assign(Usage="Public"), predicted, "row_id") == metric.score(
+        truth, predicted, "row_id"
+    )
+
+
+def test_row_ids_may_be_the_essay_ids_and_repeat():
+    truth = solution(("A", "Lead", words(0, 9), 1), ("A", "Claim", words(10, 19), 0))
+    assert metric.score(truth, perfect(truth), "essay_id", subpopulation_column_names="") == 1.0
+
+
+def test_two_true_segments_with_equal_id_type_and_words_are_different_segments():
+    """As in two rows of the Feedback-Prize truth; the second loses all its words."""
+    truth = solution(("A", "Lead", words(0, 9), 0), ("A", "Lead", words(0, 9), 1))
+    evaluation = evaluate(truth, submission(("A", "Lead", words(0, 9), 0)), **WHOLE)
+    assert "0 lost the common words, 1 were discarded" in evaluation.solution.notices[0]
+    assert evaluation.explanation.essay_counts[0, 0].tolist() == [1.0, 0.0, 0.0]  # E = 0 comes first

@@ -1,0 +1,554 @@
+"""What a submission or a solution may look like, and what is said of what it may not."""
+
+import io
+import re
+import time
+import tracemalloc
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import metric
+from tests.support.frames import WHOLE, perfect, solution, submission, whole_score, words
+from tests.support.unified import evaluate
+
+D0, D1 = metric.PROBABILITY_COLUMNS
+
+
+@pytest.fixture
+def truth():
+    return solution(
+        ("A", "Lead", words(0, 9), 1), ("A", "Claim", words(10, 19), 0), ("B", "Evidence", words(5, 9), 1)
+    )
+
+
+@pytest.fixture
+def predicted(truth):
+    return perfect(truth).drop(columns="discourse_effectiveness")
+
+
+def rejection(truth: pd.DataFrame, predicted: pd.DataFrame) -> str:
+    """The participant's message, the same whatever the solution is."""
+    messages = set()
+    for other in (
+        truth,
+        solution(("Q", "Rebuttal", "99", 0)),
+        truth.iloc[::-1].assign(essay_id=["C", "B", "A"]),
+    ):
+        with pytest.raises(metric.ParticipantVisibleError) as caught:
+            whole_score(other, predicted)
+        assert caught.value.__cause__ is None
+        messages.add(str(caught.value))
+    assert len(messages) == 1
+    return messages.pop()
+
+
+def complaint(truth: pd.DataFrame, **parameters: object) -> str:
+    """The host's message; the submission is fine."""
+    with pytest.raises(metric.HostVisibleError) as caught:
+        metric.score(truth, submission(("A", "Lead", "0", 1)), "row_id", **(WHOLE | parameters))
+    return str(caught.value)
+
+
+# --- the participant's faults -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("column", ["row_id", "essay_id", "discourse_type", "predictionstring", D0, D1])
+def test_a_missing_column_is_named_with_those_found(truth, predicted, column):
+    message = rejection(truth, predicted.drop(columns=column))
+    found = [name for name in predicted.columns if name != column]
+    head = f"the submission: expected the columns {column} too. It has "
+    assert message == head + ", ".join(found)
+
+
+def test_many_found_columns_are_cut_short(truth):
+    wide = pd.DataFrame([range(1000)], columns=[f"column {n}" * 20 for n in range(1000)])
+    message = rejection(truth, wide)
+    assert re.search(r"column 0column 0.*… and 99\d more$", message)
+    assert len(message) <= 280
+
+
+def test_a_column_that_occurs_twice(truth, predicted):
+    twice = pd.concat([predicted, predicted[["essay_id"]]], axis=1)
+    assert rejection(truth, twice) == "the submission: expected one column essay_id, found 2"
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        ("essay_id", "a value in every row"),
+        ("discourse_type", "a value in every row"),
+        (D0, "a number from 0 to 1"),
+        (D1, "a number from 0 to 1"),
+        ("row_id", "an id in every row"),
+    ],
+)
+def test_missing_values(truth, predicted, column, expected):
+    label = "row number 2" if column == "row_id" else "row_id t1"
+    predicted = predicted.astype({column: object})
+    for missing in (None, np.nan, pd.NA, pd.NaT):
+        predicted.iloc[1, predicted.columns.get_loc(column)] = missing
+        assert rejection(truth, predicted) == (
+            f"{column}: expected {expected}. Wrong in 1 row of the submission: {label} (missing)"
+        )
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\t"])
+def test_blank_ids_and_types_are_missing(truth, predicted, blank):
+    for column in ("essay_id", "discourse_type"):
+        assert "(missing)" in rejection(truth, predicted.replace({column: {"A": blank, "Lead": blank}}))
+
+
+@pytest.mark.parametrize(
+    ("cell", "reason"),
+    [
+        ("", "empty"),
+        ("   ", "empty"),
+        (None, "empty"),
+        (np.nan, "empty"),
+        ([1, 2], "'[1, 2]': '[1,' is not a whole number"),
+        (Decimal("sNaN"), "empty"),
+        (1 + 2j, "'(1+2j)': '(1+2j)' is not a whole number"),
+        ("\ud800", r"'\ud800': '\ud800' is not a whole number"),
+        ("Lead", "'Lead': 'Lead' is not a whole number"),
+        ("1 2 x", "'1 2 x': 'x' is not a whole number"),
+        ("007", "'007': '007' has a leading zero"),
+        ("6 07", "'6 07': '07' has a leading zero"),
+        ("00", "'00': '00' has a leading zero"),
+        ("+1", "'+1': '+1' is not a whole number"),
+        ("-1 0", "'-1 0': '-1' is not a whole number"),
+        ("1.0 2.0", "'1.0 2.0': '1.0' is not a whole number"),
+        (1.5, "'1.5': '1.5' is not a whole number"),
+        ("1e3", "'1e3': '1e3' is not a whole number"),
+        ("1_0", "'1_0': '1_0' is not a whole number"),
+        ("１ ２", "'１ ２': '１' is not a whole number"),
+        ("²", "'²': '²' is not a whole number"),
+        ("1  2", "'1  2': spaces other than single ones"),
+        (" 1 2", "' 1 2': spaces other than single ones"),
+        ("1 2 ", "'1 2 ': a space at the end"),
+        ("1,2", "'1,2': '1,2' is not a whole number"),
+        ("1\t2", r"'1\t2': '1\t2' is not a whole number"),
+        ("1\n2", r"'1\n2': '1\n2' is not a whole number"),
+        ("1 2\n", r"'1 2\n': '2\n' is not a whole number"),
+        ("3 2", "'3 2': 3 is not followed by 4"),
+        ("3 3", "'3 3': 3 is not followed by 4"),
+        ("3 5", "'3 5': 3 is not followed by 4"),
+        ("10 1", "'10 1': 10 is not followed by 11"),
+        ("9 100", "'9 100': 9 is not followed by 10"),
+        ("99999 100000", "'99999 100000': '100000' is above 99999"),
+        ("100000", "'100000': '100000' is above 99999"),
+        ("1000000000000000000", "'1000000000000000000': '1000000000000000000' is above 99999"),
+        ("[1, 2]", "'[1, 2]': '[1,' is not a whole number"),
+        ("exit('')", "'exit('')': 'exit('')' is not a whole number"),
+    ],
+)  # fmt: skip
+def test_predictionstrings(truth, predicted, cell, reason):
+    cells = [*predicted["predictionstring"][:2], cell]
+    message = rejection(truth, predicted.assign(predictionstring=pd.Series(cells, dtype=object)))
+    assert message == (
+        "predictionstring: expected the positions of the segment's words, counted from 0, ascending without a "
+        "gap, separated by single spaces, such as '45 46 47'. Wrong in 1 row of the submission: row_id t2 "
+        f"({reason})"
+    )
+
+
+@pytest.mark.parametrize(
+    "cell", ["0", "99999", words(0, 1656), words(99990, 99999), words(8, 11), words(98, 1001)]
+)
+def test_valid_predictionstrings(cell):
+    first, last = metric.parse_predictionstrings([cell, "x", cell])
+    numbers = [int(word) for word in cell.split()]
+    assert first[[0, 2]].tolist() == [numbers[0]] * 2
+    assert last.tolist() == [numbers[-1], -1, numbers[-1]]
+
+
+def test_no_cells_at_all():
+    assert [len(part) for part in metric.parse_predictionstrings([])] == [0, 0]
+
+
+def test_faults_are_found_in_every_block_of_rows(truth):
+    cells = [words(n % 50, n % 50 + 5) for n in range(3 * metric.ROWS_AT_ONCE)]
+    for row in (0, metric.ROWS_AT_ONCE, len(cells) - 1):
+        cells[row] = "4 2"
+    many = submission(*(("A", "Lead", cell, 0.5) for cell in cells))
+    assert "in 3 rows" in rejection(truth, many)
+    only_last = many.assign(
+        predictionstring=[*cells[1 : metric.ROWS_AT_ONCE], *["0"] * (len(cells) - metric.ROWS_AT_ONCE), "4 2"]
+    )
+    assert f"row_id p{len(cells) - 1} ('4 2'" in rejection(truth, only_last)
+
+
+def test_an_unknown_type_is_quoted_and_the_seven_listed(truth, predicted):
+    message = rejection(truth, predicted.replace("Claim", "claim"))
+    assert message == (
+        "discourse_type: expected one of Lead, Position, Claim, Counterclaim, Rebuttal, Evidence, Concluding "
+        "Statement. Wrong in 1 row of the submission: row_id t1 ('claim')"
+    )
+
+
+@pytest.mark.parametrize("value", [
+    -0.1, 1.0001, -1.1e-6, 1 + 1.1e-6, np.inf, -np.inf, "inf", "nan", "abc", "0,5", "1e400", "0.5.5", "0_5",
+    "½", [0.5], np.array([0.5]), 0.5 + 0j, "\ud800", 10**400,
+])  # fmt: skip
+@pytest.mark.parametrize("column", [D0, D1])
+def test_a_probability_is_a_finite_number_from_0_to_1(truth, predicted, value, column):
+    predicted = predicted.astype({column: object})
+    predicted[column] = pd.Series([0.5, value, 0.5], dtype=object)
+    shown = str(value)[:40] + "…" * (len(str(value)) > 40)
+    assert rejection(truth, predicted) == (
+        f"{column}: expected a number from 0 to 1. Wrong in 1 row of the submission: row_id t1 "
+        f"({metric._quoted(shown)})"
+    )
+
+
+@pytest.mark.parametrize("value", [Decimal("sNaN"), Decimal("NaN")])
+def test_a_decimal_that_is_no_number_is_missing(truth, predicted, value):
+    predicted = predicted.assign(**{D0: pd.Series([0.5, value, 0.5], dtype=object)})
+    assert "row_id t1 (missing)" in rejection(truth, predicted)
+
+
+def test_a_probability_just_outside_is_clipped(truth, predicted):
+    """As averaged float32 folds give it."""
+    outside = predicted.assign(**{D0: [-1e-6, 1 + 1e-6, 0], D1: [1 + 1e-6, -1e-6, 1]})
+    inside = predicted.assign(**{D0: [0.0, 1.0, 0], D1: [1.0, 0.0, 1]})
+    assert whole_score(truth, outside) == whole_score(truth, inside) == 1.0
+
+
+def test_a_pair_that_does_not_sum_to_one(truth, predicted):
+    message = rejection(truth, predicted.assign(**{D0: [0.0, 0.7, 1.0], D1: [1.0, 0.2, 1.0]}))
+    assert message == (
+        "score_discourse_effectiveness_0 and _1: expected two probabilities that sum to 1. Wrong in 2 rows of "
+        "the submission: row_id t1 (0.7 + 0.2 = 0.9), row_id t2 (1 + 1 = 2)"
+    )
+
+
+@pytest.mark.parametrize("missing", [0.001, 0.0010005, -0.001, -0.0010005])
+def test_the_sum_may_miss_one_by_a_thousandth(truth, predicted, missing):
+    frame = predicted.assign(**{D0: [0.5, 1.0, 0.0], D1: [0.5 - missing, 0.0, 1.0]})
+    if abs(missing) == 0.001:
+        assert whole_score(truth, frame) > 0.8
+    else:
+        assert "row_id t0 (" in rejection(truth, frame)
+
+
+def test_only_the_first_rows_are_shown(truth):
+    many = submission(*(("A", "Lead", "2 1", 0.5) for _ in range(1234)))
+    message = rejection(truth, many)
+    assert "Wrong in 1,234 rows of the submission: row_id p0 (" in message
+    assert message.endswith("row_id p0 ('2 1': 2 is not followed by 3) and 1,233 more")
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+def test_three_rows_are_shown_where_they_fit(truth, predicted, number):
+    many = submission(*(("A", "Lead", "2 3", 0.5) for _ in range(number))).assign(**{D0: 2})
+    rows = ", ".join(f"row_id p{row} ('2')" for row in range(min(number, 3)))
+    assert rejection(truth, many).endswith(f": {rows}" + " and 1 more" * (number > 3))
+
+
+def test_no_known_essay(truth, predicted):
+    with pytest.raises(metric.ParticipantVisibleError) as caught:
+        whole_score(truth, predicted.assign(essay_id="Z"))
+    assert str(caught.value) == ("essay_id: expected essays of the test set, found none of them")
+
+
+def test_faults_of_unknown_essays_count_too(truth, predicted):
+    """Otherwise whether a fault is reported would tell which essays are public."""
+    predicted.loc[2, ["essay_id", "predictionstring"]] = ["Z", "4 2"]
+    assert "row_id t2 ('4 2'" in rejection(truth, predicted)
+
+
+def test_messages_stay_short_whatever_the_cells(truth):
+    huge = "9" * 1_000_000
+    for frame in (
+        submission(("A", "Lead", huge, 1)),
+        submission(("A", huge, "1", 1)),
+        submission(("A", "Lead", "x", 1)).assign(row_id=huge),
+        submission(("A", "Lead", "1", 1)).astype({D0: object}).assign(**{D0: huge + "x"}),
+        submission(("A", "Lead", "1", 1)).rename(columns={"row_id": huge}),
+    ):
+        message = rejection(truth, frame)
+        assert len(message) <= 280
+        assert "…" in message
+
+
+@pytest.mark.parametrize(("length", "shown"), [(40, "a" * 40), (41, "a" * 40 + "…")])
+def test_forty_characters_of_a_cell_are_shown(truth, predicted, length, shown):
+    assert f"('{shown}')" in rejection(truth, predicted.replace("Claim", "a" * length))
+
+
+def test_ids_that_are_no_scalars_are_text(truth, predicted):
+    odd = predicted.astype({"essay_id": object})
+    for value in ([1], np.array([1, 2]), 1 + 2j, "\ud800", {"a": 1}):
+        odd["essay_id"] = pd.Series(["A", value, "B"], dtype=object)
+        assert whole_score(truth, odd) == whole_score(truth, predicted.iloc[[0, 2]])
+        with pytest.raises(metric.ParticipantVisibleError):
+            whole_score(truth, odd.iloc[[1]])
+
+
+@pytest.mark.parametrize("column", ["row_id", "essay_id", "discourse_type", "predictionstring", D0, D1])
+def test_no_kind_of_cell_is_an_unexpected_error(truth, predicted, column):
+    for value in ([1], (), {}, set(), np.array([]), np.array([1, 2]), Decimal("sNaN"), 1j, "\ud800", object):
+        frame = predicted.assign(**{column: pd.Series([value] * 3, dtype=object)})
+        message = ""
+        try:
+            whole_score(truth, frame)
+        except metric.ParticipantVisibleError as error:
+            message = str(error)
+        assert len(message.encode()) <= 280
+
+
+def test_false_is_no_zero_and_true_no_one_whatever_the_order():
+    """A hash table takes them for the same."""
+    ids = [0, False, 1, True, 0.0, "0", "False"]
+    truth = solution(*((value, "Lead", words(n, n), 1) for n, value in enumerate(ids)))
+    truth["essay_id"] = pd.Series(ids, dtype=object)
+    assert metric.prepare(truth, "row_id", **WHOLE).items == ["0", "1", "False", "True"]
+    backwards = truth.iloc[::-1]
+    assert metric.prepare(backwards, "row_id", **WHOLE).items == ["0", "1", "False", "True"]
+
+
+def test_a_column_named_segments_is_an_extra_column(truth, predicted):
+    assert whole_score(truth.assign(segments="none"), predicted.assign(segments="none")) == 1.0
+
+
+# --- the host's faults ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "column", ["row_id", "essay_id", "discourse_type", "predictionstring", "discourse_effectiveness"]
+)
+def test_columns_of_the_solution(truth, column):
+    message = complaint(truth.drop(columns=column))
+    assert message.startswith(f"the solution: expected the columns {column} too. It has ")
+
+
+def test_columns_of_the_sub_populations(truth):
+    message = complaint(truth, subpopulation_column_names="ell_status, gender")
+    assert message.startswith("the solution: expected the columns ell_status, gender too. It has row_id, ")
+
+
+def test_other_faults_of_the_solution(truth):
+    assert complaint(truth.head(0)) == "the solution: expected at least one row, found none"
+    for wrong, message in (
+        (
+            truth.replace("Lead", "Headline"),
+            "discourse_type: expected one of Lead, .* 1 row of the solution",
+        ),
+        (truth.replace("5 6 7 8 9", "5 7"), "predictionstring: expected .* in 1 row of the solution"),
+        (truth.replace({"essay_id": {"A": None}}), "essay_id: expected a value .* in 2 rows of the solution"),
+    ):
+        assert re.match(message, complaint(wrong))
+
+
+@pytest.mark.parametrize("frame", [None, [], {}, "solution.csv", pd.Series([1])])
+def test_frames_that_are_none(truth, predicted, frame):
+    found = f"expected a DataFrame, found {type(frame).__name__}"
+    with pytest.raises(metric.HostVisibleError, match=f"the solution: {found}"):
+        metric.score(frame, predicted, "row_id", **WHOLE)
+    with pytest.raises(metric.HostVisibleError, match=f"the submission: {found}"):
+        metric.score(truth, frame, "row_id", **WHOLE)
+
+
+@pytest.mark.parametrize("value", [2, -1, 0.5, None, np.nan, "Effective", "", np.inf])
+def test_effectiveness_is_0_or_1(truth, value):
+    truth = truth.astype({"discourse_effectiveness": object})
+    truth.loc[1, "discourse_effectiveness"] = value
+    assert complaint(truth).startswith(
+        "discourse_effectiveness: expected 0 or 1. Wrong in 1 row of the solution: row_id t1 ("
+    )
+
+
+def test_demographics_that_differ_within_an_essay(truth):
+    for values in (["No", "Yes", "No"], ["No", None, "No"], [None, "Yes", "No"]):
+        message = complaint(truth.assign(ell_status=values), subpopulation_column_names="ell_status")
+        assert message == (
+            "ell_status: expected one value per essay. Wrong in 1 row of the solution: row_id t1 (essay 'A' "
+            "had another value before)"
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("segment_weight", -0.01),
+        ("segment_weight", 1.01),
+        ("segment_weight", np.nan),
+        ("overlap_threshold", 0.5),
+        ("overlap_threshold", 1.01),
+        ("overlap_threshold", np.nan),
+        ("temperature", -1.0),
+        ("temperature", np.nan),
+        ("subpopulation_column_names", "a,,b"),
+        ("subpopulation_column_names", "a,a"),
+        ("subpopulation_column_names", ","),
+        ("subpopulation_column_names", None),
+        ("subpopulation_column_names", ["ell_status"]),
+        ("essay_id_column_name", 3),
+        ("segment_weight", "0.5"),
+        ("segment_weight", True),
+        ("overlap_threshold", None),
+        ("temperature", "65"),
+        ("temperature", [65]),
+        ("temperature", 10**400),
+        ("temperature", 1 + 2j),
+        ("intersectional", "False"),
+        ("intersectional", 0),
+        ("intersectional", None),
+    ],
+)
+def test_parameters_out_of_range(truth, name, value):
+    message = complaint(truth, **{name: value})
+    assert message.startswith(f"{name}: expected ")
+    assert f"found {type(value).__name__} '" in message or "names separated by commas, found '" in message
+    assert len(message) <= 280
+
+
+def test_parameters_at_the_ends_of_their_ranges(truth, predicted):
+    for parameters in (
+        {"segment_weight": 0},
+        {"segment_weight": 1},
+        {"overlap_threshold": 1},
+        {"overlap_threshold": np.nextafter(0.5, 1)},
+        {"temperature": 0},
+        {"temperature": np.inf},
+    ):
+        assert whole_score(truth, predicted, **parameters) == 1.0
+
+
+# --- real CSV surprises that must work --------------------------------------------------------------
+
+
+def csv(frame: pd.DataFrame, **options: object) -> pd.DataFrame:
+    """The frame as pandas reads it back from a CSV file."""
+    return pd.read_csv(io.StringIO(frame.to_csv(index=False)), **options)
+
+
+@pytest.mark.parametrize("other", ["7", ""])
+def test_a_file_of_single_words_reads_as_numbers(other):
+    truth = solution(("A", "Lead", "3", 1), ("B", "Lead", "12", 0))
+    frame = csv(perfect(truth))
+    assert frame["predictionstring"].dtype.kind == "i"
+    assert whole_score(csv(truth), frame) == 1.0
+    assert whole_score(truth, frame.astype({"predictionstring": float})) == 1.0
+    frame = frame.astype({"predictionstring": object})
+    frame.loc[len(frame)] = frame.loc[0]
+    frame.loc[len(frame) - 1, "predictionstring"] = other
+    if other:
+        assert whole_score(truth, frame) < 1.0
+    else:
+        with pytest.raises(metric.ParticipantVisibleError, match="empty"):
+            whole_score(truth, frame)
+
+
+def test_ids_that_look_like_numbers_in_one_file_only():
+    truth = solution(("101", "Lead", "0 1", 1), ("7", "Lead", "0 1", 1), ("X", "Lead", "0 1", 0))
+    predicted = perfect(truth).head(2)
+    expected = whole_score(truth, predicted)
+    as_numbers = csv(predicted)
+    assert as_numbers["essay_id"].dtype.kind == "i"
+    assert whole_score(truth, as_numbers) == expected
+    assert whole_score(truth, as_numbers.astype({"essay_id": float})) == expected
+    mixed = as_numbers.astype({"essay_id": object})
+    mixed.loc[0, "essay_id"] = "101"
+    assert whole_score(truth, mixed) == expected
+
+
+def test_the_same_id_as_text_and_as_number_is_one_essay():
+    truth = solution((7, "Lead", "0 1", 1), ("7", "Claim", "2 3", 1))
+    assert len(metric.prepare(truth, "row_id", **WHOLE).items) == 1
+
+
+def string_kinds():
+    yield "object", lambda column: column.astype(object)
+    yield "category", lambda column: column.astype("category")
+    yield "string", lambda column: column.astype("string[python]")
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        return
+    yield "arrow string", lambda column: column.astype("string[pyarrow]")
+    yield "arrow dtype", lambda column: column.astype(pd.ArrowDtype(__import__("pyarrow").string()))
+
+
+@pytest.mark.parametrize(("name", "convert"), list(string_kinds()), ids=lambda value: str(value)[:12])
+def test_kinds_of_string_columns(name, convert):
+    truth = solution(
+        ("A", "Lead", words(0, 9), 1),
+        ("A", "Claim", words(10, 19), 0),
+        ("B", "Lead", "3", 1),
+        ell_status=["No", "No", None],
+    )
+    predicted = perfect(truth).assign(**{D0: [0.1, 0.8, 0.0], D1: [0.9, 0.2, 1.0]})
+    expected = metric.score(truth, predicted, "row_id", subpopulation_column_names="ell_status")
+    names = ["row_id", "essay_id", "discourse_type", "predictionstring", "ell_status"]
+    converted = [frame.assign(**{name: convert(frame[name]) for name in names}) for frame in (truth, predicted)]
+    assert metric.score(*converted, "row_id", subpopulation_column_names="ell_status") == expected
+    numbers_as_text = predicted.assign(
+        **{column: convert(predicted[column].astype(str)) for column in (D0, D1)}
+    )
+    assert metric.score(truth, numbers_as_text, "row_id", subpopulation_column_names="ell_status") == expected
+
+
+def test_any_index_and_extra_columns(truth, predicted):
+    expected = whole_score(truth, predicted)
+    for index in ([7, 7, 7], [("a", 1), ("b", 2), ("c", 3)], pd.date_range("2024", periods=3), [np.nan] * 3):
+        odd = predicted.set_index(pd.Index(index)).assign(note="x", Usage="Public")
+        assert whole_score(truth.set_index(pd.Index(index)), odd) == expected
+
+
+def test_frames_stay_unchanged_and_may_be_read_only(truth, predicted):
+    truth["ell_status"] = ["No", "No", None]
+    copies = [frame.copy(deep=True) for frame in (truth, predicted)]
+    for frame in (truth, predicted):
+        for name in frame:
+            values = frame[name].to_numpy()
+            if isinstance(values, np.ndarray):
+                values.flags.writeable = False
+    evaluation = evaluate(truth, predicted, subpopulation_column_names="ell_status")
+    assert len(evaluation.explanation.rows) == 6
+    for frame, copy in zip((truth, predicted), copies):
+        pd.testing.assert_frame_equal(frame, copy)
+
+
+def test_boolean_effectiveness_and_probabilities(truth, predicted):
+    as_bool = truth.astype({"discourse_effectiveness": bool})
+    assert whole_score(as_bool, predicted.astype({D0: bool, D1: bool})) == 1.0
+
+
+# --- time and memory are bounded by the size of the file --------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "1" * 10_000_000,
+        "1 " * 5_000_000,
+        " " * 10_000_000,
+        words(0, 99_999) + " 5" * 4_000_000,
+        "é" * 10_000_000,
+    ],
+    ids=["digits", "ones", "spaces", "long valid start", "not ASCII"],
+)
+def test_hostile_cells(truth, cell):
+    frame = submission(("A", "Lead", "0 1", 0.5), ("A", "Lead", cell, 0.5))
+    tracemalloc.start()
+    start = time.process_time()
+    message = rejection(truth, frame)
+    seconds = time.process_time() - start
+    memory = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "row_id p1 (" in message
+    assert len(message) <= 280
+    # Linear work on 10 MB takes well under a second; a quadratic step would take hours.
+    assert seconds < 30
+    assert memory < 20 * len(cell)
+
+
+def test_hostile_numbers(truth, predicted):
+    predicted = predicted.astype({D0: object})
+    predicted.loc[0, D0] = "1" * 10_000_000
+    assert len(rejection(truth, predicted)) <= 280
+    predicted.loc[0, D0] = 10**400
+    assert len(rejection(truth, predicted)) <= 280

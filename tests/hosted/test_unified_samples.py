@@ -1,0 +1,140 @@
+"""The sample files, the generator that makes them, and frozen scores."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import metric
+from podium import scoring
+from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE, make_competition, write_samples
+from tests.support.unified import explain
+
+ROOT = Path(metric.__file__).parent
+REAL = ROOT.parent / "shared" / "data" / "fp1"
+GOLDEN = json.loads((ROOT / "tests" / "support" / "golden.json").read_text(encoding="utf-8"))
+
+
+def read(path: Path) -> pd.DataFrame:
+    return scoring.read_submission(metric, path, {})
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return read(ROOT / SOLUTION_SAMPLE), read(ROOT / SUBMISSION_SAMPLE)
+
+
+def test_the_samples_are_what_the_generator_writes(tmp_path):
+    write_samples(tmp_path)
+    for name in (SOLUTION_SAMPLE, SUBMISSION_SAMPLE):
+        assert (tmp_path / name).read_bytes() == (ROOT / name).read_bytes()
+
+
+def test_the_sample_has_everything(sample):
+    solution, _ = sample
+    assert solution["essay_id"].nunique() == 40
+    assert set(solution["discourse_type"]) == set(metric.DISCOURSE_TYPES)
+    for attribute in ("ell_status", "economically_disadvantaged"):
+        assert solution[attribute].nunique() == 2
+        assert solution[attribute].isna().any()
+    assert set(solution["Usage"]) == {"Public", "Private"}
+    assert (solution.groupby("essay_id")["Usage"].nunique() == 1).all()
+
+
+def test_every_outcome_occurs_in_the_sample(sample):
+    segments = explain(*sample).rows
+    predictions = segments[segments["side"] == "prediction"]
+    trimmed = predictions["words_kept"].between(1, predictions["words"] - 1)
+    assert set(predictions["outcome"]) == {
+        "matched",
+        "discarded",
+        "wrong type",
+        "too little overlap",
+    }
+    assert (trimmed & (predictions["outcome"] == "matched")).any()
+    assert set(segments.loc[segments["side"] == "truth", "outcome"]) == {"matched", "missed"}
+
+
+def test_made_up_essays_follow_the_real_ones():
+    solution, submission = make_competition(5000, seed=1)
+    by_essay = solution.groupby("essay_id")
+    segments = by_essay.size()
+    assert segments.between(1, 26).all()
+    assert segments.median() == 9
+    words = solution["predictionstring"].str.count(" ") + 1
+    assert 24 <= words.median() <= 30
+    assert words.max() <= 836
+    assert 0.001 < (words == 1).mean() < 0.004
+    last = solution["predictionstring"].str.rsplit(" ", n=1).str[-1].astype(int)
+    assert last.max() < 1656
+    assert 0.07 < (by_essay["discourse_type"].nunique() == 7).mean() < 0.16
+    # Shares of the types in the real truth.
+    real = {"Lead": 0.064, "Position": 0.107, "Claim": 0.348, "Counterclaim": 0.040, "Rebuttal": 0.030}
+    shares = solution["discourse_type"].value_counts(normalize=True)
+    assert all(abs(shares[name] - share) < 0.02 for name, share in real.items())
+    with pytest.warns(metric.TruthOverlapWarning):
+        overlapping = metric.prepare(solution, "row_id")
+    trimmed = (overlapping.truths.first != overlapping.given.first[overlapping.truths.row]).mean()
+    assert 0.004 < trimmed < 0.013
+    assert 0.8 < len(submission) / len(solution) < 1.0
+
+
+def test_the_generator_repeats_itself():
+    for a, b in zip(make_competition(20, seed=4), make_competition(20, seed=4)):
+        pd.testing.assert_frame_equal(a, b)
+    assert not make_competition(20, seed=4)[0].equals(make_competition(20, seed=5)[0])
+
+
+# --- frozen scores: a change of any digit needs a new version of the metric -------------------------
+
+
+def test_version():
+    assert metric.__version__ == GOLDEN["version"]
+
+
+def test_golden_scores_of_the_sample(sample):
+    scores = {
+        "default": metric.score(*sample, "row_id"),
+        "one population": metric.score(*sample, "row_id", subpopulation_column_names=""),
+        "intersectional": metric.score(*sample, "row_id", intersectional=True),
+        "mean": metric.score(*sample, "row_id", temperature=0.0),
+        "minimum": metric.score(*sample, "row_id", temperature=float("inf")),
+        "words only": metric.score(*sample, "row_id", segment_weight=1.0, overlap_threshold=0.75),
+    }
+    assert scores == GOLDEN["sample"]
+
+
+@pytest.mark.filterwarnings("ignore::metric.TruthOverlapWarning")
+def test_golden_score_of_two_thousand_essays():
+    assert metric.score(*make_competition(2000, seed=2), "row_id") == GOLDEN["two thousand essays"]
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="the Feedback-Prize data is not beside the project")
+@pytest.mark.filterwarnings("ignore::metric.TruthOverlapWarning")
+def test_golden_score_of_the_feedback_prize_truth():
+    pair = [read(REAL / name) for name in ("solution.csv.gz", "submission.csv.gz")]
+    assert metric.score(*pair, "row_id") == GOLDEN["feedback prize"]
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="the Feedback-Prize data is not beside the project")
+@pytest.mark.filterwarnings("ignore::metric.TruthOverlapWarning")
+def test_real_submissions_to_the_five_public_essays():
+    """Their truth is not known here: each is scored against each as if that were the truth."""
+    files = sorted((REAL / "real_submissions").glob("*.csv"))
+    frames = {
+        path.stem: read(path)
+        .rename(columns={"id": "essay_id", "class": "discourse_type"})
+        .assign(score_discourse_effectiveness_0=1, score_discourse_effectiveness_1=0)
+        for path in files
+    }
+    assert len(frames) == 3
+    for name, frame in frames.items():
+        scores = {
+            other: metric.score(
+                truth.assign(discourse_effectiveness=0), frame, "essay_id", subpopulation_column_names=""
+            )
+            for other, truth in frames.items()
+        }
+        assert scores[name] == 1.0
+        assert scores == GOLDEN["real submissions"][name]

@@ -1,0 +1,77 @@
+"""`podium` as its users run it, in this process, and the metric files that the project has."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from podium import cli, hosted
+from podium.hosting import fresh, kernel
+
+ROOT = Path(__file__).parents[2]
+SOLUTION, SUBMISSION = ROOT / "solution_sample.csv", ROOT / "sample_submission.csv"
+
+# Every metric file with a solution and a submission to it, as the site takes them: without empty cells.
+OFFICIAL = {"trec_is": ("labels.json", "run.txt")}
+METRICS = [
+    pytest.param(ROOT / "metric.py", SOLUTION, SUBMISSION, id="unified"),
+    *(
+        pytest.param(
+            ROOT / file,
+            *(samples / each for each in OFFICIAL.get(name, ("solution.csv", "submission.csv"))),
+            id=name,
+            marks=[pytest.mark.slow, pytest.mark.filterwarnings("ignore:161 annotations of the labels")],
+        )
+        for name, file in hosted.FILES.items()
+        if (samples := ROOT / "metrics" / "samples" / name).is_dir()
+    ),
+]
+every_metric = pytest.mark.parametrize(("path", "solution", "submission"), METRICS)
+
+# A small metric, to be given a body.
+ACCURACY = """
+import math
+import pandas as pd
+
+class ParticipantVisibleError(Exception):
+    pass
+
+class HostVisibleError(Exception):
+    pass
+
+def score(
+    solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str, points: float = 1.0
+) -> float:
+    BODY
+"""
+
+
+def run_podium(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    """(exit code, stdout, stderr) of a command."""
+    try:
+        code = cli.main([str(argument) for argument in arguments])
+    except SystemExit as stop:  # argparse
+        code = int(str(stop.code))
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.err
+    return code, captured.out, captured.err
+
+
+def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let what would be done in a fresh process be done in this one, and undo it afterwards."""
+
+    def run_here(do: str, python: str = "", seconds: float | None = None, **task: Any) -> dict[str, Any]:
+        with monkeypatch.context() as context:
+            context.setitem(sys.modules, "__main__", sys.modules["__main__"])
+            context.setitem(sys.modules, kernel.UTILITIES, None)
+            context.setattr(sys, "argv", sys.argv)
+            context.setattr(sys, "path", sys.path.copy())
+            context.setattr(sys, "dont_write_bytecode", True)
+            context.chdir(folder)
+            sys.modules.pop(kernel.MODULE, None)
+            work: Any = {"check": kernel.check, "import": kernel.import_module, "score": kernel.score}[do]
+            answer: dict[str, Any] = work(**task)
+            return answer
+
+    monkeypatch.setattr(fresh, "run_fresh", run_here)

@@ -1,0 +1,136 @@
+"""Metric files in the style of public ones on Kaggle: a template and five others, with what becomes of them.
+
+Each is tried with `SOLUTION` and a submission that its `score` accepts.
+"""
+
+from typing import NamedTuple
+
+SOLUTION = "id,target,Usage\n1,1,Public\n2,0,Public\n3,1,Private\n4,0,Private\n"
+SUBMISSION = "id,target\n1,0.9\n2,0.2\n3,0.7\n4,0.4\n"
+
+HEAD = '''
+import pandas as pd
+import pandas.api.types
+
+
+class ParticipantVisibleError(Exception):
+    """Shown to participants."""
+
+'''
+# As a host finds it: to be filled in, and it changes the frames that it is given.
+TEMPLATE = (
+    HEAD
+    + '''
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+    """The mean absolute error.
+
+    >>> row_id_column_name = "id"
+    >>> y = pd.DataFrame({"id": range(4), "y": [1, 0, 1, 1]})
+    >>> score(y.copy(), y.copy(), row_id_column_name)
+    0.0
+    """
+    del solution[row_id_column_name]
+    del submission[row_id_column_name]
+    if not pandas.api.types.is_numeric_dtype(submission.iloc[:, 0]):
+        raise ParticipantVisibleError("Predictions must be numbers")
+    return float((solution.iloc[:, 0] - submission.iloc[:, 0]).abs().mean())
+'''
+)
+# sklearn, called by Kaggle's helper.
+HELPED = '''
+"""Area under the curve, by way of the helper."""
+import pandas as pd
+import sklearn.metrics
+
+import kaggle_metric_utilities
+
+
+def score(
+    solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str, labels: str = "target"
+) -> float:
+    """Area under the ROC curve of the column `labels`."""
+    if labels not in submission:
+        raise kaggle_metric_utilities.ParticipantVisibleError(f"no column {labels}")
+    return kaggle_metric_utilities.safe_call_score(
+        sklearn.metrics.roc_auc_score, solution[labels].to_numpy(), submission[labels].to_numpy()
+    )
+'''
+# Optional weights, SciPy within a function, no doctest, tests instead.
+TESTED = (
+    HEAD
+    + '''
+from typing import Optional
+
+
+def score(
+    solution: pd.DataFrame,
+    submission: pd.DataFrame,
+    row_id_column_name: str,
+    weights_column_name: Optional[str] = None,
+) -> float:
+    """Rank correlation."""
+    import scipy.stats
+
+    if submission["target"].nunique() == 1:
+        raise ParticipantVisibleError("every prediction is the same")
+    return float(scipy.stats.spearmanr(solution["target"], submission["target"]).statistic)
+
+
+def test_perfect():
+    frame = pd.DataFrame({"target": [0, 1, 2]})
+    assert abs(score(frame, frame, "id") - 1) < 1e-12
+'''
+)
+# Says every wrong row: Kaggle shows the first 280 characters.
+TALKATIVE = (
+    HEAD
+    + '''
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+    """Accuracy at 0.5."""
+    if "target" not in submission:
+        raise ParticipantVisibleError("; ".join(f"row {n} has no target" for n in range(200)))
+    return float(((submission["target"] > 0.5) == solution["target"]).mean())
+'''
+)
+# What the site refuses: a default for the row id, an argument without annotation, another result.
+CARELESS = (
+    HEAD
+    + '''
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str = "id", beta=1.0):
+    """Brier score, unannotated."""
+    return ((submission["target"] - solution["target"]) ** 2).mean()
+'''
+)
+# Written for the author's own folder.
+AT_HOME = (
+    HEAD
+    + '''
+import argparse
+
+from podium import statistics
+
+
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+    """Something with the author's own module."""
+    return 1.0
+'''
+)
+
+
+class Fate(NamedTuple):
+    """A metric file and the keys of the checks that it fails, or passes with a note."""
+
+    source: str
+    fails: set[str]
+    notes: set[str]
+
+
+FATES = {
+    "template": Fate(TEMPLATE, set(), {"frames"}),
+    # What scikit-learn says of texts in place of numbers, the helper passes on, however long.
+    "helped": Fate(HELPED, set(), {"messages"}),
+    "tested": Fate(TESTED, set(), set()),
+    "talkative": Fate(TALKATIVE, set(), {"messages"}),
+    "careless": Fate(CARELESS, {"row id", "annotations", "return"}, set()),
+    "at home": Fate(AT_HOME, {"imports", "runs", "module"}, set()),
+}

@@ -1,0 +1,149 @@
+"""Made-up claims and predictions for `metrics/scifact.py`, at any size; and the samples, made of them.
+
+python -m tests.support.scifact_data     writes metrics/samples/scifact/
+"""
+
+import json
+import random
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+SAMPLES = Path(__file__).parents[2] / "metrics" / "samples" / "scifact"
+
+# A line of an official file.
+Line = dict[str, Any]
+
+GENES = ("ABC1", "KLF9", "PRX4", "TNK2", "USP7", "ZIC3")
+EFFECTS = ("raises", "lowers", "does not change", "predicts", "delays")
+TARGETS = ("survival of mice", "insulin release", "bone loss", "viral load", "neuron growth", "wound healing")
+
+# The document's worked example, with CONTRADICT for its REFUTES, which no file may hold.
+WORKED_GOLD = {
+    "id": 52,
+    "claim": "Breast tumours that express ALDH1 have the worse outlook.",
+    "evidence": {
+        "11": [{"sentences": [0, 1], "label": "SUPPORT"}, {"sentences": [11], "label": "SUPPORT"}],
+        "15": [{"sentences": [4], "label": "SUPPORT"}],
+    },
+    "cited_doc_ids": [11, 15],
+}
+WORKED_PREDICTION = {
+    "id": 52,
+    "evidence": {
+        "11": {"sentences": [1, 11, 13], "label": "SUPPORT"},
+        "16": {"sentences": [18, 20], "label": "CONTRADICT"},
+    },
+}
+
+
+def claims(number: int, seed: int = 1) -> tuple[list[Line], list[Line]]:
+    """Claims with gold evidence, and predictions with mistakes of every kind, as the official files have them.
+
+    Parameters
+    ----------
+    number : int, at least 1
+        The first claim is the worked example.
+    seed : int
+
+    Returns
+    -------
+    gold, predictions : list of dict
+        In the same order of ids.
+    """
+    rng = random.Random(seed)
+    gold, predictions = [WORKED_GOLD], [WORKED_PREDICTION]
+    claim_id = 52
+    while len(gold) < number:
+        claim_id += rng.randrange(1, 9)
+        documents = [str(rng.randrange(1000, 10**8)) for _ in range(3)]
+        truth = {document: _gold(rng) for document in documents[: rng.choice((0, 0, 1, 1, 1, 2))]}
+        answer = {document: _answer(sets, rng) for document, sets in truth.items() if rng.random() < 0.9}
+        if rng.random() < 0.15:
+            answer[documents[2]] = {"sentences": rng.sample(range(12), 2), "label": "SUPPORT"}
+        text = f"{rng.choice(GENES)} {rng.choice(EFFECTS)} {rng.choice(TARGETS)}."
+        cited = [int(document) for document in documents[: max(1, len(truth))]]
+        gold.append({"id": claim_id, "claim": text, "evidence": truth, "cited_doc_ids": cited})
+        predictions.append({"id": claim_id, "evidence": answer})
+    return gold, predictions
+
+
+def _gold(rng: random.Random) -> list[Line]:
+    """Evidence sets of one abstract, with one to four sentences each."""
+    label = rng.choice(("SUPPORT", "SUPPORT", "CONTRADICT"))
+    sizes = rng.choice(((1,), (1,), (2,), (1, 1), (1, 2), (3,), (2, 1, 1), (4,)))
+    sentences = rng.sample(range(14), sum(sizes))
+    sets = []
+    for size in sizes:
+        sets.append({"sentences": sorted(sentences[:size]), "label": label})
+        del sentences[:size]
+    return sets
+
+
+def _answer(sets: list[Line], rng: random.Random) -> Line:
+    """The sentences of the sets, some of them lost, with others added or repeated, or the wrong label."""
+    sentences = [sentence for one in sets for sentence in one["sentences"] if rng.random() < 0.85]
+    mistake = rng.randrange(10)
+    if mistake < 3:
+        sentences += rng.sample(range(14, 20), 2)
+        rng.shuffle(sentences)
+    elif mistake == 3:
+        sentences = rng.sample(range(14, 20), 3) + sentences
+    elif mistake == 4:
+        sentences += sentences[:1]
+    elif mistake == 5:
+        sentences = []
+    label = sets[0]["label"]
+    if rng.random() < 0.15:
+        label = "SUPPORT" if label == "CONTRADICT" else "CONTRADICT"
+    return {"sentences": sentences, "label": label}
+
+
+def corpus(lines: Iterable[Line], seed: int = 1) -> list[Line]:
+    """The abstracts that some lines name, as the official corpus has them, with twenty sentences each."""
+    rng = random.Random(seed)
+    documents = dict.fromkeys(document for line in lines for document in line["evidence"])
+    return [
+        {
+            "doc_id": int(document),
+            "title": f"{rng.choice(GENES)} and {rng.choice(TARGETS)}",
+            "abstract": [f"{rng.choice(GENES)} {rng.choice(EFFECTS)} it in trial {n}." for n in range(21)],
+            "structured": False,
+        }
+        for document in documents
+    ]
+
+
+def frame(lines: Iterable[Line]) -> pd.DataFrame:
+    """What a hosted metric gets of an official file: one row per claim."""
+    rows = [(line["id"], json.dumps(line["evidence"])) for line in lines]
+    return pd.DataFrame(rows, columns=["claim_id", "evidence"])
+
+
+def json_lines(lines: Iterable[Line]) -> str:
+    """The text of an official file."""
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def samples() -> dict[str, str]:
+    """The sample files' texts by name: the same forty claims as CSV and in the official formats."""
+    gold, predictions = claims(40)
+    usage = ["Public" if number % 3 == 0 else "Private" for number in range(len(gold))]
+    return {
+        "solution.csv": frame(gold).assign(Usage=usage).to_csv(index=False, lineterminator="\n"),
+        "submission.csv": frame(predictions).to_csv(index=False, lineterminator="\n"),
+        "claims.jsonl": json_lines(gold),
+        "predictions.jsonl": json_lines(predictions),
+    }
+
+
+def write_samples(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in samples().items():
+        (folder / name).write_text(text, encoding="utf-8", newline="")
+
+
+if __name__ == "__main__":
+    write_samples(SAMPLES)

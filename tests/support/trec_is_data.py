@@ -1,0 +1,198 @@
+"""Made-up competitions for `metrics/trec_is.py`, and the samples made of one.
+
+``python -m tests.support.trec_is_data`` writes ``metrics/samples/trec_is/``.  Nothing in them comes from the
+track: events, ids and labels are invented.
+"""
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / "metrics" / "samples" / "trec_is"
+DATA = ROOT.parent / "shared" / "data" / "trec_is"  # the track's own files, where they are at hand
+
+TYPES = (
+    "CallToAction-Donations",
+    "CallToAction-MovePeople",
+    "CallToAction-Volunteer",
+    "Other-Advice",
+    "Other-ContextualInformation",
+    "Other-Discussion",
+    "Other-Irrelevant",
+    "Other-Sentiment",
+    "Report-CleanUp",
+    "Report-EmergingThreats",
+    "Report-Factoid",
+    "Report-FirstPartyObservation",
+    "Report-Hashtags",
+    "Report-Location",
+    "Report-MultimediaShare",
+    "Report-News",
+    "Report-NewSubEvent",
+    "Report-Official",
+    "Report-OriginalEvent",
+    "Report-ServiceAvailable",
+    "Report-ThirdPartyObservation",
+    "Report-Weather",
+    "Request-GoodsServices",
+    "Request-InformationWanted",
+    "Request-SearchAndRescue",
+)
+PRIORITIES = ("Low", "Medium", "High", "Critical")
+EVENTS = ("harbour_flood.2031", "mill_fire.2032", "old_bridge_collapse.2033", "quarry_landslide.2034")
+
+QUIET_EVENT = 3  # has no tweet of High or Critical priority
+ALERTING_EVENT = 1  # the run alerts to 25 unimportant tweets in a row there
+
+
+def competition(tweets: int = 160, events: int = 4, seed: int = 2019) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A solution and a submission, in which with at least 160 tweets every outcome occurs.
+
+    Parameters
+    ----------
+    tweets : int, number of labelled tweets
+    events : int, at least 4
+
+    Returns
+    -------
+    solution, submission : DataFrame
+    """
+    rng = random.Random(seed)
+    event_ids = [EVENTS[number] if number < len(EVENTS) else f"event_{number}" for number in range(events)]
+    type_sets = [[], *(rng.sample(TYPES, 1 + number % 4) for number in range(400))]
+
+    event = [number * events // tweets for number in range(tweets)]
+    first_id = 10**18 - 7919 * (tweets // 10)  # some ids have a digit less than the others
+    ids = [str(first_id + 7919 * number + rng.randrange(7919)) for number in range(tweets)]
+    level = rng.choices(range(4), (60, 20, 15, 5), k=tweets)
+    level = [min(number, 1) if where == QUIET_EVENT else number for number, where in zip(level, event)]
+    types = rng.choices(type_sets, k=tweets)
+    solution = pd.DataFrame(
+        {
+            "tweet_id": ids,
+            "event_id": [event_ids[number] for number in event],
+            "priority": [PRIORITIES[number] for number in level],
+            "categories": [" ".join(names) for names in types],
+        }
+    )
+
+    noise = [rng.gauss(0.2 + 0.2 * number, 0.2) for number in level]
+    score = [round(min(max(number, 0.0), 1.0), 2) for number in noise]
+    burst = [n for n in range(tweets) if event[n] == ALERTING_EVENT and level[n] < 2][:25]
+    for number in burst:
+        score[number] = 0.99
+    kept = [number for number in range(tweets) if rng.random() > 0.04]
+    rows = [
+        (ids[n], event_ids[event[n]], score[n] + (n in burst), score[n], _guess(types[n], rng)) for n in kept
+    ]
+    for number in range(tweets // 25):  # tweets that nobody labelled
+        rows.append((str(2 * 10**18 + number), event_ids[number % events], 0.9, 0.9, ["Other-Irrelevant"]))
+    rows.sort(key=lambda row: (row[1], -row[2]))
+    submission = pd.DataFrame(
+        {
+            "tweet_id": [row[0] for row in rows],
+            "event_id": [row[1] for row in rows],
+            "rank": _ranks([row[1:3] for row in rows]),
+            "priority": [row[3] for row in rows],
+            "categories": [" ".join(row[4]) for row in rows],
+        }
+    )
+    return solution, submission
+
+
+def _guess(types: list[str], rng: random.Random) -> list[str]:
+    """What a run makes of a tweet's types: it misses some, adds some, and may write short names."""
+    names = [name for name in types if rng.random() < 0.7]
+    if rng.random() < 0.3:
+        names.append(rng.choice(TYPES))
+    return [name.partition("-")[2] for name in names] if rng.random() < 0.5 else names
+
+
+def _ranks(rows: list[tuple[str, float]]) -> list[int]:
+    """Ranks from 1 in each event; equal scores share a rank."""
+    ranks: list[int] = []
+    for position, row in enumerate(rows):
+        if position and row == rows[position - 1]:
+            ranks.append(ranks[-1])
+        elif position and row[0] == rows[position - 1][0]:
+            ranks.append(ranks[-1] + 1)
+        else:
+            ranks.append(1)
+    return ranks
+
+
+def label_file(solution: pd.DataFrame) -> str:
+    """A solution as a label file of 2021: short names, finer annotations, and a tweet in two events."""
+    events = []
+    for event_id, tweets in solution.groupby("event_id", sort=False):
+        events.append(
+            {"eventid": event_id, "type": "made up", "tweets": [*map(_tweet, tweets.to_numpy().tolist())]}
+        )
+    events[1]["tweets"].append(events[0]["tweets"][0])
+    events.append({"eventid": "no_labels_yet.2035", "type": "made up", "tweets": []})
+    return json.dumps({"metadata": {"edition": "made up"}, "events": events}, indent=1) + "\n"
+
+
+def _tweet(row: list[str]) -> dict[str, object]:
+    tweet_id, _, priority, categories = row
+    names = [name.partition("-")[2] for name in categories.split()]
+    return {"postID": tweet_id, "postCategories": [*names, "Screenshot"], "postPriority": priority}
+
+
+def run_file(submission: pd.DataFrame, separator: str = "\t") -> str:
+    """A submission as a run file."""
+    lines = []
+    for tweet_id, event_id, rank, priority, categories in submission.to_numpy().tolist():
+        types = json.dumps(categories.split())
+        lines.append(separator.join([event_id, "Q0", tweet_id, str(rank), str(priority), types, "sample"]))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def official() -> pd.DataFrame:
+    """The labels of 2021-A, one row per tweet."""
+    return pd.read_csv(DATA / "solution_2021a.csv", dtype=str, keep_default_na=False)
+
+
+def flat_run(solution: pd.DataFrame) -> pd.DataFrame:
+    """Every score 0.5, every tweet Other-Irrelevant, ranks in file order within each event."""
+    rank = solution.groupby("event_id").cumcount() + 1
+    return solution[["tweet_id"]].assign(rank=rank, priority=0.5, categories="Other-Irrelevant")
+
+
+def perfect_run(solution: pd.DataFrame) -> pd.DataFrame:
+    """Every type and priority right."""
+    scores = {"Low": 0.0, "Medium": 0.5, "High": 0.75, "Critical": 1.0}
+    return flat_run(solution).assign(
+        priority=solution["priority"].map(scores), categories=solution["categories"]
+    )
+
+
+def noisy_run(solution: pd.DataFrame) -> pd.DataFrame:
+    """Alerts right and wrong, some tweets missing, other types."""
+    random = np.random.default_rng(2021)
+    run = perfect_run(solution)
+    run["priority"] = (run["priority"] + random.normal(0.1, 0.3, len(run))).round(3)
+    run["categories"] = run["categories"].where(random.random(len(run)) < 0.5, np.roll(run["categories"], 1))
+    run["rank"] = random.integers(0, 2000, len(run))
+    return run[random.random(len(run)) < 0.9]
+
+
+def samples() -> dict[str, str]:
+    """The contents of the sample files, by name."""
+    solution, submission = competition()
+    return {
+        "solution.csv": solution.to_csv(index=False, lineterminator="\n"),
+        "submission.csv": submission.to_csv(index=False, lineterminator="\n"),
+        "labels.json": label_file(solution),
+        "run.txt": run_file(submission),
+    }
+
+
+if __name__ == "__main__":
+    SAMPLES.mkdir(parents=True, exist_ok=True)
+    for name, content in samples().items():
+        (SAMPLES / name).write_text(content, encoding="utf-8", newline="\n")

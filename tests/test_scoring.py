@@ -1,0 +1,47 @@
+"""What comes back from scoring, as notebooks and loggers see it."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from podium import hosted, scoring
+from podium.errors import SubmissionRejected
+from tests.support.essays import make_competition
+from tests.support.unified import evaluate
+
+
+@pytest.fixture(scope="module")
+def evaluation() -> scoring.Evaluation:
+    return evaluate(*make_competition(60, seed=3, shared_words=False))
+
+
+def test_in_a_notebook(evaluation: scoring.Evaluation) -> None:
+    for text in (repr(evaluation), evaluation._repr_html_()):
+        assert f"Score    {evaluation.score:.6f}" in text
+        assert f"Private  {evaluation.scores['Private']:.6f}" in text
+        assert "Sub-populations" in text
+        assert "metric:unified|version:" in text
+        assert len(text) < 20_000
+    assert "<table" in evaluation._repr_html_()
+    assert "<script" not in evaluation._repr_html_()
+
+
+def test_names_that_loggers_take(evaluation: scoring.Evaluation) -> None:
+    names = evaluation.loggable
+    assert names["score"] == evaluation.score
+    assert all(re.fullmatch(r"[\w\-./ ]+", name) for name in names)
+    assert len(names) == len(evaluation.measures)
+
+
+def test_ignored_rows_of_the_solution_are_ignored_in_the_submission() -> None:
+    metric = hosted.load("scifact")
+    folder = hosted.find("scifact").parent / "samples" / "scifact"
+    solution, submission = (pd.read_csv(folder / f"{name}.csv") for name in ("solution", "submission"))
+    usage = ["Ignored"] * 10 + ["Public"] * 10 + ["Private"] * 20
+    evaluation = scoring.evaluate(scoring.prepare(metric, solution.assign(Usage=usage), {}), submission)
+    kept = slice(10, None)
+    assert evaluation.score == metric.score(solution[kept], submission[kept], "claim_id")
+    strange = pd.concat([submission, submission.head(1).assign(claim_id=-1)])
+    with pytest.raises(SubmissionRejected, match="Not in the test set: 1, such as -1"):
+        scoring.evaluate(evaluation.solution, strange)

@@ -1,0 +1,359 @@
+"""Draws, swaps, intervals, p-values and sets of ranks, against slow and direct ways to them."""
+
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import metric
+from benchmarks import coverage
+from podium import statistics
+from podium.scoring import ALL
+from tests.support.essays import make_competition
+from tests.support.unified import evaluate
+
+ALL_IN_ONE = {"subpopulation_column_names": ""}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Mean:
+    """A metric by the contract: the mean of a value per item, of each group, and something never defined."""
+
+    items: list[str]
+    groups: np.ndarray
+    labels: list[tuple[str, str]]
+
+    @property
+    def measure_names(self):
+        return ["score", "undefined"]
+
+    def measures(self, sums):
+        whole = np.asarray(sums).sum(axis=-2)
+        mean = whole[..., 0] / whole[..., 1]
+        return np.stack([mean, np.full(mean.shape, math.nan)], axis=-1)
+
+
+def mean_of(number: int) -> Mean:
+    return Mean([str(item) for item in range(number)], np.zeros((1, number), dtype=np.int64), [metric.ALL])
+
+
+def as_statistics(values) -> np.ndarray:
+    values = np.asarray(values, dtype=np.float64)
+    return np.stack([values, np.ones(len(values))], axis=1)
+
+
+@pytest.fixture(scope="module")
+def frames():
+    solution, submission = make_competition(60, seed=3, shared_words=False)
+    return solution.drop(columns="Usage"), submission, submission.sample(frac=0.9, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def pair(frames):
+    solution, one, other = frames
+    prepared = metric.prepare(solution, "row_id")
+    return prepared, prepared.statistics(one), prepared.statistics(other)
+
+
+# --- draws --------------------------------------------------------------------------------------------------
+
+
+def test_draws_are_seeded_and_take_as_many_items_as_there_are():
+    weights = statistics.draw(100, 30, seed=1)
+    assert weights.shape == (30, 100)
+    assert (weights.sum(axis=1) == 100).all()
+    assert np.array_equal(weights, statistics.draw(100, 30, seed=1))
+    assert np.array_equal(weights[:10], statistics.draw(100, 10, seed=1))
+    assert not np.array_equal(weights, statistics.draw(100, 30, seed=2))
+
+
+def test_draws_are_uniform_with_replacement():
+    weights = statistics.draw(50, 4000, seed=0)
+    # Binomial(50, 1/50): mean 1, variance 0.98.
+    assert weights.mean(axis=0) == pytest.approx(np.ones(50), abs=0.1)
+    assert weights.var() == pytest.approx(0.98, abs=0.02)
+
+
+def test_a_resample_is_the_score_of_the_frames_repeated(frames, pair):
+    solution, one, _ = frames
+    prepared, mine, _ = pair
+    weights = statistics.draw(60, 4, seed=7)
+    for row, found in zip(weights, statistics.resample(prepared, mine, weights)):
+        times = dict(zip(prepared.items, row.tolist()))
+        repeated = [
+            frame.loc[frame.index.repeat(frame["essay_id"].map(times).fillna(0).astype(int))]
+            for frame in (solution, one)
+        ]
+        copies = [
+            frame.assign(essay_id=frame["essay_id"] + "/" + frame.groupby("row_id").cumcount().astype(str))
+            for frame in repeated
+        ]
+        expected = evaluate(*copies).measures
+        assert dict(zip(prepared.measure_names, found)) == pytest.approx(expected, rel=1e-9, nan_ok=True)
+
+
+def test_sums_of_draws_are_exact_in_any_order_and_in_any_parts(pair, monkeypatch):
+    prepared, mine, _ = pair
+    weights = statistics.draw(60, 120, seed=0)
+    samples = statistics.resample(prepared, mine, weights)
+    monkeypatch.setattr(statistics, "CELLS_AT_ONCE", 7 * 60)
+    assert statistics.resample(prepared, mine, weights).tobytes() == samples.tobytes()
+    order = np.random.default_rng(0).permutation(60)
+    shuffled = dataclasses.replace(prepared, groups=prepared.groups[:, order])
+    again = statistics.resample(shuffled, mine[order], weights[:, order])
+    assert again.tobytes() == samples.tobytes()
+
+
+# --- swaps --------------------------------------------------------------------------------------------------
+
+
+def test_a_swap_is_the_score_of_swapped_frames(frames, pair):
+    solution, one, other = frames
+    prepared, mine, theirs = pair
+    swapped = np.random.default_rng(0).integers(0, 2, (4, 60))
+    for row, *found in zip(swapped, *statistics.swap(prepared, mine, theirs, swapped)):
+        essays = {essay for essay, swap in zip(prepared.items, row.tolist()) if swap}
+        for kept, taken, measures in ((one, other, found[0]), (other, one, found[1])):
+            mixture = pd.concat([kept[~kept["essay_id"].isin(essays)], taken[taken["essay_id"].isin(essays)]])
+            expected = list(evaluate(solution, mixture).measures.values())
+            assert measures == pytest.approx(expected, rel=1e-9)
+
+
+# --- p-values -----------------------------------------------------------------------------------------------
+
+
+def slow_p(one, other, swaps):
+    """Approximate randomisation, swap by swap and item by item."""
+    observed = abs(sum(one) / len(one) - sum(other) / len(other))
+    as_large = 0
+    for swap in swaps.tolist():
+        mine = sum(b if swapped else a for a, b, swapped in zip(one, other, swap)) / len(one)
+        theirs = sum(a if swapped else b for a, b, swapped in zip(one, other, swap)) / len(one)
+        as_large += abs(mine - theirs) >= observed - 1e-9
+    return (as_large + 1) / (len(swaps) + 1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_p_values_against_a_slow_one(seed, monkeypatch):
+    monkeypatch.setattr(statistics, "CELLS_AT_ONCE", 40 * 7)  # so that swaps come in several parts
+    random = np.random.default_rng(seed)
+    one, other = random.integers(0, 5, (2, 40)) / 4
+    swaps = np.random.default_rng([seed, 1]).integers(0, 2, (200, 40), dtype=np.uint8)
+    table = statistics.compare(mean_of(40), as_statistics(one), as_statistics(other), 200, seed)
+    assert table["p"][0] == slow_p(one.tolist(), other.tolist(), swaps)
+    assert math.isnan(table["p"][1])
+
+
+def test_equally_good_submissions_have_uniform_p_values():
+    """Exchangeable systems: no p-value is likelier than another; so P(p <= x) = x for x = k / (n + 1)."""
+    random = np.random.default_rng(0)
+    p = np.array(
+        [
+            statistics.compare(mean_of(30), as_statistics(one), as_statistics(other), 99, seed)["p"][0]
+            for seed, (one, other) in enumerate(random.normal(size=(600, 2, 30)))
+        ]
+    )
+    for level in (0.05, 0.1, 0.25, 0.5, 0.75, 0.9):
+        deviation = math.sqrt(level * (1 - level) / len(p))
+        assert abs((p <= level + 1e-9).mean() - level) < 4 * deviation
+
+
+def test_a_clear_difference_is_significant_in_both_directions(frames, pair):
+    _, one, _ = frames
+    prepared, good, _ = pair
+    bad = prepared.statistics(one.sample(frac=0.3, random_state=0))
+    table, back = statistics.compare(prepared, good, bad, 199), statistics.compare(prepared, bad, good, 199)
+    assert table["p"][0] == back["p"][0] == 1 / 200
+    assert table["difference"][0] == -back["difference"][0] > 0
+    assert table["low"][0] > 0
+    assert table["low"].to_numpy() == pytest.approx(-back["high"].to_numpy(), rel=1e-12, nan_ok=True)
+
+
+def test_a_submission_does_not_differ_from_itself(pair):
+    prepared, mine, _ = pair
+    table = statistics.compare(prepared, mine, mine, 50)
+    assert (table["p"] == 1).all()
+    assert (table[["difference", "low", "high"]] == 0).all(axis=None)
+
+
+def test_paired_intervals_use_the_same_draws():
+    """Submissions that differ by a constant differ by it on every draw."""
+    values = np.random.default_rng(1).normal(size=50)
+    row = statistics.compare(mean_of(50), as_statistics(values + 0.25), as_statistics(values), 50).iloc[0]
+    assert [row["low"], row["high"]] == pytest.approx([0.25, 0.25])
+
+
+# --- intervals ----------------------------------------------------------------------------------------------
+
+
+def test_interval():
+    samples = np.random.default_rng(0).normal(10, 2, (20_000, 2))
+    low, high = statistics.interval(samples)
+    assert low == pytest.approx([10 - 1.96 * 2] * 2, abs=0.1)
+    assert high == pytest.approx([10 + 1.96 * 2] * 2, abs=0.1)
+
+
+def test_undefined_samples_do_not_count():
+    low, high = statistics.interval([[1.0, math.nan], [math.nan, math.nan], [3.0, math.nan]])
+    assert (low[0], high[0]) == pytest.approx((1.05, 2.95))
+    assert math.isnan(low[1])
+    assert math.isnan(high[1])
+
+
+def test_the_interval_of_a_mean_is_that_of_the_normal_distribution():
+    values = np.random.default_rng(0).normal(size=400)
+    row = statistics.intervals(mean_of(400), as_statistics(values), 4000).iloc[0]
+    error = values.std() / math.sqrt(len(values))
+    assert row["value"] == pytest.approx(values.mean())
+    assert [row["low"], row["high"]] == pytest.approx(
+        [values.mean() - 1.96 * error, values.mean() + 1.96 * error], abs=0.15 * error
+    )
+
+
+def test_one_item_has_no_interval_and_few_have_a_notice():
+    one = statistics.intervals(mean_of(1), as_statistics([0.5]), 20).iloc[0]
+    assert one["note"] == "no interval: only one item"
+    assert one[["low", "high"]].isna().all()
+    assert statistics.interval_notes(mean_of(9)) == ["beware: fewer than 10 items"] * 2
+    assert statistics.interval_notes(mean_of(10)) == ["", ""]
+
+
+def test_groups_of_fewer_than_ten_items_have_no_interval(pair):
+    prepared, mine, _ = pair
+    table = statistics.intervals(prepared, mine, 50).set_index("measure")
+    sizes = np.bincount(prepared.groups.ravel())
+    assert min(sizes) < 10 < max(sizes)
+    for (attribute, value), size in zip(prepared.labels, sizes):
+        row = table.loc[f"{attribute} = {value}"]
+        assert row["note"] == ("no interval: fewer than 10 items" if size < 10 else "")
+        assert row[["low", "high"]].isna().all() == (size < 10)
+
+
+def test_without_groups_the_score_s_interval_is_that_of_the_draws(frames):
+    solution, one, _ = frames
+    prepared = metric.prepare(solution, "row_id", **ALL_IN_ONE)
+    mine = prepared.statistics(one)
+    samples, scores = statistics.resampler(prepared, statistics.draw(60, 100, 0))(mine)
+    assert scores.tolist() == samples[:, 0].tolist()
+
+
+def populations():
+    """Made-up essays in equal groups, and such of which one group is far below the others."""
+    solution, submission = make_competition(3000, seed=9, shared_words=False)
+    whole = metric.prepare(solution, "row_id", **ALL_IN_ONE)
+    group = np.random.default_rng(0).permutation(3000) % 6
+    of_essay = dict(zip(whole.items, group.tolist()))
+    worse = submission[(submission["essay_id"].map(of_essay) > 0) | (np.arange(len(submission)) % 3 > 0)]
+    labels = [("group", str(number)) for number in range(6)]
+    grouped = dataclasses.replace(whole, labels=labels, groups=group[np.newaxis])
+    return [(grouped, whole.statistics(frame)) for frame in (submission, worse)]
+
+
+def test_the_interval_holds_the_population_s_score_about_as_often_as_it_says():
+    """Test sets of 300 essays; the percentile interval holds the score of equal groups in a third of them."""
+    random = np.random.default_rng(1)
+    for prepared, of_all in populations():
+        truth = statistics.measures(prepared, of_all)["score"]
+        held = 0
+        for seed in range(100):
+            drawn = np.sort(random.integers(3000, size=300))
+            part = dataclasses.replace(
+                prepared, items=[prepared.items[item] for item in drawn], groups=prepared.groups[:, drawn]
+            )
+            scores = statistics.resampler(part, statistics.draw(300, 200, seed))(of_all[drawn])[1]
+            low, high = statistics.interval(scores)
+            held += low <= truth <= high
+        assert held >= 85
+
+
+def test_bca_of_the_simulation_is_scipy_s():
+    values = np.random.default_rng(3).exponential(size=80)
+    prepared, of_items = mean_of(80), as_statistics(values)
+    weights = statistics.draw(80, 20_000, 0)
+    ours = coverage.bca(prepared, of_items, statistics.resample(prepared, of_items, weights)[:, 0])
+    theirs = stats.bootstrap(
+        (values,), np.mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(0)
+    ).confidence_interval
+    assert ours == pytest.approx([theirs.low, theirs.high], abs=0.01)
+    percentile = statistics.interval(statistics.resample(prepared, of_items, weights)[:, 0])
+    assert abs(percentile[1] - theirs.high) > 0.01
+
+
+# --- sets of ranks ------------------------------------------------------------------------------------------
+
+
+def slow_rank_sets(values, samples, level=0.95):
+    """Mogstad et al.: all ordered pairs, the largest scaled difference, step down; pair by pair."""
+    teams = range(len(values))
+    pairs = list(itertools.permutations(teams, 2))
+    errors = samples - samples.mean(axis=0)
+    deviation = {(j, k): np.std(errors[:, j] - errors[:, k]) for j, k in pairs}
+    median = np.median(list(deviation.values()))
+    deviation = {pair: value + median for pair, value in deviation.items()}
+
+    def certain(family):
+        left, found = list(family), set()
+        while left:
+            largest = [max((row[j] - row[k]) / deviation[j, k] for j, k in left) for row in errors]
+            critical = np.quantile(largest, level)
+            new = {(j, k) for j, k in left if (values[j] - values[k]) / deviation[j, k] > critical}
+            if not new:
+                break
+            found |= new
+            left = [pair for pair in left if pair not in new]
+        return found
+
+    better = certain(pairs)
+    return [
+        [1 + sum((k, j) in better for k in teams), len(values) - sum((j, k) in better for k in teams)]
+        for j in teams
+    ]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sets_of_ranks_against_a_slow_way(seed):
+    random = np.random.default_rng(seed)
+    values = np.sort(random.normal(0, 2, 6))[::-1]
+    samples = values + random.normal(0, 0.5, (200, 6)) + random.normal(0, 1, (200, 1))
+    together, alone = statistics.rank_sets(values, samples)
+    assert together.tolist() == slow_rank_sets(values, samples)
+    ranks = np.arange(1, 7)
+    for sets in (together, alone):
+        assert (sets[:, 0] <= ranks).all()
+        assert (ranks <= sets[:, 1]).all()
+
+
+def test_sets_of_ranks_hold_all_true_ranks_at_once():
+    """With ties, whose true ranks are several."""
+    random = np.random.default_rng(0)
+    truth = np.array([3.0, 2.0, 2.0, 1.9, 0.0])
+    low, high = np.array([1, 2, 2, 4, 5]), np.array([1, 3, 3, 4, 5])
+    held = together_held = 0
+    for _ in range(300):
+        noise = random.normal(size=(60, 5))
+        values = truth + noise.mean(axis=0)
+        draws = np.stack([noise[random.integers(60, size=60)].mean(axis=0) for _ in range(200)])
+        together, alone = statistics.rank_sets(values, truth + draws)
+        together_held += bool(((together[:, 0] <= low) & (high <= together[:, 1])).all())
+        held += ((alone[:, 0] <= low) & (high <= alone[:, 1])).mean()
+    assert together_held >= 0.92 * 300
+    assert held >= 0.94 * 300
+
+
+def test_without_noise_ranks_are_certain_and_ties_are_not():
+    together, alone = statistics.rank_sets([3.0, 2.0, 2.0], np.tile([3.0, 2.0, 2.0], (50, 1)))
+    assert together.tolist() == alone.tolist() == [[1, 1], [2, 3], [2, 3]]
+
+
+def test_parts_are_the_sums_of_their_items(frames):
+    solution, one, _ = frames
+    with_usage = solution.assign(Usage=np.where(solution["essay_id"] < "8", "Public", "Private"))
+    evaluation = evaluate(with_usage, one)
+    assert set(evaluation.scores) == {ALL, "Public", "Private"}
+    for part in ("Public", "Private"):
+        rows = with_usage["Usage"] == part
+        assert evaluation.scores[part] == metric.score(solution[rows], one, "row_id")

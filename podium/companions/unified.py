@@ -177,10 +177,10 @@ class Explanation:
             notices.append(
                 f"{lost:,} of {counted(len(known.row), 'prediction')} lost all words to overlap removal"
             )
-        p, g = self.metric.match(self.predictions, self.prepared.truths, self.prepared.overlap_threshold)
-        if len(p) < FEW_MATCHES:
+        matches = self.metric.match(self.predictions, self.prepared.truths, self.prepared.overlap_threshold)
+        if len(matches[0]) < FEW_MATCHES:
             return notices
-        matched, truths = self.given.take(self.predictions.row[p]), self.prepared.truths.take(g)
+        matched, truths = self.given.take(self.predictions.row[matches[0]]), self.prepared.truths.take(matches[1])
         late = (matched.first == truths.first + 1) & (matched.last == truths.last + 1)
         if late.mean() > 0.5:
             notices.append(
@@ -192,13 +192,22 @@ class Explanation:
                 f"d gives the true effectiveness {d.mean():.2f} on average, less than a coin: are the two "
                 "score_discourse_effectiveness columns swapped?"
             )
-        rounded = self.prepared.count(self.given._replace(d1=(self.given.d1 > 0.5).astype(np.float64)))
-        gain = sufficient.measures(self.prepared, rounded)["score"] - self._score
+        gain = self._score_of_rounded(matches) - self._score
         if gain > 0:
             notices.append(
                 f"rounding d to 0 or 1 would change the score by +{gain:.4f}: true positives are linear in d"
             )
         return notices
+
+    def _score_of_rounded(self, matches: tuple[Ints, Ints]) -> float:
+        """The score, were d 0 or 1; that changes no match, as of equal segments the one of least d stays."""
+        metric, prepared = self.metric, self.prepared
+        rounded = self.predictions._replace(d1=(self.predictions.d1 > 0.5).astype(np.float64))
+        p, g = rounded.take(matches[0]), prepared.truths.take(matches[1])
+        tp = metric.true_positive_fraction(p, g, prepared.segment_weight)
+        counts = metric.count_outcomes(rounded, prepared.truths, matches, tp, len(prepared.items))
+        sums = sufficient.sums(counts.reshape(len(counts), -1), prepared.groups)
+        return float(prepared.measures(np.column_stack([sums, self.sizes]))[0])
 
     @property
     def roles(self) -> dict[str, str]:

@@ -208,6 +208,21 @@ def test_evaluations_travel_to_other_processes(competition):
     assert statistics.measures(prepared, prepared.statistics(competition[1])) == evaluation.measures
 
 
+def test_the_gain_of_rounding_is_that_of_a_rounded_file(competition):
+    solution, submission = competition
+    columns = ["score_discourse_effectiveness_0", "score_discourse_effectiveness_1"]
+    # Of equal segments, sure of both labels, one stays: the same, rounded or not.
+    swapped = submission.assign(**{columns[0]: submission[columns[1]], columns[1]: submission[columns[0]]})
+    submission = pd.concat([submission, swapped.iloc[::5]]).reset_index(drop=True)
+    submission["row_id"] = range(len(submission))
+    certain = (submission[columns[1]] > 0.5).astype(float)
+    rounded = evaluate(solution, submission.assign(**{columns[0]: 1 - certain, columns[1]: certain}))
+    evaluation = evaluate(solution, submission)
+    gain = rounded.score - evaluation.score
+    assert gain > 0.001
+    assert any(f"would change the score by +{gain:.4f}:" in text for text in evaluation.explanation.notices)
+
+
 # --- measures and resampling ------------------------------------------------------------------------
 
 

@@ -235,9 +235,7 @@ def prepare(
     _check_parameter("subpopulation_column_names", subpopulation_column_names, str)
     _check_parameter("segment_weight", segment_weight, float, lambda w: 0 <= w <= 1, "from 0 to 1")
     # Only above one half has each segment at most one partner.
-    _check_parameter(
-        "overlap_threshold", overlap_threshold, float, lambda t: 0.5 < t <= 1, "above 0.5, up to 1"
-    )
+    _check_parameter("overlap_threshold", overlap_threshold, float, lambda t: 0.5 < t <= 1, "above 0.5 to 1")
     _check_parameter(
         "temperature", temperature, float, lambda a: 0 <= a < 1e300 or a == np.inf, "from 0 to infinity"
     )
@@ -722,13 +720,11 @@ def remove_overlaps(segments: Segments) -> Segments:
     >>> left.first.tolist(), left.last.tolist()
     ([10, 30, 45, 80, 95], [29, 44, 69, 94, 99])
     """
-    if not len(segments.row):
-        return segments
     order = _reading_order(segments)
     essay, first, last = segments.essay[order], segments.first[order], segments.last[order]
     # Essays ascend, so the running maximum of (essay, last word) never looks back into another essay.
     used = np.maximum.accumulate(place(essay, last))
-    first_unused = np.concatenate([[0], used[:-1] + 1]) - place(essay, np.int64(0))
+    first_unused = np.append(0, used + 1)[:-1] - place(essay, np.int64(0))
     first_left = np.maximum(first, first_unused)
     left = (last > first_left) | (first_left == first)
     return segments.take(order[left])._replace(first=first_left[left])

@@ -107,11 +107,12 @@ def run(options: argparse.Namespace) -> None:
 
     from podium import hosted
     from podium.ranking import final
-    from podium.ranking.board import Rules
+    from podium.ranking.rules import Rules
+    from podium.ranking.run import Request, read_run, request_of
 
     if options.again is not None:
-        earlier = final.read_run(options.again)
-        metric = hosted.load(final.request_of(earlier, options.again).metric)
+        earlier = read_run(options.again)
+        metric = hosted.load(request_of(earlier, options.again).metric)
         inputs = {} if options.select is None else {"selection": options.select}
         result = final.perform_again(
             options.again,
@@ -125,7 +126,7 @@ def run(options: argparse.Namespace) -> None:
         )
     else:
         parameters = hosted.parse_parameters(hosted.load(options.metric), options.set)
-        request = final.Request(
+        request = Request(
             options.metric,
             str(options.solution),
             str(options.submissions),

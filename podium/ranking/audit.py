@@ -8,8 +8,9 @@ from typing import Any
 
 from podium import hosted
 from podium.errors import ToolError, UsageError
-from podium.ranking import board, final, work
-from podium.ranking.board import Rules
+from podium.ranking import board, speed, work
+from podium.ranking.rules import Rules
+from podium.ranking.run import Request, read_run, request_of
 from podium.ranking.submissions import Submission, find
 
 __all__ = ["verify"]
@@ -24,7 +25,7 @@ def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[s
     ----------
     folder : with run.json and, as far as they are to be compared, the published tables; or path of a run.json
     jobs : number of processes; 0 for one per core
-    inputs : fields of `final.Request`, where these files are elsewhere now
+    inputs : fields of `podium.ranking.run.Request`, where these files are elsewhere now
 
     Returns
     -------
@@ -36,9 +37,9 @@ def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[s
     UsageError
         Something that is needed is not there.
     """
-    facts = final.read_run(folder)
+    facts = read_run(folder)
     home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
-    request = final.request_of(facts, home)._replace(**inputs)
+    request = request_of(facts, home)._replace(**inputs)
     notices = [
         f"{name} is {work.versions().get(name)} here, was {version}"
         for name, version in facts["versions"].items()
@@ -60,10 +61,10 @@ def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[s
                 then = published[each.team, each.name]["sha256"]
                 if result.digest != then:
                     differences.append(f"{each.team}/{each.name}: SHA-256 is {result.digest}, was {then}")
-            runtimes = None if request.runtimes is None else board.read_runtimes(request.runtimes)
+            times = None if request.runtimes is None else speed.read(request.runtimes)
             selection = None if request.selection is None else board.read_selection(request.selection, found)
             rules = Rules(**facts["rules"])
-            ranking = board.rank(job, found, scored, runtimes, selection, rules, Path(store), place)
+            ranking = board.rank(job, found, scored, times, selection, rules, Path(store), place)
     except UsageError:
         raise
     except ToolError as problem:  # with these inputs there is no board at all
@@ -84,7 +85,7 @@ def _as_then(now: Submission, then: dict[str, str]) -> Submission:
     return now._replace(submitted_at=then.get("submitted_at", ""), public_score=then.get("public_score", ""))
 
 
-def _of_inputs(facts: dict[str, Any], request: final.Request) -> list[str]:
+def _of_inputs(facts: dict[str, Any], request: Request) -> list[str]:
     """Which inputs are others."""
     differences = []
     for name in ("metric", "solution", "runtimes", "selection"):

@@ -7,7 +7,6 @@ import functools
 import hashlib
 import json
 import math
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +18,8 @@ import pandas as pd
 from podium import hosted, scoring
 from podium.errors import HostError
 from podium.files import write_atomically
-from podium.ranking import robustness, uncertainty, work
+from podium.ranking import robustness, speed, uncertainty, work
+from podium.ranking.rules import Rules
 from podium.ranking.submissions import Submission, read_named
 from podium.ranking.uncertainty import Uncertainty
 from podium.ranking.work import Job, Scored, Workers
@@ -30,10 +30,8 @@ __all__ = [
     "STORE",
     "TABLES",
     "Ranking",
-    "Rules",
     "digests",
     "rank",
-    "read_runtimes",
     "read_selection",
     "write",
 ]
@@ -53,41 +51,9 @@ TABLES = {
     "similar": "similar.csv",
 }
 PUBLIC, PRIVATE = scoring.PARTS
-RUNTIME_TEXT = {"team", "submission", "submitted_at", "runs"}
-RUNTIME_COLUMNS = ("team", "submission", "runtime", "runtime_low", "runtime_high", "runs", "submitted_at")
 MOST_TEAMS = 5000  # get intervals: draws of more would not fit the memory
 
 Floats = npt.NDArray[np.float64]
-
-
-class Rules(NamedTuple):
-    """How scores become ranks.
-
-    Attributes
-    ----------
-    choose : "public:N", of a team's N best files by Public score the best by the deciding score; "private", the
-        best by the deciding score of all; "" for public:2 where there are Public scores, else private
-    boost : whether runtimes are rewarded
-    max_boost, eligibility_ratio, slowdown_limit : as for boost.py
-    resamples, seed : of the bootstrap; 0 resamples for no intervals
-    prizes : number of places for which to give the probability
-    variants : whether the chosen files are read once more, to be scored under other rules
-    """
-
-    choose: str = ""
-    boost: bool = True
-    max_boost: float = 0.05
-    eligibility_ratio: float = 1.05
-    slowdown_limit: float = 1.2
-    resamples: int = 1000
-    seed: int = 0
-    prizes: int = 3
-    variants: bool = False
-
-    @property
-    def of_boost(self) -> dict[str, float]:
-        """The parameters of boost.py."""
-        return {name: getattr(self, name) for name in ("max_boost", "eligibility_ratio", "slowdown_limit")}
 
 
 class Ranking(NamedTuple):
@@ -137,7 +103,7 @@ def rank(
     Parameters
     ----------
     job, submissions, scored : what was scored against what, (n,)
-    runtimes : as `read_runtimes` returns them
+    runtimes : as `podium.ranking.speed.read` returns them
     selection : as `read_selection` returns it; of the teams that it names only these files count
     rules : Rules
     folder : the store
@@ -150,7 +116,7 @@ def rank(
     """
     solution = work.prepared(job)
     higher_is_better = hosted.higher_is_better(solution.metric, dict(job.parameters))
-    check_runtimes(runtimes, submissions)
+    speed.check(runtimes, submissions)
     files = _files(submissions, scored)
     files, rule = _choose(files, selection, runtimes, rules, solution, higher_is_better)
     chosen = files[files["chosen"]]
@@ -273,53 +239,6 @@ def write(ranking: Ranking, folder: Path, run: dict[str, Any]) -> None:
 
 
 # ---- Inputs --------------------------------------------------------------------------------------------
-
-
-def read_runtimes(path: str) -> pd.DataFrame:
-    """Runtimes: team, runtime (seconds) and, as far as known, submission, submitted_at, runtime_low and
-    runtime_high, or runs (single runs, separated by spaces).
-
-    Raises
-    ------
-    HostError
-    """
-    table = read_named(path, ["team"], RUNTIME_TEXT)
-    if "runtime" not in table:
-        raise HostError(f"{path} lacks the column runtime; it has {', '.join(map(str, table.columns))}")
-    table = table[[name for name in RUNTIME_COLUMNS if name in table]]
-    keys = [name for name in ("team", "submission") if name in table]
-    for key in keys:
-        absent = table[key].isna().to_numpy()
-        if absent.any():
-            raise HostError(f"{path} has no {key} in row number {int(absent.argmax()) + 1}")
-    repeated = table.loc[table.duplicated(keys), keys].agg("/".join, axis=1)
-    if len(repeated):
-        raise HostError(f"{path} has several rows for {listed(sorted(set(repeated)))}")
-    boost = hosted.module("boost")
-    names = table[keys].agg("/".join, axis=1)
-    for column in ("runtime", "runtime_low", "runtime_high"):
-        if column in table:
-            times = table.get("submitted_at")
-            try:
-                boost.parse(
-                    pd.DataFrame({"team": names, "score": 1, "runtime": table[column], "submitted_at": times})
-                )
-            except boost.LeaderboardError as problem:
-                text = str(problem).replace("the leaderboard", "the runtimes")
-                raise HostError(text if column == "runtime" else f"{column}, {text}") from None
-    uncertainty.parse_runs(table)
-    return table
-
-
-def check_runtimes(runtimes: pd.DataFrame | None, submissions: Sequence[Submission]) -> None:
-    """Warn of runtimes for which there is no submission."""
-    if runtimes is None:
-        return
-    keys = [name for name in ("team", "submission") if name in runtimes]
-    known = {(each.team, each.name)[: len(keys)] for each in submissions}
-    unknown = ["/".join(key) for key in runtimes[keys].itertuples(index=False) if tuple(key) not in known]
-    if unknown:
-        warnings.warn(f"runtimes without a submission: {listed(sorted(unknown))}", stacklevel=2)
 
 
 def read_selection(path: str, submissions: Sequence[Submission]) -> pd.DataFrame:

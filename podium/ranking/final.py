@@ -5,54 +5,27 @@ submission; `podium.ranking.audit` compares a folder with what its run.json lead
 """
 
 import functools
-import json
 import os
 import platform
 import subprocess
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from podium import hosted
 from podium.errors import UsageError
 from podium.files import alone_in, is_url, write_atomically
-from podium.ranking import board, page, submissions, work
-from podium.ranking.board import RUN, STORE, Ranking, Rules
+from podium.ranking import board, page, speed, submissions, work
+from podium.ranking.board import STORE, Ranking
+from podium.ranking.rules import Rules
+from podium.ranking.run import Request, Run, read_run, request_of
 from podium.ranking.submissions import Submission, absolute
 from podium.wording import listed
 
-__all__ = ["Request", "Run", "perform", "perform_again", "read_run"]
+__all__ = ["Request", "Run", "perform", "perform_again"]
 
 PAGE, TEAM_PAGE = "board.html", "team.html"
-
-
-class Request(NamedTuple):
-    """What is ranked.
-
-    Attributes
-    ----------
-    metric : name or path
-    solution, submissions : paths or URLs
-    runtimes, selection : likewise, or None
-    parameters : dict, the metric's keyword arguments where not their defaults
-    """
-
-    metric: str
-    solution: str
-    submissions: str
-    runtimes: str | None = None
-    selection: str | None = None
-    parameters: dict[str, Any] = {}  # noqa: RUF012  (never changed)
-
-
-class Run(NamedTuple):
-    """A finished run: what was asked, its result, and run.json."""
-
-    request: Request
-    rules: Rules
-    ranking: Ranking
-    facts: dict[str, Any]
 
 
 def perform(
@@ -153,67 +126,20 @@ def perform_again(
         return _written(Run(request, new_rules, ranking, facts), out, team)
 
 
-def _written(run: Run, out: Path, team: str | None) -> Run:
-    of_team = None if team is None else page.of_team(run, team)
-    board.write(run.ranking, out, run.facts)
-    for name, content in ((PAGE, page.of_board(run)), (TEAM_PAGE, of_team)):
+def _written(done: Run, out: Path, team: str | None) -> Run:
+    of_team = None if team is None else page.of_team(done, team)
+    board.write(done.ranking, out, done.facts)
+    for name, content in ((PAGE, page.of_board(done)), (TEAM_PAGE, of_team)):
         if content is not None:
             write_atomically(out / name, functools.partial(Path.write_text, data=content, encoding="utf-8"))
-    return run
-
-
-def read_run(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """The run.json of a folder (or at a path).
-
-    Raises
-    ------
-    UsageError
-    """
-    path = Path(folder) / RUN if Path(folder).is_dir() else Path(folder)
-    try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
-        for name in ("inputs", "rules", "parameters", "submissions", "store", "outputs"):
-            facts[name]
-    except OSError as problem:
-        raise UsageError(
-            f"cannot read {path}: {problem.strerror or problem}; expected a finished run"
-        ) from None
-    except (ValueError, KeyError, TypeError) as problem:
-        raise UsageError(
-            f"{path}: expected the run.json of podium rank; {problem} is wrong or lacking"
-        ) from None
-    return dict(facts)
-
-
-def request_of(facts: dict[str, Any], folder: Path) -> Request:
-    """What a run.json says was ranked; paths are relative to its folder."""
-    inputs = facts["inputs"]
-
-    def path_of(name: str) -> str | None:
-        path = (inputs.get(name) or {}).get("path")
-        if path is None or is_url(path) or (name == "metric" and path in hosted.FILES):
-            return path
-        return os.path.normpath(os.path.join(folder, path))
-
-    return Request(
-        str(path_of("metric")),
-        str(path_of("solution")),
-        str(path_of("submissions")),
-        path_of("runtimes"),
-        path_of("selection"),
-        {name: _from_json(value) for name, value in facts["parameters"].items()},
-    )
-
-
-def _from_json(value: Any) -> Any:
-    return float(value) if value in ("inf", "-inf") else value
+    return done
 
 
 class _Inputs:
     """The host's tables beside the solution, read before any work begins."""
 
     def __init__(self, request: Request, found: Sequence[Submission]) -> None:
-        self.runtimes = None if request.runtimes is None else board.read_runtimes(request.runtimes)
+        self.runtimes = None if request.runtimes is None else speed.read(request.runtimes)
         self.selection = None if request.selection is None else board.read_selection(request.selection, found)
 
 

@@ -5,7 +5,7 @@ that asks why it has its rank.
 """
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,8 @@ import pandas as pd
 
 from podium import hosted
 from podium.errors import UsageError
+from podium.ranking.run import Run
 from podium.wording import listed
-
-if TYPE_CHECKING:
-    from podium.ranking.final import Run
 
 __all__ = ["of_board", "of_team"]
 
@@ -31,7 +29,7 @@ NEIGHBOURS = 3  # on either side
 Floats = npt.NDArray[np.float64]
 
 
-def of_board(run: "Run") -> str:
+def of_board(run: Run) -> str:
     """The page of a board."""
     ranking = run.ranking
     board = ranking.leaderboard
@@ -58,7 +56,7 @@ def of_board(run: "Run") -> str:
     return html
 
 
-def of_team(run: "Run", team: str) -> str:
+def of_team(run: Run, team: str) -> str:
     """The page of a team.
 
     Raises
@@ -142,7 +140,7 @@ def _records(table: pd.DataFrame | None) -> list[dict[str, Any]]:
     return [dict(zip(names, row)) for row in table.astype(object).itertuples(index=False, name=None)]
 
 
-def _rows(run: "Run", which: slice = slice(MOST_ROWS)) -> list[dict[str, Any]]:
+def _rows(run: Run, which: slice = slice(MOST_ROWS)) -> list[dict[str, Any]]:
     """Rows of the board with their intervals, as shares of the width of a bar."""
     rows, intervals = _records(run.ranking.leaderboard[which]), run.ranking.intervals
     if intervals is None:
@@ -178,7 +176,7 @@ def _ticks(teams: int) -> list[tuple[int, float]]:
     return list(zip([*ranks, teams], _axis([*ranks, teams], teams).tolist()))
 
 
-def _prizes(run: "Run") -> dict[str, Any] | None:
+def _prizes(run: Run) -> dict[str, Any] | None:
     """Who wins which prize how often: the podium plot."""
     intervals = run.ranking.intervals
     if intervals is None:
@@ -191,7 +189,7 @@ def _prizes(run: "Run") -> dict[str, Any] | None:
     return {"places": len(names), "rows": rows, "more": len(likely) - len(rows)} if names else None
 
 
-def _blobs(run: "Run") -> dict[str, Any] | None:
+def _blobs(run: Run) -> dict[str, Any] | None:
     """How often each of the first teams has which rank: dots whose areas are shares of draws."""
     sure = run.ranking.uncertainty
     if sure is None:
@@ -212,7 +210,7 @@ def _blobs(run: "Run") -> dict[str, Any] | None:
     return {"rows": rows, "ticks": _ticks(teams), "logarithmic": teams > LINEAR_UP_TO}
 
 
-def _ahead(run: "Run") -> dict[str, Any] | None:
+def _ahead(run: Run) -> dict[str, Any] | None:
     """On what share of draws each of the first teams is ahead of each other one: the significance map."""
     sure = run.ranking.uncertainty
     if sure is None or sure.ranks.shape[1] < 2:
@@ -223,7 +221,7 @@ def _ahead(run: "Run") -> dict[str, Any] | None:
     return {"names": names, "share": share.tolist()}
 
 
-def _heat(run: "Run") -> dict[str, Any] | None:
+def _heat(run: Run) -> dict[str, Any] | None:
     """The first teams' ranks in each variant."""
     ranks = run.ranking.variant_ranks
     if ranks is None or ranks.shape[1] < 4:
@@ -274,7 +272,7 @@ def _groups(table: pd.DataFrame | None) -> dict[str, Any] | None:
     return {"names": names, "rows": rows}
 
 
-def _break_even(run: "Run", place: int | None) -> list[tuple[str, float, int]]:
+def _break_even(run: Run, place: int | None) -> list[tuple[str, float, int]]:
     """For each rank above the team's that another runtime would give: the longest such runtime."""
     board = run.ranking.leaderboard
     if place is None or place == 0 or not board["eligible"].any():

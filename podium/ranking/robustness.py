@@ -9,7 +9,7 @@ import functools
 import importlib
 import importlib.util
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,9 @@ import pandas as pd
 from podium import hosted, scoring, statistics
 from podium.files import read_bytes
 from podium.hosted import Metric
-from podium.ranking import uncertainty, work
+from podium.ranking import speed, work
+from podium.ranking.rules import Rules
 from podium.ranking.work import Job
-
-if TYPE_CHECKING:
-    from podium.ranking.board import Rules
 
 __all__ = ["agreements", "fingerprint", "of_board", "of_measures", "of_path", "of_statistics"]
 
@@ -80,7 +78,7 @@ def of_board(
     leaderboard: pd.DataFrame,
     scores: dict[str, Floats],
     runtimes: pd.DataFrame | None,
-    rules: "Rules",
+    rules: Rules,
     higher_is_better: bool,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The board under each variant.
@@ -117,7 +115,7 @@ def of_board(
                 if value != rules.of_boost[name]:
                     label = f"{name.replace('_', ' ')} {value:g}"
                     found[label] = ranks_of(own, seconds, **{name: value})
-        runs = uncertainty.draw_runtimes(leaderboard, runtimes, RUNTIME_DRAWS, rules.seed)
+        runs = speed.draw(leaderboard, runtimes, RUNTIME_DRAWS, rules.seed)
         if np.nanmax(np.ptp(runs, axis=0), initial=0) > 0:
             drawn = ranks_of(np.tile(own, (len(runs), 1)), runs)
     rank = leaderboard["rank"].to_numpy()

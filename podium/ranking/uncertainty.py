@@ -2,23 +2,18 @@
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, statistics
-from podium.errors import HostError
-from podium.ranking import store, work
+from podium.ranking import robustness, speed, store, work
+from podium.ranking.rules import Rules
 from podium.ranking.work import Job
 
-if TYPE_CHECKING:
-    from podium.ranking.board import Rules
-
-__all__ = ["Detail", "Uncertainty", "detail", "of_board", "parse_runs", "tables"]
-
-RUNTIMES_STREAM = 2  # of random numbers, beside those of draws and swaps
+__all__ = ["Detail", "Uncertainty", "detail", "of_board", "tables"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -63,8 +58,6 @@ def detail(
     job: Job, part: str, resamples: int, seed: int, entries: Sequence[tuple[int, bytes]]
 ) -> list[tuple[int, Detail]]:
     """Details of some entries of the store, in a worker."""
-    from podium.ranking import robustness
-
     solution = work.prepared(job)
     prepared, items = solution.prepared[part], solution.items[part]
     answers = []
@@ -96,7 +89,7 @@ def of_board(
     leaderboard: pd.DataFrame,
     draws: Floats,
     runtimes: pd.DataFrame | None,
-    rules: "Rules",
+    rules: Rules,
     higher_is_better: bool,
 ) -> Uncertainty:
     """Boosts and ranks on every draw, by the parser and the rules of the board.
@@ -112,58 +105,11 @@ def of_board(
     board = boost.parse(leaderboard if is_boosted else leaderboard.drop(columns="runtime"))
     factor = np.ones_like(scores)
     if is_boosted:
-        seconds = draw_runtimes(leaderboard, runtimes, len(scores), rules.seed)
+        seconds = speed.draw(leaderboard, runtimes, len(scores), rules.seed)
         factor += boost.boost_fractions(scores, seconds, **rules.of_boost)[2]
     boosted = scores * factor
     ranks = boost.ranks(board, boosted, higher_is_better)
     return Uncertainty(scores, boosted, ranks, plausible, plausible * factor)
-
-
-def parse_runs(runtimes: pd.DataFrame) -> list[Floats | None]:
-    """Of each row its measured runs: `runs`, or lowest, median and highest; None where there are none.
-
-    Raises
-    ------
-    HostError
-    """
-    if "runs" in runtimes:
-        found = []
-        for number, text in enumerate(runtimes["runs"], 1):
-            try:
-                runs = np.array(str(text or "").split(), dtype=np.float64)
-                if not np.all((runs > 0) & np.isfinite(runs)):
-                    raise ValueError
-            except ValueError:
-                raise HostError(
-                    f"runs: expected seconds above 0 separated by spaces, found {text!r} in row number "
-                    f"{number} of the runtimes"
-                ) from None
-            found.append(runs if len(runs) > 1 else None)
-        return found
-    if {"runtime_low", "runtime_high"} <= set(runtimes):
-        three = (
-            runtimes[["runtime_low", "runtime", "runtime_high"]].apply(pd.to_numeric).to_numpy(dtype=np.float64)
-        )
-        return [row if np.isfinite(row).all() else None for row in three]
-    return [None] * len(runtimes)
-
-
-def draw_runtimes(
-    leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None, resamples: int, seed: int
-) -> Floats:
-    """Runtimes of the teams, (resamples, t): medians of runs drawn with replacement, where runs are known."""
-    seconds = np.tile(leaderboard["runtime"].to_numpy(dtype=np.float64), (resamples, 1))
-    if runtimes is None:
-        return seconds
-    keys = [name for name in ("team", "submission") if name in runtimes]
-    row_of = {tuple(key): row for row, key in enumerate(runtimes[keys].itertuples(index=False, name=None))}
-    runs = parse_runs(runtimes)
-    random = np.random.default_rng([seed, RUNTIMES_STREAM])
-    for team, key in enumerate(leaderboard[keys].itertuples(index=False, name=None)):
-        measured = runs[row_of[key]] if key in row_of else None
-        if measured is not None:
-            seconds[:, team] = np.median(random.choice(measured, (resamples, len(measured))), axis=1)
-    return seconds
 
 
 def tables(

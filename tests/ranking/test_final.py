@@ -9,7 +9,7 @@ import pytest
 
 import metric
 from podium import cli, statistics
-from podium.ranking import page, robustness, uncertainty
+from podium.ranking import page, robustness, speed
 from tests.support.essays import make_competition
 
 TEAMS = ["Ada <b>", "Bo & Co", "Cy", "Di"]
@@ -274,14 +274,14 @@ def test_agreements_of_copies_and_of_independent_submissions():
 def test_runtimes_are_drawn_from_the_runs():
     board = pd.DataFrame({"team": ["a", "b", "c"], "runtime": [10.0, 20.0, 30.0]})
     runtimes = pd.DataFrame({"team": ["c", "a"], "runtime": [30, 10], "runs": ["30", "9 10 14"]})
-    drawn = uncertainty.draw_runtimes(board, runtimes, 4000, 0)
+    drawn = speed.draw(board, runtimes, 4000, 0)
     assert (drawn[:, 1:] == [20, 30]).all()
     values, counts = np.unique(drawn[:, 0], return_counts=True)
     assert values.tolist() == [9, 10, 14]
     # The median of three draws of three runs.
     assert counts / 4000 == pytest.approx([7 / 27, 13 / 27, 7 / 27], abs=0.03)
     ends = pd.DataFrame({"team": ["a"], "runtime": [10], "runtime_low": [9], "runtime_high": [14]})
-    assert np.array_equal(uncertainty.draw_runtimes(board, ends, 4000, 0)[:, 0], drawn[:, 0])
+    assert np.array_equal(speed.draw(board, ends, 4000, 0)[:, 0], drawn[:, 0])
 
 
 def test_ranks_that_hold_on_every_draw_are_certain():

@@ -163,14 +163,11 @@ def score(
     ...     "discourse_effectiveness": [1, 0, 1],
     ...     "ell_status": ["No", "No", "Yes"],
     ... })
-    >>> submission = pd.DataFrame({
-    ...     "row_id": [0, 1, 2],
-    ...     "essay_id": ["A", "A", "B"],
-    ...     "discourse_type": ["Lead", "Claim", "Lead"],
-    ...     "predictionstring": ["0 1 2 3", "6 7 8 9 10 11", "0 1 2 3 4"],
-    ...     "score_discourse_effectiveness_0": [0.25, 1.0, 0.5],
-    ...     "score_discourse_effectiveness_1": [0.75, 0.0, 0.5],
-    ... })
+    >>> submission = solution.iloc[:, :4].assign(
+    ...     predictionstring=["0 1 2 3", "6 7 8 9 10 11", "0 1 2 3 4"],
+    ...     score_discourse_effectiveness_0=[0.25, 1.0, 0.5],
+    ...     score_discourse_effectiveness_1=[0.75, 0.0, 0.5],
+    ... )
     >>> round(score(solution, submission, "row_id", subpopulation_column_names="ell_status"), 6)
     0.857677
 
@@ -333,13 +330,7 @@ class Prepared:
         return ["score", *populations, *(f"F1 of {name}" for name in DISCOURSE_TYPES)]
 
     def read(self, submission: pd.DataFrame) -> Segments:
-        """The submission's segments, checked, in the order of its rows.
-
-        Raises
-        ------
-        ParticipantVisibleError
-            The submission is malformed, or none of its essays is in the solution.
-        """
+        """The submission's segments, in the order of its rows; malformed, a `ParticipantVisibleError`."""
         table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
         essay_id = self.essay_id_column_name
         table.check_columns(essay_id, "discourse_type", "predictionstring", *PROBABILITY_COLUMNS)
@@ -438,22 +429,11 @@ def _word_positions() -> tuple[str, Ints, Ints]:
 
 
 def parse_predictionstrings(cells: list[str]) -> tuple[Ints, Ints]:
-    """First and last word of each predictionstring.
+    """First and last word of each predictionstring, (n,) each, from 0, both inclusive; not valid, last is -1.
 
     A valid cell stands, letter for letter, in "0 1 2 3 …" from the place where its first number starts,
     up to the end of a number.  That is one comparison per cell and bounds the work by the file's size.
 
-    Parameters
-    ----------
-    cells : list of n str
-
-    Returns
-    -------
-    first, last : (n,) int
-        Zero-based, both inclusive; last is -1 where the cell is not valid.
-
-    Examples
-    --------
     >>> first, last = parse_predictionstrings(["45 46 47", "7", "5 4", "1  2", ""])
     >>> first[:2].tolist(), last.tolist()
     ([45, 7], [47, 7, -1, -1, -1])
@@ -968,11 +948,10 @@ def sums_of_groups(statistics: Floats, groups: Ints) -> Floats:
     [[5.0], [2.0], [7.0]]
     """
     number = groups.max() + 1
-    sums = [
-        np.stack([np.bincount(members, column, minlength=number) for column in statistics.T], axis=-1)
-        for members in groups
+    columns = [
+        sum(np.bincount(members, column, minlength=number) for members in groups) for column in statistics.T
     ]
-    return np.asarray(np.sum(sums, axis=0))
+    return np.stack(columns, axis=-1)
 
 
 # ---- Bias-aware aggregation [3] --------------------------------------------------------------------------

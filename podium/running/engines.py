@@ -13,6 +13,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,10 @@ PROCESSES = 512
 OPEN_FILES = 4096
 OLDEST_BUBBLEWRAP = (0, 8)  # the first that can forbid further user namespaces
 NOBODY = "65534"
+NO_IMAGE = "the image"  # so begins why an image cannot be run
+NOT_FOUND = 127
+# What runc and crun say of an entry point that is not there or cannot be executed.
+NO_ENTRY_POINT = re.compile('exec: "|executable')
 HERE = Path(__file__).parent
 
 MODEL, INPUT, WORKING = "/kaggle/model", "/kaggle/input", "/kaggle/working"
@@ -129,14 +134,16 @@ def probe(settings: Settings, models: list[Model]) -> None:
     UsageError
         It cannot be made here, or the files cannot be read.
     """
-    inside = [model for model in models if model.kind != "container"]
-    if settings.sandbox == "bubblewrap" and inside:
-        if os.geteuid() == 0:
-            folders = [settings.data, *(model.folder for model in inside)]
-            programs = [(model.folder / model.entry, 0o5 if model.entry == "run" else 0o4) for model in inside]
-            for path, needed in [*((folder, 0o5) for folder in folders), *programs]:
-                if path.stat().st_mode & needed != needed:
-                    raise UsageError(f"root's models run as nobody, who cannot read {path} (chmod -R o+rX)")
+    inside = (
+        [model for model in models if model.kind != "container"] if settings.sandbox == "bubblewrap" else []
+    )
+    if (inside or settings.container_engine) and hasattr(os, "geteuid") and os.geteuid() == 0:
+        folders = [settings.data, *(model.folder for model in inside)]
+        programs = [(model.folder / model.entry, 0o5 if model.entry == "run" else 0o4) for model in inside]
+        for path, needed in [*((folder, 0o5) for folder in folders), *programs]:
+            if path.stat().st_mode & needed != needed:
+                raise UsageError(f"root's models run as nobody, who cannot read {path} (chmod -R o+rX)")
+    if inside:
         with tempfile.TemporaryDirectory() as folder:
             result = _supervised(_bubblewrap(Path(folder), ["true"], settings), settings)
         if result.measured["exit_code"] != 0:
@@ -340,6 +347,9 @@ def _container(image: str, settings: Settings, working: str) -> Iterator[tuple[_
         "--pids-limit", str(PROCESSES), "--memory", str(settings.memory_limit),
         "--memory-swap", str(settings.memory_limit), "--ulimit", f"fsize={settings.disk_limit}",
         "--ulimit", f"nofile={OPEN_FILES}", "--ulimit", "core=0", "--log-driver", "none",
+        # Of a user's processes everywhere, so more than the container's; by itself podman raises it, which
+        # not every machine's root may.
+        "--ulimit", f"nproc={OPEN_FILES}",
         "--tmpfs", f"/tmp:size={settings.disk_limit}", "--workdir", WORKING,
         "--mount", f"type=bind,source={settings.data},target={data},readonly",
         "--mount", f"type=bind,source={working},target={WORKING}", "--env", f"PODIUM_DATA={data}",
@@ -353,8 +363,9 @@ def _container(image: str, settings: Settings, working: str) -> Iterator[tuple[_
     os.chmod(working, 0o777)  # the folder around it is closed to others
     made = _answer(engine, "create", *options, image)
     if made.returncode != 0:
+        if "no command" in made.stderr.lower():
+            raise _NoImage(f"{NO_IMAGE} {image} has no entry point")
         raise UsageError(f"{engine} cannot make a container: {_last_line(made)}")
-    remove = [engine, "rm", "--force", name]
     try:
         launch = _Launch(
             [sys.executable, "-I", "-S", str(HERE / "supervisor.py")],
@@ -362,11 +373,11 @@ def _container(image: str, settings: Settings, working: str) -> Iterator[tuple[_
             dict(os.environ),
             working,
             settings.disk_limit,
-            remove,
+            [engine, "kill", name],
         )
         yield launch, name
     finally:
-        _answer(*remove)
+        _answer(engine, "rm", "--force", name)
 
 
 def _by_the_engine(result: Run, engine: str, name: str) -> Run:
@@ -380,8 +391,13 @@ def _by_the_engine(result: Run, engine: str, name: str) -> Run:
         raise UsageError(f"{engine} lost the container: {_last_line(answer)}")
     state = json.loads(answer.stdout)
     start, end = (datetime.fromisoformat(state[moment]) for moment in ("StartedAt", "FinishedAt"))
-    measured["seconds"] = (end - start).total_seconds()
+    # The engine's clocks are not one: of a moment's work, podman may note the end before the start.
+    measured["seconds"] = max((end - start).total_seconds(), 0.0)
     measured["exit_code"] = state["ExitCode"]
+    if start.year == 1:  # it never ran
+        if not NO_ENTRY_POINT.search(result.log):
+            raise UsageError(f"{engine} cannot start a container: {result.log.strip()[-300:]}")
+        measured["exit_code"] = NOT_FOUND  # as of a shell; podman says 0
     measured["stopped"] = "memory" if state.get("OOMKilled") else ""
     return result
 
@@ -402,7 +418,7 @@ def _apptainer(image: str, settings: Settings, folder: Path) -> _Launch:
 
 def _have(image: str, pulled: "subprocess.CompletedProcess[str]") -> None:
     if pulled.returncode != 0:
-        raise _NoImage(f"the image {image} cannot be had: {_last_line(pulled)}")
+        raise _NoImage(f"{NO_IMAGE} {image} cannot be had: {_last_line(pulled)}")
 
 
 # --- without a sandbox --------------------------------------------------------------------------------------

@@ -271,9 +271,16 @@ def _write(path: Path, names: Iterable[str], rows: Iterable[Iterable[Any]]) -> N
 
 
 def _forget_others(rows: list[Row], models: list[Model], out: Path) -> list[Row]:
-    """Only the runs of models that are still there and the same; the files of others are removed."""
+    """Only the runs of models that are still there and the same; the files of others are removed.
+
+    An image that could not be had is asked for again: it may have been the registry's fault.
+    """
     current = {(model.team, model.name): model.digest for model in models}
-    kept = [row for row in rows if current.get(row.key) == row.digest]
+    kept = [
+        row
+        for row in rows
+        if current.get(row.key) == row.digest and not row.outcome.startswith(engines.NO_IMAGE)
+    ]
     for row in rows:
         if current.get(row.key) != row.digest and row.submission:
             (out / SUBMISSIONS / row.submission).unlink(missing_ok=True)

@@ -62,6 +62,8 @@ match arguments:
         sys.exit(code)
     case ["inspect", "--format", "{{json .State}}", name]:
         print((home / f"{name}.state").read_text())
+    case ["kill", _]:
+        pass
     case ["rm", "--force", name]:
         (home / name).unlink()
     case ["run", *_, file]:

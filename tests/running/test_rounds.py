@@ -313,6 +313,17 @@ def test_a_changed_model_is_run_again_and_one_that_is_gone_is_forgotten(tmp_path
     assert sorted(path.name for path in (tmp_path / "out" / "submissions").iterdir()) == ["A.parquet", "B.csv"]
 
 
+def test_an_image_that_could_not_be_had_is_asked_for_again(tmp_path: Path) -> None:
+    models = models_in(tmp_path, "AB")
+    outcomes = {"A": "the image a:1 cannot be had: timeout", "B": "exit code 1: the image is blurred"}
+    _, failed, _ = measure(tmp_path, models, lambda model, *_: {"outcome": outcomes[model.team]})
+    assert [failure.reason for failure in failed] == list(outcomes.values())
+    runtimes, failed, log = measure(tmp_path, models, quiet)
+    assert [row["team"] for row in runtimes] == ["A"]
+    assert [failure.team for failure in failed] == ["B"]
+    assert log == [("A", 1), ("A", 2), ("A", 3)]
+
+
 def models_of_folder(folder: Path, team: str) -> list[Model]:
     found = find_model(folder / "models" / team, team)
     assert isinstance(found, Model)

@@ -5,6 +5,7 @@ The stages are those of the hosted file that is given (see `metrics/scifact.py`)
 
 import functools
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -87,13 +88,37 @@ def _read_claims(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["claim_id", "evidence", "claim"], dtype=object)
 
 
-def _claim(line: dict[str, Any]) -> tuple[str, str, str | None]:
+def _plain_line() -> re.Pattern[str]:
+    """A line as the official files have it, without escapes; its groups are the id, the claim and the evidence.
+
+    Each part is JSON, so it can be taken as it stands, in a quarter of the time that JSON takes there and back.
+    """
+
+    def many(item: str) -> str:
+        return f"(?:{item}(?:, {item})*)?"
+
+    text, number = r'"[^"\\\x00-\x1f]*"', "(?:0|[1-9][0-9]{0,17})"
+    sentences, label = rf'"sentences": \[{many(number)}\]', f'"label": {text}'
+    answer = rf"\{{(?:{sentences}, {label}|{label}, {sentences})\}}"
+    document = rf"{text}: (?:{answer}|\[{many(answer)}\])"
+    return re.compile(
+        rf'\{{"id": ({number}), (?:"claim": ({text}), )?"evidence": (\{{{many(document)}\}})'
+        rf'(?:, "cited_doc_ids": \[{many(number)}\])?\}}[ \t\r]*'
+    )
+
+
+_PLAIN_LINE = _plain_line()
+
+
+def _claim(line: str) -> tuple[str, str, str | None]:
     """Id, evidence and text of a claim."""
-    shown = hosted.module("scifact").shown
-    lacking = [key for key in ("id", "evidence") if key not in line]
+    if plain := _PLAIN_LINE.fullmatch(line):
+        return plain[1], plain[3], plain[2] and plain[2][1:-1]
+    shown, entry = hosted.module("scifact").shown, hosted.module("scifact").parse_object(line)
+    lacking = [key for key in ("id", "evidence") if key not in entry]
     if lacking:
         raise ValueError(f"no {' and no '.join(lacking)}")
-    number, evidence, text = line["id"], line["evidence"], line.get("claim")
+    number, evidence, text = entry["id"], entry["evidence"], entry.get("claim")
     if type(number) is float and number.is_integer():
         number = int(number)
     if type(number) not in (int, str):
@@ -108,16 +133,15 @@ def _claim(line: dict[str, Any]) -> tuple[str, str, str | None]:
 
 
 def _read_lines(
-    path: str | Path, read: Callable[[dict[str, Any]], Any], expected: str, error: type[ToolError]
+    path: str | Path, read: Callable[[str], Any], expected: str, error: type[ToolError]
 ) -> list[Any]:
-    """What `read` makes of the object in each line of a file, but for empty lines."""
-    parse_object = hosted.module("scifact").parse_object
+    """What `read` makes of each line of a file, but for empty lines."""
     results, faults = [], []
     # Only "\n" ends a line of JSON; str.splitlines knows others, which texts may contain.
     for number, line in enumerate(read_text(path, error).split("\n"), start=1):
         if line.strip():
             try:
-                results.append(read(parse_object(line)))
+                results.append(read(line))
             except ValueError as fault:
                 faults.append(f"line {number} ({fault})")
     if faults:
@@ -168,17 +192,17 @@ def texts(evaluation: Any, path: Path | None = None) -> dict[str, str]:
     return {claim_id: "\n\n".join(parts) for claim_id, parts in paragraphs.items()}
 
 
-def _document(line: dict[str, Any]) -> tuple[str, tuple[str, list[str]]]:
+def _document(line: str) -> tuple[str, tuple[str, list[str]]]:
     """Id, title and sentences of an abstract in the corpus."""
-    shown = hosted.module("scifact").shown
+    shown, entry = hosted.module("scifact").shown, hosted.module("scifact").parse_object(line)
     kinds: dict[str, tuple[type, ...]] = {"doc_id": (int, str), "title": (str,), "abstract": (list,)}
     for key, kind in kinds.items():
-        if type(line.get(key)) not in kind:
-            raise ValueError(f"{key} is {shown(line.get(key))}")
-    for sentence in line["abstract"]:
+        if type(entry.get(key)) not in kind:
+            raise ValueError(f"{key} is {shown(entry.get(key))}")
+    for sentence in entry["abstract"]:
         if type(sentence) is not str:
             raise ValueError(f"{shown(sentence)} among the sentences")
-    return str(line["doc_id"]), (line["title"], line["abstract"])
+    return str(entry["doc_id"]), (entry["title"], entry["abstract"])
 
 
 def _marked(marks: list[str] | None) -> str:

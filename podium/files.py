@@ -1,6 +1,7 @@
 """Tables in and out: CSV (.gz) and Parquet, local paths, standard input ("-") and URLs; whole or not at all."""
 
 import csv
+import errno
 import gzip
 import io
 import os
@@ -80,7 +81,10 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
             content: bytes = file.read()
             return content
     except OSError as problem:
-        raise UsageError(f"cannot read {path}: {problem.strerror or problem}") from None
+        text = problem.strerror or str(problem)
+        if isinstance(problem, FileNotFoundError) and text in str(path):  # all that clients of URLs say
+            text = os.strerror(errno.ENOENT)
+        raise UsageError(f"cannot read {path}: {text}") from None
     except (ImportError, ValueError) as problem:  # a protocol that needs another package, or is none
         raise UsageError(f"cannot read {path}: {problem}") from None
     except Exception as problem:

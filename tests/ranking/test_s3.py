@@ -1,0 +1,196 @@
+"""`podium rank` and `podium verify` on a server that speaks S3: what goes wrong there is never a rejection."""
+
+import hashlib
+import json
+import logging
+import urllib.request
+
+import pandas as pd
+import pytest
+
+pytest.importorskip("s3fs")
+moto = pytest.importorskip("moto.server")
+
+import fsspec  # noqa: E402
+
+from podium import cli  # noqa: E402
+from podium.ranking import store, work  # noqa: E402
+from tests.ranking.test_faults import COMPLETE, ROWS  # noqa: E402
+
+pytestmark = pytest.mark.slow
+
+TEAMS = 6  # team 3 has three rows, which the metric rejects
+
+
+@pytest.fixture(scope="module")
+def server():
+    """The address of a server in a thread of this process."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def system(server, monkeypatch):
+    """The file system of an empty server."""
+    monkeypatch.setattr(work, "SECONDS_BEFORE_RETRY", 0.0)
+    for name, value in {
+        "AWS_ENDPOINT_URL": server,
+        "AWS_ACCESS_KEY_ID": "somebody",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }.items():
+        monkeypatch.setenv(name, value)
+    post(f"{server}/moto-api/reset")
+    fsspec.get_filesystem_class("s3").clear_instance_cache()
+    yield fsspec.filesystem("s3")
+    post(f"{server}/moto-api/reset-auth", b"inf")
+
+
+def post(url: str, data: bytes = b"") -> None:
+    request = urllib.request.Request(url, data, {"Content-Type": "text/plain"}, method="POST")
+    with urllib.request.urlopen(request) as answer:
+        assert answer.status == 200
+
+
+@pytest.fixture
+def folder(system, tmp_path):
+    """A metric that counts rows; on the server a solution, runtimes, a folder of submissions and a manifest."""
+    (tmp_path / "rows.py").write_text(ROWS + COMPLETE)
+    system.mkdir("host")
+    system.mkdir("teams")
+    system.pipe("host/solution.csv", b"id\n1\n2\n")
+    times = "".join(f"{team},{10 + team}\n" for team in range(TEAMS))
+    system.pipe("host/runtimes.csv", f"team,runtime\n{times}".encode())
+    for team in range(TEAMS):
+        system.pipe(f"teams/final/{team}.csv", b"id\n" + b"1\n" * team)
+    lines = "".join(f"{team},s3://teams/final/{team}.csv\n" for team in range(TEAMS))
+    system.pipe("host/manifest.csv", f"team,path\n{lines}".encode())
+    return tmp_path
+
+
+@pytest.fixture
+def call(folder, capsys):
+    def call(solution="s3://host/solution.csv", teams="s3://teams/final", *more: object, jobs: int = 1):
+        options = ["--metric", folder / "rows.py", "--out", folder / "final", "--jobs", jobs]
+        code = cli.main(["rank", *map(str, [solution, teams, *more, *options])])
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return code, captured.out, captured.err
+
+    return call
+
+
+def scores(folder) -> dict[str, float]:
+    table = pd.read_csv(folder / "final" / "all_submissions.csv", dtype={"team": str})
+    return dict(zip(table["team"], table["score"].fillna(-1)))
+
+
+EXPECTED = {str(team): -1.0 if team == 3 else float(team) for team in range(TEAMS)}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_everything_on_the_server(folder, call, capsys, jobs):
+    code, _, err = call("s3://host/solution.csv", "s3://teams/final", "s3://host/runtimes.csv", jobs=jobs)
+    assert code == 0, err
+    assert scores(folder) == EXPECTED
+    board = pd.read_csv(folder / "final" / "final_leaderboard.csv", dtype={"team": str})
+    assert board["runtime"].tolist() == [10.0 + int(team) for team in board["team"]]
+    facts = json.loads((folder / "final" / "run.json").read_text())
+    assert facts["inputs"]["submissions"] == {"path": "s3://teams/final"}
+    assert facts["inputs"]["solution"]["sha256"] == hashlib.sha256(b"id\n1\n2\n").hexdigest()
+    assert cli.main(["verify", str(folder / "final"), "--jobs", "1"]) == 0
+    assert "to the last bit" in capsys.readouterr().out
+
+
+def test_a_manifest_on_the_server(folder, call):
+    assert call(teams="s3://host/manifest.csv")[0] == 0
+    assert scores(folder) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["s3://nowhere/solution.csv"], "cannot read s3://nowhere/solution.csv: The specified bucket does not"),
+        (["s3://host/none.csv"], "cannot read s3://host/none.csv: No such file or directory"),
+        (["s3://host/solution.csv", "s3://nowhere"], "cannot list s3://nowhere: "),
+        (["s3://host/solution.csv", "s3://teams/none"], "there are no submissions in s3://teams/none"),
+        (["s3://host/solution.csv", "s3://host/none.csv"], "cannot read s3://host/none.csv: No such file"),
+        (
+            ["s3://host/solution.csv", "s3://teams/final", "s3://host/none.csv"],
+            "cannot read s3://host/none.csv",
+        ),
+    ],
+)
+def test_what_is_not_there_is_said(folder, call, arguments, message):
+    code, out, err = call(*arguments)
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1].startswith(f"error: {message}")
+    assert not (folder / "final" / "run.json").exists()
+
+
+def test_a_missing_key_of_a_manifest_is_a_fault(folder, call, system):
+    system.rm("teams/final/2.csv")
+    code, out, err = call(teams="s3://host/manifest.csv")
+    assert (code, out) == (2, "")
+    assert err.endswith("\n  2/2.csv: cannot read s3://teams/final/2.csv: No such file or directory\n")
+    assert not (folder / "final" / "rejected.csv").exists()
+    assert len(store.names(folder / "final" / "store")) == TEAMS - 1
+    system.pipe("teams/final/2.csv", b"id\n1\n1\n")
+    assert call(teams="s3://host/manifest.csv")[0] == 0
+    assert scores(folder) == EXPECTED
+
+
+def test_credentials_that_are_refused_while_it_runs_are_faults(folder, call, server, monkeypatch):
+    real = work.workers
+
+    def refused(*arguments):
+        post(f"{server}/moto-api/reset-auth", b"0")
+        return real(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(work, "workers", refused)
+        code, out, err = call()
+    assert (code, out) == (2, "")
+    assert f"error: {TEAMS} submissions could not be scored, by no fault of theirs" in err
+    assert err.count("The AWS Access Key Id you provided does not exist") == TEAMS
+    assert not (folder / "final" / "rejected.csv").exists()
+    assert store.names(folder / "final" / "store") == []
+    code, _, err = call()
+    assert code == 2
+    assert err.startswith("error: cannot list s3://teams/final: PermissionError: The AWS Access Key Id")
+
+
+def test_a_file_that_changes_between_two_runs_is_scored_anew(folder, call, system):
+    call()
+    system.pipe("teams/final/5.csv", b"id\n" + b"1\n" * 9)
+    code, _, err = call()
+    assert code == 0
+    assert f"known from before: {TEAMS - 1} of {TEAMS}\n" in err
+    assert scores(folder) == EXPECTED | {"5": 9.0}
+
+
+def test_a_file_that_changes_while_it_is_read_is_read_again(folder, call, system, monkeypatch):
+    """The server says so, as the reader asks for the version that it has seen."""
+    import s3fs
+
+    real, changed = s3fs.S3File._fetch_range, b"id\n" + b"1\n" * 9
+    said = []
+
+    def changing(self, start, end):
+        if self.path == "teams/final/5.csv" and not said:
+            said.append(self.path)
+            system.pipe(self.path, changed)
+        return real(self, start, end)
+
+    monkeypatch.setattr(s3fs.S3File, "_fetch_range", changing)
+    code, _, err = call()
+    assert code == 0, err
+    assert said
+    assert scores(folder) == EXPECTED | {"5": 9.0}
+    table = pd.read_csv(folder / "final" / "all_submissions.csv", dtype={"team": str}).set_index("team")
+    assert table.loc["5", "sha256"] == hashlib.sha256(changed).hexdigest()

@@ -255,7 +255,7 @@ def test_points_add_up(evaluation):
     assert_points_add_up(evaluation)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(competitions())
 def test_points_and_outcomes_add_up_whatever_the_segments(case: Competition):
     evaluation = evaluate(case.solution, case.submission, **case.parameters)

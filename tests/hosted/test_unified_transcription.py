@@ -28,8 +28,8 @@ from tests.support.unified_transcription import DISCOURSE_TYPES
 
 pytestmark = pytest.mark.filterwarnings("ignore::metric.TruthOverlapWarning")
 
-QUICK = settings(max_examples=100, deadline=None, derandomize=True)
-BRIEF = settings(QUICK, max_examples=40)
+QUICK = settings(max_examples=50, deadline=None, derandomize=True)
+BRIEF = settings(QUICK, max_examples=20)
 THOROUGH = settings(QUICK, max_examples=2000)
 
 FP1 = Path(__file__).parents[3] / "shared" / "data" / "fp1"

@@ -211,9 +211,20 @@ def test_without_the_filter_a_trivial_submission_would_take_all():
 # ---------------------------------------------------------------------------------------------
 
 
-@settings(QUICK, max_examples=100)
+@QUICK
 @given(leaderboards(), PARAMETERS)
 def test_as_the_literal_transcription(board: pd.DataFrame, parameters: dict[str, float]):
+    check_against_transcription(board, parameters)
+
+
+@pytest.mark.slow
+@settings(QUICK, max_examples=1000)
+@given(leaderboards(), PARAMETERS)
+def test_as_the_literal_transcription_on_1000_boards(board: pd.DataFrame, parameters: dict[str, float]):
+    check_against_transcription(board, parameters)
+
+
+def check_against_transcription(board: pd.DataFrame, parameters: dict[str, float]) -> None:
     result = boost(board, **parameters)
     expected = {team["team"]: team for team in transcribed(board, **parameters)}
     assert result["rank"].tolist() == list(range(1, len(board) + 1))
@@ -603,7 +614,7 @@ def test_higher_is_better_is_true_or_false(wrong: Any):
 # ---------------------------------------------------------------------------------------------
 
 
-@settings(QUICK, max_examples=50)
+@QUICK
 @given(leaderboards())
 def test_the_board_is_made_of_its_parts(board: pd.DataFrame):
     result = boost(board).set_index("team").loc[board["team"]]

@@ -44,7 +44,7 @@ def test_the_input_is_unchanged(board: pd.DataFrame):
 RUNTIMES = st.integers(200, 1000).map(lambda n: n / 10)
 
 
-@settings(QUICK, max_examples=40)
+@QUICK
 @given(leaderboards(max_size=4), st.lists(RUNTIMES, max_size=2), PARAMETERS)
 def test_what_if_is_the_board_with_another_runtime(
     board: pd.DataFrame, runtimes: list[float], parameters: dict[str, float]
@@ -93,7 +93,7 @@ def test_runtimes_keep_all_digits():
     assert what_if(TABLE_2, "Red", np.array([45.6], dtype="float32"))["slowdown"].tolist() == [1.14]
 
 
-@settings(QUICK, max_examples=50)
+@QUICK
 @given(leaderboards(), st.lists(RUNTIMES, min_size=2), PARAMETERS)
 def test_a_longer_runtime_is_never_better(
     board: pd.DataFrame, runtimes: list[float], parameters: dict[str, float]
@@ -218,7 +218,7 @@ def test_the_rank_at_a_break_even_itself(board: pd.DataFrame, parameters: dict[s
             assert rank == 1 + sum(other <= (runtime, 0) for other in race.overtaken)
 
 
-@settings(QUICK, max_examples=40)
+@QUICK
 @given(leaderboards(max_size=5), PARAMETERS)
 def test_break_evens_against_a_dense_grid(board: pd.DataFrame, parameters: dict[str, float]):
     for team in board["team"]:
@@ -226,7 +226,7 @@ def test_break_evens_against_a_dense_grid(board: pd.DataFrame, parameters: dict[
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(leaderboards(max_size=8), PARAMETERS)
 def test_break_evens_against_a_denser_grid(board: pd.DataFrame, parameters: dict[str, float]):
     for team in board["team"]:

@@ -230,7 +230,7 @@ def test_only_the_first_teams_are_drawn():
     assert sum(len(points(axes, label)) for label in labels(axes) if label != "boosted score") == 7
 
 
-@pytest.mark.parametrize(("teams", "seed"), [(1, 0), (30, 1), (40, 2)])
+@pytest.mark.parametrize(("teams", "seed"), [(1, 0), pytest.param(30, 1, marks=pytest.mark.slow), (40, 2)])
 def test_every_team_has_a_label_that_covers_nothing(teams, seed):
     figure = plots.score_and_runtime(crowd(teams, seed), teams=teams)
     (axes,) = figure.axes

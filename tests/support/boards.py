@@ -7,7 +7,7 @@ import pandas as pd
 from hypothesis import settings
 from hypothesis import strategies as st
 
-QUICK = settings(max_examples=100, deadline=None, derandomize=True)
+QUICK = settings(max_examples=40, deadline=None, derandomize=True)
 
 TABLE_2 = pd.DataFrame(
     {

@@ -9,11 +9,14 @@ policy lets the browser run one script only, that of ``templates/report.js``.
 """
 
 import base64
+import bisect
 import hashlib
+import itertools
 import math
+import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,7 +37,17 @@ ID_COLUMNS = ("essay_id", "id")
 WELL = ("matched", "correct")
 TRIMMED = "trimmed"
 NOTHING = "–"
-COLOURS = 7  # of Okabe and Ito, without black
+ALGORITHM = "algorithm"
+ROLES = ("label", "outcome")
+HEADERS = {
+    "first": "words",
+    "start": "characters",
+    "cause": "lost most by",
+    "iou": "IoU",
+    "row_id": "row",
+    "tp": "TP",
+}
+COLOURS, STROKES = 7, 3  # of Okabe and Ito, without black; solid, double, dotted
 BINS = 10
 ITEMS_COMPARED = 10
 FIXES = 3
@@ -491,17 +504,39 @@ def _histograms(evaluation: Evaluation) -> str | None:
 # ---------------------------------------------------------------------------------------------
 
 
-class Piece(NamedTuple):
-    """A stretch of words of one side: of a segment, or between segments (number None).
+class Row(NamedTuple):
+    """A row of an item, as the page shows it.
 
     Attributes
     ----------
-    number : int or None
-    text : str, its words
-    after : str, the white space that follows
+    partner : number of its partner, if that is in the item
+    label, outcome, cause : str; the cause is the one that cost most
+    look : str, the classes of its label's colour and stroke
+    well : bool, it lost nothing by its outcome
+    cells : list of str, of `_shown_columns`
     """
 
-    number: int | None
+    partner: int | None
+    label: str
+    outcome: str
+    cause: str
+    look: str
+    well: bool
+    cells: list[str]
+
+
+class Piece(NamedTuple):
+    """A stretch of a text.
+
+    Attributes
+    ----------
+    numbers : list of int, the rows whose segments hold it, the innermost last
+    starting : list of int, those of them that begin with it
+    text, after : str, the stretch and the white space that follows
+    """
+
+    numbers: list[int]
+    starting: list[int]
     text: str
     after: str
 
@@ -514,32 +549,42 @@ class Block(NamedTuple):
     width: float
 
 
-class Row(NamedTuple):
-    """A row of the segments, as the page shows it.
+class Text(NamedTuple):
+    """A text in units, words or characters; where there is none, units are shown by their positions.
 
     Attributes
     ----------
-    number : int, its number in the item
-    partner : number of its partner, if that is in the item
-    side, label, outcome, cause, partner_label : str; the cause is the one that cost most
-    colour, stroke : int, the look of its label
-    outcomes : list of str, what the filter finds it by
-    well : bool, it lost nothing by its outcome
-    cells : list of str, of `_shown_columns`
+    text : str or None
+    places : list of pairs of int, where each unit starts and ends in the text
+    paragraphs : set of int, the units that begin a line
     """
 
-    number: int
-    partner: int | None
-    side: str
-    label: str
-    outcome: str
-    cause: str
-    partner_label: str
-    colour: int
-    stroke: int
-    outcomes: list[str]
-    well: bool
-    cells: list[str]
+    text: str | None
+    places: list[tuple[int, int]]
+    paragraphs: set[int]
+
+    @classmethod
+    def of(cls, text: str | None, unit: str) -> "Text":
+        """The text cut into units, matches of a pattern."""
+        if text is None:
+            return cls(None, [], set())
+        places = [match.span() for match in re.finditer(unit, text)]
+        starts = [start for start, _ in places]
+        lines = re.finditer(r"\n\s*", text)
+        return cls(text, places, {bisect.bisect_left(starts, line.end()) for line in lines})
+
+    def stretch(self, first: int, last: int) -> tuple[str, str]:
+        """The units from first to last, and the white space that follows within the line."""
+        if self.text is None:
+            return _range(first, last), " "
+        parts = []
+        if inside := self.places[first : last + 1]:
+            parts.append(self.text[inside[0][0] : inside[-1][1]])
+        if last >= len(self.places):
+            parts.append(f"[{_range(max(first, len(self.places)), last)}: beyond the text]")
+        following = self.places[last + 1 : last + 2]
+        after = self.text[inside[-1][1] : following[0][0]] if following else " "
+        return (" ".join(parts).rstrip(), "") if last + 1 in self.paragraphs else (" ".join(parts), after)
 
 
 def _labels(evaluation: Evaluation) -> list[str]:
@@ -582,10 +627,11 @@ def _items(
     evaluation: Evaluation, texts: Mapping[str, str], most_items: int, random: int | None, unit: float
 ) -> dict[str, Any] | None:
     """The items that lost most, the first ones or a sample, with their segments."""
-    if not hasattr(evaluation.explanation, "rows") or explain.column(evaluation.explanation, "item") is None:
+    explanation = evaluation.explanation
+    if not hasattr(explanation, "rows") or explain.column(explanation, "item") is None:
         return None
-    item = str(explain.column(evaluation.explanation, "item"))
-    has_points = "points_lost" in evaluation.explanation.rows
+    item = str(explain.column(explanation, "item"))
+    has_points = "points_lost" in explanation.rows
     none = pd.Series(0.0, index=evaluation.prepared.items)
     points = explain.points_by_item(evaluation) if has_points else none
     if random is not None and most_items < len(points):
@@ -594,57 +640,68 @@ def _items(
     else:
         shown = points.index[:most_items].tolist()
     total = points.sum()
-    labels = _labels(evaluation) if explain.column(evaluation.explanation, "label") else []
-    make_rows = _row_maker(evaluation, labels, unit)
+    labels = _labels(evaluation) if explain.column(explanation, "label") else []
+    looks = [f"c{n % COLOURS}" + f" k{n // COLOURS % STROKES}" * (n >= COLOURS) for n in range(len(labels))]
+    make_rows = _row_maker(evaluation, dict(zip(labels, looks)), unit)
     groups = explain.groups_of_items(evaluation)
 
-    table: pd.DataFrame = evaluation.explanation.rows
-    table = table[table[item].isin(shown)]
-    if hasattr(evaluation.explanation, "losses") and len(table):
-        table = table.assign(cause=evaluation.explanation.losses.loc[table.index].idxmax(axis=1))
+    table: pd.DataFrame = _paired(explanation.rows[explanation.rows[item].isin(shown)])
+    if hasattr(explanation, "losses") and len(table):
+        table = table.assign(cause=explanation.losses.loc[table.index].idxmax(axis=1))
     records: dict[str, Records] = {name: [] for name in shown}
     all_records: list[Any] = table.to_dict("records")
     for record in all_records:
         records[record[item]].append(record)
-    entries = [
-        {
-            "id": name,
-            "points": points[name],
-            "in_units": _number(points[name] / unit, 2),
-            "share": points[name] / total if total else math.nan,
-            "groups": [f"{attribute}: {value}" for attribute, value in groups.loc[name].items()],
-            "rows": make_rows(records[name]),
-            "has_text": name in texts,
-        }
-        for name in shown
-    ]
-    for entry in entries:
-        entry["sides"] = _sides(records[entry["id"]], entry["rows"], texts.get(entry["id"]))
-        entry["text"] = None if entry["sides"] else texts.get(entry["id"])
-        entry["outcomes"] = Counter(row.outcome for row in entry["rows"] if row.outcome).most_common()
+    entries = []
+    for name in shown:
+        rows = make_rows(records[name])
+        entries.append(
+            {
+                "id": name,
+                "points": float(f"{points[name]:.6g}"),
+                "in_units": _number(points[name] / unit, 2),
+                "share": points[name] / total if total else math.nan,
+                "groups": [f"{attribute}: {value}" for attribute, value in groups.loc[name].items()],
+                "rows": rows,
+                "sides": _sides(records[name], rows, texts.get(name)),
+                "text": texts.get(name),
+                "outcomes": Counter(row.outcome for row in rows if row.outcome).most_common(),
+            }
+        )
     rows = [row for entry in entries for row in entry["rows"]]
-    outcomes = dict.fromkeys(outcome for row in rows for outcome in row.outcomes)
+    partners = {e["rows"][row.partner].label for e in entries for row in e["rows"] if row.partner is not None}
+    outcomes = dict.fromkeys(row.outcome.removesuffix(f", {TRIMMED}") for row in rows if row.outcome)
+    outcomes |= {TRIMMED: None} if any(row.outcome.endswith(TRIMMED) for row in rows) else {}
+    columns = _shown_columns(explanation)
+    shorts = _abbreviations(labels)
     return {
         "noun": _noun(evaluation),
         "is_sample": random is not None,
-        "label_noun": str(explain.column(evaluation.explanation, "label") or "label").replace("_", " "),
+        "label_noun": str(explain.column(explanation, "label") or "label").replace("_", " "),
         "entries": entries,
         "total": len(points),
         "has_points": has_points,
         "has_strips": any(entry["sides"] for entry in entries),
+        "has_experts": "markup" in table,
         "share_shown": points[shown].sum() / total if total else math.nan,
-        "header": _header(evaluation),
-        "labels": [
-            {"name": name, "short": short, "colour": number % COLOURS, "stroke": number // COLOURS % 3}
-            for number, (name, short) in enumerate(_abbreviations(labels).items())
-        ],
-        "shorts": _abbreviations(labels),
+        "header": [HEADERS.get(name, name.replace("_", " ")) for name in columns],
+        # What the script filters by, and in which of a row's cells that is.
+        "places": {
+            role: columns.index(name)
+            for role, name in (
+                *((role, explain.column(explanation, role)) for role in ROLES),
+                ("cause", "cause"),
+            )
+            if name in columns
+        },
+        "labels": [(name, shorts[name], look) for name, look in zip(labels, looks)],
+        "shorts": shorts,
         "filters": {
-            "labels": [name for name in labels if name in {row.label for row in rows}],
-            "outcomes": [*outcomes],
-            "causes": [*dict.fromkeys(row.cause for row in rows if row.cause)],
-            "partners": [name for name in labels if name in {row.partner_label for row in rows}],
-            "groups": [f"{attribute}: {value}" for attribute, value in evaluation.prepared.labels]
+            "label": [name for name in labels if name in {row.label for row in rows}],
+            "outcome": [*outcomes],
+            "cause": [*dict.fromkeys(row.cause for row in rows if row.cause)],
+            "partner": [name for name in labels if name in partners],
+            "group": [f"{attribute}: {value}" for attribute, value in evaluation.prepared.labels]
             if len(groups.columns)
             else [],
         },
@@ -652,12 +709,11 @@ def _items(
 
 
 # Columns that are shown within another one.
-_MERGED = {"last", "words", "words_kept", "partner_type", "partner_first", "partner_last"}
+_MERGED = {"last", "end", "words", "words_kept", "partner_type", "partner_first", "partner_last"}
 
 
-def _shown_columns(evaluation: Evaluation) -> list[str]:
+def _shown_columns(explanation: Any) -> list[str]:
     """What decides first: it must be visible on a phone."""
-    explanation = evaluation.explanation
     hidden = _MERGED | {explain.column(explanation, "item")}
     cause = ["cause"] if hasattr(explanation, "losses") else []
     found = [str(name) for name in explanation.rows if name not in hidden] + cause
@@ -666,63 +722,65 @@ def _shown_columns(evaluation: Evaluation) -> list[str]:
     return first + [name for name in found if name not in first]
 
 
-def _header(evaluation: Evaluation) -> list[str]:
-    names = {"first": "words", "cause": "lost most by", "iou": "IoU", "row_id": "row", "tp": "TP"}
-    return [names.get(name, name.replace("_", " ")) for name in _shown_columns(evaluation)]
+def _paired(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows that are stretches of a text with ``pair``, ``is_truth``, and ``first`` and ``last`` unit.
+
+    Of several experts' markups each is a truth, and the algorithm's is beside each of them.
+    """
+    if {"side", "first", "last"} <= set(rows):
+        return rows.assign(pair="truth", is_truth=rows["side"] == "truth")
+    if {"markup", "against", "start", "end"} <= set(rows):
+        is_truth = rows["markup"] != ALGORITHM
+        pair = rows["markup"].where(is_truth, rows["against"])
+        rows = rows.assign(pair=pair, is_truth=is_truth, first=rows["start"], last=rows["end"] - 1)
+        return rows[~is_truth | (rows["against"] == ALGORITHM)]
+    return rows
 
 
-def _row_maker(evaluation: Evaluation, labels: list[str], unit: float) -> Callable[[Records], list[Row]]:
+def _row_maker(evaluation: Evaluation, looks: Mapping[str, str], unit: float) -> Callable[[Records], list[Row]]:
     """The function that makes the rows of one item from its records."""
-    columns = _shown_columns(evaluation)
-    label_column, outcome_column = (
-        explain.column(evaluation.explanation, role) for role in ("label", "outcome")
-    )
-    number_of_label = {label: number for number, label in enumerate(labels)}
+    explanation = evaluation.explanation
+    columns = _shown_columns(explanation)
+    label_column, outcome_column = (explain.column(explanation, role) for role in ROLES)
+    # What says where a row is, and where its partner is.
+    own = {label_column: "partner_type"} | {name: f"partner_{name}" for name in explanation.rows}
+    links = {name: partner for name, partner in own.items() if partner in explanation.rows}
 
     def cell(record: dict[str, Any], name: str) -> str:
-        if name == "first":
-            return _words(record)
-        if name == "partner":
-            return _partner(record)
-        if name == "outcome":
-            return _outcome(record)
-        if name == "points_lost":
-            return _number(record[name] / unit, 2)
-        if name == "cause":
-            return _cause(record)
+        if name in CELLS:
+            return CELLS[name](record)
         value = record[name]
-        if name == "row_id":
-            return str(value)  # as it is in the file, to be found there
+        if name == "points_lost":
+            return _number(value / unit, 2)
+        if name in links or name in links.values():
+            return NOTHING if value == -1 else str(value)
         return (
             f"{value:.3f}".rstrip("0").rstrip(".")
             if isinstance(value, float) and value == value
             else _number(value)
         )
 
+    def place(record: dict[str, Any], names: Iterable[str], is_truth: bool) -> tuple[Any, ...]:
+        return record["pair"], is_truth, *(record[name] for name in names)
+
     def make_rows(records: Records) -> list[Row]:
         places: dict[tuple[Any, ...], int] = {}
-        for number, record in enumerate(records):
-            if "first" in record:
-                places.setdefault((record.get("side"), record["first"], record.get("last")), number)
+        if links and records and "pair" in records[0]:
+            for number, record in enumerate(records):
+                places.setdefault(place(record, links, record["is_truth"]), number)
         rows = []
-        for number, record in enumerate(records):
+        for record in records:
             label = "" if label_column is None else _number(record[label_column])
-            outcome = "" if outcome_column is None else _number(record[outcome_column])
-            other_side = "truth" if record.get("side") == "prediction" else "prediction"
-            place = number_of_label.get(label, 0)
             rows.append(
                 Row(
-                    number=number,
-                    partner=places.get((other_side, record.get("partner_first"), record.get("partner_last"))),
-                    side=str(record.get("side", "")),
+                    partner=places.get(place(record, links.values(), not record["is_truth"]))
+                    if places
+                    else None,
                     label=label,
-                    outcome=outcome,
+                    outcome="" if outcome_column is None else _outcome(record, outcome_column),
                     cause=_cause(record),
-                    partner_label=str(record.get("partner_type") or ""),
-                    colour=place % COLOURS,
-                    stroke=place // COLOURS % 3,
-                    outcomes=[outcome, TRIMMED] if _is_trimmed(record) else [outcome],
-                    well=outcome in WELL,
+                    look=looks.get(label, "c0"),
+                    well=outcome_column is not None and record[outcome_column] in WELL,
                     cells=[cell(record, name) for name in columns],
                 )
             )
@@ -740,8 +798,8 @@ def _is_trimmed(record: dict[str, Any]) -> bool:
     return bool(0 < record.get("words_kept", 0) < record.get("words", 0))
 
 
-def _outcome(record: dict[str, Any]) -> str:
-    return f"{record['outcome']}, {TRIMMED}" if _is_trimmed(record) else _number(record["outcome"])
+def _outcome(record: dict[str, Any], column: str = "outcome") -> str:
+    return f"{record[column]}, {TRIMMED}" if _is_trimmed(record) else _number(record[column])
 
 
 def _words(record: dict[str, Any]) -> str:
@@ -749,6 +807,10 @@ def _words(record: dict[str, Any]) -> str:
     if _is_trimmed(record):
         text += f", {_range(_first_kept(record), record['last'])} left"
     return text
+
+
+def _characters(record: dict[str, Any]) -> str:
+    return NOTHING if record["start"] < 0 else f"{record['start']}–{record['end']}"
 
 
 def _partner(record: dict[str, Any]) -> str:
@@ -765,6 +827,17 @@ def _range(first: int, last: int) -> str:
     return str(first) if first == last else f"{first}–{last}"
 
 
+# Cells that are made of more than their value; a row id is as in the file, to be found there.
+CELLS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "row_id": lambda record: str(record["row_id"]),
+    "first": _words,
+    "start": _characters,
+    "outcome": _outcome,
+    "partner": _partner,
+    "cause": _cause,
+}
+
+
 def _first_kept(record: dict[str, Any]) -> int:
     """Where the words begin that counted; of a discarded segment, that were given."""
     kept = record.get("words_kept") or record["last"] - record["first"] + 1
@@ -772,68 +845,55 @@ def _first_kept(record: dict[str, Any]) -> int:
 
 
 def _sides(records: Records, rows: list[Row], text: str | None) -> list[dict[str, Any]]:
-    """The truth and the prediction as strips and as pieces of text; empty where segments have no words."""
-    if not records or not {"side", "first", "last"} <= set(records[0]):
+    """The truth and the prediction as strips and in the text; empty where rows are no stretches of one."""
+    if not records or "pair" not in records[0]:
         return []
-    words = [] if text is None else _word_places(text)
-    length = max([len(words), *(record["last"] + 1 for record in records)])
+    in_characters = "start" in records[0]
+    content = Text.of(text, "(?s)." if in_characters else r"\S+")
+    length = max([len(content.places), *(record["last"] + 1 for record in records)])
     sides = []
-    for name in ("truth", "prediction"):
-        numbers = [row.number for row in rows if row.side == name]
-        numbers.sort(key=lambda number: (_first_kept(records[number]), records[number]["last"]))
-        kept = [number for number in numbers if records[number].get("words_kept", 1)]
+    for pair, is_truth in itertools.product(dict.fromkeys(record["pair"] for record in records), (True, False)):
+        segments = sorted(
+            (_first_kept(record), -record["last"], number)
+            for number, record in enumerate(records)
+            if record["pair"] == pair and record["is_truth"] == is_truth and record["first"] <= record["last"]
+        )
+        kept = [segment for segment in segments if records[segment[-1]].get("words_kept", 1)]
         sides.append(
             {
-                "name": name,
+                "name": pair if is_truth else ALGORITHM if in_characters else "prediction",
                 "strip": [
                     Block(
                         number,
-                        round(100 * records[number]["first"] / length, 2),
-                        round(100 * (records[number]["last"] + 1 - records[number]["first"]) / length, 2),
+                        round(100 * records[number]["first"] / length, 1),
+                        round(100 * (records[number]["last"] + 1 - records[number]["first"]) / length, 1),
                     )
-                    for number in numbers
+                    for *_, number in segments
                 ],
-                "pieces": list(_pieces(records, kept, length, text, words)),
-                "discarded": [number for number in numbers if number not in kept],
+                "paragraphs": list(_paragraphs(kept, length, content)),
+                "discarded": [segment[-1] for segment in segments if segment not in kept],
+                "outcomes": Counter(rows[number].outcome for *_, number in segments).most_common(),
             }
         )
     return sides
 
 
-def _word_places(text: str) -> list[tuple[int, int]]:
-    """Where each whitespace-separated token of a text starts and ends."""
-    places, end = [], 0
-    for token in text.split():
-        start = text.index(token, end)
-        end = start + len(token)
-        places.append((start, end))
-    return places
-
-
-def _pieces(
-    records: Records, kept: list[int], length: int, text: str | None, words: list[tuple[int, int]]
-) -> Iterable[Piece]:
-    """One side from its first word to its last; where segments share words, the earlier one has them."""
-
-    def piece(number: int | None, first: int, last: int) -> Piece:
-        if text is None:
-            return Piece(number, _range(first, last), " ")
-        inside = words[first : last + 1]
-        beyond = [f"[{_range(max(first, len(words)), last)}: beyond the text]"] if last >= len(words) else []
-        if not inside:
-            return Piece(number, beyond[0], " ")
-        start, end = inside[0][0], inside[-1][1]
-        after = text[end : words[last + 1][0]] if last + 1 < len(words) else " "
-        return Piece(number, " ".join([text[start:end], *beyond]), after)
-
-    done = 0
-    for number in kept:
-        first, last = max(_first_kept(records[number]), done), records[number]["last"]
-        if last < first:
-            continue
-        if done < first:
-            yield piece(None, done, first - 1)
-        yield piece(number, first, last)
-        done = last + 1
-    if done < length:
-        yield piece(None, done, length - 1)
+def _paragraphs(segments: list[tuple[int, int, int]], length: int, content: Text) -> Iterator[list[Piece]]:
+    """A text from its first unit to its last, cut where a segment (first, -last, number) begins or ends."""
+    ends = {number: 1 - last for _, last, number in segments}
+    starting: dict[int, list[int]] = {}
+    for first, _, number in segments:
+        starting.setdefault(first, []).append(number)
+    cuts = sorted(
+        {0, *starting, *ends.values(), *(unit for unit in content.paragraphs if unit < length), length}
+    )
+    pieces: list[Piece] = []
+    numbers: list[int] = []
+    for first, end in itertools.pairwise(cuts):
+        if first in content.paragraphs and pieces:
+            yield pieces
+            pieces = []
+        begun = starting.get(first, [])
+        numbers = [number for number in numbers if ends[number] > first] + begun
+        pieces.append(Piece(numbers, begun, *content.stretch(first, end - 1)))
+    yield pieces

@@ -3,16 +3,29 @@
 (() => {
   const form = document.getElementById("filters");
   const list = document.getElementById("list");
-  const items = [...list.children].map((element, place) => ({
-    element,
-    place,
-    id: element.dataset.id,
-    points: Number(element.dataset.points),
-    groups: JSON.parse(element.dataset.groups),
-    rows: [...element.querySelectorAll("tr[data-n]")],
-    parts: [...element.querySelectorAll("[data-n]")],
-    matching: 0,
-  }));
+  const places = JSON.parse(list.dataset.places);
+  const items = [...list.children].map((element, place) => {
+    const rows = [...element.querySelectorAll(".rows tbody tr")];
+    const segments = [...element.querySelectorAll("[data-n]")];
+    return {
+      element,
+      place,
+      id: element.dataset.id,
+      points: Number(element.dataset.points),
+      groups: [...element.querySelectorAll(".chip")].map((chip) => chip.textContent),
+      rows: rows.map((row) => {
+        const values = { partner: row.dataset.p };
+        for (const name in places) values[name] = row.cells[places[name]].textContent.trim();
+        return values;
+      }),
+      // Elements and the numbers of the rows that they show.
+      parts: new Map([
+        ...rows.map((row, number) => [row, [String(number)]]),
+        ...segments.map((segment) => [segment, segment.dataset.n.split(" ")]),
+      ]),
+      matching: 0,
+    };
+  });
 
   const text = new Intl.Collator(undefined, { numeric: true });
   const orders = {
@@ -32,29 +45,25 @@
     const partner = chosen("partner");
     const group = chosen("group");
     const search = chosen("search").trim().toLowerCase();
-    const filtered = label || outcome || cause || partner;
+    const filtered = Boolean(label || outcome || cause || partner);
     let shown = 0;
     for (const item of items) {
-      const numbers = new Set();
-      for (const row of item.rows) {
-        if (
-          (!label || row.dataset.label === label) &&
-          (!outcome || row.dataset.outcome.split("|").includes(outcome)) &&
-          (!cause || row.dataset.cause === cause) &&
-          (!partner || row.dataset.partner === partner)
-        ) {
-          numbers.add(row.dataset.n);
-        }
-      }
-      item.matching = numbers.size;
+      const matches = item.rows.map(
+        (row) =>
+          (!label || row.label === label) &&
+          (!outcome || row.outcome === outcome || row.outcome.split(", ").includes(outcome)) &&
+          (!cause || row.cause === cause) &&
+          (!partner || (row.partner && item.rows[row.partner].label === partner)),
+      );
+      item.matching = matches.filter(Boolean).length;
       const visible =
-        (!filtered || numbers.size > 0) &&
+        (!filtered || item.matching > 0) &&
         (!group || item.groups.includes(group)) &&
         item.id.toLowerCase().includes(search);
       item.element.hidden = !visible;
       shown += visible;
-      for (const part of item.parts) {
-        part.classList.toggle("dim", Boolean(filtered) && !numbers.has(part.dataset.n));
+      for (const [part, numbers] of item.parts) {
+        part.classList.toggle("dim", filtered && !numbers.some((number) => matches[number]));
       }
     }
     items.sort(orders[chosen("sort")]);
@@ -68,11 +77,12 @@
     for (const element of list.querySelectorAll(".lit")) {
       element.classList.remove("lit");
     }
-    const part = event.type === "mouseover" && event.target.closest("mark[data-n], tr[data-n]");
+    const part = event.type === "mouseover" && event.target.closest("mark, .rows tbody tr");
     if (part) {
-      const numbers = [part.dataset.n, part.dataset.p];
-      for (const element of part.closest(".item").querySelectorAll("[data-n]")) {
-        element.classList.toggle("lit", numbers.includes(element.dataset.n));
+      const item = items.find(({ element }) => element.contains(part));
+      const numbers = item.parts.get(part).flatMap((number) => [number, item.rows[number].partner]);
+      for (const [element, own] of item.parts) {
+        element.classList.toggle("lit", own.some((number) => numbers.includes(number)));
       }
     }
   }

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from podium import companions, hosted, scoring
 from podium.cli import main
@@ -314,6 +315,36 @@ def test_the_evidence_means_what_is_written(tmp_path):
     result = read(tmp_path, "\n".join(f'{{"id": {n}, "evidence": {cell}}}' for n, cell in enumerate(cells)))
     assert result["evidence"].tolist() == cells
     assert result["claim_id"].tolist() == ["0", "1", "2", "3", "4", "5"]
+
+
+@settings(deadline=None)
+@given(
+    place=st.integers(0, 200),
+    cut=st.integers(0, 2),
+    put=st.sampled_from(
+        ["", '"', "\\", "{", "}", "[", "]", ",", ":", " ", "0", "7", "-", ".5", "é", "\x1f", "\ud800"]
+    ),
+)
+def test_plain_lines_are_taken_as_json_reads_them(place, cut, put):
+    line = json.dumps(WORKED_GOLD)
+    line = line[:place] + put + line[place + cut :]
+    taken, read = [], []
+    for found, text in ((taken, line), (read, " " + line)):  # the space makes it a line that is not plain
+        try:
+            claim_id, evidence, claim = companion._claim(text)
+            found += [claim_id, json.loads(evidence), claim]
+        except ValueError as fault:
+            found.append(str(fault))
+    assert taken == read
+
+
+def test_a_file_of_plain_lines_is_not_parsed(tmp_path, monkeypatch):
+    gold, predictions = claims(50)
+    monkeypatch.setattr(scifact, "parse_object", None)
+    for lines in (gold, predictions):
+        assert read(tmp_path, json_lines(lines))["evidence"].tolist() == [
+            json.dumps(line["evidence"]) for line in lines
+        ]
 
 
 def test_packed_files(tmp_path):

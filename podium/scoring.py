@@ -16,7 +16,7 @@ import pandas as pd
 
 from podium import companions, hosted, statistics
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import parse_table, read_table
+from podium.files import parse_table, read_bytes, read_table
 from podium.hosted import Metric
 
 __all__ = [
@@ -193,8 +193,14 @@ def _without_side(metric: Metric, submission: pd.DataFrame) -> pd.DataFrame:
     return submission.drop(columns=list(side), errors="ignore")
 
 
-def add_side(solution: Solution, submission: pd.DataFrame, path: str | Path) -> pd.DataFrame:
+def add_side(
+    solution: Solution, submission: pd.DataFrame, path: str | Path, content: bytes | None = None
+) -> pd.DataFrame:
     """The submission with the columns that only the host may write, from a table of his.
+
+    Parameters
+    ----------
+    content : of the file, where it is read already: what was hashed is what is scored
 
     Raises
     ------
@@ -206,7 +212,8 @@ def add_side(solution: Solution, submission: pd.DataFrame, path: str | Path) -> 
     companion: Any = companions.of(solution.metric)
     if not hasattr(companion, "add_side"):
         raise UsageError(f"{path}: this metric takes no file beside a submission")
-    side = read_table(path, text_columns(solution.metric, solution.arguments), HostError)
+    content = read_bytes(path) if content is None else content
+    side = parse_table(content, str(path), text_columns(solution.metric, solution.arguments), HostError)
     frame: pd.DataFrame = companion.add_side(submission, side, solution.arguments["row_id_column_name"])
     return frame
 

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "submissions",
         nargs="?",
         help="a folder or URL with a file per team, or a folder per team; or a manifest CSV: team, path[, "
-        "submission, submitted_at, public_score]",
+        "submission, submitted_at, public_score, side (what only the host may say, such as READ//ABLE's M7)]",
     )
     parser.add_argument(
         "runtimes",

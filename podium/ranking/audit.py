@@ -58,9 +58,13 @@ def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[s
         with tempfile.TemporaryDirectory() as store, work.workers(jobs, None, job, found) as place:
             scored = work.score(job, found, Path(store), place)
             for each, result in zip(found, scored):
-                then = published[each.team, each.name]["sha256"]
-                if result.digest != then:
-                    differences.append(f"{each.team}/{each.name}: SHA-256 is {result.digest}, was {then}")
+                then = published[each.team, each.name]
+                for what, now, was in (
+                    ("", result.digest, then["sha256"]),
+                    (", the side file", result.side_digest, then.get("side_sha256", "")),
+                ):
+                    if now != was:
+                        differences.append(f"{each.team}/{each.name}{what}: SHA-256 is {now}, was {was}")
             times = None if request.runtimes is None else speed.read(request.runtimes)
             selection = None if request.selection is None else board.read_selection(request.selection, found)
             rules = Rules(**facts["rules"])

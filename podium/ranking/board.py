@@ -260,13 +260,15 @@ def read_selection(path: str, submissions: Sequence[Submission]) -> pd.DataFrame
 
 
 def _files(submissions: Sequence[Submission], scored: Sequence[Scored]) -> pd.DataFrame:
-    """One row per file: team, submission, sha256, submitted_at, the scores, the reason if rejected."""
+    """One row per file: team, submission, the hashes, submitted_at, the scores, the reason if rejected."""
     parts = list(next((each.scores for each in scored if each.scores is not None), {}))
     table: dict[str, Any] = {
         "team": [each.team for each in submissions],
         "submission": [each.name for each in submissions],
         "sha256": [each.digest for each in scored],
     }
+    if any(each.side_digest for each in scored):
+        table["side_sha256"] = [each.side_digest or None for each in scored]
     if any(each.submitted_at for each in submissions):
         table["submitted_at"] = [each.submitted_at or None for each in submissions]
     if any(each.public_score for each in submissions):
@@ -368,7 +370,9 @@ def _boosted(board: pd.DataFrame, rules: Rules, higher_is_better: bool) -> pd.Da
     """The board with its rewards, sorted by rank."""
     boost = hosted.module("boost")
     deciding = "private_score" if "private_score" in board else "score"
-    board = board.drop(columns=["sha256", "rejected", "chosen", "why", "given_public_score"], errors="ignore")
+    board = board.drop(
+        columns=["sha256", "side_sha256", "rejected", "chosen", "why", "given_public_score"], errors="ignore"
+    )
     if deciding != "score":
         board = board.drop(columns="score").assign(score=board[deciding])
     rewarded = rules.boost and board["runtime"].notna().any()

@@ -118,7 +118,10 @@ def perform_again(
     folder_of_store = Path(folder) / before["store"]
     read = _Inputs(request, found)
     with alone_in(out), work.workers(jobs, None, job, found) as place:
-        scored = work.stored(job, [each["sha256"] for each in before["submissions"]], folder_of_store, place)
+        digests = [
+            work.digests_of(each["sha256"], each.get("side_sha256", "")) for each in before["submissions"]
+        ]
+        scored = work.stored(job, digests, folder_of_store, place)
         ranking = board.rank(
             job, found, scored, read.runtimes, read.selection, new_rules, folder_of_store, place
         )
@@ -201,6 +204,7 @@ def _facts(
         "outputs": board.digests(ranking),
         "submissions": [
             {"team": each.team, "submission": each.name, "sha256": result.digest}
+            | ({"side_sha256": result.side_digest} if result.side_digest else {})
             | {name: value for name in ("submitted_at", "public_score") if (value := getattr(each, name))}
             for each, result in zip(found, scored)
         ],

@@ -16,10 +16,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, scoring, statistics
-from podium.files import read_bytes
 from podium.hosted import Metric
 from podium.ranking import speed, work
 from podium.ranking.rules import Rules
+from podium.ranking.submissions import Submission
 from podium.ranking.work import Job
 
 __all__ = ["agreements", "fingerprint", "of_board", "of_measures", "of_path", "of_statistics"]
@@ -53,16 +53,16 @@ def of_measures(job: Job, part: str) -> dict[str, Any]:
 
 
 def of_statistics(
-    job: Job, part: str, submissions: Sequence[tuple[int, str, str]]
+    job: Job, part: str, submissions: Sequence[tuple[int, Submission]]
 ) -> list[tuple[int, dict[str, float]]]:
-    """Of each submission (number, path, name) the scores of a part under other statistics, in a worker."""
+    """Of each submission the scores of a part under other statistics, in a worker."""
     solution = work.prepared(job)
     variants = _variants_of(solution.metric)
     if variants is None:
-        return [(number, {}) for number, _, _ in submissions]
+        return [(number, {}) for number, _ in submissions]
     answers = []
-    for number, path, name in submissions:
-        frame = scoring.parse_submission(solution.metric, read_bytes(path), name, dict(job.parameters))
+    for number, submission in submissions:
+        frame = work.frame_of(job, submission, work.contents_of(submission))
         scores = {}
         for variant, (prepared, numbers) in variants.of_statistics(
             solution.metric, solution.prepared[scoring.ALL], frame

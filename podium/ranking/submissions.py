@@ -16,7 +16,7 @@ from podium.wording import listed
 
 __all__ = ["MANIFEST_COLUMNS", "Submission", "absolute", "find", "read_named", "team_of"]
 
-MANIFEST_COLUMNS = {"team", "submission", "path", "submitted_at", "public_score"}
+MANIFEST_COLUMNS = {"team", "submission", "path", "submitted_at", "public_score", "side"}
 
 
 class Submission(NamedTuple):
@@ -29,6 +29,7 @@ class Submission(NamedTuple):
     path : where it is: absolute, or a URL
     size : bytes, 0 where unknown
     submitted_at, public_score : text, as a manifest has them; "" where unknown
+    side : where the host's file beside it is (`podium.scoring.add_side`), as `path`; "" where there is none
     """
 
     team: str
@@ -37,13 +38,15 @@ class Submission(NamedTuple):
     size: int = 0
     submitted_at: str = ""
     public_score: str = ""
+    side: str = ""
 
 
 def find(source: str) -> list[Submission]:
     """The submissions of a folder or URL (a file per team, or a folder per team), or of a manifest.
 
     A manifest is a CSV with the columns team and path (relative to the manifest, or a URL) and, as far as
-    known, submission (else the file's name), submitted_at and public_score.  Hidden files are left out.
+    known, submission (else the file's name), submitted_at, public_score and side (a path, too).  Hidden files
+    are left out.
 
     Raises
     ------
@@ -113,15 +116,20 @@ def _of_manifest(source: str) -> list[Submission]:
     table = read_named(source, ["team", "path"], MANIFEST_COLUMNS)
     _check_times_and_scores(table, source)
     base = source.rpartition("/")[0] if is_url(source) else os.path.dirname(absolute(source))
+
+    def place_of(path: str) -> str:
+        if is_url(path):
+            return path
+        return f"{base}/{path}" if is_url(base) else os.path.join(base, path)
+
     submissions = []
     for row in table.to_dict("records"):
-        path = str(row["path"])
-        if not is_url(path):
-            path = f"{base}/{path}" if is_url(base) else os.path.join(base, path)
+        path = place_of(str(row["path"]))
         given = {name: str(row.get(name) or "") for name in ("submitted_at", "public_score")}
         name = str(row.get("submission") or path.replace("\\", "/").rpartition("/")[2])
         size = 0 if is_url(path) or not os.path.isfile(path) else os.path.getsize(path)
-        submissions.append(Submission(str(row["team"]), name, path, size, **given))
+        side = place_of(str(row["side"])) if row.get("side") else ""
+        submissions.append(Submission(str(row["team"]), name, path, size, **given, side=side))
     _check_unique([f"{each.team}/{each.name}" for each in submissions], source)
     return submissions
 

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import pandas as pd
 
 import podium
 from podium import hosted, scoring
@@ -39,7 +40,10 @@ __all__ = [
     "Job",
     "Scored",
     "Workers",
+    "contents_of",
     "digest",
+    "digests_of",
+    "frame_of",
     "from_store",
     "make_job",
     "prepared",
@@ -89,6 +93,7 @@ class Scored(NamedTuple):
     Attributes
     ----------
     digest : SHA-256 of the bytes that were scored
+    side_digest : SHA-256 of the host's file beside them, "" where there is none
     entry : name of what the store keeps of it
     scores : of each part; None if it was rejected
     rejected : the reason; None if it was not
@@ -96,6 +101,7 @@ class Scored(NamedTuple):
     """
 
     digest: str
+    side_digest: str
     entry: str
     scores: dict[str, float] | None
     rejected: str | None
@@ -111,10 +117,10 @@ def versions() -> dict[str, str]:
 def digest(path: str) -> str:
     """SHA-256 of a file's content; of a folder, of its files' names and contents."""
     if is_url(path) or not os.path.isdir(path):
-        return hashlib.sha256(read_bytes(path)).hexdigest()
+        return _sha256(read_bytes(path))
     files = sorted(file for file in Path(path).rglob("*") if file.is_file())
     parts = [f"{file.relative_to(path).as_posix()}\0{digest(str(file))}" for file in files]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    return _hash("\n".join(parts))
 
 
 def make_job(metric: str, solution: str, parameters: dict[str, Any]) -> Job:
@@ -134,12 +140,21 @@ def make_job(metric: str, solution: str, parameters: dict[str, Any]) -> Job:
 
 
 def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    return _sha256(text.encode())
 
 
-def entry_name(job: Job, content: str) -> str:
-    """Where the store keeps what it knows of a file of this content."""
-    return _hash(job.context + content)[: store.NAME_LENGTH]
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def entry_name(job: Job, digests: str) -> str:
+    """Where the store keeps what it knows of a file of this content, see `digests_of`."""
+    return _hash(job.context + digests)[: store.NAME_LENGTH]
+
+
+def digests_of(digest: str, side_digest: str) -> str:
+    """What an entry is made of: the SHA-256 of a submission and, if any, of the host's file beside it."""
+    return f"{digest}+{side_digest}" if side_digest else digest
 
 
 def prepared(job: Job) -> scoring.Solution:
@@ -173,8 +188,30 @@ def _prepared(job: Job) -> scoring.Solution:
 # ---- One submission ------------------------------------------------------------------------------------
 
 
+def contents_of(submission: Submission) -> tuple[bytes, bytes | None]:
+    """The bytes of a submission and of the host's file beside it.
+
+    Raises
+    ------
+    UsageError
+    """
+    return read_bytes(submission.path), read_bytes(submission.side) if submission.side else None
+
+
+def frame_of(job: Job, submission: Submission, contents: tuple[bytes, bytes | None]) -> pd.DataFrame:
+    """What `contents_of` returned, as the metric takes it.
+
+    Raises
+    ------
+    SubmissionRejected, HostError
+    """
+    solution, (content, side) = prepared(job), contents
+    frame = scoring.parse_submission(solution.metric, content, submission.name, dict(job.parameters))
+    return frame if side is None else scoring.add_side(solution, frame, submission.side, side)
+
+
 def visit(
-    job: Job, known: bytes, submissions: Sequence[tuple[int, str, str]]
+    job: Job, known: bytes, submissions: Sequence[tuple[int, Submission]]
 ) -> list[tuple[int, str, bytes | str | None]]:
     """Read, hash and score some submissions, in a worker.
 
@@ -182,27 +219,27 @@ def visit(
     ----------
     job : Job
     known : names of the entries that need not be made, sorted, as bytes
-    submissions : number, path and name of each
+    submissions : with a number each
 
     Returns
     -------
-    list of number, SHA-256 of the content, and the new entry; None for a known one, text for a fault
+    list of number, `digests_of` it, and the new entry; None for a known one, text for a fault
     """
     names = np.frombuffer(known, f"S{store.NAME_LENGTH}")
     answers: list[tuple[int, str, bytes | str | None]] = []
-    for number, path, name in submissions:
-        content_digest = ""
+    for number, submission in submissions:
+        digests = ""
         try:
-            content = read_bytes(path)
-            content_digest = hashlib.sha256(content).hexdigest()
-            entry = entry_name(job, content_digest).encode()
+            content, side = contents = contents_of(submission)
+            digests = digests_of(_sha256(content), "" if side is None else _sha256(side))
+            entry = entry_name(job, digests).encode()
             place = int(names.searchsorted(entry))
             if place < len(names) and names[place] == entry:
-                answers.append((number, content_digest, None))
+                answers.append((number, digests, None))
             else:
-                answers.append((number, content_digest, _score(job, content, name, content_digest)))
+                answers.append((number, digests, _score(job, submission, contents, digests)))
         except Exception as problem:  # whatever it is, the participant is not to blame
-            answers.append((number, content_digest, _fault(problem)))
+            answers.append((number, digests, _fault(problem)))
     return answers
 
 
@@ -211,17 +248,15 @@ def _fault(problem: BaseException) -> str:
     return text if isinstance(problem, ToolError) else f"{type(problem).__name__}: {text}"
 
 
-def _score(job: Job, content: bytes, name: str, content_digest: str) -> bytes:
+def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None], digests: str) -> bytes:
     """The entry of a submission."""
-    solution = prepared(job)
-    header: dict[str, Any] = {"context": job.context, "sha256": content_digest}
+    header: dict[str, Any] = {"context": job.context, "sha256": digests}
     statistics = None
     try:
-        frame = scoring.parse_submission(solution.metric, content, name, dict(job.parameters))
-        evaluation = scoring.evaluate(solution, frame)
+        evaluation = scoring.evaluate(prepared(job), frame_of(job, submission, contents))
     except SubmissionRejected as problem:
         # Kept for any file of this content, whatever its name.
-        header["rejected"] = str(problem).replace(name, "the file")
+        header["rejected"] = str(problem).replace(submission.name, "the file")
     else:
         scores = {part: float(score) for part, score in evaluation.scores.items()}
         if all(map(math.isfinite, scores.values())):
@@ -370,12 +405,12 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, place: Work
     at_first = frozenset(store.names(folder))
     kept = set(at_first)
 
-    def keep(number: int, content_digest: str, answer: bytes | None) -> bool:
+    def keep(number: int, digests: str, answer: bytes | None) -> bool:
         """Take an answer; False if the store does not have what it should."""
-        name = entry_name(job, content_digest)
+        name = entry_name(job, digests)
         entry = answer if answer is not None else store.load(folder, name)
         header = None if entry is None else store.header_of(entry)
-        if header is None or (header["context"], header["sha256"]) != (job.context, content_digest):
+        if header is None or (header["context"], header["sha256"]) != (job.context, digests):
             return False
         if answer is not None:
             store.save(folder, name, answer)
@@ -395,13 +430,13 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, place: Work
         def finished() -> Iterator[None]:
             for batch, answers in spread(place, work, batches, 1 if alone else None):
                 if isinstance(answers, BaseException):
-                    answers = [(number, "", _fault(answers)) for number, _, _ in batch]
-                for number, content_digest, answer in answers:
+                    answers = [(number, "", _fault(answers)) for number, _ in batch]
+                for number, digests, answer in answers:
                     if isinstance(answer, str):
                         faults[number] = answer
-                    elif not keep(number, content_digest, answer):
+                    elif not keep(number, digests, answer):
                         damaged.append(number)
-                        kept.discard(entry_name(job, content_digest))
+                        kept.discard(entry_name(job, digests))
                     yield
 
         for _ in track(finished(), title, total):
@@ -429,7 +464,7 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, place: Work
 
 
 def stored(job: Job, contents: Sequence[str], folder: Path, place: Workers) -> list[Scored]:
-    """What the store knows of files, by the SHA-256 of their contents.
+    """What the store knows of files, by `digests_of` their contents.
 
     Raises
     ------
@@ -456,7 +491,8 @@ def stored(job: Job, contents: Sequence[str], folder: Path, place: Workers) -> l
 
 
 def _scored(name: str, header: dict[str, Any]) -> Scored:
-    return Scored(header["sha256"], name, header.get("scores"), header.get("rejected"), "shape" in header)
+    digest, _, side_digest = header["sha256"].partition("+")
+    return Scored(digest, side_digest, name, header.get("scores"), header.get("rejected"), "shape" in header)
 
 
 def _list_of_faults(faults: dict[Submission, str]) -> str:
@@ -473,13 +509,13 @@ def _list_of_faults(faults: dict[Submission, str]) -> str:
 
 def _batches(
     submissions: Sequence[tuple[int, Submission]], at_once: int, place: Workers
-) -> Iterator[list[tuple[int, str, str]]]:
+) -> Iterator[list[tuple[int, Submission]]]:
     """Tasks of about equal size."""
     at_once = max(1, min(at_once, len(submissions) // (place.number * TASKS_PER_WORKER)))
-    batch: list[tuple[int, str, str]] = []
+    batch: list[tuple[int, Submission]] = []
     size = 0
     for index, submission in submissions:
-        batch.append((index, submission.path, submission.name))
+        batch.append((index, submission))
         size += submission.size or BYTES_AT_ONCE // 4
         if len(batch) >= at_once or size >= BYTES_AT_ONCE:
             yield batch
@@ -533,7 +569,7 @@ def from_store(
 
 def once_more(
     place: Workers,
-    work: Callable[[list[tuple[int, str, str]]], list[tuple[int, R]]],
+    work: Callable[[list[tuple[int, Submission]]], list[tuple[int, R]]],
     submissions: dict[int, Submission],
 ) -> dict[int, R]:
     """The work's answer to each submission, which it reads, by number.
@@ -581,12 +617,12 @@ def _cluster(
     except (OSError, ValueError) as problem:
         raise UsageError(f"no Dask scheduler at {address}: {problem}") from None
     with client:
-        _probe_all(client, job, submissions[0].path if submissions else None)
+        _probe_all(client, job, submissions[0])
         threads = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
         yield client.get_executor(pure=False), threads
 
 
-def _probe_all(client: Any, job: Job, path: str | None) -> None:
+def _probe_all(client: Any, job: Job, submission: Submission) -> None:
     """Every worker can import this package, of this version, and sees the files; within 30 seconds.
 
     Raises
@@ -600,7 +636,9 @@ def _probe_all(client: Any, job: Job, path: str | None) -> None:
         raise UsageError(f"the Dask cluster has no worker after {PROBE_SECONDS} seconds") from None
     names = list(client.scheduler_info(n_workers=-1)["workers"])
     futures = {
-        name: client.submit(_probe, job, path, workers=[name], allow_other_workers=False, pure=False, retries=0)
+        name: client.submit(
+            _probe, job, submission, workers=[name], allow_other_workers=False, pure=False, retries=0
+        )
         for name in names
     }
     problems = []
@@ -621,12 +659,11 @@ def _probe_all(client: Any, job: Job, path: str | None) -> None:
         raise UsageError("\n".join(["Dask workers that cannot work:", *problems[:FAULTS_SHOWN], *more]))
 
 
-def _probe(job: Job, path: str | None) -> dict[str, str] | str:
+def _probe(job: Job, submission: Submission) -> dict[str, str] | str:
     """The versions on this worker; text for what keeps it from working."""
     try:
         prepared(job)
-        if path is not None:
-            read_bytes(path)
+        contents_of(submission)
     except Exception as problem:
         return _fault(problem)
     return versions()

@@ -1,0 +1,158 @@
+"""`podium rank` with the host's file beside each submission: READ//ABLE's M7."""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from podium import cli, hosted, scoring
+from podium.ranking import work
+
+SAMPLES = Path(__file__).parent.parent.parent / "metrics" / "samples" / "readable"
+WEIGHTS = "weights=M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=1"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Three teams with the same markups, which the experts judged otherwise; and a manifest."""
+    monkeypatch.setattr(work, "SECONDS_BEFORE_RETRY", 0.0)
+    shutil.copy(SAMPLES / "solution.csv", tmp_path / "solution.csv")
+    shutil.copy(SAMPLES / "submission.csv", tmp_path / "markups.csv")
+    (tmp_path / "judged").mkdir()
+    side = pd.read_csv(SAMPLES / "explanations.csv")
+    for team, m7 in {"Ada": 20, "Bo": 90, "Cy": 50}.items():
+        side.assign(m7=m7).to_csv(tmp_path / "judged" / f"{team}.csv", index=False)
+    rows = [(team, "markups.csv", f"judged/{team}.csv") for team in ("Ada", "Bo", "Cy")]
+    pd.DataFrame(rows, columns=["team", "path", "side"]).to_csv(tmp_path / "manifest.csv", index=False)
+    return tmp_path
+
+
+@pytest.fixture
+def call(folder, capsys):
+    def call(*arguments: object):
+        try:
+            code = cli.main([*map(str, arguments)])
+        except SystemExit as stop:
+            code = stop.code
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def rank(folder, call):
+    def rank():
+        inputs = ["solution.csv", "manifest.csv", "--metric", "readable", "--jobs", 1, "--set", WEIGHTS]
+        inputs[:2] = [folder / name for name in inputs[:2]]
+        return call("rank", *inputs, "--out", folder / "final", "--resamples", 50)
+
+    return rank
+
+
+def scores(folder: Path, out: str = "final") -> dict[str, float]:
+    table = pd.read_csv(folder / out / "final_leaderboard.csv")
+    return dict(zip(table["team"], table["score"]))
+
+
+def expected(folder: Path, *more: str) -> dict[str, float]:
+    metric = hosted.module("readable")
+    parameters = hosted.parse_parameters(metric, [WEIGHTS, *more])
+    solution = scoring.prepare(
+        metric, scoring.read_solution(metric, folder / "solution.csv", parameters), parameters
+    )
+    frame = scoring.read_submission(metric, folder / "markups.csv", parameters)
+    return {
+        side.stem: scoring.evaluate(solution, scoring.add_side(solution, frame, side)).scores[solution.deciding]
+        for side in sorted((folder / "judged").iterdir())
+    }
+
+
+def test_each_submission_is_scored_with_its_own(folder, rank):
+    code, _, err = rank()
+    assert code == 0, err
+    found = scores(folder)
+    assert found == expected(folder)
+    assert list(found) == ["Bo", "Cy", "Ada"]
+    facts = json.loads((folder / "final" / "run.json").read_text())
+    markups = hashlib.sha256((folder / "markups.csv").read_bytes()).hexdigest()
+    for each in facts["submissions"]:
+        side = (folder / "judged" / f"{each['team']}.csv").read_bytes()
+        assert each["sha256"] == markups
+        assert each["side_sha256"] == hashlib.sha256(side).hexdigest()
+    files = pd.read_csv(folder / "final" / "all_submissions.csv")
+    assert files["side_sha256"].tolist() == [each["side_sha256"] for each in facts["submissions"]]
+    similar = pd.read_csv(folder / "final" / "similar.csv")
+    assert len(similar) >= 2  # the same markups, whoever judged them
+
+
+def test_only_what_is_judged_anew_is_scored_again(folder, rank):
+    rank()
+    judged = pd.read_csv(folder / "judged" / "Ada.csv").assign(m7=99)
+    judged.to_csv(folder / "judged" / "Ada.csv", index=False)
+    code, _, err = rank()
+    assert code == 0
+    assert "known from before: 2 of 3\n" in err
+    assert scores(folder) == expected(folder)
+    assert next(iter(scores(folder))) == "Ada"
+
+
+def test_from_the_store_and_verified(folder, rank, call):
+    rank()
+    arguments = ["--again", folder / "final", "--out", folder / "other", "--jobs", 1]
+    assert call("rank", *arguments)[0] == 0
+    assert scores(folder, "other") == expected(folder)
+    assert call("rank", *arguments, "--set", "measure=m_avg")[0] == 0
+    assert scores(folder, "other") == expected(folder, "measure=m_avg")
+    assert call("verify", folder / "final", "--jobs", 1)[0] == 0
+    judged = pd.read_csv(folder / "judged" / "Cy.csv").assign(m7=51)
+    judged.to_csv(folder / "judged" / "Cy.csv", index=False)
+    code, _, err = call("verify", folder / "final", "--jobs", 1)
+    assert code == 1
+    assert "\nCy/markups.csv, the side file: SHA-256 is " in err
+    assert "final_leaderboard.csv comes out otherwise" in err
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda file: file.unlink(), "Bo.csv: No such file or directory"),
+        (
+            lambda file: file.write_text("document_id,m8\n"),
+            "the side file: expected the columns document_id, m7",
+        ),
+        (lambda file: file.write_bytes(b"\xff\xfe"), "Bo.csv"),
+    ],
+)
+def test_a_wrong_file_is_the_host_s_fault(folder, rank, change, message):
+    change(folder / "judged" / "Bo.csv")
+    code, out, err = rank()
+    assert (code, out) == (2, "")
+    assert "error: 1 submissions could not be scored, by no fault of theirs" in err
+    assert message in err.splitlines()[-1]
+    assert not (folder / "final" / "rejected.csv").exists()
+
+
+def test_without_one_where_it_is_needed(folder, rank):
+    manifest = pd.read_csv(folder / "manifest.csv")
+    manifest.loc[2, "side"] = None
+    manifest.to_csv(folder / "manifest.csv", index=False)
+    code, _, err = rank()
+    assert code == 2
+    assert "  Cy/markups.csv: " in err
+    assert "m7" in err.splitlines()[-1]
+
+
+def test_a_metric_that_takes_none_says_so(folder, call):
+    root = SAMPLES.parent.parent.parent
+    (folder / "manifest.csv").write_text(
+        f"team,path,side\nAda,{root / 'sample_submission.csv'},judged/Ada.csv\n"
+    )
+    arguments = [root / "solution_sample.csv", folder / "manifest.csv", "--out", folder / "final", "--jobs", 1]
+    code, _, err = call("rank", *arguments)
+    assert code == 2
+    assert "Ada.csv: this metric takes no file beside a submission" in err

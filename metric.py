@@ -927,7 +927,8 @@ def _subpopulations(
 def _values_of_essays(table: _Table, attribute: str, essay: Ints, items: list[str]) -> tuple[list[str], Ints]:
     """The attribute's distinct values, sorted, missing last, and the index of each essay's value, (essays,)."""
     codes, texts = _factorize(table.frame[attribute])
-    first_row = np.unique(essay, return_index=True)[1]
+    first_row = np.zeros(len(items), dtype=np.int64)
+    first_row[essay[::-1]] = np.arange(len(essay))[::-1]
     table.check(
         attribute,
         codes != codes[first_row][essay],

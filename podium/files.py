@@ -249,8 +249,12 @@ def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
     ------
     UsageError
     """
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    with (Path(folder) / ".lock").open("a") as lock:
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        lock = (Path(folder) / ".lock").open("a")
+    except OSError as problem:
+        raise UsageError(f"cannot write into {folder}: {problem.strerror or problem}") from None
+    with lock:
         try:
             if os.name == "nt":
                 import msvcrt

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -264,6 +265,86 @@ def test_a_full_disk_is_said_and_nothing_is_half_written(folder, call, monkeypat
     assert entries(folder) == 7
     assert call()[0] == 0
     assert is_right(folder)
+
+
+@pytest.fixture
+def read_only(monkeypatch):
+    """Make a folder and all in it read-only, as a mount does, also for root."""
+
+    def read_only(folder: Path) -> None:
+        def refusing(real):
+            def call(path, *arguments, **options):
+                writes = real.__name__ != "open" or set("wax+") & set(str(arguments[0] if arguments else "r"))
+                if writes and folder in (Path(path), *Path(path).parents):
+                    raise OSError(30, "Read-only file system", str(path))
+                return real(path, *arguments, **options)
+
+            return call
+
+        real_mkstemp = tempfile.mkstemp
+
+        def mkstemp(*arguments, **options):
+            if folder in (Path(options["dir"]), *Path(options["dir"]).parents):
+                raise OSError(30, "Read-only file system", str(options["dir"]))
+            return real_mkstemp(*arguments, **options)
+
+        for name in ("mkdir", "open", "write_text", "write_bytes", "unlink", "replace"):
+            monkeypatch.setattr(Path, name, refusing(getattr(Path, name)))
+        monkeypatch.setattr(tempfile, "mkstemp", mkstemp)
+
+    return read_only
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_read_only_folder_is_said_before_any_work_and_keeps_what_it_has(folder, call, read_only, capsys):
+    assert call()[0] == 0
+    before = contents(folder)
+    (folder / "teams" / "20.csv").write_text("id\n" + "1\n" * 20)
+    read_only(folder / "final")
+    expected_error = f"error: cannot write into {folder / 'final'}: Read-only file system\n"
+    assert call() == (2, "", expected_error)  # nothing of progress: no submission was read
+    assert {path: content for path, content in contents(folder).items() if path in before} == before
+    (folder / "teams" / "20.csv").unlink()
+    assert contents(folder) == before
+    assert cli.main(["verify", str(folder / "final"), "--jobs", "1"]) == 0  # needs to write nothing there
+    again = ["rank", "--again", str(folder / "final"), "--out", str(folder / "other"), "--jobs", "1"]
+    assert cli.main(again) == 0
+    assert is_right(folder)
+    assert scores(folder, "other").keys() == scores(folder).keys()
+
+
+def test_a_folder_that_cannot_be_made_is_said(folder, call, read_only):
+    (folder / "mount").mkdir()
+    read_only(folder / "mount")
+    code, out, err = call(out="mount/final")
+    assert (code, out, err) == (
+        2,
+        "",
+        f"error: cannot write into {folder / 'mount/final'}: Read-only file system\n",
+    )
+    assert not (folder / "mount" / "final").exists()
+
+
+def test_a_folder_that_becomes_read_only_loses_nothing(folder, call, read_only, monkeypatch):
+    """The tables cannot be written at the end of the run; what was scored is in the store."""
+    real = work.score
+
+    def scored(*arguments):
+        result = real(*arguments)
+        read_only(folder / "final")
+        return result
+
+    with monkeypatch.context() as patched:
+        patched.setattr(work, "score", scored)
+        code, out, err = call()
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1].startswith(f"error: cannot write {folder / 'final'}/")
+    assert err.endswith(": Read-only file system\n")
+    assert entries(folder) == 20
+    assert not list((folder / "final").glob("*.csv"))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -19,10 +18,12 @@ WEIGHTS = "weights=M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=1"
 def folder(tmp_path, monkeypatch):
     """Three teams with the same markups, which the experts judged otherwise; and a manifest."""
     monkeypatch.setattr(work, "SECONDS_BEFORE_RETRY", 0.0)
-    shutil.copy(SAMPLES / "solution.csv", tmp_path / "solution.csv")
-    shutil.copy(SAMPLES / "submission.csv", tmp_path / "markups.csv")
+    solution, submission, side = (
+        pd.read_csv(SAMPLES / f"{name}.csv").head(4) for name in ("solution", "submission", "explanations")
+    )
+    solution.to_csv(tmp_path / "solution.csv", index=False)
+    submission.to_csv(tmp_path / "markups.csv", index=False)
     (tmp_path / "judged").mkdir()
-    side = pd.read_csv(SAMPLES / "explanations.csv")
     for team, m7 in {"Ada": 20, "Bo": 90, "Cy": 50}.items():
         side.assign(m7=m7).to_csv(tmp_path / "judged" / f"{team}.csv", index=False)
     rows = [(team, "markups.csv", f"judged/{team}.csv") for team in ("Ada", "Bo", "Cy")]

@@ -751,6 +751,14 @@ def test_the_command_line_on_the_samples(
     assert printed.err.count("warning: ") == 2 + (solution == "labels.json")
 
 
+@pytest.mark.parametrize("submission", ["submission.csv", "run.txt"])
+def test_the_samples_pass_emulation(submission: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from podium.cli import main
+
+    assert main(["emulate", "trec_is", str(SAMPLES / "solution.csv"), str(SAMPLES / submission)]) == 0
+    assert capsys.readouterr().out.startswith("All      0.008706 ")
+
+
 @pytest.mark.parametrize(
     ("solution", "submission", "options", "code"),
     [

@@ -184,9 +184,10 @@ def noisy_run(solution: pd.DataFrame) -> pd.DataFrame:
 def samples() -> dict[str, str]:
     """The contents of the sample files, by name."""
     solution, submission = competition()
+    accepted = submission.replace({"categories": {"": " "}})  # Kaggle takes an empty cell for a missing value
     return {
         "solution.csv": solution.to_csv(index=False, lineterminator="\n"),
-        "submission.csv": submission.to_csv(index=False, lineterminator="\n"),
+        "submission.csv": accepted.to_csv(index=False, lineterminator="\n"),
         "labels.json": label_file(solution),
         "run.txt": run_file(submission),
     }

@@ -188,6 +188,7 @@ def _outcome(measured: Measured, log: str, settings: Settings) -> str:
             "memory": f"memory limit of {settings.memory_limit / 2**30:g} GB",
             "disk": f"disk limit of {settings.disk_limit / 2**30:g} GB",
             "machine": "the machine ran out of memory",
+            "watch": "its processes could not be watched",
             "cores": f"it left the cores to which it was pinned ({settings.cores})",
         }[measured["stopped"]]
     code = measured["exit_code"]

@@ -104,7 +104,10 @@ class Watch(threading.Thread):
         end, looks = time.monotonic() + self.job["seconds"], 0
         while not self.over.wait(min(SECONDS_BETWEEN_LOOKS, max(end - time.monotonic(), 0))):
             looks += 1
-            self.stopped = self._limit_passed(end, looks)
+            try:
+                self.stopped = self._limit_passed(end, looks)
+            except Exception:
+                self.stopped = "watch"  # nothing runs unwatched
             if self.stopped:
                 if self.job["stop"]:
                     subprocess.run(self.job["stop"], stdin=subprocess.DEVNULL, capture_output=True)
@@ -255,12 +258,12 @@ def submission_in(job: Job, folder: int | None) -> tuple[str, bytes]:
 
 def descendants(pid: int) -> list[int]:
     """The processes below a process; none where the system does not tell."""
-    found: list[int] = []
-    for children in Path(f"/proc/{pid}/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            for child in map(int, children.read_text().split()):
-                found += [child, *descendants(child)]
-    return found
+    found = [pid]
+    for parent in found if ON_LINUX else []:
+        for children in Path(f"/proc/{parent}/task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                found += map(int, children.read_text().split())
+    return found[1:]
 
 
 def kill(process: "subprocess.Popen[bytes]") -> None:

@@ -133,6 +133,16 @@ def test_the_log_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
     assert len(result.log) < engines.LOG_BYTES + 100
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody can look")
+def test_a_model_that_cannot_be_watched_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = str(engines.HERE / "supervisor.py")
+    broken = f"import os, runpy\nos.sysconf = None\nrunpy.run_path({program!r}, run_name='__main__')\n"
+    (tmp_path / "supervisor.py").write_text(broken)
+    monkeypatch.setattr(engines, "HERE", tmp_path)
+    outcome, _ = run(tmp_path, settings_for(tmp_path), "import time\ntime.sleep(1000)")
+    assert outcome == "its processes could not be watched"
+
+
 def test_memory_that_processes_share_is_counted_once() -> None:
     code = "import os, time; block = b'x' * 50_000_000; os.fork(); os.fork(); print(flush=True); time.sleep(60)"
     command = [sys.executable, "-c", code]

@@ -1,0 +1,69 @@
+"""Windows and macOS, played: without what they do not have, one's own models run with engine none."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from podium.running import engines
+from tests.running.support import SUBMIT, write_model
+
+# What is imported before may look at the system.
+PLAYED = """
+import sys
+import asyncio, contextlib, ctypes, json, os, runpy, subprocess, tempfile, threading, warnings
+if {numpy}:
+    import numpy, pandas
+for name in {modules}:
+    sys.modules[name] = None
+for name in {names}:
+    if hasattr(os, name):
+        delattr(os, name)
+sys.platform = {platform!r}
+"""
+UNIX = ["geteuid", "getuid", "getgid", "getloadavg", "sysconf", "uname", "killpg", "O_NOFOLLOW", "O_NONBLOCK"]
+LINUX = ["sched_getaffinity", "sched_setaffinity"]
+MODULES = {"win32": ["fcntl", "resource", "pwd", "grp", "termios"], "darwin": []}
+NAMES = {"win32": LINUX + UNIX, "darwin": LINUX}
+RUN = """
+from pathlib import Path
+from podium.cli import main
+from podium.running import engines, reference
+engines.HERE, reference.PASSES = Path({tools!r}), 1
+sys.exit(main({arguments!r}))
+"""
+
+
+@pytest.mark.parametrize("platform", ["win32", "darwin"])
+def test_one_s_own_models_run_on_other_systems(tmp_path: Path, platform: str) -> None:
+    def played(numpy: bool) -> str:
+        return PLAYED.format(numpy=numpy, modules=MODULES[platform], names=NAMES[platform], platform=platform)
+
+    tools, data, out = tmp_path / "tools", tmp_path / "data", tmp_path / "out"
+    for folder in (tools, data):
+        folder.mkdir()
+    supervisor = str(engines.HERE / "supervisor.py")
+    play = f"runpy.run_path({supervisor!r}, run_name='__main__')\n"
+    (tools / "supervisor.py").write_text(played(numpy=False) + play, encoding="utf-8")
+    write_model(tmp_path / "models" / "Good", "print('hello')\n" + SUBMIT)
+    write_model(tmp_path / "models" / "Endless", "while True: pass")
+    arguments = ["run", str(tmp_path / "models"), "--data", str(data), "--out", str(out)]
+    arguments += ["--engine", "none", "--repeats", "1", "--time-limit", "5s"]
+    code = played(numpy=True) + RUN.format(tools=str(tools), arguments=arguments)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "models with predictions: 1, failed: 1" in done.stdout
+    assert "Endless,,time limit of 5 s,none" in (out / "failed.csv").read_text(encoding="utf-8")
+    assert "hello" in (out / "logs" / "Good.1.txt").read_text(encoding="utf-8")
+
+    # The sandbox is for Linux, and says so.
+    done = subprocess.run(
+        [sys.executable, "-c", code.replace("'none'", "'bubblewrap'")],
+        capture_output=True, text=True, timeout=120, env={**os.environ, "PATH": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert (
+        "no sandbox: bwrap is not here (apt-get install bubblewrap; Linux only). --engine none" in done.stderr
+    )

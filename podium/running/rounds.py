@@ -4,7 +4,6 @@
 All else is computed from the journal.
 """
 
-import contextlib
 import csv
 import hashlib
 import json
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium.errors import UsageError
-from podium.files import write_atomically
+from podium.files import alone_in, write_atomically
 from podium.progress import track
 from podium.running import engines, hardware
 from podium.running.engines import Settings
@@ -108,8 +107,7 @@ def measure(
     UsageError
         `out` was made with other settings or on other hardware, is in use, or the engine itself fails.
     """
-    out.mkdir(parents=True, exist_ok=True)
-    with _alone_in(out):
+    with alone_in(out):
         _note_hardware(out / HARDWARE, machine, settings, seed)
         rows = _forget_others(_read(out / RUNS), models, out)
         if rows:
@@ -142,14 +140,23 @@ def prepare(engine: str, models: list[Model], settings: Settings) -> tuple[dict[
 
 
 def here(settings: Settings) -> Execute:
-    """Run the models on this machine, one after the other."""
-    return lambda models, number: (run_once(model, settings, number) for model in models)
+    """Run the models on this machine, one after the other, and the reference workload between them."""
+    reference: float | None = None
+
+    def execute(models: list[Model], number: int) -> Iterator[Result]:
+        nonlocal reference
+        for model in models:
+            result = run_once(model, settings, number, reference)
+            reference = result.row.reference_after
+            yield result
+
+    return execute
 
 
-def run_once(model: Model, settings: Settings, number: int) -> Result:
-    """Run one model, between two runs of the reference workload."""
+def run_once(model: Model, settings: Settings, number: int, before: float | None = None) -> Result:
+    """Run one model, between two runs of the reference workload, of which the first may be known."""
     cores = engines.cores_used(settings.cores)
-    before = reference_seconds(cores)
+    before = reference_seconds(cores) if before is None else before
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     measured, log, submission = engines.run(model, settings)
     name = measured["submission"]
@@ -209,22 +216,6 @@ def _hash(submission: bytes, name: str) -> str:
 
 
 # --- the journal --------------------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def _alone_in(out: Path) -> Iterator[None]:
-    """Refuse a second run on the same folder; where the system cannot lock, there is no second run to fear."""
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    with (out / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UsageError(f"another podium run is at work in {out}") from None
-        yield
 
 
 def _note_hardware(path: Path, machine: dict[str, Any], settings: Settings, seed: int) -> None:

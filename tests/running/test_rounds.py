@@ -191,6 +191,15 @@ def test_a_machine_that_stays_unsteady_ends_with_a_warning(tmp_path: Path) -> No
     assert [row["team"] for row in runtimes] == ["A", "B"]
 
 
+def test_between_two_models_the_reference_runs_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = itertools.count(1.0)
+    monkeypatch.setattr(rounds, "reference_seconds", lambda cores: next(taken))
+    execute = rounds.here(settings_for(tmp_path))
+    models = models_in(tmp_path, "AB")
+    rows = [result.row for number in (1, 2) for result in execute(models, number)]
+    assert [(row.reference_before, row.reference_after) for row in rows] == [(1, 2), (2, 3), (3, 4), (4, 5)]
+
+
 def test_the_baseline_is_neither_luck_nor_half_a_day_of_slowness() -> None:
     assert baseline([1.0] * 10 + [0.5]) == 1.0
     assert baseline([1.0] * 10 + [1.5] * 20) == 1.0
@@ -358,7 +367,7 @@ def test_a_second_run_in_the_same_folder_is_refused(tmp_path: Path) -> None:
     models = models_in(tmp_path, "A")
 
     def start_another(model: Model, number: int, before: int) -> dict[str, Any]:
-        with pytest.raises(UsageError, match="another podium run is at work"):
+        with pytest.raises(UsageError, match="another run is at work"):
             measure(tmp_path, models, quiet)
         return {}
 

@@ -13,6 +13,7 @@ import itertools
 import math
 import multiprocessing
 import os
+import pickle
 import platform
 import signal
 import sys
@@ -634,11 +635,19 @@ def _probe_all(client: Any, job: Job, submission: Submission) -> None:
         client.wait_for_workers(1, timeout=PROBE_SECONDS)
     except TimeoutError:
         raise UsageError(f"the Dask cluster has no worker after {PROBE_SECONDS} seconds") from None
+
+    def probe(task: bytes) -> dict[str, str] | str:
+        # Sent by value, as it is no module's: it answers also where this package is not.
+        try:
+            from podium.ranking import work
+        except ImportError as problem:
+            return f"cannot import podium: {problem}"
+        return work._probe(*pickle.loads(task))
+
+    task = pickle.dumps((job, submission))
     names = list(client.scheduler_info(n_workers=-1)["workers"])
     futures = {
-        name: client.submit(
-            _probe, job, submission, workers=[name], allow_other_workers=False, pure=False, retries=0
-        )
+        name: client.submit(probe, task, workers=[name], allow_other_workers=False, pure=False, retries=0)
         for name in names
     }
     problems = []
@@ -647,8 +656,8 @@ def _probe_all(client: Any, job: Job, submission: Submission) -> None:
             found = future.result(timeout=max(0.1, deadline - time.monotonic()))
             problem = found if isinstance(found, str) else _difference(versions(), found)
         except (TimeoutError, concurrent.futures.TimeoutError):
-            problem = f"no answer within {PROBE_SECONDS} seconds; can it import podium {podium.__version__}?"
-        except Exception as raised:  # what it cannot import, most of all
+            problem = f"no answer within {PROBE_SECONDS} seconds"
+        except Exception as raised:  # it was lost, most of all
             problem = _fault(raised)
         if problem:
             problems.append(f"  {name}: {problem}")
@@ -657,6 +666,10 @@ def _probe_all(client: Any, job: Job, submission: Submission) -> None:
             future.cancel()
         more = [f"  and {len(problems) - FAULTS_SHOWN:,} more"] * (len(problems) > FAULTS_SHOWN)
         raise UsageError("\n".join(["Dask workers that cannot work:", *problems[:FAULTS_SHOWN], *more]))
+    try:  # the scheduler unpacks what it hands out
+        client.submit(len, [job], pure=False).result(timeout=PROBE_SECONDS)
+    except Exception as raised:
+        raise UsageError(f"the Dask scheduler cannot work, can it import podium? {_fault(raised)}") from None
 
 
 def _probe(job: Job, submission: Submission) -> dict[str, str] | str:

@@ -1,6 +1,7 @@
 """`podium rank --dask`: a probe before any work, the same board as here, whatever happens to the workers."""
 
 import json
+import socket
 import subprocess
 import sys
 import time
@@ -18,7 +19,14 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parent.parent.parent
 # What a worker does before it starts: it has no podium, or another one, or does not see the files.
 PRELOADS = {
-    "no package": "import sys\nsys.modules['podium'] = None\n",
+    "no package": (
+        "import sys\n"
+        "class Without:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.partition('.')[0] == 'podium':\n"
+        "            raise ModuleNotFoundError(f'No module named {name!r}', name=name)\n"
+        "sys.meta_path.insert(0, Without())\n"
+    ),
     "another version": "import podium\npodium.__version__ = '1.0.0'\n",
     "no files": (
         "import pathlib\n"
@@ -48,11 +56,11 @@ def folder(tmp_path):
 class Cluster:
     """A scheduler and workers in processes of their own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, preload: str = "") -> None:
         self.folder, self.processes = folder, []
         self.file = folder / "scheduler.json"
         options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(self.file)]
-        self.start("distributed.cli.dask_scheduler", *options)
+        self.start("distributed.cli.dask_scheduler", *options, *self.preloaded(preload))
         wait_until(self.file.exists)
         self.address = json.loads(self.file.read_text())["address"]
 
@@ -61,12 +69,28 @@ class Cluster:
         self.processes.append(subprocess.Popen(command, cwd=self.folder, stderr=subprocess.DEVNULL))
         return self.processes[-1]
 
-    def worker(self, preload: str = "") -> subprocess.Popen:
+    def preloaded(self, preload: str) -> list[str]:
+        if not preload:
+            return []
+        path = self.folder / f"{preload.replace(' ', '_')}.py"
+        path.write_text(PRELOADS[preload])
+        return ["--preload", str(path)]
+
+    def worker(self, preload: str = "", port: int = 0) -> subprocess.Popen:
         options = ["--no-dashboard", "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1"]
-        if preload:
-            (self.folder / "preload.py").write_text(PRELOADS[preload])
-            options += ["--preload", str(self.folder / "preload.py")]
+        options += ["--worker-port", str(port), *self.preloaded(preload)]
         return self.start("distributed.cli.dask_worker", self.address, *options)
+
+    def wait_for_workers(self, number: int) -> None:
+        from distributed import Client
+
+        with Client(self.address, set_as_default=False) as client:
+            client.wait_for_workers(number, timeout=60)
+
+    def stop(self) -> None:
+        for process in self.processes:
+            process.kill()
+            process.wait()
 
     def rank(self, out: str, *more: str) -> subprocess.Popen:
         arguments = ["solution.csv", "teams", "--metric", "rows.py", "--out", out, *more]
@@ -90,9 +114,7 @@ def wait_until(condition, seconds: float = 60) -> None:
 def cluster(folder):
     cluster = Cluster(folder)
     yield cluster
-    for process in cluster.processes:
-        process.kill()
-        process.wait()
+    cluster.stop()
 
 
 def tables(folder: Path) -> dict[str, bytes]:
@@ -128,24 +150,40 @@ def test_one_worker_with_one_thread_does_the_work(cluster, folder):
 @pytest.mark.parametrize(
     ("preload", "message"),
     [
-        ("no package", "podium"),
+        ("no package", "cannot import podium: No module named 'podium'"),
         ("another version", "expected podium"),
         ("no files", "00.csv: No such file or directory"),
         ("hangs", "no answer within 30 seconds"),
     ],
 )
 def test_a_worker_that_cannot_work_is_said_before_any_work(cluster, folder, preload, message):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
     cluster.worker()
-    cluster.worker(preload)
-    time.sleep(3)  # until both are there
+    cluster.worker(preload, port)
+    cluster.wait_for_workers(2)
     there = cluster.rank("there", "--dask", cluster.address)
     out, err = there.communicate(timeout=120)
     assert (there.returncode, out) == (2, "")
     lines = err.splitlines()
     assert lines[0] == "error: Dask workers that cannot work:", err
-    assert lines[1].startswith("  tcp://127.0.0.1:")
+    assert lines[1].startswith(f"  tcp://127.0.0.1:{port}: ")
     assert message in lines[1]
     assert len(lines) == 2
+    assert not list((folder / "there").glob("*.csv"))
+
+
+def test_a_scheduler_without_the_package_is_said_before_any_work(folder):
+    cluster = Cluster(folder, "no package")
+    try:
+        cluster.worker()
+        cluster.wait_for_workers(1)
+        there = cluster.rank("there", "--dask", cluster.address)
+        out, err = there.communicate(timeout=120)
+    finally:
+        cluster.stop()
+    assert (there.returncode, out) == (2, "")
+    assert err.startswith("error: the Dask scheduler cannot work, can it import podium? ")
     assert not list((folder / "there").glob("*.csv"))
 
 

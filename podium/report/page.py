@@ -679,6 +679,7 @@ def _items(
         "is_sample": random is not None,
         "label_noun": str(explain.column(explanation, "label") or "label").replace("_", " "),
         "entries": entries,
+        "shown": shown,
         "total": len(points),
         "has_points": has_points,
         "has_strips": any(entry["sides"] for entry in entries),
@@ -714,12 +715,11 @@ _MERGED = {"last", "end", "words", "words_kept", "partner_type", "partner_first"
 
 def _shown_columns(explanation: Any) -> list[str]:
     """What decides first: it must be visible on a phone."""
-    hidden = _MERGED | {explain.column(explanation, "item")}
+    label, outcome, item = (explain.column(explanation, role) for role in (*ROLES, "item"))
     cause = ["cause"] if hasattr(explanation, "losses") else []
-    found = [str(name) for name in explanation.rows if name not in hidden] + cause
-    label = explain.column(explanation, "label")
-    first = [name for name in ("row_id", label, "points_lost", "cause") if name in found]
-    return first + [name for name in found if name not in first]
+    found = [str(name) for name in explanation.rows if name not in _MERGED | {item}] + cause
+    first = ["row_id", label, "points_lost", "cause" if cause else outcome]
+    return sorted(found, key=lambda name: first.index(name) if name in first else len(first))
 
 
 def _paired(rows: pd.DataFrame) -> pd.DataFrame:

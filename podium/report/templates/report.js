@@ -98,13 +98,16 @@
       update();
     }
   });
-  window.addEventListener("hashchange", () => {
+  function open() {
     const item = document.getElementById(location.hash.slice(1));
     if (item && item.matches("details")) {
       item.hidden = false;
       item.open = true;
+      item.firstElementChild.focus();
     }
-  });
+  }
+  window.addEventListener("hashchange", open);
+  open();
 
   form.addEventListener("input", update);
   form.addEventListener("change", update);

@@ -814,13 +814,9 @@ def _characters(record: dict[str, Any]) -> str:
 
 
 def _partner(record: dict[str, Any]) -> str:
-    """The partner's row and, where known, what and where it is."""
-    partner = record["partner"]
-    if partner is None or partner != partner:
-        return NOTHING
-    if record.get("partner_type") is None:
-        return str(partner)
-    return f"{partner}: {record['partner_type']} {_range(record['partner_first'], record['partner_last'])}"
+    """The partner's row and, where known, what it is."""
+    parts = [record["partner"], record.get("partner_type")]
+    return ": ".join(str(part) for part in parts if part is not None and part == part) or NOTHING
 
 
 def _range(first: int, last: int) -> str:

@@ -203,7 +203,7 @@ def _outcome(measured: Measured, log: str, settings: Settings) -> str:
         return measured["problem"] or DONE
     number = -code if code < 0 else code - 128
     by = f" ({signal.Signals(number).name})" if number in {*signal.Signals} else ""
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    lines = [line.strip() for line in log.splitlines() if line.strip(" ^~")]  # what Python underlines with
     said = " | ".join(lines[-LAST_LINES:])[-LONGEST_REASON:]
     return f"exit code {code}{by}: {said}" if said else f"exit code {code}{by}"
 

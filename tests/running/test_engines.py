@@ -81,6 +81,10 @@ print(json.dumps([data, model, os.listdir(), sorted(os.environ), len(os.sched_ge
         ("import sys\nprint('one')\nprint('two')\nsys.exit(3)", "exit code 3: one | two"),
         ("raise SystemExit(3)", "exit code 3"),
         (
+            "import os\n\nos.listdir('none')",
+            r"exit code 1: .*line 3, in <module> \| os.listdir\('none'\) \| File",
+        ),
+        (
             SUBMIT + "open('submission.parquet', 'w')",
             "submission.csv and submission.parquet are there, expected one",
         ),

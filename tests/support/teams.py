@@ -1,6 +1,6 @@
-"""Made-up teams with submissions to the sample solution: the example of `podium rank` and of the notebooks.
+"""Made-up teams with submissions to the sample solution: the example of `podium rank` and of the boosts.
 
-    python -m tests.teams          writes the submissions and runtimes in notebooks/example/
+    python -m tests.support.teams          writes the submissions and runtimes in notebooks/example/
 
 Most teams are one compressed file.  One is a folder of two, one has no runtime, and one submits a file that is
 rejected.  What they predict is the sample submission, some segments left out and the probabilities moved: like

@@ -5,4 +5,4 @@ from pathlib import Path
 
 essays = Path(os.environ["PODIUM_DATA"], "test")
 print("reading the essays")
-texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(essays.iterdir())}
+texts = [Path(essays, name).read_text(encoding="utf-8") for name in sorted(os.listdir(essays))]

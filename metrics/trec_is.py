@@ -277,21 +277,21 @@ def prepare(
         raise HostVisibleError("the solution: expected at least one row, found none")
     tweet, tweet_ids = _sorted(*read_tweet_ids(table))
     event, event_ids = _sorted(*table.texts("event_id"))
-    rows = Truths(event, read_priorities(table), read_categories(table))
-    before = rows.take(np.unique(tweet, return_index=True)[1][tweet])
-    differs = (rows.priority != before.priority) | (rows.types != before.types)
+    priority, types = read_priorities(table), read_categories(table)
+    rows = pd.DataFrame({"event": event, "priority": priority, "types": types})
+    differs = (rows != rows.groupby(tweet).transform("first"))[["priority", "types"]].any(axis=1).to_numpy()
     expected = "the same priority and categories in every row of a tweet"
     table.check(row_id_column_name, differs, lambda row: "labelled otherwise in an earlier row", expected)
-    by_event = np.lexsort((event, tweet))
-    truths = rows.take(by_event[np.unique(tweet[by_event], return_index=True)[1]])
-    events, event = np.unique(truths.event, return_inverse=True)
+    truths = rows.groupby(tweet).min()  # its rows differ by event at most
+    truths["important"] = truths["priority"] >= PRIORITIES["High"]
+    events, truths["event"] = np.unique(truths["event"], return_inverse=True)
     prepared = Prepared(
         items=[event_ids[number] for number in events.tolist()],
-        item_of_row=event[tweet],
+        item_of_row=truths["event"].to_numpy()[tweet],
         labels=[("(all)", "(all)")],
         groups=np.zeros((1, len(events)), dtype=np.int64),
         tweet_ids=tweet_ids,
-        truths=truths._replace(event=event),
+        truths=truths,
         row_id_column_name=row_id_column_name,
         measure=measure,
         actionable_weight=float(actionable_weight),
@@ -299,92 +299,12 @@ def prepare(
         alert_threshold=float(alert_threshold),
         normalize_priority=bool(normalize_priority),
     )
-    fn, high = set_members(truths.types).sum(axis=0), truths.important.sum()
+    fn, high = set_members(truths["types"]).sum(axis=0), truths["important"].sum()
     of_an_empty_run = [high, 0, len(tweet_ids) - high, 0, *0 * fn, *0 * fn, *fn, *0 * fn]
     if np.isnan(prepared.measures([of_an_empty_run])[0]):
         expected = "tweets labelled High or Critical, Low or Medium, with (actionable) types, as it needs them"
         raise HostVisibleError(f"{measure}: expected {expected}. The solution leaves it undefined")
     return prepared
-
-
-class Truths(NamedTuple):
-    """What the assessors said, as columns of equal length n.
-
-    Attributes
-    ----------
-    event : (n,) int, number of the tweet's event
-    priority : (n,) float, the number of its label, see `PRIORITIES`
-    types : (n,) int, sets of types
-    """
-
-    event: Ints
-    priority: Floats
-    types: Ints
-
-    def take(self, index: Ints | Bools) -> "Truths":
-        """The truths at `index`, which selects as it does in numpy."""
-        return Truths._make(column[index] for column in self)
-
-    @property
-    def important(self) -> Bools:
-        """Whether the tweet is labelled High or Critical, (n,)."""
-        return self.priority >= PRIORITIES["High"]
-
-
-class Run(NamedTuple):
-    """A submission, checked: its m rows as columns.
-
-    Attributes
-    ----------
-    tweet : (m,) int, index into `Prepared.tweet_ids`; -1 for a tweet without a label
-    event : (m,) int, number of the event's name among those of the run, sorted; -1 where it names none
-    named : (m,) int, the solution's event of this name, index into `Prepared.items`; -1 for none
-    rank : (m,) float
-    score : (m,) float, normalised if that was asked for
-    types : (m,) int, sets of types
-    """
-
-    tweet: Ints
-    event: Ints
-    named: Ints
-    rank: Floats
-    score: Floats
-    types: Ints
-
-
-class Visits(NamedTuple):
-    """Every labelled tweet in the order of its visit, as columns of equal length n.
-
-    Events follow each other; in each, the tweets of the run by rank, then those missing from the run.
-
-    Attributes
-    ----------
-    tweet : (n,) int, index into `Prepared.tweet_ids`
-    truths : Truths, (n,)
-    row : (n,) int, the tweet's row in the run; -1 if missing
-    score : (n,) float, the run's; 0.25 if missing
-    types : (n,) int, the run's sets of types
-    alert : (n,) bool
-    delta : (n,) int, δ when the tweet is visited
-    act_c_score, n_act_c_score : (n,) float
-    worth : (n,) float
-    """
-
-    tweet: Ints
-    truths: Truths
-    row: Ints
-    score: Floats
-    types: Ints
-    alert: Bools
-    delta: Ints
-    act_c_score: Floats
-    n_act_c_score: Floats
-    worth: Floats
-
-    @property
-    def squared_error(self) -> Floats:
-        """(label - clip(score, 0.25, 1))², (n,)."""
-        return np.square(self.truths.priority - np.clip(self.score, PRIORITIES["Low"], PRIORITIES["Critical"]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -397,7 +317,9 @@ class Prepared:
     item_of_row : (rows,) int, the event of the tweet of each row of the solution
     labels, groups : all events are one group
     tweet_ids : list of str, sorted
-    truths : Truths, one per tweet, in the order of `tweet_ids`
+    truths : DataFrame, one row per tweet, in the order of `tweet_ids`
+        What the assessors said: event (index into `items`), priority (the number of its label, see
+        `PRIORITIES`), types (a set, as an integer), important (labelled High or Critical).
     """
 
     items: list[str]
@@ -405,7 +327,7 @@ class Prepared:
     labels: list[tuple[str, str]]
     groups: Ints
     tweet_ids: list[str]
-    truths: Truths
+    truths: pd.DataFrame
     row_id_column_name: str
     measure: str
     actionable_weight: float
@@ -418,8 +340,15 @@ class Prepared:
         """The measure that was asked for as the score, then all of `MEASURES`."""
         return ["score", *MEASURES]
 
-    def read(self, submission: pd.DataFrame) -> Run:
-        """The submission, checked, in the order of its rows.
+    def read(self, submission: pd.DataFrame) -> pd.DataFrame:
+        """The run: the submission, checked, in the order of its m rows.
+
+        Returns
+        -------
+        DataFrame
+            rank; score (normalised if that was asked for); types; tweet (index into `tweet_ids`; -1 for a
+            tweet without a label); event (number of the event's name among those of the run, sorted; -1 where
+            it names none); named (the solution's event of this name, index into `items`; -1 for none).
 
         Raises
         ------
@@ -436,37 +365,46 @@ class Prepared:
         again = pd.Series(codes * (len(event_ids) + 1) + event).duplicated().to_numpy()
         expected = f"each tweet once{' in the list of an event' if event_ids else ''}"
         table.check(self.row_id_column_name, again, lambda row: "already there", expected)
-        rank, priority = read_ranks(table), read_scores(table, self.normalize_priority)
-        types = read_categories(table)
+        run = pd.DataFrame({"rank": read_ranks(table), "score": read_scores(table, self.normalize_priority)})
+        run["types"] = read_categories(table)
         tweet = _positions(tweet_ids, self.tweet_ids)[codes]
-        if len(tweet) and (tweet < 0).all():
-            raise ParticipantVisibleError(
-                f"{_short(self.row_id_column_name)}: expected ids of the test set's tweets. "
-                "None of the submission's is in the test set"
-            )
-        named = np.append(_positions(event_ids, self.items), -1)[event]
-        return Run(tweet, event, named, rank, priority, types)
-
-    def visit(self, run: Run) -> Visits:
-        """Visit every labelled tweet, event by event, by rank [4.1] (1) … (5)."""
-        row = rows_that_count(run, self.truths)
-        rank = np.append(run.rank, np.inf)[row]
-        # The truths are in the order of the ids, and the sort is stable: so ids break ties.
-        order = np.lexsort((rank, self.truths.event))
-        truths, row = self.truths.take(order), row[order]
-        priority = np.append(run.score, PRIORITIES["Low"])[row]
-        types = np.append(run.types, 0)[row]
-        alert = (row >= 0) & (priority >= self.alert_threshold)
-        delta = false_alerts_before(truths.event, truths.important, alert)
-        weight = gamma(truths.types, self.actionable_weight)
-        act, n_act = act_c_score(types, truths.types, weight), n_act_c_score(types, truths.types, weight)
-        worth = np.where(
-            truths.important,
-            high_priority_worth(alert, act + n_act, self.alert_gain),
-            low_priority_worth(alert, act + n_act, delta),
+        nowhere, expected = np.full(len(tweet), (tweet < 0).all()), "at least one tweet of the test set"
+        table.check(self.row_id_column_name, nowhere, lambda row: "not in the test set", expected)
+        return run.assign(
+            tweet=tweet, event=event, named=np.append(_positions(event_ids, self.items), -1)[event]
         )
-        worth = np.where(row >= 0, worth, 0.0)
-        return Visits(order, truths, row, priority, types, alert, delta, act, n_act, worth)
+
+    def visit(self, run: pd.DataFrame) -> pd.DataFrame:
+        """Visit every labelled tweet, event by event, by rank [4.1] (1) … (5).
+
+        Parameters
+        ----------
+        run : DataFrame
+            As `read` returns it.
+
+        Returns
+        -------
+        DataFrame, one row per labelled tweet, in each event first those of the run, then those missing from it
+            Its index is into `tweet_ids`.  The columns of `truths`, and: row (of the run; -1 if missing), score
+            (0.25 if missing), run_types, alert, delta (δ when the tweet is visited), act_c_score,
+            n_act_c_score, worth, squared_error ((label - clip(score, 0.25, 1))²).
+        """
+        row = rows_that_count(run, self.truths)
+        # The truths are in the order of the ids, and the sort is stable: so ids break ties.
+        order = np.lexsort((np.append(run["rank"], np.inf)[row], self.truths["event"]))
+        visits, row = self.truths.iloc[order], row[order]
+        event, label, types, important = (visits[name].to_numpy() for name in visits)
+        score, said = np.append(run["score"], PRIORITIES["Low"])[row], np.append(run["types"], 0)[row]
+        alert = (row >= 0) & (score >= self.alert_threshold)
+        delta = false_alerts_before(event, important, alert)
+        weight = gamma(types, self.actionable_weight)
+        act, n_act = act_c_score(said, types, weight), n_act_c_score(said, types, weight)
+        high = high_priority_worth(alert, act + n_act, self.alert_gain)
+        worth = np.where(important, high, low_priority_worth(alert, act + n_act, delta))
+        error = label - score.clip(PRIORITIES["Low"], PRIORITIES["Critical"])
+        visits = visits.assign(row=row, score=score, run_types=said, alert=alert, delta=delta)
+        visits = visits.assign(act_c_score=act, n_act_c_score=n_act, worth=np.where(row >= 0, worth, 0.0))
+        return visits.assign(squared_error=np.square(error))
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
         """One array of numbers per event, (n, 104), whose sums decide every measure.
@@ -491,8 +429,7 @@ def read_tweet_ids(table: "_Table") -> tuple[Ints, list[str]]:
     codes, texts = table.texts(table.row_id)
     column = table.frame[table.row_id]
     if pd.api.types.infer_dtype(column) not in ("string", "integer"):
-        values = column.to_numpy(dtype=object)
-        rounded = [isinstance(value, float) and abs(value) >= FLOAT_DIGITS_END for value in values]
+        rounded = [isinstance(cell, float) and abs(cell) >= FLOAT_DIGITS_END for cell in column.astype(object)]
         found = "a floating-point number, which rounds it"
         table.check(table.row_id, np.array(rounded), lambda row: found, "ids as text or whole numbers")
     return codes, texts
@@ -729,21 +666,19 @@ def _positions(texts: list[str], among: list[str]) -> Ints:
 # ---- Visits [4.1] ----------------------------------------------------------------------------------------
 
 
-def rows_that_count(run: Run, truths: Truths) -> Ints:
+def rows_that_count(run: pd.DataFrame, truths: pd.DataFrame) -> Ints:
     """The row of the run for each of the solution's tweets, (n,), -1 where there is none.
 
     What counts for the tweets of an event depends on the labels of no other event.
     """
-    rows = np.flatnonzero(run.tweet >= 0)
-    if np.bincount(run.tweet[rows]).max(initial=0) > 1:  # tweets in the lists of several events: the best last
-        event, of_tweet = run.event[rows], truths.event[run.tweet[rows]]
-        pairs = event * len(truths.event) + of_tweet
-        _, pair, tweets = np.unique(pairs, return_inverse=True, return_counts=True)
-        shared = np.where(event >= 0, tweets[pair], 0)
-        shared[run.named[rows] == of_tweet] = len(rows) + 1
-        rows = rows[np.lexsort((-event, -run.rank[rows], shared))]
-    row = np.full(len(truths.event), -1)
-    row[run.tweet[rows]] = rows
+    rows = run[run["tweet"] >= 0]
+    if rows["tweet"].duplicated().any():  # tweets in the lists of several events: the best last
+        of_tweet = truths["event"].to_numpy()[rows["tweet"]]
+        shared = rows.groupby(["event", of_tweet])["tweet"].transform("size").where(rows["event"] >= 0, 0)
+        shared[rows["named"] == of_tweet] = len(rows) + 1
+        rows = rows.iloc[np.lexsort((-rows["event"], -rows["rank"], shared))]
+    row = np.full(len(truths), -1)
+    row[rows["tweet"]] = rows.index
     return row
 
 
@@ -835,9 +770,7 @@ def gamma(true_types: Ints, actionable_weight: float = 0.75) -> Floats:
 
 def jaccard(a: Ints, b: Ints) -> Floats:
     """|A ∩ B| / |A ∪ B| of sets of types, 0 if both are empty, (n,)."""
-    common, either = np.bitwise_count(a & b), np.bitwise_count(a | b)
-    share: Floats = np.divide(common, either, out=np.zeros(len(a)), where=either > 0)
-    return share
+    return np.nan_to_num(_ratio(np.bitwise_count(a & b), np.bitwise_count(a | b)))
 
 
 def low_priority_worth(alert: Bools, category_score: Floats, delta: Ints) -> Floats:
@@ -855,17 +788,17 @@ def low_priority_worth(alert: Bools, category_score: Floats, delta: Ints) -> Flo
 # ---- Sums of events [4.5, 5] -----------------------------------------------------------------------------
 
 
-def count_events(visits: Visits, events: int) -> Floats:
+def count_events(visits: pd.DataFrame, events: int) -> Floats:
     """The statistics, (events, 104), of all visits."""
-    true, said = set_members(visits.truths.types), set_members(visits.types)
-    high = visits.truths.important[:, np.newaxis]
-    one, worth, squared_error = np.ones(len(visits.row)), visits.worth, visits.squared_error
+    true, said = set_members(visits["types"]), set_members(visits["run_types"])
+    high, event = visits["important"].to_numpy()[:, np.newaxis], visits["event"].to_numpy()
+    one, worth, squared_error = np.ones(len(visits)), visits["worth"], visits["squared_error"]
 
-    def total(which: Bools, values: Floats) -> Floats:
+    def total(which: Bools, values: npt.ArrayLike) -> Floats:
         # bincount adds one after the other, in the order of the visits: the sums are reproducible.
         row, kind = np.nonzero(which)
-        cell, cells = visits.truths.event[row] * which.shape[1] + kind, events * which.shape[1]
-        sums: Floats = np.bincount(cell, values[row], minlength=cells).astype(np.float64)
+        cell, cells = event[row] * which.shape[1] + kind, events * which.shape[1]
+        sums: Floats = np.bincount(cell, np.asarray(values)[row], minlength=cells).astype(np.float64)
         return sums.reshape(events, -1)
 
     of_groups = [total(which, values) for which in (high, ~high) for values in (one, worth)]
@@ -873,13 +806,13 @@ def count_events(visits: Visits, events: int) -> Floats:
     return np.concatenate([*of_groups, *of_types, total(true, squared_error)], axis=1)
 
 
-def set_members(types: Ints) -> Bools:
+def set_members(types: npt.ArrayLike) -> Bools:
     """Which types are in each set, (n, types).
 
     >>> set_members(np.array([0b101]))[0, :4].tolist()
     [True, False, True, False]
     """
-    of_bytes = types.astype("<u4").view(np.uint8).reshape(-1, 4)
+    of_bytes = np.asarray(types, dtype="<u4").view(np.uint8).reshape(-1, 4)
     return np.unpackbits(of_bytes, axis=1, count=len(INFORMATION_TYPES), bitorder="little").view(np.bool_)
 
 
@@ -897,8 +830,7 @@ def f1_of_each(tp: Floats, fp: Floats, fn: Floats) -> Floats:
     >>> f1_of_each(np.array([1.0, 0]), np.array([1.0, 0]), np.array([0.0, 0])).round(3).tolist()
     [0.667, 0.0]
     """
-    f1 = _ratio(2 * tp, 2 * tp + fp + fn)
-    return np.where(np.isnan(f1), 0.0, f1)
+    return np.nan_to_num(_ratio(2 * tp, 2 * tp + fp + fn))
 
 
 def accuracy_of_each(fp: Floats, fn: Floats, tweets: Floats) -> Floats:

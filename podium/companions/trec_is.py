@@ -53,6 +53,10 @@ TABLE_1 = {
 
 # What becomes of a tweet, and the equation that gives its worth.
 CASES = {"true alert": "(1)", "missed alert": "(1)", "false alert": "(5)", "no alert": "(5)", "missing": None}
+ROWS = (
+    "tweet_id event_id rank score priority true_types run_types case equation delta actionable_score "
+    "other_score worth contribution accumulated_worth squared_error"
+)
 IGNORED = "ignored"
 
 EVENTS_SHOWN = 20
@@ -328,9 +332,9 @@ def _warn(message: str) -> None:
     warnings.warn(message, OfficialFileWarning, stacklevel=3)
 
 
-def _type_texts(metric: Metric, types: Ints) -> npt.NDArray[np.object_]:
+def _type_texts(metric: Metric, types: npt.ArrayLike) -> npt.NDArray[np.object_]:
     """Sets of types as their full names, separated by spaces, (n,)."""
-    codes, distinct = pd.factorize(types)
+    codes, distinct = pd.factorize(np.asarray(types))
     names = np.array(metric.INFORMATION_TYPES)
     texts = [" ".join(names[members]) for members in metric.set_members(np.asarray(distinct))]
     named: npt.NDArray[np.object_] = np.array(texts, dtype=object)[codes]
@@ -373,22 +377,22 @@ def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.Da
         # A measure that every solution defines.
         prepared = metric.prepare(solution, row_id, measure="info_type_f1_all")
         run = prepared.read(submission)
-    number = {tweet: position for position, tweet in enumerate(prepared.tweet_ids)}
-    row = metric.rows_that_count(run, prepared.truths)[
-        [number[metric._as_text(tweet)] for tweet in solution[row_id]]
-    ]
+    rows_by_tweet = pd.Series(metric.rows_that_count(run, prepared.truths), index=prepared.tweet_ids)
+    row = rows_by_tweet[solution[row_id].map(metric._as_text)].to_numpy()
     if (row < 0).any():
         _warn(
             f"{counted(int((row < 0).sum()), 'labelled tweet')} not in the run: rows of priority 0.25 without "
             "types; those labelled High or Critical count as missed alerts"
         )
-    last = run.rank.max(initial=0.0) + 1
+    last = run["rank"].max() + 1 if len(run) else 1
+    missing = pd.DataFrame({"rank": [last], "score": [metric.PRIORITIES["Low"]], "types": [0]})
+    rows = pd.concat([run, missing]).iloc[row]  # row -1 is the last
     return pd.DataFrame(
         {
             row_id: solution[row_id].to_numpy(),
-            "rank": np.append(run.rank, last)[row].astype(np.int64),
-            "priority": np.append(run.score, metric.PRIORITIES["Low"])[row],
-            "categories": np.append(_type_texts(metric, run.types), "")[row],
+            "rank": rows["rank"].to_numpy(dtype=np.int64),
+            "priority": rows["score"].to_numpy(),
+            "categories": _type_texts(metric, rows["types"]),
         }
     ).replace({"categories": {"": " "}})
 
@@ -451,14 +455,26 @@ class Explanation:
         self.totals: Floats = statistics.sum(axis=0)
 
     @functools.cached_property
-    def run(self) -> Any:
+    def run(self) -> pd.DataFrame:
         """The submission, checked."""
-        return self.prepared.read(self.submission)
+        run: pd.DataFrame = self.prepared.read(self.submission)
+        return run
 
     @functools.cached_property
-    def visits(self) -> Any:
-        """Every labelled tweet as it was visited."""
-        return self.prepared.visit(self.run)
+    def visits(self) -> pd.DataFrame:
+        """Every labelled tweet as it was visited, with the columns rank, case, and:
+
+        contribution : what it adds to accumulated_alert_worth (6)
+        accumulated_worth : sum of the contributions in its event so far
+        """
+        visits: pd.DataFrame = self.prepared.visit(self.run)
+        case = np.where(visits["row"] < 0, len(CASES) - 1, 2 * ~visits["important"] + ~visits["alert"])
+        contribution = visits["worth"] / np.where(visits["important"], 2 * self.totals[0], 2 * self.totals[2])
+        visits["rank"] = np.append(self.run["rank"], np.nan)[visits["row"]]
+        visits["case"] = pd.Categorical.from_codes(case, pd.Index([*CASES]))
+        visits["contribution"] = contribution
+        visits["accumulated_worth"] = contribution.groupby(visits["event"]).cumsum()
+        return visits
 
     @functools.cached_property
     def types(self) -> pd.DataFrame:
@@ -470,7 +486,7 @@ class Explanation:
         """
         metric = self.metric
         tp, fp, fn, squared_error = self.totals[4:].reshape(4, -1)
-        number = len(self.visits.row)
+        number = len(self.visits)
         mse = metric.mse_of_each(squared_error, tp, fn)
         counts = {"tweets": tp + fn, "tp": tp, "fp": fp, "fn": fn, "tn": number - tp - fp - fn}
         return pd.DataFrame(
@@ -496,23 +512,19 @@ class Explanation:
         contribution (to accumulated_alert_worth, of which the events' contributions are the sum); then all
         measures of the event alone (NaN where undefined).
         """
-        event, number = self.visits.truths.event, len(self.prepared.items)
-        cases = np.bincount(event * len(CASES) + self._case, minlength=number * len(CASES))
-        true_alerts, missed_alerts, false_alerts, no_alerts, missing = cases.reshape(number, -1).T
-        first = np.searchsorted(event, np.arange(number))
+        event, number = self.visits["event"].to_numpy(), len(self.prepared.items)
+        cell = event * len(CASES) + self.visits["case"].cat.codes
+        cases = dict(zip(CASES, np.bincount(cell, minlength=number * len(CASES)).reshape(number, -1).T))
         return pd.DataFrame(
             {
                 "event_id": self.prepared.items,
                 "tweets": np.bincount(event),
                 "high": self.statistics[:, 0].astype(np.int64),
                 "low": self.statistics[:, 2].astype(np.int64),
-                "missing": missing,
-                "true_alerts": true_alerts,
-                "missed_alerts": missed_alerts,
-                "false_alerts": false_alerts,
-                "no_alerts": no_alerts,
-                "highest_delta": np.maximum.reduceat(np.where(self._ranked, self.visits.delta, 0), first),
-                "contribution": np.bincount(event, self._contribution),
+                "missing": cases["missing"],
+                **{f"{case.replace(' ', '_')}s": cases[case] for case in CASES if case != "missing"},
+                "highest_delta": self.visits["delta"].where(self.visits["row"] >= 0, 0).groupby(event).max(),
+                "contribution": np.bincount(event, self.visits["contribution"]),
                 **self.metric.all_measures(self.statistics),
             }
         )
@@ -540,38 +552,26 @@ class Explanation:
         """
         metric, prepared, visits, run = self.metric, self.prepared, self.visits, self.run
         names = {number: name for name, number in metric.PRIORITIES.items()}
-        labelled = pd.DataFrame(
-            {
-                "tweet_id": np.array(prepared.tweet_ids, dtype=object)[visits.tweet],
-                "event_id": np.array(prepared.items, dtype=object)[visits.truths.event],
-                "rank": np.append(run.rank, np.nan)[visits.row],
-                "score": np.append(run.score, np.nan)[visits.row],
-                "priority": [names[number] for number in visits.truths.priority.tolist()],
-                "true_types": _type_texts(metric, visits.truths.types),
-                "run_types": _type_texts(metric, visits.types),
-                "case": np.array([*CASES], dtype=object)[self._case],
-                "equation": np.array([*CASES.values()], dtype=object)[self._case],
-                "delta": np.where(self._ranked, visits.delta, np.nan),
-                "actionable_score": np.where(self._ranked, visits.act_c_score, np.nan),
-                "other_score": np.where(self._ranked, visits.n_act_c_score, np.nan),
-                "worth": visits.worth,
-                "contribution": self._contribution,
-                "accumulated_worth": self._accumulated,
-                "squared_error": visits.squared_error,
-            }
+        labelled = visits.assign(
+            tweet_id=np.array(prepared.tweet_ids, dtype=object)[visits.index],
+            event_id=np.array(prepared.items, dtype=object)[visits["event"]],
+            score=np.append(run["score"], np.nan)[visits["row"]],
+            priority=visits["priority"].map(names),
+            true_types=_type_texts(metric, visits["types"]),
+            run_types=_type_texts(metric, visits["run_types"]),
+            case=visits["case"].astype(object),
+            equation=np.array([*CASES.values()], dtype=object)[visits["case"].cat.codes],
         )
-        others = np.setdiff1d(np.arange(len(run.tweet)), visits.row)
-        ignored = pd.DataFrame(
-            {
-                "tweet_id": self._texts_of_run(prepared.row_id_column_name)[others],
-                "event_id": self._texts_of_run("event_id")[others],
-                "rank": run.rank[others],
-                "score": run.score[others],
-                "run_types": _type_texts(metric, run.types[others]),
-                "case": IGNORED,
-            }
+        of_ranked = {"delta": "delta", "act_c_score": "actionable_score", "n_act_c_score": "other_score"}
+        labelled[[*of_ranked.values()]] = visits[[*of_ranked]].where(visits["row"] >= 0)
+        others = np.setdiff1d(run.index, visits["row"])
+        ignored = run.loc[others, ["rank", "score"]].assign(
+            tweet_id=self._texts_of_run(prepared.row_id_column_name)[others],
+            event_id=self._texts_of_run("event_id")[others],
+            run_types=_type_texts(metric, run["types"][others]),
+            case=IGNORED,
         )
-        return pd.concat([labelled, ignored.astype({"case": object})], ignore_index=True)[[*labelled]]
+        return pd.concat([labelled, ignored.astype({"case": object})], ignore_index=True)[ROWS.split()]
 
     @property
     def roles(self) -> dict[str, str]:
@@ -589,14 +589,11 @@ class Explanation:
             [(name, values[name], TABLE_1.get(name)) for name in self.metric.MEASURES],
             columns=["measure", "value", "column of Table 1"],
         )
-        cases = pd.DataFrame(
-            {
-                "case": [*CASES],
-                "equation": [*CASES.values()],
-                "tweets": np.bincount(self._case, minlength=len(CASES)),
-                "worth": np.bincount(self._case, self.visits.worth, minlength=len(CASES)),
-                "contribution": np.bincount(self._case, self._contribution, minlength=len(CASES)),
-            }
+        sums = self.visits.groupby("case", observed=False)[["worth", "contribution"]].sum()
+        cases = pd.DataFrame({"case": [*CASES], "equation": [*CASES.values()]}).assign(
+            tweets=np.bincount(self.visits["case"].cat.codes, minlength=len(CASES)),
+            worth=sums["worth"].to_numpy(),
+            contribution=sums["contribution"].to_numpy(),
         )
         shown = self.events.sort_values("contribution", kind="stable").head(EVENTS_SHOWN)
         columns = (
@@ -617,17 +614,17 @@ class Explanation:
     def notices(self) -> list[str]:
         """Rows of the run that are ignored, tweets that it lacks, and whatever else may surprise."""
         visits, run, prepared = self.visits, self.run, self.prepared
-        used = visits.row[self._ranked]
-        meant = self._meant[used]
-        elsewhere = int(((meant >= 0) & (meant != visits.truths.event[self._ranked])).sum())
+        used = visits[visits["row"] >= 0]
+        meant = self._meant[used["row"]].to_numpy()
+        elsewhere = int(((meant >= 0) & (meant != used["event"])).sum())
         notices = []
-        if len(used) < len(run.tweet):
+        if len(used) < len(run):
             notices.append(
-                f"{counted(len(run.tweet) - len(used), 'row')} of the run ignored: without a label, or in the "
+                f"{counted(len(run) - len(used), 'row')} of the run ignored: without a label, or in the "
                 "list of another event than the one that counts"
             )
-        if len(used) < len(visits.row):
-            missing = counted(len(visits.row) - len(used), "labelled tweet")
+        if len(used) < len(visits):
+            missing = counted(len(visits) - len(used), "labelled tweet")
             notices.append(f"{missing} not in the run: no types, priority 0.25, worth 0")
         inferred = self._inferred_names()
         if inferred:
@@ -639,31 +636,27 @@ class Explanation:
             notices.append(
                 f"{counted(elsewhere, 'tweet')} in the list of another event than the solution's, which counts"
             )
-        if prepared.normalize_priority and len(run.score) and not run.score.any():
+        if prepared.normalize_priority and len(run) and not run["score"].any():
             notices.append("all scores of the run are equal and became 0")
         if len(prepared.items) > EVENTS_SHOWN:
             notices.append(f"the tables show {EVENTS_SHOWN} of {len(prepared.items):,} events")
         return notices
 
     @functools.cached_property
-    def _meant(self) -> Ints:
+    def _meant(self) -> pd.Series:
         """The event in whose list each row of the run is, (m,), -1 for none.
 
         A name that the solution lacks means the event with which its list shares most tweets.
         """
         run = self.run
-        rows = np.flatnonzero((run.named < 0) & (run.event >= 0) & (run.tweet >= 0))
-        pairs = pd.DataFrame({"name": run.event[rows], "event": self.prepared.truths.event[run.tweet[rows]]})
-        shared = pairs.value_counts().reset_index()
-        shared = shared.sort_values(["count", "event"], ascending=[False, True]).drop_duplicates("name")
-        most = np.full(int(run.event.max(initial=-1)) + 2, -1)
-        most[shared["name"]] = shared["event"]
-        meant: Ints = np.where(run.named >= 0, run.named, most[run.event])
-        return meant
+        rows = run[(run["named"] < 0) & (run["event"] >= 0) & (run["tweet"] >= 0)]
+        events = self.prepared.truths["event"][rows["tweet"]].set_axis(rows.index)
+        most = events.groupby(rows["event"]).agg(lambda of_name: of_name.mode()[0])
+        return run["named"].where(run["named"] >= 0, run["event"].map(most).fillna(-1)).astype(np.int64)
 
     def _inferred_names(self) -> list[str]:
         """What the run's event names mean that the solution lacks, "name is event"."""
-        rows = (self.run.named < 0) & (self._meant >= 0)
+        rows = (self.run["named"] < 0) & (self._meant >= 0)
         pairs = set(zip(self._texts_of_run("event_id")[rows].tolist(), self._meant[rows].tolist()))
         short, items = self.metric._short, self.prepared.items
         return [f"{short(name)} is {short(items[event])}" for name, event in sorted(pairs)]
@@ -676,41 +669,13 @@ class Explanation:
         values: npt.NDArray[np.object_] = np.array([*texts, None], dtype=object)[codes]
         return values
 
-    @property
-    def _ranked(self) -> npt.NDArray[np.bool_]:
-        """Whether each visited tweet is in the run, (n,)."""
-        ranked: npt.NDArray[np.bool_] = self.visits.row >= 0
-        return ranked
-
-    @functools.cached_property
-    def _case(self) -> Ints:
-        """Index into `CASES` of every visit, (n,)."""
-        visits = self.visits
-        case: Ints = np.where(self._ranked, 2 * ~visits.truths.important + ~visits.alert, len(CASES) - 1)
-        return case
-
-    @functools.cached_property
-    def _contribution(self) -> Floats:
-        """What every visit adds to accumulated_alert_worth (6), (n,)."""
-        tweets: Floats = np.where(self.visits.truths.important, self.totals[0], self.totals[2])
-        contribution: Floats = self.visits.worth / (2 * tweets)
-        return contribution
-
-    @functools.cached_property
-    def _accumulated(self) -> Floats:
-        """Sum of the contributions in the event up to every visit, (n,)."""
-        sums = pd.Series(self._contribution).groupby(self.visits.truths.event).cumsum()
-        return np.asarray(sums, dtype=np.float64)
-
     def _traces(self, events: list[int]) -> pd.DataFrame:
         """δ and the accumulated worth along the rankings of some events."""
-        visits = self.visits
+        ranked = self.visits[self.visits["row"] >= 0]
         rows: list[dict[str, Any]] = []
         for event in events:
-            first, last = np.searchsorted(visits.truths.event, [event, event + 1])
-            ranked = slice(first, first + int(self._ranked[first:last].sum()))
-            delta, accumulated = visits.delta[ranked], self._accumulated[ranked]
-            rank = self.run.rank[visits.row[ranked]]
+            visits = ranked[ranked["event"] == event]
+            delta, accumulated = visits["delta"].to_numpy(), visits["accumulated_worth"].to_numpy()
             highest = int(delta.max(initial=0))
             rows.append(
                 {
@@ -718,7 +683,7 @@ class Explanation:
                     "ranked": len(delta),
                     "delta": delta_trace(delta),
                     "highest": highest,
-                    "at_rank": f"{rank[delta.argmax()]:.0f}" if highest else None,
+                    "at_rank": f"{visits['rank'].iloc[delta.argmax()]:.0f}" if highest else None,
                     "worth": worth_trace(accumulated),
                     "lowest": accumulated.min(initial=0.0),
                     "at_end": accumulated[-1] if len(accumulated) else 0.0,

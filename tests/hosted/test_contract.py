@@ -29,7 +29,7 @@ MORE = {"markup_consistency": {"scipy", "simplemma", "pymorphy3"}, "readable": {
 MOST_LINES = {
     "unified": 520,
     "scifact": 360,
-    "trec_is": 445,
+    "trec_is": 400,
     "markup_consistency": 800,
     "readable": 635,
     "boost": 215,

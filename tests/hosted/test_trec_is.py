@@ -65,17 +65,17 @@ def visited(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any)
     visits = prepared.visit(prepared.read(submission))
     names = np.array([["no alert", "false alert"], ["missed alert", "true alert"]])
     cases = np.where(
-        visits.row >= 0, names[visits.truths.important.astype(int), visits.alert.astype(int)], "missing"
+        visits["row"] >= 0, names[visits["important"].astype(int), visits["alert"].astype(int)], "missing"
     )
     return pd.DataFrame(
         {
-            "tweet_id": [prepared.tweet_ids[tweet] for tweet in visits.tweet],
-            "event_id": [prepared.items[event] for event in visits.truths.event],
+            "tweet_id": [prepared.tweet_ids[tweet] for tweet in visits.index],
+            "event_id": [prepared.items[event] for event in visits["event"]],
             "case": cases,
-            "row": visits.row,
-            "score": visits.score,
-            "delta": np.where(visits.row >= 0, visits.delta, np.nan),
-            "worth": visits.worth,
+            "row": visits["row"],
+            "score": visits["score"],
+            "delta": np.where(visits["row"] >= 0, visits["delta"], np.nan),
+            "worth": visits["worth"],
         }
     )
 
@@ -245,7 +245,7 @@ def test_a_missing_tweet_is_no_alert_however_low_the_threshold() -> None:
     solution = labelled(("High", OTHER), ("Low", OTHER))
     assert column("case", solution, answered((0.1, "")), alert_threshold=0.0) == ["true alert", "missing"]
     prepared = trec_is.prepare(solution, "tweet_id", alert_threshold=0.0)
-    assert prepared.visit(prepared.read(answered((0.1, "")))).alert.tolist() == [True, False]
+    assert prepared.visit(prepared.read(answered((0.1, ""))))["alert"].tolist() == [True, False]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -739,13 +739,13 @@ def test_resampling_is_scoring_the_drawn_events(
     # The tweets that count, each copy of an event under a new name, and a run that has every copy.
     copies, answers = [], []
     visits = prepared.visit(prepared.read(submission))
-    for tweet, truth, row in zip(visits.tweet, zip(*visits.truths), visits.row):
-        event, priority, types = truth
-        for copy in range(weights[0, event]):
-            tweet_id = f"{prepared.tweet_ids[tweet]}#{copy}"
-            copies.append((tweet_id, f"{prepared.items[event]}#{copy}", NAMES[priority], _names(types)))
-            if row >= 0:
-                answers.append(submission.iloc[[row]].assign(tweet_id=tweet_id))
+    for visit in visits.itertuples():
+        for copy in range(weights[0, visit.event]):
+            tweet_id = f"{prepared.tweet_ids[visit.Index]}#{copy}"
+            event_id = f"{prepared.items[visit.event]}#{copy}"
+            copies.append((tweet_id, event_id, NAMES[visit.priority], _names(visit.types)))
+            if visit.row >= 0:
+                answers.append(submission.iloc[[visit.row]].assign(tweet_id=tweet_id))
     if not copies:
         assert math.isnan(by_weight["accumulated_alert_worth"])
         return
@@ -767,7 +767,7 @@ def test_swapping_is_scoring_runs_with_events_swapped(
     runs = [run.drop_duplicates("tweet_id") for run in runs]
     runs = [run[run["tweet_id"].isin(solution["tweet_id"])] for run in runs]
     prepared = trec_is.prepare(solution, "tweet_id")
-    event = dict(zip(prepared.tweet_ids, prepared.truths.event))
+    event = dict(zip(prepared.tweet_ids, prepared.truths["event"]))
     swaps = [run["tweet_id"].map(lambda tweet: swapped[event[tweet]] == 1).astype(bool) for run in runs]
     mixed = [
         pd.concat([runs[0][~swaps[0]], runs[1][swaps[1]]]),
@@ -1018,7 +1018,8 @@ BAD_SUBMISSIONS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] =
     ),
     "none known": (
         lambda frame: frame.assign(tweet_id=["a", "b", "c", "d"]),
-        "tweet_id: expected ids of the test set's tweets. None of the submission's is in the test set",
+        "tweet_id: expected at least one tweet of the test set. Wrong in 4 rows of the submission: tweet_id a "
+        "(not in the test set), tweet_id b (not in the test set), tweet_id c (not in the test set) and 1 more",
     ),
 }
 SOLUTION = labelled(("High", BOTH), ("Low", OTHER), ("Critical", ""), ("Medium", ANOTHER))

@@ -76,6 +76,8 @@ def run(options: argparse.Namespace) -> None:
                 raise UsageError(f"every model could read {hidden}, because it is in {shown}")
     failures: list[Failure] = []
     if options.one:
+        if not folder.is_dir():
+            raise UsageError(f"there is no folder {folder}")
         found = find_model(folder, folder.name)
         if isinstance(found, Failure):
             raise SubmissionRejected(found.reason)
@@ -106,9 +108,10 @@ def run(options: argparse.Namespace) -> None:
         f"\nmodels with predictions: {len(runtimes):,}, failed: {len(failed):,}; written to {options.out}",
         flush=True,
     )
+    if options.one and failed:
+        raise SubmissionRejected(f"{failed[0].reason} (its whole log is in {options.out / rounds.LOGS})")
     if not runtimes:
-        error = SubmissionRejected if options.one else HostError
-        raise error(f"no model gave predictions; {failed[0].team}: {failed[0].reason}")
+        raise HostError(f"no model gave predictions; {failed[0].team}: {failed[0].reason}")
     if failed:
         warnings.warn(f"{len(failed):,} failed, see {options.out / rounds.FAILED}", stacklevel=1)
 

@@ -18,6 +18,7 @@ ENTRIES = f"one notebook (*.ipynb), {', '.join(SCRIPTS)} or {CONTAINER}"
 IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,499}")
 # File systems end at 255 bytes; the names of logs and submissions are longer than the team's.
 LONGEST_NAME = 200
+NAMES_SHOWN = 5
 
 
 class Model(NamedTuple):
@@ -127,7 +128,8 @@ def _entries(folder: Path) -> list[str]:
 def _entry(folder: Path) -> tuple[str, str]:
     found = _entries(folder)
     if not found:
-        raise ValueError(f"no model: expected {ENTRIES}")
+        others = ", ".join(path.name for path in _visible(folder)[:NAMES_SHOWN]) or "nothing"
+        raise ValueError(f"no model: expected {ENTRIES}, found {others}")
     if len(found) > 1:
         raise ValueError(f"{len(found)} models in one folder: {', '.join(found)}; expected one")
     [name] = found
@@ -151,6 +153,8 @@ def _check_executable(path: Path) -> None:
     with path.open("rb") as file:
         first = file.read(200).partition(b"\n")[0]
     if first.startswith(b"#!"):
+        if first.endswith(b"\r"):
+            raise ValueError("run has the line ends of Windows, expected those of Unix")
         interpreter = first[2:].decode("utf-8", "replace").split()[:1]
         if not interpreter or not Path(interpreter[0]).is_file():
             raise ValueError(f"run begins with {first.decode('utf-8', 'replace')}, which is not there")

@@ -315,11 +315,12 @@ def _slow(rows: list[Row]) -> set[tuple[int, str, str]]:
 def _waiting(models: list[Model], rows: list[Row], repeats: int) -> list[Model]:
     """The models to be run again: also for runs on a slow machine, but not once they have failed."""
     slow = _slow(rows)
+    extra = MOST_EXTRA_RUNS if repeats > 1 else 0  # whoever asks for one run gets one
     waiting = []
     for model in models:
         runs = _of(model, rows)
         sound = sum(_at(row) not in slow for row in runs)
-        if not _failure(runs, slow) and sound < repeats and len(runs) < repeats + MOST_EXTRA_RUNS:
+        if not _failure(runs, slow) and sound < repeats and len(runs) < repeats + extra:
             waiting.append(model)
     return waiting
 

@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 
 from podium.errors import UsageError
@@ -31,6 +32,15 @@ def write_model(folder: Path, source: str = "", name: str = "run.py") -> Path:
     if not path.exists() or path.read_text(encoding="utf-8") != source:
         path.write_text(source, encoding="utf-8")
     return folder
+
+
+def notebook(*cells: str) -> str:
+    """The text of a notebook with a cell of words and these cells of code."""
+    made = nbformat.v4.new_notebook(  # type: ignore[no-untyped-call]
+        cells=[nbformat.v4.new_markdown_cell("# A model"), *map(nbformat.v4.new_code_cell, cells)]  # type: ignore[no-untyped-call]
+    )
+    text: str = nbformat.writes(made)  # type: ignore[no-untyped-call]
+    return text
 
 
 SUBMIT = "open('submission.csv', 'w').write('a,b\\n1,2\\n')\n"

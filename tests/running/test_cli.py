@@ -1,6 +1,7 @@
 """The command line: what is asked wrongly, one model for a participant, kill −9 in the middle."""
 
 import csv
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 
 from podium.cli import main
 from podium.running import hardware
-from tests.running.support import SUBMIT, needs_sandbox, write_model
+from tests.running.support import SUBMIT, needs_sandbox, notebook, write_model
 
 # The command prints its warnings; whether this machine is slow just now is none of our business.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -72,7 +73,9 @@ def test_a_participant_tries_one_model(
         assert (place / "out" / "submissions" / "Good.csv").exists()
         assert "hello" in (place / "out" / "logs" / "Good.1.txt").read_text()
     else:
-        assert "no model gave predictions; Bad: exit code 1: no idea" in said.err
+        assert f"error: exit code 1: no idea (its whole log is in {place / 'out' / 'logs'})" in said.err
+        assert "no idea" in (place / "out" / "logs" / "Bad.1.txt").read_text()
+    assert len(rows(place / "out" / "runs.csv")) == 1
 
 
 def test_without_a_sandbox_it_says_so_in_every_output(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,6 +86,41 @@ def test_without_a_sandbox_it_says_so_in_every_output(place: Path, capsys: pytes
         assert {row["engine"] for row in rows(out / name)} == {"none"}
     assert "engine none" in (out / "logs" / "Bad.1.txt").read_text()
     assert '"sandbox": "none"' in (out / "hardware.json").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", [pytest.param("auto", marks=needs_sandbox), "none"])
+def test_whatever_is_wrong_with_the_others_a_good_model_runs(place: Path, engine: str) -> None:
+    write_model(place / "models" / "Two", name="run.py")
+    write_model(place / "models" / "Two", name="run.sh")
+    write_model(place / "models" / "Not executable", "#!/bin/sh\n", "run")
+    write_model(place / "models" / "No shebang", "#!/no/such/shell\n", "run")
+    write_model(place / "models" / "No program", "#!/usr/bin/env nosuchprogram\n", "run")
+    for team in ("No shebang", "No program"):
+        (place / "models" / team / "run").chmod(0o755)
+    write_model(place / "models" / "Syntax", "def f(:")
+    write_model(place / "models" / "Notebook", notebook("x = 1", "import nosuchmodule"), "model.ipynb")
+    other = notebook("x = 1").replace(
+        '"metadata": {},', '"metadata": {"kernelspec": {"name": "nosuchkernel", "display_name": "x"}},'
+    )
+    write_model(place / "models" / "Kernel", other, "model.ipynb")
+    (place / "models" / "Empty").mkdir()
+    assert call(place, "--repeats", "1", "--engine", engine, "--memory-limit", "1G") == 0
+    found = {row["team"]: row["reason"] for row in rows(place / "out" / "failed.csv")}
+    expected = {
+        "Bad": "exit code 1: no idea",
+        "Empty": "no model: expected one notebook .*, found nothing",
+        "Kernel": "exit code 1: .*No such kernel named nosuchkernel",
+        "No program": "exit code 127: .*nosuchprogram.*: No such file or directory",
+        "No shebang": "run begins with #!/no/such/shell, which is not there",
+        "Not executable": "run is not executable",
+        "Notebook": "exit code 1: .*cell 3 of 3 failed: ModuleNotFoundError: No module named 'nosuchmodule'",
+        "Syntax": "exit code 1: .*SyntaxError",
+        "Two": "2 models in one folder: run.py, run.sh",
+    }
+    assert found.keys() == expected.keys()
+    assert [team for team in found if not re.match(expected[team], found[team])] == []
+    assert [row["team"] for row in rows(place / "out" / "runtimes.csv")] == ["Good"]
 
 
 def test_all_models_fail(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,8 +163,12 @@ def test_no_models(place: Path, capsys: pytest.CaptureFixture[str], models: str)
     (place / "empty").mkdir()
     assert call(place, models=models) == 2
     assert "there " in capsys.readouterr().err
+    assert call(place, "--one", models="nowhere") == 2
+    assert f"error: there is no folder {place / 'nowhere'}" in capsys.readouterr().err
     assert call(place, "--one", models="empty") == 3
-    assert "error: no model: expected one notebook" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.startswith("error: no model: expected one notebook")
+    assert said.endswith("found nothing\n")
 
 
 @pytest.mark.parametrize(

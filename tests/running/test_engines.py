@@ -9,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from podium.errors import UsageError
@@ -18,7 +17,7 @@ from podium.running.engines import Run, Settings
 from podium.running.models import Model, find_model
 from podium.running.rounds import _outcome
 from podium.running.supervisor import descendants, machine_is_full, memory_of
-from tests.running.support import SUBMIT, needs_sandbox, settings_for, write_model
+from tests.running.support import SUBMIT, needs_sandbox, notebook, settings_for, write_model
 
 SANDBOXES = [pytest.param("bubblewrap", marks=needs_sandbox), "none"]
 
@@ -206,14 +205,6 @@ engines.run(find_model(Path({str(path)!r}), "team"), settings)
 
 
 # --- notebooks ----------------------------------------------------------------------------------------------
-
-
-def notebook(*cells: str) -> str:
-    made = nbformat.v4.new_notebook(  # type: ignore[no-untyped-call]
-        cells=[nbformat.v4.new_markdown_cell("# A model"), *map(nbformat.v4.new_code_cell, cells)]  # type: ignore[no-untyped-call]
-    )
-    text: str = nbformat.writes(made)  # type: ignore[no-untyped-call]
-    return text
 
 
 @pytest.mark.slow

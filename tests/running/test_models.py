@@ -8,6 +8,8 @@ from podium.errors import UsageError
 from podium.running.models import Failure, digest_of, find_model, find_models, printable
 from tests.running.support import write_model
 
+NO_MODEL = "no model: expected one notebook (*.ipynb), run, run.py, run.sh or container.txt, found "
+
 
 def test_a_folder_per_team_or_several_in_one(tmp_path: Path) -> None:
     write_model(tmp_path / "Blue")
@@ -47,7 +49,10 @@ def test_what_is_no_model_is_listed_with_a_reason_and_the_others_go_on(tmp_path:
     write_model(tmp_path / "Not executable", "#!/bin/sh\n", "run")
     write_model(tmp_path / "No shebang", "#!/no/such/interpreter -x\n", "run")
     write_model(tmp_path / "Empty shebang", "#!\n", "run")
-    for team in ("No shebang", "Empty shebang"):
+    write_model(tmp_path / "Windows", "", "run").joinpath("run").write_bytes(b"#!/bin/sh\r\n:\r\n")
+    for name in ("main.py", "Run.py"):
+        write_model(tmp_path / "Program", name=name)
+    for team in ("No shebang", "Empty shebang", "Windows"):
         (tmp_path / team / "run").chmod(0o755)
     (tmp_path / "Folder" / "run.py").mkdir(parents=True)
     (tmp_path / "Linked file").mkdir()
@@ -61,7 +66,9 @@ def test_what_is_no_model_is_listed_with_a_reason_and_the_others_go_on(tmp_path:
     assert [model.key for model in models] == ["Good"]
     reasons = {failure.team: failure.reason for failure in failures}
     expected = {
-        "Empty": "no model: expected one notebook (*.ipynb), run, run.py, run.sh or container.txt",
+        "Empty": NO_MODEL + "nothing",
+        "Program": NO_MODEL + "Run.py, main.py",
+        "Windows": "run has the line ends of Windows, expected those of Unix",
         "Two": "2 models in one folder: a.ipynb, run.py; expected one",
         "Not executable": "run is not executable (chmod +x run)",
         "No shebang": "run begins with #!/no/such/interpreter -x, which is not there",
@@ -69,7 +76,7 @@ def test_what_is_no_model_is_listed_with_a_reason_and_the_others_go_on(tmp_path:
         "Folder": "run.py is not a regular file",
         "Linked file": "run.py is not a regular file",
         "Linked folder": "a link, expected a folder",
-        "Linked inside": "no model: expected one notebook (*.ipynb), run, run.py, run.sh or container.txt",
+        "Linked inside": NO_MODEL + "one",
         "line\\nend \\x1b[2J": "its name has characters that cannot be printed",
         "x" * 201: "its name is longer than 200 bytes",
     }

@@ -291,13 +291,15 @@ def test_a_disk_that_is_full_stops_the_run_and_nothing_is_lost(
     write = rounds.write_atomically
     calls = itertools.count()
 
+    def full(path: Path) -> None:
+        path.write_text("hal")
+        raise OSError(28, "No space left on device")
+
     def write_until_full(path: Path, fill: Any) -> None:
-        if next(calls) == 8:
-            raise OSError(28, "No space left on device", str(path))
-        write(path, fill)
+        write(path, full if next(calls) == 8 else fill)
 
     monkeypatch.setattr(rounds, "write_atomically", write_until_full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(UsageError, match=r"cannot write .*: No space left on device"):
         measure(tmp_path, models, quiet)
     monkeypatch.undo()
     kept = table(tmp_path / "out" / "runs.csv")

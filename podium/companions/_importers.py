@@ -1,4 +1,4 @@
-"""Exports of annotation tools as markups: brat, INCEpTION (UIMA CAS) and Label Studio.
+"""Exports of annotation tools as markups: brat, INCEpTION (UIMA CAS and WebAnno TSV 3) and Label Studio.
 
 Each annotation becomes one element: its label and attributes are the tags, its spans the fragments, its notes
 the overtexts.  Annotators are experts; the predictions of Label Studio, and what an annotator called
@@ -8,6 +8,7 @@ the overtexts.  Annotators are experts; the predictions of Label Studio, and wha
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,10 @@ MACHINE_TYPES = re.compile(
 )
 CAS_JSON = "%FEATURE_STRUCTURES"
 
+# In a cell of WebAnno TSV, a value without its number and the line between it and the next one.
+STACKED_VALUE = re.compile(r"((?:[^\\|\[]|\\.)*)(?:\[(\d+)\])?\|")
+CONTROL = {"t": "\t", "n": "\n", "f": "\f", "r": "\r", "b": "\b"}
+
 # A document's id, whose markup it is, the text, and the elements.
 Annotations = Iterator[tuple[str, str, str, list[dict[str, Any]]]]
 
@@ -34,7 +39,8 @@ def read(path: Path, error: type[ToolError]) -> pd.DataFrame | None:
 
     * brat: a folder of ``ANNOTATOR/DOCUMENT.ann`` beside ``ANNOTATOR/DOCUMENT.txt``.
     * INCEpTION: a folder of ``DOCUMENT/ANNOTATOR.xmi`` beside a ``TypeSystem.xml``, or of
-      ``DOCUMENT/ANNOTATOR.json`` (UIMA CAS JSON), as in the folder ``annotation`` of an exported project.
+      ``DOCUMENT/ANNOTATOR.json`` (UIMA CAS JSON) or ``DOCUMENT/ANNOTATOR.tsv`` (WebAnno TSV 3), as in the
+      folder ``annotation`` of an exported project.
     * Label Studio: one ``.json``, a list of tasks with ``annotations``.
 
     Raises
@@ -57,7 +63,7 @@ def read(path: Path, error: type[ToolError]) -> pd.DataFrame | None:
 
 def _annotations(path: Path, error: type[ToolError]) -> Annotations | None:
     if path.is_dir():
-        for pattern, reader in (("*.ann", _read_brat), ("*.xmi", _read_cas)):
+        for pattern, reader in (("*.ann", _read_brat), ("*.xmi", _read_cas), ("*.tsv", _read_webanno)):
             if files := sorted(path.rglob(pattern)):
                 return _each(files, reader, error)
         files = sorted(path.rglob("*.json"))
@@ -148,6 +154,71 @@ def _read_cas(file: Path, error: type[ToolError]) -> Annotations:
         labels = texts or [kind.name.rpartition(".")[2]]
         elements.append(_element(labels, [(annotation.begin, annotation.end)], ()))
     yield file.parent.name, file.stem, cas.sofa_string, elements
+
+
+def _read_webanno(file: Path, error: type[ToolError]) -> Annotations:
+    """WebAnno TSV 3.2 or 3.3: annotations of all span layers but the machine's; their features are the tags.
+
+    A line per token, or part of one, has a column per feature.  Values of several annotations of a token are
+    divided by "|"; those of one annotation of several tokens have the same number in brackets.
+    """
+    first, *lines = read_text(file, error).split("\n")
+    if not re.match(r"#FORMAT=WebAnno TSV 3\.[23]\s*$", first):
+        raise ValueError(f"the first line is {first[:40]!r}, not '#FORMAT=WebAnno TSV 3.3'")
+    columns: list[tuple[str, bool]] = []  # layer, "" for none of spans, and whether the values are tags
+    text = b""  # UTF-16, in whose units INCEpTION counts
+    sentence: list[str] = []
+    found: dict[tuple[str, str], tuple[dict[int, str], list[int]]] = {}
+    for line in lines:
+        name, _, content = line.rstrip("\r").partition("=")
+        if name in ("#T_SP", "#T_CH", "#T_RL"):
+            layer, *features = content.split("|")
+            is_span = name == "#T_SP" and not MACHINE_TYPES.match(layer)
+            roles = [
+                feature.startswith("ROLE_") for feature in ("", *features)
+            ]  # each is followed by its target
+            columns += [(layer if is_span and not before else "", not one) for before, one in pairwise(roles)]
+        elif name == "#Text":
+            sentence.append(_unescaped(content))
+        elif line[:1].isdigit():
+            unit, place, form, *cells = line.rstrip("\r").split("\t")
+            begin, end = map(int, place.split("-"))
+            if sentence:  # this is its first token
+                covered = "\n".join(sentence)
+                gap = begin - len((covered.partition(form)[0]).encode("utf-16-le")) // 2 - len(text) // 2
+                text += ("\n" * gap + covered).encode("utf-16-le")
+                sentence = []
+            if text[2 * begin : 2 * end].decode("utf-16-le") != form or len(cells) < len(columns):
+                raise ValueError(f"token {unit} {form!r} is not in the text at {place}, or lacks columns")
+            for number, ((layer, is_tag), cell) in enumerate(zip(columns, cells)):
+                for stacked, (value, of_several) in enumerate(_stacked(cell) if layer else ()):
+                    if value != "_":
+                        key = layer, of_several or f"{unit} {stacked}"
+                        tags, ends = found.setdefault(key, ({}, []))
+                        ends += [begin, end]
+                        if is_tag and value != "*":
+                            tags[number] = _unescaped(value)
+
+    def place_of(unit: int) -> int:
+        return len(text[: 2 * unit].decode("utf-16-le"))
+
+    elements = [
+        _element(tags.values() or [layer.rpartition(".")[2]], [(place_of(min(ends)), place_of(max(ends)))], ())
+        for (layer, _), (tags, ends) in found.items()
+    ]
+    yield file.parent.name, file.stem, text.decode("utf-16-le"), elements
+
+
+def _stacked(cell: str) -> list[tuple[str, str]]:
+    """The values in a cell, as they stand, and the number of the annotation of each, "" where it has none."""
+    values = list(STACKED_VALUE.finditer(cell + "|"))
+    if "".join(value[0] for value in values) != cell + "|":
+        raise ValueError(f"the cell {cell!r}")
+    return [(value[1], value[2] or "") for value in values]
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(->|.)", lambda escape: CONTROL.get(escape[1], escape[1]), text)
 
 
 def _read_label_studio(file: Path, _: type[ToolError]) -> Annotations:

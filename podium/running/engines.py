@@ -383,7 +383,8 @@ def _container(image: str, settings: Settings, working: str) -> Iterator[tuple[_
 def _by_the_engine(result: Run, engine: str, name: str) -> Run:
     """The run with the engine's own times, from the start of the container's process to its end."""
     measured = result.measured
-    measured["cpu_seconds"], measured["peak_memory"] = float("nan"), 0
+    measured["cpu_seconds"] = measured["others"] = float("nan")
+    measured["peak_memory"] = 0
     if measured["stopped"]:
         return result
     answer = _answer(engine, "inspect", "--format", "{{json .State}}", name)

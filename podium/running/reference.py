@@ -10,10 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-__all__ = ["SLOWER", "baseline", "is_slow", "reference_seconds"]
+__all__ = ["SLOWER", "baseline", "is_shared", "is_slow", "reference_seconds"]
 
 # Up to this factor the machine counts as equally fast.
 SLOWER = 1.05
+# The kernel counts in ticks of up to 10 ms.
+TICKS = 0.05
 PASSES = 7
 HASHES = 80_000
 NUMBERS = 2**20  # 8 MB a table: more than a core keeps to itself, so that memory counts, too
@@ -55,3 +57,8 @@ def baseline(seconds: Sequence[float]) -> float:
 def is_slow(before: float, after: float, undisturbed: float) -> bool:
     """Whether the machine was slow around a run."""
     return max(before, after) > SLOWER * undisturbed
+
+
+def is_shared(seconds: float, others: float) -> bool:
+    """Whether others took a part of the cores' time during a run that the reference beside it cannot see."""
+    return others > SLOWER - 1 and others * seconds > TICKS

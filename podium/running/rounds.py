@@ -25,7 +25,7 @@ from podium.progress import track
 from podium.running import engines, hardware
 from podium.running.engines import Settings
 from podium.running.models import Failure, Model, digest_of
-from podium.running.reference import SLOWER, baseline, is_slow, reference_seconds
+from podium.running.reference import SLOWER, baseline, is_shared, is_slow, reference_seconds
 from podium.running.supervisor import Measured
 
 __all__ = ["Execute", "Result", "Row", "here", "measure", "not_run", "prepare", "run_once"]
@@ -50,6 +50,7 @@ class Row(NamedTuple):
     outcome: str
     seconds: float
     cpu_seconds: float
+    others: float
     peak_memory: int
     exit_code: int
     reference_before: float
@@ -168,6 +169,7 @@ def run_once(model: Model, settings: Settings, number: int, before: float | None
         outcome=_outcome(measured, log, settings),
         seconds=round(measured["seconds"], 6),
         cpu_seconds=round(measured["cpu_seconds"], 6),
+        others=round(measured["others"], 4),
         peak_memory=measured["peak_memory"],
         exit_code=measured["exit_code"],
         reference_before=round(before, 6),
@@ -183,7 +185,7 @@ def run_once(model: Model, settings: Settings, number: int, before: float | None
 
 def not_run(model: Model, number: int, reason: str) -> Result:
     """The result of a model that nobody can run."""
-    row = Row(number, *model[:2], "", reason, 0.0, 0.0, 0, 0, 0.0, 0.0, "", "", "", "", model.digest)
+    row = Row(number, *model[:2], "", reason, 0.0, 0.0, 0.0, 0, 0, 0.0, 0.0, "", "", "", "", model.digest)
     return Result(row, "", b"")
 
 
@@ -302,13 +304,16 @@ def _at(row: Row) -> tuple[int, str, str]:
 
 
 def _slow(rows: list[Row]) -> set[tuple[int, str, str]]:
-    """Round, team and model of the runs around which the machine was slow."""
+    """Round, team and model of the runs around which the machine was slow, or during which it was shared."""
     machines: dict[str, list[float]] = {}
     for row in rows:
         machines.setdefault(row.machine, []).extend((row.reference_before, row.reference_after))
     undisturbed = {machine: baseline(seconds) for machine, seconds in machines.items()}
     return {
-        _at(row) for row in rows if is_slow(row.reference_before, row.reference_after, undisturbed[row.machine])
+        _at(row)
+        for row in rows
+        if is_slow(row.reference_before, row.reference_after, undisturbed[row.machine])
+        or is_shared(row.seconds, row.others)
     }
 
 
@@ -370,7 +375,10 @@ def _write_results(
     _write(out / FAILED, ("team", "model", "reason", "engine"), failed_rows)
     repeated = [f"{'/'.join(filter(None, row.key))} in round {row.round}" for row in rows if _at(row) in slow]
     for names, what in (
-        (repeated, f"the machine was more than {SLOWER - 1:.0%} slower than usual around these runs"),
+        (
+            repeated,
+            f"the machine was more than {SLOWER - 1:.0%} slower than usual, or shared, around these runs",
+        ),
         (disturbed, f"fewer than {repeats} runs at the machine's usual speed"),
         (unequal, "predictions differ from run to run; the first count"),
         (unsteady, "not every run gave predictions"),

@@ -32,6 +32,7 @@ LEAST_MEMORY_SHARE = 0.05
 PR_SET_CHILD_SUBREAPER = 36
 KEYCTL = {"x86_64": 250, "aarch64": 219}  # the number of the system call, which libc does not wrap
 KEYCTL_JOIN_SESSION_KEYRING = 1
+USER, NICE, STEAL = 1, 2, 8  # places in a line of /proc/stat
 ON_LINUX = sys.platform == "linux"
 
 
@@ -56,10 +57,15 @@ class Job(TypedDict):
 
 
 class Measured(TypedDict):
-    """What came of it; `stopped` names the limit that was passed, `problem` why there is no submission."""
+    """What came of it; `stopped` names the limit that was passed, `problem` why there is no submission.
+
+    `others` is the share of its cores' time that other programs, or other virtual machines, took meanwhile;
+    NaN where that is not known.
+    """
 
     seconds: float
     cpu_seconds: float
+    others: float
     peak_memory: int
     exit_code: int
     stopped: str
@@ -172,7 +178,7 @@ def run(job: Job, podium_is_gone: threading.Event) -> tuple[Measured, bytes]:
     everywhere = os.sched_getaffinity(0) if ON_LINUX else set()
     if job["cores"] and ON_LINUX:
         os.sched_setaffinity(0, job["cores"])  # children inherit it
-    start = time.perf_counter()
+    busy, start = busy_seconds(job["cores"]) - used_here(), time.perf_counter()
     try:
         process = subprocess.Popen(
             job["command"],
@@ -186,22 +192,24 @@ def run(job: Job, podium_is_gone: threading.Event) -> tuple[Measured, bytes]:
     except OSError as problem:
         return nothing_measured(f"{job['command'][0]}: {problem.strerror or problem}"), b""
     if ON_LINUX:
-        os.sched_setaffinity(0, everywhere)
+        os.sched_setaffinity(0, everywhere - {*job["cores"]} or everywhere)
     assert process.stdout is not None
     log, watch = Log(process.stdout, job["log"]), Watch(job, process, podium_is_gone)
     watch.start()
     exit_code = process.wait()
     seconds = time.perf_counter() - start
+    busy = busy_seconds(job["cores"]) - used_here() - busy
     watch.over.set()
     watch.join()
     while ON_LINUX and descendants(os.getpid()):  # what the model left running, in whatever session
         kill(process)
         bury()
     log.reader.join(1.0)
-    cpu_seconds, largest_process = used_by_children()
+    user_seconds, cpu_seconds, largest_process = used_by_children()
     measured = Measured(
         seconds=seconds,
         cpu_seconds=cpu_seconds,
+        others=max(busy - user_seconds, 0.0) / (seconds * max(len(job["cores"]), 1)),
         peak_memory=max(watch.peak_memory, largest_process),
         exit_code=exit_code,
         stopped=watch.stopped,
@@ -218,6 +226,7 @@ def nothing_measured(problem: str) -> Measured:
     return Measured(
         seconds=0.0,
         cpu_seconds=0.0,
+        others=0.0,
         peak_memory=0,
         exit_code=0,
         stopped="",
@@ -286,14 +295,36 @@ def bury() -> None:
             pass
 
 
-def used_by_children() -> tuple[float, int]:
-    """CPU seconds of all that ended, and the peak memory of the largest in bytes; NaN and 0 on Windows."""
+def used_by_children() -> tuple[float, float, int]:
+    """Of all that ended: CPU seconds outside the kernel and in all, and peak memory of the largest in bytes.
+
+    On Windows NaN and 0.
+    """
     try:
         import resource
     except ImportError:
-        return float("nan"), 0
+        return float("nan"), float("nan"), 0
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime, used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    peak = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return used.ru_utime, used.ru_utime + used.ru_stime, peak
+
+
+def used_here() -> float:
+    """CPU seconds of this program."""
+    return os.times().user
+
+
+def busy_seconds(cores: list[int], path: Path = Path("/proc/stat")) -> float:
+    """How long these cores have worked for programs or, on a virtual machine, for others; NaN if unknown.
+
+    The kernel's own work is left out: it may be done for the model.
+    """
+    try:
+        fields = {line[0]: line for line in map(str.split, path.read_text().splitlines())}
+        ticks = sum(int(fields[f"cpu{core}"][place]) for core in cores for place in (USER, NICE, STEAL))
+    except (OSError, LookupError):  # no Linux, or a container that renames its cores
+        return float("nan")
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def stays_on(pid: int, cores: set[int]) -> bool:

@@ -25,7 +25,7 @@ sys.platform = {platform!r}
 """
 UNIX = ["geteuid", "getuid", "getgid", "getloadavg", "sysconf", "uname", "killpg", "O_NOFOLLOW", "O_NONBLOCK"]
 LINUX = ["sched_getaffinity", "sched_setaffinity"]
-MODULES = {"win32": ["fcntl", "resource", "pwd", "grp", "termios"], "darwin": []}
+MODULES = {"win32": ["resource", "pwd", "grp", "termios"], "darwin": []}
 NAMES = {"win32": LINUX + UNIX, "darwin": LINUX}
 RUN = """
 from pathlib import Path

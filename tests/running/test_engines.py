@@ -1,6 +1,7 @@
 """Starting models: limits, containers by a program that plays docker, notebooks, no sandbox, no engine."""
 
 import json
+import math
 import os
 import re
 import signal
@@ -16,7 +17,7 @@ from podium.running import engines
 from podium.running.engines import Run, Settings
 from podium.running.models import Model, find_model
 from podium.running.rounds import _outcome
-from podium.running.supervisor import descendants, machine_is_full, memory_of
+from podium.running.supervisor import busy_seconds, descendants, machine_is_full, memory_of
 from tests.running.support import SUBMIT, needs_sandbox, notebook, settings_for, write_model
 
 SANDBOXES = [pytest.param("bubblewrap", marks=needs_sandbox), "none"]
@@ -139,11 +140,36 @@ def test_the_log_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody can look")
 def test_a_model_that_cannot_be_watched_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = str(engines.HERE / "supervisor.py")
-    broken = f"import os, runpy\nos.sysconf = None\nrunpy.run_path({program!r}, run_name='__main__')\n"
+    broken = f"import os, runpy\nos.listdir = None\nrunpy.run_path({program!r}, run_name='__main__')\n"
     (tmp_path / "supervisor.py").write_text(broken)
     monkeypatch.setattr(engines, "HERE", tmp_path)
     outcome, _ = run(tmp_path, settings_for(tmp_path), "import time\ntime.sleep(1000)")
     assert outcome == "its processes could not be watched"
+
+
+@needs_sandbox
+def test_what_others_take_of_the_cores_is_seen(tmp_path: Path) -> None:
+    settings = settings_for(tmp_path, sandbox="bubblewrap")
+    [core] = engines.cores_used(settings.cores)
+    code = f"import os; os.sched_setaffinity(0, [{core}])\nwhile True: pass"
+    busy = "import time\nstart = time.perf_counter()\nwhile time.perf_counter() - start < 1: pass\n"
+    with subprocess.Popen([sys.executable, "-c", code]) as other:
+        _, result = run(tmp_path, settings, busy + SUBMIT)
+        other.kill()
+    measured = result.measured
+    assert 0.1 < measured["others"] < 1.1
+    assert measured["others"] + measured["cpu_seconds"] / measured["seconds"] < 1.2
+
+
+def test_how_long_cores_have_worked(tmp_path: Path) -> None:
+    stat = tmp_path / "stat"
+    stat.write_text(
+        "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 1 2 5 6 7 8 9 300 0 0\ncpu3 100 0 5 6 7 8 9 0 0 0\nctxt 1\n"
+    )
+    hertz = os.sysconf("SC_CLK_TCK")
+    assert [busy_seconds(cores, stat) * hertz for cores in ([], [0], [0, 3])] == pytest.approx([0, 303, 403])
+    assert math.isnan(busy_seconds([1], stat))
+    assert math.isnan(busy_seconds([0], tmp_path / "none"))
 
 
 def test_memory_that_processes_share_is_counted_once() -> None:

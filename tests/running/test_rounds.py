@@ -14,7 +14,7 @@ import pytest
 from podium.errors import UsageError
 from podium.running import rounds
 from podium.running.models import Failure, Model, find_model
-from podium.running.reference import baseline, is_slow
+from podium.running.reference import baseline, is_shared, is_slow
 from podium.running.rounds import Result, Row
 from tests.running.support import settings_for, write_model
 
@@ -39,6 +39,7 @@ def made_up(make: Made, log: list[tuple[str, int]], stop_after: int | None = Non
             fields = {
                 "outcome": "done",
                 "seconds": 1.0,
+                "others": 0.01,
                 "before": QUICK,
                 "after": QUICK,
                 "content": b"a\n1\n",
@@ -54,6 +55,7 @@ def made_up(make: Made, log: list[tuple[str, int]], stop_after: int | None = Non
                 outcome=fields["outcome"],
                 seconds=fields["seconds"],
                 cpu_seconds=0.5,
+                others=fields["others"],
                 peak_memory=1000,
                 exit_code=0,
                 reference_before=fields["before"],
@@ -161,7 +163,7 @@ def test_runs_on_a_slow_machine_are_named_and_repeated(tmp_path: Path) -> None:
         return {"seconds": 2.0 if is_slow else 1.0, "after": 0.043 if is_slow else QUICK}
 
     with pytest.warns(
-        UserWarning, match="slower than usual around these runs: . in round 2, . in round 2, . in r"
+        UserWarning, match="slower than usual, or shared, around these runs: . in round 2, . in round 2, . in r"
     ):
         runtimes, _, log = measure(tmp_path, models_in(tmp_path), slow_in_the_middle)
     assert len(log) == 15 + 3
@@ -174,6 +176,19 @@ def test_runs_on_a_slow_machine_are_named_and_repeated(tmp_path: Path) -> None:
         if row["slow"] == "True"
     }
     assert marked == disturbed
+
+
+def test_runs_on_a_machine_that_was_shared_are_repeated(tmp_path: Path) -> None:
+    """Also where the reference beside them has seen nothing."""
+    shared = {("B", 2): 0.06, ("A", 1): 0.05, ("C", 1): float("nan")}
+    with pytest.warns(UserWarning, match=r"or shared, around these runs: B in round 2$"):
+        _, _, log = measure(
+            tmp_path,
+            models_in(tmp_path, "ABC"),
+            lambda model, number, _: {"others": shared.get((model.team, number), 0)},
+        )
+    assert log[9:] == [("B", 4)]
+    assert [is_shared(seconds, 0.06) for seconds in (0.5, 1.0)] == [False, True]
 
 
 def test_four_percent_are_not_slow(tmp_path: Path) -> None:

@@ -115,18 +115,18 @@ def resample(prepared: Any, statistics: Floats, weights: npt.NDArray[Any]) -> Fl
     return samples
 
 
-def resampler(prepared: Any, weights: npt.NDArray[Any]) -> Callable[[Floats], tuple[Floats, Floats]]:
-    """A function from the statistics of a submission, (n, k), to what draws, (r, n), tell of its measures.
+def resampler(prepared: Any, weights: npt.NDArray[Any]) -> Callable[..., list[tuple[Floats, Floats]]]:
+    """A function from submissions' statistics, (n, k) each, to what draws, (r, n), tell of their measures.
 
     What depends on the draws alone is done once, for many submissions.
 
     Returns
     -------
     function
-        It returns the measures on each draw, (r, m), and scores, (r,), that the whole population may have.
-        The second differ from the first ones where groups are compared, as by a softmin.  There a score is
-        biased: of several groups the one that happens to be drawn worst counts most, in the sample and once
-        more in each draw of it.  See `_plausible`.
+        It returns of each the measures on each draw, (r, m), and scores, (r,), that the whole population may
+        have.  The second differ from the first ones where groups are compared, as by a softmin.  There a score
+        is biased: of several groups the one that happens to be drawn worst counts most, in the sample and once
+        more in each draw of it.  See `_plausible`.  For a difference of two, give both at once.
     """
     sums_of_draws = _weighted_sums(weights, prepared.groups)
     group_of = [
@@ -135,24 +135,26 @@ def resampler(prepared: Any, weights: npt.NDArray[Any]) -> Callable[[Floats], tu
         if (name := f"{attribute} = {value}") in prepared.measure_names
     ]
     is_grouped = len(group_of) == len(prepared.labels) > 1
+    columns = [column for column, _ in group_of]
 
-    def of_draws(statistics: Floats) -> tuple[Floats, Floats]:
-        with_sizes = np.concatenate([statistics, np.ones((len(statistics), 1))], axis=1)
-        of_draw = sums_of_draws(with_sizes)
-        samples: Floats = prepared.measures(of_draw[..., :-1])
+    def of_draws(*submissions: Floats) -> list[tuple[Floats, Floats]]:
+        with_sizes = [np.concatenate([each, np.ones((len(each), 1))], axis=1) for each in submissions]
+        drawn = [sums_of_draws(each) for each in with_sizes]
+        samples: list[Floats] = [prepared.measures(each[..., :-1]) for each in drawn]
         if not is_grouped:
-            return samples, samples[:, 0]
-        observed = sums(with_sizes, prepared.groups)
-        columns = [column for column, _ in group_of]
-        scores: Floats = prepared.measures(observed[..., :-1])[columns]
-        return samples, prepared.measures(_plausible(prepared, observed, of_draw, scores, samples[:, columns]))[
-            :, 0
-        ]
+            return [(each, each[:, 0]) for each in samples]
+        observed = [sums(each, prepared.groups) for each in with_sizes]
+        scores = np.mean([prepared.measures(each[..., :-1])[columns] for each in observed], axis=0)
+        variances = np.mean([np.nanvar(each[:, columns], axis=0) for each in samples], axis=0)
+        plausible = _plausible(prepared, observed, drawn, scores, variances)
+        return [(each, prepared.measures(its_sums)[:, 0]) for each, its_sums in zip(samples, plausible)]
 
     return of_draws
 
 
-def _plausible(prepared: Any, observed: Floats, of_draw: Floats, scores: Floats, samples: Floats) -> Floats:
+def _plausible(
+    prepared: Any, observed: list[Floats], drawn: list[Floats], scores: Floats, variances: Floats
+) -> list[Floats]:
     """Sums of the statistics over each group, (r, g, k), as the whole population may have them.
 
     For each attribute the scores of its groups are taken for normal, s_g ~ N(θ_g, σ_g²), σ_g from the draws,
@@ -165,24 +167,33 @@ def _plausible(prepared: Any, observed: Floats, of_draw: Floats, scores: Floats,
     larger by (10·σ)².  These numbers were chosen by the coverage of the intervals (benchmarks/coverage.py), of
     equal groups and of one far below the others.
 
+    Submissions that are compared share one ω on each draw, that of their mean: how much the groups differ is
+    no difference between two submissions.
+
     Parameters
     ----------
-    observed, of_draw : (g, k + 1), (r, g, k + 1), sums of the statistics and sizes of the groups
-    scores, samples : (g,), (r, g), scores of the groups, observed and on the draws
+    observed, drawn : of each submission (g, k + 1) and (r, g, k + 1), sums of the statistics and sizes of the
+        groups
+    scores, variances : (g,), scores of the groups and their variances on the draws, means over the submissions
     """
-    random = np.random.default_rng(len(of_draw))
-    means = observed[:, :-1] / observed[:, -1:]
-    sizes = of_draw[..., -1:]
-    noise = np.where(sizes > 0, of_draw[..., :-1] / np.maximum(sizes, 1) - means, 0.0)
-    plausible = np.empty_like(noise)
+    resamples = len(drawn[0])
+    random = np.random.default_rng(resamples)
+    means = [each[:, :-1] / each[:, -1:] for each in observed]
+    sizes = drawn[0][..., -1:]
+    noise = [
+        np.where(sizes > 0, each[..., :-1] / np.maximum(sizes, 1) - mean, 0.0)
+        for each, mean in zip(drawn, means)
+    ]
+    plausible = [np.empty_like(each) for each in noise]
     attributes = [attribute for attribute, _ in prepared.labels]
     share = (np.arange(SHARES) + 0.5) / SHARES
     for attribute in dict.fromkeys(attributes):
         of = np.flatnonzero([attribute == other for other in attributes])
-        score, variance = scores[of], np.nanvar(samples[:, of], axis=0)
+        score, variance = scores[of], variances[of]
         known = np.isfinite(score) & (variance > 0)
         if not known.any():
-            plausible[:, of] = means[of] + noise[:, of]
+            for each, mean, errors in zip(plausible, means, noise):
+                each[:, of] = mean[of] + errors[:, of]
             continue
         # A group that tells nothing of itself is like the others.
         score = np.where(known, score, score[known].mean())
@@ -199,20 +210,23 @@ def _plausible(prepared: Any, observed: Floats, of_draw: Floats, scores: Floats,
         log_density += np.tile(-1.5 * np.log(share) - 0.9 * np.log(1 - share), len(alone))
         log_density[SHARES:] -= np.log(len(of))
         cumulated = np.cumsum(np.exp(log_density - log_density.max()))
-        place = (np.arange(len(noise)) + 0.5) / len(noise) * cumulated[-1]
+        place = (np.arange(resamples) + 0.5) / resamples * cumulated[-1]
         chosen = random.permutation(np.searchsorted(cumulated, place))
 
         kept = differing[chosen] / (variance + differing[chosen])
         weight = precision[chosen] / total[chosen, np.newaxis]
         # The noise of μ is that of another draw, with what the groups themselves differ by.
         widened = weight * np.sqrt(1 + differing[chosen] / variance)
-        others = noise[random.permutation(len(noise))][:, of]
-        common = np.einsum("rg,gk->rk", weight, means[of]) + np.einsum("rg,rgk->rk", widened, others)
+        another = random.permutation(resamples)
         kept = kept[..., np.newaxis]
-        plausible[:, of] = kept * means[of] + (1 - kept) * common[:, np.newaxis] + np.sqrt(kept) * noise[:, of]
-    if (observed >= 0).all():
-        plausible = np.maximum(plausible, 0)
-    return plausible * observed[:, -1:]
+        for each, mean, errors in zip(plausible, means, noise):
+            others = errors[another][:, of]
+            common = np.einsum("rg,gk->rk", weight, mean[of]) + np.einsum("rg,rgk->rk", widened, others)
+            each[:, of] = kept * mean[of] + (1 - kept) * common[:, np.newaxis] + np.sqrt(kept) * errors[:, of]
+    return [
+        (np.maximum(each, 0) if (its_sums >= 0).all() else each) * its_sums[:, -1:]
+        for each, its_sums in zip(plausible, observed)
+    ]
 
 
 def swap(prepared: Any, mine: Floats, theirs: Floats, swapped: npt.NDArray[Any]) -> tuple[Floats, Floats]:
@@ -306,7 +320,7 @@ def intervals(prepared: Any, statistics: Floats, resamples: int = RESAMPLES, see
         what to beware of, else "".
     """
     value = measures(prepared, statistics)
-    samples, scores = resampler(prepared, draw(len(statistics), resamples, seed))(statistics)
+    ((samples, scores),) = resampler(prepared, draw(len(statistics), resamples, seed))(statistics)
     low, high = interval(samples)
     low[0], high[0] = interval(scores)
     notes = interval_notes(prepared)
@@ -340,7 +354,8 @@ def compare(
 ) -> pd.DataFrame:
     """The differences between two submissions to the same solution, in all measures.
 
-    The interval comes from the bootstrap on the same draws.  The p-value is that of approximate
+    The interval comes from the bootstrap on the same draws; that of the score from the scores that the whole
+    population may have (`resampler`).  The p-value is that of approximate
     randomisation (E. Noreen, "Computer-Intensive Methods for Testing Hypotheses", 1989): were the two equally
     good, then to swap their answers to any items would change nothing but luck; p is the share of random swaps
     that make them differ as much as they do.
@@ -352,8 +367,10 @@ def compare(
         p, two-sided: (c + 1) / (n + 1) where c of n random swaps make the absolute difference as large;
         NaN where the measure is undefined.
     """
-    weights = draw(len(mine), resamples, seed)
-    low, high = interval(resample(prepared, mine, weights) - resample(prepared, theirs, weights))
+    of_draws = resampler(prepared, draw(len(mine), resamples, seed))
+    (ours, score), (others, other_score) = of_draws(mine, theirs)
+    low, high = interval(ours - others)
+    low[0], high[0] = interval(score - other_score)
     value, other = (np.array(list(measures(prepared, each).values())) for each in (mine, theirs))
     return pd.DataFrame(
         {

@@ -68,7 +68,7 @@ def detail(
         total = statistics.sums(of_part, prepared.groups)
         scores = np.empty((0, 2))
         if resamples:
-            samples, plausible = _resampler(job, part, resamples, seed)(of_part)
+            ((samples, plausible),) = _resampler(job, part, resamples, seed)(of_part)
             scores = np.stack([samples[:, 0], plausible], axis=1)
         variants = {
             name: float(other.measures(total)[0]) for name, other in robustness.of_measures(job, part).items()
@@ -128,13 +128,14 @@ def tables(
     for name, samples in (("score", sure.plausible), ("boosted_score", sure.plausible_boosted)):
         intervals[f"{name}_low"], intervals[f"{name}_high"] = statistics.interval(samples)
     sign = 1 if higher_is_better else -1
-    together, alone = statistics.rank_sets(sign * leaderboard["boosted_score"], sign * sure.boosted)
+    boosted = sure.plausible_boosted
+    together, alone = statistics.rank_sets(sign * leaderboard["boosted_score"], sign * boosted)
     intervals[["rank_low", "rank_high"]] = alone
     intervals[["all_ranks_low", "all_ranks_high"]] = together
     for place in range(1, prizes + 1):
         intervals[f"prize_{place}"] = (sure.ranks == place).mean(axis=0)
 
-    low, high = statistics.interval(sure.boosted[:, :-1] - sure.boosted[:, 1:])
+    low, high = statistics.interval(boosted[:, :-1] - boosted[:, 1:])
     neighbours = pd.DataFrame(
         {
             "rank": leaderboard["rank"][:-1],

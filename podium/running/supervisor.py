@@ -319,10 +319,12 @@ def busy_seconds(cores: list[int], path: Path = Path("/proc/stat")) -> float:
 
     The kernel's own work is left out: it may be done for the model.
     """
+    if not ON_LINUX:
+        return float("nan")
     try:
         fields = {line[0]: line for line in map(str.split, path.read_text().splitlines())}
         ticks = sum(int(fields[f"cpu{core}"][place]) for core in cores for place in (USER, NICE, STEAL))
-    except (OSError, LookupError):  # no Linux, or a container that renames its cores
+    except (OSError, LookupError):  # in a container that renames its cores
         return float("nan")
     return ticks / os.sysconf("SC_CLK_TCK")
 

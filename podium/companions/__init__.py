@@ -22,7 +22,10 @@ its own stages.  What it offers, all of it optional:
                     have one meaning: ``side`` ("prediction" or "truth"); ``row_id``; ``first`` and ``last``
                     (positions of words in a text, from 0, both inclusive), ``words`` (their number) and
                     ``words_kept`` (how many of them counted: the last ones); ``partner`` (row id on the other
-                    side), ``partner_type``, ``partner_first``, ``partner_last``; ``points_lost`` (how much the
+                    side), ``partner_type``, ``partner_first``, ``partner_last``; ``markup`` and ``against``
+                    ("algorithm", or whose else the thing is, and with whose it is compared), with ``start``
+                    and ``end`` (its characters, the end exclusive; -1 where it has none) and ``partner_X``
+                    (of the partner what the column X is of the thing); ``points_lost`` (how much the
                     score would rise, to first order, were this row alone right)
     ``roles``       dict: which column of ``rows`` is the "item" (an id of ``prepared.items``), the "label"
                     (what a row is taken for) and the "outcome" ("matched" or "correct" where all is well)

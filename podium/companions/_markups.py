@@ -37,6 +37,7 @@ __all__ = [
     "pair_of_markups",
     "read_documents",
     "read_folder",
+    "texts",
 ]
 
 ALGORITHM = "algorithm"
@@ -213,6 +214,23 @@ def algorithms_of(documents: pd.DataFrame) -> pd.DataFrame:
             f"{listed(lacking)}"
         )
     return documents[["document_id", "markup"]]
+
+
+def texts(evaluation: Any, path: Path | None = None) -> dict[str, str]:
+    """The documents' texts, as far as the solution has them, or the folder or file at `path`.
+
+    Raises
+    ------
+    UsageError
+        A file is not what it should be.
+    """
+    frame, row_id = evaluation.solution.frame, evaluation.solution.arguments["row_id_column_name"]
+    if path is not None:
+        frame, row_id = read_folder(path, UsageError), "document_id"
+    if "text" not in frame:
+        return {}
+    pairs = zip(frame[row_id].astype(str).tolist(), frame["text"].tolist())
+    return {document_id: text for document_id, text in pairs if isinstance(text, str)}
 
 
 # ---- Pairs of markups ------------------------------------------------------------------------------------

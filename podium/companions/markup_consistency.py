@@ -16,7 +16,7 @@ import pandas as pd
 
 from podium import hosted, scoring
 from podium.companions import _importers, _markups
-from podium.companions._markups import AMONG, WITH, Agreement, Criteria
+from podium.companions._markups import AMONG, WITH, Agreement, Criteria, texts
 from podium.errors import HostError, SubmissionRejected, ToolError
 from podium.hosted import Metric
 
@@ -34,6 +34,7 @@ __all__ = [
     "read_documents",
     "read_solution",
     "read_submission",
+    "texts",
     "weights",
 ]
 
@@ -96,7 +97,7 @@ LEVELS = {
 
 # Of `Explanation.rows`, before names stand for numbers.
 COLUMNS = (
-    *("document", "markup", "against", "level", "element", "fragment", "overtext", "start", "end"),
+    *("document", "markup", "against", "level", "element", "fragment", "overtext", "start", "end", "tags"),
     *("partner_element", "partner_fragment", "partner_overtext", "consistency"),
 )
 
@@ -447,7 +448,7 @@ class Explanation(_markups.Explanation):
     @property
     def roles(self) -> dict[str, str]:
         """Which column of `rows` holds the item, the label and the outcome."""
-        return {"item": "document_id", "label": "level", "outcome": "outcome"}
+        return {"item": "document_id", "label": "tags", "outcome": "outcome"}
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
@@ -460,6 +461,7 @@ class Explanation(_markups.Explanation):
         level : "element", "element overtext", "fragment" or "fragment overtext"
         element, fragment, overtext : positions, from 0, in the JSON; -1 where the object lies in none
         start, end : offsets of a fragment; -1 of the others
+        tags : its tags, such as "fact, logic"; missing where it has none
         outcome : "matched" or "unmatched"; what lies within an unmatched object is unmatched
         partner_element, partner_fragment, partner_overtext : likewise; -1 where unmatched
         consistency : of the two partners, the worth that the accordance gave their pair; NaN where unmatched
@@ -495,23 +497,34 @@ class Explanation(_markups.Explanation):
         names = _markups.names_of_markups(numbers)
         frame["markup"], frame["against"] = names[frame["markup"]], names[frame["against"]]
         frame["level"] = np.array(list(LEVELS.values()), dtype=object)[frame["level"]]
+        tags = np.full(len(markups.sets), None, dtype=object)
+        for number in frame["tags"].unique():
+            tags[number] = ", ".join(sorted(markups.sets[number])) or None
+        frame["tags"] = tags[frame["tags"]]
         outcome = np.where(frame["consistency"].isna(), "unmatched", "matched")
         frame.insert(list(frame).index("partner_element"), "outcome", outcome.astype(object))
         return frame
 
 
 def _addresses(metric: Metric, markups: Any) -> list[tuple[Ints, ...]]:
-    """By level, element, fragment, overtext, start and end of each object; -1 of one more, which is none."""
+    """By level, element, fragment, overtext, start, end and tags of objects; -1 of one more, which is none."""
     elements, in_elements, fragments, in_fragments = markups[:4]
     none = np.int64(-1)
     element = elements.position[metric.holders_of(in_elements)]
     of_fragment = elements.position[metric.holders_of(fragments)]
     fragment = metric.holders_of(in_fragments)
     levels: tuple[tuple[Any, ...], ...] = (
-        (elements.position, none, none, none, none),
-        (element, none, in_elements.position, none, none),
-        (of_fragment, fragments.position, none, fragments.start, fragments.end),
-        (of_fragment[fragment], fragments.position[fragment], in_fragments.position, none, none),
+        (elements.position, none, none, none, none, elements.tags),
+        (element, none, in_elements.position, none, none, in_elements.tags),
+        (of_fragment, fragments.position, none, fragments.start, fragments.end, fragments.tags),
+        (
+            of_fragment[fragment],
+            fragments.position[fragment],
+            in_fragments.position,
+            none,
+            none,
+            in_fragments.tags,
+        ),
     )
     return [tuple(np.append(part, none) for part in np.broadcast_arrays(*level)) for level in levels]
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from podium import hosted, statistics
 from podium.companions import _markups
-from podium.companions._markups import AMONG, WITH, Agreement, Criteria
+from podium.companions._markups import AMONG, WITH, Agreement, Criteria, texts
 from podium.errors import HostError, SubmissionRejected
 from podium.hosted import Metric
 from podium.wording import counted, listed
@@ -35,6 +35,7 @@ __all__ = [
     "read_documents",
     "read_solution",
     "read_submission",
+    "texts",
 ]
 
 TEXT_COLUMNS = ("document_id", "markups", "markup", "subject", "text")

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -81,8 +82,9 @@ def test_rows_tell_the_accordance(evaluated: Any) -> None:
                 assert (document_id, ours, theirs) not in rows_of.index
                 continue
             rows = rows_of.loc[[(document_id, ours, theirs)]]
-            columns = ["level", "element", "fragment", "overtext", "start", "end"]
-            assert [tuple(row) for row in rows[columns].itertuples(index=False)] == objects
+            columns = ["level", "element", "fragment", "overtext", "start", "end", "tags"]
+            found = rows[columns].astype(object).where(rows[columns].notna(), None)
+            assert [tuple(row) for row in found.itertuples(index=False)] == objects
             result = consistency(named[ours], named[theirs], weights)
             expected = partners_of(result.pairs)
             matched = rows[rows["outcome"] == "matched"]
@@ -107,14 +109,18 @@ def test_rows_tell_the_accordance(evaluated: Any) -> None:
 
 def objects_of(value: dict[str, Any]) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
+
+    def add(level: str, found: dict[str, Any], *place: int) -> None:
+        rows.append((level, *place, ", ".join(sorted(set(found.get("tags", [])))) or None))
+
     for e, an_element in enumerate(value["elements"]):
-        rows.append(("element", e, -1, -1, -1, -1))
-        rows += [("element overtext", e, -1, o, -1, -1) for o, _ in enumerate(an_element.get("overtexts", []))]
+        add("element", an_element, e, -1, -1, -1, -1)
+        for o, an_overtext in enumerate(an_element.get("overtexts", [])):
+            add("element overtext", an_overtext, e, -1, o, -1, -1)
         for f, a_fragment in enumerate(an_element.get("fragments", [])):
-            rows.append(("fragment", e, f, -1, a_fragment["start"], a_fragment["end"]))
-            rows += [
-                ("fragment overtext", e, f, o, -1, -1) for o, _ in enumerate(a_fragment.get("overtexts", []))
-            ]
+            add("fragment", a_fragment, e, f, -1, a_fragment["start"], a_fragment["end"])
+            for o, an_overtext in enumerate(a_fragment.get("overtexts", [])):
+                add("fragment overtext", an_overtext, e, f, o, -1, -1)
     return rows
 
 
@@ -130,6 +136,21 @@ def partners_of(pairs: list[Any]) -> list[tuple[tuple[int, ...], float]]:
                 key = (pair.first, inner.first, note.first, pair.second, inner.second, note.second)
                 rows.append((key, note.consistency))
     return sorted(rows)
+
+
+def test_texts(tmp_path: Path) -> None:
+    """Those of the solution, whatever its ids are called, or of the organisers' files."""
+    truth, predicted = data.frames(data.samples())
+    truth = truth.rename(columns={"document_id": "essay"})
+    predicted = predicted.rename(columns={"document_id": "essay"})
+    evaluation = scoring.evaluate(scoring.prepare(metric, truth, {}), predicted)
+    expected = {document_id: text for document_id, (text, *_) in data.samples().items()}
+    assert companion.texts(evaluation) == expected
+    without = scoring.evaluate(scoring.prepare(metric, truth.drop(columns="text"), {}), predicted)
+    assert companion.texts(without) == {}
+    (tmp_path / "a.json").write_text('{"id": "A", "text": "one", "markups": []}')
+    (tmp_path / "b.json").write_text('{"id": "B", "markups": []}')
+    assert companion.texts(without, tmp_path) == {"A": "one"}
 
 
 def test_rows_in_chunks_are_the_same(evaluated: Any, monkeypatch: pytest.MonkeyPatch) -> None:

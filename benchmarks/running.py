@@ -1,12 +1,13 @@
 """How fair `podium run` measures: models of known cost, its own overhead, a machine slowed on purpose.
 
-    python -m benchmarks.running [--seconds 1.0] [--rounds 30]
+    python -m benchmarks.running [--seconds 1.0] [--rounds 21]
 
 Needs bubblewrap and a quiet machine; about five minutes.
 """
 
 import argparse
 import contextlib
+import itertools
 import multiprocessing
 import os
 import statistics
@@ -29,6 +30,7 @@ from podium.running.rounds import Result
 STEP = 1.02
 MODELS = 5
 REPEATS = 3
+DRAWS = 1000
 # Work in many small parts; printing nothing and reading nothing, so that its cost is known.
 WORK = """
 import hashlib
@@ -36,13 +38,14 @@ for _ in range({parts}):
     hashlib.pbkdf2_hmac("sha256", b"a", b"b", 1000)
 open("submission.csv", "w").write("a\\n")
 """
+NOTEBOOK = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 
 
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=1.0, help="of the shortest model")
-    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--rounds", type=int, default=21)
     options = parser.parse_args()
     print(machine())
     with tempfile.TemporaryDirectory() as name:
@@ -68,11 +71,11 @@ def model(folder: Path, name: str, source: str, file: str = "run.py") -> Model:
 
 def reference() -> None:
     """How steady the reference workload is on this machine just now."""
-    seconds = [reference_seconds(engines.cores_used(1)) for _ in range(40)]
+    seconds = [reference_seconds(engines.cores_used(1)) for _ in range(20)]
     middle = statistics.median(seconds)
     above = np.mean(np.array(seconds) > SLOWER * np.quantile(seconds, 0.25))
     print_table(
-        "The reference workload, 40 times",
+        "The reference workload, 20 times",
         ["", "median", "lowest", "highest", f"above {SLOWER - 1:.0%}"],
         [["seconds", f"{middle:.4f}", f"{min(seconds):.4f}", f"{max(seconds):.4f}", f"{above:.0%}"]],
     )
@@ -82,19 +85,23 @@ def overhead(folder: Path, settings: Settings, repeats: int = 40) -> None:
     """What is measured of a model that does nothing."""
     nothing = model(folder, "nothing", "#!/bin/sh\n: > submission.csv\n", "run")
     wide = model(folder, "large", "#!/bin/sh\n: > submission.csv\n", "run")
+    script = model(folder, "script", "")
+    notebook = model(folder, "notebook", NOTEBOOK, "model.ipynb")
     for number in range(200):
         (wide.folder / f"{number}.bin").write_bytes(bytes(10_000))
     rows = []
-    for title, one, sandbox in (
-        ("no sandbox", nothing, "none"),
-        ("bubblewrap", nothing, "bubblewrap"),
-        ("bubblewrap, a folder of 200 files", wide, "bubblewrap"),
+    for title, one, sandbox, times in (
+        ("a program, no sandbox", nothing, "none", repeats),
+        ("a program, bubblewrap", nothing, "bubblewrap", repeats),
+        ("a program in a folder of 200 files, bubblewrap", wide, "bubblewrap", repeats),
+        ("run.py, bubblewrap", script, "bubblewrap", repeats),
+        ("a notebook, bubblewrap", notebook, "bubblewrap", repeats // 8),
     ):
         chosen = settings._replace(sandbox=sandbox)
-        taken = [1000 * engines.run(one, chosen).measured["seconds"] for _ in range(repeats)]
+        taken = [1000 * engines.run(one, chosen).measured["seconds"] for _ in range(times)]
         low, middle, high = np.quantile(taken, [0.05, 0.5, 0.95])
         rows.append([title, f"{middle:.1f}", f"{low:.1f}", f"{high:.1f}"])
-    print_table("A model that does nothing, milliseconds", ["engine", "median", "5%", "95%"], rows)
+    print_table("A model that does nothing, milliseconds", ["", "median", "5%", "95%"], rows)
 
 
 def order(folder: Path, settings: Settings, seconds: float, number: int) -> None:
@@ -109,42 +116,43 @@ def order(folder: Path, settings: Settings, seconds: float, number: int) -> None
     rows = rounds._read(folder / "order" / rounds.RUNS)
     slow = rounds._slow(rows)
     sound = [row for row in rows if rounds._at(row) not in slow]
-    table = []
+    table, draw = [], np.random.default_rng(0)
     for title, chosen, name in (
         ("wall clock, as ranked", sound, "seconds"),
         ("wall clock, slow runs too", rows, "seconds"),
         ("CPU, slow runs too", rows, "cpu_seconds"),
     ):
         taken = [[getattr(row, name) for row in chosen if row.team == one.team] for one in models]
-        whole = min(map(len, taken)) // REPEATS * REPEATS
-        if not whole:
-            table.append([title, "0", "-", "-"])
+        if min(map(len, taken)) < REPEATS:
+            table.append([title, f"{len(chosen)}", "-", "-"])
             continue
-        groups = np.array([one[:whole] for one in taken]).reshape(MODELS, -1, REPEATS)
-        medians = np.median(groups, axis=2)
+        medians = np.array(
+            [[np.median(draw.choice(one, REPEATS, replace=False)) for _ in range(DRAWS)] for one in taken]
+        )
         right = np.diff(medians, axis=0) > 0
         spread = np.std(medians, axis=1) / np.mean(medians, axis=1)
-        table.append([title, f"{right.size}", f"{right.mean():.1%}", f"{spread.mean():.2%}"])
+        table.append([title, f"{len(chosen)}", f"{right.mean():.1%}", f"{spread.mean():.2%}"])
     print_table(
         f"Models that differ by {STEP - 1:.0%} in work, medians of {REPEATS} runs of about {seconds:g} s; "
         f"the machine was slow around {len(slow)} of {len(rows)} runs",
-        ["", "pairs", "right order", "deviation of a median"],
+        ["", "runs", "neighbours in order", "deviation of a median"],
         table,
     )
 
 
 def slowed(folder: Path, settings: Settings, seconds: float) -> None:
-    """Other programs take the cores in the middle of a run; their share of it is noticed and made up for."""
+    """Other programs take the cores in the middle of a round; what they disturb is noticed and made up for."""
     models = [model(folder, f"steady {n}", WORK.format(parts=_parts(seconds))) for n in range(MODELS)]
-    disturbed: list[bool] = []
-    before = rounds.here(settings)
+    # The sixth to the eighth run with the reference after them, then three runs alone.
+    burning = dict.fromkeys((5, 6, 7), (0.0, 1e9)) | dict.fromkeys((9, 10, 11), (0.3 * seconds, 0.7 * seconds))
+    times = itertools.count()
+    one_by_one = rounds.here(settings)
 
     def execute(chosen: list[Model], number: int) -> Iterator[Result]:
         for one in chosen:
-            is_disturbed = MODELS + 1 <= len(disturbed) < MODELS + 4
-            with _busy_cores() if is_disturbed else contextlib.nullcontext():
-                yield from before([one], number)
-            disturbed.append(is_disturbed)
+            time_ = next(times)
+            with _busy_cores(*burning[time_]) if time_ in burning else contextlib.nullcontext():
+                yield from one_by_one([one], number)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -152,11 +160,14 @@ def slowed(folder: Path, settings: Settings, seconds: float) -> None:
     rows = rounds._read(folder / "slowed" / rounds.RUNS)
     slow = rounds._slow(rows)
     noticed = [rounds._at(row) in slow for row in rows]
-    found = sum(one and other for one, other in zip(disturbed, noticed))
     print_table(
-        "A machine slowed on purpose during three runs",
-        ["", "disturbed", "noticed", "others taken for slow", "runs in all"],
-        [["runs", f"{sum(disturbed)}", f"{found}", f"{sum(noticed) - found}", f"{len(rows)}"]],
+        f"A machine slowed on purpose: what was noticed in {len(rows)} runs",
+        ["disturbed", "runs", "noticed"],
+        [
+            ["the run, or the reference beside it", "4", f"{sum(noticed[5:9])}"],
+            ["the middle of the run alone", "3", f"{sum(noticed[9:12])}"],
+            ["neither", f"{len(rows) - 7}", f"{sum(noticed) - sum(noticed[5:12])}"],
+        ],
     )
 
 
@@ -171,19 +182,24 @@ def _parts(seconds: float) -> Any:
 
 
 @contextlib.contextmanager
-def _busy_cores() -> Iterator[None]:
-    burners = [multiprocessing.Process(target=_burn, daemon=True) for _ in range(2 * (os.cpu_count() or 1))]
+def _busy_cores(after: float, until: float) -> Iterator[None]:
+    """Twice as many programs as cores, at work between these times in seconds, or until the block ends."""
+    burners = [
+        multiprocessing.Process(target=_burn, args=(after, until), daemon=True)
+        for _ in range(2 * (os.cpu_count() or 1))
+    ]
     for burner in burners:
         burner.start()
-    time.sleep(0.2)
     yield
     for burner in burners:
         burner.terminate()
         burner.join()
 
 
-def _burn() -> None:
-    while True:
+def _burn(after: float, until: float) -> None:
+    end = time.perf_counter() + until
+    time.sleep(after)
+    while time.perf_counter() < end:
         pass
 
 

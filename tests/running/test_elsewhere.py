@@ -1,4 +1,4 @@
-"""Windows and macOS, played: without what they do not have, one's own models run with engine none."""
+"""Other systems, played: without what Windows or macOS lack, one's own models run with engine none."""
 
 import os
 import subprocess
@@ -25,8 +25,8 @@ sys.platform = {platform!r}
 """
 UNIX = ["geteuid", "getuid", "getgid", "getloadavg", "sysconf", "uname", "killpg", "O_NOFOLLOW", "O_NONBLOCK"]
 LINUX = ["sched_getaffinity", "sched_setaffinity"]
-MODULES = {"win32": ["resource", "pwd", "grp", "termios"], "darwin": []}
-NAMES = {"win32": LINUX + UNIX, "darwin": LINUX}
+MODULES = {"bare": ["resource", "pwd", "grp", "termios"], "darwin": []}
+NAMES = {"bare": LINUX + UNIX, "darwin": LINUX}
 RUN = """
 from pathlib import Path
 from podium.cli import main
@@ -36,7 +36,7 @@ sys.exit(main({arguments!r}))
 """
 
 
-@pytest.mark.parametrize("platform", ["win32", "darwin"])
+@pytest.mark.parametrize("platform", ["bare", "darwin"])
 def test_one_s_own_models_run_on_other_systems(tmp_path: Path, platform: str) -> None:
     def played(numpy: bool) -> str:
         return PLAYED.format(numpy=numpy, modules=MODULES[platform], names=NAMES[platform], platform=platform)

@@ -6,12 +6,11 @@ A. Levikin, I. Khabutdinov, A. Grabovoy and K. Vorontsov, "The methodology of mu
 markup models based on inconsistent expert markup" (2025), section 3, whose equations are given in brackets.
 The stages stand in the order in which data passes through them:
 
-    input                 (1)-(4)    read_markup, lay_out
+    input                 (1)-(4)    read_markup
     weights               (7)        weights_in_use
-    candidates                       overlapping, candidates_of_elements
+    consistency           (7)        consistency, level_of
     criteria              (13)-(24)  c_accordance, c_tags, c_overtexts … c_union_of_tags
     optimal accordance    (8), (9)   best_sum, best_average
-    consistency           (7)        compare, match
     corpus                (10)-(12)  average_accuracies
 
 The criteria, by the names used throughout (a name with a dot is a part of the composite before the dot):
@@ -59,20 +58,19 @@ the host (solution, parameters) raise ``HostVisibleError``, which participants n
 
 import functools
 import importlib
+import itertools
 import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 __all__ = ["HostVisibleError", "ParticipantVisibleError", "Prepared", "prepare", "score"]
 
@@ -94,6 +92,8 @@ PARTS = {
     "fragments.overtexts": OF_NOTES,
 }
 CRITERIA = ("total", *PARTS["total"][:3], *OF_OVERTEXTS, "fragments", *OF_FRAGMENTS, *OF_NOTES, *UNIONS)
+# Of each level, its criterion and all that it is made of.
+WITHIN = {level: [name for name in CRITERIA if level == "total" or name.startswith(level)] for level in PARTS}
 MEASURES = ("rma", "ama", "consistency")
 ACCORDANCES = ("sum", "exact")
 
@@ -103,7 +103,6 @@ LAST_OFFSET = 1_000_000_000
 MOST_OBJECTS = 2_000  # elements, fragments and overtexts
 MOST_CHARACTERS = 200_000  # of tags and comments
 LARGE = 500  # rows and columns of an assignment problem that is prepared before it is solved
-CELLS_AT_ONCE = 200_000  # pairs of objects that are compared in one step
 
 LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
 ROWS_SHOWN = 3
@@ -113,8 +112,9 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Lemmatiser = Callable[[str], str]
+T = TypeVar("T")
 
-# A tool may set it to a function of the pairs of markups that are compared and of all.
+# A tool may set it to a function of the documents that are compared and of all.
 progress: Callable[[int, int], None] | None = None
 
 
@@ -254,24 +254,18 @@ def prepare(
     table = _Table(solution, "the solution", row_id_column_name, HostVisibleError)
     table.check_columns("markups")
     ids, lengths = read_ids(table), read_lengths(table)
-    cells = read_cells(
-        table,
-        "markups",
-        lambda row, value: read_experts(value, lengths[row]),
-        'a list of markups in JSON, such as [{"elements": [{"fragments": [{"start": 0, "end": 10}]}]}]',
-    )
-    order = sorted(range(len(ids)), key=ids.__getitem__)
-    experts = [expert for row in order for expert in cells[row]]
-    document = np.repeat(np.arange(len(ids)), [len(cells[row]) for row in order])
-    markups = lay_out(experts, lemmatiser)
-    is_readable = bool(experts) and all(expert.is_readable for expert in experts)
-    rules = Rules(weights_in_use(markups, is_readable, explicit), accordance, is_readable)
-    pairs = spread(np.arange(len(document)) + 1, np.searchsorted(document, document, "right"))
-    needed, found = ("two experts", pairs[0]) if measure == "rma" else ("an expert", experts)
-    if not len(found):
+    example = 'a list of markups in JSON, such as [{"elements": [{"fragments": [{"start": 0, "end": 10}]}]}]'
+    lemma = lemmatiser_of(lemmatiser)
+    experts = read_cells(table, "markups", lambda row, value: read_experts(value, lengths[row], lemma), example)
+    needed, fewest = ("two experts", 2) if measure == "rma" else ("an expert", 1)
+    if max(map(len, experts), default=0) < fewest:
         raise HostVisibleError(f"markups: expected a document with markups of {needed}, found none")
-    criteria = criteria_of(markups, *pairs, rules)
-    if measure == "rma" and not criteria[:, 0].any():
+    everyone = [expert for markups in experts for expert in markups]
+    is_readable = bool(everyone) and all(expert.is_readable for expert in everyone)
+    rules = Rules(weights_in_use(everyone, is_readable, explicit), accordance, is_readable)
+    order = sorted(range(len(ids)), key=ids.__getitem__)
+    among = [criteria_of(itertools.combinations(experts[row], 2), rules) for row in _told(order)]
+    if measure == "rma" and not any(criteria[:, 0].any() for criteria in among):
         raise HostVisibleError("markups: expected experts that have something in common, found none")
     return Prepared(
         items=[ids[row] for row in order],
@@ -279,11 +273,8 @@ def prepare(
         labels=[("(all)", "(all)")],
         groups=np.zeros((1, len(ids)), dtype=np.int64),
         lengths=dict(zip(ids, lengths)),
-        experts=experts,
-        expert_document=document,
-        markups=markups,
-        expert_pairs=pairs,
-        expert_criteria=criteria,
+        experts=[experts[row] for row in order],
+        among=among,
         rules=rules,
         parameters=(row_id_column_name, measure, criterion, lemmatiser),
     )
@@ -295,7 +286,7 @@ class Rules(NamedTuple):
     ``is_readable``: whether the experts' markups, and so those of a submission, are READ//ABLE's.
     """
 
-    weights: dict[str, float]
+    weights: Mapping[str, float]
     accordance: str
     is_readable: bool = False
 
@@ -310,10 +301,8 @@ class Prepared:
     item_of_row : (rows,) int, the document of each row of the solution
     labels, groups : one group of all documents
     lengths : dict of id to the length of the text, None where it is unknown
-    experts, markups : list of Markup, document by document, in the order of content, and the same as columns
-    expert_document : (experts,) int, the document of each
-    expert_pairs : two (pairs,) int, all unordered pairs of experts of the same document
-    expert_criteria : (pairs, criteria) float, their criteria, in the order of `CRITERIA`
+    experts : of each document, list of Markup, in the order of content
+    among : of each document, (pairs, criteria) float, the criteria of the pairs of its experts
     rules : Rules
     parameters : row_id_column_name, measure, criterion, lemmatiser
     """
@@ -323,11 +312,8 @@ class Prepared:
     labels: list[tuple[str, str]]
     groups: Ints
     lengths: dict[str, int | None]
-    experts: list["Markup"]
-    expert_document: Ints
-    markups: "Markups"
-    expert_pairs: tuple[Ints, Ints]
-    expert_criteria: Floats
+    experts: list[list["Markup"]]
+    among: list[Floats]
     rules: Rules
     parameters: tuple[str, str, str, str]
 
@@ -348,43 +334,38 @@ class Prepared:
         table.check_columns("markup")
         ids, is_readable = read_ids(table, self.items), self.rules.is_readable
         form = '"selections": []' if is_readable else '"elements": [{"fragments": [{"start": 0, "end": 10}]}]'
+        lemma = lemmatiser_of(self.parameters[-1])
         cells = read_cells(
             table,
             "markup",
-            lambda row, value: read_markup(value, self.lengths[ids[row]], is_readable),
+            lambda row, value: read_markup(value, self.lengths[ids[row]], lemma, is_readable),
             f"a markup in JSON, such as {{{form}}}",
         )
         by_id = dict(zip(ids, cells))
         return [by_id[item] for item in self.items]
 
-    def comparison(self, algorithm: Sequence["Markup"]) -> tuple["Markups", Ints, Ints]:
-        """All markups, the experts' first, and the two of each expert with the algorithm, (experts,) each.
+    def compare(self, submission: pd.DataFrame) -> list[Floats]:
+        """Of each document, the criteria of the algorithm with each of its experts, (experts, criteria)."""
+        documents = _told(list(zip(self.read(submission), self.experts)))
+        return [
+            criteria_of(((markup, expert) for expert in experts), self.rules) for markup, experts in documents
+        ]
 
-        The one whose content comes first is on the left, so that the comparison is symmetric.
-        """
-        theirs = np.arange(len(self.experts))
-        ours = len(theirs) + self.expert_document
-        pairs = zip(self.expert_document.tolist(), self.experts)
-        ahead = np.array([algorithm[d].content <= expert.content for d, expert in pairs], dtype=bool)
-        markups = join(self.markups, lay_out(algorithm, self.parameters[-1]))
-        return markups, np.where(ahead, ours, theirs), np.where(ahead, theirs, ours)
-
-    def count(self, criteria: Floats) -> Floats:
-        """The statistics, (n, criteria + 4), from the criteria of each expert with the algorithm.
+    def count(self, algorithm: Sequence[Floats]) -> Floats:
+        """The statistics, (n, criteria + 4), from the criteria of the algorithm with the experts.
 
         Per document with an expert the means of all criteria, then 1; per document with two or more, the mean
         C of the algorithm with the experts, that of the experts with each other, and 1.
         """
-        n, document = len(self.items), self.expert_document
-        ours, among = means(criteria, document, n), document[self.expert_pairs[0]]
-        theirs = means(self.expert_criteria[:, :1], among, n)[:, 0]
-        one, two = ~np.isnan(ours[:, 0]), ~np.isnan(theirs)
-        sums = np.where(one[:, np.newaxis], ours, 0.0)
-        return np.column_stack([sums, one, np.where(two, ours[:, 0], 0.0), np.where(two, theirs, 0.0), two])
+        rows = []
+        for ours, theirs in zip(algorithm, self.among):
+            of_two = [mean(ours)[0], mean(theirs)[0], 1] if len(theirs) else [0, 0, 0]
+            rows.append([*mean(ours), len(ours) > 0, *of_two])
+        return np.array(rows, dtype=np.float64)
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
         """One array of numbers per document, (n, criteria + 4), whose sums decide every measure."""
-        return self.count(criteria_of(*self.comparison(self.read(submission)), self.rules))
+        return self.count(self.compare(submission))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
         """The measures, (..., m), of sums of the statistics, (..., 1, criteria + 4); NaN where not defined."""
@@ -616,13 +597,19 @@ class Item(NamedTuple):
     """An element (2), fragment (3) or overtext (4), with what it holds in the order of content.
 
     The content (start, end, comment, tags, contents of overtexts, contents of fragments) knows no position in
-    the file: items of equal content are equal in every comparison.
+    the file: items of equal content are equal in every comparison.  ``words``: the comment's bag of words;
+    ``spans``, (2, n): starts and ends of the fragments; ``kinds``, (n,): of each the first
+    one of equal tags and overtexts.
     """
 
     content: tuple[Any, ...]
     position: int
+    words: frozenset[Any]
+    tags: frozenset[str]
     overtexts: tuple["Item", ...]
     fragments: tuple["Item", ...]
+    spans: Ints
+    kinds: Ints
 
 
 class Markup(NamedTuple):
@@ -634,26 +621,28 @@ class Markup(NamedTuple):
     number: int = 0
 
 
-def read_experts(value: Any, length: int | None) -> list[Markup]:
+def read_experts(value: Any, length: int | None, lemmatise: Lemmatiser) -> list[Markup]:
     """The markups of a document's experts, in the order of content."""
     if not isinstance(value, list):
         raise ValueError(f"{_kind(value)} instead of a list of markups")
     markups = _each(
         "markup",
         {"markups": value},
-        lambda position, markup: read_markup(markup, length)._replace(number=position + 1),
+        lambda position, markup: read_markup(markup, length, lemmatise)._replace(number=position + 1),
     )
     return sorted(markups, key=lambda markup: (markup.content, markup.number))
 
 
-def read_markup(value: Any, length: int | None, is_readable: bool = False) -> Markup:
+def read_markup(
+    value: Any, length: int | None, lemmatise: Lemmatiser = str, is_readable: bool = False
+) -> Markup:
     """A markup, only of READ//ABLE where that is asked for; `length` is that of its text, where it is known."""
     markup = _object(value)
     selections = "selections" in markup and "elements" not in markup
     if not selections and (is_readable or "elements" not in markup):
         raise ValueError(f"the markup has no {'selections' if is_readable else 'elements'}")
-    elements = read_items(from_selections(markup) if selections else markup, "element", length)
-    objects = _all_of(elements)
+    elements = read_items(from_selections(markup) if selections else markup, "element", length, lemmatise)
+    objects = all_of(elements)
     if len(objects) > MOST_OBJECTS:
         raise ValueError(f"{len(objects):,} elements, fragments and overtexts, above {MOST_OBJECTS:,}")
     characters = sum(len(text) for item in objects for text in (item.content[2], *item.content[3]))
@@ -674,7 +663,9 @@ def from_selections(markup: Mapping[str, Any]) -> dict[str, Any]:
     return {"elements": [{"fragments": fragments}] if fragments else []}
 
 
-def read_items(holder: Mapping[str, Any], noun: str, length: int | None) -> tuple[Item, ...]:
+def read_items(
+    holder: Mapping[str, Any], noun: str, length: int | None, lemmatise: Lemmatiser
+) -> tuple[Item, ...]:
     """The elements, fragments or overtexts of a holder, in the order of content."""
 
     def read(position: int, value: Any) -> Item:
@@ -684,11 +675,14 @@ def read_items(holder: Mapping[str, Any], noun: str, length: int | None) -> tupl
         tags = [] if found.get("tags") is None else found["tags"]
         if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
             raise ValueError("tags are no list of texts")
-        has_overtexts = noun != "overtext" and "overtexts" in found
-        overtexts = read_items(found, "overtext", length) if has_overtexts else ()
-        fragments = read_items(found, "fragment", length) if noun == "element" else ()
+        overtexts = () if noun == "overtext" else read_items(found, "overtext", length, lemmatise)
+        fragments = read_items(found, "fragment", length, lemmatise) if noun == "element" else ()
         content = start, end, comment, tuple(sorted(set(tags))), _contents(overtexts), _contents(fragments)
-        return Item(content, position, overtexts, fragments)
+        spans = np.array([fragment.content[:2] for fragment in fragments], dtype=np.int64).reshape(-1, 2).T
+        first: dict[Any, int] = {}
+        kinds = _ints(first.setdefault(each.content[3:5], place) for place, each in enumerate(fragments))
+        words = bag_of_words(comment, lemmatise)
+        return Item(content, position, words, frozenset(tags), overtexts, fragments, spans, kinds)
 
     return tuple(sorted(_each(noun, holder, read), key=lambda item: item.content))
 
@@ -707,9 +701,12 @@ def _contents(items: Sequence[Item]) -> tuple[Any, ...]:
     return tuple([item.content for item in items])
 
 
-def _all_of(items: Sequence[Item]) -> list[Item]:
-    inner = [held for item in items for held in (item.overtexts, item.fragments) if held]
-    return [*items, *(item for held in inner for item in _all_of(held))]
+def all_of(items: Iterable[Item]) -> list[Item]:
+    """The items and, behind them, all that they hold."""
+    found = list(items)
+    for item in found:
+        found += [*item.overtexts, *item.fragments]
+    return found
 
 
 def _each(noun: str, holder: Mapping[str, Any], read: Callable[[int, Any], Any]) -> list[Any]:
@@ -767,90 +764,6 @@ def _plain(text: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).strip().casefold())
 
 
-class Objects(NamedTuple):
-    """Objects of one kind, as columns: those of holder k are the rows first[k] to first[k + 1].
-
-    ``start`` and ``end``: of fragments; ``words`` and ``tags``: numbers of sets, where an element has the tags
-    of its fragments for words; ``position``: in the file.
-    """
-
-    first: Ints
-    start: Ints
-    end: Ints
-    words: Ints
-    tags: Ints
-    position: Ints
-
-
-class Markups(NamedTuple):
-    """Many markups, as columns of the objects in them, in the order of content.
-
-    ``notes``: the overtexts of fragments; ``united``: the intervals that the fragments of each element cover.
-    Words and tags are numbers of `sets`, and number 0 is the empty set; ``sizes``: of the sets.
-    """
-
-    elements: Objects
-    overtexts: Objects
-    fragments: Objects
-    notes: Objects
-    united: Objects
-    sets: list[frozenset[Any]]
-    sizes: Ints
-
-
-def lay_out(markups: Sequence[Markup], lemmatiser: str) -> Markups:
-    """Markups as columns."""
-    lemmatise = lemmatiser_of(lemmatiser)
-    numbers: dict[frozenset[Any], int] = {frozenset(): 0}
-
-    @functools.cache
-    def words(comment: str) -> int:
-        return numbers.setdefault(bag_of_words(comment, lemmatise), len(numbers))
-
-    @functools.cache
-    def tags(names: tuple[str, ...]) -> int:
-        return numbers.setdefault(frozenset(names), len(numbers))
-
-    def columns(held: Sequence[Sequence[Item]]) -> Objects:
-        items = [item for holder in held for item in holder]
-        start, end, comments, names = zip(*(item.content[:4] for item in items)) if items else ((),) * 4
-        numbers_of_sets = _ints(map(words, comments)), _ints(map(tags, names))
-        return Objects(
-            _firsts(map(len, held)),
-            _ints(start),
-            _ints(end),
-            *numbers_of_sets,
-            _ints(item.position for item in items),
-        )
-
-    elements = [element for markup in markups for element in markup.elements]
-    fragments = [fragment for element in elements for fragment in element.fragments]
-    all_tags = ({tag for item in element.fragments for tag in item.content[3]} for element in elements)
-    return Markups(
-        columns([markup.elements for markup in markups])._replace(
-            words=_ints(tags((*names,)) for names in all_tags)
-        ),
-        columns([element.overtexts for element in elements]),
-        columns([element.fragments for element in elements]),
-        columns([fragment.overtexts for fragment in fragments]),
-        columns([merge(element.fragments) for element in elements]),
-        list(numbers),
-        _ints(map(len, numbers)),
-    )
-
-
-def join(some: Markups, others: Markups) -> Markups:
-    """Some markups and, behind them, others."""
-
-    def behind(one: Objects, other: Objects) -> Objects:
-        other = other._replace(words=other.words + len(some.sets), tags=other.tags + len(some.sets))
-        first = np.concatenate([one.first, other.first[1:] + one.first[-1]])
-        return Objects(first, *map(np.concatenate, zip(one[1:], other[1:])))
-
-    sizes = np.concatenate([some.sizes, others.sizes])
-    return Markups._make([*map(behind, some[:5], others[:5]), some.sets + others.sets, sizes])
-
-
 def bag_of_words(comment: str, lemmatise: Lemmatiser) -> frozenset[tuple[str, int]]:
     """The multiset of a comment's words, as the set of (word, how often it occurred before).
 
@@ -889,53 +802,25 @@ def lemmatiser_of(name: str) -> Lemmatiser:
     return str
 
 
-def merge(fragments: Sequence[Item]) -> list[Item]:
-    """Disjoint intervals, as items, that cover the same characters as fragments in the order of content.
-
-    >>> spans = [(0, 5), (3, 8), (8, 9), (12, 12), (20, 30)]
-    >>> [item.content[:2] for item in merge([Item((*span, "", ()), 0, (), ()) for span in spans])]
-    [(0, 9), (20, 30)]
-    """
-    spans: list[tuple[int, int]] = []
-    for start, end, *_ in (fragment.content for fragment in fragments):
-        if spans and start <= spans[-1][1]:
-            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
-        elif end > start:
-            spans.append((start, end))
-    return [Item((*span, "", ()), 0, (), ()) for span in spans]
-
-
-def _ints(values: Iterable[int]) -> Ints:
-    return np.array(list(values), dtype=np.int64)
-
-
-def _firsts(sizes: Iterable[int]) -> Ints:
-    """Where each holder's objects start, and where the last one's end."""
-    return np.concatenate([[0], np.cumsum(_ints(sizes))])
-
-
 # ---- Weights (7) -----------------------------------------------------------------------------------------
 
 
-def weights_in_use(experts: Markups, is_readable: bool, explicit: Mapping[str, float]) -> dict[str, float]:
+def weights_in_use(
+    experts: Iterable[Markup], is_readable: bool, explicit: Mapping[str, float]
+) -> dict[str, float]:
     """One, but zero for criteria whose subject occurs nowhere among the experts; then the explicit ones."""
-    elements, overtexts, fragments, notes = experts[:4]
-    has_fragments = len(fragments.start) > 0
-    occurs: dict[str, bool | np.bool_] = {
-        "accordance": not (is_readable and has_fragments),
-        "tags": elements.tags.any(),
-        "fragments": has_fragments,
-        "fragments.texts": (fragments.end > fragments.start).any(),
-        "fragments.tags": fragments.tags.any(),
-    }
-    for name, those in (("overtexts", overtexts), ("fragments.overtexts", notes)):
-        occurs |= {
-            name: len(those.tags) > 0,
-            f"{name}.texts": those.words.any(),
-            f"{name}.tags": those.tags.any(),
-        }
+    elements = [element for expert in experts for element in expert.elements]
+    fragments = [fragment for element in elements for fragment in element.fragments]
+    kinds = {"": elements, "fragments": fragments}
+    kinds |= {"overtexts": [overtext for element in elements for overtext in element.overtexts]}
+    kinds |= {"fragments.overtexts": [overtext for fragment in fragments for overtext in fragment.overtexts]}
+    occurs = {"accordance": not (is_readable and fragments)}
+    for name, items in kinds.items():
+        occurs[name] = bool(items)
+        occurs[f"{name}.texts"] = any(item.words or item.content[0] < item.content[1] for item in items)
+        occurs[f"{name}.tags"] = any(item.tags for item in items)
+    occurs["tags"], occurs["fragment_tag_union"] = occurs[".tags"], occurs["fragments.tags"]
     occurs["fragment_text_union"] = occurs["fragments.texts"]
-    occurs["fragment_tag_union"] = occurs["fragments.tags"]
     weights = {name: float(occurs.get(name, True)) for name in CRITERIA[1:]} | dict(explicit)
     for level, names in PARTS.items():
         if not sum(weights[name] for name in names) > 0:
@@ -943,379 +828,325 @@ def weights_in_use(experts: Markups, is_readable: bool, explicit: Mapping[str, f
     return weights
 
 
-def weighted_average(criteria: Mapping[str, Floats], names: Sequence[str], weights: Sequence[float]) -> Floats:
-    """Σ w·C / Σ w (7), exactly 1 where all criteria are 1."""
-    # One after the other, so that a value never depends on how many others are computed beside it.
-    total: Floats = np.zeros_like(criteria[names[0]])
-    for name, weight in zip(names, weights):
-        total += criteria[name] * weight
-    average: Floats = total / sum(weights)
-    return average
+def weighted_average(criteria: Mapping[str, Any], names: Sequence[str], weights: Mapping[str, float]) -> Any:
+    """Σ w·C / Σ w (7) of some criteria, exactly 1 where all are 1; 0 where all weights are 0."""
+    # One after the other, as neither Python nor numpy promises of its sum.
+    total = 0.0
+    for name in names:
+        total = total + criteria[name] * weights[name]
+    return total / (sum(weights[name] for name in names) or 1.0)
 
 
-# ---- Candidates for pairs --------------------------------------------------------------------------------
+# ---- Consistency (7) -------------------------------------------------------------------------------------
 
 
-class Pairs(NamedTuple):
-    """Pairs of objects: the pair, one level up, that holds them; their rows, on the left and on the right."""
+class Pair(NamedTuple):
+    """Two objects that may be, or are, partners.
 
-    owner: Ints
-    first: Ints
-    second: Ints
-
-
-def spread(first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """The numbers from first[k] up to last[k], for each k: k and the number.
-
-    >>> [part.tolist() for part in spread(np.array([5, 0, 8]), np.array([8, 0, 9]))]
-    [[0, 0, 0, 2], [5, 6, 7, 8]]
+    ``criteria``: what a level averages over the partners, by name; ``levels``: of what the two hold.
     """
-    sizes = np.maximum(last - first, 0)
-    owner = np.repeat(np.arange(len(first)), sizes)
-    return owner, np.arange(len(owner)) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
 
-
-def cross(first: Ints, a: Ints, b: Ints) -> Pairs:
-    """Every object of holder a[k] with every object of holder b[k], in order; those of k begin at first[k].
-
-    The first holder, of two objects, with the second, of three:
-
-    >>> [part.tolist() for part in cross(np.array([0, 2, 5]), np.array([0]), np.array([1]))]
-    [[0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 1], [2, 3, 4, 2, 3, 4]]
-    """
-    owner, row = spread(first[a], first[a + 1])
-    held, column = spread(first[b[owner]], first[b[owner] + 1])
-    return Pairs(owner[held], row[held], column)
-
-
-def overlapping(first: Ints, start: Ints, end: Ints, a: Ints, b: Ints) -> Pairs:
-    """The spans of holders a[k] and b[k] with common characters, and the same empty ones, for each k.
-
-    Two spans overlap where one starts within the other: so binary search among the sorted starts finds all
-    pairs without looking at the others.
-
-    >>> first, start, end = np.array([0, 2, 5]), np.array([0, 5, 0, 4, 5]), np.array([4, 5, 9, 5, 5])
-    >>> [part.tolist() for part in overlapping(first, start, end, np.array([0]), np.array([1]))]
-    [[0, 0], [0, 1], [2, 4]]
-    """
-    owner, row = spread(first[a], first[a + 1])
-    other, column = spread(first[b], first[b + 1])
-    ours, theirs = owner * (LAST_OFFSET + 2) + start[row], other * (LAST_OFFSET + 2) + start[column]
-    length, width = (end - start)[row], (end - start)[column]
-    by_start, starts = np.argsort(ours, kind="stable"), np.argsort(theirs, kind="stable")
-    x, found = spread(
-        np.searchsorted(theirs, ours, sorter=starts),
-        np.searchsorted(theirs, ours + np.maximum(length, 1), sorter=starts),
-    )
-    behind, y = spread(
-        np.searchsorted(ours, theirs, "right", sorter=by_start),
-        np.searchsorted(ours, theirs + width, sorter=by_start),
-    )
-    x, y = np.concatenate([x, by_start[y]]), np.concatenate([starts[found], behind])
-    kept = (length[x] > 0) == (width[y] > 0)
-    x, y = x[kept], y[kept]
-    order = np.lexsort((y, x))
-    return Pairs(owner[x[order]], row[x[order]], column[y[order]])
-
-
-def candidates_of_elements(markups: Markups, a: Ints, b: Ints, fragments: Pairs) -> tuple[Pairs, Ints]:
-    """Elements that hold such fragments, or none on either side; of each pair of fragments that of elements."""
-    first, holder = markups.elements.first, holders_of(markups.fragments)
-    is_bare = np.diff(markups.fragments.first) == 0
-    bare = np.flatnonzero(is_bare)
-    owner, x, y = cross(np.concatenate([[0], np.cumsum(is_bare)])[first], a, b)
-    k = np.concatenate([fragments.owner, owner])
-    p = np.concatenate([holder[fragments.first], bare[x]])
-    q = np.concatenate([holder[fragments.second], bare[y]])
-    step = MOST_OBJECTS + 1
-    key = (k * step + p - first[a[k]]) * step + q - first[b[k]]
-    _, place, number = np.unique(key, return_index=True, return_inverse=True)
-    return Pairs(k[place], p[place], q[place]), number[: len(fragments.owner)]
-
-
-def holders_of(objects: Objects) -> Ints:
-    """The holder of each object."""
-    return np.repeat(np.arange(len(objects.first) - 1), np.diff(objects.first))
-
-
-# ---- Criteria (13)-(24) ----------------------------------------------------------------------------------
-# Those of tags, texts and unions give the summand of each pair; `match` averages over the accordance.
+    first: Item
+    second: Item
+    criteria: dict[str, float]
+    levels: tuple["Level", ...] = ()
 
 
 class Level(NamedTuple):
-    """The candidates for pairs at one level, and what became of them.
+    """The partners among objects of one kind, and the averages over them: all criteria `WITHIN` the level."""
 
-    ``criteria``: of each pair, by name within the level; ``worth``: their weighted average; ``averages``: over
-    the chosen pairs of each owner, with the accordance and, by the level's name, the composite criterion.
+    name: str
+    pairs: list[Pair]
+    averages: dict[str, float]
+
+
+def consistency(one: Markup, other: Markup, rules: Rules) -> Level:
+    """Every criterion of two markups, C (7) among them by the name total, with the partners.
+
+    The one whose content comes first is on the left, so that the consistency is symmetric.
     """
-
-    pairs: Pairs
-    criteria: dict[str, Floats]
-    worth: Floats
-    chosen: Bools
-    averages: dict[str, Floats]
+    x, y = (markup.elements for markup in sorted((one, other), key=lambda markup: markup.content))
+    pairs = {(i, k): pair_of_elements(x[i], y[k], rules) for i, k in candidates_of_elements(x, y)}
+    return level_of_pairs("total", len(x) + len(y), pairs, rules)
 
 
-def f_measure(common: npt.NDArray[Any], total: npt.NDArray[Any]) -> Floats:
-    """F = 2|A ∩ B| / (|A| + |B|) (6), and 1 for two empty sets."""
-    share: Floats = np.divide(2.0 * common, total, out=np.ones(len(total)), where=total > 0)
-    return share
+def candidates_of_elements(x: Sequence[Item], y: Sequence[Item]) -> list[Any]:
+    """Places of elements that hold fragments which could be partners, or none on either side; in order."""
+    holders, spans = zip(*(all_spans(elements) for elements in (x, y)))
+    i, k = overlapping(*spans).T
+    bare = (np.array([not element.fragments for element in side], dtype=bool) for side in (x, y))
+    may = np.logical_and.outer(*bare)
+    may[holders[0][i], holders[1][k]] = True
+    return list(np.argwhere(may).tolist())
 
 
-def f_of_sets(markups: Markups, numbers: Ints, pairs: Pairs) -> Floats:
-    """F of two sets, by the numbers that the objects of each pair have."""
-    ours, theirs = numbers[pairs.first], numbers[pairs.second]
-    key, place = np.unique(ours * len(markups.sets) + theirs, return_inverse=True)
-    both = (divmod(one, len(markups.sets)) for one in key.tolist())
-    common = _ints(len(markups.sets[m] & markups.sets[n]) for m, n in both)
-    return f_measure(common[place], markups.sizes[ours] + markups.sizes[theirs])
+def all_spans(elements: Sequence[Item]) -> tuple[Ints, Ints]:
+    """All fragments of elements, by start: the element of each, (n,), and the starts and ends, (2, n)."""
+    spans = np.concatenate([np.empty((2, 0), dtype=np.int64), *(element.spans for element in elements)], axis=1)
+    holders = np.repeat(np.arange(len(elements)), [len(element.fragments) for element in elements])
+    order = np.argsort(spans[0], kind="stable")
+    return holders[order], spans[:, order]
 
 
-def c_accordance(pairs: Ints, objects: Ints) -> Floats:
-    """(13), (16), (20): of the objects of both sides, how many found a partner."""
-    return f_measure(pairs, objects)
+def pair_of_elements(x: Item, y: Item, rules: Rules) -> Pair:
+    """Two elements with the criteria that partners have."""
+    overtexts = c_overtexts("overtexts", x.overtexts, y.overtexts, rules)
+    fragments = c_fragments(x, y, rules)
+    criteria = {"tags": c_tags(x, y), **overtexts.averages, **fragments.averages}
+    criteria |= {"fragment_text_union": c_union_of_texts(x, y), "fragment_tag_union": c_union_of_tags(x, y)}
+    return Pair(x, y, criteria, (overtexts, fragments))
 
 
-def c_tags(markups: Markups, objects: Objects, pairs: Pairs) -> Floats:
-    """(14) of elements, (18) of overtexts, (22) of fragments."""
-    return f_of_sets(markups, objects.tags, pairs)
+def level_of_pairs(name: str, objects: int, pairs: Mapping[tuple[int, int], Pair], rules: Rules) -> Level:
+    """`level_of` candidates that are made already, by their places."""
+    criteria = {part: np.array([pair.criteria[part] for pair in pairs.values()]) for part in PARTS[name][1:]}
+    return level_of(name, objects, _ints(pairs), criteria, list(pairs.values()).__getitem__, rules)
 
 
-def c_overtexts(level: str, markups: Markups, overtexts: Objects, holders: Pairs, rules: Rules) -> Level:
-    """(15) of elements, 3.4.4 of fragments: overtexts with a common word or tag, or without words and tags."""
-    pairs = cross(overtexts.first, holders.first, holders.second)
-    criteria = {
-        "texts": c_overtexts_texts(markups, overtexts, pairs),
-        "tags": c_tags(markups, overtexts, pairs),
-    }
-    members = [
-        markups.sizes[numbers[pairs.first]] + markups.sizes[numbers[pairs.second]]
-        for numbers in (overtexts.words, overtexts.tags)
-    ]
-    common = sum((share > 0) & (size > 0) for share, size in zip(criteria.values(), members))
-    kept = (common > 0) | (members[0] + members[1] == 0)
-    criteria = {name: values[kept] for name, values in criteria.items()}
-    return match(
-        level, Pairs._make(column[kept] for column in pairs), criteria, _held(overtexts, holders), rules
-    )
-
-
-def c_overtexts_texts(markups: Markups, overtexts: Objects, pairs: Pairs) -> Floats:
-    """(17)."""
-    return f_of_sets(markups, overtexts.words, pairs)
-
-
-def c_fragments(markups: Markups, elements: Pairs, pairs: Pairs, notes: Level, rules: Rules) -> Level:
-    """(19), of fragments that overlap; `notes` is (3.4.4) of their overtexts."""
-    fragments = markups.fragments
-    criteria = {"texts": c_fragments_texts(fragments, pairs), "tags": c_tags(markups, fragments, pairs)}
-    return match(
-        "fragments", pairs, criteria | _composite("overtexts", notes), _held(fragments, elements), rules
-    )
-
-
-def c_fragments_texts(fragments: Objects, pairs: Pairs) -> Floats:
-    """(21)."""
-    length = fragments.end - fragments.start
-    return f_measure(_common(fragments, pairs), length[pairs.first] + length[pairs.second])
-
-
-def c_union_of_texts(united: Objects, elements: Pairs) -> Floats:
-    """(23), from the intervals that the fragments of each element cover."""
-    pairs = overlapping(united.first, united.start, united.end, elements.first, elements.second)
-    common = np.bincount(pairs.owner, _common(united, pairs), minlength=len(elements.owner))
-    length = np.bincount(holders_of(united), united.end - united.start, minlength=len(united.first) - 1)
-    return f_measure(common, length[elements.first] + length[elements.second])
-
-
-def c_union_of_tags(markups: Markups, elements: Pairs) -> Floats:
-    """(24)."""
-    return f_of_sets(markups, markups.elements.words, elements)
-
-
-def _common(spans: Objects, pairs: Pairs) -> Ints:
-    """Number of common characters of pairs that overlap."""
-    _, i, j = pairs
-    common: Ints = np.minimum(spans.end[i], spans.end[j]) - np.maximum(spans.start[i], spans.start[j])
-    return common
-
-
-def _held(objects: Objects, holders: Pairs) -> Ints:
-    """How many objects the two holders of each pair have together."""
-    number = np.diff(objects.first)
-    return np.asarray(number[holders.first] + number[holders.second])
-
-
-def _composite(name: str, level: Level) -> dict[str, Floats]:
-    """A level's averages as criteria of its owners: the composite by `name`, its parts by names with a dot."""
-    *parts, (_, composite) = level.averages.items()
-    return {name: composite} | {f"{name}.{part}": values for part, values in parts}
-
-
-# ---- Consistency (7) with the optimal accordance (8), (9) ------------------------------------------------
-
-
-def compare(markups: Markups, a: Ints, b: Ints, rules: Rules) -> dict[str, Level]:
-    """Compare markup a[k] with markup b[k], for each k: the levels, by their composite criteria.
-
-    The averages of level "total" are the criteria, and C by its name.
-    """
-    of_markups = markups.fragments.first[markups.elements.first]
-    fragments = overlapping(of_markups, markups.fragments.start, markups.fragments.end, a, b)
-    elements, owner = candidates_of_elements(markups, a, b, fragments)
-    fragments = fragments._replace(owner=owner)
-    levels = {
-        "fragments.overtexts": c_overtexts("fragments.overtexts", markups, markups.notes, fragments, rules)
-    }
-    levels["fragments"] = c_fragments(markups, elements, fragments, levels["fragments.overtexts"], rules)
-    levels["overtexts"] = c_overtexts("overtexts", markups, markups.overtexts, elements, rules)
-    criteria = {
-        "tags": c_tags(markups, markups.elements, elements),
-        **_composite("overtexts", levels["overtexts"]),
-        **_composite("fragments", levels["fragments"]),
-        "fragment_text_union": c_union_of_texts(markups.united, elements),
-        "fragment_tag_union": c_union_of_tags(markups, elements),
-    }
-    levels["total"] = match("total", elements, criteria, _held(markups.elements, Pairs(a, a, b)), rules)
-    return levels
-
-
-def match(level: str, pairs: Pairs, criteria: dict[str, Floats], objects: Ints, rules: Rules) -> Level:
-    """Choose among candidates for pairs and average over the chosen ones.
+def level_of(
+    name: str,
+    objects: int,
+    places: Ints,
+    criteria: Mapping[str, Floats],
+    pair: Callable[[int], Pair],
+    rules: Rules,
+) -> Level:
+    """The averages over the optimal accordance of objects.
 
     Parameters
     ----------
-    level : name of the composite criterion, a key of `PARTS`
-    pairs : Pairs, (n,), ascending in first and second within each owner
-    criteria : of each pair, (n,) each, by their name within the level
-    objects : (owners,) int, how many objects each owner's two sides have together
-    rules : Rules
+    name : of the composite criterion, a key of `PARTS`
+    objects : how many the two sides have together
+    places : (n, 2), of each two that may be partners, in order
+    criteria : of them, (n,) each
+    pair : makes one of them, from its number
     """
-    names = [name.removeprefix(f"{level}.") for name in PARTS[level]]
-    weights = [rules.weights[name] for name in PARTS[level]]
-    worth = (
-        weighted_average(criteria, names[1:], weights[1:]) if any(weights[1:]) else np.zeros(len(pairs.owner))
-    )
+    accordance, *parts = PARTS[name]
+    worth = weighted_average(criteria, parts, rules.weights)
     if rules.accordance == "sum":
-        chosen = best_sum(pairs, worth + TIE)  # so that among equal sums more pairs win
+        chosen = best_sum(places, worth + TIE)  # so that among equal sums more pairs win
     else:
-        chosen = best_average(pairs, worth, objects, weights[0] / sum(weights))
-    owner = pairs.owner[chosen]
-    number = np.bincount(owner, minlength=len(objects))
-    averages = {"accordance": c_accordance(number, objects)}
-    for name, values in criteria.items():
-        sums = np.bincount(owner, values[chosen], minlength=len(objects))
-        averages[name] = np.where(objects == 0, 1.0, sums / np.maximum(number, 1))
-    averages[level] = weighted_average(averages, names, weights)
-    return Level(pairs, criteria, worth, chosen, averages)
+        share = rules.weights[accordance] / sum(rules.weights[part] for part in PARTS[name])
+        chosen = best_average(places, worth, objects, share)
+    pairs = [pair(number) for number in np.flatnonzero(chosen).tolist()]
+    averages = {accordance: c_accordance(len(pairs), objects)}
+    for part in WITHIN[name]:
+        if part not in (name, accordance):
+            averages[part] = _mean_over_pairs([each.criteria[part] for each in pairs], objects)
+    averages[name] = weighted_average(averages, PARTS[name], rules.weights)
+    return Level(name, pairs, averages)
 
 
-def best_sum(pairs: Pairs, worth: Floats) -> Bools:
-    """Which candidates form, for each owner, the one-to-one accordance of the largest sum of worth.
+def _mean_over_pairs(values: Sequence[float], objects: int) -> float:
+    # One after the other, as neither Python nor numpy promises of its sum.
+    total = 0.0
+    for value in values:
+        total += value
+    return total / max(len(values), 1) if objects else 1.0
 
-    Candidates, all of positive worth, fall into components that share no object; those of one candidate need
-    no choice.  The rest are small assignment problems.
+
+# ---- Criteria (13)-(24) ----------------------------------------------------------------------------------
+# Those of tags, texts and unions give the summand of a pair; `level_of` averages over the accordance.
+
+
+def f_measure(common: Any, total: Any) -> Any:
+    """F = 2|A ∩ B| / (|A| + |B|) (6), and 1 for two empty sets."""
+    is_empty = total == 0
+    return (2.0 * common + is_empty) / (total + is_empty)
+
+
+def f_of_sets(a: frozenset[Any], b: frozenset[Any]) -> float:
+    """F of two sets."""
+    return float(f_measure(len(a & b), len(a) + len(b)))
+
+
+def c_accordance(pairs: int, objects: int) -> float:
+    """(13), (16), (20): of the objects of both sides, how many found a partner."""
+    return float(f_measure(pairs, objects))
+
+
+def c_tags(x: Item, y: Item) -> float:
+    """(14) of elements, (18) of overtexts, (22) of fragments."""
+    return f_of_sets(x.tags, y.tags)
+
+
+def c_overtexts(name: str, x: Sequence[Item], y: Sequence[Item], rules: Rules) -> Level:
+    """(15) of elements, 3.4.4 of fragments: overtexts with a common word or tag, or without words and tags."""
+
+    if not x or not y:  # which most are
+        return Level(name, [], dict.fromkeys(WITHIN[name], float(len(x) == len(y))))
+    pairs = {
+        (i, k): Pair(a, b, {f"{name}.texts": c_overtexts_texts(a, b), f"{name}.tags": c_tags(a, b)})
+        for (i, a), (k, b) in itertools.product(enumerate(x), enumerate(y))
+        if a.words & b.words or a.tags & b.tags or not (a.words or b.words or a.tags or b.tags)
+    }
+    return level_of_pairs(name, len(x) + len(y), pairs, rules)
+
+
+def c_overtexts_texts(x: Item, y: Item) -> float:
+    """(17)."""
+    return f_of_sets(x.words, y.words)
+
+
+def c_fragments(x: Item, y: Item, rules: Rules) -> Level:
+    """(19), of fragments with common characters, or empty ones at the same place."""
+
+    def of_inner(i: int, k: int) -> tuple[float, Level]:
+        a, b = x.fragments[i], y.fragments[k]
+        return c_tags(a, b), c_overtexts(name, a.overtexts, b.overtexts, rules)
+
+    def pair(number: int) -> Pair:
+        i, k = places[number].tolist()
+        tags, notes = of_inner(i, k)
+        criteria = {"fragments.texts": float(texts[number]), "fragments.tags": tags, **notes.averages}
+        return Pair(x.fragments[i], y.fragments[k], criteria, (notes,))
+
+    name = "fragments.overtexts"
+    places = overlapping(x.spans, y.spans)
+    texts = c_fragments_texts(x.spans[:, places[:, 0]], y.spans[:, places[:, 1]])
+    # Of many candidates few become partners, and many are equal but for their place: compared once.
+    kinds, kind = np.unique(x.kinds[places[:, 0]] * len(y.kinds) + y.kinds[places[:, 1]], return_inverse=True)
+    inner = [of_inner(*divmod(each, len(y.kinds))) for each in kinds.tolist()]
+    criteria = {
+        "fragments.texts": texts,
+        "fragments.tags": np.array([tags for tags, _ in inner])[kind],
+        name: np.array([notes.averages[name] for _, notes in inner])[kind],
+    }
+    return level_of("fragments", len(x.fragments) + len(y.fragments), places, criteria, pair, rules)
+
+
+def c_fragments_texts(x: Ints, y: Ints) -> Any:
+    """(21), of spans, (2, n) each, with common characters."""
+    common = np.minimum(x[1], y[1]) - np.maximum(x[0], y[0])
+    return f_measure(common, x[1] - x[0] + y[1] - y[0])
+
+
+def c_union_of_texts(x: Item, y: Item) -> float:
+    """(23)."""
+    total = length_of_union(x.fragments) + length_of_union(y.fragments)
+    return float(f_measure(total - length_of_union(x.fragments + y.fragments), total))
+
+
+def length_of_union(fragments: Sequence[Item]) -> int:
+    """How many characters lie in at least one of the fragments."""
+    length = reached = 0
+    for start, end in sorted(fragment.content[:2] for fragment in fragments):
+        length += max(end - max(start, reached), 0)
+        reached = max(reached, end)
+    return length
+
+
+def c_union_of_tags(x: Item, y: Item) -> float:
+    """(24)."""
+    ours, theirs = (frozenset[str]().union(*(each.tags for each in side.fragments)) for side in (x, y))
+    return f_of_sets(ours, theirs)
+
+
+def overlapping(x: Ints, y: Ints) -> Ints:
+    """Places in x and in y, (n, 2), of spans with common characters, and of empty ones at the same place.
+
+    A sweep over the starts, which are sorted: what overlaps a span comes after all that end before it and
+    before all that start behind it.
+
+    >>> overlapping(np.array([[0, 5], [4, 5]]), np.array([[0, 4, 5], [9, 5, 5]])).tolist()
+    [[0, 0], [1, 2]]
+    """
+    x_end, y_end = (np.maximum(end, start + 1) for start, end in (x, y))
+    first = np.searchsorted(np.maximum.accumulate(y_end), x[0], "right")
+    last = np.searchsorted(y[0], x_end)
+    i = np.repeat(np.arange(len(first)), last - first)
+    k = np.arange(len(i)) + np.repeat(last - np.cumsum(last - first), last - first)
+    kept = (y_end[k] > x[0][i]) & ((x[0] == x[1])[i] == (y[0] == y[1])[k])
+    return np.asarray(np.column_stack([i, k])[kept])
+
+
+# ---- The optimal accordance (8), (9) ---------------------------------------------------------------------
+
+
+def best_sum(places: Ints, worth: Floats) -> Bools:
+    """Which of the candidates at places (n, 2), all worth something, make the accordance of the largest sum.
 
     The best pair of all, (0, 0), is given up for two good ones:
 
-    >>> pairs = Pairs(np.zeros(3, dtype=np.int64), np.array([0, 0, 1]), np.array([0, 1, 0]))
-    >>> best_sum(pairs, np.array([0.9, 0.6, 0.6])).tolist()
+    >>> best_sum(np.array([[0, 0], [0, 1], [1, 0]]), np.array([0.9, 0.6, 0.6])).tolist()
     [False, True, True]
     """
-    if not len(worth):
+    if not len(places):
         return np.zeros(0, dtype=bool)
-    row, column = (
-        np.unique(pairs.owner * (objects.max() + 1) + objects, return_inverse=True)[1] for objects in pairs[1:]
-    )
-    chosen: Bools = (np.bincount(row)[row] == 1) & (np.bincount(column)[column] == 1)
-    rest = np.flatnonzero(~chosen)
-    for component, r, c in _components(row[rest], column[rest]):
-        matrix = np.zeros((r.max() + 1, c.max() + 1))
-        matrix[r, c] = worth[rest[component]]
-        if min(matrix.shape) > LARGE:
+    i, k = places.T
+    matrix = np.zeros((i.max() + 1, k.max() + 1))
+    matrix[i, k] = worth
+    partner = np.full(len(matrix), -1)
+    for rows, columns in components(matrix):
+        part = matrix[rows][:, columns]
+        if min(part.shape) > LARGE:
             # Made square, so that all columns get a row, and each column's best worth 0: found sooner.
-            matrix = np.pad(matrix, [(0, max(matrix.shape) - length) for length in matrix.shape])
-            matrix -= matrix.max(axis=0)
-        partner = np.full(len(matrix), -1)
-        rows, columns = linear_sum_assignment(matrix, maximize=True)
-        partner[rows] = columns
-        chosen[rest[component]] = partner[r] == c
-    return chosen
+            part = np.pad(part, [(0, max(part.shape) - length) for length in part.shape])
+            part -= part.max(axis=0)
+        r, c = linear_sum_assignment(part, maximize=True)
+        real = (r < len(rows)) & (c < len(columns))
+        partner[rows[r[real]]] = columns[c[real]]
+    return np.asarray(partner[i] == k)
 
 
-def _components(row: Ints, column: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """The connected components of a bipartite graph: indices of the edges, their rows and columns from 0."""
-    if not len(row):
-        return
-    rows = row.max() + 1
-    nodes = rows + column.max() + 1
-    graph = coo_array((np.ones(len(row), dtype=bool), (row, rows + column)), shape=(nodes, nodes))
-    labels = connected_components(graph, directed=False)[1]
-    row_number, column_number = _numbered_within(labels[:rows]), _numbered_within(labels[rows:])
-    label = labels[row]
-    order = np.argsort(label, kind="stable")
-    for edges in np.split(order, np.flatnonzero(np.diff(label[order])) + 1):
-        yield edges, row_number[row[edges]], column_number[column[edges]]
+def components(matrix: Floats) -> list[tuple[Ints, Ints]]:
+    """The rows and the columns of each part of a matrix that shares none with another.
 
-
-def _numbered_within(labels: npt.NDArray[Any]) -> Ints:
-    """The number of each object among those of its label, in their order.
-
-    >>> _numbered_within(np.array([5, 2, 5, 5, 2])).tolist()
-    [0, 0, 1, 2, 1]
+    >>> matrix = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 0], [1, 0, 0]])
+    >>> [(rows.tolist(), columns.tolist()) for rows, columns in components(matrix)]
+    [([1], [1, 2]), ([0, 3], [0])]
     """
-    order = np.argsort(labels, kind="stable")
-    _, start, size = np.unique(labels[order], return_index=True, return_counts=True)
-    number = np.empty(len(labels), dtype=np.int64)
-    number[order] = np.arange(len(labels)) - np.repeat(start, size)
-    return number
+    found: dict[int, tuple[list[int], set[int]]] = {}
+    part_of: dict[int, int] = {}  # by column
+    for row, line in enumerate(matrix):
+        rows, columns = [row], set(np.flatnonzero(line).tolist())
+        for part in {part_of[column] for column in columns & part_of.keys()}:
+            rows, columns = rows + found[part][0], columns | found.pop(part)[1]
+        if columns:
+            found[row] = rows, columns
+            part_of |= dict.fromkeys(columns, row)
+    return [(_ints(sorted(rows)), _ints(sorted(columns))) for rows, columns in found.values()]
 
 
-def best_average(pairs: Pairs, worth: Floats, objects: Ints, share: float) -> Bools:
-    """Which candidates form, for each owner, the accordance of the largest weighted average (9).
+def _ints(values: Iterable[Any]) -> Ints:
+    return np.array(list(values), dtype=np.int64)
+
+
+def best_average(places: Ints, worth: Floats, objects: int, share: float) -> Bools:
+    """Which of the candidates make the accordance of the largest weighted average (9).
 
     That is share·2q/n + (1 - share)·S/q for q pairs of the sum S, where n is the number of objects of both
-    sides, (owners,), and `share` the weight of the accordance.
+    sides, and `share` the weight of the accordance.  S is concave in q, so S/q falls: that bounds what numbers
+    between two tried ones can give.
 
     A weak second pair lowers the average by more than the better accordance is worth:
 
-    >>> pairs = Pairs(np.zeros(2, dtype=np.int64), np.array([0, 1]), np.array([0, 1]))
-    >>> best_average(pairs, np.array([0.9, 0.1]), np.array([4]), 0.25).tolist()
+    >>> best_average(np.array([[0, 0], [1, 1]]), np.array([0.9, 0.1]), 4, 0.25).tolist()
     [True, False]
-    >>> best_average(pairs, np.array([0.9, 0.1]), np.array([4]), 0.75).tolist()
+    >>> best_average(np.array([[0, 0], [1, 1]]), np.array([0.9, 0.1]), 4, 0.75).tolist()
     [True, True]
     """
-    chosen = np.zeros(len(worth), dtype=bool)
-    order = np.argsort(pairs.owner, kind="stable")
-    for edges in np.split(order, np.flatnonzero(np.diff(pairs.owner[order])) + 1) if len(order) else []:
-        n = objects[pairs.owner[edges[0]]]
-        row, column = (np.unique(side[edges], return_inverse=True)[1] for side in pairs[1:])
-        chosen[edges] = _best_average_of(row, column, worth[edges], 2 * share / n, 1 - share)
-    return chosen
-
-
-def _best_average_of(row: Ints, column: Ints, worth: Floats, per_pair: float, share: float) -> Bools:
-    """`best_average` of one owner: the largest per_pair·q + share·S/q.
-
-    S is concave in q, so S/q falls: that bounds what numbers between two tried ones can give.
-    """
+    if not len(places):
+        return np.zeros(0, dtype=bool)
+    row, column = (np.unique(ends, return_inverse=True)[1] for ends in places.T)
     if column.max() < row.max():
         row, column = column, row
     most = int(_best_of_size(row, column, worth, int(row.max()) + 1).sum())
     accordances = {q: _best_of_size(row, column, worth, q) for q in {1, most}}
     mean = {q: worth[accordance].sum() / q for q, accordance in accordances.items()}
-    best = max(per_pair * q + share * mean[q] for q in mean)
+    average = {q: 2 * share / objects * q + (1 - share) * mean[q] for q in mean}
     intervals = [(1, most)]
     while intervals:
         low, high = intervals.pop()
-        if high - low < 2 or per_pair * (high - 1) + share * mean[low] < best - TIE:
-            continue
-        q = (low + high) // 2
-        accordances[q] = _best_of_size(row, column, worth, q)
-        mean[q] = worth[accordances[q]].sum() / q
-        best = max(best, per_pair * q + share * mean[q])
-        intervals += [(low, q), (q, high)]
-    return accordances[max(q for q in mean if per_pair * q + share * mean[q] >= best - TIE)]
+        bound = 2 * share / objects * (high - 1) + (1 - share) * mean[low]
+        if high - low > 1 and bound >= max(average.values()) - TIE:
+            q = (low + high) // 2
+            accordances[q] = _best_of_size(row, column, worth, q)
+            mean[q] = worth[accordances[q]].sum() / q
+            average[q] = 2 * share / objects * q + (1 - share) * mean[q]
+            intervals += [(low, q), (q, high)]
+    best = max(average.values())
+    return accordances[max(q for q in average if average[q] >= best - TIE)]
 
 
 def _best_of_size(row: Ints, column: Ints, worth: Floats, pairs: int) -> Bools:
@@ -1336,36 +1167,24 @@ def _best_of_size(row: Ints, column: Ints, worth: Floats, pairs: int) -> Bools:
 # ---- The corpus (10)-(12) --------------------------------------------------------------------------------
 
 
-def criteria_of(markups: Markups, a: Ints, b: Ints, rules: Rules) -> Floats:
-    """The criteria of markups a[k] and b[k], (k, criteria)."""
-    values = np.empty((len(a), len(CRITERIA)))
-    for chunk in chunks(a, b, np.stack([np.diff(first) for first in firsts_of_markups(markups)])):
-        averages = compare(markups, a[chunk], b[chunk], rules)["total"].averages
-        values[chunk] = np.stack([averages[name] for name in CRITERIA], axis=1)
+def criteria_of(pairs: Iterable[tuple[Markup, Markup]], rules: Rules) -> Floats:
+    """The criteria of pairs of markups of a document, (pairs, criteria)."""
+    averages = [consistency(*pair, rules).averages for pair in pairs]
+    rows = [[each[name] for name in CRITERIA] for each in averages]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(CRITERIA))
+
+
+def mean(values: Floats) -> Floats:
+    """Means of the columns, 0 without rows."""
+    return np.asarray(values.sum(axis=0) / max(len(values), 1))
+
+
+def _told(steps: Sequence[T]) -> Iterator[T]:
+    """The steps, of which `progress` is told."""
+    for done, step in enumerate(steps, 1):
+        yield step
         if progress is not None:
-            progress(chunk.stop, len(a))
-    return values
-
-
-def firsts_of_markups(markups: Markups) -> list[Ints]:
-    """Where each markup's objects start, by kind: elements, overtexts, fragments, overtexts of fragments."""
-    first = markups.elements.first
-    fragments = markups.fragments.first[first]
-    return [first, markups.overtexts.first[first], fragments, markups.notes.first[fragments]]
-
-
-def chunks(a: Ints, b: Ints, sizes: Ints) -> Iterator[slice]:
-    """Slices of pairs that together hold about `CELLS_AT_ONCE` pairs of objects; `sizes`, (kinds, markups)."""
-    step = np.cumsum((sizes[:, a] * sizes[:, b]).sum(axis=0) + 1) // CELLS_AT_ONCE
-    ends = np.flatnonzero(np.diff(step, append=step[-1:] + 1)) + 1
-    return map(slice, [0, *ends[:-1].tolist()], ends.tolist())
-
-
-def means(values: Floats, group: Ints, groups: int) -> Floats:
-    """Means of the rows of each group, (groups, columns); NaN of a group without rows."""
-    number = np.bincount(group, minlength=groups)
-    sums = np.stack([np.bincount(group, column, minlength=groups) for column in values.T], axis=1)
-    return _ratio(sums, number[:, np.newaxis])
+            progress(done, len(steps))
 
 
 def average_accuracies(sums: Floats) -> tuple[Floats, Floats, Floats]:

@@ -8,7 +8,7 @@ inconsistent expert markup" (2025), section 4.2.  The stages stand in the order 
 them:
 
     input         grades and selections in JSON              read_essay, columns_of
-    matching      D, pairs of selections that correspond     match_selections
+    matching      D, pairs of selections that correspond     overlapping, cost, match_selections
     M1 … M7, M    the accuracy of two markups                m1 … m6, accuracies
     corpus        M_avg, M_opt and OTAR                      relative_accuracies
 
@@ -57,6 +57,7 @@ are beyond a text, which grades above a subject's maximum); errors of the host (
 ``HostVisibleError``, which participants never see.
 """
 
+import itertools
 import json
 import math
 import re
@@ -64,14 +65,12 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 __all__ = ["HostVisibleError", "ParticipantVisibleError", "Prepared", "prepare", "score"]
 
@@ -97,7 +96,6 @@ LAST_OFFSET = 1_000_000_000
 MOST_SELECTIONS = 2_000
 MOST_CHARACTERS = 200_000  # of types, subtypes, groups and corrections
 LARGE = 500  # rows and columns of an assignment problem that is prepared before it is solved
-CELLS_AT_ONCE = 200_000  # pairs of selections that are compared in one step
 
 LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
 ROWS_SHOWN = 3
@@ -106,9 +104,9 @@ CHARACTERS_SHOWN = 40
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-Texts = npt.NDArray[np.object_]
+T = TypeVar("T")
 
-# A tool may set it to a function of the pairs of markups that are compared and of all.
+# A tool may set it to a function of the essays that are compared and of all.
 progress: Callable[[int, int], None] | None = None
 
 
@@ -238,40 +236,30 @@ def prepare(
         raise HostVisibleError("weights: expected one above 0, found none")
     table = _Table(solution, "the solution", row_id_column_name, HostVisibleError)
     table.check_columns("subject", "markups")
-    ids, subjects, lengths = read_ids(table), read_subjects(table), read_lengths(table)
-    cells = read_cells(
-        table,
-        "markups",
-        lambda row, value: read_essays(value, subjects[row], lengths[row]),
-        'a list of markups in JSON, such as [{"criteria": {"K1": 1}, "selections": []}]',
-    )
-    order = sorted(range(len(ids)), key=ids.__getitem__)
-    experts = [expert for row in order for expert in cells[row]]
-    document = np.repeat(np.arange(len(ids)), [len(cells[row]) for row in order])
-    largest = np.array([LARGEST_GRADE[subjects[row]] for row in order], dtype=np.float64)
-    columns = columns_of(experts)
-    pairs = spread(np.arange(len(document)) + 1, np.searchsorted(document, document, "right"))
-    needed, found = ("an expert", experts) if measure == "m" else ("two experts", pairs[0])
-    if not len(found):
+    ids, essays = read_ids(table), list(zip(read_subjects(table), read_lengths(table)))
+    example = 'a list of markups in JSON, such as [{"criteria": {"K1": 1}, "selections": []}]'
+    experts = read_cells(table, "markups", lambda row, value: read_essays(value, *essays[row]), example)
+    needed, fewest = ("an expert", 1) if measure == "m" else ("two experts", 2)
+    if max(map(len, experts), default=0) < fewest:
         raise HostVisibleError(f"markups: expected an essay with markups of {needed}, found none")
-    criteria = accuracies_of(columns, *pairs, largest[document[pairs[0]]], np.ones(len(pairs[0])), in_use)
+    order = sorted(range(len(ids)), key=ids.__getitem__)
     prepared = Prepared(
         items=[ids[row] for row in order],
         item_of_row=np.argsort(order),
         labels=[("(all)", "(all)")],
         groups=np.zeros((1, len(ids)), dtype=np.int64),
-        known=dict(zip(ids, zip(subjects, lengths))),
-        largest=largest,
-        experts=experts,
-        expert_document=document,
-        columns=columns,
-        expert_pairs=pairs,
-        expert_criteria=criteria,
+        known=dict(zip(ids, essays)),
+        experts=[experts[row] for row in order],
+        among=[
+            accuracies_of(itertools.combinations(experts[row], 2), essays[row][0], in_use)
+            for row in _told(order)
+        ],
         weights=in_use,
         parameters=(row_id_column_name, measure, float(h)),
     )
     share = {"otar": h, "m_avg": 1.0}.get(measure, 0.0)
-    if measure != "m" and not _mix(share, *prepared.among_experts()).sum() > 0:
+    defined = (_mix(share, mean(pairs)[0], pairs[:, 0].min()) > 0 for pairs in prepared.among if len(pairs))
+    if measure != "m" and not any(defined):
         raise HostVisibleError("markups: expected experts whose accuracy is above 0, found none")
     return prepared
 
@@ -286,11 +274,8 @@ class Prepared:
     item_of_row : (rows,) int, the essay of each row of the solution
     labels, groups : one group of all essays
     known : dict of id to the essay's subject and the length of its text, None where it is unknown
-    largest : (n,) float, K_max of each essay
-    experts, columns : list of Markup, essay by essay, in the order of content, and the same as columns
-    expert_document : (experts,) int, the essay of each
-    expert_pairs : two (pairs,) int, all unordered pairs of experts of the same essay
-    expert_criteria : (pairs, criteria) float, their accuracies M, M1 … in percent
+    experts : of each essay, list of Markup, in the order of content
+    among : of each essay, (pairs, criteria) float, the accuracies of the pairs of its experts
     weights : dict, of M1 to M7
     parameters : row_id_column_name, measure, h
     """
@@ -300,12 +285,8 @@ class Prepared:
     labels: list[tuple[str, str]]
     groups: Ints
     known: dict[str, tuple[str, int | None]]
-    largest: Floats
-    experts: list["Markup"]
-    expert_document: Ints
-    columns: "Columns"
-    expert_pairs: tuple[Ints, Ints]
-    expert_criteria: Floats
+    experts: list[list["Markup"]]
+    among: list[Floats]
     weights: dict[str, float]
     parameters: tuple[str, str, float]
 
@@ -319,8 +300,8 @@ class Prepared:
         """The score, OTAR, M_avg, M_opt, and each criterion's mean, algorithm with experts."""
         return ["score", "OTAR", "M_avg", "M_opt", *self.criteria]
 
-    def read(self, submission: pd.DataFrame) -> tuple[list["Markup"], Floats]:
-        """The submission's markups, checked, in the order of `items`, and the M7 of each, (n,), in [0, 1].
+    def read(self, submission: pd.DataFrame) -> list[tuple["Markup", float]]:
+        """The submission's markups, checked, in the order of `items`, each with its M7 in [0, 1].
 
         Raises
         ------
@@ -332,54 +313,39 @@ class Prepared:
         table = _Table(submission, "the submission", self.parameters[0], ParticipantVisibleError)
         table.check_columns("markup")
         ids = read_ids(table, self.items)
+        example = 'a markup in JSON, such as {"criteria": {"K1": 1}, "selections": []}'
         cells = read_cells(
-            table,
-            "markup",
-            lambda row, value: read_essay(value, *self.known[ids[row]]),
-            'a markup in JSON, such as {"criteria": {"K1": 1}, "selections": []}',
+            table, "markup", lambda row, value: read_essay(value, *self.known[ids[row]]), example
         )
-        m7 = read_m7(table._replace(error=HostVisibleError)) if self.weights["M7"] else np.ones(len(ids))
-        row = dict(zip(ids, range(len(ids))))
-        order = [row[item] for item in self.items]
-        return [cells[number] for number in order], m7[order]
+        m7 = read_m7(table._replace(error=HostVisibleError)) if self.weights["M7"] else [1.0] * len(ids)
+        by_id = dict(zip(ids, zip(cells, m7)))
+        return [by_id[item] for item in self.items]
 
-    def comparison(
-        self, algorithm: Sequence["Markup"], m7: Floats
-    ) -> tuple["Columns", Ints, Ints, Floats, Floats]:
-        """All markups, the experts' first, and of each expert the two to compare, K_max and M7, (experts,).
+    def compare(self, submission: pd.DataFrame) -> list[Floats]:
+        """Of each essay, the accuracies of the algorithm with each of its experts, (experts, criteria)."""
+        essays = _told(list(zip(self.items, self.experts, self.read(submission))))
+        return [
+            accuracies_of(((markup, expert) for expert in experts), self.known[item][0], self.weights, m7)
+            for item, experts, (markup, m7) in essays
+        ]
 
-        The one whose content comes first is on the left, so that the comparison is symmetric.
-        """
-        document, theirs = self.expert_document, np.arange(len(self.experts))
-        ours = len(theirs) + document
-        pairs = zip(document.tolist(), self.experts)
-        ahead = np.array([algorithm[d].content <= expert.content for d, expert in pairs], dtype=bool)
-        columns = columns_of([*self.experts, *algorithm])
-        ends = np.where(ahead, ours, theirs), np.where(ahead, theirs, ours)
-        return columns, *ends, self.largest[document], m7[document]
-
-    def among_experts(self) -> tuple[Floats, Floats]:
-        """Mean and least M(E, E') of each essay, (n,) each; 0 with fewer than two experts."""
-        n, document = len(self.items), self.expert_document[self.expert_pairs[0]]
-        mean = means(self.expert_criteria[:, :1], document, n)[:, 0]
-        return np.nan_to_num(mean), np.nan_to_num(-maxima(-self.expert_criteria[:, 0], document, n))
-
-    def count(self, criteria: Floats) -> Floats:
-        """The statistics, (n, 6 + criteria), from the criteria of each expert with the algorithm.
+    def count(self, algorithm: Sequence[Floats]) -> Floats:
+        """The statistics, (n, 6 + criteria), from the accuracies of the algorithm with the experts.
 
         Whether an essay has two experts, and of those that do the mean and the largest M(A, E), the mean and
         the least M(E, E'); whether it has an expert, and of those that do the means of all criteria.
         """
-        n, document = len(self.items), self.expert_document
-        ours, best = np.nan_to_num(means(criteria, document, n)), maxima(criteria[:, 0], document, n)
-        experts = np.bincount(document, minlength=n)
-        two = experts > 1
-        relative = [two * np.nan_to_num(values) for values in (ours[:, 0], best, *self.among_experts())]
-        return np.column_stack([two, *relative, experts > 0, ours])
+        rows = []
+        for ours, theirs in zip(algorithm, self.among):
+            relative = [0.0] * 5
+            if len(theirs):
+                relative = [1, mean(ours)[0], ours[:, 0].max(), mean(theirs)[0], theirs[:, 0].min()]
+            rows.append([*relative, len(ours) > 0, *mean(ours)])
+        return np.array(rows, dtype=np.float64)
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
         """One array of numbers per essay, (n, 6 + criteria), whose sums decide every measure."""
-        return self.count(accuracies_of(*self.comparison(*self.read(submission)), self.weights))
+        return self.count(self.compare(submission))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
         """The measures, (..., m), of sums of the statistics, (..., 1, 6 + criteria); NaN where not defined."""
@@ -651,24 +617,26 @@ def _parse_weights(text: str, names: Sequence[str]) -> dict[str, float]:
 
 
 class Selection(NamedTuple):
-    """A selection's content, its texts as they are compared."""
+    """A selection's content, its texts as they are compared; or, in arrays, the contents of several."""
 
-    start: int
-    end: int
-    type: str
-    subtype: str
-    correction: str
-    is_meaning: bool
+    start: Any
+    end: Any
+    type: Any
+    subtype: Any
+    correction: Any
+    is_meaning: Any
 
 
 class Markup(NamedTuple):
     """A markup, with its selections and grades in the order of content.
 
     The content knows no position in the file: markups of equal content are equal in every comparison.
-    ``number``: from 1, in the essay's list of experts; ``positions``: of the selections in the file, from 0.
+    ``columns``: the selections, in arrays; ``positions``: theirs in the file, from 0; ``number``: the
+    markup's, from 1, in the essay's list of experts.
     """
 
     content: tuple[tuple[Selection, ...], tuple[tuple[str, float], ...]]
+    columns: Selection
     positions: tuple[int, ...]
     number: int = 0
 
@@ -701,7 +669,10 @@ def read_essay(value: Any, subject: str, length: int | None) -> Markup:
             f"{characters:,} characters of types, subtypes and corrections, above {MOST_CHARACTERS:,}"
         )
     positions = sorted(range(len(selections)), key=selections.__getitem__)
-    return Markup((tuple(selections[position] for position in positions), grades), tuple(positions))
+    content = tuple(selections[position] for position in positions)
+    columns = Selection(*np.array(content, dtype=object).reshape(-1, len(Selection._fields)).T)
+    columns = columns._replace(start=columns.start.astype(np.int64), end=columns.end.astype(np.int64))
+    return Markup((content, grades), columns, tuple(positions))
 
 
 def read_grades(criteria: Any, largest: float) -> tuple[tuple[str, float], ...]:
@@ -789,289 +760,192 @@ def _plain(text: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).strip().casefold())
 
 
-class Columns(NamedTuple):
-    """Many markups, as columns of their selections in the order of content.
-
-    ``first``, (markups + 1,): those of markup k are the rows first[k] to first[k + 1] of the other columns;
-    ``grades``: of each markup, by criterion.
-    """
-
-    first: Ints
-    start: Ints
-    end: Ints
-    type: Texts
-    subtype: Texts
-    correction: Texts
-    is_meaning: Bools
-    position: Ints
-    grades: list[dict[str, float]]
-
-
-def columns_of(markups: Sequence[Markup]) -> Columns:
-    """Markups as columns."""
-    selections = [selection for markup in markups for selection in markup.content[0]]
-    start, end, kind, subtype, correction, is_meaning = zip(*selections) if selections else ((),) * 6
-    texts = [np.array(column, dtype=object) for column in (kind, subtype, correction)]
-    first = _firsts(len(markup.positions) for markup in markups)
-    position = _ints(position for markup in markups for position in markup.positions)
-    grades = [dict(markup.content[1]) for markup in markups]
-    meaning = np.array(is_meaning, dtype=bool)
-    return Columns._make([first, _ints(start), _ints(end), *texts, meaning, position, grades])
-
-
-def _ints(values: Iterable[int]) -> Ints:
-    return np.array(list(values), dtype=np.int64)
-
-
-def _firsts(sizes: Iterable[int]) -> Ints:
-    """Where each holder's objects start, and where the last one's end."""
-    return np.concatenate([[0], np.cumsum(_ints(sizes))])
-
-
 # ---- Matching --------------------------------------------------------------------------------------------
 
 
-class Matching(NamedTuple):
-    """Pairs of selections that overlap, as columns; those `chosen` form D."""
-
-    pairs: "Pairs"
-    jaccard: Floats
-    same_type: Bools
-    same_subtype: Bools
-    same_correction: Bools
-    cost: Floats
-    chosen: Bools
-
-
-def match_selections(columns: Columns, a: Ints, b: Ints) -> Matching:
-    """D of markup a[k] with markup b[k], for each k."""
-    first, start, end, kind, *_ = columns
-    pairs = overlapping(first, start, end, a, b)
-    same_type = np.asarray(kind[pairs.first] == kind[pairs.second], dtype=bool)
-    kept = same_type | (start < end)[pairs.first]
-    _, i, j = pairs = Pairs._make(column[kept] for column in pairs)
-    common = np.minimum(end[i], end[j]) - np.maximum(start[i], start[j])
-    union = end[i] - start[i] + end[j] - start[j] - common
-    jaccard = np.divide(common, union, out=np.ones(len(i)), where=union > 0)
-    same = [np.asarray(texts[i] == texts[j], dtype=bool) for texts in columns[3:6]]
-    cost = (
-        (1 - jaccard)
-        + COST_OF_START * (start[i] != start[j])
-        + COST_OF_TYPE * ~same[0]
-        + COST_OF_MEANING * (columns.is_meaning[i] != columns.is_meaning[j])
-    )
-    chosen = cost < 2
-    gain = 2 - cost + TIE + FINE_TIE * (same[1].astype(float) + same[2])
-    chosen[chosen] = best_sum(Pairs._make(column[chosen] for column in pairs), gain[chosen])
-    return Matching._make([pairs, jaccard, *same, cost, chosen])
+def match_selections(x: Selection, y: Selection) -> Ints:
+    """D: the places in x and in y of partners, (n, 2)."""
+    places = candidates(x, y)
+    ours, theirs = pairs_of(x, y, places)
+    costs = cost(ours, theirs)
+    details = 1.0 * (ours.subtype == theirs.subtype) + (ours.correction == theirs.correction)
+    gain = 2 - costs + TIE + FINE_TIE * details
+    places = places[costs < 2]
+    return places[best_sum(places, gain[costs < 2])]
 
 
-class Pairs(NamedTuple):
-    """Pairs of objects: the pair, one level up, that holds them; their rows, on the left and on the right."""
+def candidates(x: Selection, y: Selection) -> Ints:
+    """Places, (n, 2), of selections with common characters, and of empty ones of the same place and type.
 
-    owner: Ints
-    first: Ints
-    second: Ints
-
-
-def spread(first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """The numbers from first[k] up to last[k], for each k: k and the number.
-
-    >>> [part.tolist() for part in spread(np.array([5, 0, 8]), np.array([8, 0, 9]))]
-    [[0, 0, 0, 2], [5, 6, 7, 8]]
+    A sweep over the starts, which are sorted: what overlaps a selection comes after all that end before it and
+    before all that start behind it.
     """
-    sizes = np.maximum(last - first, 0)
-    owner = np.repeat(np.arange(len(first)), sizes)
-    return owner, np.arange(len(owner)) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
+    x_end, y_end = (np.maximum(side.end, side.start + 1) for side in (x, y))
+    first = np.searchsorted(np.maximum.accumulate(y_end), x.start, "right")
+    last = np.searchsorted(y.start, x_end)
+    i = np.repeat(np.arange(len(first)), last - first)
+    k = np.arange(len(i)) + np.repeat(last - np.cumsum(last - first), last - first)
+    is_empty, partner_is_empty = (x.start == x.end)[i], (y.start == y.end)[k]
+    kept = (y_end[k] > x.start[i]) & (is_empty == partner_is_empty) & (~is_empty | (x.type[i] == y.type[k]))
+    return np.asarray(np.column_stack([i, k])[kept])
 
 
-def overlapping(first: Ints, start: Ints, end: Ints, a: Ints, b: Ints) -> Pairs:
-    """The spans of holders a[k] and b[k] with common characters, and the same empty ones, for each k.
-
-    Two spans overlap where one starts within the other: so binary search among the sorted starts finds all
-    pairs without looking at the others.
-
-    >>> first, start, end = np.array([0, 2, 5]), np.array([0, 5, 0, 4, 5]), np.array([4, 5, 9, 5, 5])
-    >>> [part.tolist() for part in overlapping(first, start, end, np.array([0]), np.array([1]))]
-    [[0, 0], [0, 1], [2, 4]]
-    """
-    owner, row = spread(first[a], first[a + 1])
-    other, column = spread(first[b], first[b + 1])
-    ours, theirs = owner * (LAST_OFFSET + 2) + start[row], other * (LAST_OFFSET + 2) + start[column]
-    length, width = (end - start)[row], (end - start)[column]
-    by_start, starts = np.argsort(ours, kind="stable"), np.argsort(theirs, kind="stable")
-    x, found = spread(
-        np.searchsorted(theirs, ours, sorter=starts),
-        np.searchsorted(theirs, ours + np.maximum(length, 1), sorter=starts),
-    )
-    behind, y = spread(
-        np.searchsorted(ours, theirs, "right", sorter=by_start),
-        np.searchsorted(ours, theirs + width, sorter=by_start),
-    )
-    x, y = np.concatenate([x, by_start[y]]), np.concatenate([starts[found], behind])
-    kept = (length[x] > 0) == (width[y] > 0)
-    x, y = x[kept], y[kept]
-    order = np.lexsort((y, x))
-    return Pairs(owner[x[order]], row[x[order]], column[y[order]])
+def pairs_of(x: Selection, y: Selection, places: Ints) -> tuple[Selection, Selection]:
+    """The selections at places, (n, 2)."""
+    ours, theirs = (Selection(*(column[ends] for column in side)) for side, ends in zip((x, y), places.T))
+    return ours, theirs
 
 
-def best_sum(pairs: Pairs, worth: Floats) -> Bools:
-    """Which candidates form, for each owner, the one-to-one accordance of the largest sum of worth.
+def cost(x: Selection, y: Selection) -> Floats:
+    """What a pair costs; without partner each of the two costs 1."""
+    costs: Floats = (1 - jaccard(x, y)) + COST_OF_START * (x.start != y.start)
+    costs += COST_OF_TYPE * (x.type != y.type)
+    costs += COST_OF_MEANING * (x.is_meaning != y.is_meaning)
+    return costs
 
-    Candidates, all of positive worth, fall into components that share no object; those of one candidate need
-    no choice.  The rest are small assignment problems.
+
+def jaccard(x: Selection, y: Selection) -> Floats:
+    """The Jaccard index of the characters of selections that overlap; 1 of two empty ones."""
+    common = np.minimum(x.end, y.end) - np.maximum(x.start, y.start)
+    union = x.end - x.start + y.end - y.start - common
+    return np.asarray(np.where(union > 0, common, 1) / np.maximum(union, 1))
+
+
+def best_sum(places: Ints, worth: Floats) -> Bools:
+    """Which of the candidates at places (n, 2), all worth something, make the accordance of the largest sum.
 
     The best pair of all, (0, 0), is given up for two good ones:
 
-    >>> pairs = Pairs(np.zeros(3, dtype=np.int64), np.array([0, 0, 1]), np.array([0, 1, 0]))
-    >>> best_sum(pairs, np.array([0.9, 0.6, 0.6])).tolist()
+    >>> best_sum(np.array([[0, 0], [0, 1], [1, 0]]), np.array([0.9, 0.6, 0.6])).tolist()
     [False, True, True]
     """
-    if not len(worth):
+    if not len(places):
         return np.zeros(0, dtype=bool)
-    row, column = (
-        np.unique(pairs.owner * (objects.max() + 1) + objects, return_inverse=True)[1] for objects in pairs[1:]
-    )
-    chosen: Bools = (np.bincount(row)[row] == 1) & (np.bincount(column)[column] == 1)
-    rest = np.flatnonzero(~chosen)
-    for component, r, c in _components(row[rest], column[rest]):
-        matrix = np.zeros((r.max() + 1, c.max() + 1))
-        matrix[r, c] = worth[rest[component]]
-        if min(matrix.shape) > LARGE:
+    i, k = places.T
+    matrix = np.zeros((i.max() + 1, k.max() + 1))
+    matrix[i, k] = worth
+    partner = np.full(len(matrix), -1)
+    for rows, columns in components(matrix):
+        part = matrix[rows][:, columns]
+        if min(part.shape) > LARGE:
             # Made square, so that all columns get a row, and each column's best worth 0: found sooner.
-            matrix = np.pad(matrix, [(0, max(matrix.shape) - length) for length in matrix.shape])
-            matrix -= matrix.max(axis=0)
-        partner = np.full(len(matrix), -1)
-        rows, columns = linear_sum_assignment(matrix, maximize=True)
-        partner[rows] = columns
-        chosen[rest[component]] = partner[r] == c
-    return chosen
+            part = np.pad(part, [(0, max(part.shape) - length) for length in part.shape])
+            part -= part.max(axis=0)
+        r, c = linear_sum_assignment(part, maximize=True)
+        real = (r < len(rows)) & (c < len(columns))
+        partner[rows[r[real]]] = columns[c[real]]
+    return np.asarray(partner[i] == k)
 
 
-def _components(row: Ints, column: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """The connected components of a bipartite graph: indices of the edges, their rows and columns from 0."""
-    if not len(row):
-        return
-    rows = row.max() + 1
-    nodes = rows + column.max() + 1
-    graph = coo_array((np.ones(len(row), dtype=bool), (row, rows + column)), shape=(nodes, nodes))
-    labels = connected_components(graph, directed=False)[1]
-    row_number, column_number = _numbered_within(labels[:rows]), _numbered_within(labels[rows:])
-    label = labels[row]
-    order = np.argsort(label, kind="stable")
-    for edges in np.split(order, np.flatnonzero(np.diff(label[order])) + 1):
-        yield edges, row_number[row[edges]], column_number[column[edges]]
+def components(matrix: Floats) -> list[tuple[Ints, Ints]]:
+    """The rows and the columns of each part of a matrix that shares none with another.
 
-
-def _numbered_within(labels: npt.NDArray[Any]) -> Ints:
-    """The number of each object among those of its label, in their order.
-
-    >>> _numbered_within(np.array([5, 2, 5, 5, 2])).tolist()
-    [0, 0, 1, 2, 1]
+    >>> matrix = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 0], [1, 0, 0]])
+    >>> [(rows.tolist(), columns.tolist()) for rows, columns in components(matrix)]
+    [([1], [1, 2]), ([0, 3], [0])]
     """
-    order = np.argsort(labels, kind="stable")
-    _, start, size = np.unique(labels[order], return_index=True, return_counts=True)
-    number = np.empty(len(labels), dtype=np.int64)
-    number[order] = np.arange(len(labels)) - np.repeat(start, size)
-    return number
+    found: dict[int, tuple[list[int], set[int]]] = {}
+    part_of: dict[int, int] = {}  # by column
+    for row, line in enumerate(matrix):
+        rows, columns = [row], set(np.flatnonzero(line).tolist())
+        for part in {part_of[column] for column in columns & part_of.keys()}:
+            rows, columns = rows + found[part][0], columns | found.pop(part)[1]
+        if columns:
+            found[row] = rows, columns
+            part_of |= dict.fromkeys(columns, row)
+    return [(_ints(sorted(rows)), _ints(sorted(columns))) for rows, columns in found.values()]
+
+
+def _ints(values: Iterable[Any]) -> Ints:
+    return np.array(list(values), dtype=np.int64)
 
 
 # ---- M1 to M7 and M --------------------------------------------------------------------------------------
+# In [0, 1]; `d` are the partners, and `selections` is the number of all selections of both markups.
 
 
-def m1(grades: Sequence[dict[str, float]], a: Ints, b: Ints, largest: Floats) -> Floats:
-    """M1, the accuracy of the grades, of each pair of markups, (n,), like the others in [0, 1]."""
-    differences = np.empty(len(a))
-    for k, (ours, theirs) in enumerate(zip((grades[i] for i in a), (grades[j] for j in b))):
-        names = ours.keys() | theirs.keys()
-        differences[k] = math.fsum(abs(ours.get(name, 0.0) - theirs.get(name, 0.0)) for name in names)
-    return np.maximum(1 - differences / largest, 0.0)
+def m1(x: Markup, y: Markup, subject: str) -> float:
+    """M1, the accuracy of the grades."""
+    ours, theirs = dict(x.content[1]), dict(y.content[1])
+    names = ours.keys() | theirs.keys()
+    difference = math.fsum(abs(ours.get(name, 0.0) - theirs.get(name, 0.0)) for name in names)
+    return max(1 - difference / LARGEST_GRADE[subject], 0.0)
 
 
-def m2(found: Matching, selections: Ints) -> Floats:
-    """M2, the F-measure of the selections that found a partner, of so many on both sides."""
-    pairs = np.bincount(found.pairs.owner[found.chosen], minlength=len(selections))
-    return np.where(selections == 0, 1.0, 2 * pairs / np.maximum(selections, 1))
+def m2(x: Selection, y: Selection, selections: int) -> float:
+    """M2, the F-measure of the selections that found a partner."""
+    return 2 * len(x.start) / selections if selections else 1.0
 
 
-def m3(found: Matching, selections: Ints) -> Floats:
+def m3(x: Selection, y: Selection, selections: int) -> float:
     """M3, the share of equal types in D."""
-    return _mean_over_pairs(found, found.same_type, selections)
+    return _mean_over_pairs((x.type == y.type).tolist(), selections)
 
 
-def m4(found: Matching, selections: Ints) -> Floats:
+def m4(x: Selection, y: Selection, selections: int) -> float:
     """M4, the share of equal subtypes in D."""
-    return _mean_over_pairs(found, found.same_subtype, selections)
+    return _mean_over_pairs((x.subtype == y.subtype).tolist(), selections)
 
 
-def m5(found: Matching, selections: Ints) -> Floats:
+def m5(x: Selection, y: Selection, selections: int) -> float:
     """M5, the mean Jaccard index of the characters in D."""
-    return _mean_over_pairs(found, found.jaccard, selections)
+    return _mean_over_pairs(jaccard(x, y).tolist(), selections)
 
 
-def m6(found: Matching, selections: Ints) -> Floats:
+def m6(x: Selection, y: Selection, selections: int) -> float:
     """M6, the share of equal corrections in D."""
-    return _mean_over_pairs(found, found.same_correction, selections)
+    return _mean_over_pairs((x.correction == y.correction).tolist(), selections)
 
 
-def _mean_over_pairs(found: Matching, values: npt.NDArray[Any], selections: Ints) -> Floats:
-    owner = found.pairs.owner[found.chosen]
-    pairs = np.bincount(owner, minlength=len(selections))
-    sums = np.bincount(owner, values[found.chosen], minlength=len(selections))
-    return np.where(selections == 0, 1.0, sums / np.maximum(pairs, 1))
+def _mean_over_pairs(values: Sequence[float], objects: int) -> float:
+    # One after the other, as neither Python nor numpy promises of its sum.
+    total = 0.0
+    for value in values:
+        total += value
+    return total / max(len(values), 1) if objects else 1.0
 
 
 def accuracies(
-    columns: Columns, a: Ints, b: Ints, largest: Floats, m7: Floats, weights: Mapping[str, float]
-) -> Floats:
-    """M, M1 to M6, and M7 where it counts, of markups a[k] and b[k], (k, criteria), in percent."""
-    found = match_selections(columns, a, b)
-    number = np.diff(columns.first)
-    selections = number[a] + number[b]
-    shares = [m1(columns.grades, a, b, largest), *(m(found, selections) for m in (m2, m3, m4, m5, m6))]
+    one: Markup, other: Markup, subject: str, weights: Mapping[str, float], m7: float
+) -> list[float]:
+    """M, M1 to M6, and M7 where it counts, of two markups, in percent.
+
+    The one whose content comes first is on the left, so that the accuracies are symmetric.
+    """
+    x, y = sorted((one, other), key=lambda markup: markup.content)
+    ours, theirs = pairs_of(x.columns, y.columns, match_selections(x.columns, y.columns))
+    selections = len(x.positions) + len(y.positions)
+    shares = [m1(x, y, subject), *(m(ours, theirs, selections) for m in (m2, m3, m4, m5, m6))]
     shares += [m7] if weights["M7"] else []
-    # One after the other, so that a value never depends on how many others are computed beside it.
-    total, weight = np.zeros(len(a)), 0.0
+    total = weight = 0.0
     for name, share in zip(CRITERIA, shares):
         total += weights[name] * share
         weight += weights[name]
-    return 100 * np.stack([total / weight, *shares], axis=1)
+    return [100 * share for share in (total / weight, *shares)]
 
 
 # ---- The corpus ------------------------------------------------------------------------------------------
 
 
 def accuracies_of(
-    columns: Columns, a: Ints, b: Ints, largest: Floats, m7: Floats, weights: Mapping[str, float]
+    pairs: Iterable[tuple[Markup, Markup]], subject: str, weights: Mapping[str, float], m7: float = 1.0
 ) -> Floats:
-    """`accuracies`, chunk by chunk."""
-    values = np.empty((len(a), 8 if weights["M7"] else 7))
-    for chunk in chunks(a, b, np.diff(columns.first)[np.newaxis]):
-        values[chunk] = accuracies(columns, a[chunk], b[chunk], largest[chunk], m7[chunk], weights)
+    """`accuracies` of pairs of markups of an essay, (pairs, criteria)."""
+    rows = [accuracies(*pair, subject, weights, m7) for pair in pairs]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), 8 if weights["M7"] else 7)
+
+
+def mean(values: Floats) -> Floats:
+    """Means of the columns, 0 without rows."""
+    return np.asarray(values.sum(axis=0) / max(len(values), 1))
+
+
+def _told(steps: Sequence[T]) -> Iterator[T]:
+    """The steps, of which `progress` is told."""
+    for done, step in enumerate(steps, 1):
+        yield step
         if progress is not None:
-            progress(chunk.stop, len(a))
-    return values
-
-
-def chunks(a: Ints, b: Ints, sizes: Ints) -> Iterator[slice]:
-    """Slices of pairs that together hold about `CELLS_AT_ONCE` pairs of objects; `sizes`, (kinds, markups)."""
-    step = np.cumsum((sizes[:, a] * sizes[:, b]).sum(axis=0) + 1) // CELLS_AT_ONCE
-    ends = np.flatnonzero(np.diff(step, append=step[-1:] + 1)) + 1
-    return map(slice, [0, *ends[:-1].tolist()], ends.tolist())
-
-
-def means(values: Floats, group: Ints, groups: int) -> Floats:
-    """Means of the rows of each group, (groups, columns); NaN of a group without rows."""
-    number = np.bincount(group, minlength=groups)
-    sums = np.stack([np.bincount(group, column, minlength=groups) for column in values.T], axis=1)
-    return _ratio(sums, number[:, np.newaxis])
-
-
-def maxima(values: Floats, group: Ints, groups: int) -> Floats:
-    """Largest value of each group, (groups,); NaN of a group without values."""
-    largest = np.full(groups, np.nan)
-    np.fmax.at(largest, group, values)
-    return largest
+            progress(done, len(steps))
 
 
 def relative_accuracies(sums: Iterable[Floats], h: float) -> tuple[Floats, Floats, Floats]:

@@ -1,15 +1,15 @@
 """What the companions of the two markup metrics share: their files, tables, figures and the experts' agreement.
 
-Of a hosted file that is given they use ``means``, and of what it prepared ``items``, ``experts`` (each with a
-``number``), ``expert_document``, ``expert_pairs`` and ``expert_criteria``.
+They use what a hosted file prepared: ``items``, ``compare``, ``among``, and ``experts`` with their ``number``.
 """
 
 import functools
 import gzip
+import itertools
 import json
 import operator
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,10 +31,11 @@ __all__ = [
     "Criteria",
     "Explanation",
     "algorithms_of",
+    "comparisons",
     "gamma",
     "mean",
-    "names_of_markups",
-    "pair_of_markups",
+    "name_of",
+    "named",
     "read_documents",
     "read_folder",
     "texts",
@@ -255,44 +256,34 @@ class Criteria:
     is_strict: bool
 
 
-def names_of_markups(numbers: Ints) -> npt.NDArray[np.object_]:
-    """Names of markups by number: the algorithm is 0, experts count from 1."""
-    last = int(numbers.max(initial=0))
-    return np.array([ALGORITHM, *(f"expert {number}" for number in range(1, last + 1))], dtype=object)
+def name_of(number: int) -> str:
+    """A markup's name, from its number: the algorithm's is 0, experts count from 1."""
+    return f"expert {number}" if number else ALGORITHM
 
 
-def pair_of_markups(prepared: Any, criteria: Floats, names: Sequence[str]) -> pd.DataFrame:
-    """One row per pair of markups of a document: document_id, first, second, and its criteria by name.
-
-    ``first`` and ``second`` are "algorithm" or "expert 1", "expert 2" …, in the order of the solution's list.
-    `criteria`, (experts, c), are those of each expert with the algorithm; (0, c) without an algorithm.
-    """
-    number, document = _numbers(prepared), prepared.expert_document
-    one, other = prepared.expert_pairs
-    low, high = (np.where((number[one] < number[other]) == ahead, one, other) for ahead in (True, False))
-    with_algorithm = np.arange(len(criteria))
-    place = np.concatenate([document[with_algorithm], document[low]])
-    first = np.concatenate([np.zeros(len(with_algorithm), dtype=np.int64), number[low]])
-    second = np.concatenate([number[with_algorithm], number[high]])
-    order = np.lexsort((second, first, place))
-    values = np.concatenate([criteria, prepared.expert_criteria])[order]
-    frame = pd.DataFrame(values, columns=list(names))
-    name = names_of_markups(number)
-    frame.insert(0, "document_id", np.array(prepared.items, dtype=object)[place[order]])
-    frame.insert(1, "first", name[first[order]])
-    frame.insert(2, "second", name[second[order]])
-    return frame
+def comparisons(prepared: Any, algorithm: Sequence[Any]) -> Iterator[tuple[str, int, int, Any, Any]]:
+    """Every two markups of each document: its id, their numbers, and the two, with these of the algorithm."""
+    for item, experts, markup in zip(prepared.items, prepared.experts, algorithm):
+        numbered = [(0, markup), *((expert.number, expert) for expert in experts)]
+        for (first, one), (second, other) in itertools.combinations(numbered, 2):
+            yield item, first, second, one, other
 
 
-def _numbers(prepared: Any) -> Ints:
-    return np.array([markup.number for markup in prepared.experts], dtype=np.int64)
+def pairs_of_markups(prepared: Any, algorithm: Sequence[Floats], names: Sequence[str]) -> pd.DataFrame:
+    """One row per two markups of a document: document_id, first, second, and their criteria by name."""
+    rows = []
+    for item, experts, ours, theirs in zip(prepared.items, prepared.experts, algorithm, prepared.among):
+        numbers = [expert.number for expert in experts]
+        pairs = [(0, number) for number in numbers]
+        pairs += [(min(pair), max(pair)) for pair in itertools.combinations(numbers, 2)]
+        for (first, second), values in sorted(zip(pairs, [*ours.tolist(), *theirs.tolist()])):
+            rows.append((item, name_of(first), name_of(second), *values))
+    return pd.DataFrame(rows, columns=["document_id", "first", "second", *names])
 
 
-def _means_among_experts(metric: Metric, prepared: Any) -> Floats:
-    """Means over each document's pairs of experts, (n, criteria); NaN with fewer than two experts."""
-    document = prepared.expert_document[prepared.expert_pairs[0]]
-    means: Floats = metric.means(prepared.expert_criteria, document, len(prepared.items))
-    return means
+def named(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows with the names of the markups whose numbers stand in the columns markup and against."""
+    return rows.assign(markup=rows["markup"].map(name_of), against=rows["against"].map(name_of))
 
 
 def mean(values: Floats) -> Floats:
@@ -306,11 +297,9 @@ class Explanation:
 
     Attributes
     ----------
-    algorithm_criteria : (experts, criteria) float, each expert's with the algorithm
     names, weighed : lists of str, the criteria, and those of them that have an influence
     """
 
-    algorithm_criteria: Floats
     names: Sequence[str]
     weighed: Sequence[str]
 
@@ -326,26 +315,30 @@ class Explanation:
         return statistics.measures(self.prepared, self.statistics)
 
     @functools.cached_property
+    def with_algorithm(self) -> list[Floats]:
+        """Of each document, its experts' criteria with the algorithm, (experts, criteria)."""
+        criteria: list[Floats] = self.prepared.compare(self.submission)
+        return criteria
+
+    @functools.cached_property
     def algorithm_means(self) -> Floats:
         """Means over each document's experts, (n, criteria); NaN without experts."""
-        document = self.prepared.expert_document
-        means: Floats = self.metric.means(self.algorithm_criteria, document, len(self.prepared.items))
-        return means
+        return np.array([mean(values) for values in self.with_algorithm])
 
     @functools.cached_property
     def expert_means(self) -> Floats:
         """Means over each document's pairs of experts, (n, criteria); NaN with fewer than two experts."""
-        return _means_among_experts(self.metric, self.prepared)
+        return np.array([mean(values) for values in self.prepared.among])
 
     @functools.cached_property
     def experts(self) -> Ints:
         """Number of experts of each document, (n,)."""
-        return np.bincount(self.prepared.expert_document, minlength=len(self.prepared.items))
+        return np.array([len(experts) for experts in self.prepared.experts])
 
     @functools.cached_property
     def pairs(self) -> pd.DataFrame:
-        """One row per pair of markups; see `pair_of_markups`."""
-        return pair_of_markups(self.prepared, self.algorithm_criteria, self.names)
+        """One row per pair of markups; see `pairs_of_markups`."""
+        return pairs_of_markups(self.prepared, self.with_algorithm, self.names)
 
     @functools.cached_property
     def barrier(self) -> pd.DataFrame:
@@ -383,13 +376,11 @@ class Explanation:
     def histograms_of_pairs(self) -> dict[str, Any]:
         """The paper's figures 3 and 4, over each other: the criteria of pairs of markups."""
         panels = {}
+        among, ours = np.concatenate(self.prepared.among), np.concatenate(self.with_algorithm)
         for number, name in enumerate(self.names):
             if name in self.weighed:
                 title = self.criteria.titles.get(name, name)
-                values = {
-                    AMONG: self.prepared.expert_criteria[:, number],
-                    WITH: self.algorithm_criteria[:, number],
-                }
+                values = {AMONG: among[:, number], WITH: ours[:, number]}
                 corpus = {AMONG: self.expert_means[:, number], WITH: self.algorithm_means[:, number]}
                 lines = {
                     key: float(np.nanmean(means)) for key, means in corpus.items() if not np.isnan(means).all()
@@ -415,7 +406,6 @@ class Agreement:
 
     def __init__(
         self,
-        metric: Metric,
         prepared: Any,
         solution: pd.DataFrame,
         criteria: Criteria,
@@ -427,7 +417,7 @@ class Agreement:
         self.items, self.labels, self.groups = prepared.items, prepared.labels, prepared.groups
         self.measure_names = list(names)
         self.weighed = weighed
-        self.means = _means_among_experts(metric, prepared)
+        self.means = np.array([mean(values) for values in prepared.among])
         two = ~np.isnan(self.means[:, 0])
         self.numbers = np.column_stack([np.where(two[:, np.newaxis], self.means, 0.0), two])
         self.names = _names_of_experts(prepared, solution)
@@ -453,7 +443,7 @@ class Agreement:
         """One row per document: document_id, experts, and the mean of every criterion over its pairs."""
         frame = pd.DataFrame(self.means, columns=self.measure_names)
         frame.insert(0, "document_id", self.items)
-        frame.insert(1, "experts", np.bincount(self.prepared.expert_document, minlength=len(self.items)))
+        frame.insert(1, "experts", [len(experts) for experts in self.prepared.experts])
         return frame
 
     @functools.cached_property
@@ -468,11 +458,12 @@ class Agreement:
         among_others : of the others with each other, likewise over the documents where there are two of them
         relative : of these documents, the one over the other, as if the expert were an algorithm
         """
-        total = self.prepared.expert_criteria[:, 0]
-        names, document = self.names, self.prepared.expert_document[self.prepared.expert_pairs[0]]
-        one, other = (names[ends] for ends in self.prepared.expert_pairs)
+        total = np.concatenate(self.prepared.among)[:, 0]
+        document = np.repeat(np.arange(len(self.items)), [len(values) for values in self.prepared.among])
+        pairs = [pair for names in self.names for pair in itertools.combinations(names, 2)]
+        one, other = np.array(pairs, dtype=object).reshape(-1, 2).T
         rows = []
-        for name in sorted(set(names)):
+        for name in sorted({name for names in self.names for name in names}):
             own = (one == name) | (other == name)
             present = np.isin(document, document[own])
             mine = pd.Series(total[own]).groupby(document[own]).mean()
@@ -508,24 +499,22 @@ class Agreement:
         for number, (name, title) in enumerate(self.titles.items()):
             if name in self.weighed:
                 line = {AMONG: float(np.nanmean(self.means[:, number]))}
-                series = {AMONG: self.prepared.expert_criteria[:, number]}
+                series = {AMONG: np.concatenate(self.prepared.among)[:, number]}
                 panels[title] = {"series": series, "lines": line, "last": self.unit}
         return {"Agreement of the experts": panels}
 
 
-def _names_of_experts(prepared: Any, solution: pd.DataFrame) -> npt.NDArray[np.object_]:
-    """The name of each expert's markup, (experts,): its own where the experts of all documents have one."""
-    cells = solution["markups"].to_numpy(dtype=object)
-    cell_of = dict(zip(prepared.item_of_row.tolist(), cells))
+def _names_of_experts(prepared: Any, solution: pd.DataFrame) -> list[list[str]]:
+    """The names of each document's experts: their markups' own where the experts of all documents have one."""
+    cells = dict(zip(prepared.item_of_row.tolist(), solution["markups"].to_numpy(dtype=object)))
     names = []
-    for document, number in zip(prepared.expert_document.tolist(), _numbers(prepared).tolist()):
-        markup = json.loads(cell_of[document])[number - 1]
-        own = [str(markup[key]) for key in EXPERT_NAMES if markup.get(key) not in (None, "")]
-        names.append(own[0] if own else "")
-    unique = len(set(zip(prepared.expert_document.tolist(), names))) == len(names)
-    if not all(names) or not unique:
-        names = [f"expert {number}" for number in _numbers(prepared).tolist()]
-    return np.array(names, dtype=object)
+    for document, experts in enumerate(prepared.experts):
+        markups = json.loads(cells[document])
+        found = ([markups[expert.number - 1].get(key) for key in EXPERT_NAMES] for expert in experts)
+        names.append([next((str(own) for own in owns if own not in (None, "")), "") for owns in found])
+    if all(all(own) and len(set(own)) == len(own) for own in names):
+        return names
+    return [[name_of(expert.number) for expert in experts] for experts in prepared.experts]
 
 
 Marks = Mapping[str, Mapping[str, Sequence[tuple[int, int, str]]]]

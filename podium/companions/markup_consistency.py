@@ -87,21 +87,12 @@ CRITERIA = Criteria(
     is_strict=False,
 )
 
-# Levels of objects, in the order in which the hosted file counts them, by the criteria they make.
-LEVELS = {
-    "total": "element",
-    "overtexts": "element overtext",
-    "fragments": "fragment",
-    "fragments.overtexts": "fragment overtext",
-}
-
-# Of `Explanation.rows`, before names stand for numbers.
+# Of `Explanation.rows`.
 COLUMNS = (
-    *("document", "markup", "against", "level", "element", "fragment", "overtext", "start", "end", "tags"),
-    *("partner_element", "partner_fragment", "partner_overtext", "consistency"),
+    *("document_id", "markup", "against", "level", "element", "fragment", "overtext", "start", "end", "tags"),
+    *("outcome", "partner_element", "partner_fragment", "partner_overtext", "consistency"),
 )
 
-Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
@@ -257,41 +248,30 @@ def consistency(
     markups = []
     for name, value in (("first", first), ("second", second)):
         try:
-            markups.append(metric.read_markup(value, None))
+            markups.append(metric.read_markup(value, None, metric.lemmatiser_of(lemmatiser)))
         except ValueError as fault:
             raise ValueError(f"the {name} markup: {fault}") from None
-    in_use = dict.fromkeys(metric.CRITERIA[1:], 1.0) | dict(weights or {})
-    swapped = markups[1].content < markups[0].content
-    both = metric.lay_out(sorted(markups, key=lambda markup: markup.content), lemmatiser)
-    levels = metric.compare(both, np.array([0]), np.array([1]), metric.Rules(in_use, accordance))
-    values = {name: float(levels["total"].averages[name][0]) for name in metric.CRITERIA}
+    rules = metric.Rules(dict.fromkeys(metric.CRITERIA[1:], 1.0) | dict(weights or {}), accordance)
+    level = metric.consistency(*markups, rules)
+    values = {name: level.averages[name] for name in metric.CRITERIA}
     parts = {name: values.pop(name) for name in metric.CRITERIA if "." in name}
-    return Consistency(**values, parts=parts, pairs=_partners(levels, both, swapped))
+    swapped = markups[1].content < markups[0].content
+    pairs = _partners(metric, level, rules, swapped)
+    return Consistency(**values, parts=parts, pairs=pairs)
 
 
-def _partners(levels: Mapping[str, Any], markups: Any, swapped: bool) -> list[Pair]:
-    """The chosen pairs of one comparison as a tree, in the order of the caller's first markup."""
-    positions = {name: objects.position for name, objects in zip(LEVELS, markups[:4])}
-
-    def pairs(name: str, owner: int, overtexts: str | None, fragments: str | None) -> list[Pair]:
-        level, position = levels[name], positions[name]
-        result = []
-        for index in np.flatnonzero(level.chosen & (level.pairs.owner == owner)).tolist():
-            ends = int(position[level.pairs.first[index]]), int(position[level.pairs.second[index]])
-            first, second = reversed(ends) if swapped else ends
-            result.append(
-                Pair(
-                    first=first,
-                    second=second,
-                    consistency=float(level.worth[index]),
-                    criteria={key: float(values[index]) for key, values in level.criteria.items()},
-                    overtexts=pairs(overtexts, index, None, None) if overtexts else [],
-                    fragments=pairs(fragments, index, "fragments.overtexts", None) if fragments else [],
-                )
-            )
-        return sorted(result, key=lambda pair: pair[:2])
-
-    return pairs("total", 0, "overtexts", "fragments")
+def _partners(metric: Metric, level: Any, rules: Any, swapped: bool) -> list[Pair]:
+    """The partners of a level and below, in the order of the caller's first markup."""
+    result = []
+    for pair in level.pairs:
+        ends = pair.first.position, pair.second.position
+        first, second = reversed(ends) if swapped else ends
+        worth = metric.weighted_average(pair.criteria, metric.PARTS[level.name][1:], rules.weights)
+        criteria = {name.removeprefix(f"{level.name}."): value for name, value in pair.criteria.items()}
+        inner = {each.name.split(".")[-1]: _partners(metric, each, rules, swapped) for each in pair.levels}
+        held = inner.get("overtexts", []), inner.get("fragments", [])
+        result.append(Pair(first, second, float(worth), criteria, *held))
+    return sorted(result, key=lambda pair: pair[:2])
 
 
 # ---- Submissions -----------------------------------------------------------------------------------------
@@ -351,18 +331,6 @@ def weighed(metric: Metric, prepared: Any) -> list[str]:
 
 class Explanation(_markups.Explanation):
     """What became of a submission's markups."""
-
-    @functools.cached_property
-    def comparison(self) -> tuple[Any, Ints, Ints]:
-        """All markups, and the two of each expert with the algorithm."""
-        comparison: tuple[Any, Ints, Ints] = self.prepared.comparison(self.prepared.read(self.submission))
-        return comparison
-
-    @functools.cached_property
-    def algorithm_criteria(self) -> Floats:  # type: ignore[override]
-        """Each expert's criteria with the algorithm, (experts, criteria)."""
-        criteria: Floats = self.metric.criteria_of(*self.comparison, self.prepared.rules)
-        return criteria
 
     @property
     def names(self) -> Sequence[str]:  # type: ignore[override]
@@ -467,82 +435,47 @@ class Explanation(_markups.Explanation):
         consistency : of the two partners, the worth that the accordance gave their pair; NaN where unmatched
         """
         metric, prepared = self.metric, self.prepared
-        markups, *ends = self.comparison
-        numbers = np.array([markup.number for markup in prepared.experts], dtype=np.int64)
-        addresses, firsts = _addresses(metric, markups), metric.firsts_of_markups(markups)
-        of_algorithm = np.arange(len(prepared.items))
-        document = np.concatenate([prepared.expert_document, of_algorithm])
-        number = np.append(numbers, 0 * of_algorithm)
-        a, b = (np.concatenate(pair) for pair in zip(ends, prepared.expert_pairs))
-        parts: list[dict[str, Ints | Floats]] = []
-        for chunk in metric.chunks(a, b, np.stack([np.diff(first) for first in firsts])):
-            levels = metric.compare(markups, a[chunk], b[chunk], prepared.rules)
-            for level, (pair, first, second, worth) in enumerate(_chosen(levels)):
-                sides = (a[chunk], first), (b[chunk], second)
-                for (own, mine), (other, theirs) in (sides, sides[::-1]):
-                    place, item = metric.spread(firsts[level][own], firsts[level][own + 1])
-                    # Of the objects of so many markups, those of chosen pairs, and their partners.
-                    row = np.searchsorted(place, pair) + mine - firsts[level][own[pair]]
-                    partner, value = np.full(len(item), -1), np.full(len(item), np.nan)
-                    partner[row], value[row] = theirs, worth
-                    known = [document[own[place]], number[own[place]], number[other[place]]]
-                    columns = [part[item] for part in addresses[level]]
-                    columns += [part[partner] for part in addresses[level][:3]]
-                    parts.append(dict(zip(COLUMNS, [*known, np.full(len(item), level), *columns, value])))
-        table = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS}
-        keys = ("overtext", "fragment", "element", "against", "markup", "document")
-        order = np.lexsort([table[name] for name in keys])
-        frame = pd.DataFrame({name: values[order] for name, values in table.items()})
-        frame.insert(0, "document_id", np.array(prepared.items, dtype=object)[frame.pop("document")])
-        names = _markups.names_of_markups(numbers)
-        frame["markup"], frame["against"] = names[frame["markup"]], names[frame["against"]]
-        frame["level"] = np.array(list(LEVELS.values()), dtype=object)[frame["level"]]
-        tags = np.full(len(markups.sets), None, dtype=object)
-        for number in frame["tags"].unique():
-            tags[number] = ", ".join(sorted(markups.sets[number])) or None
-        frame["tags"] = tags[frame["tags"]]
-        outcome = np.where(frame["consistency"].isna(), "unmatched", "matched")
-        frame.insert(list(frame).index("partner_element"), "outcome", outcome.astype(object))
-        return frame
+        rows = []
+        for document_id, first, second, one, other in _markups.comparisons(
+            prepared, prepared.read(self.submission)
+        ):
+            address = {id(item): place for markup in (one, other) for _, place, item in _objects(markup)}
+            partner: dict[int, tuple[Any, float]] = {}
+            _find_partners(metric, metric.consistency(one, other, prepared.rules), prepared.rules, partner)
+            for markup, name, against in ((one, first, second), (other, second, first)):
+                for level, place, item in _objects(markup):
+                    span = item.content[:2] if level == "fragment" else (-1, -1)
+                    tags = ", ".join(item.content[3]) or None
+                    found, worth = partner.get(id(item), (None, np.nan))
+                    outcome = "unmatched" if found is None else "matched"
+                    other_place = (-1, -1, -1) if found is None else address[id(found)]
+                    rows.append(
+                        (document_id, name, against, level, *place, *span, tags, outcome, *other_place, worth)
+                    )
+        rows.sort(key=lambda row: (row[:3], row[4:7]))
+        return _markups.named(pd.DataFrame(rows, columns=list(COLUMNS)))
 
 
-def _addresses(metric: Metric, markups: Any) -> list[tuple[Ints, ...]]:
-    """By level, element, fragment, overtext, start, end and tags of objects; -1 of one more, which is none."""
-    elements, in_elements, fragments, in_fragments = markups[:4]
-    none = np.int64(-1)
-    element = elements.position[metric.holders_of(in_elements)]
-    of_fragment = elements.position[metric.holders_of(fragments)]
-    fragment = metric.holders_of(in_fragments)
-    levels: tuple[tuple[Any, ...], ...] = (
-        (elements.position, none, none, none, none, elements.tags),
-        (element, none, in_elements.position, none, none, in_elements.tags),
-        (of_fragment, fragments.position, none, fragments.start, fragments.end, fragments.tags),
-        (
-            of_fragment[fragment],
-            fragments.position[fragment],
-            in_fragments.position,
-            none,
-            none,
-            in_fragments.tags,
-        ),
-    )
-    return [tuple(np.append(part, none) for part in np.broadcast_arrays(*level)) for level in levels]
+def _objects(markup: Any) -> Iterator[tuple[str, tuple[int, int, int], Any]]:
+    """All objects of a markup: level, positions of element, fragment and overtext, and the object itself."""
+    for element in markup.elements:
+        e = element.position
+        yield "element", (e, -1, -1), element
+        for overtext in element.overtexts:
+            yield "element overtext", (e, -1, overtext.position), overtext
+        for fragment in element.fragments:
+            yield "fragment", (e, fragment.position, -1), fragment
+            for overtext in fragment.overtexts:
+                yield "fragment overtext", (e, fragment.position, overtext.position), overtext
 
 
-def _chosen(levels: Mapping[str, Any]) -> Iterator[tuple[Ints, Ints, Ints, Floats]]:
-    """By level, the chosen pairs: of which pair of markups, the two objects, and their worth."""
-    elements, fragments = levels["total"], levels["fragments"]
-    # Of each level, the pair of markups of each candidate, and whether it lies within chosen pairs.
-    markups = {"total": elements.pairs.owner}
-    within = {"total": elements.chosen}
-    for name, above in (("overtexts", elements), ("fragments", elements), ("fragments.overtexts", fragments)):
-        holder = "fragments" if above is fragments else "total"
-        owner = levels[name].pairs.owner
-        markups[name] = markups[holder][owner]
-        within[name] = levels[name].chosen & within[holder][owner]
-    for name in LEVELS:
-        level, chosen = levels[name], within[name]
-        yield markups[name][chosen], level.pairs.first[chosen], level.pairs.second[chosen], level.worth[chosen]
+def _find_partners(metric: Metric, level: Any, rules: Any, found: dict[int, tuple[Any, float]]) -> None:
+    """Of each object with a partner, in a level and below, by its id: the partner, and the worth of the two."""
+    for pair in level.pairs:
+        worth = float(metric.weighted_average(pair.criteria, metric.PARTS[level.name][1:], rules.weights))
+        found |= {id(pair.first): (pair.second, worth), id(pair.second): (pair.first, worth)}
+        for inner in pair.levels:
+            _find_partners(metric, inner, rules, found)
 
 
 # ---- Experts ---------------------------------------------------------------------------------------------
@@ -550,7 +483,7 @@ def _chosen(levels: Mapping[str, Any]) -> Iterator[tuple[Ints, Ints, Ints, Float
 
 def agreement(metric: Metric, prepared: Any, solution: pd.DataFrame) -> Agreement:
     """How well the experts agree with each other; see `Agreement`."""
-    return Agreement(metric, prepared, solution, CRITERIA, metric.CRITERIA, weighed(metric, prepared))
+    return Agreement(prepared, solution, CRITERIA, metric.CRITERIA, weighed(metric, prepared))
 
 
 def gamma(prepared: Any) -> pd.DataFrame:
@@ -560,12 +493,15 @@ def gamma(prepared: Any) -> pd.DataFrame:
 
 def marks(prepared: Any) -> _markups.Marks:
     """Of each document, of each expert, the fragments as `gamma` takes them."""
-    documents: dict[str, dict[str, Sequence[tuple[int, int, str]]]] = {item: {} for item in prepared.items}
-    for document, markup in zip(prepared.expert_document.tolist(), prepared.experts):
-        documents[prepared.items[document]][f"expert {markup.number}"] = [
-            (fragment.content[0], fragment.content[1], " ".join(fragment.content[3]))
-            for element in markup.elements
-            for fragment in element.fragments
-            if fragment.content[0] < fragment.content[1]
-        ]
-    return documents
+    return {
+        item: {
+            _markups.name_of(expert.number): [
+                (*fragment.content[:2], " ".join(fragment.content[3]))
+                for element in expert.elements
+                for fragment in element.fragments
+                if fragment.content[0] < fragment.content[1]
+            ]
+            for expert in experts
+        }
+        for item, experts in zip(prepared.items, prepared.experts)
+    }

@@ -5,7 +5,7 @@ criteria.
 """
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -58,8 +58,15 @@ CRITERIA = Criteria(
     is_strict=True,
 )
 
+# What becomes of a selection: each is better than those before it.
+OUTCOMES = ("no overlap", "too costly", "partner taken", "matched")
+# Of `Explanation.rows`, from the fourth on.
+COLUMNS = (
+    *("selection", "start", "end", "type", "subtype", "correction", "outcome", "partner_selection"),
+    *("cost", "jaccard", "same_type", "same_subtype", "same_correction"),
+)
+
 Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 # ---- Files -----------------------------------------------------------------------------------------------
@@ -243,22 +250,42 @@ def accuracy(
             markups.append(metric.read_essay(value, subject, None))
         except ValueError as fault:
             raise ValueError(f"the {name} markup: {fault}") from None
-    swapped = markups[1].content < markups[0].content
-    columns = metric.columns_of(sorted(markups, key=lambda markup: markup.content))
-    one, other = np.array([0]), np.array([1])
-    largest = np.array([float(metric.LARGEST_GRADE[subject])])
     in_use = metric.WEIGHTS | dict(weights or {})
-    criteria = metric.accuracies(columns, one, other, largest, np.ones(1), in_use)[0]
-    found = metric.match_selections(columns, one, other)
-    pairs = []
-    for index in np.flatnonzero(found.chosen).tolist():
-        ends = [int(columns.position[rows[index]]) for rows in found.pairs[1:]]
-        at, partner = ends[::-1] if swapped else ends
-        details = (found.same_type, found.same_subtype, found.same_correction)
-        same = (bool(detail[index]) for detail in details)
-        pairs.append(Pair(at, partner, float(found.cost[index]), float(found.jaccard[index]), *same))
-    m, m1, m2, m3, m4, m5, m6 = criteria[:7].tolist()
+    m, m1, m2, m3, m4, m5, m6 = metric.accuracies(*markups, subject, in_use, 1.0)[:7]
+    ours, _ = _fates(metric, *markups)
+    pairs = [Pair(row[0], *row[7:]) for row in ours if row[6] == "matched"]
     return Accuracy(m, m1, m2, m3, m4, m5, m6, sorted(pairs))
+
+
+def _fates(metric: Metric, one: Any, other: Any) -> list[list[tuple[Any, ...]]]:
+    """Of the selections of two markups, what became of each, as `COLUMNS` name it."""
+    if other.content < one.content:
+        return _fates(metric, other, one)[::-1]
+    places = metric.candidates(one.columns, other.columns)
+    pairs = metric.pairs_of(one.columns, other.columns, places)
+    partners = metric.match_selections(one.columns, other.columns).tolist()
+    fates = [[(0, -1, 1.0, np.nan)] * len(side.positions) for side in (one, other)]
+    for ends, cost, jaccard in zip(
+        places.tolist(), metric.cost(*pairs).tolist(), metric.jaccard(*pairs).tolist()
+    ):
+        outcome = 3 if ends in partners else 2 if cost < 2 else 1
+        for fate, place, partner in zip(fates, ends, ends[::-1]):
+            fate[place] = max(fate[place], (outcome, partner, cost, jaccard))
+    rows: list[list[tuple[Any, ...]]] = []
+    for fate, side, against in ((fates[0], one, other), (fates[1], other, one)):
+        rows.append([])
+        for position, selection, (outcome, partner, cost, jaccard) in zip(
+            side.positions, side.content[0], fate
+        ):
+            known = (position, *selection[:5], OUTCOMES[outcome])
+            same: tuple[bool, ...] = (False, False, False)
+            if outcome == 3:
+                others = against.content[0][partner]
+                same = tuple(ours == theirs for ours, theirs in zip(selection[2:5], others[2:5]))
+                rows[-1].append((*known, against.positions[partner], cost, jaccard, *same))
+            else:
+                rows[-1].append((*known, -1, 1.0, np.nan, *same))
+    return rows
 
 
 # ---- Submissions -----------------------------------------------------------------------------------------
@@ -276,19 +303,6 @@ def weighed(prepared: Any) -> list[str]:
 
 class Explanation(_markups.Explanation):
     """What became of a submission's markups."""
-
-    @functools.cached_property
-    def comparison(self) -> tuple[Any, Ints, Ints, Floats, Floats]:
-        """All markups, and of each expert the two to compare, K_max and M7."""
-        comparison: tuple[Any, Ints, Ints, Floats, Floats]
-        comparison = self.prepared.comparison(*self.prepared.read(self.submission))
-        return comparison
-
-    @functools.cached_property
-    def algorithm_criteria(self) -> Floats:  # type: ignore[override]
-        """Each expert's criteria with the algorithm, (experts, criteria)."""
-        criteria: Floats = self.metric.accuracies_of(*self.comparison, self.prepared.weights)
-        return criteria
 
     @property
     def names(self) -> list[str]:  # type: ignore[override]
@@ -318,15 +332,13 @@ class Explanation(_markups.Explanation):
 
         NaN where not defined.
         """
-        prepared, n = self.prepared, len(self.prepared.items)
         algorithm, experts = self.algorithm_means, self.expert_means
-        pair = prepared.expert_document[prepared.expert_pairs[0]]
-        best = self.metric.maxima(self.algorithm_criteria[:, 0], prepared.expert_document, n)
-        worst = -self.metric.maxima(-prepared.expert_criteria[:, 0], pair, n)
+        best = np.array([max(values[:, 0], default=np.nan) for values in self.with_algorithm])
+        worst = np.array([min(values[:, 0], default=np.nan) for values in self.prepared.among])
         sums = (algorithm[:, 0], best, experts[:, 0], worst)
-        otar, m_avg, m_opt = self.metric.relative_accuracies(sums, prepared.parameters[-1])
+        otar, m_avg, m_opt = self.metric.relative_accuracies(sums, self.prepared.parameters[-1])
         columns = {
-            "document_id": prepared.items,
+            "document_id": self.prepared.items,
             "subject": self.subjects,
             "experts": self.experts,
             "otar": otar,
@@ -338,7 +350,7 @@ class Explanation(_markups.Explanation):
             "min_m_experts": worst,
         }
         for prefix, means in (("algorithm", algorithm), ("experts", experts)):
-            columns |= {f"{prefix}.{name}": means[:, n] for n, name in enumerate(prepared.criteria)}
+            columns |= {f"{prefix}.{name}": means[:, n] for n, name in enumerate(self.names)}
         return pd.DataFrame(columns)
 
     @functools.cached_property
@@ -421,56 +433,14 @@ class Explanation(_markups.Explanation):
         jaccard : with the partner; NaN where unmatched
         same_type, same_subtype, same_correction : bool; False where unmatched
         """
-        metric, prepared = self.metric, self.prepared
-        columns, *ends = self.comparison[:3]
-        numbers = np.array([markup.number for markup in prepared.experts], dtype=np.int64)
-        of_algorithm = np.arange(len(prepared.items))
-        document = np.concatenate([prepared.expert_document, of_algorithm])
-        number = np.append(numbers, 0 * of_algorithm)
-        a, b = (np.concatenate(pair) for pair in zip(ends, prepared.expert_pairs))
-        parts = []
-        for chunk in metric.chunks(a, b, np.diff(columns.first)[np.newaxis]):
-            found = metric.match_selections(columns, a[chunk], b[chunk])
-            sides = (a[chunk], found.pairs.first), (b[chunk], found.pairs.second)
-            for (own, mine), (other, theirs) in (sides, sides[::-1]):
-                place, item = metric.spread(columns.first[own], columns.first[own + 1])
-                row = np.searchsorted(place, found.pairs.owner) + mine - columns.first[own[found.pairs.owner]]
-                known = {"document": document[own[place]], "markup": number[own[place]]}
-                fates = _fates(columns, item, row, theirs, found)
-                parts.append(known | {"against": number[other[place]]} | fates)
-        table = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        order = np.lexsort([table[name] for name in ("selection", "against", "markup", "document")])
-        frame = pd.DataFrame({name: values[order] for name, values in table.items()})
-        frame.insert(0, "document_id", np.array(prepared.items, dtype=object)[frame.pop("document")])
-        names = _markups.names_of_markups(numbers)
-        frame["markup"], frame["against"] = names[frame["markup"]], names[frame["against"]]
-        return frame
-
-
-def _fates(columns: Any, item: Ints, row: Ints, theirs: Ints, found: Any) -> dict[str, npt.NDArray[Any]]:
-    """What became of selections; `row` and `theirs`: of each pair found, which of them and its partner."""
-    # Of repeated rows numpy keeps the last assignment: what counts most comes last.
-    outcome = np.full(len(item), "no overlap", dtype=object)
-    outcome[row] = "too costly"
-    outcome[row[found.cost < 2]] = "partner taken"
-    outcome[row[found.chosen]] = "matched"
-    pair = np.full(len(item), -1)
-    pair[row[found.chosen]] = np.flatnonzero(found.chosen)
-    return {
-        "selection": columns.position[item],
-        "start": columns.start[item],
-        "end": columns.end[item],
-        "type": columns.type[item],
-        "subtype": columns.subtype[item],
-        "correction": columns.correction[item],
-        "outcome": outcome,
-        "partner_selection": np.append(columns.position[theirs], -1)[pair],
-        "cost": np.append(found.cost, 1.0)[pair],
-        "jaccard": np.append(found.jaccard, np.nan)[pair],
-        "same_type": np.append(found.same_type, False)[pair],
-        "same_subtype": np.append(found.same_subtype, False)[pair],
-        "same_correction": np.append(found.same_correction, False)[pair],
-    }
+        rows = []
+        markups = [markup for markup, _ in self.prepared.read(self.submission)]
+        for item, first, second, one, other in _markups.comparisons(self.prepared, markups):
+            ours, theirs = _fates(self.metric, one, other)
+            rows += [(item, first, second, *row) for row in ours]
+            rows += [(item, second, first, *row) for row in theirs]
+        rows.sort(key=lambda row: row[:4])
+        return _markups.named(pd.DataFrame(rows, columns=["document_id", "markup", "against", *COLUMNS]))
 
 
 # ---- Experts ---------------------------------------------------------------------------------------------
@@ -478,7 +448,7 @@ def _fates(columns: Any, item: Ints, row: Ints, theirs: Ints, found: Any) -> dic
 
 def agreement(metric: Metric, prepared: Any, solution: pd.DataFrame) -> Agreement:
     """How well the experts agree with each other; see `Agreement`."""
-    return Agreement(metric, prepared, solution, CRITERIA, prepared.criteria, weighed(prepared))
+    return Agreement(prepared, solution, CRITERIA, prepared.criteria, weighed(prepared))
 
 
 def gamma(prepared: Any) -> pd.DataFrame:
@@ -488,11 +458,14 @@ def gamma(prepared: Any) -> pd.DataFrame:
 
 def marks(prepared: Any) -> _markups.Marks:
     """Of each essay, of each expert, the selections as `_markups.gamma` takes them."""
-    documents: dict[str, dict[str, Sequence[tuple[int, int, str]]]] = {item: {} for item in prepared.items}
-    for document, markup in zip(prepared.expert_document.tolist(), prepared.experts):
-        documents[prepared.items[document]][f"expert {markup.number}"] = [
-            (selection.start, selection.end, selection.type)
-            for selection in markup.content[0]
-            if selection.start < selection.end
-        ]
-    return documents
+    return {
+        item: {
+            _markups.name_of(expert.number): [
+                (selection.start, selection.end, selection.type)
+                for selection in expert.content[0]
+                if selection.start < selection.end
+            ]
+            for expert in experts
+        }
+        for item, experts in zip(prepared.items, prepared.experts)
+    }

@@ -104,7 +104,8 @@ def test_rows_tell_the_accordance(evaluated: Any) -> None:
             assert (unmatched[partners[3:]] == -1).all(axis=None)
             assert unmatched["consistency"].isna().all()
             outcomes |= set(zip(rows["level"], rows["outcome"]))
-    assert outcomes == set(itertools.product(companion.LEVELS.values(), ("matched", "unmatched")))
+    levels = ("element", "element overtext", "fragment", "fragment overtext")
+    assert outcomes == set(itertools.product(levels, ("matched", "unmatched")))
 
 
 def objects_of(value: dict[str, Any]) -> list[tuple[Any, ...]]:
@@ -151,11 +152,6 @@ def test_texts(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"id": "A", "text": "one", "markups": []}')
     (tmp_path / "b.json").write_text('{"id": "B", "markups": []}')
     assert companion.texts(without, tmp_path) == {"A": "one"}
-
-
-def test_rows_in_chunks_are_the_same(evaluated: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metric, "CELLS_AT_ONCE", 30)
-    pd.testing.assert_frame_equal(evaluate(*sample_frames()).rows, evaluated.rows)
 
 
 def test_roles_are_columns_of_the_rows(evaluated: Any) -> None:

@@ -182,11 +182,6 @@ def why_unmatched(ours: dict[str, Any], others: list[dict[str, Any]]) -> str:
     return "too costly" if overlapping else "no overlap"
 
 
-def test_rows_in_chunks_are_the_same(evaluated: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metric, "CELLS_AT_ONCE", 30)
-    pd.testing.assert_frame_equal(evaluate(*sample_frames()).rows, evaluated.rows)
-
-
 def test_histograms(evaluated: Any) -> None:
     figures = evaluated.histograms
     assert list(figures) == ["Accuracy", "Documents"]

@@ -194,13 +194,20 @@ def test_equal_sums_are_settled_by_more_pairs() -> None:
     result = consistency(first, second, texts)
     assert [(pair.first, pair.second) for pair in result.pairs[0].fragments] == [(0, 1), (1, 0)]
     assert [pair.consistency for pair in result.pairs[0].fragments] == pytest.approx([1 / 3, 2 / 3])
-    pairs = metric.Pairs(np.zeros(3, dtype=np.int64), np.array([0, 0, 1]), np.array([0, 1, 0]))
+    places = np.array([[0, 0], [0, 1], [1, 0]])
+    made: list[int] = []
+
+    def pair(number: int) -> Any:
+        made.append(number)
+        return metric.Pair(None, None, dict.fromkeys(metric.CRITERIA, 1.0))
+
     for noise, chosen in ((0.0, False), (1e-12, False), (-1e-12, False), (1e-8, True)):
         worth = np.array([1 + noise, 1 / 3, 2 / 3])
-        criteria = {"texts": worth, "tags": worth, "overtexts": worth}
+        criteria = dict.fromkeys(metric.PARTS["fragments"], worth)
         rules = metric.Rules(dict.fromkeys(metric.CRITERIA[1:], 1.0), "sum")
-        level = metric.match("fragments", pairs, criteria, np.array([4]), rules)
-        assert level.chosen.tolist() == [chosen, not chosen, not chosen]
+        made.clear()
+        metric.level_of("fragments", 4, places, criteria, pair, rules)
+        assert made == ([0] if chosen else [1, 2])
 
 
 def test_inner_levels_first_is_no_joint_optimum_for_sums() -> None:
@@ -631,7 +638,7 @@ def test_exact_accordances_of_many_pairs_against_every_size() -> None:
             continue
         row, column = (np.unique(side, return_inverse=True)[1] for side in (row, column))
         worth, share = rng.random(len(row)) ** 3, rng.random()
-        chosen = metric._best_average_of(row, column, worth, 2 * share / n, 1 - share)
+        chosen = metric.best_average(np.column_stack([row, column]), worth, n, share)
         ours = 2 * share / n * chosen.sum() + (1 - share) * worth[chosen].sum() / chosen.sum()
         if column.max() < row.max():
             row, column = column, row
@@ -789,13 +796,15 @@ def test_parts_decide_their_default_weights_for_themselves() -> None:
 def test_cost_is_that_of_what_overlaps() -> None:
     """Of 1,999 spans apart, or each in its own element, only those that overlap are candidates."""
     apart = [(10 * number, 10 * number + 5) for number in range(1999)]
-    one, many = spans(*apart), markup(*(element("", fragment(*span)) for span in apart[:999]))
-    for value, number in ((one, 1999), (many, 999)):
-        markups = metric.lay_out([metric.read_markup(value, None)] * 2, "none")
+    together, many = spans(*apart), markup(*(element("", fragment(*span)) for span in apart[:999]))
+    for value, number in ((together, 1999), (many, 999)):
+        one = metric.read_markup(value, None)
         rules = metric.Rules(dict.fromkeys(metric.CRITERIA[1:], 1.0), "sum")
-        levels = metric.compare(markups, np.array([0]), np.array([1]), rules)
-        assert len(levels["fragments"].pairs.owner) == number
-        assert levels["total"].averages["total"].tolist() == [1.0]
+        level = metric.consistency(one, one, rules)
+        assert len(metric.candidates_of_elements(one.elements, one.elements)) == len(one.elements)
+        found = [metric.overlapping(element.spans, element.spans).tolist() for element in one.elements]
+        assert sum(map(len, found)) == number
+        assert level.averages["total"] == 1.0
 
 
 @pytest.mark.parametrize("rows", [550, 600])
@@ -803,10 +812,10 @@ def test_large_assignments_are_as_good_as_plain_ones(rows: int, monkeypatch: pyt
     rng = np.random.default_rng(rows)
     row, column = np.nonzero(rng.random((rows, 575)) < 0.9)
     worth = rng.random(len(row)).round(2)
-    pairs = metric.Pairs(np.zeros(len(row), dtype=np.int64), row, column)
-    chosen = metric.best_sum(pairs, worth + metric.TIE)
+    places = np.column_stack([row, column])
+    chosen = metric.best_sum(places, worth + metric.TIE)
     monkeypatch.setattr(metric, "LARGE", 1000)
-    plain = metric.best_sum(pairs, worth + metric.TIE)
+    plain = metric.best_sum(places, worth + metric.TIE)
     assert chosen.sum() == plain.sum() == min(rows, 575)
     assert worth[chosen].sum() == pytest.approx(worth[plain].sum())
     assert len(np.unique(row[chosen])) == len(np.unique(column[chosen])) == chosen.sum()
@@ -836,21 +845,14 @@ def test_measures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_progress_is_told_and_complete(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[int, int]] = []
-    monkeypatch.setattr(metric, "progress", lambda done, total: calls.append((done, total)))
-    monkeypatch.setattr(metric, "CELLS_AT_ONCE", 300)
     solution, submission = data.corpus(12, experts=3)
+    untold = metric.prepare(solution, "document_id").statistics(submission)
+    monkeypatch.setattr(metric, "progress", lambda done, total: calls.append((done, total)))
     prepared = metric.prepare(solution, "document_id")
     in_prepare = calls.copy()
     calls.clear()
-    chunked = prepared.statistics(submission)
-    for told in (in_prepare, calls):
-        assert told[-1] == (36, 36)
-        assert len(told) > 3
-        assert told == sorted(set(told))
-    monkeypatch.undo()
-    at_once = metric.prepare(solution, "document_id")
-    assert at_once.statistics(submission).tolist() == chunked.tolist()
-    assert at_once.expert_criteria.tolist() == prepared.expert_criteria.tolist()
+    assert prepared.statistics(submission).tolist() == untold.tolist()
+    assert calls == in_prepare == [(done, 12) for done in range(1, 13)]
 
 
 def test_ids_are_compared_as_text() -> None:

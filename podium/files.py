@@ -128,12 +128,20 @@ def parse_table(
     if name.endswith(".parquet"):
         return _read_parquet(content, name, error)
     content = _unpacked(content, name, error)
+    _check_form(content, name, error)
     frame = _read_with_pyarrow(content, text_columns)
-    if frame is None:
-        frame = _read_with_pandas(content, name, text_columns, error)
-    if len(frame.columns) == 1 and ";" in str(frame.columns[0]):
-        raise error(f"{name}: expected commas between the columns, found semicolons")
-    return frame
+    return _read_with_pandas(content, name, text_columns, error) if frame is None else frame
+
+
+def _check_form(content: bytes, name: str, error: type[ToolError]) -> None:
+    """What spreadsheets make of a table is told as such."""
+    for start, found in ((b"PK\3\4", "an Excel workbook"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16")):
+        if content.startswith(start):
+            raise error(f"{name}: expected a CSV table, found {found}; in Excel, save as CSV UTF-8")
+    header = content[: content.find(b"\n")]
+    for separator, found in ((b";", "semicolons"), (b"\t", "tabs")):
+        if separator in header and b"," not in header:
+            raise error(f"{name}: expected commas between the columns, found {found}")
 
 
 def _read_parquet(content: bytes, name: str, error: type[ToolError]) -> pd.DataFrame:

@@ -69,6 +69,22 @@ def test_no_table(reader, tmp_path, content):
         read_table(path, set(), HostError)
 
 
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"a;b\n0,5;1\n", "commas between the columns, found semicolons"),
+        (b"a\tb\n0,5\t1\n", "commas between the columns, found tabs"),
+        ("a,b\n1,2\n".encode("utf-16"), "a CSV table, found UTF-16; in Excel, save as CSV UTF-8"),
+        (b"PK\3\4\x14\0\6\0", "a CSV table, found an Excel workbook; in Excel, save as CSV UTF-8"),
+    ],
+)
+def test_what_spreadsheets_write(reader, tmp_path, content, found):
+    path = tmp_path / "table.csv"
+    path.write_bytes(content)
+    with pytest.raises(HostError, match=rf"table\.csv: expected {found}$"):
+        read_table(path, set(), HostError)
+
+
 def test_no_file(tmp_path):
     with pytest.raises(UsageError, match="No such file"):
         read_table(tmp_path / "none.csv", set(), HostError)

@@ -512,7 +512,7 @@ def test_wrong_usage(call, files):
         ("team,runtime,runs\nAda,1,1 x\n", "runs: expected seconds above 0 separated by spaces, found '1 x'"),
         ("team,runtime,submitted_at\nAda,1,yesterday\n", "submitted_at: expected"),
         ("team;runtime\nAda;1\n", "runtimes.csv: expected commas between the columns, found semicolons"),
-        ("\xff\xfe", "runtimes.csv is not UTF-8 text"),
+        ("\xff\xfe", "runtimes.csv: expected a CSV table, found UTF-16"),
         ("", "runtimes.csv is not a CSV table"),
     ],
 )

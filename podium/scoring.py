@@ -88,7 +88,7 @@ class Evaluation:
     Attributes
     ----------
     solution : Solution
-    submission : DataFrame
+    submission : DataFrame, its rows that count
     scores : dict of part to float
     statistics : (n, k) float, of the items of "All"; None where the metric offers none
     """
@@ -315,7 +315,8 @@ def evaluate(solution: Solution, submission: pd.DataFrame) -> Evaluation:
     """
     with hosted.errors_explained():
         if solution.prepared:
-            numbers = solution.prepared[ALL].statistics(answers_to(solution, submission, ALL))
+            submission = answers_to(solution, submission, ALL)
+            numbers = solution.prepared[ALL].statistics(submission)
             return Evaluation(solution, submission, scores_of(solution, numbers), numbers)
         scores = {}
         for part, rows in solution.rows.items():

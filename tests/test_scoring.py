@@ -6,9 +6,12 @@ import pandas as pd
 import pytest
 
 from podium import hosted, scoring
-from podium.errors import SubmissionRejected
+from podium.errors import HostError, SubmissionRejected
+from podium.files import read_table
 from tests.support.essays import make_competition
 from tests.support.unified import evaluate
+
+FILES = ("solution", "submission")
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +35,25 @@ def test_names_that_loggers_take(evaluation: scoring.Evaluation) -> None:
     assert names["score"] == evaluation.score
     assert all(re.fullmatch(r"[\w\-./ ]+", name) for name in names)
     assert len(names) == len(evaluation.measures)
+
+
+@pytest.mark.parametrize("name", ["scifact", "trec_is", "markup_consistency", "readable"])
+def test_ignored_items_are_not_explained(name: str) -> None:
+    metric, folder = hosted.load(name), hosted.find(name).parent / "samples" / name
+    solution, submission = (read_table(folder / f"{file}.csv", set(), HostError) for file in FILES)
+    prepared = scoring.prepare(metric, solution, {})
+    item = prepared.prepared["All"].item_of_row
+    usage = pd.Series(item).map({0: "Ignored", 1: "Public"}).fillna("Private").tolist()
+    explanation = scoring.evaluate(
+        scoring.prepare(metric, solution.assign(Usage=usage), {}), submission
+    ).explanation
+    row_id = solution.columns[0]
+    kept = solution[item > 0]
+    answers = submission if metric.COMPLETE_SUBMISSION else submission[submission[row_id].isin(kept[row_id])]
+    expected = scoring.evaluate(scoring.prepare(metric, kept, {}), answers).explanation
+    assert explanation.notices == expected.notices
+    for title, table in expected.tables.items():
+        pd.testing.assert_frame_equal(explanation.tables[title], table)
 
 
 def test_ignored_rows_of_the_solution_are_ignored_in_the_submission() -> None:

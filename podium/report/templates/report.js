@@ -4,7 +4,7 @@
   const form = document.getElementById("filters");
   const list = document.getElementById("list");
   const places = JSON.parse(list.dataset.places);
-  const items = [...list.children].map((element, place) => {
+  function read(element, place) {
     const rows = [...element.querySelectorAll(".rows tbody tr")];
     const segments = [...element.querySelectorAll("[data-n]")];
     return {
@@ -25,7 +25,10 @@
       ]),
       matching: 0,
     };
-  });
+  }
+  // Read when first asked for, not while the page loads.
+  let known;
+  const items = () => (known ??= [...list.children].map(read));
 
   const text = new Intl.Collator(undefined, { numeric: true });
   const orders = {
@@ -47,7 +50,7 @@
     const search = chosen("search").trim().toLowerCase();
     const filtered = Boolean(label || outcome || cause || partner);
     let shown = 0;
-    for (const item of items) {
+    for (const item of items()) {
       const matches = item.rows.map(
         (row) =>
           (!label || row.label === label) &&
@@ -66,8 +69,8 @@
         part.classList.toggle("dim", filtered && !numbers.some((number) => matches[number]));
       }
     }
-    items.sort(orders[chosen("sort")]);
-    list.append(...items.map((item) => item.element));
+    items().sort(orders[chosen("sort")]);
+    list.append(...items().map((item) => item.element));
     document.getElementById("count").textContent = `${shown.toLocaleString("en")} shown`;
     document.getElementById("none").hidden = shown > 0;
   }
@@ -79,7 +82,7 @@
     }
     const part = event.type === "mouseover" && event.target.closest("mark, .rows tbody tr");
     if (part) {
-      const item = items.find(({ element }) => element.contains(part));
+      const item = items().find(({ element }) => element.contains(part));
       const numbers = item.parts.get(part).flatMap((number) => [number, item.rows[number].partner]);
       for (const [element, own] of item.parts) {
         element.classList.toggle("lit", own.some((number) => numbers.includes(number)));

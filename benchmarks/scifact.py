@@ -12,16 +12,17 @@ import contextlib
 import functools
 import importlib.util
 import json
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import pandas as pd
 
-from benchmarks.measure import machine, print_table, seconds_of, seconds_of_processes
+from benchmarks.measure import machine, print_table, processor_seconds
 from podium import hosted
 from podium.companions import scifact as companion
 from tests.support import scifact_transcription as transcription
@@ -68,11 +69,16 @@ def official(program: Path, gold: Path, predictions: Path) -> list[str]:
 def show_processes(number: int, gold: Path, predictions: Path, program: Path | None) -> None:
     """Whole processes, from the start of Python to the score."""
     score = ["-m", "podium", "score", "--metric", "scifact", str(gold), str(predictions), "--bare"]
-    work = {"podium score": score, "import pandas": ["-c", "import pandas"]}
+    commands = {"podium score": score, "import pandas": ["-c", "import pandas"]}
     if program:
-        work["official program"] = official(program, gold, predictions)
-    commands = [[sys.executable, *arguments] for arguments in work.values()]
-    show(f"{number:,} claims, whole processes", dict(zip(work, seconds_of_processes(commands, REPEATS))))
+        commands["official program"] = official(program, gold, predictions)
+    work = {
+        name: functools.partial(
+            subprocess.run, [sys.executable, *command], check=True, stdout=subprocess.DEVNULL
+        )
+        for name, command in commands.items()
+    }
+    show(f"{number:,} claims, whole processes", work)
     if program:
         measures = scifact.prepare(companion.read_solution(gold), "claim_id")
         numbers = measures.statistics(companion.read_submission(predictions)).sum(axis=0, keepdims=True)
@@ -115,10 +121,7 @@ def show_work(number: int, gold: Path, predictions: Path, program: Path | None) 
 
         work["official program, read and score"] = run
     assert work["read and score"]() == transcribe()["sentence_label_f1"]
-    show(
-        f"{number:,} claims, inside one process",
-        {name: seconds_of(each, REPEATS) for name, each in work.items()},
-    )
+    show(f"{number:,} claims, inside one process", work)
 
 
 def load(program: Path) -> Any:
@@ -131,10 +134,11 @@ def load(program: Path) -> Any:
     return module
 
 
-def show(title: str, seconds: dict[str, float]) -> None:
-    first = next(iter(seconds))
-    rows = [[name, f"{taken:.3f}", f"{taken / seconds[first]:.2f}"] for name, taken in seconds.items()]
-    print_table(f"{title}, median seconds of {REPEATS}", ["work", "seconds", f"times {first}"], rows)
+def show(title: str, work: Mapping[str, Callable[[], Any]]) -> None:
+    seconds = processor_seconds([*work.values()], REPEATS)
+    rows = [[name, f"{taken:.3f}", f"{taken / seconds[0]:.2f}"] for name, taken in zip(work, seconds)]
+    header = ["work", "seconds", f"times {next(iter(work))}"]
+    print_table(f"{title}, least processor time of {REPEATS}", header, rows)
 
 
 def show_growth() -> None:
@@ -142,7 +146,7 @@ def show_growth() -> None:
     rows = []
     for number in (300, 3_000, 30_000, 300_000):
         sides = [frame(lines) for lines in claims(number)]
-        seconds = seconds_of(functools.partial(scifact.score, *sides, "claim_id"), 3)
+        [seconds] = processor_seconds([functools.partial(scifact.score, *sides, "claim_id")], 2)
         rows.append([f"{number:,}", f"{seconds:.4f}", f"{seconds / number * 1e6:.1f}"])
     print_table("score() of made-up claims", ["claims", "seconds", "µs per claim"], rows)
 

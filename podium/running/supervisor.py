@@ -269,9 +269,10 @@ def descendants(pid: int) -> list[int]:
     """The processes below a process; none where the system does not tell."""
     found = [pid]
     for parent in found if ON_LINUX else []:
-        for children in Path(f"/proc/{parent}/task").glob("*/children"):
-            with contextlib.suppress(OSError):
-                found += map(int, children.read_text().split())
+        with contextlib.suppress(OSError), os.scandir(f"/proc/{parent}/task") as threads:
+            for thread in threads:
+                with contextlib.suppress(OSError):
+                    found += map(int, Path(thread.path, "children").read_text().split())
     return found[1:]
 
 

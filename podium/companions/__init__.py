@@ -36,7 +36,6 @@ its own stages.  What it offers, all of it optional:
     ``confusion``   DataFrame: how often the label of the truth (index) was predicted as which (columns)
     ``forecasts``   DataFrame: "probability" and whether it "happened" (0 or 1), to see the calibration
     ``histograms``  dict of figures, each a dict of panels: title to values; see `podium.report.histograms`
-    ``texts``       dict of item to the text that the report shows
 
 ``agreement(metric, prepared, solution) -> agreement``
     Where a solution holds the markups of several experts: how well they agree, without a submission.  The
@@ -51,8 +50,8 @@ its own stages.  What it offers, all of it optional:
     Columns of a submission that only the host may write, such as marks given by a jury, and what puts them in
     from a frame of his.  Tools leave out what participants sent under these names.
 ``texts(evaluation, path) -> dict``
-    Where that needs more than the prepared solution: the texts by item, from the frames and the official file
-    at `path`, which may be None.  It raises `UsageError`.
+    The texts by item that the report shows, from the frames and the official file at `path`, which may be
+    None.  It raises `UsageError`.
 ``kaggle_submission(submission, solution) -> DataFrame``, ``sample_submission(solution) -> DataFrame``
     From the frames that the readers return: a submission as a file that Kaggle accepts even where it aligns
     rows (one row per row of the solution, no empty cell), and one that shows the form and gives nothing away.

@@ -150,7 +150,7 @@ def read_texts(path: Path | None, evaluation: Evaluation) -> dict[str, str]:
     if not is_own and hasattr(companion, "texts"):
         return dict(companion.texts(evaluation, path))
     if path is None:
-        return dict(getattr(evaluation.explanation, "texts", {}))
+        return {}
     wanted = set(evaluation.prepared.items)
     if path.is_dir():
         # Names are looked up, not made of ids: an id like "../secret" finds nothing.
@@ -541,14 +541,6 @@ class Piece(NamedTuple):
     after: str
 
 
-class Block(NamedTuple):
-    """A segment in the strip of its side: percent from the left, and width."""
-
-    number: int
-    left: float
-    width: float
-
-
 class Text(NamedTuple):
     """A text in units, words or characters; where there is none, units are shown by their positions.
 
@@ -597,17 +589,14 @@ def _labels(evaluation: Evaluation) -> list[str]:
 
 def _abbreviations(labels: Sequence[str]) -> dict[str, str]:
     """The shortest beginnings that tell the labels apart."""
-    return {
-        label: next(
-            (
-                label[:length]
-                for length in range(1, len(label))
-                if not any(other.startswith(label[:length]) for other in labels if other != label)
-            ),
-            label,
+    found = {}
+    for label in labels:
+        others = tuple(other for other in labels if other != label)
+        lengths = range(1, len(label) + 1)
+        found[label] = next(
+            (label[:n] for n in lengths if not any(o.startswith(label[:n]) for o in others)), label
         )
-        for label in labels
-    }
+    return found
 
 
 def _unit(evaluation: Evaluation) -> tuple[float, str]:
@@ -858,13 +847,14 @@ def _sides(records: Records, rows: list[Row], text: str | None) -> list[dict[str
         sides.append(
             {
                 "name": pair if is_truth else ALGORITHM if in_characters else "prediction",
+                # Percent from the left, and width.
                 "strip": [
-                    Block(
+                    (
                         number,
                         round(100 * records[number]["first"] / length, 1),
-                        round(100 * (records[number]["last"] + 1 - records[number]["first"]) / length, 1),
+                        round(100 * (1 - last - records[number]["first"]) / length, 1),
                     )
-                    for *_, number in segments
+                    for _, last, number in segments
                 ],
                 "paragraphs": list(_paragraphs(kept, length, content)),
                 "discarded": [segment[-1] for segment in segments if segment not in kept],

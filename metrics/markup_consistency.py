@@ -625,11 +625,8 @@ def read_experts(value: Any, length: int | None, lemmatise: Lemmatiser) -> list[
     """The markups of a document's experts, in the order of content."""
     if not isinstance(value, list):
         raise ValueError(f"{_kind(value)} instead of a list of markups")
-    markups = _each(
-        "markup",
-        {"markups": value},
-        lambda position, markup: read_markup(markup, length, lemmatise)._replace(number=position + 1),
-    )
+    found = _each("markup", {"markups": value}, lambda _, each: read_markup(each, length, lemmatise))
+    markups = [markup._replace(number=number) for number, markup in enumerate(found, 1)]
     return sorted(markups, key=lambda markup: (markup.content, markup.number))
 
 
@@ -806,14 +803,14 @@ def lemmatiser_of(name: str) -> Lemmatiser:
 
 
 def weights_in_use(
-    experts: Iterable[Markup], is_readable: bool, explicit: Mapping[str, float]
+    experts: Iterable[Markup], is_readable: bool, given: Mapping[str, float]
 ) -> dict[str, float]:
-    """One, but zero for criteria whose subject occurs nowhere among the experts; then the explicit ones."""
+    """One, but zero for criteria whose subject occurs nowhere among the experts; then those that are given."""
     elements = [element for expert in experts for element in expert.elements]
     fragments = [fragment for element in elements for fragment in element.fragments]
     kinds = {"": elements, "fragments": fragments}
-    kinds |= {"overtexts": [overtext for element in elements for overtext in element.overtexts]}
-    kinds |= {"fragments.overtexts": [overtext for fragment in fragments for overtext in fragment.overtexts]}
+    kinds["overtexts"] = [overtext for element in elements for overtext in element.overtexts]
+    kinds["fragments.overtexts"] = [overtext for fragment in fragments for overtext in fragment.overtexts]
     occurs = {"accordance": not (is_readable and fragments)}
     for name, items in kinds.items():
         occurs[name] = bool(items)
@@ -821,7 +818,7 @@ def weights_in_use(
         occurs[f"{name}.tags"] = any(item.tags for item in items)
     occurs["tags"], occurs["fragment_tag_union"] = occurs[".tags"], occurs["fragments.tags"]
     occurs["fragment_text_union"] = occurs["fragments.texts"]
-    weights = {name: float(occurs.get(name, True)) for name in CRITERIA[1:]} | dict(explicit)
+    weights = {name: float(occurs.get(name, True)) for name in CRITERIA[1:]} | dict(given)
     for level, names in PARTS.items():
         if not sum(weights[name] for name in names) > 0:
             raise HostVisibleError(f"weights: expected one above 0 among the parts of {level}, found none")
@@ -900,7 +897,9 @@ def pair_of_elements(x: Item, y: Item, rules: Rules) -> Pair:
 def level_of_pairs(name: str, objects: int, pairs: Mapping[tuple[int, int], Pair], rules: Rules) -> Level:
     """`level_of` candidates that are made already, by their places."""
     criteria = {part: np.array([pair.criteria[part] for pair in pairs.values()]) for part in PARTS[name][1:]}
-    return level_of(name, objects, _ints(pairs), criteria, list(pairs.values()).__getitem__, rules)
+    return level_of(
+        name, objects, _ints(pairs).reshape(-1, 2), criteria, list(pairs.values()).__getitem__, rules
+    )
 
 
 def level_of(
@@ -972,7 +971,6 @@ def c_tags(x: Item, y: Item) -> float:
 
 def c_overtexts(name: str, x: Sequence[Item], y: Sequence[Item], rules: Rules) -> Level:
     """(15) of elements, 3.4.4 of fragments: overtexts with a common word or tag, or without words and tags."""
-
     if not x or not y:  # which most are
         return Level(name, [], dict.fromkeys(WITHIN[name], float(len(x) == len(y))))
     pairs = {
@@ -1071,11 +1069,12 @@ def best_sum(places: Ints, worth: Floats) -> Bools:
     >>> best_sum(np.array([[0, 0], [0, 1], [1, 0]]), np.array([0.9, 0.6, 0.6])).tolist()
     [False, True, True]
     """
-    if not len(places):
-        return np.zeros(0, dtype=bool)
     i, k = places.T
+    chosen: Bools = (np.bincount(i)[i] == 1) & (np.bincount(k)[k] == 1)
+    if chosen.all():  # no object has a choice
+        return chosen
     matrix = np.zeros((i.max() + 1, k.max() + 1))
-    matrix[i, k] = worth
+    matrix[i, k] = np.where(chosen, 0.0, worth)
     partner = np.full(len(matrix), -1)
     for rows, columns in components(matrix):
         part = matrix[rows][:, columns]
@@ -1086,7 +1085,8 @@ def best_sum(places: Ints, worth: Floats) -> Bools:
         r, c = linear_sum_assignment(part, maximize=True)
         real = (r < len(rows)) & (c < len(columns))
         partner[rows[r[real]]] = columns[c[real]]
-    return np.asarray(partner[i] == k)
+    chosen |= partner[i] == k
+    return chosen
 
 
 def components(matrix: Floats) -> list[tuple[Ints, Ints]]:

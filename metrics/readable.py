@@ -645,11 +645,8 @@ def read_essays(value: Any, subject: str, length: int | None) -> list[Markup]:
     """The markups of an essay's experts, in the order of content."""
     if not isinstance(value, list):
         raise ValueError(f"{_kind(value)} instead of a list of markups")
-    markups = _each(
-        "markup",
-        {"markups": value},
-        lambda position, markup: read_essay(markup, subject, length)._replace(number=position + 1),
-    )
+    found = _each("markup", {"markups": value}, lambda _, each: read_essay(each, subject, length))
+    markups = [markup._replace(number=number) for number, markup in enumerate(found, 1)]
     return sorted(markups, key=lambda markup: (markup.content, markup.number))
 
 
@@ -819,11 +816,12 @@ def best_sum(places: Ints, worth: Floats) -> Bools:
     >>> best_sum(np.array([[0, 0], [0, 1], [1, 0]]), np.array([0.9, 0.6, 0.6])).tolist()
     [False, True, True]
     """
-    if not len(places):
-        return np.zeros(0, dtype=bool)
     i, k = places.T
+    chosen: Bools = (np.bincount(i)[i] == 1) & (np.bincount(k)[k] == 1)
+    if chosen.all():  # no object has a choice
+        return chosen
     matrix = np.zeros((i.max() + 1, k.max() + 1))
-    matrix[i, k] = worth
+    matrix[i, k] = np.where(chosen, 0.0, worth)
     partner = np.full(len(matrix), -1)
     for rows, columns in components(matrix):
         part = matrix[rows][:, columns]
@@ -834,7 +832,8 @@ def best_sum(places: Ints, worth: Floats) -> Bools:
         r, c = linear_sum_assignment(part, maximize=True)
         real = (r < len(rows)) & (c < len(columns))
         partner[rows[r[real]]] = columns[c[real]]
-    return np.asarray(partner[i] == k)
+    chosen |= partner[i] == k
+    return chosen
 
 
 def components(matrix: Floats) -> list[tuple[Ints, Ints]]:

@@ -5,6 +5,7 @@ criteria.
 """
 
 import functools
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -263,28 +264,26 @@ def _fates(metric: Metric, one: Any, other: Any) -> list[list[tuple[Any, ...]]]:
         return _fates(metric, other, one)[::-1]
     places = metric.candidates(one.columns, other.columns)
     pairs = metric.pairs_of(one.columns, other.columns, places)
-    partners = metric.match_selections(one.columns, other.columns).tolist()
+    partners = set(map(tuple, metric.match_selections(one.columns, other.columns).tolist()))
     fates = [[(0, -1, 1.0, np.nan)] * len(side.positions) for side in (one, other)]
     for ends, cost, jaccard in zip(
         places.tolist(), metric.cost(*pairs).tolist(), metric.jaccard(*pairs).tolist()
     ):
-        outcome = 3 if ends in partners else 2 if cost < 2 else 1
+        outcome = 3 if tuple(ends) in partners else 2 if cost < 2 else 1
         for fate, place, partner in zip(fates, ends, ends[::-1]):
             fate[place] = max(fate[place], (outcome, partner, cost, jaccard))
+    row: tuple[Any, ...]
     rows: list[list[tuple[Any, ...]]] = []
     for fate, side, against in ((fates[0], one, other), (fates[1], other, one)):
         rows.append([])
         for position, selection, (outcome, partner, cost, jaccard) in zip(
             side.positions, side.content[0], fate
         ):
-            known = (position, *selection[:5], OUTCOMES[outcome])
-            same: tuple[bool, ...] = (False, False, False)
+            row = (position, *selection[:5], OUTCOMES[outcome], -1, 1.0, np.nan, False, False, False)
             if outcome == 3:
-                others = against.content[0][partner]
-                same = tuple(ours == theirs for ours, theirs in zip(selection[2:5], others[2:5]))
-                rows[-1].append((*known, against.positions[partner], cost, jaccard, *same))
-            else:
-                rows[-1].append((*known, -1, 1.0, np.nan, *same))
+                same = map(operator.eq, selection[2:5], against.content[0][partner][2:5])
+                row = (*row[:7], against.positions[partner], cost, jaccard, *same)
+            rows[-1].append(row)
     return rows
 
 

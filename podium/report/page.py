@@ -11,10 +11,10 @@ policy lets the browser run one script only, that of ``templates/report.js``.
 import base64
 import bisect
 import hashlib
+import io
 import itertools
 import math
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -493,10 +493,9 @@ def _histograms(evaluation: Evaluation) -> str | None:
     """The picture as a data URL.  As an image, an SVG can run no script."""
     if not getattr(evaluation.explanation, "histograms", None):
         return None
-    with tempfile.TemporaryDirectory() as folder:
-        picture = Path(folder) / "histograms.svg"
-        histograms.save(evaluation.explanation, picture)
-        return "data:image/svg+xml;base64," + base64.b64encode(picture.read_bytes()).decode()
+    picture = io.BytesIO()
+    histograms.draw(evaluation.explanation).savefig(picture, format="svg")
+    return "data:image/svg+xml;base64," + base64.b64encode(picture.getvalue()).decode()
 
 
 # ---------------------------------------------------------------------------------------------

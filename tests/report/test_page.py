@@ -1069,12 +1069,13 @@ def take_picture() -> None:
 
     with tempfile.TemporaryDirectory() as folder, started_browser() as driver:
         path = Path(folder) / "report.html"
-        cli.main(["score", SOLUTION, SUBMISSION, "--report", str(path)])
+        texts = str(ROOT / "examples" / "data" / "texts")
+        cli.main(["score", SOLUTION, SUBMISSION, "--report", str(path), "--texts", texts])
         look(driver, 1120, 1880)
         driver.get(path.as_uri())
         driver.execute_script(
-            "for (const e of document.querySelectorAll('#measures, #tables, #confusion, #calibration, .heat'))"
-            " e.hidden = true;"
+            "for (const e of document.querySelectorAll('.notice, #points h3, .heat, #offsets, #measures, #tables,"
+            " #confusion, #calibration')) e.hidden = true;"
             "document.querySelectorAll('.item')[1].open = true"
         )
         picture = Image.open(io.BytesIO(driver.get_screenshot_as_png()))

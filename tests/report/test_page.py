@@ -1074,8 +1074,8 @@ def take_picture() -> None:
         look(driver, 1120, 1880)
         driver.get(path.as_uri())
         driver.execute_script(
-            "for (const e of document.querySelectorAll('.notice, #points h3, .heat, #offsets, #measures, #tables,"
-            " #confusion, #calibration')) e.hidden = true;"
+            "for (const e of document.querySelectorAll('.notice, #points h3, .heat, #offsets, #measures,"
+            " #tables, #confusion, #calibration')) e.hidden = true;"
             "document.querySelectorAll('.item')[1].open = true"
         )
         picture = Image.open(io.BytesIO(driver.get_screenshot_as_png()))

@@ -32,7 +32,6 @@ GZIP = b"\x1f\x8b"
 MOST_BYTES = 2**31  # of a compressed file, once it is expanded
 # As pyarrow reads decimals; from pandas 3 on so does its own reader, where the option is deprecated.
 EXACT: Any = {"float_precision": "round_trip"} if int(pd.__version__.partition(".")[0]) < 3 else {}
-MOST_BYTES = 2**31  # of a compressed file, once it is expanded
 
 
 def read_table(

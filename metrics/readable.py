@@ -7,8 +7,8 @@ A. Grabovoy and K. Vorontsov, "The methodology of multi-criteria evaluation of t
 inconsistent expert markup" (2025), section 4.2.  The stages stand in the order in which data passes through
 them:
 
-    input         grades and selections in JSON              read_essay, columns_of
-    matching      D, pairs of selections that correspond     overlapping, cost, match_selections
+    input         grades and selections in JSON              read_essay
+    matching      D, pairs of selections that correspond     candidates, cost, match_selections
     M1 … M7, M    the accuracy of two markups                m1 … m6, accuracies
     corpus        M_avg, M_opt and OTAR                      relative_accuracies
 
@@ -860,7 +860,8 @@ def _ints(values: Iterable[Any]) -> Ints:
 
 
 # ---- M1 to M7 and M --------------------------------------------------------------------------------------
-# In [0, 1]; `d` are the partners, and `selections` is the number of all selections of both markups.
+# In [0, 1].  M2 to M6 take the partners of D, on the left x and on the right y, and how many selections
+# both markups have together.
 
 
 def m1(x: Markup, y: Markup, subject: str) -> float:

@@ -140,7 +140,7 @@ def _of_test_set(
     weights = statistics.draw(size, RESAMPLES, int(random.integers(2**31)))
     of_draws = statistics.resampler(prepared, weights)
     values = np.array([prepared.measures(statistics.sums(team, prepared.groups)) for team in teams])
-    answers = [of_draws(team)[0] for team in teams]
+    answers = of_draws(*teams)
     plausible = np.stack([scores for _, scores in answers], axis=1)  # draws, teams
     samples = np.stack([samples for samples, _ in answers], axis=1)  # draws, teams, measures
 
@@ -149,7 +149,7 @@ def _of_test_set(
         return what, float(low <= true <= high), high - low
 
     def difference(what: str, other: int) -> tuple[str, float, float]:
-        (_, mine), (_, theirs) = of_draws(teams[0], teams[other])
+        (_, mine), (_, theirs) = of_draws(teams[0], teams[other], compared=True)
         return row(what, statistics.interval(mine - theirs), score - truth[other][0])
 
     score = truth[0][0]

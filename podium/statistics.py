@@ -43,6 +43,7 @@ CELLS_AT_ONCE = 2**24  # 128 MB of floats
 ROUNDING = 1e-12
 MOST_STEPS = 10  # of the step-down
 STEPS_UP_TO = 500  # competitors; of more, steps change next to nothing
+DRAWS_AT_ONCE = 64  # whose differences with all competitors fit a cache
 FEW = 10  # items, of which an interval promises too much
 SHARES = 200  # of the variance of scores of groups that may be noise
 UNKNOWN = 100.0
@@ -111,14 +112,14 @@ def draw(items: int, resamples: int, seed: int) -> npt.NDArray[np.uint16]:
 
 def resample(prepared: Any, statistics: Floats, weights: npt.NDArray[Any]) -> Floats:
     """The measures, (r, m), if item i occurred ``weights[r, i]`` times, (r, n)."""
-    samples: Floats = prepared.measures(_weighted_sums(weights, prepared.groups)(statistics))
+    samples: Floats = prepared.measures(_weighted_sums(weights, prepared.groups)(_rounded(statistics)))
     return samples
 
 
 def resampler(prepared: Any, weights: npt.NDArray[Any]) -> Callable[..., list[tuple[Floats, Floats]]]:
     """A function from submissions' statistics, (n, k) each, to what draws, (r, n), tell of their measures.
 
-    What depends on the draws alone is done once, for many submissions.
+    What depends on the draws alone is done once, for many submissions; several at once take less time.
 
     Returns
     -------
@@ -126,7 +127,7 @@ def resampler(prepared: Any, weights: npt.NDArray[Any]) -> Callable[..., list[tu
         It returns of each the measures on each draw, (r, m), and scores, (r,), that the whole population may
         have.  The second differ from the first ones where groups are compared, as by a softmin.  There a score
         is biased: of several groups the one that happens to be drawn worst counts most, in the sample and once
-        more in each draw of it.  See `_plausible`.  For a difference of two, give both at once.
+        more in each draw of it.  See `_plausible`.  For differences of scores give it ``compared=True``.
     """
     sums_of_draws = _weighted_sums(weights, prepared.groups)
     group_of = [
@@ -137,24 +138,37 @@ def resampler(prepared: Any, weights: npt.NDArray[Any]) -> Callable[..., list[tu
     is_grouped = len(group_of) == len(prepared.labels) > 1
     columns = [column for column, _ in group_of]
 
-    def of_draws(*submissions: Floats) -> list[tuple[Floats, Floats]]:
-        with_sizes = [np.concatenate([each, np.ones((len(each), 1))], axis=1) for each in submissions]
-        drawn = [sums_of_draws(each) for each in with_sizes]
-        samples: list[Floats] = [prepared.measures(each[..., :-1]) for each in drawn]
+    ones = np.ones((weights.shape[1], 1))
+    sizes, observed_sizes = sums_of_draws(ones), sums(ones, prepared.groups)
+
+    def of_draws(*submissions: Floats, compared: bool = False) -> list[tuple[Floats, Floats]]:
+        together = sums_of_draws(np.concatenate([_rounded(each) for each in submissions], axis=1))
+        drawn = np.split(together, len(submissions), axis=-1)
+        samples: list[Floats] = [prepared.measures(each) for each in drawn]
         if not is_grouped:
             return [(each, each[:, 0]) for each in samples]
-        observed = [sums(each, prepared.groups) for each in with_sizes]
-        scores = np.mean([prepared.measures(each[..., :-1])[columns] for each in observed], axis=0)
-        variances = np.mean([np.nanvar(each[:, columns], axis=0) for each in samples], axis=0)
-        plausible = _plausible(prepared, observed, drawn, scores, variances)
-        return [(each, prepared.measures(its_sums)[:, 0]) for each, its_sums in zip(samples, plausible)]
+        observed = [sums(each, prepared.groups) for each in submissions]
+        scores = np.stack([prepared.measures(each)[columns] for each in observed])
+        variances = np.stack([np.nanvar(each[:, columns], axis=0) for each in samples])
+        if compared:
+            scores[:], variances[:] = scores.mean(axis=0), variances.mean(axis=0)
+        return [
+            (its_samples, prepared.measures(_plausible(prepared, observed_sizes, sizes, *of_one))[:, 0])
+            for its_samples, *of_one in zip(samples, observed, drawn, scores, variances)
+        ]
 
     return of_draws
 
 
 def _plausible(
-    prepared: Any, observed: list[Floats], drawn: list[Floats], scores: Floats, variances: Floats
-) -> list[Floats]:
+    prepared: Any,
+    observed_sizes: Floats,
+    sizes: Floats,
+    observed: Floats,
+    drawn: Floats,
+    scores: Floats,
+    variances: Floats,
+) -> Floats:
     """Sums of the statistics over each group, (r, g, k), as the whole population may have them.
 
     For each attribute the scores of its groups are taken for normal, s_g ~ N(θ_g, σ_g²), σ_g from the draws,
@@ -172,19 +186,16 @@ def _plausible(
 
     Parameters
     ----------
-    observed, drawn : of each submission (g, k + 1) and (r, g, k + 1), sums of the statistics and sizes of the
-        groups
-    scores, variances : (g,), scores of the groups and their variances on the draws, means over the submissions
+    observed_sizes, sizes : (g, 1), (r, g, 1), sizes of the groups, observed and on the draws
+    observed, drawn : (g, k), (r, g, k), sums of the statistics over the groups
+    scores, variances : (g,), scores of the groups and their variances on the draws; of submissions that are
+        compared, means over these
     """
-    resamples = len(drawn[0])
+    resamples = len(drawn)
     random = np.random.default_rng(resamples)
-    means = [each[:, :-1] / each[:, -1:] for each in observed]
-    sizes = drawn[0][..., -1:]
-    noise = [
-        np.where(sizes > 0, each[..., :-1] / np.maximum(sizes, 1) - mean, 0.0)
-        for each, mean in zip(drawn, means)
-    ]
-    plausible = [np.empty_like(each) for each in noise]
+    means = observed / observed_sizes
+    noise = np.where(sizes > 0, drawn / np.maximum(sizes, 1) - means, 0.0)
+    plausible = np.empty_like(noise)
     attributes = [attribute for attribute, _ in prepared.labels]
     share = (np.arange(SHARES) + 0.5) / SHARES
     for attribute in dict.fromkeys(attributes):
@@ -192,8 +203,7 @@ def _plausible(
         score, variance = scores[of], variances[of]
         known = np.isfinite(score) & (variance > 0)
         if not known.any():
-            for each, mean, errors in zip(plausible, means, noise):
-                each[:, of] = mean[of] + errors[:, of]
+            plausible[:, of] = means[of] + noise[:, of]
             continue
         # A group that tells nothing of itself is like the others.
         score = np.where(known, score, score[known].mean())
@@ -217,21 +227,18 @@ def _plausible(
         weight = precision[chosen] / total[chosen, np.newaxis]
         # The noise of μ is that of another draw, with what the groups themselves differ by.
         widened = weight * np.sqrt(1 + differing[chosen] / variance)
-        another = random.permutation(resamples)
+        others = noise[random.permutation(resamples)][:, of]
+        common = np.einsum("rg,gk->rk", weight, means[of]) + np.einsum("rg,rgk->rk", widened, others)
         kept = kept[..., np.newaxis]
-        for each, mean, errors in zip(plausible, means, noise):
-            others = errors[another][:, of]
-            common = np.einsum("rg,gk->rk", weight, mean[of]) + np.einsum("rg,rgk->rk", widened, others)
-            each[:, of] = kept * mean[of] + (1 - kept) * common[:, np.newaxis] + np.sqrt(kept) * errors[:, of]
-    return [
-        (np.maximum(each, 0) if (its_sums >= 0).all() else each) * its_sums[:, -1:]
-        for each, its_sums in zip(plausible, observed)
-    ]
+        plausible[:, of] = kept * means[of] + (1 - kept) * common[:, np.newaxis] + np.sqrt(kept) * noise[:, of]
+    if (observed >= 0).all():
+        plausible = np.maximum(plausible, 0)
+    return plausible * observed_sizes
 
 
 def swap(prepared: Any, mine: Floats, theirs: Floats, swapped: npt.NDArray[Any]) -> tuple[Floats, Floats]:
     """The measures, (r, m) each, of two submissions that swap their answers where ``swapped``, (r, n), is 1."""
-    moved = _weighted_sums(swapped, prepared.groups)(theirs - mine)
+    moved = _weighted_sums(swapped, prepared.groups)(_rounded(theirs - mine))
     return (
         prepared.measures(sums(mine, prepared.groups) + moved),
         prepared.measures(sums(theirs, prepared.groups) - moved),
@@ -250,7 +257,7 @@ def gains_by_item(prepared: Any, mine: Floats, theirs: Floats) -> Floats:
 
 
 def _weighted_sums(weights: npt.NDArray[Any], groups: npt.NDArray[np.int64]) -> Callable[[Floats], Floats]:
-    """From (n, k) statistics to their weighted sums over the items of each group, (r, g, k).
+    """From (n, k) rounded statistics to their weighted sums over the items of each group, (r, g, k).
 
     Items of the same groups, by all attributes, make one cell; a group is a sum of cells.
     """
@@ -263,7 +270,7 @@ def _weighted_sums(weights: npt.NDArray[Any], groups: npt.NDArray[np.int64]) -> 
     rows = max(1, CELLS_AT_ONCE // max(arranged.shape[1], 1))
 
     def sums_of_draws(statistics: Floats) -> Floats:
-        values = _rounded(statistics[order])
+        values = statistics[order]
         total = np.zeros((len(arranged), int(groups.max()) + 1, values.shape[1]))
         for first in range(0, len(arranged), rows):
             block = np.asarray(arranged[first : first + rows], dtype=np.float64)
@@ -368,7 +375,7 @@ def compare(
         NaN where the measure is undefined.
     """
     of_draws = resampler(prepared, draw(len(mine), resamples, seed))
-    (ours, score), (others, other_score) = of_draws(mine, theirs)
+    (ours, score), (others, other_score) = of_draws(mine, theirs, compared=True)
     low, high = interval(ours - others)
     low[0], high[0] = interval(score - other_score)
     value, other = (np.array(list(measures(prepared, each).values())) for each in (mine, theirs))
@@ -439,13 +446,13 @@ def rank_sets(values: npt.ArrayLike, samples: Floats) -> tuple[npt.NDArray[np.in
         scale = np.where(deviation > 0, 1 / deviation, 0).astype(np.float32)
     errors = np.ascontiguousarray(errors, dtype=np.float32)
 
-    largest, of_each = _largest_errors(errors, scale, scale)
+    largest, of_each = _largest_errors(errors, scale)
     alone = np.quantile(of_each, LEVEL, axis=0)
     marginal = _ranks_from(ratio > alone[:, np.newaxis], -ratio > alone[:, np.newaxis])
     certain = ratio > np.quantile(largest, LEVEL)
     for _ in range(MOST_STEPS if teams <= STEPS_UP_TO else 0):
         left = np.where(certain, 0, scale)
-        larger = certain | (ratio > np.quantile(_largest_errors(errors, left, left.T)[0], LEVEL))
+        larger = certain | (ratio > np.quantile(_largest_errors(errors, left)[0], LEVEL))
         if (larger == certain).all():
             break
         certain = larger
@@ -458,19 +465,27 @@ def _ranks_from(better: Bools, worse: Bools) -> npt.NDArray[np.int64]:
 
 
 def _largest_errors(
-    errors: npt.NDArray[np.float32], up: npt.NDArray[np.float32], down: npt.NDArray[np.float32]
+    errors: npt.NDArray[np.float32], scale: npt.NDArray[np.float32]
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """The largest scaled error of a difference on each draw, (r,), and of each competitor's, (r, t).
 
     Parameters
     ----------
     errors : (r, t)
-    up, down : (t, t), 1 / deviation of differences above and below their values; 0 for those left out
+    scale : (t, t), 1 / deviation of the difference of row and column; 0 for those left out
     """
-    of_each = np.empty_like(errors)
-    for team in range(errors.shape[1]):
-        difference = errors[:, team, np.newaxis] - errors
-        of_each[:, team] = np.maximum(
-            (difference * up[team]).max(axis=1), -(difference * down[team]).min(axis=1)
-        )
-    return of_each.max(axis=1), of_each
+    draws, teams = errors.shape
+    of_each = np.zeros((teams, draws), dtype=np.float32)
+    opposite = np.ascontiguousarray(-scale.T)
+    for first in range(0, draws, DRAWS_AT_ONCE):
+        some = np.ascontiguousarray(errors[first : first + DRAWS_AT_ONCE].T)
+        largest = of_each[:, first : first + DRAWS_AT_ONCE]
+        for team in range(teams - 1):
+            others = slice(team + 1, None)
+            difference = some[team] - some[others]
+            either = difference * opposite[team, others, np.newaxis]
+            difference *= scale[team, others, np.newaxis]
+            np.maximum(either, difference, out=either)
+            np.maximum(largest[team], either.max(axis=0), out=largest[team])
+            np.maximum(largest[others], either, out=largest[others])
+    return of_each.max(axis=0), of_each.T

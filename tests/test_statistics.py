@@ -109,6 +109,16 @@ def test_sums_of_draws_are_exact_in_any_order_and_in_any_parts(pair, monkeypatch
     assert again.tobytes() == samples.tobytes()
 
 
+def test_several_submissions_at_once_are_each_alone_to_the_last_bit(pair):
+    prepared, mine, theirs = pair
+    of_draws = statistics.resampler(prepared, statistics.draw(60, 50, 0))
+    large = mine * 1000  # which would leave the others fewer bits
+    for each, together in zip((mine, large, theirs), of_draws(mine, large, theirs)):
+        ((samples, plausible),) = of_draws(each)
+        assert together[0].tobytes() == samples.tobytes()
+        assert together[1].tobytes() == plausible.tobytes()
+
+
 # --- swaps --------------------------------------------------------------------------------------------------
 
 

@@ -158,7 +158,8 @@ def rank(
         variants, variant_ranks = robustness.of_board(leaderboard, other, runtimes, rules, higher_is_better)
         of_most = details[:MOST_TEAMS]
         agreeing = robustness.agreements(teams, np.stack([each.fingerprint for each in of_most]))
-        similar = pd.concat([similar, agreeing], ignore_index=True) if len(similar) else agreeing
+        found_alike = [table for table in (similar, agreeing) if len(table)]
+        similar = pd.concat(found_alike or [agreeing], ignore_index=True)
         if rules.resamples:
             draws = np.stack([each.scores for each in of_most], axis=1)
             most = leaderboard.head(MOST_TEAMS)

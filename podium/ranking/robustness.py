@@ -8,6 +8,7 @@ once more.
 import functools
 import importlib
 import importlib.util
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,6 +34,7 @@ REWARDS = {
 RUNTIME_DRAWS = 100
 FEW_TEAMS = 0.05  # of all: what more of them have in common says nothing
 LEAST_AGREEMENT = 0.05
+DEVIATIONS = 5  # above twice what is expected: strong teams agree with each other more than with others
 
 Floats = npt.NDArray[np.float64]
 
@@ -174,9 +176,12 @@ def fingerprint(numbers: Floats) -> npt.NDArray[np.uint32]:
 
 
 def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd.DataFrame:
-    """Pairs of teams that have the same statistics where few others have them.
+    """Pairs of teams that have the same statistics where few others have them, more often than by chance.
 
-    Independent submissions differ in their fractions almost everywhere.
+    Independent submissions differ in their fractions almost everywhere, not in whole numbers.  So a pair is
+    compared with all others: were teams independent, the product of the shares that either has in the others'
+    agreements would say how often it agrees, ± the root of that; it is shown where it agrees more than twice
+    as often.  Of two teams alone nothing can be said.
 
     Parameters
     ----------
@@ -200,10 +205,15 @@ def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd
             for first, team in enumerate(same):
                 for other in same[first + 1 :]:
                     counts[team, other] = counts.get((team, other), 0) + 1
-    rows = [
-        (teams[a], teams[b], count / items)
-        for (a, b), count in counts.items()
-        if count >= LEAST_AGREEMENT * items
-    ]
+    of_team = np.zeros(number)
+    for pair, count in counts.items():
+        of_team[list(pair)] += count
+    rows = []
+    for (a, b), count in counts.items():
+        others = of_team.sum() - 2 * count  # of which each pair among equal teams has the same share
+        share = (of_team[a] - count) * (of_team[b] - count) * (number * (number - 1) - 2)
+        expected = share / (max(others, 1) * (number - 2) ** 2) if number > 2 else math.inf
+        if count >= LEAST_AGREEMENT * items and count > 2 * expected + DEVIATIONS * math.sqrt(expected):
+            rows.append((teams[a], teams[b], count / items))
     table = pd.DataFrame(rows, columns=["team", "other_team", "agreement"])
     return table.sort_values(["agreement", "team"], ascending=[False, True], ignore_index=True)

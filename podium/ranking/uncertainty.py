@@ -15,6 +15,8 @@ from podium.ranking.work import Job
 
 __all__ = ["Detail", "Uncertainty", "detail", "of_board", "tables"]
 
+RESAMPLED_AT_ONCE = 8  # submissions: a draw's weights are read from memory once for all of them
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -61,22 +63,29 @@ def detail(
     solution = work.prepared(job)
     prepared, items = solution.prepared[part], solution.items[part]
     answers = []
-    for number, entry in entries:
-        _, numbers = store.decode(entry)
-        assert numbers is not None
-        of_part = numbers[items]
-        total = statistics.sums(of_part, prepared.groups)
-        scores = np.empty((0, 2))
+    for first in range(0, len(entries), RESAMPLED_AT_ONCE):
+        some = entries[first : first + RESAMPLED_AT_ONCE]
+        of_part = [_of_items(entry, items) for _, entry in some]
+        draws = [np.empty((0, 2))] * len(some)
         if resamples:
-            ((samples, plausible),) = _resampler(job, part, resamples, seed)(of_part)
-            scores = np.stack([samples[:, 0], plausible], axis=1)
-        variants = {
-            name: float(other.measures(total)[0]) for name, other in robustness.of_measures(job, part).items()
-        }
-        answers.append(
-            (number, Detail(prepared.measures(total), scores, variants, robustness.fingerprint(of_part)))
-        )
+            both = _resampler(job, part, resamples, seed)(*of_part)
+            draws = [np.stack([samples[:, 0], plausible], axis=1) for samples, plausible in both]
+        for (number, _), numbers, scores in zip(some, of_part, draws):
+            total = statistics.sums(numbers, prepared.groups)
+            variants = {
+                name: float(other.measures(total)[0])
+                for name, other in robustness.of_measures(job, part).items()
+            }
+            fingerprint = robustness.fingerprint(numbers)
+            answers.append((number, Detail(prepared.measures(total), scores, variants, fingerprint)))
     return answers
+
+
+def _of_items(entry: bytes, items: npt.NDArray[np.bool_]) -> Floats:
+    """The statistics of some of the items, from an entry."""
+    numbers = store.decode(entry)[1]
+    assert numbers is not None
+    return numbers[items]
 
 
 @functools.lru_cache(maxsize=1)

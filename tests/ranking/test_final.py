@@ -268,6 +268,37 @@ def test_agreements_of_copies_and_of_independent_submissions():
     assert (robustness.fingerprint(numbers[0]) == robustness.fingerprint(numbers[0] * 1.0)).all()
 
 
+def coarse(teams, random, worst, best):
+    """Independent teams' statistics of 300 items as whole numbers: hits and misses of a few things to find."""
+    items = random.integers(1, 7, 300)
+    quality = random.uniform(worst, best, teams)[:, np.newaxis] + random.uniform(-0.2, 0.2, 300)
+    hits = random.binomial(items, np.clip(quality, 0.02, 0.98))
+    return np.stack([hits, items - hits, random.poisson(1.5 * (1 - quality.clip(0, 1)))], axis=-1).astype(float)
+
+
+def pairs_of(numbers):
+    names = [str(team) for team in range(len(numbers))]
+    return robustness.agreements(names, np.stack([robustness.fingerprint(each) for each in numbers]))
+
+
+@pytest.mark.parametrize("teams", [2, 3, 5, 8, 20, 70])
+def test_independent_teams_are_hardly_ever_shown(teams):
+    """Whole numbers often are the same by chance: of equally good teams no pair is shown, of others few."""
+    random = np.random.default_rng(teams)
+    boards = 6
+    assert sum(len(pairs_of(coarse(teams, random, 0.7, 0.7))) for _ in range(boards)) == 0
+    shown = sum(len(pairs_of(coarse(teams, random, 0.4, 0.9))) for _ in range(boards))
+    assert shown <= 0.1 * boards * teams * (teams - 1) / 2
+
+
+def test_a_copy_among_teams_that_agree_by_chance_is_shown():
+    random = np.random.default_rng(0)
+    numbers = coarse(8, random, 0.7, 0.7)
+    numbers[5, :150] = numbers[2, :150]
+    table = pairs_of(numbers)
+    assert table[["team", "other_team"]].to_numpy().tolist() == [["2", "5"]]
+
+
 # --- runtimes -----------------------------------------------------------------------------------------------
 
 

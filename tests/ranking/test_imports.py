@@ -22,7 +22,8 @@ def imported(file: Path) -> set[str]:
 
 
 def test_no_circles():
-    graph = {name: imported(FOLDER / f"{name}.py") for name in MODULES}
+    # work's probe of Dask workers imports work, over there.
+    graph = {name: imported(FOLDER / f"{name}.py") - {name} for name in MODULES}
     assert graph["robustness"] >= {"rules", "work"}  # the test sees imports
     order = list(graphlib.TopologicalSorter(graph).static_order())
     assert set(order) == MODULES

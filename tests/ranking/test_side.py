@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 from podium import cli, hosted, scoring
+from podium.errors import HostError
+from podium.files import read_table
 from podium.ranking import work
 
 SAMPLES = Path(__file__).parent.parent.parent / "metrics" / "samples" / "readable"
@@ -56,7 +58,7 @@ def rank(folder, call):
 
 
 def scores(folder: Path, out: str = "final") -> dict[str, float]:
-    table = pd.read_csv(folder / out / "final_leaderboard.csv")
+    table = read_table(folder / out / "final_leaderboard.csv", {"team"}, HostError)  # to the last bit
     return dict(zip(table["team"], table["score"]))
 
 

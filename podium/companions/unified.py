@@ -150,10 +150,11 @@ class Explanation:
                 f"ignored: {listed(unknown)}"
             )
         silent = len(self.prepared.items) - len(np.unique(self.given.essay[self.given.essay >= 0]))
-        if 0 < silent < len(self.prepared.items):
+        if silent:
+            others = "; --only-predicted scores the others alone" if silent < len(self.prepared.items) else ""
             notices.append(
                 f"{silent:,} of the solution's {counted(len(self.prepared.items), 'essay')} have no prediction "
-                "and count as missed; --only-predicted scores the others alone"
+                f"and count as missed{others}"
             )
         notices += self._habits()
         small = [
@@ -180,11 +181,14 @@ class Explanation:
         matches = self.metric.match(self.predictions, self.prepared.truths, self.prepared.overlap_threshold)
         if len(matches[0]) < FEW_MATCHES:
             return notices
-        matched, truths = self.given.take(self.predictions.row[matches[0]]), self.prepared.truths.take(matches[1])
-        late = (matched.first == truths.first + 1) & (matched.last == truths.last + 1)
-        if late.mean() > 0.5:
+        matched = self.given.take(self.predictions.row[matches[0]])
+        truths = self.prepared.truths.take(matches[1])
+        shifts = np.concatenate([matched.first - truths.first, matched.last - truths.last])
+        late, right = int((shifts == 1).sum()), int((shifts == 0).sum())
+        if late - right > 3 * np.sqrt(late + right):  # more than chance makes of as many
             notices.append(
-                f"{late.mean():.0%} of the matches start and end one word late: are positions counted from 1?"
+                f"of the matches' starts and ends {late:,} are one word late, {right:,} where they should be: "
+                "are positions counted from 1?"
             )
         d = self.metric.probability_of_label(matched, truths)
         if d.mean() + 2 * d.std() / np.sqrt(len(d)) < 0.5:

@@ -264,22 +264,38 @@ def test_other_peoples_columns(call, frames, tmp_path):
 D = ["score_discourse_effectiveness_0", "score_discourse_effectiveness_1"]
 
 
+def one_word_later(frame):
+    return frame.assign(
+        predictionstring=[" ".join(str(int(n) + 1) for n in cell.split()) for cell in frame["predictionstring"]]
+    )
+
+
+def blurred(frame):
+    """Every fourth segment as it is, the others with a word or two less at both ends, where they are long."""
+    cells = [cell.split() for cell in frame["predictionstring"]]
+    cut = [
+        words[n % 4 % 3 : len(words) - n % 4 % 3] if len(words) > 8 else words for n, words in enumerate(cells)
+    ]
+    return frame.assign(predictionstring=[" ".join(words) for words in cut])
+
+
 @pytest.mark.parametrize(
     ("change", "notice"),
     [
         (
-            lambda truth, _: truth.assign(
-                predictionstring=[
-                    " ".join(str(int(n) + 1) for n in cell.split()) for cell in truth["predictionstring"]
-                ]
-            ),
-            "of the matches start and end one word late: are positions counted from 1?",
+            lambda truth, _: one_word_later(truth),
+            "are one word late, 0 where they should be: are positions counted from 1?",
+        ),
+        (lambda truth, _: one_word_later(blurred(truth)), "are positions counted from 1?"),
+        (
+            lambda _, predicted: predicted.head(0),
+            "40 of the solution's 40 essays have no prediction and count as",
         ),
         (lambda _, predicted: predicted.rename(columns=dict(zip(D, D[::-1]))), "less than a coin: are the two"),
         (lambda _, predicted: pd.concat([predicted] * 2), "predictions lost all words to overlap removal"),
         (lambda _, predicted: predicted, "rounding d to 0 or 1 would change the score by +0.0467"),
     ],
-    ids=["from one", "swapped", "twice", "rounding"],
+    ids=["from one", "noisy and from one", "empty", "swapped", "twice", "rounding"],
 )
 def test_what_passes_in_silence_elsewhere(call, frames, tmp_path, change, notice):
     truth, predicted = frames
@@ -289,7 +305,9 @@ def test_what_passes_in_silence_elsewhere(call, frames, tmp_path, change, notice
     assert notice in err
     report = json.loads(call(SOLUTION, tmp_path / "guess.csv", "--json")[1])
     assert [f"warning: {text}" for text in report["warnings"]] == err.splitlines()
-    assert "one word late" not in call(SOLUTION, SUBMISSION)[2]
+    blurred(truth).to_csv(tmp_path / "blurred.csv", index=False)
+    for path in (SUBMISSION, tmp_path / "blurred.csv"):
+        assert "one word late" not in call(SOLUTION, path)[2]
     assert "less than a coin" not in call(SOLUTION, SUBMISSION)[2]
 
 

@@ -258,7 +258,6 @@ def prepare(
         groups=groups,
         given=given,
         truths=truths,
-        row_ids=solution[row_id_column_name].array.copy(),
         row_id_column_name=row_id_column_name,
         essay_id_column_name=essay_id_column_name,
         segment_weight=float(segment_weight),
@@ -296,6 +295,9 @@ class Segments(NamedTuple):
         return self.last - self.first + 1
 
 
+Compared = tuple[Segments, Segments, tuple[Ints, Ints]]
+
+
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """A solution, checked and digested by `prepare`, with the parameters to score against it.
@@ -307,7 +309,6 @@ class Prepared:
     labels : list of (attribute, value), the g sub-populations
     groups : (attributes, n) int, the sub-population of each essay by each attribute
     given, truths : Segments, the true segments as they are in the file and after overlap removal
-    row_ids : (rows,) array, for explanations
     """
 
     items: list[str]
@@ -316,7 +317,6 @@ class Prepared:
     groups: Ints
     given: Segments
     truths: Segments
-    row_ids: Any
     row_id_column_name: str
     essay_id_column_name: str
     segment_weight: float
@@ -344,20 +344,21 @@ class Prepared:
             )
         return segments
 
-    def count(self, given: Segments) -> Floats:
-        """The statistics, (n, 22), of segments that are an essay's only by their number.
-
-        Per essay TP, FP and FN of each type, then 1, so that the sums know the sizes of the sub-populations.
-        """
+    def compare(self, given: Segments) -> Compared:
+        """Segments, an essay's only by their number; what overlap removal leaves of them; and its matches."""
         predictions = remove_overlaps(given.take(given.essay >= 0))
-        p, g = matches = match(predictions, self.truths, self.overlap_threshold)
+        return given, predictions, match(predictions, self.truths, self.overlap_threshold)
+
+    def count(self, compared: Compared) -> Floats:
+        """Per essay TP, FP and FN of each type, then 1, so that sums know sub-populations' sizes, (n, 22)."""
+        _, predictions, (p, g) = compared
         tp = true_positive_fraction(predictions.take(p), self.truths.take(g), self.segment_weight)
-        counts = count_outcomes(predictions, self.truths, matches, tp, len(self.items))
+        counts = count_outcomes(predictions, self.truths, (p, g), tp, len(self.items))
         return np.concatenate([counts.reshape(len(counts), -1), np.ones((len(counts), 1))], axis=1)
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
         """One array of numbers per essay, (n, 22), whose sums over sub-populations decide every measure."""
-        return self.count(self.read(submission))
+        return self.count(self.compare(self.read(submission)))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
         """The measures, (..., m), of sums of the statistics over each sub-population, (..., g, 22).

@@ -23,7 +23,7 @@ from unittest import mock
 import pandas as pd
 
 from benchmarks.measure import machine, print_table, processor_seconds
-from podium import hosted
+from podium import hosted, scoring
 from podium.companions import scifact as companion
 from tests.support import scifact_transcription as transcription
 from tests.support.scifact_data import Line, claims, frame, json_lines
@@ -98,6 +98,7 @@ def show_work(number: int, gold: Path, predictions: Path, program: Path | None) 
 
     solution, submission = read_frames()
     prepared = scifact.prepare(solution, "claim_id")
+    evaluation = scoring.evaluate(scoring.prepare(scifact, solution, {}), submission)
     answers = prepared.read(submission, lambda gold, predicted: predicted)
     work: dict[str, Callable[[], Any]] = {
         "read and score": lambda: scifact.score(*read_frames(), "claim_id"),
@@ -106,9 +107,7 @@ def show_work(number: int, gold: Path, predictions: Path, program: Path | None) 
         "    digest the solution": lambda: scifact.prepare(solution, "claim_id"),
         "    a submission, solution prepared": lambda: prepared.statistics(submission),
         "      judge and count": lambda: [scifact.count(*claim) for claim in zip(prepared.gold, answers)],
-        "explain": lambda: (
-            companion.explain(scifact, prepared, submission, prepared.statistics(submission)).rows
-        ),
+        "explain": lambda: companion.explain(evaluation).rows,
         "literal transcription, read and score": transcribe,
     }
     if program:

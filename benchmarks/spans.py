@@ -46,7 +46,7 @@ def main(folder: Path | None) -> None:
     frame = spans.to_submission(found, essay_ids)
     columns = (found.first.tolist(), found.last.tolist())
     work = {
-        "scoring: count and measures": lambda: sums_to_score(prepared.count(segments)),
+        "scoring: count and measures": lambda: sums_to_score(prepared.count(prepared.compare(segments))),
         "from arrays of spans to the score": lambda: spans.score(prepared, found, essay_ids),
         "a submission's frame to the score": lambda: sums_to_score(prepared.statistics(frame)),
         "arrays of spans to a frame": lambda: spans.to_submission(found, essay_ids),

@@ -13,7 +13,7 @@ import warnings
 from pathlib import Path
 
 from benchmarks.measure import machine, print_table, processor_seconds
-from podium import hosted
+from podium import hosted, scoring
 from podium.companions import trec_is as companion
 from tests.support import trec_is_data, trec_is_transcription
 
@@ -43,7 +43,7 @@ def time(tweets: int, events: int) -> list[str]:
     """The row of a competition of this size."""
     solution, submission = trec_is_data.competition(tweets, events)
     prepared = trec_is.prepare(solution, "tweet_id")
-    numbers = prepared.statistics(submission)
+    evaluation = scoring.evaluate(scoring.prepare(trec_is, solution, {}), submission)
     with tempfile.TemporaryDirectory() as folder:
         labels, run = Path(folder, "labels.json"), Path(folder, "run.txt")
         labels.write_text(trec_is_data.label_file(solution), encoding="utf-8")
@@ -55,7 +55,7 @@ def time(tweets: int, events: int) -> list[str]:
             lambda: (companion.read_solution(labels), companion.read_submission(run)),
             lambda: trec_is.score(solution, submission, "tweet_id"),
             lambda: prepared.statistics(submission),
-            lambda: companion.explain(trec_is, prepared, submission, numbers).rows,
+            lambda: companion.explain(evaluation).rows,
         ]
         seconds = processor_seconds(work, REPEATS)
     row = [f"{tweets:,}", *(f"{taken:.3f}" for taken in seconds), f"{1e6 * seconds[3] / tweets:.1f}"]

@@ -344,9 +344,9 @@ class Prepared:
         by_id = dict(zip(ids, cells))
         return [by_id[item] for item in self.items]
 
-    def compare(self, submission: pd.DataFrame) -> list[Floats]:
+    def compare(self, markups: Sequence["Markup"]) -> list[Floats]:
         """Of each document, the criteria of the algorithm with each of its experts, (experts, criteria)."""
-        documents = _told(list(zip(self.read(submission), self.experts)))
+        documents = _told(list(zip(markups, self.experts)))
         return [
             criteria_of(((markup, expert) for expert in experts), self.rules) for markup, experts in documents
         ]
@@ -365,7 +365,7 @@ class Prepared:
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
         """One array of numbers per document, (n, criteria + 4), whose sums decide every measure."""
-        return self.count(self.compare(submission))
+        return self.count(self.compare(self.read(submission)))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
         """The measures, (..., m), of sums of the statistics, (..., 1, criteria + 4); NaN where not defined."""

@@ -321,9 +321,9 @@ class Prepared:
         by_id = dict(zip(ids, zip(cells, m7)))
         return [by_id[item] for item in self.items]
 
-    def compare(self, submission: pd.DataFrame) -> list[Floats]:
+    def compare(self, read: Sequence[tuple["Markup", float]]) -> list[Floats]:
         """Of each essay, the accuracies of the algorithm with each of its experts, (experts, criteria)."""
-        essays = _told(list(zip(self.items, self.experts, self.read(submission))))
+        essays = _told(list(zip(self.items, self.experts, read)))
         return [
             accuracies_of(((markup, expert) for expert in experts), self.known[item][0], self.weights, m7)
             for item, experts, (markup, m7) in essays
@@ -345,7 +345,7 @@ class Prepared:
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
         """One array of numbers per essay, (n, 6 + criteria), whose sums decide every measure."""
-        return self.count(self.compare(submission))
+        return self.count(self.compare(self.read(submission)))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
         """The measures, (..., m), of sums of the statistics, (..., 1, 6 + criteria); NaN where not defined."""

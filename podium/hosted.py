@@ -29,6 +29,8 @@ Statistics
     ``labels``          list of (attribute, value): the g groups; without any, one: ("(all)", "(all)")
     ``groups``          (attributes, n) int: of each item its group by each attribute, as index into ``labels``
     ``statistics(submission)``   (n, k) float: one array of numbers per item, whose sums decide everything
+    ``read(submission)``, ``compare(read)``, ``count(compared)``   optional: ``statistics`` in three steps, so
+                        that explanations start from what was read and compared
     ``measure_names``   list of str: the m measures, "score" first; that of a group is "attribute = value"
     ``measures(sums)``  (..., m) float, from sums of the statistics over each group, (..., g, k); NaN where
                         undefined

@@ -91,12 +91,15 @@ class Evaluation:
     submission : DataFrame, its rows that count
     scores : dict of part to float
     statistics : (n, k) float, of the items of "All"; None where the metric offers none
+    read, compared : what the metric's methods of these names returned; None where it has none
     """
 
     solution: Solution
     submission: pd.DataFrame
     scores: dict[str, float]
-    statistics: Floats | None
+    statistics: Floats | None = None
+    read: Any = None
+    compared: Any = None
 
     @property
     def score(self) -> float:
@@ -153,7 +156,7 @@ class Evaluation:
         explain = getattr(companions.of(self.solution.metric), "explain", None)
         if self.statistics is None or explain is None:
             return object()
-        return explain(self.solution.metric, self.prepared, self.submission, self.statistics)
+        return explain(self)
 
 
 def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
@@ -316,13 +319,19 @@ def evaluate(solution: Solution, submission: pd.DataFrame) -> Evaluation:
     with hosted.errors_explained():
         if solution.prepared:
             submission = answers_to(solution, submission, ALL)
-            numbers = solution.prepared[ALL].statistics(submission)
-            return Evaluation(solution, submission, scores_of(solution, numbers), numbers)
+            prepared, read, compared = solution.prepared[ALL], None, None
+            if hasattr(prepared, "compare"):
+                read = prepared.read(submission)
+                compared = prepared.compare(read)
+                numbers = prepared.count(compared)
+            else:
+                numbers = prepared.statistics(submission)
+            return Evaluation(solution, submission, scores_of(solution, numbers), numbers, read, compared)
         scores = {}
         for part, rows in solution.rows.items():
             frames = (solution.frame[rows].copy(), answers_to(solution, submission, part).copy())
             scores[part] = float(solution.metric.score(*frames, **solution.arguments))
-        return Evaluation(solution, submission, scores, None)
+        return Evaluation(solution, submission, scores)
 
 
 def answers_to(solution: Solution, submission: pd.DataFrame, part: str) -> pd.DataFrame:

@@ -428,7 +428,7 @@ def _segments(found: Spans, essay: Ints) -> Any:
 
 def score(prepared: Any, found: Spans, essay_ids: Sequence[Any]) -> float:
     """The score of what `to_submission` makes, to the last bit; the parameters are those of `to_segments`."""
-    counts = prepared.count(to_segments(prepared, found, essay_ids))
+    counts = prepared.count(prepared.compare(to_segments(prepared, found, essay_ids)))
     return float(prepared.measures(metric.sums_of_groups(counts, prepared.groups))[0])
 
 

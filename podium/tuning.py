@@ -188,7 +188,7 @@ class _Problem:
 
     def counts(self, kept: Bools) -> Floats:
         """The statistics of the essays with some of the candidates."""
-        counts: Floats = self.prepared.count(self.segments.take(kept))
+        counts: Floats = self.prepared.count(self.prepared.compare(self.segments.take(kept)))
         return counts
 
     def score(self, counts: Floats) -> float:

@@ -11,9 +11,8 @@ its own stages.  What it offers, all of it optional:
     Other people's columns under the metric's names, and what was taken for what.
 ``predicted(prepared, submission) -> (n,) bool``
     The items for which the submission holds anything.
-``explain(metric, prepared, submission, statistics) -> explanation``
-    From the hosted file, what its ``prepare`` made of the solution, the submission's frame and its statistics:
-    an object with some of
+``explain(evaluation) -> explanation``
+    From an `Evaluation` of `podium.scoring` an object with some of
 
     ``tables``      dict of str to DataFrame: small tables for people, by title
     ``notices``     list of str: what a reader of the score should know

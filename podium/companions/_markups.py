@@ -21,8 +21,8 @@ import pandas as pd
 from podium import statistics
 from podium.errors import SubmissionRejected, ToolError, UsageError
 from podium.files import read_bytes
-from podium.hosted import Metric
 from podium.progress import track
+from podium.scoring import Evaluation
 from podium.wording import counted, listed
 
 __all__ = [
@@ -303,22 +303,12 @@ class Explanation:
     names: Sequence[str]
     weighed: Sequence[str]
 
-    def __init__(
-        self, metric: Metric, prepared: Any, submission: pd.DataFrame, numbers: Floats, criteria: Criteria
-    ) -> None:
-        self.metric, self.prepared, self.submission = metric, prepared, submission
-        self.statistics, self.criteria = numbers, criteria
-
-    @functools.cached_property
-    def measures(self) -> dict[str, float]:
-        """The measures by name."""
-        return statistics.measures(self.prepared, self.statistics)
-
-    @functools.cached_property
-    def with_algorithm(self) -> list[Floats]:
-        """Of each document, its experts' criteria with the algorithm, (experts, criteria)."""
-        criteria: list[Floats] = self.prepared.compare(self.submission)
-        return criteria
+    def __init__(self, evaluation: Evaluation, criteria: Criteria) -> None:
+        self.evaluation, self.criteria = evaluation, criteria
+        self.metric, self.prepared = evaluation.solution.metric, evaluation.prepared
+        # Of each document, its experts' criteria with the algorithm, (experts, criteria).
+        self.with_algorithm: list[Floats] = evaluation.compared
+        self.statistics: Any = evaluation.statistics
 
     @functools.cached_property
     def algorithm_means(self) -> Floats:
@@ -352,7 +342,7 @@ class Explanation:
         weights = statistics.draw(len(self.statistics), statistics.RESAMPLES, 0)
         samples = statistics.resample(self.prepared, self.statistics, weights)[:, column]
         samples = samples[~np.isnan(samples)]
-        value = self.measures[name]
+        value = self.evaluation.measures[name]
         row = {
             "measure": name,
             "value": value,

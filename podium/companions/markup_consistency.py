@@ -277,9 +277,9 @@ def _partners(metric: Metric, level: Any, rules: Any, swapped: bool) -> list[Pai
 # ---- Submissions -----------------------------------------------------------------------------------------
 
 
-def explain(metric: Metric, prepared: Any, submission: pd.DataFrame, numbers: Floats) -> "Explanation":
+def explain(evaluation: scoring.Evaluation) -> "Explanation":
     """What became of a submission; see `podium.companions`."""
-    return Explanation(metric, prepared, submission, numbers, CRITERIA)
+    return Explanation(evaluation, CRITERIA)
 
 
 def weights(prepared: Any) -> str:
@@ -397,7 +397,7 @@ class Explanation(_markups.Explanation):
     @property
     def histograms(self) -> dict[str, Any]:
         """The figures 3 and 4 of the paper over each other, and figure 5: AMA beside EMA, and RMA."""
-        documents, measures = self.documents, self.measures
+        documents, measures = self.documents, self.evaluation.measures
         accuracies = {
             "series": {AMONG: documents["ema"].dropna(), WITH: documents["ama"].dropna()},
             "lines": {AMONG: measures["EMA"], WITH: measures["AMA"]},
@@ -436,9 +436,7 @@ class Explanation(_markups.Explanation):
         """
         metric, prepared = self.metric, self.prepared
         rows = []
-        for document_id, first, second, one, other in _markups.comparisons(
-            prepared, prepared.read(self.submission)
-        ):
+        for document_id, first, second, one, other in _markups.comparisons(prepared, self.evaluation.read):
             address = {id(item): place for markup in (one, other) for _, place, item in _objects(markup)}
             partner: dict[int, tuple[Any, float]] = {}
             _find_partners(metric, metric.consistency(one, other, prepared.rules), prepared.rules, partner)

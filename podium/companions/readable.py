@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import hosted, statistics
+from podium import hosted, scoring, statistics
 from podium.companions import _markups
 from podium.companions._markups import AMONG, WITH, Agreement, Criteria, texts
 from podium.errors import HostError, SubmissionRejected
@@ -290,9 +290,9 @@ def _fates(metric: Metric, one: Any, other: Any) -> list[list[tuple[Any, ...]]]:
 # ---- Submissions -----------------------------------------------------------------------------------------
 
 
-def explain(metric: Metric, prepared: Any, submission: pd.DataFrame, numbers: Floats) -> "Explanation":
+def explain(evaluation: scoring.Evaluation) -> "Explanation":
     """What became of a submission; see `podium.companions`."""
-    return Explanation(metric, prepared, submission, numbers, CRITERIA)
+    return Explanation(evaluation, CRITERIA)
 
 
 def weighed(prepared: Any) -> list[str]:
@@ -379,7 +379,9 @@ class Explanation(_markups.Explanation):
     def tables(self) -> dict[str, pd.DataFrame]:
         """The measures, the criteria, the essays by subject, and whether the barrier is passed."""
         names = ["OTAR", "M_avg", "M_opt", "M"]
-        measures = pd.DataFrame({"measure": names, "percent": [self.measures[name] for name in names]})
+        measures = pd.DataFrame(
+            {"measure": names, "percent": [self.evaluation.measures[name] for name in names]}
+        )
         subjects = np.array(self.subjects, dtype=object)
         occurring = [subject for subject in self.metric.LARGEST_GRADE if (subjects == subject).any()]
         members = np.array([subjects == subject for subject in occurring])
@@ -400,12 +402,12 @@ class Explanation(_markups.Explanation):
         documents = {}
         for title in ("M_avg", "M_opt", "OTAR"):
             values = self.documents[title.lower()].dropna()
-            lines = {WITH: self.measures[title], "barrier": CRITERIA.barrier}
+            lines = {WITH: self.evaluation.measures[title], "barrier": CRITERIA.barrier}
             documents[title] = {"series": {WITH: values}, "lines": lines, "last": 200.0}
         among, ours = (self.documents[name].dropna() for name in ("mean_m_experts", "m"))
         accuracies = {
             "series": {AMONG: among, WITH: ours},
-            "lines": {AMONG: float(among.mean()), WITH: self.measures["M"]},
+            "lines": {AMONG: float(among.mean()), WITH: self.evaluation.measures["M"]},
             "last": 100.0,
         }
         return {"Accuracy": self.histograms_of_pairs(), "Documents": {"Mean M": accuracies} | documents}
@@ -433,7 +435,7 @@ class Explanation(_markups.Explanation):
         same_type, same_subtype, same_correction : bool; False where unmatched
         """
         rows = []
-        markups = [markup for markup, _ in self.prepared.read(self.submission)]
+        markups = [markup for markup, _ in self.evaluation.read]
         for item, first, second, one, other in _markups.comparisons(self.prepared, markups):
             ours, theirs = _fates(self.metric, one, other)
             rows += [(item, first, second, *row) for row in ours]

@@ -18,7 +18,7 @@ import pandas as pd
 from podium import hosted
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import read_text
-from podium.hosted import Metric
+from podium.scoring import Evaluation
 from podium.wording import counted, listed
 
 __all__ = [
@@ -224,26 +224,18 @@ def official_json(measures: Mapping[str, float]) -> dict[str, float]:
 # ---- What became of everything ---------------------------------------------------------------------------
 
 
-def explain(metric: Metric, prepared: Any, submission: pd.DataFrame, statistics: Floats) -> "Explanation":
+def explain(evaluation: Evaluation) -> "Explanation":
     """The explanation of a submission's score, by the contract of `podium.companions`."""
-    return Explanation(metric, prepared, submission, statistics)
+    return Explanation(evaluation)
 
 
 class Explanation:
-    """What led to a score.
+    """What led to a score."""
 
-    Parameters
-    ----------
-    metric : the hosted file
-    prepared : what its `prepare` made of the solution
-    submission : DataFrame
-    statistics : (claims, 8) float, see the hosted file's `count`
-    """
-
-    def __init__(self, metric: Metric, prepared: Any, submission: pd.DataFrame, statistics: Floats) -> None:
-        self.metric = metric
-        self.prepared = prepared
-        self.submission = submission
+    def __init__(self, evaluation: Evaluation) -> None:
+        self.metric, self.prepared = evaluation.solution.metric, evaluation.prepared
+        self.submission = evaluation.submission
+        statistics: Any = evaluation.statistics
         self.totals: list[int] = statistics.sum(axis=0).astype(np.int64).tolist()
 
     @functools.cached_property

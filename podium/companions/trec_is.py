@@ -21,6 +21,7 @@ from podium import statistics as sufficient
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import read_text
 from podium.hosted import Metric
+from podium.scoring import Evaluation
 from podium.wording import counted, listed
 
 __all__ = [
@@ -431,26 +432,18 @@ def _row_id(solution: pd.DataFrame) -> str:
 # ---- What became of every tweet --------------------------------------------------------------------------
 
 
-def explain(metric: Metric, prepared: Any, submission: pd.DataFrame, statistics: Floats) -> "Explanation":
+def explain(evaluation: Evaluation) -> "Explanation":
     """The explanation of a submission's score, by the contract of `podium.companions`."""
-    return Explanation(metric, prepared, submission, statistics)
+    return Explanation(evaluation)
 
 
 class Explanation:
-    """What led to a score.
+    """What led to a score."""
 
-    Parameters
-    ----------
-    metric : the hosted file
-    prepared : what its `prepare` made of the solution
-    submission : DataFrame
-    statistics : (events, 104) float, see the hosted file's `Prepared.statistics`
-    """
-
-    def __init__(self, metric: Metric, prepared: Any, submission: pd.DataFrame, statistics: Floats) -> None:
-        self.metric = metric
-        self.prepared = prepared
-        self.submission = submission
+    def __init__(self, evaluation: Evaluation) -> None:
+        self.metric, self.prepared = evaluation.solution.metric, evaluation.prepared
+        self.submission = evaluation.submission
+        statistics: Any = evaluation.statistics
         self.statistics = statistics
         self.totals: Floats = statistics.sum(axis=0)
 

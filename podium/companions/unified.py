@@ -12,6 +12,7 @@ import pandas as pd
 
 from podium import statistics as sufficient
 from podium.hosted import Metric
+from podium.scoring import ALL, Evaluation
 from podium.wording import counted, listed
 
 __all__ = ["CAUSES", "SMALL_SUBPOPULATION", "TEXT_COLUMNS", "Explanation", "explain", "predicted", "recognise"]
@@ -31,9 +32,9 @@ Bools = npt.NDArray[np.bool_]
 Segments = Any  # of the hosted file
 
 
-def explain(metric: Metric, prepared: Any, submission: pd.DataFrame, statistics: Floats) -> "Explanation":
+def explain(evaluation: Evaluation) -> "Explanation":
     """The explanation of a submission's score, by the contract of `podium.companions`."""
-    return Explanation(metric, prepared, submission, statistics)
+    return Explanation(evaluation)
 
 
 def recognise(
@@ -68,34 +69,25 @@ def predicted(prepared: Any, submission: pd.DataFrame) -> Bools:
 class Explanation:
     """What led to a score.
 
-    Parameters
+    Attributes
     ----------
-    metric : the hosted file
-    prepared : what its `prepare` made of the solution
-    submission : DataFrame
-    statistics : (essays, 22) float, see the hosted file's `Prepared.count`
+    given : the submission's segments, as in the file
+    predictions : those of known essays, after overlap removal
     """
 
-    def __init__(self, metric: Metric, prepared: Any, submission: pd.DataFrame, statistics: Floats) -> None:
-        self.metric = metric
-        self.prepared = prepared
-        self.submission = submission
+    def __init__(self, evaluation: Evaluation) -> None:
+        self.evaluation = evaluation
+        self.metric, self.prepared = evaluation.solution.metric, evaluation.prepared
+        self.submission = evaluation.submission
+        self.given: Segments
+        self.predictions: Segments
+        self.given, self.predictions, self._matches = evaluation.compared
+        statistics: Any = evaluation.statistics
         self.essay_counts = statistics[:, :-1].reshape(len(statistics), -1, 3)
-        sums = sufficient.sums(statistics, prepared.groups)
+        sums = sufficient.sums(statistics, self.prepared.groups)
         self.sizes = sums[:, -1]
         self.counts = sums[:, :-1].reshape(len(sums), -1, 3)
-        self.scores: Floats = metric.macro_f1(self.counts)
-        self._score = float(prepared.measures(sums)[0])
-
-    @functools.cached_property
-    def given(self) -> Segments:
-        """The submission's segments, as in the file."""
-        return self.prepared.read(self.submission)
-
-    @functools.cached_property
-    def predictions(self) -> Segments:
-        """Those of known essays, after overlap removal."""
-        return self.metric.remove_overlaps(self.given.take(self.given.essay >= 0))
+        self.scores: Floats = self.metric.macro_f1(self.counts)
 
     @functools.cached_property
     def groups(self) -> pd.DataFrame:
@@ -178,11 +170,11 @@ class Explanation:
             notices.append(
                 f"{lost:,} of {counted(len(known.row), 'prediction')} lost all words to overlap removal"
             )
-        matches = self.metric.match(self.predictions, self.prepared.truths, self.prepared.overlap_threshold)
-        if len(matches[0]) < FEW_MATCHES:
+        p, g = self._matches
+        if len(p) < FEW_MATCHES:
             return notices
-        matched = self.given.take(self.predictions.row[matches[0]])
-        truths = self.prepared.truths.take(matches[1])
+        matched = self.given.take(self.predictions.row[p])
+        truths = self.prepared.truths.take(g)
         shifts = np.concatenate([matched.first - truths.first, matched.last - truths.last])
         late, right = int((shifts == 1).sum()), int((shifts == 0).sum())
         if late - right > 3 * np.sqrt(late + right):  # more than chance makes of as many
@@ -196,22 +188,18 @@ class Explanation:
                 f"d gives the true effectiveness {d.mean():.2f} on average, less than a coin: are the two "
                 "score_discourse_effectiveness columns swapped?"
             )
-        gain = self._score_of_rounded(matches) - self._score
+        gain = self._score_of_rounded() - self.evaluation.score
         if gain > 0:
             notices.append(
                 f"rounding d to 0 or 1 would change the score by +{gain:.4f}: true positives are linear in d"
             )
         return notices
 
-    def _score_of_rounded(self, matches: tuple[Ints, Ints]) -> float:
+    def _score_of_rounded(self) -> float:
         """The score, were d 0 or 1; that changes no match, as of equal segments the one of least d stays."""
-        metric, prepared = self.metric, self.prepared
         rounded = self.predictions._replace(d1=(self.predictions.d1 > 0.5).astype(np.float64))
-        p, g = rounded.take(matches[0]), prepared.truths.take(matches[1])
-        tp = metric.true_positive_fraction(p, g, prepared.segment_weight)
-        counts = metric.count_outcomes(rounded, prepared.truths, matches, tp, len(prepared.items))
-        sums = sufficient.sums(counts.reshape(len(counts), -1), prepared.groups)
-        return float(prepared.measures(np.column_stack([sums, self.sizes]))[0])
+        statistics = self.prepared.count((self.given, rounded, self._matches))
+        return sufficient.measures(self.prepared, statistics)["score"]
 
     @property
     def roles(self) -> dict[str, str]:
@@ -247,7 +235,9 @@ class Explanation:
         of_predictions, of_truths = self._closest_pairs
         essay_id = prepared.essay_id_column_name
         prediction_ids = np.array([*self.submission[prepared.row_id_column_name], None], dtype=object)
-        truth_ids = np.array([*prepared.row_ids, None], dtype=object)
+        solution = self.evaluation.solution
+        true_ids = solution.frame.loc[solution.rows[ALL], prepared.row_id_column_name]
+        truth_ids = np.array([*true_ids, None], dtype=object)
 
         why_unmatched = np.select(
             [pairs.enough[of_predictions], pairs.truth[of_predictions] >= 0],

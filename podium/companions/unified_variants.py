@@ -45,10 +45,10 @@ def of_statistics(metric: Metric, prepared: Any, submission: pd.DataFrame) -> di
     variants = {}
     for weight in WEIGHTS:
         other = dataclasses.replace(prepared, segment_weight=weight)
-        variants[f"w = {weight:g}"] = other, other.count(given)
+        variants[f"w = {weight:g}"] = other, other.count(other.compare(given))
     for threshold in THRESHOLDS:
         other = dataclasses.replace(prepared, overlap_threshold=threshold)
-        variants[f"threshold {threshold:g}"] = other, other.count(given)
+        variants[f"threshold {threshold:g}"] = other, other.count(other.compare(given))
 
     def whole(p: Segments, g: Segments) -> Floats:
         return np.ones(len(p.row))
@@ -89,7 +89,7 @@ def of_statistics(metric: Metric, prepared: Any, submission: pd.DataFrame) -> di
         (everybody, count(apart, threshold, whole)),
         (everybody, count(apart, threshold, effective)),
         (everybody, count(apart, threshold, iou)),
-        (prepared, prepared.count(given)),
+        (prepared, prepared.count(prepared.compare(given))),
     )
     return variants | dict(zip(PATH, steps))
 

@@ -1,33 +1,26 @@
 """What the tests of the two markup metrics share: a submission with all that is known of it."""
 
-import functools
 import random
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from podium import companions, hosted
+from podium import hosted, scoring
 
 
 class Evaluated:
     """A scored submission: its measures by name in lower case, and what its explanation offers."""
 
-    def __init__(
-        self, name: str, solution: pd.DataFrame, submission: pd.DataFrame, *more: Any, **parameters: Any
-    ) -> None:
+    def __init__(self, name: str, solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> None:
         self.metric = hosted.module(name)
-        self.prepared = self.metric.prepare(solution, "document_id", *more, **parameters)
-        self.items = self.prepared.items
-        self.numbers = self.prepared.statistics(submission)
-        values = self.prepared.measures(self.numbers.sum(axis=0)[np.newaxis])
-        self.measures = dict(zip(self.prepared.measure_names, values.tolist()))
-        self.submission = submission
+        arguments = {"row_id_column_name": "document_id"} | parameters
+        evaluation = scoring.evaluate(scoring.prepare(self.metric, solution, arguments), submission)
+        self.evaluation, self.prepared, self.numbers = evaluation, evaluation.prepared, evaluation.statistics
+        self.items, self.measures = evaluation.prepared.items, evaluation.measures
 
-    @functools.cached_property
+    @property
     def explanation(self) -> Any:
-        companion: Any = companions.of(self.metric)
-        return companion.explain(self.metric, self.prepared, self.submission, self.numbers)
+        return self.evaluation.explanation
 
     def __getattr__(self, name: str) -> Any:
         lower = {key.lower(): value for key, value in self.__dict__["measures"].items()}

@@ -1,8 +1,8 @@
-"""How fair `podium run` measures: models of known cost, its own overhead, a machine slowed on purpose.
+"""How fair `podium run` measures: its overhead, the order of models of known cost, a machine slowed on purpose.
 
-    python -m benchmarks.running [--seconds 1.0] [--rounds 21]
+    python -m benchmarks.running [--seconds 1.0] [--rounds 10]
 
-Needs bubblewrap and a quiet machine; about five minutes.
+Needs bubblewrap; about four minutes on a quiet machine.
 """
 
 import argparse
@@ -10,7 +10,6 @@ import contextlib
 import itertools
 import multiprocessing
 import os
-import statistics
 import tempfile
 import time
 import warnings
@@ -24,13 +23,15 @@ from benchmarks.measure import machine, print_table
 from podium.running import engines, rounds
 from podium.running.engines import Settings
 from podium.running.models import Model, find_model
-from podium.running.reference import SLOWER, reference_seconds
-from podium.running.rounds import Result
+from podium.running.reference import runs_needed
+from podium.running.rounds import Result, Row
 
 STEP = 1.02
 MODELS = 5
 REPEATS = 3
 DRAWS = 1000
+# Costs the same on every machine, however fast it is just now: what deviates is podium's doing.
+CLOCK = "#!/bin/sh\nsleep {seconds:.6f}\n: > submission.csv\n"
 # Work in many small parts; printing nothing and reading nothing, so that its cost is known.
 WORK = """
 import hashlib
@@ -45,14 +46,13 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=1.0, help="of the shortest model")
-    parser.add_argument("--rounds", type=int, default=21)
+    parser.add_argument("--rounds", type=int, default=10)
     options = parser.parse_args()
     print(machine())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "data").mkdir()
         settings = Settings(folder / "data", "bubblewrap", "", 600.0, 2**30, 2**28, 1, False)
-        reference()
         overhead(folder, settings)
         order(folder, settings, options.seconds, options.rounds)
         slowed(folder, settings, options.seconds)
@@ -67,18 +67,6 @@ def model(folder: Path, name: str, source: str, file: str = "run.py") -> Model:
     found = find_model(place, name)
     assert isinstance(found, Model)
     return found
-
-
-def reference() -> None:
-    """How steady the reference workload is on this machine just now."""
-    seconds = [reference_seconds(engines.cores_used(1)) for _ in range(20)]
-    middle = statistics.median(seconds)
-    above = np.mean(np.array(seconds) > SLOWER * np.quantile(seconds, 0.25))
-    print_table(
-        "The reference workload, 20 times",
-        ["", "median", "lowest", "highest", f"above {SLOWER - 1:.0%}"],
-        [["seconds", f"{middle:.4f}", f"{min(seconds):.4f}", f"{max(seconds):.4f}", f"{above:.0%}"]],
-    )
 
 
 def overhead(folder: Path, settings: Settings, repeats: int = 40) -> None:
@@ -105,44 +93,76 @@ def overhead(folder: Path, settings: Settings, repeats: int = 40) -> None:
 
 
 def order(folder: Path, settings: Settings, seconds: float, number: int) -> None:
-    """How often models that differ by 2% in work end in the right order."""
-    models = [
-        model(folder, f"work {n}", WORK.format(parts=round(parts)))
-        for n, parts in enumerate(_parts(seconds) * STEP**n for n in range(MODELS))
-    ]
+    """How often models that differ by 2% in cost end in the right order: what podium adds, and the machine."""
+    parts = _parts(seconds)
+    costs = [STEP**n for n in range(MODELS)]
+    table = []
+    for title, models, columns in (
+        ("clock", [_clock(folder, seconds * cost) for cost in costs], ["seconds"]),
+        ("work", [_work(folder, parts * cost) for cost in costs], ["seconds", "cpu_seconds"]),
+    ):
+        rows = _measured(models, settings, folder / title, number, rounds.here(settings))
+        slow = rounds._slow(rows)
+        sound = [row for row in rows if rounds._at(row) not in slow]
+        changes = np.diff([(row.reference_before, row.reference_after) for row in rows]).ravel()
+        machine_s = f"{np.median(np.abs(changes)) / np.median([row.reference_after for row in rows]):.1%}"
+        for column in columns:
+            for kind, chosen in (("", sound), (", marked runs too", rows)):
+                taken = [[getattr(row, column) for row in chosen if row.team == one.team] for one in models]
+                table.append(
+                    [
+                        f"{title}, {column.replace('_', ' ')}{kind}",
+                        f"{len(chosen)}",
+                        *_ordered(taken),
+                        f"{runs_needed(taken)}",
+                        machine_s,
+                    ]
+                )
+    print_table(
+        f"Models that differ by {STEP - 1:.0%} in cost, by the clock (they sleep) and by work; "
+        f"medians of {REPEATS} runs of about {seconds:g} s",
+        [
+            "cost", "runs", "neighbours in order", "deviation of a median", "runs needed", "reference changes",
+        ],
+        table,
+    )  # fmt: skip
+
+
+def _clock(folder: Path, seconds: float) -> Model:
+    return model(folder, f"clock {seconds:.4f}", CLOCK.format(seconds=seconds), "run")
+
+
+def _work(folder: Path, parts: float) -> Model:
+    return model(folder, f"work {parts:.0f}", WORK.format(parts=round(parts)))
+
+
+def _measured(
+    models: list[Model], settings: Settings, out: Path, repeats: int, execute: rounds.Execute
+) -> list[Row]:
+    """The runs that podium makes of these models."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        rounds.measure(models, [], settings, folder / "order", number, 0, {}, rounds.here(settings))
-    rows = rounds._read(folder / "order" / rounds.RUNS)
-    slow = rounds._slow(rows)
-    sound = [row for row in rows if rounds._at(row) not in slow]
-    table, draw = [], np.random.default_rng(0)
-    for title, chosen, name in (
-        ("wall clock, as ranked", sound, "seconds"),
-        ("wall clock, slow runs too", rows, "seconds"),
-        ("CPU, slow runs too", rows, "cpu_seconds"),
-    ):
-        taken = [[getattr(row, name) for row in chosen if row.team == one.team] for one in models]
-        if min(map(len, taken)) < REPEATS:
-            table.append([title, f"{len(chosen)}", "-", "-"])
-            continue
-        medians = np.array(
-            [[np.median(draw.choice(one, REPEATS, replace=False)) for _ in range(DRAWS)] for one in taken]
-        )
-        right = np.diff(medians, axis=0) > 0
-        spread = np.std(medians, axis=1) / np.mean(medians, axis=1)
-        table.append([title, f"{len(chosen)}", f"{right.mean():.1%}", f"{spread.mean():.2%}"])
-    print_table(
-        f"Models that differ by {STEP - 1:.0%} in work, medians of {REPEATS} runs of about {seconds:g} s; "
-        f"the machine was slow around {len(slow)} of {len(rows)} runs",
-        ["", "runs", "neighbours in order", "deviation of a median"],
-        table,
+        rounds.measure(models, [], settings, out, repeats, 0, {}, execute)
+    return rounds._read(out / rounds.RUNS)
+
+
+def _ordered(taken: list[list[float]]) -> list[str]:
+    """Share of neighbours in order and relative deviation, of medians of a few of each model's runs."""
+    if min(map(len, taken)) < REPEATS:
+        return ["-", "-"]
+    draw = np.random.default_rng(0)
+    medians = np.array(
+        [[np.median(draw.choice(one, REPEATS, replace=False)) for _ in range(DRAWS)] for one in taken]
     )
+    right = np.diff(medians, axis=0) > 0
+    spread = np.std(medians, axis=1) / np.mean(medians, axis=1)
+    return [f"{right.mean():.1%}", f"{spread.mean():.2%}"]
 
 
 def slowed(folder: Path, settings: Settings, seconds: float) -> None:
     """Other programs take the cores in the middle of a round; what they disturb is noticed and made up for."""
-    models = [model(folder, f"steady {n}", WORK.format(parts=_parts(seconds))) for n in range(MODELS)]
+    parts = _parts(seconds)
+    models = [model(folder, f"steady {n}", WORK.format(parts=parts)) for n in range(MODELS)]
     # The sixth to the eighth run with the reference after them, then three runs alone.
     burning = dict.fromkeys((5, 6, 7), (0.0, 1e9)) | dict.fromkeys((9, 10, 11), (0.3 * seconds, 0.7 * seconds))
     times = itertools.count()
@@ -154,15 +174,13 @@ def slowed(folder: Path, settings: Settings, seconds: float) -> None:
             with _busy_cores(*burning[time_]) if time_ in burning else contextlib.nullcontext():
                 yield from one_by_one([one], number)
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        rounds.measure(models, [], settings, folder / "slowed", REPEATS, 0, {}, execute)
-    rows = rounds._read(folder / "slowed" / rounds.RUNS)
+    rows = _measured(models, settings, folder / "slowed", REPEATS, execute)
     slow = rounds._slow(rows)
     noticed = [rounds._at(row) in slow for row in rows]
     print_table(
-        f"A machine slowed on purpose: what was noticed in {len(rows)} runs",
-        ["disturbed", "runs", "noticed"],
+        f"A machine slowed on purpose: which of {len(rows)} runs were marked, by a limit of "
+        f"{rounds._limit(rows) - 1:.0%}",
+        ["disturbed", "runs", "marked"],
         [
             ["the run, or the reference beside it", "4", f"{sum(noticed[5:9])}"],
             ["the middle of the run alone", "3", f"{sum(noticed[9:12])}"],

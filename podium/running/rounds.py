@@ -25,7 +25,16 @@ from podium.progress import track
 from podium.running import engines, hardware
 from podium.running.engines import Settings
 from podium.running.models import Failure, Model, digest_of
-from podium.running.reference import SLOWER, baseline, is_shared, is_slow, reference_seconds
+from podium.running.reference import (
+    BEYOND,
+    SLOWER,
+    baseline,
+    is_shared,
+    is_slow,
+    limit_of,
+    reference_seconds,
+    runs_needed,
+)
 from podium.running.supervisor import Measured
 
 __all__ = ["Execute", "Result", "Row", "here", "measure", "not_run", "prepare", "run_once"]
@@ -305,16 +314,21 @@ def _at(row: Row) -> tuple[int, str, str]:
 
 def _slow(rows: list[Row]) -> set[tuple[int, str, str]]:
     """Round, team and model of the runs around which the machine was slow, or during which it was shared."""
-    machines: dict[str, list[float]] = {}
+    limit, machines = _limit(rows), dict[str, list[float]]()
     for row in rows:
         machines.setdefault(row.machine, []).extend((row.reference_before, row.reference_after))
     undisturbed = {machine: baseline(seconds) for machine, seconds in machines.items()}
     return {
         _at(row)
         for row in rows
-        if is_slow(row.reference_before, row.reference_after, undisturbed[row.machine])
-        or is_shared(row.seconds, row.others)
+        if is_slow(row.reference_before, row.reference_after, undisturbed[row.machine], limit)
+        or is_shared(row.seconds, row.others, limit)
     }
+
+
+def _limit(rows: list[Row]) -> float:
+    """One for all machines, which are identical; those without a machine were not run."""
+    return limit_of([(row.reference_before, row.reference_after) for row in rows if row.machine])
 
 
 def _waiting(models: list[Model], rows: list[Row], repeats: int) -> list[Model]:
@@ -342,8 +356,8 @@ def _failure(runs: list[Row], slow: set[tuple[int, str, str]]) -> str:
 def _write_results(
     models: list[Model], failures: list[Failure], rows: list[Row], settings: Settings, repeats: int, out: Path
 ) -> tuple[list[dict[str, Any]], list[Failure]]:
-    slow, runtimes, failed = _slow(rows), [], list(failures)
-    unequal, unsteady, disturbed = [], [], []
+    slow, limit, runtimes, failed = _slow(rows), _limit(rows), [], list(failures)
+    unequal, unsteady, disturbed, measured = [], [], [], []
     for model in models:
         runs = _of(model, rows)
         done = [row for row in runs if row.outcome == DONE]
@@ -352,6 +366,7 @@ def _write_results(
             continue
         used = [row for row in done if _at(row) not in slow] or done
         seconds = [row.seconds for row in used]
+        measured.append(seconds)
         runtimes.append(
             {
                 "team": model.team,
@@ -374,10 +389,18 @@ def _write_results(
     failed_rows = ((*failure, used_engines.get((failure.team, failure.model), "")) for failure in failed)
     _write(out / FAILED, ("team", "model", "reason", "engine"), failed_rows)
     repeated = [f"{'/'.join(filter(None, row.key))} in round {row.round}" for row in rows if _at(row) in slow]
+    if limit > SLOWER:
+        said = (
+            f"this machine's speed changes by {limit ** (1 / BEYOND) - 1:.0%} from run to run by itself; "
+            f"marked are only runs around which it was more than {limit - 1:.0%} slower than usual"
+        )
+        if (needed := runs_needed(measured)) > repeats:
+            said += f". Models that differ by 2% take {needed:,} runs each to tell apart, or a steadier machine"
+        warnings.warn(said, stacklevel=2)
     for names, what in (
         (
             repeated,
-            f"the machine was more than {SLOWER - 1:.0%} slower than usual, or shared, around these runs",
+            f"the machine was more than {limit - 1:.0%} slower than usual, or shared, around these runs",
         ),
         (disturbed, f"fewer than {repeats} runs at the machine's usual speed"),
         (unequal, "predictions differ from run to run; the first count"),

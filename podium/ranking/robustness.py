@@ -8,6 +8,7 @@ once more.
 import functools
 import importlib
 import importlib.util
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -34,6 +35,7 @@ REWARDS = {
 RUNTIME_DRAWS = 100
 FEW_TEAMS = 0.05  # of all: what more of them have in common says nothing
 LEAST_AGREEMENT = 0.05
+CELLS_AT_ONCE = 2**20
 DEVIATIONS = 5  # above twice what is expected: strong teams agree with each other more than with others
 
 Floats = npt.NDArray[np.float64]
@@ -168,11 +170,13 @@ def of_path(job: Job, scores: dict[str, Floats], teams: Sequence[str]) -> pd.Dat
 
 def fingerprint(numbers: Floats) -> npt.NDArray[np.uint32]:
     """A hash of each item's statistics, (n,)."""
-    bits = (np.asarray(numbers, dtype=np.float64) + 0.0).view(np.uint64)
-    multipliers = np.random.default_rng(0).integers(2**63, size=bits.shape[1], dtype=np.uint64) * 2 + 1
-    mixed = (bits ^ (bits >> np.uint64(29))) * multipliers
-    hashes: npt.NDArray[np.uint32] = (mixed ^ (mixed >> np.uint64(32))).sum(axis=1) >> np.uint64(16)
-    return hashes.astype(np.uint32)
+    columns = (np.ascontiguousarray(numbers.T, dtype=np.float64) + 0.0).view(np.uint64)  # no -0.0
+    multipliers = np.random.default_rng(0).integers(2**63, size=len(columns), dtype=np.uint64) * 2 + 1
+    hashes = np.zeros(len(numbers), dtype=np.uint64)
+    for bits, multiplier in zip(columns, multipliers):
+        mixed = (bits ^ (bits >> np.uint64(29))) * multiplier
+        hashes += mixed ^ (mixed >> np.uint64(32))
+    return (hashes >> np.uint64(16)).astype(np.uint32)
 
 
 def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd.DataFrame:
@@ -194,26 +198,35 @@ def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd
         team, other_team, agreement: the share of items, at least 5%, in which at most so few teams agree.
     """
     number, items = fingerprints.shape
-    most = max(2, int(FEW_TEAMS * number))
-    counts: dict[tuple[int, int], int] = {}
-    for column in fingerprints.T:
-        order = np.argsort(column, kind="stable")
-        bounds = np.flatnonzero(np.diff(column[order])) + 1
-        starts, stops = np.concatenate([[0], bounds]), np.concatenate([bounds, [number]])
-        for place in np.flatnonzero((stops - starts > 1) & (stops - starts <= most)):
-            same = np.sort(order[starts[place] : stops[place]]).tolist()
-            for first, team in enumerate(same):
-                for other in same[first + 1 :]:
-                    counts[team, other] = counts.get((team, other), 0) + 1
-    of_team = np.zeros(number)
-    for pair, count in counts.items():
-        of_team[list(pair)] += count
-    rows = []
-    for (a, b), count in counts.items():
-        others = of_team.sum() - 2 * count  # of which each pair among equal teams has the same share
-        share = (of_team[a] - count) * (of_team[b] - count) * (number * (number - 1) - 2)
-        expected = share / (max(others, 1) * (number - 2) ** 2) if number > 2 else math.inf
-        if count >= LEAST_AGREEMENT * items and count > 2 * expected + DEVIATIONS * math.sqrt(expected):
-            rows.append((teams[a], teams[b], count / items))
-    table = pd.DataFrame(rows, columns=["team", "other_team", "agreement"])
-    return table.sort_values(["agreement", "team"], ascending=[False, True], ignore_index=True)
+    counts = _common_items(fingerprints, max(2, int(FEW_TEAMS * number)))
+    of_team = (counts.sum(axis=0) + counts.sum(axis=1)).astype(np.float64)
+    a, b = np.nonzero(counts >= LEAST_AGREEMENT * items)
+    count = counts[a, b]
+    others = of_team.sum() - 2 * count  # of which each pair among equal teams has the same share
+    share = (of_team[a] - count) * (of_team[b] - count) * (number * (number - 1) - 2)
+    expected = share / (np.maximum(others, 1) * (number - 2) ** 2) if number > 2 else np.full(len(a), math.inf)
+    often = count > 2 * expected + DEVIATIONS * np.sqrt(expected)
+    names = np.array(teams, dtype=object)
+    table = pd.DataFrame({"team": names[a], "other_team": names[b], "agreement": count / items})[often]
+    return table.sort_values(["agreement", "team"], ascending=[False, True], kind="stable", ignore_index=True)
+
+
+def _common_items(fingerprints: npt.NDArray[np.uint32], most: int) -> npt.NDArray[np.int32]:
+    """On how many items two teams, the first before the second, agree, and `most` teams in all, (t, t)."""
+    number, items = fingerprints.shape
+    counts = np.zeros((number, number), dtype=np.int32)
+    step = max(1, CELLS_AT_ONCE // number)
+    for first in range(0, items, step):
+        # Item by item, teams of one hash are beside each other.
+        hashes = fingerprints[:, first : first + step].T.astype(np.uint64) << np.uint64(32)
+        cells = np.sort(hashes | np.arange(number, dtype=np.uint64), axis=1).ravel()
+        team = (cells & np.uint64(2**32 - 1)).astype(np.int64)
+        is_first = np.append(True, np.diff(cells >> np.uint64(32)) != 0)
+        is_first[::number] = True
+        starts = np.flatnonzero(is_first)
+        sizes = np.diff(starts, append=len(cells))
+        for size in np.unique(sizes[(sizes > 1) & (sizes <= most)]).tolist():
+            together = team[starts[sizes == size] + np.arange(size)[:, np.newaxis]]
+            for one, other in itertools.combinations(together, 2):
+                np.add.at(counts, (one, other), 1)
+    return counts

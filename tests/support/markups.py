@@ -11,9 +11,12 @@ from podium import hosted, scoring
 class Evaluated:
     """A scored submission: its measures by name in lower case, and what its explanation offers."""
 
-    def __init__(self, name: str, solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> None:
+    def __init__(
+        self, name: str, solution: pd.DataFrame, submission: pd.DataFrame, *more: Any, **parameters: Any
+    ) -> None:
         self.metric = hosted.module(name)
-        arguments = {"row_id_column_name": "document_id"} | parameters
+        arguments = dict(zip(hosted.defaults(self.metric), more)) | parameters
+        arguments["row_id_column_name"] = "document_id"
         evaluation = scoring.evaluate(scoring.prepare(self.metric, solution, arguments), submission)
         self.evaluation, self.prepared, self.numbers = evaluation, evaluation.prepared, evaluation.statistics
         self.items, self.measures = evaluation.prepared.items, evaluation.measures

@@ -71,6 +71,7 @@ __all__ = [
     "load",
     "module",
     "parse_parameters",
+    "settings",
     "signature",
 ]
 
@@ -143,9 +144,12 @@ def _load(path: Path, name: str) -> types.ModuleType:
     return loaded
 
 
-def higher_is_better(metric: Metric, parameters: Mapping[str, Any]) -> bool:
-    """Whether a higher score is better, for these parameters."""
-    return bool(metric.higher_is_better(**parameters)) if hasattr(metric, "higher_is_better") else True
+def higher_is_better(metric: Metric, arguments: Mapping[str, Any]) -> bool:
+    """Whether a higher score is better, for these keyword arguments of `score`."""
+    if not hasattr(metric, "higher_is_better"):
+        return True
+    known = defaults(metric)
+    return bool(metric.higher_is_better(**{name: arguments[name] for name in arguments if name in known}))
 
 
 def defaults(metric: Metric) -> dict[str, Any]:
@@ -154,9 +158,14 @@ def defaults(metric: Metric) -> dict[str, Any]:
     return {parameter.name: parameter.default for parameter in parameters}
 
 
+def settings(metric: Metric, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The value of every parameter: as given, or else the official one."""
+    return {name: arguments.get(name, default) for name, default in defaults(metric).items()}
+
+
 def signature(metric: Metric, parameters: Mapping[str, Any]) -> str:
     """The metric's name and version and every parameter, as ``name:value`` joined by ``|``."""
-    values = {name: parameters.get(name, default) for name, default in defaults(metric).items()}
+    values = settings(metric, parameters)
     annotations = inspect.signature(metric.score).parameters
     parts = {
         "metric": getattr(metric, "NAME", Path(str(metric.__file__)).stem),

@@ -2,8 +2,22 @@
 
 import argparse
 import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["add_metric", "add_parameters", "moment", "natural", "positive", "share"]
+if TYPE_CHECKING:
+    from podium.hosted import Metric
+
+__all__ = [
+    "add_competition",
+    "add_metric",
+    "add_parameters",
+    "competition",
+    "moment",
+    "natural",
+    "positive",
+    "share",
+]
 
 
 def add_metric(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +41,30 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="a parameter of the metric, such as temperature=80; may be repeated",
     )
+
+
+def add_competition(parser: argparse.ArgumentParser) -> None:
+    """A competition to put on a platform: its files, title and metric."""
+    parser.add_argument("files", type=Path, help="the folder that podium make wrote")
+    parser.add_argument("--title", required=True, help="of the competition")
+    parser.add_argument("--subtitle", help="one line under the title (default: the metric's first line)")
+    add_metric(parser)
+
+
+def competition(options: argparse.Namespace, metric: "Metric") -> dict[str, Any]:
+    """What `add_competition` was given, as arguments of `podium.hosting.competition.Competition`."""
+    from podium import hosted
+    from podium.hosting.competition import summary
+    from podium.hosting.folders import row_id
+
+    given = hosted.parse_parameters(metric, options.set)
+    return {
+        "folder": options.files,
+        "metric": metric,
+        "arguments": {"row_id_column_name": row_id(options.files)} | given,
+        "title": options.title,
+        "subtitle": options.subtitle or summary(metric) or options.title,
+    }
 
 
 def moment(text: str) -> datetime.datetime:

@@ -10,8 +10,6 @@ import argparse
 import sys
 from pathlib import Path
 
-from podium.errors import UsageError
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("competition", help="as in the address of its page")
@@ -26,8 +24,5 @@ def run(options: argparse.Namespace) -> None:
     without = int(board["score"].isna().sum())
     if without:
         print(f"warning: teams without a score: {without:,}", file=sys.stderr)
-    try:
-        write_table(board, options.out)
-    except OSError as problem:
-        raise UsageError(f"cannot write {options.out}: {problem.strerror}") from None
+    write_table(board, options.out)
     print(f"{len(board):,} rows, written to {options.out}")

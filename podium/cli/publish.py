@@ -11,62 +11,40 @@ again; a step that is named is.  The pages are in files/kaggle/pages: edit them 
 import argparse
 import re
 import sys
-from pathlib import Path
 
-from podium.cli.arguments import add_parameters, moment
+from podium.cli import arguments
 
 STEP_NAMES = ("create", "pages", "data", "solution", "settings", "metric", "sandbox", "launch")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("site", choices=["kaggle"], help="where to")
-    parser.add_argument("files", type=Path, help="the folder that podium make wrote")
-    parser.add_argument("--metric", default="unified", help="a Python file with a score(), or a metric's name")
-    parser.add_argument("--title", required=True, help="of the competition")
-    parser.add_argument("--subtitle", help="one line under the title (default: the metric's first line)")
+    arguments.add_competition(parser)
     parser.add_argument("--slug", help="its address on the site (default: the title in lower case)")
     parser.add_argument("--template", type=int, metavar="ID", help="clone this competition, with its metric")
-    parser.add_argument(
-        "--deadline", type=moment, metavar="DATE", help="when it closes, such as 2027-04-15T23:59Z"
-    )
-    parser.add_argument("--launch-at", type=moment, metavar="DATE", help="when it opens")
+    for name, what in (("deadline", "closes, such as 2027-04-15T23:59Z"), ("launch-at", "opens")):
+        parser.add_argument(f"--{name}", type=arguments.moment, metavar="DATE", help=f"when it {what}")
     parser.add_argument("--step", action="append", choices=STEP_NAMES, help="only this step; may be repeated")
     parser.add_argument("--dry-run", action="store_true", help="only print the calls")
     parser.add_argument(
         "--wait", type=float, default=60.0, metavar="MINUTES", help="for clicks and scores (default: 60)"
     )
-    add_parameters(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    from podium import hosted
-    from podium.hosting import publish
-    from podium.hosting.emulate import load
-    from podium.hosting.folders import row_id
-    from podium.hosting.pages import summary
+    from podium.hosting import emulate, publish
 
-    metric = load(options.metric)
-    arguments = {"row_id_column_name": row_id(options.files)}
-    arguments |= hosted.parse_parameters(metric, options.set)
     plan = publish.Plan(
-        options.files,
-        metric,
-        arguments,
-        options.title,
-        options.subtitle or summary(metric) or options.title,
-        options.slug or re.sub("[^a-z0-9]+", "-", options.title.lower()).strip("-"),
-        options.template,
-        options.deadline,
-        options.launch_at,
-        options.wait * 60,
+        **arguments.competition(options, emulate.load(options.metric)),
+        slug=options.slug or re.sub("[^a-z0-9]+", "-", options.title.lower()).strip("-"),
+        template=options.template,
+        deadline=options.deadline,
+        launch_at=options.launch_at,
+        wait=options.wait * 60,
     )
-    steps = options.step
-    if options.launch_at is None and steps is None:
-        steps_to_do = [step for step in STEP_NAMES if step != "launch"]
-    else:
-        steps_to_do = steps or list(STEP_NAMES)
+    steps = options.step or [name for name in STEP_NAMES if name != "launch" or options.launch_at]
     if options.dry_run:
-        print("\n".join(publish.commands(plan, steps_to_do)))
+        print("\n".join(publish.commands(plan, steps)))
         return
-    out = sys.stdout
-    publish.publish(plan, steps_to_do, steps is not None, lambda text: print(text, file=out, flush=True))
+    out = sys.stdout  # what the package prints is caught
+    publish.publish(plan, steps, bool(options.step), lambda text: print(text, file=out, flush=True))

@@ -5,30 +5,27 @@ Each bundle takes the package's own scoring along, in the folder `lib`; so what 
 there, too, and each phase shows its part.
 """
 
-import csv
+import html
 import importlib.util
 import io
 import json
-import math
-import struct
-import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import numpy as np
 import pandas as pd
+from matplotlib.image import imsave
 
 from podium import hosted, scoring
-from podium.errors import HostError, UsageError
-from podium.hosted import Metric
-from podium.hosting.folders import PRIVATE, PUBLIC, SAMPLE, SOLUTION, read_csv
-from podium.hosting.pages import pages
+from podium.errors import HostError
+from podium.hosting.competition import Competition, pages
+from podium.hosting.folders import SAMPLE, SOLUTION, new_folder
 from podium.scoring import PARTS, USAGE
 
-__all__ = ["PLATFORMS", "Competition", "bundle"]
+__all__ = ["PLATFORMS", "bundle"]
 
 PACKAGE = Path(__file__).parents[1]
 TEMPLATES = Path(__file__).with_name("templates")
@@ -41,38 +38,28 @@ METRIC = "metric_file.py"
 # So that the same input gives the same file.
 TIMESTAMP = (2024, 1, 23, 0, 0, 0)
 IMAGE = "codalab/codalab-legacy:py312"
+RULES = "pages/rules.md"
 SECONDS = 1800
+SUBMISSIONS_PER_DAY = 5
 PRECISION = 6
 LONGEST_NAME = 36  # of a column of Codabench's leaderboard
-LOGO_SIZE = 64
+LOGO_SIZE, LOGO_COLOUR = 64, (31, 78, 121)
 
 Content = dict[str, bytes]
+Phases = dict[str, tuple[datetime, datetime]]  # when each part is scored, in UTC
 
 
-class Competition(NamedTuple):
-    """What a bundle is made of.
-
-    Attributes
-    ----------
-    folder : of the files that `podium make` made
-    metric : a module as `podium.hosted.load` returns it
-    arguments : keyword arguments of its `score`
-    title, subtitle : for people
-    start, switch, end : datetime, UTC; Public is scored from `start` to `switch`, Private from there to `end`
-    """
-
-    folder: Path
-    metric: Metric
-    arguments: dict[str, Any]
-    title: str
-    subtitle: str
-    start: datetime
-    switch: datetime
-    end: datetime
-
-
-def bundle(platform: str, competition: Competition, out: Path) -> list[Path]:
+def bundle(
+    platform: str, competition: Competition, start: datetime, switch: datetime, end: datetime, out: Path
+) -> list[Path]:
     """Write a bundle into a new folder, all of it or nothing.
+
+    Parameters
+    ----------
+    platform : one of `PLATFORMS`
+    competition : Competition
+    start, switch, end : datetime in UTC; Public is scored from `start` to `switch`, Private from there to `end`
+    out : Path
 
     Returns
     -------
@@ -82,41 +69,26 @@ def bundle(platform: str, competition: Competition, out: Path) -> list[Path]:
     Raises
     ------
     UsageError
-        `out` is there and not empty, or cannot be written; the files are not there.
+        `out` is there and not empty, or cannot be written.
     HostError
         The solution or a parameter is wrong.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"cannot write {out}: expected a new or empty folder")
-    for path in (competition.folder / PUBLIC / SAMPLE, competition.folder / PRIVATE / SOLUTION):
-        if not path.is_file():
-            raise UsageError(f"there is no {path}: expected the folder that podium make wrote")
-    solution = scoring.read_solution(
-        competition.metric, competition.folder / PRIVATE / SOLUTION, competition.arguments
-    )
-    prepared = scoring.prepare(competition.metric, solution, competition.arguments)
-    lacking = [part for part in PARTS if part not in prepared.rows]
-    if lacking:
-        raise HostError(
-            f"{USAGE}: expected Public and Private rows in the solution, found none that is {lacking[0]}"
+    with new_folder(out) as whole:
+        metric, arguments = competition.metric, competition.arguments
+        prepared = scoring.prepare(
+            metric, scoring.read_solution(metric, competition.solution, arguments), arguments
         )
-    names = ["score"]
-    if prepared.prepared:
-        names = list(prepared.prepared[PARTS[0]].measure_names)
-    files = PLATFORMS[platform](competition, names)
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=out.parent, prefix=".bundling-") as building:
-            whole = Path(building, "bundle")
-            for name, content in files.items():
-                path = whole / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content)
-            if out.exists():
-                out.rmdir()
-            whole.rename(out)
-    except OSError as problem:
-        raise UsageError(f"cannot write {out}: {problem.strerror}") from None
+        lacking = [part for part in PARTS if part not in prepared.rows]
+        if lacking:
+            raise HostError(
+                f"{USAGE}: expected Public and Private rows in the solution, found none that is {lacking[0]}"
+            )
+        measures = prepared.prepared[PARTS[0]].measure_names if prepared.prepared else ["score"]
+        phases = {PARTS[0]: (start, switch), PARTS[1]: (switch, end)}
+        for name, content in PLATFORMS[platform](competition, list(measures), phases).items():
+            path = whole / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
     return sorted(out.iterdir())
 
 
@@ -127,16 +99,9 @@ def bundle(platform: str, competition: Competition, out: Path) -> list[Path]:
 
 def _program(competition: Competition) -> Content:
     """The metric file, how to call it, and the package's scoring."""
-    arguments = competition.arguments
-    settings = {
-        "metric": METRIC,
-        # JSON has no infinity.
-        "arguments": {name: str(value) if _is_odd(value) else value for name, value in arguments.items()},
-        "floats": [name for name, value in arguments.items() if _is_odd(value)],
-    }
     content = {
         METRIC: Path(str(competition.metric.__file__)).read_bytes(),
-        "settings.json": _json(settings),
+        "settings.json": _json({"metric": METRIC, "arguments": competition.arguments}),
     }
     for room in ROOMS:
         for path in sorted((PACKAGE / room).iterdir()):
@@ -154,29 +119,13 @@ def _program(competition: Competition) -> Content:
     return content
 
 
-def _is_odd(value: object) -> bool:
-    return isinstance(value, float) and not math.isfinite(value)
-
-
 def _json(value: object) -> bytes:
+    """Also what platforms want as YAML, of which JSON is a part."""
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def _public(competition: Competition) -> Content:
-    folder = competition.folder / PUBLIC
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
-
-
-def _pages(competition: Competition) -> dict[str, str]:
-    return pages(
-        competition.metric, competition.arguments, competition.title, competition.subtitle, competition.folder
-    )
-
-
-def _better(competition: Competition) -> bool:
-    known = hosted.defaults(competition.metric)
-    named = {name: value for name, value in competition.arguments.items() if name in known}
-    return hosted.higher_is_better(competition.metric, named)
+    return {path.name: path.read_bytes() for path in competition.public}
 
 
 def _within(folder: str, content: Mapping[str, bytes]) -> Content:
@@ -191,29 +140,12 @@ def _zip(content: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def _yaml(value: Any, indent: str = "") -> str:
-    """YAML of dicts and lists, whose scalars are written as in JSON: dates stay texts, with their time."""
-    if isinstance(value, dict):
-        return "".join(f"{indent}{name}:{_yaml_of_item(each, indent)}" for name, each in value.items())
-    return "".join(f"{indent}-{_yaml_of_item(each, indent)}" for each in value)
-
-
-def _yaml_of_item(value: Any, indent: str) -> str:
-    if isinstance(value, dict | list) and value:
-        return "\n" + _yaml(value, indent + "  ")
-    return f" {json.dumps(value, ensure_ascii=False)}\n"
-
-
 def _logo() -> bytes:
     """A picture, as platforms demand one: a plain square, PNG."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    header = struct.pack(">IIBBBBB", LOGO_SIZE, LOGO_SIZE, 8, 2, 0, 0, 0)
-    row = b"\0" + bytes((31, 78, 121)) * LOGO_SIZE
-    pixels = zlib.compress(row * LOGO_SIZE, 9)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
+    picture = io.BytesIO()
+    square = np.full((LOGO_SIZE, LOGO_SIZE, 3), LOGO_COLOUR, dtype=np.uint8)
+    imsave(picture, square, format="png", metadata={"Software": "podium"})
+    return picture.getvalue()
 
 
 def _time(when: datetime) -> str:
@@ -225,32 +157,31 @@ def _time(when: datetime) -> str:
 # ---------------------------------------------------------------------------------------------
 
 
-def codabench(competition: Competition, names: list[str]) -> Content:
+def codabench(competition: Competition, measures: list[str], phases: Phases) -> Content:
     """competition.zip, to be uploaded as a benchmark."""
-    keys = {name: "score" if name == "score" else f"measure_{number}" for number, name in enumerate(names)}
-    texts = _pages(competition)
-    solution = (competition.folder / PRIVATE / SOLUTION).read_bytes()
+    keys = {name: "score" if name == "score" else f"measure_{number}" for number, name in enumerate(measures)}
+    texts = {f"pages/{name}.md": text.encode() for name, text in pages(competition).items()}
     public = _public(competition)
-    content = {f"pages/{name}.md": text.encode() for name, text in texts.items()}
-    content |= {"logo.png": _logo()}
     program = _program(competition) | {
         "metadata.yaml": b"command: python3 /app/program/scoring.py /app/input /app/output\n",
         "scoring.py": (TEMPLATES / "codabench.py").read_bytes(),
     }
+    content = texts | {"logo.png": _logo()}
     content |= _within("scoring_program", program)
     content |= _within("public_data", public)
     content |= _within("starting_kit", {SAMPLE: public[SAMPLE], METRIC: program[METRIC]})
-    phases, tasks = [], []
-    times = (competition.start, competition.switch, competition.end)
-    for index, (part, start, end) in enumerate(zip(PARTS, times[:-1], times[1:])):
+    settings: list[dict[str, Any]] = []
+    tasks = []
+    for index, (part, (start, end)) in enumerate(phases.items()):
         hidden = part == PARTS[1]
         reference = f"reference_{part.lower()}"
         phase = {"part": part, "hidden": hidden, "keys": keys}
-        content |= _within(reference, {SOLUTION: solution, "phase.json": _json(phase)})
+        solution = {SOLUTION: competition.solution.read_bytes(), "phase.json": _json(phase)}
+        content |= _within(reference, solution)
         tasks.append(
             {"index": index, "name": part, "scoring_program": "scoring_program", "reference_data": reference}
         )
-        phases.append(
+        settings.append(
             {
                 "index": index,
                 "name": part,
@@ -259,7 +190,7 @@ def codabench(competition: Competition, names: list[str]) -> Content:
                 # The platform takes no phase that starts when another ends.
                 "end": _time(end - timedelta(seconds=1)),
                 "tasks": [index],
-                "max_submissions_per_day": 5,
+                "max_submissions_per_day": SUBMISSIONS_PER_DAY,
                 "execution_time_limit": SECONDS,
                 "accepts_only_result_submissions": True,
                 "auto_migrate_to_this_phase": bool(index),
@@ -269,65 +200,57 @@ def codabench(competition: Competition, names: list[str]) -> Content:
                 "starting_kit": "starting_kit",
             }
         )
-    content["competition.yaml"] = _yaml(
+    columns = [
+        {
+            "title": name[:LONGEST_NAME],
+            "key": key,
+            "index": index,
+            "sorting": "desc" if competition.better == "higher" else "asc",
+            "precision": PRECISION,
+            # The measures of parts would make probing the test set easier.
+            "hidden": name != "score",
+        }
+        for index, (name, key) in enumerate(keys.items())
+    ]
+    content["competition.yaml"] = _json(
         {
             "version": 2,
             "title": competition.title,
             "description": competition.subtitle,
             "image": "logo.png",
-            "terms": "pages/rules.md",
+            "terms": RULES,
             "docker_image": IMAGE,
             "enable_detailed_results": True,
             "show_detailed_results_in_submission_panel": True,
             "show_detailed_results_in_leaderboard": False,
             "make_programs_available": False,
-            "pages": [{"title": name, "file": f"pages/{name}.md"} for name in texts if name != "rules"],
+            "pages": [{"title": Path(path).stem, "file": path} for path in texts if path != RULES],
             "tasks": tasks,
-            "phases": phases,
+            "phases": settings,
             "leaderboards": [
-                {
-                    "title": "Results",
-                    "key": "main",
-                    "submission_rule": "Force_Best",
-                    "columns": [
-                        {
-                            "title": name[:LONGEST_NAME],
-                            "key": key,
-                            "index": index,
-                            "sorting": "desc" if _better(competition) else "asc",
-                            "precision": PRECISION,
-                            # The measures of parts would make probing the test set easier.
-                            "hidden": name != "score",
-                        }
-                        for index, (name, key) in enumerate(keys.items())
-                    ],
-                }
+                {"title": "Results", "key": "main", "submission_rule": "Force_Best", "columns": columns}
             ],
         }
-    ).encode()
+    )
     return {"competition.zip": _zip(content)}
 
 
-def evalai(competition: Competition, names: list[str]) -> Content:
+def evalai(competition: Competition, measures: list[str], phases: Phases) -> Content:
     """challenge.zip, to be uploaded, and the same evaluation script for the host's remote worker."""
-    texts = _pages(competition)
     script = {
         "__init__.py": b"from .main import evaluate\n",
         "main.py": (TEMPLATES / "evalai.py").read_bytes(),
         "requirements.txt": b"numpy\npandas\n",
         **_program(competition),
     }
-    phases = {
-        "public": (competition.start, competition.switch),
-        "private": (competition.switch, competition.end),
-    }
     content = {
-        **{f"{name}.html": _html(text).encode() for name, text in texts.items()},
+        **{f"{name}.html": _html(text).encode() for name, text in pages(competition).items()},
         "logo.png": _logo(),
         "evaluation_script.zip": _zip(script),
-        f"annotations/{SOLUTION}": (competition.folder / PRIVATE / SOLUTION).read_bytes(),
+        f"annotations/{SOLUTION}": competition.solution.read_bytes(),
     }
-    content["challenge_config.yaml"] = _yaml(
+    numbered = list(enumerate(phases.items(), 1))
+    content["challenge_config.yaml"] = _json(
         {
             "title": competition.title,
             "short_description": competition.subtitle,
@@ -339,76 +262,69 @@ def evalai(competition: Competition, names: list[str]) -> Content:
             "evaluation_script": "evaluation_script.zip",
             # Its own workers have no Python that is new enough.
             "remote_evaluation": True,
-            "start_date": _time(competition.start),
-            "end_date": _time(competition.end),
+            "start_date": _time(phases[PARTS[0]][0]),
+            "end_date": _time(phases[PARTS[1]][1]),
             "published": False,
-            "leaderboard": [{"id": 1, "schema": {"labels": names, "default_order_by": "score"}}],
+            "leaderboard": [{"id": 1, "schema": {"labels": measures, "default_order_by": "score"}}],
             "challenge_phases": [
                 {
                     "id": number,
-                    "name": codename.capitalize(),
+                    "name": part,
                     "description": "description.html",
-                    "leaderboard_public": codename == "public",
+                    "leaderboard_public": part == PARTS[0],
                     "is_public": True,
                     "is_submission_public": False,
                     "start_date": _time(start),
                     "end_date": _time(end),
                     "test_annotation_file": f"annotations/{SOLUTION}",
-                    "codename": codename,
-                    "max_submissions_per_day": 5,
+                    "codename": part.lower(),
+                    "max_submissions_per_day": SUBMISSIONS_PER_DAY,
                     "max_submissions_per_month": 100,
                     "max_submissions": 500,
                     "allowed_submission_file_types": ".csv, .gz, .txt, .json, .jsonl, .parquet",
                 }
-                for number, (codename, (start, end)) in enumerate(phases.items(), 1)
+                for number, (part, (start, end)) in numbered
             ],
             "dataset_splits": [
-                {"id": number, "name": codename.capitalize(), "codename": codename}
-                for number, codename in enumerate(phases, 1)
+                {"id": number, "name": part, "codename": part.lower()} for number, (part, _) in numbered
             ],
             "challenge_phase_splits": [
                 {
                     "challenge_phase_id": number,
                     "leaderboard_id": 1,
                     "dataset_split_id": number,
-                    "visibility": 3 if codename == "public" else 1,
+                    "visibility": 3 if part == PARTS[0] else 1,
                     "leaderboard_decimal_precision": PRECISION,
-                    "is_leaderboard_order_descending": _better(competition),
+                    "is_leaderboard_order_descending": competition.better == "higher",
                 }
-                for number, codename in enumerate(phases, 1)
+                for number, (part, _) in numbered
             ],
         }
-    ).encode()
+    )
     return {"challenge.zip": _zip(content), **_within("remote_worker/evaluation_script", script)}
 
 
 def _html(markdown: str) -> str:
     """The page as it is, which every browser can show."""
-    text = markdown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return f"<pre style='white-space: pre-wrap'>{text}</pre>\n"
+    return f"<pre style='white-space: pre-wrap'>{html.escape(markdown, quote=False)}</pre>\n"
 
 
-def huggingface(competition: Competition, names: list[str]) -> Content:
+def huggingface(competition: Competition, measures: list[str], phases: Phases) -> Content:
     """The private repository of the competition, and the data set for participants."""
-    texts = _pages(competition)
-    rows = list(read_csv(competition.folder / PRIVATE / SOLUTION))
-    usage = rows[0].index(USAGE)
-    table = [[*rows[0][:usage], *rows[0][usage + 1 :], "split"]]
-    for row in rows[1:]:
-        if row[usage] in PARTS:
-            table.append([*row[:usage], *row[usage + 1 :], row[usage].lower()])
-    solution = io.StringIO(newline="")
-    csv.writer(solution, lineterminator="\r\n").writerows(table)
-    public = _public(competition)
-    sample = pd.read_csv(io.BytesIO(public[SAMPLE]), dtype=str)
+    solution, sample = (
+        pd.read_csv(path, dtype=str, keep_default_na=False)
+        for path in (competition.solution, competition.sample)
+    )
+    solution = solution[solution[USAGE].isin(PARTS)]
+    solution = solution.drop(columns=USAGE).assign(split=solution[USAGE].str.lower())
     settings = {
         "COMPETITION_TYPE": "generic",
-        "SUBMISSION_LIMIT": 5,
+        "SUBMISSION_LIMIT": SUBMISSIONS_PER_DAY,
         "TIME_LIMIT": SECONDS,
         "HARDWARE": "cpu-basic",
         "SELECTION_LIMIT": 2,
-        "END_DATE": competition.end.strftime("%Y-%m-%d"),
-        "EVAL_HIGHER_IS_BETTER": int(_better(competition)),
+        "END_DATE": phases[PARTS[1]][1].strftime("%Y-%m-%d"),
+        "EVAL_HIGHER_IS_BETTER": int(competition.better == "higher"),
         "SUBMISSION_ID_COLUMN": competition.arguments["row_id_column_name"],
         "SUBMISSION_COLUMNS": ",".join(sample.columns),
         "SUBMISSION_ROWS": len(sample),
@@ -418,22 +334,23 @@ def huggingface(competition: Competition, names: list[str]) -> Content:
         "DATASET": "",
         "SUBMISSION_FILENAMES": ["submission.csv"],
     }
+    texts = pages(competition)
     private = {
         "conf.json": _json(settings),
         "COMPETITION_DESC.md": texts["description"].encode(),
         "DATASET_DESC.md": texts["data-description"].encode(),
         "SUBMISSION_DESC.md": texts["evaluation"].encode(),
         "RULES.md": texts["rules"].encode(),
-        "solution.csv": solution.getvalue().encode(),
+        "solution.csv": solution.to_csv(index=False, lineterminator="\r\n").encode(),
         "teams.json": b"{}\n",
         "user_team.json": b"{}\n",
         "metric.py": (TEMPLATES / "huggingface.py").read_bytes(),
         "program.zip": _zip(_program(competition)),
     }
-    return _within("private_repository", private) | _within("public_dataset", public)
+    return _within("private_repository", private) | _within("public_dataset", _public(competition))
 
 
-PLATFORMS: dict[str, Callable[[Competition, list[str]], Content]] = {
+PLATFORMS: dict[str, Callable[[Competition, list[str], Phases], Content]] = {
     "codabench": codabench,
     "evalai": evalai,
     "huggingface": huggingface,

@@ -4,10 +4,13 @@ Files are CSV in UTF-8, and hold their values as texts: what was read as ``9`` i
 ends within a text stay what they are.  Afterwards all of it is read back and compared.
 """
 
+import contextlib
 import csv
+import itertools
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -25,6 +28,7 @@ __all__ = [
     "Files",
     "as_texts",
     "check_leaks",
+    "new_folder",
     "read_csv",
     "row_id",
     "text_table",
@@ -53,15 +57,14 @@ class Files(NamedTuple):
     warnings: list[str]
 
 
-def write(files: Files, folder: Path) -> None:
-    """Save the tables and the report in a new folder, of which nothing is seen before all of it is checked.
+@contextlib.contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """A folder to fill, which takes its place only when all is well: whole or not at all.
 
     Raises
     ------
     UsageError
         The folder is there and not empty, or cannot be written.
-    HostError
-        A file does not read back as what was written, or tells what it must not.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
@@ -70,18 +73,33 @@ def write(files: Files, folder: Path) -> None:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as building:
-            whole = Path(building, "files")
-            for name, tables in ((PUBLIC, files.public), (PRIVATE, files.private)):
-                (whole / name).mkdir(parents=True)
-                for file, table in tables.items():
-                    _write_csv(table, whole / name / file)
-            (whole / REPORT).write_text(files.report, encoding="utf-8", newline="\n")
-            _check_written(files, whole)
+            whole = Path(building, "whole")
+            whole.mkdir()
+            yield whole
             if folder.exists():
                 folder.rmdir()
             whole.rename(folder)
     except OSError as problem:
         raise UsageError(f"cannot write {folder}: {problem.strerror}") from None
+
+
+def write(files: Files, folder: Path) -> None:
+    """Save the tables and the report in a new folder, of which nothing is seen before all of it is checked.
+
+    Raises
+    ------
+    UsageError
+        The folder is there and not empty, or cannot be written.
+    HostError
+        A file does not read back as what was written.
+    """
+    with new_folder(folder) as whole:
+        for name, tables in ((PUBLIC, files.public), (PRIVATE, files.private)):
+            (whole / name).mkdir()
+            for file, table in tables.items():
+                _write_csv(table, whole / name / file)
+                _check_written(table, whole / name / file)
+        (whole / REPORT).write_text(files.report, encoding="utf-8", newline="\n")
 
 
 def row_id(folder: Path) -> str:
@@ -92,43 +110,42 @@ def row_id(folder: Path) -> str:
     UsageError
         There are no such files.
     """
-    path = folder / PRIVATE / SOLUTION
-    if not path.is_file():
-        raise UsageError(f"there is no {path}: expected the folder that podium make wrote")
-    return next(read_csv(path), [""])[0]
+    for path in (folder / PRIVATE / SOLUTION, folder / PUBLIC / SAMPLE):
+        if not path.is_file():
+            raise UsageError(f"there is no {path}: expected the folder that podium make wrote")
+    return next(read_csv(folder / PRIVATE / SOLUTION), [""])[0]
 
 
 def _write_csv(table: pd.DataFrame, path: Path) -> None:
-    class Lines:
-        # The writer quotes what holds a character of its line end: so a lone \r, too.
-        def write(self, line: str) -> None:
-            file.write(line[:-2] + "\n")
-
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(Lines(), lineterminator="\r\n")
+        # The writer quotes what holds a character of its line end: so a lone \r, too.
+        lines = SimpleNamespace(write=lambda line: file.write(line[:-2] + "\n"))
+        writer = csv.writer(lines, lineterminator="\r\n")
         writer.writerow(table.columns)
         writer.writerows(zip(*(table[name].tolist() for name in table)))
 
 
 def read_csv(path: Path) -> Iterator[list[str]]:
-    """The rows of a file that `write` wrote, the header first; all cells are texts."""
+    """The rows of a file that `write` wrote, the header first; all cells are texts.
+
+    Raises
+    ------
+    HostError
+        It is no table.
+    """
     csv.field_size_limit(LONGEST_FIELD)
-    with path.open(encoding="utf-8", newline="") as file:
-        yield from csv.reader(file, strict=True)
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            yield from csv.reader(file, strict=True)
+    except (csv.Error, UnicodeDecodeError) as problem:
+        raise HostError(f"{path} is not a CSV table: {problem}") from None
 
 
-def _check_written(files: Files, folder: Path) -> None:
-    for name, tables in ((PUBLIC, files.public), (PRIVATE, files.private)):
-        for file, table in tables.items():
-            meant = zip(*(table[column].tolist() for column in table))
-            found = read_csv(folder / name / file)
-            same = next(found) == list(table.columns)
-            same &= all(
-                row == ["" if value is None else str(value) for value in values]
-                for values, row in zip(meant, found, strict=False)
-            )
-            if not same or next(found, None) is not None or next(meant, None) is not None:
-                raise HostError(f"{name}/{file} does not read back as what was written")
+def _check_written(table: pd.DataFrame, path: Path) -> None:
+    rows = itertools.chain([list(table)], zip(*(table[name].tolist() for name in table)))
+    texts = (["" if value is None else str(value) for value in row] for row in rows)
+    if any(meant != found for meant, found in itertools.zip_longest(texts, read_csv(path))):
+        raise HostError(f"{path.parent.name}/{path.name} does not read back as what was written")
 
 
 def check_leaks(files: Files, item_column: str, text_column: str | None = None) -> None:

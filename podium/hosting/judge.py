@@ -20,7 +20,6 @@ from podium.errors import SubmissionRejected
 __all__ = ["UNEXPECTED", "judge", "measures", "only_file", "place", "versions"]
 
 UNEXPECTED = "Evaluation metric raised an unexpected error"
-USAGE_OF_SPLIT = {"public": "Public", "private": "Private"}
 
 
 def judge(home: Path, solution: Path, submission: Path) -> scoring.Evaluation:
@@ -35,14 +34,11 @@ def judge(home: Path, solution: Path, submission: Path) -> scoring.Evaluation:
     """
     settings = json.loads((home / "settings.json").read_text(encoding="utf-8"))
     metric = hosted.load(home / settings["metric"])
-    arguments: dict[str, Any] = {
-        name: float(value) if isinstance(value, str) and name in settings["floats"] else value
-        for name, value in settings["arguments"].items()
-    }
+    arguments: dict[str, Any] = settings["arguments"]
     truth = scoring.read_solution(metric, solution, arguments)
     if "split" in truth and scoring.USAGE not in truth:  # as one platform calls it
         truth = truth.rename(columns={"split": scoring.USAGE})
-        truth[scoring.USAGE] = truth[scoring.USAGE].map(USAGE_OF_SPLIT)
+        truth[scoring.USAGE] = truth[scoring.USAGE].str.capitalize()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the solution: the same for every submission
         prepared = scoring.prepare(metric, truth, arguments)
@@ -71,15 +67,15 @@ def only_file(folder: Path) -> Path:
     SubmissionRejected
         There are none or several.
     """
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and _is_content(path)]
+    files = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name[0] != "." and path.name != "metadata" and "__MACOSX" not in path.parts
+    ]
     if len(files) != 1:
         found = ", ".join(path.name for path in files) or "none"
         raise SubmissionRejected(f"expected one file, found {found}")
     return files[0]
-
-
-def _is_content(path: Path) -> bool:
-    return not path.name.startswith(".") and path.name != "metadata" and "__MACOSX" not in path.parts
 
 
 def place(problem: BaseException) -> str:

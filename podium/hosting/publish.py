@@ -6,54 +6,48 @@ Only the choice of the metric has no call: `choose_metric` says what to click, a
 that it is done; a competition cloned from a template has its metric already.
 """
 
-import datetime
 import json
 import re
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium import hosted, scoring
 from podium.errors import HostError, ToolError, UsageError
 from podium.files import write_atomically
-from podium.hosted import Metric
 from podium.hosting import kaggle
-from podium.hosting.folders import PERFECT, PRIVATE, PUBLIC, SAMPLE, SOLUTION
-from podium.hosting.pages import pages
+from podium.hosting.competition import Competition, pages
+from podium.hosting.folders import PERFECT, PUBLIC
 from podium.scoring import PARTS, USAGE
 
 __all__ = ["STEPS", "Plan", "commands", "publish"]
 
 OWN = "kaggle"
 SECONDS_BETWEEN_LOOKS = 10.0
+DATA, TRY = "The competition's files", "a try of the host"  # as the site lists them
 NOT_UPLOADED = "the upload failed: start the same command again"
 
 
-class Plan(NamedTuple):
+@dataclass(frozen=True)
+class Plan(Competition):
     """A competition to publish.
 
     Attributes
     ----------
-    folder : of the files that `podium make` made
-    metric : a module as `podium.hosted.load` returns it
-    arguments : keyword arguments of its `score`, ``row_id_column_name`` among them
-    title, subtitle, slug : on the site; the slug is its address
+    slug : its address on the site
     template : number of a competition to clone, with its metric; or None
     deadline, launch_at : datetime in UTC without a time zone, or None for none and now
     wait : seconds to wait for the site, and for the host's clicks
     """
 
-    folder: Path
-    metric: Metric
-    arguments: dict[str, Any]
-    title: str
-    subtitle: str
     slug: str
     template: int | None
-    deadline: datetime.datetime | None
-    launch_at: datetime.datetime | None
+    deadline: datetime | None
+    launch_at: datetime | None
     wait: float
 
     @property
@@ -69,8 +63,8 @@ class Plan(NamedTuple):
     @property
     def tries(self) -> list[Path]:
         """What is submitted to the sandbox: the sample and, where there is one, a perfect submission."""
-        paths = (self.folder / PUBLIC / SAMPLE, self.folder / PRIVATE / PERFECT)
-        return [path for path in paths if path.is_file()]
+        perfect = self.solution.with_name(PERFECT)
+        return [self.sample, perfect] if perfect.is_file() else [self.sample]
 
 
 Say = Callable[[str], None]
@@ -82,11 +76,10 @@ def publish(plan: Plan, steps: list[str], again: bool, say: Say) -> None:
     Raises
     ------
     UsageError
-        The files are not there, or the kaggle package or its credentials are missing.
+        The slug is none, or the kaggle package or its credentials are missing.
     HostError
         The site refuses, or answers what cannot be; or its scores differ from those here.
     """
-    _check(plan)
     _write_own(plan)
     done = _done(plan)
     if done.get("slug", plan.slug) != plan.slug:
@@ -106,18 +99,9 @@ def publish(plan: Plan, steps: list[str], again: bool, say: Say) -> None:
 
 def commands(plan: Plan, steps: list[str]) -> list[str]:
     """The command lines of the `kaggle` package that do the same, for a dry run."""
-    _check(plan)
     _write_own(plan)
     lines = [line for step in steps for line in STEPS[step].lines(plan)]
     return [shlex.join(["kaggle", "competitions", *line]) for line in lines]
-
-
-def _check(plan: Plan) -> None:
-    for path in (plan.folder / PUBLIC / SAMPLE, plan.folder / PRIVATE / SOLUTION):
-        if not path.is_file():
-            raise UsageError(f"there is no {path}: expected the folder that podium make wrote")
-    if not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", plan.slug) or plan.slug.isdigit():
-        raise UsageError(f"--slug {plan.slug}: expected lower-case letters, digits and single hyphens")
 
 
 def _done(plan: Plan) -> dict[str, str]:
@@ -131,6 +115,8 @@ def _done(plan: Plan) -> dict[str, str]:
 
 def _write_own(plan: Plan) -> None:
     """The files that the steps send; pages that are there stay, as the host may have edited them."""
+    if not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", plan.slug) or plan.slug.isdigit():
+        raise UsageError(f"--slug {plan.slug}: expected lower-case letters, digits and single hyphens")
     metadata = {
         "title": plan.title,
         "slug": plan.slug,
@@ -141,18 +127,14 @@ def _write_own(plan: Plan) -> None:
     }
     _write(plan.own / "competition-metadata.json", json.dumps(metadata, indent=2) + "\n")
     _write(plan.own / "settings.json", json.dumps(_settings(plan), indent=2) + "\n")
-    texts = pages(plan.metric, plan.arguments, plan.title, plan.subtitle, plan.folder)
-    for name, text in texts.items():
+    for name, text in pages(plan).items():
         path = plan.own / "pages" / f"{name}.md"
         if not path.exists():
             _write(path, text)
 
 
 def _write(path: Path, text: str) -> None:
-    try:
-        write_atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
-    except OSError as problem:
-        raise UsageError(f"cannot write {path}: {problem.strerror}") from None
+    write_atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
 
 
 def _settings(plan: Plan) -> dict[str, Any]:
@@ -162,7 +144,7 @@ def _settings(plan: Plan) -> dict[str, Any]:
     return settings
 
 
-def _iso(when: datetime.datetime) -> str:
+def _iso(when: datetime) -> str:
     """As the package reads it: UTC without a word about it, to which it adds the Z itself."""
     return when.strftime("%Y-%m-%dT%H:%M:%S")
 
@@ -208,21 +190,20 @@ def write_pages(plan: Plan, say: Say) -> str:
 
 
 def upload_data(plan: Plan, say: Say) -> str:
-    folder = plan.folder / PUBLIC
     with kaggle.talking() as api:
-        api.competition_data_update(plan.slug, str(folder), "The competition's files", quiet=True)
+        api.competition_data_update(plan.slug, str(plan.folder / PUBLIC), DATA, quiet=True)
         # The package goes on where a file's upload fails.
         listed = {file.name: file for file in api.competition_list_files(plan.slug, page_size=200).files}
-    for path in sorted(folder.iterdir()):
+    for path in plan.public:
         if path.name not in listed or listed[path.name].total_bytes not in (0, path.stat().st_size):
             raise HostError(f"{path.name}: {NOT_UPLOADED}")
-    return ", ".join(path.name for path in sorted(folder.iterdir()))
+    return ", ".join(path.name for path in plan.public)
 
 
 def upload_solution(plan: Plan, say: Say) -> str:
     with kaggle.talking() as api:
-        api.competition_create_solution(plan.slug, str(plan.folder / PRIVATE / SOLUTION), quiet=True)
-    return SOLUTION
+        api.competition_create_solution(plan.slug, str(plan.solution), quiet=True)
+    return plan.solution.name
 
 
 def update_settings(plan: Plan, say: Say) -> str:
@@ -253,7 +234,7 @@ def choose_metric(plan: Plan, say: Say) -> str:
 
 def _compared(plan: Plan, status: Any) -> str:
     """What the site read of the solution, which must be what is there."""
-    solution = scoring.read_solution(plan.metric, plan.folder / PRIVATE / SOLUTION, plan.arguments)
+    solution = scoring.read_solution(plan.metric, plan.solution, plan.arguments)
     info = status.solution_info
     pairs = [
         ("the row id", status.row_id_column_name, plan.arguments["row_id_column_name"]),
@@ -270,19 +251,16 @@ def _compared(plan: Plan, status: Any) -> str:
 
 def _clicks(plan: Plan) -> str:
     """What no call is known for."""
-    complete = bool(getattr(plan.metric, "COMPLETE_SUBMISSION", False))
-    named = {name: value for name, value in plan.arguments.items() if name in hosted.defaults(plan.metric)}
-    better = hosted.higher_is_better(plan.metric, named)
+    complete, better = "on" if plan.complete else "off", "on" if plan.better == "higher" else "off"
     settings = [
-        f"       {name} = {plan.arguments.get(name, default)}"
-        for name, default in hosted.defaults(plan.metric).items()
+        f"       {name} = {value}" for name, value in hosted.settings(plan.metric, plan.arguments).items()
     ]
     return "\n".join(
         [
             f"metric: on https://www.kaggle.com/competitions/{plan.slug}, under Host and Evaluation Metric:",
             f"    1. New metric; put the content of {Path(str(plan.metric.__file__)).name} into the notebook.",
-            f"    2. In its sidebar: “Pass complete submission” {'on' if complete else 'off'}, “higher score "
-            f"is better” {'on' if better else 'off'}; Save, then Save & Validate.",
+            f"    2. In its sidebar: “Pass complete submission” {complete}, “higher score is better” "
+            f"{better}; Save, then Save & Validate.",
             "    3. Choose it as the competition's metric, with these parameters:",
             *settings,
             "    Waiting for it …",
@@ -292,7 +270,7 @@ def _clicks(plan: Plan) -> str:
 
 def try_sandbox(plan: Plan, say: Say) -> str:
     """Submit the sample and a perfect submission as the host, and compare the site's scores with those here."""
-    solution = scoring.read_solution(plan.metric, plan.folder / PRIVATE / SOLUTION, plan.arguments)
+    solution = scoring.read_solution(plan.metric, plan.solution, plan.arguments)
     prepared = scoring.prepare(plan.metric, solution, plan.arguments)
     said = []
     for path in plan.tries:
@@ -312,7 +290,7 @@ def try_sandbox(plan: Plan, say: Say) -> str:
 
 def _submitted(plan: Plan, path: Path) -> Any:
     with kaggle.talking() as api:
-        answer = api.competition_submit(str(path), "a try of the host", plan.slug, quiet=True, sandbox=True)
+        answer = api.competition_submit(str(path), TRY, plan.slug, quiet=True, sandbox=True)
         if not answer.ref:
             raise HostError(f"{path.name}: {NOT_UPLOADED}")
     for _ in _looks(plan, f"{path.name} is not scored"):
@@ -349,7 +327,7 @@ def launch(plan: Plan, say: Say) -> str:
     return "now" if plan.launch_at is None else f"{_iso(plan.launch_at)} UTC"
 
 
-def _looks(plan: Plan, failure: str) -> Any:
+def _looks(plan: Plan, failure: str) -> Iterator[None]:
     """As often as one looks whether the site is done."""
     end = time.monotonic() + plan.wait
     while True:
@@ -368,42 +346,31 @@ class Step(NamedTuple):
     lines: Callable[[Plan], list[list[str]]]
 
 
-def _page_lines(plan: Plan) -> list[list[str]]:
-    return [
-        # Before the sub-command's options, the package takes a name for one.
-        [
-            "pages",
-            "create",
-            "-c",
-            plan.slug,
-            "--page-name",
-            name,
-            "-f",
-            str(path),
-            "--mime-type",
-            "text/markdown",
-            "--publish",
-        ]
-        for name, path in plan.page_files.items()
-    ]
+def _page_line(plan: Plan, name: str, path: Path) -> list[str]:
+    # Before the sub-command's options, the package takes a name for one.
+    line = ["pages", "create", "-c", plan.slug, "--page-name", name, "-f", str(path)]
+    return [*line, "--mime-type", "text/markdown", "--publish"]
 
 
 def _launch_line(plan: Plan) -> list[str]:
     return ["launch", plan.slug, *([] if plan.launch_at is None else ["--at", _iso(plan.launch_at)])]
 
 
+def _try_line(plan: Plan, path: Path) -> list[str]:
+    return ["submit", plan.slug, "-f", str(path), "-m", TRY, "--sandbox"]
+
+
 STEPS = {
     "create": Step(create, lambda plan: [["create", "-p", str(plan.own)]]),
-    "pages": Step(write_pages, _page_lines),
+    "pages": Step(
+        write_pages, lambda plan: [_page_line(plan, name, path) for name, path in plan.page_files.items()]
+    ),
     "data": Step(
         upload_data,
-        lambda plan: [
-            ["data", "update", plan.slug, "-p", str(plan.folder / PUBLIC), "-m", "The competition's files"]
-        ],
+        lambda plan: [["data", "update", plan.slug, "-p", str(plan.folder / PUBLIC), "-m", DATA]],
     ),
     "solution": Step(
-        upload_solution,
-        lambda plan: [["solution", "create", plan.slug, "-p", str(plan.folder / PRIVATE / SOLUTION)]],
+        upload_solution, lambda plan: [["solution", "create", plan.slug, "-p", str(plan.solution)]]
     ),
     "settings": Step(
         update_settings,
@@ -412,13 +379,7 @@ STEPS = {
     "metric": Step(choose_metric, lambda plan: [["solution", "status", plan.slug]]),
     "sandbox": Step(
         try_sandbox,
-        lambda plan: (
-            [
-                ["submit", plan.slug, "-f", str(path), "-m", "a try of the host", "--sandbox"]
-                for path in plan.tries
-            ]
-            + [["submissions", plan.slug]]
-        ),
+        lambda plan: [*(_try_line(plan, path) for path in plan.tries), ["submissions", plan.slug]],
     ),
     "launch": Step(launch, lambda plan: [_launch_line(plan)]),
 }

@@ -16,6 +16,7 @@ import yaml
 from podium import hosted, scoring
 from podium.errors import SubmissionRejected
 from podium.hosting import bundle, corpus, folders
+from podium.hosting.competition import Competition
 from tests.support.corpora import make_corpus
 from tests.support.host_line import ACCURACY, ROOT, run_podium
 
@@ -48,8 +49,8 @@ def make(files, platform, out, metric="unified", **arguments):
     solution = pd.read_csv(files / "private" / "solution.csv", nrows=1)
     arguments = {"row_id_column_name": solution.columns[0]} | arguments
     times = datetime(2027, 1, 15, 12), datetime(2027, 4, 1), datetime(2027, 4, 15)
-    competition = bundle.Competition(files, loaded, arguments, "Feedback", "on writing", *times)
-    return bundle.bundle(platform, competition, out)
+    competition = Competition(files, loaded, arguments, "Feedback", "on writing")
+    return bundle.bundle(platform, competition, *times, out)
 
 
 # --- what the platforms do with a bundle ------------------------------------------------------------
@@ -509,7 +510,8 @@ def test_where_nothing_may_be_written(capsys, files, tmp_path):
     arguments = ["bundle", "evalai", files, *TITLE, *TIMES, "--out", tmp_path]
     (tmp_path / "mine.txt").write_text("x")
     assert run_podium(capsys, *arguments) == (
-        2, "", f"error: cannot write {tmp_path}: expected a new or empty folder\n",
+        2, "", f"error: cannot write {tmp_path}: expected a new or empty folder, so that nothing "
+        "old stays in it\n",
     )  # fmt: skip
     code, _, err = run_podium(capsys, *["bundle", "evalai", tmp_path, *arguments[3:]])
     assert code == 2

@@ -11,7 +11,6 @@ sys.path.insert(0, str(HERE / "lib"))
 from podium.errors import SubmissionRejected  # noqa: E402
 from podium.hosting import judge  # noqa: E402
 
-PARTS = {"public": "Public", "private": "Private"}
 HOST_LOG = HERE / "host_log.txt"
 
 
@@ -21,7 +20,7 @@ def evaluate(
     """The measures of the phase's part; the text of what is raised, participants can read."""
     try:
         evaluation = judge.judge(HERE, Path(test_annotation_file), Path(user_submission_file))
-        measures = judge.measures(evaluation, PARTS[phase_codename])
+        measures = judge.measures(evaluation, phase_codename.capitalize())
     except SubmissionRejected as problem:
         raise ValueError(str(problem)) from None
     except Exception as problem:

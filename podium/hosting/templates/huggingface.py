@@ -28,6 +28,6 @@ def compute(params: Any) -> dict[str, dict[str, float]]:
     submission = fetched(params, f"submissions/{params.team_id}-{params.submission_id}.csv")
     evaluation = judge.judge(HOME, fetched(params, "solution.csv"), submission)
     return {
-        "public_score": {"score": judge.measures(evaluation, "Public")["score"]},
-        "private_score": {"score": judge.measures(evaluation, "Private")["score"]},
+        f"{part.lower()}_score": {"score": judge.measures(evaluation, part)["score"]}
+        for part in ("Public", "Private")
     }

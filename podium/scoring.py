@@ -6,6 +6,7 @@ import math
 import re
 import tempfile
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ __all__ = [
     "only",
     "parse_submission",
     "prepare",
+    "prepare_and_read",
     "read_solution",
     "read_submission",
     "rows_of_parts",
@@ -270,6 +272,21 @@ def prepare(metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any]) 
             items[part] = items_of(everything, of_part[rows[ALL]], part)
             prepared[part] = everything if items[part].all() else statistics.part(everything, items[part])
     return Solution(metric, arguments, frame, rows, prepared, items, notices)
+
+
+def prepare_and_read(
+    metric: Metric, solution: pd.DataFrame, path: str | Path, parameters: dict[str, Any]
+) -> tuple[Solution, pd.DataFrame]:
+    """What `prepare` and `read_submission` return.
+
+    A table is read meanwhile: that leaves the interpreter free.  An official file is not: what its
+    reader warns of would be taken for a notice on the solution.
+    """
+    if str(path) == "-" or not _is_table(path):
+        return prepare(metric, solution, parameters), read_submission(metric, path, parameters)
+    with ThreadPoolExecutor(1) as beside:
+        submission = beside.submit(read_submission, metric, path, parameters)
+        return prepare(metric, solution, parameters), submission.result()
 
 
 def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:

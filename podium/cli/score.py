@@ -87,8 +87,8 @@ def run(options: argparse.Namespace) -> None:
     with progress.shown("scoring") as show:
         if hasattr(metric, "progress"):
             vars(metric)["progress"] = show
-        solution = scoring.prepare(metric, frame, parameters)
-        first, notices = read(options.submission[0], solution, parameters, options)
+        solution, first = scoring.prepare_and_read(metric, frame, options.submission[0], parameters)
+        first, notices = recognised(first, solution, options)
         if options.side is not None:
             first = scoring.add_side(solution, first, options.side)
         solution = selected(frame, solution, first, options)
@@ -136,11 +136,10 @@ def run(options: argparse.Namespace) -> None:
         print_report(evaluation, tables, found, options, resamples)
 
 
-def read(path: str, solution: Any, parameters: dict[str, Any], options: argparse.Namespace) -> Any:
+def recognised(frame: Any, solution: Any, options: argparse.Namespace) -> Any:
     """A submission, with other people's columns recognised, and what is to be said of that."""
-    from podium import companions, scoring
+    from podium import companions
 
-    frame = scoring.read_submission(solution.metric, path, parameters)
     recognise = getattr(companions.of(solution.metric), "recognise", None)
     if recognise is None:
         if options.effectiveness is not None:
@@ -189,7 +188,8 @@ def evaluate_other(path: str, solution: Any, parameters: dict[str, Any], options
     from podium import scoring
 
     try:
-        return scoring.evaluate(solution, read(path, solution, parameters, options)[0])
+        frame = scoring.read_submission(solution.metric, path, parameters)
+        return scoring.evaluate(solution, recognised(frame, solution, options)[0])
     except SubmissionRejected as problem:
         raise SubmissionRejected(f"{path}: {problem}") from problem
 

@@ -69,7 +69,7 @@ def model(folder: Path, name: str, source: str, file: str = "run.py") -> Model:
     return found
 
 
-def overhead(folder: Path, settings: Settings, repeats: int = 40) -> None:
+def overhead(folder: Path, settings: Settings, repeats: int = 32) -> None:
     """What is measured of a model that does nothing."""
     nothing = model(folder, "nothing", "#!/bin/sh\n: > submission.csv\n", "run")
     wide = model(folder, "large", "#!/bin/sh\n: > submission.csv\n", "run")
@@ -114,7 +114,7 @@ def order(folder: Path, settings: Settings, seconds: float, number: int) -> None
                         f"{title}, {column.replace('_', ' ')}{kind}",
                         f"{len(chosen)}",
                         *_ordered(taken),
-                        f"{runs_needed(taken)}",
+                        f"{runs_needed(taken) or '-'}",
                         machine_s,
                     ]
                 )

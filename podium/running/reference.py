@@ -64,12 +64,13 @@ def _work(core: int) -> None:
         np.add(numbers, 1.0, out=numbers)
 
 
-def baseline(seconds: Sequence[float]) -> float:
-    """What the reference takes when the machine is not disturbed: the lower quartile of all that was measured.
+def baseline(measured: Iterable[float]) -> float:
+    """What the reference takes, or others take, when the machine is not disturbed: the lower quartile of all.
 
-    The fastest would make one lucky measurement the rule; the median would hide half a day of slowness.
+    The least would make one lucky measurement the rule; the median would hide half a day of slowness.
     """
-    return float(np.quantile(seconds, 0.25)) if seconds else 0.0
+    known = [one for one in measured if not math.isnan(one)]
+    return float(np.quantile(known, 0.25)) if known else 0.0
 
 
 def limit_of(references: Sequence[tuple[float, float]]) -> float:
@@ -90,9 +91,9 @@ def is_slow(before: float, after: float, undisturbed: float, limit: float = SLOW
     return max(before, after) > limit * undisturbed
 
 
-def is_shared(seconds: float, others: float, limit: float = SLOWER) -> bool:
+def is_shared(seconds: float, others: float, undisturbed: float = 0.0, limit: float = SLOWER) -> bool:
     """Whether others took a part of the cores' time during a run that the reference beside it cannot see."""
-    return others > limit - 1 and others * seconds > TICKS
+    return others - undisturbed > limit - 1 and others * seconds > TICKS
 
 
 def runs_needed(runs: Iterable[Sequence[float]]) -> int:

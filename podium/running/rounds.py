@@ -314,16 +314,18 @@ def _at(row: Row) -> tuple[int, str, str]:
 
 def _slow(rows: list[Row]) -> set[tuple[int, str, str]]:
     """Round, team and model of the runs around which the machine was slow, or during which it was shared."""
-    limit, machines = _limit(rows), dict[str, list[float]]()
-    for row in rows:
-        machines.setdefault(row.machine, []).extend((row.reference_before, row.reference_after))
-    undisturbed = {machine: baseline(seconds) for machine, seconds in machines.items()}
-    return {
-        _at(row)
-        for row in rows
-        if is_slow(row.reference_before, row.reference_after, undisturbed[row.machine], limit)
-        or is_shared(row.seconds, row.others, limit)
-    }
+    limit, slow = _limit(rows), set()
+    for machine in {row.machine for row in rows}:
+        runs = [row for row in rows if row.machine == machine]
+        usual = baseline(seconds for row in runs for seconds in (row.reference_before, row.reference_after))
+        usual_others = baseline(row.others for row in runs)
+        slow |= {
+            _at(row)
+            for row in runs
+            if is_slow(row.reference_before, row.reference_after, usual, limit)
+            or is_shared(row.seconds, row.others, usual_others, limit)
+        }
+    return slow
 
 
 def _limit(rows: list[Row]) -> float:
@@ -397,6 +399,11 @@ def _write_results(
         if (needed := runs_needed(measured)) > repeats:
             said += f". Models that differ by 2% take {needed:,} runs each to tell apart, or a steadier machine"
         warnings.warn(said, stacklevel=2)
+    if (taken := baseline(row.others for row in rows)) > SLOWER - 1:
+        warnings.warn(
+            f"others take {taken:.0%} of the cores' time all along; give the models a machine of their own",
+            stacklevel=2,
+        )
     for names, what in (
         (
             repeated,

@@ -194,6 +194,23 @@ def test_runs_on_a_machine_that_was_shared_are_repeated(tmp_path: Path) -> None:
         )
     assert log[9:] == [("B", 4)]
     assert [is_shared(seconds, 0.06) for seconds in (0.5, 1.0)] == [False, True]
+    assert [is_shared(1.0, others, 0.2) for others in (0.24, 0.26)] == [False, True]
+
+
+def test_others_who_are_always_there_are_said_once(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="others take 20% of the cores' time all along") as warned:
+        measure(
+            tmp_path, models_in(tmp_path, "ABC"), lambda _, number, before: {"others": 0.2 + 0.001 * before}
+        )
+    assert len(warned) == 1
+    (tmp_path / "again").mkdir()
+    with pytest.warns(UserWarning, match=r"others take 20%|or shared, around these runs: B in round 1$"):
+        _, _, log = measure(
+            tmp_path / "again",
+            models_in(tmp_path, "ABC"),
+            lambda model, number, _: {"others": 0.4 if (model.team, number) == ("B", 1) else 0.2},
+        )
+    assert log[9:] == [("B", 4)]
 
 
 def test_four_percent_are_not_slow(tmp_path: Path) -> None:

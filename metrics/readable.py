@@ -60,17 +60,20 @@ are beyond a text, which grades above a subject's maximum); errors of the host (
 import itertools
 import json
 import math
+import operator
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 __all__ = ["HostVisibleError", "ParticipantVisibleError", "Prepared", "prepare", "score"]
 
@@ -92,6 +95,8 @@ COST_OF_TYPE, COST_OF_START, COST_OF_MEANING = 1.0, 1.0, 4.0
 TIE, FINE_TIE = 1e-9, 1e-12
 
 LAST_OFFSET = 1_000_000_000
+APART = LAST_OFFSET + 2  # between the offsets of markups that are compared at once
+AT_ONCE = 100_000  # pairs of selections
 # Of one markup; these bound time and memory.
 MOST_SELECTIONS = 2_000
 MOST_CHARACTERS = 200_000  # of types, subtypes, groups and corrections
@@ -104,7 +109,6 @@ CHARACTERS_SHOWN = 40
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-T = TypeVar("T")
 
 # A tool may set it to a function of the essays that are compared and of all.
 progress: Callable[[int, int], None] | None = None
@@ -227,10 +231,13 @@ def prepare(
     HostVisibleError
         The solution is malformed, a parameter is wrong, or the measure is not defined.
     """
-    _check_parameter("row_id_column_name", row_id_column_name, str)
+    _check_text("row_id_column_name", row_id_column_name)
     _check_choice("measure", measure, MEASURES)
-    _check_parameter("h", h, float, lambda share: 0 <= share <= 1, "from 0 to 1")
-    _check_parameter("weights", weights, str)
+    is_number = isinstance(h, int | float | np.integer | np.floating) and not isinstance(h, bool)
+    if not (is_number and 0 <= h <= 1):
+        found = f"{type(h).__name__} {_quoted(h)}"
+        raise HostVisibleError(f"h: expected a number from 0 to 1, found {found}")
+    _check_text("weights", weights)
     in_use = WEIGHTS | _parse_weights(weights, CRITERIA)
     if not any(in_use.values()):
         raise HostVisibleError("weights: expected one above 0, found none")
@@ -238,11 +245,12 @@ def prepare(
     table.check_columns("subject", "markups")
     ids, essays = read_ids(table), list(zip(read_subjects(table), read_lengths(table)))
     example = 'a list of markups in JSON, such as [{"criteria": {"K1": 1}, "selections": []}]'
-    experts = read_cells(table, "markups", lambda row, value: read_essays(value, *essays[row]), example)
+    experts = read_column(table, "markups", lambda cell, essay: read_essays(cell, *essay), example, essays)
     needed, fewest = ("an expert", 1) if measure == "m" else ("two experts", 2)
     if max(map(len, experts), default=0) < fewest:
         raise HostVisibleError(f"markups: expected an essay with markups of {needed}, found none")
     order = sorted(range(len(ids)), key=ids.__getitem__)
+    pairs = [list(itertools.combinations(experts[row], 2)) for row in order]
     prepared = Prepared(
         items=[ids[row] for row in order],
         item_of_row=np.argsort(order),
@@ -250,10 +258,7 @@ def prepare(
         groups=np.zeros((1, len(ids)), dtype=np.int64),
         known=dict(zip(ids, essays)),
         experts=[experts[row] for row in order],
-        among=[
-            accuracies_of(itertools.combinations(experts[row], 2), essays[row][0], in_use)
-            for row in _told(order)
-        ],
+        among=compared(pairs, lambda pairs: accuracies(pairs, in_use)),
         weights=in_use,
         parameters=(row_id_column_name, measure, float(h)),
     )
@@ -300,8 +305,8 @@ class Prepared:
         """The score, OTAR, M_avg, M_opt, and each criterion's mean, algorithm with experts."""
         return ["score", "OTAR", "M_avg", "M_opt", *self.criteria]
 
-    def read(self, submission: pd.DataFrame) -> list[tuple["Markup", float]]:
-        """The submission's markups, checked, in the order of `items`, each with its M7 in [0, 1].
+    def read(self, submission: pd.DataFrame) -> list["Markup"]:
+        """The submission's markups, checked, in the order of `items`, with their M7.
 
         Raises
         ------
@@ -314,20 +319,20 @@ class Prepared:
         table.check_columns("markup")
         ids = read_ids(table, self.items)
         example = 'a markup in JSON, such as {"criteria": {"K1": 1}, "selections": []}'
-        cells = read_cells(
-            table, "markup", lambda row, value: read_essay(value, *self.known[ids[row]]), example
+        essays = [self.known[each] for each in ids]
+        markups = read_column(
+            table, "markup", lambda cell, essay: read_essay(_load(cell), *essay), example, essays
         )
-        m7 = read_m7(table._replace(error=HostVisibleError)) if self.weights["M7"] else [1.0] * len(ids)
-        by_id = dict(zip(ids, zip(cells, m7)))
+        if self.weights["M7"]:
+            m7 = read_m7(table._replace(error=HostVisibleError))
+            markups = [markup._replace(m7=share) for markup, share in zip(markups, m7.tolist())]
+        by_id = dict(zip(ids, markups))
         return [by_id[item] for item in self.items]
 
-    def compare(self, read: Sequence[tuple["Markup", float]]) -> list[Floats]:
+    def compare(self, read: Sequence["Markup"]) -> list[Floats]:
         """Of each essay, the accuracies of the algorithm with each of its experts, (experts, criteria)."""
-        essays = _told(list(zip(self.items, self.experts, read)))
-        return [
-            accuracies_of(((markup, expert) for expert in experts), self.known[item][0], self.weights, m7)
-            for item, experts, (markup, m7) in essays
-        ]
+        pairs = [[(markup, expert) for expert in experts] for markup, experts in zip(read, self.experts)]
+        return compared(pairs, lambda pairs: accuracies(pairs, self.weights))
 
     def count(self, algorithm: Sequence[Floats]) -> Floats:
         """The statistics, (n, 6 + criteria), from the accuracies of the algorithm with the experts.
@@ -362,28 +367,26 @@ class Prepared:
 
 def read_ids(table: "_Table", expected: Sequence[str] | None = None) -> list[str]:
     """The document of each row, (n,), each document once; exactly the `expected` ones, in any order."""
-    codes, texts = table.texts(table.row_id)
-    repeated = pd.Series(codes).duplicated().to_numpy()
+    ids = read_column(table, table.row_id, str, "a value in every row")
+    repeated = pd.Series(ids, dtype=object).duplicated().to_numpy()
     table.check(table.row_id, repeated, lambda row: "repeated", "every document once")
     if expected is not None:
         known = set(expected)
-        unknown = np.array([text not in known for text in texts], dtype=bool)[codes]
+        unknown = np.array([each not in known for each in ids], dtype=bool)
         table.check(table.row_id, unknown, lambda row: "unknown", "ids of the test set's documents")
-        if len(codes) < len(expected):  # which ones is not told
-            lacking = _counted(len(expected) - len(codes), "document")
-            raise table.error(
-                f"{table.name}: expected a row for every document of the test set. It lacks {lacking}"
-            )
-    return [texts[code] for code in codes]
+        if lacking := len(known) - len(ids):  # which ones is not told
+            whole = "expected a row for every document of the test set"
+            raise table.error(f"{table.name}: {whole}. It lacks {_counted(lacking, 'document')}")
+    return ids
 
 
 def read_subjects(table: "_Table") -> list[str]:
     """The subject of each row, a key of `LARGEST_GRADE`."""
-    codes, texts = table.texts("subject")
-    unknown = np.array([text not in LARGEST_GRADE for text in texts], dtype=bool)[codes]
+    subjects = read_column(table, "subject", str, "a value in every row")
+    unknown = np.array([subject not in LARGEST_GRADE for subject in subjects], dtype=bool)
     expected = f"one of {', '.join(LARGEST_GRADE)}"
-    table.check("subject", unknown, lambda row: _quoted(texts[codes[row]]), expected)
-    return [texts[code] for code in codes]
+    table.check("subject", unknown, lambda row: _quoted(subjects[row]), expected)
+    return subjects
 
 
 def read_lengths(table: "_Table") -> list[int | None]:
@@ -391,52 +394,33 @@ def read_lengths(table: "_Table") -> list[int | None]:
     if "text" not in table.frame:
         return [None] * len(table.frame)
     table.check_columns("text")
-    codes, texts = table.texts("text")
-    return [len(texts[code]) for code in codes]
+    return read_column(table, "text", len, "a value in every row")
 
 
 def read_m7(table: "_Table") -> Floats:
     """M7 of each row, (n,), in [0, 1]."""
     table.check_columns("m7")
-    values = _numbers(table.frame["m7"])
+    values = np.array([_number(value) for value in table.frame["m7"].astype(object)], dtype=np.float64)
     wrong = ~((values >= 0) & (values <= 100))
     table.check("m7", wrong, table.cell_of("m7"), "the experts' judgement in percent, from 0 to 100")
     return values / 100
 
 
-def read_cells(table: "_Table", column: str, read: Callable[[int, Any], Any], expected: str) -> list[Any]:
-    """What `read` makes of the row number and the JSON of each cell; its ValueErrors become one message."""
+def read_column(
+    table: "_Table", column: str, read: Callable[..., Any], expected: str, *about: Sequence[Any]
+) -> list[Any]:
+    """What `read` makes of each cell and what is known `about` its row; its ValueErrors become one message."""
     values, faults = [], {}
-    for row, cell in enumerate(_cells(table.frame[column])):
+    for row, (cell, *known) in enumerate(zip(_cells(table.frame[column]), *about)):
         try:
-            values.append(read(row, _load(cell)))
+            if not cell.strip():
+                raise ValueError("missing")
+            values.append(read(cell, *known))
         except ValueError as fault:
             faults[row] = str(fault)
-    wrong = np.zeros(len(table.frame), dtype=bool)
-    wrong[list(faults)] = True
+    wrong = np.isin(np.arange(len(table.frame)), list(faults))
     table.check(column, wrong, faults.__getitem__, expected)
     return values
-
-
-def _load(cell: str) -> Any:
-    """The value of a JSON text; every fault of it is a ValueError."""
-    if not cell.strip():
-        raise ValueError("missing")
-    try:
-        return _DECODER.decode(cell)
-    except json.JSONDecodeError as fault:
-        raise ValueError(f"not JSON: {fault.msg} at character {fault.pos + 1}") from None
-    except RecursionError:
-        raise ValueError("not a markup: nested too deeply") from None
-    except ValueError as fault:  # an unknown constant, or a number of thousands of digits
-        raise ValueError(f"not JSON: {_short(fault)}") from None
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 class _Table(NamedTuple):
@@ -481,30 +465,10 @@ class _Table(NamedTuple):
         head = f"{_short(column)}: expected {expected}. Wrong in {_counted(len(rows), 'row')} of {self.name}: "
         raise self.error(head + _listed(shown, len(rows), LONGEST_MESSAGE - len(head)))
 
-    def texts(self, column: str) -> tuple[Ints, list[str]]:
-        """Codes of a column's texts, (n,), and the distinct texts; nothing may be missing or blank."""
-        codes, texts = _factorize(self.frame[column])
-        self.check(column, codes < 0, lambda row: "missing", "a value in every row")
-        return codes, texts
-
     def cell_of(self, column: str) -> Callable[[int], str]:
         """What `check` shows of a row: its cell."""
         cells = self.frame[column]
         return lambda row: "missing" if _is_missing(cells.iloc[row]) else _quoted(cells.iloc[row])
-
-
-def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
-    """Codes of a column's texts, (n,), -1 where missing or blank, and the distinct texts."""
-    if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string":
-        # Text first: pandas takes False for 0 and has no place for a list.
-        column = pd.Series([None if _is_missing(value) else _as_text(value) for value in column], dtype=object)
-    codes, distinct = pd.factorize(column)
-    number: dict[str, int] = {}
-    code_of_value = [
-        number.setdefault(text, len(number)) if text.strip() else -1
-        for text in map(_as_text, distinct.tolist())
-    ]
-    return np.array([*code_of_value, -1], dtype=np.int64)[codes], list(number)
 
 
 def _cells(column: pd.Series) -> list[str]:
@@ -513,13 +477,6 @@ def _cells(column: pd.Series) -> list[str]:
     if pd.api.types.infer_dtype(values, skipna=False) == "string":
         return values.tolist()
     return ["" if _is_missing(value) else _as_text(value) for value in values]
-
-
-def _numbers(column: pd.Series) -> Floats:
-    """A column as floats, (n,), with NaN for what is no real number."""
-    if pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c":
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    return np.array([_number(value) for value in column.astype(object)], dtype=np.float64)
 
 
 def _number(value: object) -> float:
@@ -577,26 +534,15 @@ def _listed(items: Sequence[str], total: int, room: int) -> str:
     return f"{text[: room - len(more) - 1]}…{more}" if items else ""
 
 
-def _check_parameter(
-    name: str,
-    value: object,
-    kind: type[str | float],
-    fits: Callable[[Any], bool] = lambda value: True,
-    wanted: str = "",
-) -> None:
-    """A parameter has its type, where a whole number is a float, too, and fits."""
-    kinds = {float: (int, float, np.integer, np.floating), bool: (bool, np.bool_), str: (str,)}[kind]
-    if not isinstance(value, kinds) or (kind is float and isinstance(value, bool)) or not fits(value):
-        expected = {str: "text", bool: "True or False", float: f"a number {wanted}"}[kind]
-        raise HostVisibleError(f"{name}: expected {expected}, found {type(value).__name__} {_quoted(value)}")
+def _check_text(name: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise HostVisibleError(f"{name}: expected text, found {type(value).__name__} {_quoted(value)}")
 
 
 def _check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     if value not in choices:
-        room = LONGEST_MESSAGE - CHARACTERS_SHOWN - 40
-        raise HostVisibleError(
-            f"{name}: expected {_listed(choices, len(choices), room)}, found {_quoted(value)}"
-        )
+        expected = _listed(choices, len(choices), LONGEST_MESSAGE - CHARACTERS_SHOWN - 40)
+        raise HostVisibleError(f"{name}: expected {expected}, found {_quoted(value)}")
 
 
 def _parse_weights(text: str, names: Sequence[str]) -> dict[str, float]:
@@ -604,8 +550,7 @@ def _parse_weights(text: str, names: Sequence[str]) -> dict[str, float]:
     weights: dict[str, float] = {}
     for part in text.split(",") if text.strip() else []:
         name, _, number = (piece.strip() for piece in part.partition("="))
-        known = name in names and name not in weights and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", number)
-        if not known:
+        if name not in names or name in weights or not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", number):
             found = _quoted(part)
             head = f"weights: expected NAME=NUMBER, each at least 0 and once, found {found}. The names are "
             raise HostVisibleError(head + _listed(names, len(names), LONGEST_MESSAGE - len(head)))
@@ -631,57 +576,50 @@ class Markup(NamedTuple):
     """A markup, with its selections and grades in the order of content.
 
     The content knows no position in the file: markups of equal content are equal in every comparison.
-    ``columns``: the selections, in arrays; ``positions``: theirs in the file, from 0; ``number``: the
-    markup's, from 1, in the essay's list of experts.
+    ``positions``: the selections' in the file, from 0; ``largest``: K_max of its subject; ``m7``: in [0, 1];
+    ``number``: the markup's, from 1, in the essay's list of experts.
     """
 
     content: tuple[tuple[Selection, ...], tuple[tuple[str, float], ...]]
-    columns: Selection
     positions: tuple[int, ...]
+    largest: int
+    m7: float = 1.0
     number: int = 0
 
 
-def read_essays(value: Any, subject: str, length: int | None) -> list[Markup]:
+def read_essays(cell: str, subject: str, length: int | None) -> list[Markup]:
     """The markups of an essay's experts, in the order of content."""
-    if not isinstance(value, list):
-        raise ValueError(f"{_kind(value)} instead of a list of markups")
-    found = _each("markup", {"markups": value}, lambda _, each: read_essay(each, subject, length))
+    values = _expect(_load(cell), list, wanted="a list of markups")
+    found = _each("markup", values, lambda value: read_essay(value, subject, length))
     markups = [markup._replace(number=number) for number, markup in enumerate(found, 1)]
     return sorted(markups, key=lambda markup: (markup.content, markup.number))
 
 
 def read_essay(value: Any, subject: str, length: int | None) -> Markup:
     """A markup of an essay; `length` is that of its text, where it is known."""
-    markup = _object(value)
+    markup = _expect(value, dict)
     for name in ("criteria", "selections"):
         if name not in markup:
             raise ValueError(f"the markup has no {name}")
-    grades = read_grades(markup["criteria"], LARGEST_GRADE[subject])
-    selections = _each("selection", markup, lambda _, selection: read_selection(selection, length))
-    if len(selections) > MOST_SELECTIONS:
-        raise ValueError(f"{len(selections):,} selections, above {MOST_SELECTIONS:,}")
+    grades = read_grades(_expect(markup["criteria"], dict, "criteria is "), LARGEST_GRADE[subject])
+    values = _value(markup, "selections", list)
+    selections = _each("selection", values, lambda selection: read_selection(selection, length))
+    _at_most(MOST_SELECTIONS, len(selections), "selections")
     characters = sum(len(text) for selection in selections for text in selection[2:5])
-    if characters > MOST_CHARACTERS:
-        raise ValueError(
-            f"{characters:,} characters of types, subtypes and corrections, above {MOST_CHARACTERS:,}"
-        )
+    _at_most(MOST_CHARACTERS, characters, "characters of types, subtypes and corrections")
     positions = sorted(range(len(selections)), key=selections.__getitem__)
-    content = tuple(selections[position] for position in positions)
-    columns = Selection(*np.array(content, dtype=object).reshape(-1, len(Selection._fields)).T)
-    columns = columns._replace(start=columns.start.astype(np.int64), end=columns.end.astype(np.int64))
-    return Markup((content, grades), columns, tuple(positions))
+    content = tuple([selections[position] for position in positions])
+    return Markup((content, grades), tuple(positions), LARGEST_GRADE[subject])
 
 
-def read_grades(criteria: Any, largest: float) -> tuple[tuple[str, float], ...]:
+def read_grades(criteria: Mapping[str, Any], largest: float) -> tuple[tuple[str, float], ...]:
     """The grades other than 0 by their criteria, sorted; a missing grade and the grade 0 are the same."""
-    if not isinstance(criteria, dict):
-        raise ValueError(f"criteria is {_kind(criteria)} instead of an object")
     grades = {}
     for name, value in criteria.items():
-        grade = np.nan if isinstance(value, bool) else _number(value)
-        if not 0 <= grade < 1e15:
-            raise ValueError(f"criterion {_short(name)} is {_kind(value)} instead of a number of at least 0")
-        grades[name] = grade
+        grades[name] = np.nan if isinstance(value, bool) else _number(value)
+        if not 0 <= grades[name] < 1e15:
+            found = f"criterion {_short(name)} is {_kind(value)}"
+            raise ValueError(f"{found} instead of a number of at least 0")
     total = math.fsum(grades.values())
     if total > largest + TIE:
         raise ValueError(f"the criteria sum to {total:g}, above the maximum of the subject")
@@ -689,67 +627,85 @@ def read_grades(criteria: Any, largest: float) -> tuple[tuple[str, float], ...]:
 
 
 def read_selection(value: Any, length: int | None) -> Selection:
-    selection = _object(value)
-    start, end = _offset(selection, "startSelection"), _offset(selection, "endSelection")
-    if start > end:
-        raise ValueError(f"startSelection {start} is after endSelection {end}")
-    if length is not None and end > length:
-        raise ValueError(f"endSelection {end} is beyond the text")
+    selection = _expect(value, dict)
+    start, end = _span(selection, ("startSelection", "endSelection"), length)
     if selection.get("type") is None:
         raise ValueError("type is missing")
     names = ("type", "subtype", "correction", "group")
-    kind, subtype, correction, group = (_plain(_text_of(selection, name)) for name in names)
+    kind, subtype, correction, group = (_plain(_value(selection, name, str)) for name in names)
     return Selection(start, end, kind, subtype, correction, group == MEANING)
 
 
-def _each(noun: str, holder: Mapping[str, Any], read: Callable[[int, Any], Any]) -> list[Any]:
-    """What `read` makes of the positions and values of a holder's list, which may be left out."""
-    values = holder.get(f"{noun}s")
-    if values is None:
-        return []
-    if not isinstance(values, list):
-        raise ValueError(f"{noun}s is {_kind(values)} instead of a list")
+def _load(cell: str) -> Any:
+    """The value of a JSON text; every fault of it is a ValueError."""
+    try:
+        return _DECODER.decode(cell)
+    except json.JSONDecodeError as fault:
+        raise ValueError(f"not JSON: {fault.msg} at character {fault.pos + 1}") from None
+    except RecursionError:
+        raise ValueError("not a markup: nested too deeply") from None
+    except ValueError as fault:  # an unknown constant, or a number of thousands of digits
+        raise ValueError(f"not JSON: {_short(fault)}") from None
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def _each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> list[Any]:
+    """What `read` makes of the values; its ValueErrors say of which one."""
     results = []
-    for position, value in enumerate(values):
+    for number, value in enumerate(values, 1):
         try:
-            results.append(read(position, value))
+            results.append(read(value))
         except ValueError as fault:
-            raise ValueError(f"{noun} {position + 1}: {fault}") from None
+            raise ValueError(f"{noun} {number}: {fault}") from None
     return results
 
 
-def _offset(holder: Mapping[str, Any], name: str) -> int:
+def _value(holder: Mapping[str, Any], name: str, kind: type) -> Any:
+    """What an object has under a name, which may be left out."""
     value = holder.get(name)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ValueError(f"{name} is {_kind(value)} instead of a whole number")
-    if not 0 <= value <= LAST_OFFSET:
-        raise ValueError(f"{name} is {'negative' if value < 0 else f'above {LAST_OFFSET:,}'}")
+    return kind() if value is None else _expect(value, kind, f"{name} is ")
+
+
+def _span(holder: Mapping[str, Any], names: tuple[str, str], length: int | None) -> list[int]:
+    """The offsets under the names of the start and the end."""
+    span = []
+    for name in names:
+        value = holder.get(name)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if not 0 <= _expect(value, int, f"{name} is ") <= LAST_OFFSET:
+            raise ValueError(f"{name} is {'negative' if value < 0 else f'above {LAST_OFFSET:,}'}")
+        span.append(value)
+    if span[0] > span[1]:
+        raise ValueError(f"{names[0]} {span[0]} is after {names[1]} {span[1]}")
+    if length is not None and span[1] > length:
+        raise ValueError(f"{names[1]} {span[1]} is beyond the text")
+    return span
+
+
+def _expect(value: Any, kind: type, found: str = "", wanted: str = "") -> Any:
+    """A JSON value, which must be of a type."""
+    if not isinstance(value, kind) or isinstance(value, bool):
+        wanted = wanted or {dict: "an object", list: "a list", str: "text", int: "a whole number"}[kind]
+        raise ValueError(f"{found}{_kind(value)} instead of {wanted}")
     return value
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError(f"{_kind(value)} instead of an object")
-    return value
-
-
-def _text_of(holder: Mapping[str, Any], name: str) -> str:
-    """A text that may be left out."""
-    value = holder.get(name, "")
-    if value is not None and not isinstance(value, str):
-        raise ValueError(f"{name} is {_kind(value)} instead of text")
-    return value or ""
 
 
 def _kind(value: Any) -> str:
     """A JSON value in a message."""
-    if value is None:
-        return "missing"
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
-    return _quoted(value) if isinstance(value, str) else _short(value)
+    shown = _quoted(value) if isinstance(value, str) else _short(value)
+    return {type(None): "missing", dict: "an object", list: "a list"}.get(type(value), shown)
+
+
+def _at_most(most: int, number: int, what: str) -> None:
+    if number > most:
+        raise ValueError(f"{number:,} {what}, above {most:,}")
 
 
 def _plain(text: str) -> str:
@@ -758,6 +714,17 @@ def _plain(text: str) -> str:
 
 
 # ---- Matching --------------------------------------------------------------------------------------------
+# Of two markups, or of many two at once: then those of each two are far from those of all others.
+
+
+def columns_of(markups: Sequence[Markup]) -> Selection:
+    """The selections of markups in arrays, the offsets of each markup `APART` from those of the one before."""
+    rows = [selection for markup in markups for selection in markup.content[0]]
+    columns = Selection(*np.array(rows, dtype=object).reshape(-1, len(Selection._fields)).T)
+    shift = APART * np.repeat(np.arange(len(markups)), [len(markup.positions) for markup in markups])
+    return columns._replace(
+        start=columns.start.astype(np.int64) + shift, end=columns.end.astype(np.int64) + shift
+    )
 
 
 def match_selections(x: Selection, y: Selection) -> Ints:
@@ -817,135 +784,126 @@ def best_sum(places: Ints, worth: Floats) -> Bools:
     [False, True, True]
     """
     i, k = places.T
-    chosen: Bools = (np.bincount(i)[i] == 1) & (np.bincount(k)[k] == 1)
-    if chosen.all():  # no object has a choice
-        return chosen
-    matrix = np.zeros((i.max() + 1, k.max() + 1))
-    matrix[i, k] = np.where(chosen, 0.0, worth)
-    partner = np.full(len(matrix), -1)
-    for rows, columns in components(matrix):
-        part = matrix[rows][:, columns]
-        if min(part.shape) > LARGE:
+    chosen: Bools = (np.bincount(i)[i] == 1) & (np.bincount(k)[k] == 1)  # who has no choice
+    rest = np.flatnonzero(~chosen)
+    for part in components(places[rest]):
+        candidates = rest[part]
+        row, column = (np.unique(ends[candidates], return_inverse=True)[1] for ends in (i, k))
+        matrix = np.zeros((row.max() + 1, column.max() + 1))
+        matrix[row, column] = worth[candidates]
+        if min(matrix.shape) > LARGE:
             # Made square, so that all columns get a row, and each column's best worth 0: found sooner.
-            part = np.pad(part, [(0, max(part.shape) - length) for length in part.shape])
-            part -= part.max(axis=0)
-        r, c = linear_sum_assignment(part, maximize=True)
-        real = (r < len(rows)) & (c < len(columns))
-        partner[rows[r[real]]] = columns[c[real]]
-    chosen |= partner[i] == k
+            matrix = np.pad(matrix, [(0, max(matrix.shape) - length) for length in matrix.shape])
+            matrix -= matrix.max(axis=0)
+        r, partner = linear_sum_assignment(matrix, maximize=True)
+        partner_of_row = np.full(len(matrix), -1)
+        partner_of_row[r] = partner
+        chosen[candidates] = partner_of_row[row] == column
     return chosen
 
 
-def components(matrix: Floats) -> list[tuple[Ints, Ints]]:
-    """The rows and the columns of each part of a matrix that shares none with another.
+def components(places: Ints) -> Iterable[Ints]:
+    """Which of the candidates at places (n, 2) belong together, because each shares an object with another.
 
-    >>> matrix = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 0], [1, 0, 0]])
-    >>> [(rows.tolist(), columns.tolist()) for rows, columns in components(matrix)]
-    [([1], [1, 2]), ([0, 3], [0])]
+    >>> [part.tolist() for part in components(np.array([[0, 0], [1, 1], [1, 2], [3, 0]]))]
+    [[0, 3], [1, 2]]
     """
-    found: dict[int, tuple[list[int], set[int]]] = {}
-    part_of: dict[int, int] = {}  # by column
-    for row, line in enumerate(matrix):
-        rows, columns = [row], set(np.flatnonzero(line).tolist())
-        for part in {part_of[column] for column in columns & part_of.keys()}:
-            rows, columns = rows + found[part][0], columns | found.pop(part)[1]
-        if columns:
-            found[row] = rows, columns
-            part_of |= dict.fromkeys(columns, row)
-    return [(_ints(sorted(rows)), _ints(sorted(columns))) for rows, columns in found.values()]
-
-
-def _ints(values: Iterable[Any]) -> Ints:
-    return np.array(list(values), dtype=np.int64)
+    i, k = places.T
+    rows, columns = (int(ends.max(initial=-1)) + 1 for ends in (i, k))
+    graph = coo_array((np.ones(len(i), dtype=bool), (i, rows + k)), shape=(rows + columns,) * 2)
+    part = connected_components(graph, directed=False)[1][i]
+    return pd.Series(part).groupby(part).indices.values()
 
 
 # ---- M1 to M7 and M --------------------------------------------------------------------------------------
-# In [0, 1].  M2 to M6 take the partners of D, on the left x and on the right y, and how many selections
-# both markups have together.
+# In [0, 1], of n pairs of markups.  M2 to M6 take the partners of D, on the left x and on the right y, and how many
+# selections the two markups of each pair have together.
 
 
-def m1(x: Markup, y: Markup, subject: str) -> float:
+def m1(x: Markup, y: Markup) -> float:
     """M1, the accuracy of the grades."""
     ours, theirs = dict(x.content[1]), dict(y.content[1])
     names = ours.keys() | theirs.keys()
     difference = math.fsum(abs(ours.get(name, 0.0) - theirs.get(name, 0.0)) for name in names)
-    return max(1 - difference / LARGEST_GRADE[subject], 0.0)
+    return max(1 - difference / x.largest, 0.0)
 
 
-def m2(x: Selection, y: Selection, selections: int) -> float:
+def m2(x: Selection, y: Selection, selections: Ints) -> Floats:
     """M2, the F-measure of the selections that found a partner."""
-    return 2 * len(x.start) / selections if selections else 1.0
+    found = np.bincount(x.start // APART, minlength=len(selections))
+    return np.where(selections > 0, 2 * found / np.maximum(selections, 1), 1.0)
 
 
-def m3(x: Selection, y: Selection, selections: int) -> float:
+def m3(x: Selection, y: Selection, selections: Ints) -> Floats:
     """M3, the share of equal types in D."""
-    return _mean_over_pairs((x.type == y.type).tolist(), selections)
+    return _mean_over_pairs(x.type == y.type, x.start // APART, selections)
 
 
-def m4(x: Selection, y: Selection, selections: int) -> float:
+def m4(x: Selection, y: Selection, selections: Ints) -> Floats:
     """M4, the share of equal subtypes in D."""
-    return _mean_over_pairs((x.subtype == y.subtype).tolist(), selections)
+    return _mean_over_pairs(x.subtype == y.subtype, x.start // APART, selections)
 
 
-def m5(x: Selection, y: Selection, selections: int) -> float:
+def m5(x: Selection, y: Selection, selections: Ints) -> Floats:
     """M5, the mean Jaccard index of the characters in D."""
-    return _mean_over_pairs(jaccard(x, y).tolist(), selections)
+    return _mean_over_pairs(jaccard(x, y), x.start // APART, selections)
 
 
-def m6(x: Selection, y: Selection, selections: int) -> float:
+def m6(x: Selection, y: Selection, selections: Ints) -> Floats:
     """M6, the share of equal corrections in D."""
-    return _mean_over_pairs((x.correction == y.correction).tolist(), selections)
+    return _mean_over_pairs(x.correction == y.correction, x.start // APART, selections)
 
 
-def _mean_over_pairs(values: Sequence[float], objects: int) -> float:
-    # One after the other, as neither Python nor numpy promises of its sum.
-    total = 0.0
-    for value in values:
-        total += value
-    return total / max(len(values), 1) if objects else 1.0
+def _mean_over_pairs(values: Any, place: Ints, objects: Ints) -> Floats:
+    """Means at each place: 1 where there are no objects, else 0 without values."""
+    sums = np.bincount(place, values, len(objects))  # of one after the other
+    means = sums / np.maximum(np.bincount(place, minlength=len(objects)), 1)
+    return np.where(objects > 0, means, 1.0)
 
 
-def accuracies(
-    one: Markup, other: Markup, subject: str, weights: Mapping[str, float], m7: float
-) -> list[float]:
-    """M, M1 to M6, and M7 where it counts, of two markups, in percent.
+def accuracies(pairs: Sequence[tuple[Markup, Markup]], weights: Mapping[str, float]) -> Floats:
+    """M, M1 to M6, and M7 where it counts, of pairs of markups, (pairs, criteria), in percent.
 
     The one whose content comes first is on the left, so that the accuracies are symmetric.
     """
-    x, y = sorted((one, other), key=lambda markup: markup.content)
-    ours, theirs = pairs_of(x.columns, y.columns, match_selections(x.columns, y.columns))
-    selections = len(x.positions) + len(y.positions)
-    shares = [m1(x, y, subject), *(m(ours, theirs, selections) for m in (m2, m3, m4, m5, m6))]
-    shares += [m7] if weights["M7"] else []
-    total = weight = 0.0
+    ordered = [sorted(pair, key=lambda markup: markup.content) for pair in pairs]
+    x, y = (columns_of([pair[side] for pair in ordered]) for side in (0, 1))
+    ours, theirs = pairs_of(x, y, match_selections(x, y))
+    selections = np.array([len(one.positions) + len(other.positions) for one, other in pairs], dtype=np.int64)
+    shares = [np.array([m1(*pair) for pair in ordered], dtype=np.float64)]
+    shares += [m(ours, theirs, selections) for m in (m2, m3, m4, m5, m6)]
+    if weights["M7"]:
+        shares.append(np.array([min(one.m7, other.m7) for one, other in pairs]))
+    total, weight = np.zeros(len(pairs)), 0.0
     for name, share in zip(CRITERIA, shares):
         total += weights[name] * share
         weight += weights[name]
-    return [100 * share for share in (total / weight, *shares)]
+    return 100 * np.column_stack([total / weight, *shares])
 
 
 # ---- The corpus ------------------------------------------------------------------------------------------
 
 
-def accuracies_of(
-    pairs: Iterable[tuple[Markup, Markup]], subject: str, weights: Mapping[str, float], m7: float = 1.0
-) -> Floats:
-    """`accuracies` of pairs of markups of an essay, (pairs, criteria)."""
-    rows = [accuracies(*pair, subject, weights, m7) for pair in pairs]
-    return np.array(rows, dtype=np.float64).reshape(len(rows), 8 if weights["M7"] else 7)
+def compared(
+    documents: Sequence[Sequence[tuple[Markup, Markup]]],
+    compare: Callable[[Sequence[tuple[Markup, Markup]]], Floats],
+) -> list[Floats]:
+    """What `compare` gives for the pairs of each document, (pairs, criteria); many documents at once."""
+    sizes = [sum(len(one.positions) * len(other.positions) for one, other in pairs) for pairs in documents]
+    results: list[Floats] = []
+    for _, batch in itertools.groupby(zip(np.cumsum(sizes) // AT_ONCE, documents), operator.itemgetter(0)):
+        chunk = [pairs for _, pairs in batch]
+        criteria = compare([pair for pairs in chunk for pair in pairs])
+        for part in np.split(criteria, np.cumsum([len(pairs) for pairs in chunk])[:-1]):
+            results.append(part)
+            if progress is not None:
+                progress(len(results), len(documents))
+    return results
 
 
 def mean(values: Floats) -> Floats:
     """Means of the columns, 0 without rows."""
     return np.asarray(values.sum(axis=0) / max(len(values), 1))
-
-
-def _told(steps: Sequence[T]) -> Iterator[T]:
-    """The steps, of which `progress` is told."""
-    for done, step in enumerate(steps, 1):
-        yield step
-        if progress is not None:
-            progress(done, len(steps))
 
 
 def relative_accuracies(sums: Iterable[Floats], h: float) -> tuple[Floats, Floats, Floats]:

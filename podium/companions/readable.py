@@ -252,7 +252,7 @@ def accuracy(
         except ValueError as fault:
             raise ValueError(f"the {name} markup: {fault}") from None
     in_use = metric.WEIGHTS | dict(weights or {})
-    m, m1, m2, m3, m4, m5, m6 = metric.accuracies(*markups, subject, in_use, 1.0)[:7]
+    m, m1, m2, m3, m4, m5, m6 = metric.accuracies([markups], in_use)[0, :7].tolist()
     ours, _ = _fates(metric, *markups)
     pairs = [Pair(row[0], *row[7:]) for row in ours if row[6] == "matched"]
     return Accuracy(m, m1, m2, m3, m4, m5, m6, sorted(pairs))
@@ -262,9 +262,10 @@ def _fates(metric: Metric, one: Any, other: Any) -> list[list[tuple[Any, ...]]]:
     """Of the selections of two markups, what became of each, as `COLUMNS` name it."""
     if other.content < one.content:
         return _fates(metric, other, one)[::-1]
-    places = metric.candidates(one.columns, other.columns)
-    pairs = metric.pairs_of(one.columns, other.columns, places)
-    partners = set(map(tuple, metric.match_selections(one.columns, other.columns).tolist()))
+    x, y = metric.columns_of([one]), metric.columns_of([other])
+    places = metric.candidates(x, y)
+    pairs = metric.pairs_of(x, y, places)
+    partners = set(map(tuple, metric.match_selections(x, y).tolist()))
     fates = [[(0, -1, 1.0, np.nan)] * len(side.positions) for side in (one, other)]
     for ends, cost, jaccard in zip(
         places.tolist(), metric.cost(*pairs).tolist(), metric.jaccard(*pairs).tolist()
@@ -435,8 +436,7 @@ class Explanation(_markups.Explanation):
         same_type, same_subtype, same_correction : bool; False where unmatched
         """
         rows = []
-        markups = [markup for markup, _ in self.evaluation.read]
-        for item, first, second, one, other in _markups.comparisons(self.prepared, markups):
+        for item, first, second, one, other in _markups.comparisons(self.prepared, self.evaluation.read):
             ours, theirs = _fates(self.metric, one, other)
             rows += [(item, first, second, *row) for row in ours]
             rows += [(item, second, first, *row) for row in theirs]

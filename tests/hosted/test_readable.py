@@ -579,7 +579,7 @@ def test_progress_is_told_and_complete(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_cost_is_that_of_what_overlaps() -> None:
     """Of 2,000 selections apart only those that overlap are candidates."""
     value = markup(*(selection(10 * number, 10 * number + 5) for number in range(2000)))
-    columns = metric.read_essay(value, "rus", None).columns
+    columns = metric.columns_of([metric.read_essay(value, "rus", None)])
     everyone = [[number, number] for number in range(2000)]
     assert metric.candidates(columns, columns).tolist() == everyone
     assert metric.match_selections(columns, columns).tolist() == everyone

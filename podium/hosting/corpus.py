@@ -26,6 +26,7 @@ What is decided here, beside what `metric.py` says of the truth:
 
 import bisect
 import csv
+import functools
 import gzip
 import io
 import re
@@ -39,15 +40,27 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import hosted, progress
+from podium import hosted, progress, scoring
 from podium.companions.unified import SMALL_SUBPOPULATION
 from podium.errors import HostError, UsageError
 from podium.files import read_table
-from podium.hosting.folders import LONGEST_FIELD, PERFECT, SAMPLE, SOLUTION, Files, check_leaks, text_table
+from podium.hosting.folders import (
+    LONGEST_FIELD,
+    PERFECT,
+    SAMPLE,
+    SCORES,
+    SOLUTION,
+    Files,
+    check_leaks,
+    scores,
+    section,
+    text_table,
+)
 from podium.hosting.split import TRAIN, split
 from podium.scoring import PARTS, USAGE
+from podium.wording import counted, listed
 
-__all__ = ["Column", "Corpus", "make", "read_corpus", "section", "word_positions"]
+__all__ = ["Column", "Corpus", "make", "read_corpus", "word_positions"]
 
 metric = hosted.module("unified")
 
@@ -69,8 +82,9 @@ TYPE, WORDS, LABEL = "discourse_type", "predictionstring", metric.LABEL_COLUMN
 USED = (*ESSAY_IDS, TYPE, WORDS, LABEL, *OFFSETS, TEXT, PROMPT, *DEMOGRAPHICS)
 
 ESSAY_ID, ROW_ID = "essay_id", "row_id"
+BEYOND = "segments with words beyond their text"
+DIFFERENT = "segments whose words are not those of their characters"
 FEW_SEGMENTS = 1.5  # per essay; the Feedback Prize has 9
-ITEMS_SHOWN = 5
 CHARACTERS_SHOWN = 60
 
 Ints = npt.NDArray[np.int64]
@@ -233,11 +247,10 @@ def make(
     kept_columns = list(dict.fromkeys([*kept_columns, *attributes]))
     writers = {name: _of_essays(columns[name], name, essay, first_row, annotated) for name in kept_columns}
     texts = _of_essays(columns[TEXT], TEXT, essay, first_row, annotated) if TEXT in columns else None
-    first, last, counts_of_words = _words(columns, annotated)
+    first, last, beyond, cut, different = _words(columns, annotated)
 
-    lacking = {"effectiveness": effective < 0, "words": last < first, "beyond": counts_of_words.beyond}
     complete = np.ones(len(ids), dtype=bool)
-    complete[essay[lacking["effectiveness"] | lacking["words"] | lacking["beyond"]]] = False
+    complete[essay[(effective < 0) | (last < first) | beyond]] = False
     if not complete.any():
         raise HostError("every essay of the corpus lacks the effectiveness or the words of a segment")
     every = metric.Segments(
@@ -265,12 +278,12 @@ def make(
         "rows": corpus.rows,
         f"rows that are {UNANNOTATED}: dropped": corpus.rows - len(annotated),
         "essays without any other row: dropped": essays_in_all - len(ids),
-        "segments without effectiveness": int(lacking["effectiveness"].sum()),
-        "segments without words": int(lacking["words"].sum()),
-        "segments with words beyond their text": int(lacking["beyond"].sum()),
+        "segments without effectiveness": int((effective < 0).sum()),
+        "segments without words": int((last < first).sum()),
+        BEYOND: int(beyond.sum()),
         "essays with such a segment: left out": int((~complete).sum()),
-        "segments whose characters end beyond their text: cut": counts_of_words.cut,
-        "segments whose words are not those of their characters": counts_of_words.different,
+        "segments whose characters end beyond their text: cut": cut,
+        DIFFERENT: different,
         "segments that overlap an earlier one: trimmed": int((kept.first > first[kept.row]).sum()),
         "segments of which one word or none was left: discarded": len(given.row) - len(kept.row),
         "essays with the text of another one: kept together": len(chosen)
@@ -284,10 +297,7 @@ def make(
             f"{len(annotated):,} segments in {len(ids):,} essays: does {named} name the essays, or their "
             "segments?"
         )
-    for what in (
-        "segments with words beyond their text",
-        "segments whose words are not those of their characters",
-    ):
+    for what in (BEYOND, DIFFERENT):
         if counts[what]:
             warnings.append(f"{what}: {counts[what]:,}")
     of_parts = {
@@ -295,17 +305,18 @@ def make(
     }
     sizes = _subpopulations(of_parts, part[complete], attributes)
     missing = {name: sum(value is None for value in values) for name, values in of_parts.items()}
+    left_out = [name for name, yes in zip(ids, complete) if not yes]
     report = [
         "# The competition's files",
         f"Drawn with seed {seed}: {test_share:g} of the essays for the test, {public_share:g} of those Public. "
         f"The column {named} names the essays.",
         *(f"**{warning}**" for warning in warnings),
         section("The corpus", {"what": list(counts), "number": list(counts.values())}),
-        *_left_out([name for name, yes in zip(ids, complete) if not yes]),
+        *([f"Left out: {listed(left_out)}."] if left_out else []),
         section("Missing, in essays", {"attribute": list(missing), "missing": list(missing.values())}),
         section("Sub-populations, in essays", sizes),
         *_small(sizes),
-        section("Scores, to compare with those on the site", _scores(files, attributes)),
+        section(SCORES, _scores(files, attributes)),
     ]
     made = files._replace(report="\n\n".join(report) + "\n", warnings=warnings)
     check_leaks(made, ESSAY_ID, TEXT)
@@ -341,18 +352,11 @@ def _check(column: Column, name: str, wrong: Bools, expected: str, rows: Ints | 
         return
     numbers = faulty if rows is None else rows[faulty]
     shown = [
-        f"row {number + 1:,} ({repr(column.values[column.codes[row]])[:CHARACTERS_SHOWN]})"
-        for row, number in zip(faulty[:ITEMS_SHOWN].tolist(), numbers.tolist())
+        f"row {number + 1:,} ({repr(column.values[code])[:CHARACTERS_SHOWN]})"
+        for number, code in zip(numbers.tolist(), column.codes[faulty].tolist())
     ]
     raise HostError(
-        f"{name}: expected {expected}. Wrong in {len(faulty):,} row{'s' * (len(faulty) > 1)} of the corpus: "
-        f"{_listed(shown, len(faulty))}"
-    )
-
-
-def _listed(shown: list[str], total: int) -> str:
-    return ", ".join(shown[:ITEMS_SHOWN]) + (
-        f" and {total - ITEMS_SHOWN:,} more" if total > ITEMS_SHOWN else ""
+        f"{name}: expected {expected}. Wrong in {counted(len(faulty), 'row')} of the corpus: {listed(shown)}"
     )
 
 
@@ -394,34 +398,29 @@ def _of_essays(column: Column, name: str, essay: Ints, first_row: Ints, rows: In
 # ---------------------------------------------------------------------------------------------
 
 
-class WordCounts(NamedTuple):
-    """What was found beside the words: (n,) where they are beyond their text; numbers of segments."""
+def _words(columns: dict[str, Column], rows: Ints) -> tuple[Ints, Ints, Bools, int, int]:
+    """First and last word of each segment, (n,) each, last < first where it has none.
 
-    beyond: Bools
-    cut: int
-    different: int
-
-
-def _words(columns: dict[str, Column], rows: Ints) -> tuple[Ints, Ints, WordCounts]:
-    """First and last word of each segment, (n,) each, last < first where it has none."""
-    located = all(name in columns for name in (*OFFSETS, TEXT))
-    nowhere = np.zeros(len(rows), dtype=bool)
-    nothing = np.zeros(len(rows), dtype=np.int64), np.full(len(rows), -1), 0
-    first, last, cut = _words_of_characters(columns, rows) if located else nothing
+    Further where they are beyond their text, (n,), how many segments' characters end beyond it and are cut, and
+    how many have other words than those of their characters.
+    """
+    first, last, cut = np.zeros(len(rows), dtype=np.int64), np.full(len(rows), -1), 0
+    if all(name in columns for name in (*OFFSETS, TEXT)):
+        first, last, cut = _words_of_characters(columns, rows)
+    beyond = np.zeros(len(rows), dtype=bool)
     if WORDS not in columns:
-        return first, last, WordCounts(nowhere, cut, 0)
+        return first, last, beyond, cut, 0
     column = columns[WORDS]
     firsts, lasts = metric.parse_predictionstrings([text or "0" for text in column.values])
     given_first, given_last = firsts[column.codes], lasts[column.codes]
     _check(column, WORDS, given_last < 0, "positions such as '45 46 47', counted from 0, without a gap", rows)
     given_last = np.where(column.missing(), -1, given_last)
-    beyond = nowhere
     if TEXT in columns:
         words = columns[TEXT].mapped(lambda text: len(text.split()))
         beyond = ~columns[TEXT].missing() & (given_last >= words)
     both = (given_last >= given_first) & (last >= first)
     different = int((both & ((first != given_first) | (last != given_last))).sum())
-    return given_first, given_last, WordCounts(beyond, 0, different)
+    return given_first, given_last, beyond, 0, different
 
 
 def _words_of_characters(columns: dict[str, Column], rows: Ints) -> tuple[Ints, Ints, int]:
@@ -432,33 +431,9 @@ def _words_of_characters(columns: dict[str, Column], rows: Ints) -> tuple[Ints, 
     text = columns[TEXT]
     first, last = np.zeros(len(rows), dtype=np.int64), np.full(len(rows), -1)
     order = np.flatnonzero(located)
-    order = order[np.argsort(text.codes[order], kind="stable")]
-    code, bounds = -1, WordBounds([], [])
-    for row in order.tolist():
-        if text.codes[row] != code:
-            code = int(text.codes[row])
-            bounds = WordBounds.of(text.values[code])
-        first[row], last[row] = bounds.words(int(start[row]), int(end[row]))
-    lengths = text.mapped(len)
-    return first, last, int((located & (end > lengths)).sum())
-
-
-class WordBounds(NamedTuple):
-    """Where the words of a text start and end."""
-
-    starts: list[int]
-    ends: list[int]
-
-    @classmethod
-    def of(cls, text: str) -> "WordBounds":
-        spans = [match.span() for match in re.finditer(r"\S+", text)]
-        return cls([start for start, _ in spans], [end for _, end in spans])
-
-    def words(self, start: int, end: int) -> tuple[int, int]:
-        """First and last word of the characters from start to before end."""
-        first = bisect.bisect_left(self.starts, start)
-        number = bisect.bisect_left(self.starts, end) - bisect.bisect_right(self.ends, start)
-        return first, min(first + number, len(self.starts)) - 1
+    for row in order[np.argsort(text.codes[order], kind="stable")].tolist():  # each text's one after the other
+        first[row], last[row] = word_positions(text.values[text.codes[row]], int(start[row]), int(end[row]))
+    return first, last, int((located & (end > text.mapped(len))).sum())
 
 
 def word_positions(full_text: str, start: int, end: int) -> tuple[int, int]:
@@ -479,7 +454,17 @@ def word_positions(full_text: str, start: int, end: int) -> tuple[int, int]:
     >>> word_positions("I think so. Do you?", 17, 99), word_positions("I think so. Do you?", 50, 99)
     ((5, 4), (5, 4))
     """
-    return WordBounds.of(full_text).words(start, end)
+    starts, ends = _word_bounds(full_text)
+    first = bisect.bisect_left(starts, start)
+    number = bisect.bisect_left(starts, end) - bisect.bisect_right(ends, start)
+    return first, min(first + number, len(starts)) - 1
+
+
+@functools.lru_cache(maxsize=1)
+def _word_bounds(text: str) -> tuple[list[int], list[int]]:
+    """Where the words of a text start and end."""
+    spans = [match.span() for match in re.finditer(r"\S+", text)]
+    return [start for start, _ in spans], [end for _, end in spans]
 
 
 def _offsets(column: Column, name: str, rows: Ints) -> Ints:
@@ -507,16 +492,10 @@ def _tables(
     texts: list[str | None] | None,
     part: npt.NDArray[np.object_],
 ) -> Files:
-    essay = segments.essay.tolist()
-    place = np.arange(len(essay)) - np.searchsorted(segments.essay, segments.essay) + 1
-    words = _predictionstrings(segments)
-    columns: dict[str, list[Any]] = {
-        ROW_ID: [f"{ids[item]}:{number}" for item, number in zip(essay, place.tolist())],
-        ESSAY_ID: [ids[item] for item in essay],
-        TYPE: [metric.DISCOURSE_TYPES[number] for number in segments.discourse_type.tolist()],
-        WORDS: words,
+    every = np.arange(len(segments.essay))
+    columns = _columns(segments, ids, segments.essay, every) | {
         LABEL: segments.d1.astype(np.int64).tolist(),
-        **{name: [values[item] for item in essay] for name, values in writers.items()},
+        **{name: [values[item] for item in segments.essay.tolist()] for name, values in writers.items()},
         USAGE: part[segments.essay].tolist(),
     }
     table = text_table(columns)
@@ -532,27 +511,31 @@ def _tables(
             public[name] = text_table(
                 {ESSAY_ID: [ids[item] for item in which], TEXT: [texts[item] for item in which]}
             )
-    public[SAMPLE] = _sample(segments, ids, texts, part, words)
+    public[SAMPLE] = _sample(segments, ids, texts, part)
     return Files(public, {SOLUTION: solution, PERFECT: perfect}, "", [])
 
 
-def _predictionstrings(segments: Any) -> list[str]:
+def _columns(segments: Any, ids: list[str], essay: Ints, row: Ints) -> dict[str, list[Any]]:
+    """What both sides have: the segments in these rows as those of these essays, which ascend."""
+    place = np.arange(len(essay)) - np.searchsorted(essay, essay) + 1
     positions = [str(position) for position in range(int(segments.last.max()) + 1)]
-    return [" ".join(positions[a : b + 1]) for a, b in zip(segments.first.tolist(), segments.last.tolist())]
+    words = zip(segments.first[row].tolist(), segments.last[row].tolist())
+    return {
+        ROW_ID: [f"{ids[item]}:{number}" for item, number in zip(essay.tolist(), place.tolist())],
+        ESSAY_ID: [ids[item] for item in essay.tolist()],
+        TYPE: [metric.DISCOURSE_TYPES[number] for number in segments.discourse_type[row].tolist()],
+        WORDS: [" ".join(positions[first : last + 1]) for first, last in words],
+    }
 
 
 def _sample(
-    segments: Any,
-    ids: list[str],
-    texts: list[str | None] | None,
-    part: npt.NDArray[np.object_],
-    words: list[str],
+    segments: Any, ids: list[str], texts: list[str | None] | None, part: npt.NDArray[np.object_]
 ) -> pd.DataFrame:
     """For each essay of the test the segments of the training essay whose length is nearest."""
     training = np.flatnonzero(part == TRAIN).tolist()
     tested = np.flatnonzero(np.isin(part, PARTS)).tolist()
     if texts is None:  # one after the other
-        model = {item: training[number % len(training)] for number, item in enumerate(tested)}
+        models = [training[number % len(training)] for number in range(len(tested))]
     else:
         length = [len((text or "").split()) for text in texts]
         training.sort(key=lambda item: (length[item], ids[item]))
@@ -563,52 +546,25 @@ def _sample(
             before = bisect.bisect_left(lengths, lengths[max(after - 1, 0)])
             return training[min(before, after, key=lambda place: abs(lengths[place] - length[item]))]
 
-        model = {item: nearest(item) for item in tested}
+        models = [nearest(item) for item in tested]
+    starts = np.searchsorted(segments.essay, np.arange(len(ids) + 1))
+    rows = [np.arange(starts[model], starts[model + 1]) for model in models]
+    row = np.concatenate(rows)
     trained = part[segments.essay] == TRAIN
     kinds = len(metric.DISCOURSE_TYPES)
     number = np.bincount(segments.discourse_type[trained], minlength=kinds)
     effective = np.bincount(segments.discourse_type[trained], segments.d1[trained], minlength=kinds)
-    d1 = (effective / np.maximum(number, 1)).round(2).tolist()
-    types, starts = segments.discourse_type.tolist(), np.searchsorted(segments.essay, np.arange(len(ids) + 1))
-    rows = [
-        (f"{ids[item]}:{place}", ids[item], types[row], words[row])
-        for item in tested
-        for place, row in enumerate(range(starts[model[item]], starts[model[item] + 1]), 1)
-    ]
-    row_id, essay_id, kind, predictionstring = (list(column) for column in zip(*rows))
+    d1 = (effective / np.maximum(number, 1)).round(2)[segments.discourse_type[row]].tolist()
+    probabilities = [f"{1 - value:.2f}" for value in d1], [f"{value:.2f}" for value in d1]
+    essay = np.repeat(tested, list(map(len, rows)))
     return text_table(
-        {
-            ROW_ID: row_id,
-            ESSAY_ID: essay_id,
-            TYPE: [metric.DISCOURSE_TYPES[number] for number in kind],
-            WORDS: predictionstring,
-            metric.PROBABILITY_COLUMNS[0]: [f"{1 - d1[number]:.2f}" for number in kind],
-            metric.PROBABILITY_COLUMNS[1]: [f"{d1[number]:.2f}" for number in kind],
-        }
+        _columns(segments, ids, essay, row) | dict(zip(metric.PROBABILITY_COLUMNS, probabilities))
     )
 
 
 # ---------------------------------------------------------------------------------------------
 # The report
 # ---------------------------------------------------------------------------------------------
-
-
-def section(title: str, table: Mapping[str, list[Any]]) -> str:
-    """A heading and a Markdown table of columns; numbers are on the right."""
-    numeric = [all(isinstance(value, int | float) for value in column) for column in table.values()]
-    rule = ["--:" if right else "---" for right in numeric]
-    rows = [list(table), rule, *([_cell(value) for value in row] for row in zip(*table.values()))]
-    return "\n".join([f"## {title}", "", *(f"| {' | '.join(row)} |" for row in rows)])
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:.6f}" if isinstance(value, float) else str(value)
-
-
-def _left_out(essay_ids: list[str]) -> list[str]:
-    return [f"Left out: {_listed(essay_ids, len(essay_ids))}."] if essay_ids else []
 
 
 def _subpopulations(
@@ -644,20 +600,10 @@ def _small(sizes: dict[str, list[Any]]) -> list[str]:
 
 
 def _scores(files: Files, attributes: list[str]) -> dict[str, list[Any]]:
-    solution = files.private[SOLUTION].astype({LABEL: np.int64})
-    submissions = {
-        f"{folder}/{name}": frame.astype(dict.fromkeys(metric.PROBABILITY_COLUMNS, np.float64))
-        for folder, name, frame in (
-            ("public", SAMPLE, files.public[SAMPLE]),
-            ("private", PERFECT, files.private[PERFECT]),
-        )
-    }
-    table: dict[str, list[Any]] = {"file": list(submissions)}
-    for part in PARTS:
-        rows = solution[solution[USAGE] == part].drop(columns=USAGE)
-        prepared = metric.prepare(rows, ROW_ID, subpopulation_column_names=",".join(attributes))
-        table[part] = [
-            float(prepared.measures(metric.sums_of_groups(prepared.statistics(frame), prepared.groups))[0])
-            for frame in submissions.values()
-        ]
-    return table
+    arguments = {"subpopulation_column_names": ",".join(attributes)}
+    solution = scoring.prepare(metric, files.private[SOLUTION].astype({LABEL: np.int64}), arguments)
+    sample, perfect = (
+        frame.astype(dict.fromkeys(metric.PROBABILITY_COLUMNS, np.float64))
+        for frame in (files.public[SAMPLE], files.private[PERFECT])
+    )
+    return scores(solution, {f"public/{SAMPLE}": sample, f"private/{PERFECT}": perfect})

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from podium import scoring
 from podium.errors import HostError, UsageError
-from podium.scoring import USAGE
+from podium.scoring import PARTS, USAGE
 
 __all__ = [
     "PERFECT",
@@ -24,6 +25,7 @@ __all__ = [
     "PUBLIC",
     "REPORT",
     "SAMPLE",
+    "SCORES",
     "SOLUTION",
     "Files",
     "as_texts",
@@ -31,6 +33,8 @@ __all__ = [
     "new_folder",
     "read_csv",
     "row_id",
+    "scores",
+    "section",
     "text_table",
     "write",
 ]
@@ -38,6 +42,7 @@ __all__ = [
 PUBLIC, PRIVATE = "public", "private"
 SOLUTION, PERFECT, SAMPLE = "solution.csv", "perfect_submission.csv", "sample_submission.csv"
 REPORT = "report.md"
+SCORES = "Scores, to compare with those on the site"
 LONGEST_FIELD = 2**31 - 1
 
 
@@ -199,3 +204,28 @@ def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
             for value, missing in zip(values.astype(object).tolist(), lacks.tolist())
         ]
     return text_table(columns)
+
+
+# ---------------------------------------------------------------------------------------------
+# The report
+# ---------------------------------------------------------------------------------------------
+
+
+def section(title: str, table: Mapping[str, list[Any]]) -> str:
+    """A heading and a Markdown table of columns; numbers are on the right."""
+    numeric = [all(isinstance(value, int | float) for value in column) for column in table.values()]
+    rule = ["--:" if right else "---" for right in numeric]
+    rows = [list(table), rule, *(map(_cell, row) for row in zip(*table.values()))]
+    return "\n".join([f"## {title}", "", *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.6f}" if isinstance(value, float) else str(value)
+
+
+def scores(solution: scoring.Solution, submissions: Mapping[str, pd.DataFrame]) -> dict[str, list[Any]]:
+    """A table for `section`: the scores of some files, by part."""
+    found = [scoring.evaluate(solution, frame).scores for frame in submissions.values()]
+    return {"file": list(submissions), **{part: [of_file[part] for of_file in found] for part in PARTS}}

@@ -14,8 +14,7 @@ import pandas as pd
 from podium import companions, scoring
 from podium.errors import HostError, UsageError
 from podium.hosted import Metric
-from podium.hosting.corpus import section
-from podium.hosting.folders import SAMPLE, SOLUTION, Files, as_texts
+from podium.hosting.folders import SAMPLE, SCORES, SOLUTION, Files, as_texts, scores, section
 from podium.hosting.split import split
 from podium.scoring import PARTS, USAGE
 
@@ -55,8 +54,8 @@ def make(metric: Metric, path: Path, sample: Path | None, public_share: float, s
     solution = solution.assign(**{USAGE: part[prepared.item_of_row]})
     shown = _sample(metric, solution.drop(columns=USAGE), sample)
     parts = scoring.prepare(metric, solution, {})
-    scores = scoring.evaluate(parts, shown).scores
-    undefined = [name for name in PARTS if not math.isfinite(scores[name])]
+    scored = scores(parts, {f"public/{SAMPLE}": shown})
+    undefined = [name for name in PARTS if not all(map(math.isfinite, scored[name]))]
     if undefined:
         raise HostError(
             f"the draw with seed {seed} leaves the score undefined in {', '.join(undefined)}: expected parts "
@@ -70,10 +69,7 @@ def make(metric: Metric, path: Path, sample: Path | None, public_share: float, s
         "# The competition's files",
         f"Drawn with seed {seed}: {public_share:g} of the items Public.",
         section("The labels", counts),
-        section(
-            "Scores, to compare with those on the site",
-            {"file": [f"public/{SAMPLE}"], **{name: [scores[name]] for name in PARTS}},
-        ),
+        section(SCORES, scored),
         f"`{parts.signature}`",
     ]
     public = {SAMPLE: as_texts(shown)}

@@ -16,7 +16,7 @@ __all__ = ["column", "groups_of_items", "points_by_cause", "points_by_item", "po
 def column(explanation: Any, role: str) -> str | None:
     """The column of the explanation's rows that has a role, if there is one."""
     name: str | None = getattr(explanation, "roles", {"outcome": "outcome"}).get(role)
-    return name if name in explanation.rows else None
+    return name if name in getattr(explanation, "rows", ()) else None
 
 
 def groups_of_items(evaluation: Evaluation) -> pd.DataFrame:

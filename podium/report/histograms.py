@@ -1,6 +1,6 @@
 """A picture of the histograms that a companion offers.
 
-``histograms`` is a dict of figures, each a dict of panels: title to values, (n,), or to a dict of
+``histograms`` is a dict of figures, each a dict of panels: title to a dict of
 
 ``series``   name to values, (n,): drawn over each other on one scale, as shares
 ``lines``    name to a value: a vertical line, in the colour of the series of its name
@@ -31,8 +31,6 @@ FORMATS = (".png", ".svg", ".pdf")
 COLOURS = ("#e69f00", "#0072b2")
 OTHER_COLOUR = "#333333"
 
-Panels = Mapping[str, Any]
-
 
 def save(explanation: Any, path: str | Path) -> None:
     """Draw an explanation's histograms into a file.
@@ -55,7 +53,7 @@ def save(explanation: Any, path: str | Path) -> None:
 
 def draw(explanation: Any) -> Any:
     """An explanation's histograms as a matplotlib Figure.  Parameters and errors are those of `save`."""
-    figures: Mapping[str, Panels] = getattr(explanation, "histograms", {})
+    figures: Mapping[str, Mapping[str, Any]] = getattr(explanation, "histograms", {})
     if not figures:
         raise UsageError("this metric offers no histograms")
     from matplotlib.figure import Figure
@@ -67,46 +65,19 @@ def draw(explanation: Any) -> Any:
     for part, number, (title, panels) in zip(parts, rows, figures.items()):
         part.suptitle(title, x=0.01, ha="left", fontweight="bold")
         axes = part.subplots(number, COLUMNS, squeeze=False).ravel()
-        told = (panel["series"] for panel in panels.values() if isinstance(panel, Mapping))
-        colours = dict(zip(dict.fromkeys(label for series in told for label in series), COLOURS))
-        for axis, (name, values) in zip(axes, panels.items()):
-            if isinstance(values, Mapping):
-                _draw_series(axis, name, colours, **values)
-            else:
-                _draw(axis, name, np.asarray(values, dtype=np.float64))
+        labels = dict.fromkeys(label for panel in panels.values() for label in panel["series"])
+        colours = dict(zip(labels, COLOURS))
+        for axis, (name, panel) in zip(axes, panels.items()):
+            _draw(axis, name, colours, **panel)
         handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels())}
-        if handles:
-            part.legend(
-                handles.values(),
-                handles,
-                loc="upper right",
-                ncols=len(handles),
-                fontsize="small",
-                frameon=False,
-            )
+        style = {"loc": "upper right", "ncols": len(handles), "fontsize": "small", "frameon": False}
+        part.legend(handles.values(), handles, **style)
         for axis in axes[len(panels) :]:
             axis.set_axis_off()
     return picture
 
 
-def _draw(axis: Any, name: str, values: npt.NDArray[np.float64]) -> None:
-    """One panel, from 0 to 1 or as far as the values go, with their mean as a line."""
-    axis.set_title(name, fontsize="medium")
-    axis.tick_params(labelsize="small")
-    if not len(values):
-        axis.text(0.5, 0.5, "no values", ha="center", va="center", transform=axis.transAxes)
-        axis.set_xticks([])
-        axis.set_yticks([])
-        return
-    last = max(1.0, values.max())
-    axis.hist(values, bins=BINS, range=(0, last), color="#4878a8", edgecolor="white", linewidth=0.4)
-    axis.axvline(values.mean(), color="#c44e52", linewidth=1.2)
-    axis.set_xlim(-0.02 * last, 1.02 * last)
-    axis.yaxis.get_major_locator().set_params(integer=True)
-    axis.set_xlabel(f"{len(values):,} values, mean {values.mean():.3g}", fontsize="small")
-
-
-def _draw_series(
+def _draw(
     axis: Any,
     name: str,
     colours: Mapping[str, str],
@@ -114,7 +85,7 @@ def _draw_series(
     lines: Mapping[str, float],
     last: float,
 ) -> None:
-    """One panel of several series from 0 to `last`, which has a bin of its own for what lies beyond."""
+    """One panel, from 0 to `last`, whose last bin has what lies beyond, too."""
     axis.set_title(name, fontsize="medium")
     axis.tick_params(labelsize="small")
     edges = np.linspace(0, last, BINS + 1)

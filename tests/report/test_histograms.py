@@ -60,26 +60,18 @@ def test_series_on_one_scale_with_corpus_barrier_and_outliers() -> None:
     assert [text.get_text() for text in legend.get_texts()] == ["experts", "algorithm", "barrier"]
 
 
-def test_plain_values() -> None:
-    panels = {"share": [0.2, 0.3], "ratio": [0.5, 4.0]}
-    picture = histograms.draw(SimpleNamespace(histograms={"Figure": panels}))
-    axes = panels_of(picture)
-    assert [axis.get_xlim()[1] for axis in axes] == pytest.approx([1.02, 4.08])
-    assert [sum(bar.get_height() for bar in axis.patches) for axis in axes] == [2, 2]
-    assert axes[0].get_xlabel() == "2 values, mean 0.25"
-    assert picture.subfigs[0].legends == []
-
-
 def test_a_panel_without_values() -> None:
     empty = {"series": {"experts": []}, "lines": {}, "last": 1.0}
-    picture = histograms.draw(SimpleNamespace(histograms={"Figure": {"panel": [], "series": empty}}))
-    plain, series = panels_of(picture)
-    assert (plain.get_title(), [text.get_text() for text in plain.texts]) == ("panel", ["no values"])
-    assert [bar.get_height() for bar in series.patches] == [0] * histograms.BINS
+    picture = histograms.draw(SimpleNamespace(histograms={"Figure": {"series": empty}}))
+    (axis,) = panels_of(picture)
+    assert axis.get_title() == "series"
+    assert [bar.get_height() for bar in axis.patches] == [0] * histograms.BINS
 
 
 def test_wrong_usage(tmp_path: Path) -> None:
-    explanation = SimpleNamespace(histograms={"Figure": {"panel": [1.0]}})
+    explanation = SimpleNamespace(
+        histograms={"Figure": {"panel": {"series": {"a": [1.0]}, "lines": {}, "last": 1.0}}}
+    )
     with pytest.raises(UsageError, match="this metric offers no histograms"):
         histograms.save(SimpleNamespace(), tmp_path / "a.png")
     with pytest.raises(UsageError, match=r"a.txt: expected a name that ends in .png, .svg, .pdf"):

@@ -39,22 +39,15 @@
     id: (a, b) => text.compare(a.id, b.id),
   };
 
-  const chosen = (name) => (form.elements[name] ? form.elements[name].value : "");
-
   function update() {
-    const label = chosen("label");
-    const outcome = chosen("outcome");
-    const cause = chosen("cause");
-    const partner = chosen("partner");
-    const group = chosen("group");
-    const search = chosen("search").trim().toLowerCase();
+    const { label, outcome, cause, partner, group, sort, search } = Object.fromEntries(new FormData(form));
     const filtered = Boolean(label || outcome || cause || partner);
     let shown = 0;
     for (const item of items()) {
       const matches = item.rows.map(
         (row) =>
           (!label || row.label === label) &&
-          (!outcome || row.outcome === outcome || row.outcome.split(", ").includes(outcome)) &&
+          (!outcome || row.outcome.split(", ").includes(outcome)) &&
           (!cause || row.cause === cause) &&
           (!partner || (row.partner && item.rows[row.partner].label === partner)),
       );
@@ -62,14 +55,14 @@
       const visible =
         (!filtered || item.matching > 0) &&
         (!group || item.groups.includes(group)) &&
-        item.id.toLowerCase().includes(search);
+        item.id.toLowerCase().includes(search.trim().toLowerCase());
       item.element.hidden = !visible;
       shown += visible;
       for (const [part, numbers] of item.parts) {
         part.classList.toggle("dim", filtered && !numbers.some((number) => matches[number]));
       }
     }
-    items().sort(orders[chosen("sort")]);
+    items().sort(orders[sort]);
     list.append(...items().map((item) => item.element));
     document.getElementById("count").textContent = `${shown.toLocaleString("en")} shown`;
     document.getElementById("none").hidden = shown > 0;

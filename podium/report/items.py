@@ -1,0 +1,392 @@
+"""The items (essays, claims, documents) on the report's page, the truth beside the prediction."""
+
+import bisect
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from podium import explain
+from podium.scoring import Evaluation
+
+__all__ = ["labels", "noun", "number", "section"]
+
+WELL = ("matched", "correct")
+ROLES = ("item", "label", "outcome")
+TRIMMED = "trimmed"
+NOTHING = "–"
+ALGORITHM = "algorithm"
+COLOURS, STROKES = 7, 3  # of Okabe and Ito, without black; solid, double, dotted
+HEADERS = {
+    "first": "words",
+    "start": "characters",
+    "cause": "lost most by",
+    "iou": "IoU",
+    "row_id": "row",
+    "tp": "TP",
+}
+# Columns that are shown within another one.
+MERGED = {"last", "end", "words", "words_kept", "partner_type", "partner_first", "partner_last"}
+
+Record = dict[str, Any]
+
+
+class Row(NamedTuple):
+    """A row of an item, as the page shows it."""
+
+    partner: int | None  # its number in the item
+    label: str
+    short: str  # what tells the label from others
+    look: str  # classes
+    outcome: str
+    cause: str  # that cost most
+    well: bool
+    cells: list[str]
+
+
+class Piece(NamedTuple):
+    """A stretch of a text."""
+
+    numbers: list[int]  # of the rows whose segments hold it, the innermost last
+    starting: list[int]  # those of them that begin with it
+    text: str
+    after: str  # white space
+
+
+def section(
+    evaluation: Evaluation, texts: Mapping[str, str], most_items: int, random: int | None, unit: float
+) -> dict[str, Any] | None:
+    """What the template shows of the items that lost most, the first ones or a sample; None without items.
+
+    The parameters are those of `podium.report.page.render`; `unit` is that of the points.
+    """
+    explanation = evaluation.explanation
+    item, label, outcome = (explain.column(explanation, role) for role in ROLES)
+    if item is None:
+        return None
+    has_points = "points_lost" in explanation.rows
+    none = pd.Series(0.0, index=evaluation.prepared.items)
+    points = explain.points_by_item(evaluation) if has_points else none
+    if random is not None and most_items < len(points):
+        drawn = np.random.default_rng(random).choice(len(points), most_items, replace=False)
+        shown = points.index[np.sort(drawn)].tolist()
+    else:
+        shown = points.index[:most_items].tolist()
+    total = points.sum()
+    groups = explain.groups_of_items(evaluation)
+
+    table = _paired(explanation.rows[explanation.rows[item].isin(shown)])
+    table = table.assign(number=table.groupby(item).cumcount())
+    if hasattr(explanation, "losses") and len(table):
+        table["cause"] = explanation.losses.loc[table.index].idxmax(axis=1)
+    columns = _columns(explanation)
+    swatches = _swatches(labels(evaluation)) if label else {}
+    records: dict[str, list[Record]] = {name: [] for name in shown}
+    rows: dict[str, list[Row]] = {name: [] for name in shown}
+    of_table: list[Any] = table.to_dict("records")
+    for record, row in zip(of_table, _rows(of_table, explanation, columns, swatches, unit)):
+        records[record[item]].append(record)
+        rows[record[item]].append(row)
+    all_rows = [row for of_item in rows.values() for row in of_item]
+    entries = [
+        {
+            "id": name,
+            "points": points[name],
+            "share": points[name] / total if total else math.nan,
+            "groups": [f"{attribute}: {value}" for attribute, value in groups.loc[name].items()],
+            "rows": rows[name],
+            "sides": _sides(records[name], rows[name], texts.get(name)),
+            "text": texts.get(name),
+            "outcomes": Counter(row.outcome for row in rows[name] if row.outcome).most_common(),
+        }
+        for name in shown
+    ]
+    used = {row.label for row in all_rows}
+    partners = {of[row.partner].label for of in rows.values() for row in of if row.partner is not None}
+    outcomes = dict.fromkeys(part for row in all_rows for part in row.outcome.split(", ") if part)
+    return {
+        "is_sample": random is not None,
+        "label_noun": (label or "label").replace("_", " "),
+        "entries": entries,
+        "shown": shown,
+        "total": len(points),
+        "has_points": has_points,
+        "has_strips": any(entry["sides"] for entry in entries),
+        "has_experts": "markup" in table,
+        "share_shown": points[shown].sum() / total if total else math.nan,
+        "header": [HEADERS.get(name, name.replace("_", " ")) for name in columns],
+        # What the script filters by, and in which of a row's cells that is.
+        "places": {
+            role: columns.index(name)
+            for role, name in (("label", label), ("outcome", outcome), ("cause", "cause"))
+            if name in columns
+        },
+        "swatches": swatches,
+        "filters": {
+            "label": [name for name in swatches if name in used],
+            "outcome": sorted(outcomes, key=lambda name: name == TRIMMED),
+            "cause": [*dict.fromkeys(row.cause for row in all_rows if row.cause)],
+            "partner": [name for name in swatches if name in partners],
+            "group": [f"{attribute}: {value}" for attribute, value in evaluation.prepared.labels]
+            if len(groups.columns)
+            else [],
+        },
+    }
+
+
+def noun(evaluation: Evaluation) -> str:
+    """What an item is called."""
+    item = explain.column(evaluation.explanation, "item") or "item"
+    return item.removesuffix("_id").replace("_", " ")
+
+
+def labels(evaluation: Evaluation) -> list[str]:
+    """The labels of the rows, in the order of the confusion where it is offered."""
+    explanation = evaluation.explanation
+    found = dict.fromkeys(map(str, explanation.rows[explain.column(explanation, "label")].dropna()))
+    order = list(map(str, explanation.confusion.index)) if hasattr(explanation, "confusion") else []
+    return sorted(found, key=lambda name: order.index(name) if name in order else len(order))
+
+
+def number(value: Any, digits: int = 4) -> str:
+    """A number as people read it; text as it is; a dash for nothing."""
+    if pd.isna(value):
+        return NOTHING
+    if isinstance(value, float | np.floating):
+        return f"{round(float(value), digits) + 0.0:,.{digits}f}".replace("-", "−")  # no −0
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return f"{value:,}".replace("-", "−")
+    return str(value)
+
+
+def _swatches(names: list[str]) -> dict[str, tuple[str, str]]:
+    """Of each label the shortest beginning that tells it from the others, and the classes of its look."""
+    found = {}
+    for place, label in enumerate(names):
+        beginnings = (label[:length] for length in range(1, len(label)))
+        short = next((s for s in beginnings if sum(name.startswith(s) for name in names) == 1), label)
+        stroke = f" k{place // COLOURS % STROKES}" if place >= COLOURS else ""
+        found[label] = short, f"c{place % COLOURS}{stroke}"
+    return found
+
+
+# ---- Rows ------------------------------------------------------------------------------------------------
+
+
+def _paired(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows that are stretches of a text with ``pair``, ``is_truth``, and ``first`` and ``last`` unit.
+
+    Of several experts' markups each is a truth, and the algorithm's is beside each of them.
+    """
+    if {"side", "first", "last"} <= set(rows):
+        return rows.assign(pair="truth", is_truth=rows["side"] == "truth")
+    if {"markup", "against", "start", "end"} <= set(rows):
+        is_truth = rows["markup"] != ALGORITHM
+        pair = rows["markup"].where(is_truth, rows["against"])
+        rows = rows.assign(pair=pair, is_truth=is_truth, first=rows["start"], last=rows["end"] - 1)
+        return rows[~is_truth | (rows["against"] == ALGORITHM)]
+    return rows
+
+
+def _columns(explanation: Any) -> list[str]:
+    """The columns to show.  What decides comes first: it must be visible on a phone."""
+    item, label, outcome = (explain.column(explanation, role) for role in ROLES)
+    cause = ["cause"] if hasattr(explanation, "losses") else []
+    found = [str(name) for name in explanation.rows if name not in MERGED | {item}] + cause
+    first = ["row_id", label, "points_lost", "cause" if cause else outcome]
+    return sorted(found, key=lambda name: first.index(name) if name in first else len(first))
+
+
+def _rows(
+    records: list[Record],
+    explanation: Any,
+    columns: list[str],
+    swatches: Mapping[str, tuple[str, str]],
+    unit: float,
+) -> list[Row]:
+    """The rows of all items' records."""
+    item, label, outcome = (explain.column(explanation, role) for role in ROLES)
+    # What says where a row is, and where its partner is.
+    own = {label: "partner_type"} | {name: f"partner_{name}" for name in explanation.rows}
+    links = {str(name): partner for name, partner in own.items() if partner in explanation.rows}
+
+    def place(record: Record, is_truth: bool, names: Iterable[str]) -> tuple[Any, ...]:
+        return record[str(item)], record["pair"], is_truth, *(record[name] for name in names)
+
+    places = {}
+    if links and records and "pair" in records[0]:
+        for record in reversed(records):  # of equal ones the first counts
+            places[place(record, record["is_truth"], links)] = record["number"]
+
+    def cell(record: Record, name: str) -> str:
+        value = record[name]
+        if name in CELLS:
+            return CELLS[name](record)
+        if name == outcome:
+            return _outcome(record, outcome)
+        if name == "points_lost":
+            return number(value / unit, 2)
+        if name in links or name in links.values():
+            return NOTHING if value == -1 else str(value)
+        if isinstance(value, float) and value == value:
+            return f"{value:.3f}".rstrip("0").rstrip(".")
+        return number(value)
+
+    rows = []
+    for record in records:
+        name = number(record[label]) if label else ""
+        short, look = swatches.get(name, ("", "c0"))
+        rows.append(
+            Row(
+                partner=places.get(place(record, not record["is_truth"], links.values())) if places else None,
+                label=name,
+                short=short,
+                look=look,
+                outcome=_outcome(record, outcome) if outcome else "",
+                cause=_cause(record),
+                well=outcome is not None and record[outcome] in WELL,
+                cells=[cell(record, column) for column in columns],
+            )
+        )
+    return rows
+
+
+def _is_trimmed(record: Record) -> bool:
+    return bool(0 < record.get("words_kept", 0) < record.get("words", 0))
+
+
+def _first_kept(record: Record) -> int:
+    """Where the words begin that counted; of a discarded segment, that were given."""
+    kept = record.get("words_kept") or record["last"] - record["first"] + 1
+    return int(record["last"] - kept + 1)
+
+
+def _outcome(record: Record, column: str) -> str:
+    return f"{record[column]}, {TRIMMED}" if _is_trimmed(record) else number(record[column])
+
+
+def _cause(record: Record) -> str:
+    """What cost most; "" if nothing did."""
+    return str(record.get("cause", "")) if record.get("points_lost") else ""
+
+
+def _words(record: Record) -> str:
+    text = _range(record["first"], record["last"])
+    return f"{text}, {_range(_first_kept(record), record['last'])} left" if _is_trimmed(record) else text
+
+
+def _characters(record: Record) -> str:
+    return NOTHING if record["start"] < 0 else f"{record['start']}–{record['end']}"
+
+
+def _partner(record: Record) -> str:
+    """The partner's row and, where known, what it is."""
+    parts = [record["partner"], record.get("partner_type")]
+    return ": ".join(str(part) for part in parts if not pd.isna(part)) or NOTHING
+
+
+def _range(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}–{last}"
+
+
+# Cells that are made of more than their value; a row id is as in the file, to be found there.
+CELLS = {
+    "row_id": lambda record: str(record["row_id"]),
+    "first": _words,
+    "start": _characters,
+    "partner": _partner,
+    "cause": _cause,
+}
+
+
+# ---- The truth and the prediction side by side -----------------------------------------------------------
+
+
+class Text(NamedTuple):
+    """A text in units, words or characters; where there is none, units are shown by their positions."""
+
+    text: str | None
+    places: list[tuple[int, int]]  # where each unit starts and ends
+    lines: set[int]  # units that begin one
+
+    @classmethod
+    def of(cls, text: str | None, unit: str) -> "Text":
+        """The text cut into units, matches of a pattern."""
+        if text is None:
+            return cls(None, [], set())
+        places = [match.span() for match in re.finditer(unit, text)]
+        ends = [line.end() for line in re.finditer(r"\n\s*", text)]
+        return cls(text, places, {bisect.bisect_left(places, (end,)) for end in ends})
+
+    def stretch(self, first: int, end: int) -> tuple[str, str]:
+        """The units from first to before end, and the white space that follows within the line."""
+        if self.text is None:
+            return _range(first, end - 1), " "
+        known = len(self.places)
+        inside, following = self.places[first:end], self.places[end : end + 1]
+        parts = [self.text[inside[0][0] : inside[-1][1]]] if inside else []
+        if end > known:
+            parts.append(f"[{_range(max(first, known), end - 1)}: beyond the text]")
+        if end in self.lines:
+            return " ".join(parts).rstrip(), ""
+        return " ".join(parts), self.text[inside[-1][1] : following[0][0]] if following else " "
+
+
+def _sides(records: list[Record], rows: list[Row], text: str | None) -> list[dict[str, Any]]:
+    """The truth and the prediction as strips and in the text; empty where rows are no stretches of one."""
+    if not records or "pair" not in records[0]:
+        return []
+    in_characters = "start" in records[0]
+    content = Text.of(text, "(?s)." if in_characters else r"\S+")
+    length = max([len(content.places), *(record["last"] + 1 for record in records)])
+    sides = []
+    for pair, is_truth in itertools.product(dict.fromkeys(record["pair"] for record in records), (True, False)):
+        segments = [
+            record
+            for record in records
+            if record["pair"] == pair and record["is_truth"] == is_truth and record["first"] <= record["last"]
+        ]
+        segments.sort(key=lambda record: (_first_kept(record), -record["last"], record["number"]))
+        kept = [record for record in segments if record.get("words_kept", 1)]
+        sides.append(
+            {
+                "name": pair if is_truth else ALGORITHM if in_characters else "prediction",
+                # Percent from the left, and width.
+                "strip": [
+                    (
+                        record["number"],
+                        round(100 * record["first"] / length, 1),
+                        round(100 * (record["last"] + 1 - record["first"]) / length, 1),
+                    )
+                    for record in segments
+                ],
+                "lines": list(_lines(kept, length, content)),
+                "discarded": [record["number"] for record in segments if not record.get("words_kept", 1)],
+                "outcomes": Counter(rows[record["number"]].outcome for record in segments).most_common(),
+            }
+        )
+    return sides
+
+
+def _lines(segments: list[Record], length: int, content: Text) -> Iterator[list[Piece]]:
+    """The lines of a text to its last unit, each cut where segments begin or end."""
+    ends = {record["number"]: record["last"] + 1 for record in segments}
+    starting: dict[int, list[int]] = {}
+    for record in segments:
+        starting.setdefault(_first_kept(record), []).append(record["number"])
+    cuts = {0, *starting, *ends.values(), *(unit for unit in content.lines if unit < length), length}
+    pieces: list[Piece] = []
+    numbers: list[int] = []
+    for first, end in itertools.pairwise(sorted(cuts)):
+        if first in content.lines and pieces:
+            yield pieces
+            pieces = []
+        begun = starting.get(first, [])
+        numbers = [row for row in numbers if ends[row] > first] + begun
+        pieces.append(Piece(numbers, begun, *content.stretch(first, end)))
+    yield pieces

@@ -28,6 +28,7 @@ def run(options: argparse.Namespace) -> None:
     import pandas as pd
 
     from podium import companions, hosted, progress, scoring
+    from podium.cli import console
 
     metric = hosted.load(options.metric)
     companion: Any = companions.of(metric)
@@ -40,8 +41,7 @@ def run(options: argparse.Namespace) -> None:
         whole = scoring.prepare(metric, solution, parameters)
     prepared = whole.prepared[scoring.ALL]
     agreement = companion.agreement(metric, prepared, whole.frame[whole.rows[scoring.ALL]])
-    tables = agreement.tables
-    documents = agreement.documents
+    tables, documents = agreement.tables, agreement.documents
     if options.gamma:
         documents = documents.merge(companion.gamma(prepared), on="document_id")
         values = documents["gamma"].dropna()
@@ -50,23 +50,10 @@ def run(options: argparse.Namespace) -> None:
         from podium.report import histograms
 
         histograms.save(agreement, options.plot)
-    print_tables(tables, documents, agreement.notices, options)
-
-
-def print_tables(
-    tables: dict[str, Any], documents: Any, notices: list[str], options: argparse.Namespace
-) -> None:
-    """The tables; as JSON all documents, too."""
-    import sys
-
-    from podium.cli import console
-
     if options.json:
-        console.print_json(tables | {"Documents": documents, "warnings": notices})
+        console.print_json(tables | {"Documents": documents, "warnings": agreement.notices})
         return
-    for notice in notices:
-        print(f"warning: {notice}", file=sys.stderr)
-    sys.stderr.flush()
+    console.warn(agreement.notices)
     for title, table in tables.items():
         console.print_table(title, table)
     if options.plot:

@@ -2,8 +2,12 @@
 
 import argparse
 import datetime
+import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from podium.errors import UsageError
 
 if TYPE_CHECKING:
     from podium.hosted import Metric
@@ -12,6 +16,7 @@ __all__ = [
     "add_competition",
     "add_metric",
     "add_parameters",
+    "check_outputs",
     "competition",
     "moment",
     "natural",
@@ -65,6 +70,29 @@ def competition(options: argparse.Namespace, metric: "Metric") -> dict[str, Any]
         "title": options.title,
         "subtitle": options.subtitle or summary(metric) or options.title,
     }
+
+
+def check_outputs(outputs: Iterable[Any], inputs: Iterable[Any]) -> None:
+    """What is to be written can be, as far as one can tell before the work, and is none of the inputs.
+
+    Raises
+    ------
+    UsageError
+    """
+    taken = {os.path.realpath(path) for path in inputs if path is not None}
+    for path in outputs:
+        if path is None:
+            continue
+        if os.path.realpath(path) in taken:
+            raise UsageError(f"cannot write {path}: it is another file of this command")
+        taken.add(os.path.realpath(path))
+        folder = next(parent for parent in Path(os.path.abspath(path)).parents if os.path.exists(parent))
+        if os.path.isdir(path):
+            raise UsageError(f"cannot write {path}: it is a folder")
+        if not os.path.isdir(folder):
+            raise UsageError(f"cannot write {path}: {folder} is no folder")
+        if not os.access(folder, os.W_OK):
+            raise UsageError(f"cannot write {path}: no permission to write into {folder}")
 
 
 def moment(text: str) -> datetime.datetime:

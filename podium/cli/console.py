@@ -3,11 +3,18 @@
 import json
 import math
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 
-__all__ = ["plain_json", "print_json", "print_table"]
+__all__ = ["plain_json", "print_json", "print_table", "warn"]
+
+
+def warn(notices: Iterable[str]) -> None:
+    """Print what a reader should know, a line each on stderr."""
+    for notice in notices:
+        print(f"warning: {notice}", file=sys.stderr)
 
 
 def print_table(title: str, table: pd.DataFrame) -> None:

@@ -5,8 +5,6 @@ podium score solution_sample.csv sample_submission.csv --report report.html
 """
 
 import argparse
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +74,9 @@ def run(options: argparse.Namespace) -> None:
     """Score, explain, print, write."""
     if options.report is None and options.texts is not None:
         raise UsageError("--texts needs --report")
-    check_outputs(options)
+    inputs = [options.solution, *options.submission, options.metric]
+    inputs += [options.texts, options.essays, options.side]
+    arguments.check_outputs([options.rows, options.report], inputs)
 
     from podium import explain, hosted, progress, scoring, statistics
     from podium.files import write_table
@@ -139,6 +139,7 @@ def run(options: argparse.Namespace) -> None:
 def recognised(frame: Any, solution: Any, options: argparse.Namespace) -> Any:
     """A submission, with other people's columns recognised, and what is to be said of that."""
     from podium import companions
+    from podium.cli import console
 
     recognise = getattr(companions.of(solution.metric), "recognise", None)
     if recognise is None:
@@ -147,8 +148,7 @@ def recognised(frame: Any, solution: Any, options: argparse.Namespace) -> Any:
         return frame, []
     frame, notices = recognise(frame, solution.arguments["row_id_column_name"], options.effectiveness)
     if not options.json:  # said at once: what follows may reject the file
-        for notice in notices:
-            print(f"warning: {notice}", file=sys.stderr)
+        console.warn(notices)
     return frame, notices
 
 
@@ -203,37 +203,6 @@ def paired(comparisons: dict[str, Any]) -> Any:
     return rows.drop(columns=["measure", "value"]).rename(columns={"other": "score"})
 
 
-def check_outputs(options: argparse.Namespace) -> None:
-    """What is to be written can be, as far as one can tell before the work, and is none of the inputs.
-
-    Raises
-    ------
-    UsageError
-    """
-    inputs = [
-        options.solution,
-        *options.submission,
-        options.metric,
-        options.texts,
-        options.essays,
-        options.side,
-    ]
-    taken = {os.path.realpath(path) for path in inputs if path is not None}
-    for path in (options.rows, options.report):
-        if path is None:
-            continue
-        if os.path.realpath(path) in taken:
-            raise UsageError(f"cannot write {path}: it is another file of this command")
-        taken.add(os.path.realpath(path))
-        folder = next(parent for parent in Path(os.path.abspath(path)).parents if os.path.exists(parent))
-        if os.path.isdir(path):
-            raise UsageError(f"cannot write {path}: it is a folder")
-        if not os.path.isdir(folder):
-            raise UsageError(f"cannot write {path}: {folder} is no folder")
-        if not os.access(folder, os.W_OK):
-            raise UsageError(f"cannot write {path}: no permission to write into {folder}")
-
-
 def check_offers(evaluation: Any, options: argparse.Namespace) -> None:
     """The metric and its companion offer what the options ask for.
 
@@ -254,22 +223,22 @@ def print_report(
     evaluation: Any, tables: dict[str, Any], notices: list[str], options: argparse.Namespace, resamples: int
 ) -> None:
     """Warnings on stderr, then scores, tables, signature."""
-    from podium.cli.console import print_table
+    from podium.cli import console
 
-    for notice in notices:
-        print(f"warning: {notice}", file=sys.stderr)
-    sys.stderr.flush()
+    console.warn(notices)
     for part, score in evaluation.scores.items():
         print(f"{'Score' if part == 'All' else part:<8} {score:.6f}")
     for title, table in getattr(evaluation.explanation, "tables", {}).items():
-        print_table(title, table)
+        console.print_table(title, table)
     drawn = f"{resamples:,} resamples, seed {options.seed}"
     if options.bootstrap:
-        print_table(f"95% intervals ({drawn})", tables["intervals"])
+        console.print_table(f"95% intervals ({drawn})", tables["intervals"])
     if "comparison" in tables:
         others = [Path(path).name for path in options.submission[1:]]
         name = others[0] if len(others) == 1 else f"{len(others)} others"
-        print_table(f"{Path(options.submission[0]).name} compared with {name} ({drawn})", tables["comparison"])
+        console.print_table(
+            f"{Path(options.submission[0]).name} compared with {name} ({drawn})", tables["comparison"]
+        )
     print(f"\n{evaluation.signature}")
     for path in (options.rows, options.report):
         if path is not None:

@@ -9,11 +9,8 @@ were found on others: what to expect of new ones.
 """
 
 import argparse
-import os
-from typing import Any
 
 from podium.cli import arguments
-from podium.errors import UsageError
 
 __all__ = ["add_arguments", "run"]
 
@@ -33,9 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Tune, print, write."""
-    inputs = [os.path.realpath(path) for path in (options.solution, options.predictions)]
-    if options.out is not None and os.path.realpath(options.out) in inputs:
-        raise UsageError(f"cannot write {options.out}: it is another file of this command")
+    arguments.check_outputs([options.out], [options.solution, options.predictions])
 
     from podium import hosted, scoring, tuning
     from podium.cli import console
@@ -51,27 +46,17 @@ def run(options: argparse.Namespace) -> None:
         values = {name: getattr(tuned, name) for name in ("before", "searches", "comparison", "thresholds")}
         console.print_json(values | {"signature": solution.signature, "warnings": notices})
     else:
-        print_tables(tuned, notices, options)
+        console.warn(notices)
+        print(tuned)
+        nested = f"Nested against before, {options.folds} folds, seed {options.seed}"
+        tables = {"Searches": tuned.searches, nested: tuned.comparison, "Thresholds": tuned.thresholds}
+        for title, table in tables.items():
+            console.print_table(title, table)
+        print("\nFor the notebook:\n")
+        for name, thresholds in tuned.options.items():
+            print(f"{name.upper()} = {thresholds}")
         print(f"\n{solution.signature}")
     if options.out is not None:
         write_table(tuned.thresholds, options.out)
         if not options.json:
             print(f"written to {options.out}")
-
-
-def print_tables(tuned: Any, notices: list[str], options: argparse.Namespace) -> None:
-    """Scores, tables, and the thresholds as Python; warnings first, on stderr."""
-    import sys
-
-    from podium.cli.console import print_table
-
-    for notice in notices:
-        print(f"warning: {notice}", file=sys.stderr)
-    sys.stderr.flush()
-    print(tuned)
-    print_table("Searches", tuned.searches)
-    print_table(f"Nested against before, {options.folds} folds, seed {options.seed}", tuned.comparison)
-    print_table("Thresholds", tuned.thresholds)
-    print("\nFor the notebook:\n")
-    for name, values in tuned.options.items():
-        print(f"{name.upper()} = {values}")

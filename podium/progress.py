@@ -14,49 +14,24 @@ T = TypeVar("T")
 
 
 def track(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
-    """The steps, with their progress on stderr."""
-    if sys.stderr.isatty():
-        yield from _with_bar(steps, title, total)
-    else:
-        yield from _with_lines(steps, title, total)
-
-
-def _with_bar(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(*_columns(), console=Console(stderr=True)) as progress:
-        yield from progress.track(steps, total=total, description=title)
-
-
-def _columns() -> tuple[Any, ...]:
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-
-    return TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-
-
-def _with_lines(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
-    start = last = time.monotonic()
-    for done, step in enumerate(steps, 1):
-        yield step
-        now = time.monotonic()
-        if now - last >= SECONDS_BETWEEN_LINES and done < total:
-            print(_line(title, done, total, now - start), file=sys.stderr, flush=True)
-            last = now
-    print(f"{title}: {total:,} of {total:,}", file=sys.stderr, flush=True)
-
-
-def _line(title: str, done: int, total: int, seconds: float) -> str:
-    left = seconds / max(done, 1) * (total - done)
-    return f"{title}: {done:,} of {total:,}, about {left:.0f} s left"
+    """The steps, with their progress on stderr, where its last state stays."""
+    terminal = sys.stderr.isatty()
+    with shown(title, transient=False) as show:
+        show(0, total)
+        for done, step in enumerate(steps, 1):
+            yield step
+            if terminal or done < total:
+                show(done, total)
+    if not terminal:
+        print(f"{title}: {total:,} of {total:,}", file=sys.stderr, flush=True)
 
 
 @contextmanager
-def shown(title: str) -> Iterator[Callable[[int, int], None]]:
+def shown(title: str, transient: bool = True) -> Iterator[Callable[[int, int], None]]:
     """A function to call with what is done and the total, which shows them on stderr while the block runs.
 
-    What is done may start again from the beginning.  On a terminal the bar goes away with the block;
-    otherwise work of a few seconds prints nothing.
+    What is done may start again from the beginning.  On a terminal the bar goes away with the block, unless it
+    is not `transient`; otherwise work of a few seconds prints nothing.
     """
     if not sys.stderr.isatty():
         start = last = time.monotonic()
@@ -69,15 +44,17 @@ def shown(title: str) -> Iterator[Callable[[int, int], None]]:
                 start = last = now
             before = done
             if now - last >= SECONDS_BETWEEN_LINES:
-                print(_line(title, done, total, now - start), file=sys.stderr, flush=True)
+                left = (now - start) / max(done, 1) * (total - done)
+                print(f"{title}: {done:,} of {total:,}, about {left:.0f} s left", file=sys.stderr, flush=True)
                 last = now
 
         yield print_line
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    with Progress(*_columns(), console=Console(stderr=True), transient=True) as progress:
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=transient) as progress:
         task: Any = None
 
         def move_bar(done: int, total: int) -> None:

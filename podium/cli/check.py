@@ -34,11 +34,8 @@ def run(options: argparse.Namespace) -> None:
     frames, arguments = None, None
     advice: list[str] = []
     if options.solution is not None:
-        metric = emulate.load(path)
-        solution = emulate.read_solution(metric, options.solution)
-        submission = emulate.read_submission(metric, options.submission)
-        arguments = {"row_id_column_name": str(solution.columns[0])}
-        arguments |= hosted.parse_parameters(metric, options.set)
+        given = emulate.inputs(path, options.solution, options.submission, options.set)
+        metric, solution, submission, arguments = given
         frames = (solution.drop(columns=USAGE, errors="ignore"), submission)
         advise = getattr(companions.of(metric), "advice", None)
         advice = advise(metric, solution, arguments) if advise else []

@@ -24,23 +24,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from podium import hosted
     from podium.hosting import emulate, fresh
 
-    metric = emulate.load(options.metric)
-    solution = emulate.read_solution(metric, options.solution)
-    submission = emulate.read_submission(metric, options.submission)
-    arguments = {"row_id_column_name": str(solution.columns[0])}
-    arguments |= hosted.parse_parameters(metric, options.set)
-    complete = options.complete_submission or getattr(metric, "COMPLETE_SUBMISSION", False)
-    results = emulate.emulate(metric, solution, submission, arguments, complete)
+    given = emulate.inputs(options.metric, options.solution, options.submission, options.set)
+    complete = options.complete_submission or getattr(given[0], "COMPLETE_SUBMISSION", False)
+    results = emulate.emulate(*given, complete)
     for result in results:
         memory = ""
         if result.memory is not None and result.memory_before is not None:
-            memory = (
-                f"  {result.memory / MEGABYTE:6.0f} MB at most, "
-                f"{result.memory_before / MEGABYTE:.0f} MB before scoring"
-            )
+            most, before = result.memory / MEGABYTE, result.memory_before / MEGABYTE
+            memory = f"  {most:6.0f} MB at most, {before:.0f} MB before scoring"
         print(f"{result.part:<8} {result.score:.6f}  {result.seconds:6.2f} s{memory}")
     spent = sum(result.seconds for result in results)
     print(f"{spent:.2f} s of the {fresh.TIME_LIMIT / 60:.0f} minutes that Kaggle gives")

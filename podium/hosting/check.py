@@ -1,7 +1,7 @@
 """Does a metric file obey everything that is known of Kaggle's hosting?
 
-The host uploads the file once and cannot debug it there.  `check` tries it beforehand: in fresh processes in
-which nothing of ours can be imported, as a notebook cell and as a module.
+The host cannot debug it there, so it is tried beforehand: in fresh processes in which nothing of ours can be
+imported, as a notebook cell and as a module.
 """
 
 import ast
@@ -77,8 +77,7 @@ def check(
 
     Returns
     -------
-    list of Check
-        All of them, in the order of what can be tried first.
+    list of Check, in the order of what can be tried first
 
     Raises
     ------
@@ -95,31 +94,21 @@ def check(
         reason = " ".join(str(problem).split())
         return [Check(COMPILES, FAIL, reason), *(Check(name, UNTRIED) for name in untried)]
     imported = _imported(tree)
-    first = [Check(COMPILES, PASS), _check_imports(imported)]
-    if python is None:
-        return first + _tried(source, frames, arguments or {}, sys.executable)
     packages = [*INSTALLED, *(FURTHER[name] for name in FURTHER if name in imported)]
-    with fresh.environment(python, packages) as interpreter:
-        return first + _tried(source, frames, arguments or {}, interpreter)
-
-
-def _tried(
-    source: str,
-    frames: tuple[pd.DataFrame, pd.DataFrame] | None,
-    arguments: dict[str, Any],
-    python: str,
-) -> list[Check]:
     columns = None if frames is None else tuple(map(fresh.columns_of, frames))
-    try:
-        answers = fresh.run_fresh("check", python, source=source, frames=columns, arguments=arguments)
-    except HostError as problem:
-        answers = {"runs": (FAIL, str(problem))}
+    task: dict[str, Any] = {"source": source, "frames": columns, "arguments": arguments or {}}
+    with fresh.environment(python, packages) as interpreter:
+        try:
+            answers = fresh.run_fresh("check", interpreter, **task)
+        except HostError as problem:
+            answers = {"runs": (FAIL, str(problem))}
+        try:
+            reason = fresh.run_fresh("import", interpreter, source=source)["reason"]
+        except HostError as problem:
+            reason = str(problem)
     tried = [Check(name, *answers.get(key, (UNTRIED, ""))) for key, name in CHECKS.items()]
-    try:
-        reason = fresh.run_fresh("import", python, source=source)["reason"]
-    except HostError as problem:
-        reason = str(problem)
-    return [*tried, Check(MODULE, FAIL if reason else PASS, reason or "")]
+    module = Check(MODULE, FAIL if reason else PASS, reason or "")
+    return [Check(COMPILES, PASS), _check_imports(imported), *tried, module]
 
 
 def _imported(tree: ast.Module) -> set[str]:

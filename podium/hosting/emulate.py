@@ -22,27 +22,18 @@ from podium.hosting import fresh, kernel
 from podium.hosting.folders import as_texts
 from podium.scoring import ALL, USAGE
 
-__all__ = ["UNEXPECTED", "PartScore", "emulate", "load", "read_solution", "read_submission"]
+__all__ = ["UNEXPECTED", "PartScore", "emulate", "inputs", "load", "read_solution", "read_submission"]
 
 UNEXPECTED = "Evaluation metric raised an unexpected error"
 
 
 class PartScore(NamedTuple):
-    """What one call of `score` gave.
+    """What one call of `score` gave."""
 
-    Attributes
-    ----------
-    part : "Public" or "Private"; "All" where the solution has no ``Usage``
-    score : float
-    seconds : float, wall time of the call
-    memory, memory_before : int, bytes
-        Peak of the process, and what of it Python, the libraries and the two frames took; None where the
-        system does not tell.
-    """
-
-    part: str
+    part: str  # "All" where the solution has no ``Usage``
     score: float
     seconds: float
+    # Bytes: peak of the process, and what of it Python, the libraries and the frames took; None where unknown.
     memory: int | None
     memory_before: int | None
 
@@ -58,13 +49,9 @@ def emulate(
 
     Parameters
     ----------
-    metric : a module as `podium.hosted.load` returns it
-    solution, submission : DataFrame, as `read_solution` and `read_submission` read them
-    arguments : dict
-        The further arguments of `score`, ``row_id_column_name`` among them.
+    metric, solution, submission, arguments : as `inputs` returns them
     complete_submission : bool
-        Every part is scored with the whole submission, else with the rows whose ids are the part's, in their
-        order.
+        Every part gets the whole submission, else the rows whose ids are the part's, in their order.
 
     Raises
     ------
@@ -87,7 +74,8 @@ def emulate(
     for part in [part for part in parts if part != ALL] or [ALL]:
         rows = solution[parts[part]].drop(columns=USAGE, errors="ignore")
         theirs = submission if complete_submission else submission[parts[part]]
-        answer = run_part(source, rows, theirs, arguments, seconds_left)
+        frames = {"solution": fresh.columns_of(rows), "submission": fresh.columns_of(theirs)}
+        answer = run_part(seconds_left, source=source, arguments=arguments, **frames)
         scores.append(PartScore(part, **answer))
         seconds_left -= scores[-1].seconds
     return scores
@@ -107,6 +95,16 @@ def read_solution(metric: hosted.Metric, path: Path) -> pd.DataFrame:
 def read_submission(metric: hosted.Metric, path: Path) -> pd.DataFrame:
     """The submission as Kaggle reads it, from a CSV file or an official file."""
     return _read(metric, "read_submission", path, SubmissionRejected)
+
+
+def inputs(
+    metric: str | Path, solution: Path, submission: Path, assignments: list[str]
+) -> tuple[hosted.Metric, pd.DataFrame, pd.DataFrame, dict[str, Any]]:
+    """The metric, both frames, and the further arguments of `score` from a list of ``NAME=VALUE``."""
+    loaded = load(metric)
+    frames = read_solution(loaded, solution), read_submission(loaded, submission)
+    arguments = {"row_id_column_name": str(frames[0].columns[0])}
+    return loaded, *frames, arguments | hosted.parse_parameters(loaded, assignments)
 
 
 def _read(metric: hosted.Metric, reader: str, path: Path, error: type[ToolError]) -> pd.DataFrame:
@@ -133,12 +131,7 @@ def read_as_kaggle(file: Path | io.StringIO, name: Path, error: type[ToolError])
 def check_rows(
     solution: pd.DataFrame, submission: pd.DataFrame, row_id: str, complete_submission: bool
 ) -> None:
-    """Kaggle's own checks, with its texts.
-
-    Raises
-    ------
-    SubmissionRejected
-    """
+    """Kaggle's own checks, which raise `SubmissionRejected` with its texts."""
     if row_id not in submission:
         raise SubmissionRejected(f"ID column {row_id} not found in submission")
     if not complete_submission:
@@ -155,22 +148,17 @@ def check_rows(
 def check_usage(
     metric: hosted.Metric, solution: pd.DataFrame, parts: dict[str, Any], arguments: dict[str, Any]
 ) -> None:
-    """No item, such as an essay, is in several parts.
-
-    Raises
-    ------
-    HostError
-    """
-    if hasattr(metric, "prepare"):
-        frame = solution[parts[ALL]].drop(columns=USAGE, errors="ignore")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                prepared = metric.prepare(frame, **arguments)
-            except Exception:  # which `score` says, too
-                return
-        for part, rows in parts.items():
-            scoring.items_of(prepared, rows[parts[ALL]], part)
+    """Raise `HostError` where an item, such as an essay, is in several parts."""
+    if not hasattr(metric, "prepare"):
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            prepared = metric.prepare(solution[parts[ALL]].drop(columns=USAGE, errors="ignore"), **arguments)
+        except Exception:  # which `score` says, too
+            return
+    for part, rows in parts.items():
+        scoring.items_of(prepared, rows[parts[ALL]], part)
 
 
 def aligned(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:
@@ -185,23 +173,10 @@ def aligned(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd
     return submission.set_axis(submission[row_id].astype(str)).loc[ids.tolist()]
 
 
-def run_part(
-    source: str,
-    solution: pd.DataFrame,
-    submission: pd.DataFrame,
-    arguments: dict[str, Any],
-    seconds: float,
-) -> dict[str, Any]:
+def run_part(seconds: float, **task: Any) -> dict[str, Any]:
     """One call of `score` in a fresh process."""
     try:
-        answer = fresh.run_fresh(
-            "score",
-            seconds=seconds,
-            source=source,
-            solution=fresh.columns_of(solution),
-            submission=fresh.columns_of(submission),
-            arguments=arguments,
-        )
+        answer = fresh.run_fresh("score", seconds=seconds, **task)
     except HostError as problem:
         raise HostError(f"{UNEXPECTED}\nhost only: {problem}") from None
     if "error" not in answer:

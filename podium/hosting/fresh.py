@@ -80,8 +80,7 @@ def run_fresh(
         except subprocess.TimeoutExpired:
             raise HostError(f"the metric file is still running after {limit:,.0f} s") from None
         if answer_file.exists():
-            answer: dict[str, Any] = json.loads(answer_file.read_text(encoding="utf-8"))
-            return answer
+            return dict(json.loads(answer_file.read_text(encoding="utf-8")))
         last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         raise HostError(f"the metric file ended its process with exit code {done.returncode}. {last}".strip())
 
@@ -93,12 +92,12 @@ def pins() -> Path:
 
 
 @contextlib.contextmanager
-def environment(version: str, packages: list[str]) -> Iterator[str]:
+def environment(version: str | None, packages: list[str]) -> Iterator[str]:
     """The interpreter of a new environment, of the versions that Kaggle has, gone after the block.
 
     Parameters
     ----------
-    version : of Python, such as 3.12, or an interpreter's path
+    version : of Python, such as 3.12, or an interpreter's path; None is this one, as it is
     packages : what to install, at the versions of `pins`
 
     Raises
@@ -106,6 +105,9 @@ def environment(version: str, packages: list[str]) -> Iterator[str]:
     UsageError
         There is no such Python, or the packages cannot be installed.
     """
+    if version is None:
+        yield sys.executable
+        return
     python = _interpreter(version)
     with tempfile.TemporaryDirectory() as folder:
         _run([*python, "-m", "venv", folder], f"Python {version} makes no environment")

@@ -115,23 +115,22 @@ def talking() -> Iterator[Any]:
         try:
             importlib.import_module("six")  # which kaggle needs but does not ask for
             requests: Any = importlib.import_module("requests")
+            with _time_limit(requests):
+                yield _authenticated(requests)
         except ImportError as problem:
             raise UsageError(
                 f"this needs the packages kaggle and six: pip install kaggle six ({problem})"
             ) from None
-        with _time_limit(requests):
-            try:
-                yield _authenticated()
-            except requests.Timeout:
-                raise HostError(f"Kaggle did not answer within {TIME_LIMIT:g} s") from None
-            except requests.HTTPError as problem:
-                raise HostError(_refusal(problem)) from None
-            except requests.ConnectionError as problem:
-                raise HostError(f"Kaggle cannot be reached: {one_line(problem)}") from None
-            except requests.RequestException as problem:
-                raise HostError(f"Kaggle's answer cannot be understood: {one_line(problem)}") from None
-            except ValueError as problem:  # of the package, such as for an upload that failed
-                raise HostError(f"{one_line(problem)}: start the same command again") from None
+        except requests.Timeout:
+            raise HostError(f"Kaggle did not answer within {TIME_LIMIT:g} s") from None
+        except requests.HTTPError as problem:
+            raise HostError(_refusal(problem)) from None
+        except requests.ConnectionError as problem:
+            raise HostError(f"Kaggle cannot be reached: {one_line(problem)}") from None
+        except requests.RequestException as problem:
+            raise HostError(f"Kaggle's answer cannot be understood: {one_line(problem)}") from None
+        except ValueError as problem:  # of the package, such as for an upload that failed
+            raise HostError(f"{one_line(problem)}: start the same command again") from None
 
 
 def _refusal(problem: Any) -> str:
@@ -147,18 +146,13 @@ def _refusal(problem: Any) -> str:
     return f"Kaggle refuses: {reason}"
 
 
-def _authenticated() -> Any:
+def _authenticated(requests: Any) -> Any:
     """`kaggle.api`."""
-    requests: Any = importlib.import_module("requests")
     try:
         api = importlib.import_module("kaggle").api
         api.authenticate()
-    except requests.RequestException:
+    except (requests.RequestException, ImportError):
         raise
-    except ImportError as problem:
-        raise UsageError(
-            f"this needs the packages kaggle and six: pip install kaggle six ({problem})"
-        ) from None
     except (Exception, SystemExit):
         raise UsageError(f"there are no credentials for Kaggle: {CREDENTIALS}") from None
     return api

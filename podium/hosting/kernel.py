@@ -214,13 +214,10 @@ def check_docstring(function: types.FunctionType) -> Verdict:
 
 
 def check_participant_visible_error(cell: types.ModuleType) -> Verdict:
-    errors: list[Any] = [
-        value for value in vars(cell).values() if isinstance(value, type) and issubclass(value, Exception)
-    ]
-    errors += [getattr(module, "ParticipantVisibleError", None) for module in vars(cell).values()
-               if isinstance(module, types.ModuleType) and module.__name__ == UTILITIES]  # fmt: skip
-    if any(error is not None and error.__name__ == "ParticipantVisibleError" for error in errors):
-        return PASS, ""
+    for value in vars(cell).values():
+        is_error = isinstance(value, type) and issubclass(value, Exception)
+        if value is sys.modules.get(UTILITIES) or (is_error and value.__name__ == "ParticipantVisibleError"):
+            return PASS, ""
     return NOTE, "there is none, so participants are never told what is wrong"
 
 

@@ -1,11 +1,11 @@
 """Publish a competition on Kaggle: step by step, each of which can be repeated, from what `podium make` made.
 
-What was done is kept in ``kaggle/state.json`` in the folder of the files, after every step; so an interrupted
-command is started again and goes on.  Steps can be done twice without harm: what is there already is updated.
-Only the choice of the metric has no call: `choose_metric` says what to click, and waits until the site says
-that it is done; a competition cloned from a template has its metric already.
+After every step, what was done is kept in ``kaggle/state.json`` in the folder of the files, so that an
+interrupted command goes on when it is started again.  A step done twice updates what is there.  Only the choice
+of the metric has no call; a competition cloned from a template has its metric already.
 """
 
+import itertools
 import json
 import re
 import shlex
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from podium import hosted, scoring
 from podium.errors import HostError, ToolError, UsageError
@@ -26,7 +26,7 @@ from podium.scoring import PARTS, USAGE
 
 __all__ = ["STEPS", "Plan", "commands", "publish"]
 
-OWN = "kaggle"
+OWN, SETTINGS = "kaggle", "settings.json"
 SECONDS_BETWEEN_LOOKS = 10.0
 DATA, TRY = "The competition's files", "a try of the host"  # as the site lists them
 NOT_UPLOADED = "the upload failed: start the same command again"
@@ -89,7 +89,7 @@ def publish(plan: Plan, steps: list[str], again: bool, say: Say) -> None:
             say(f"{step}: done before")
             continue
         try:
-            said = STEPS[step].do(plan, say)
+            said = STEPS[step](plan, say)
         except ToolError as problem:
             raise type(problem)(f"{step}: {problem}") from None
         done |= {"slug": plan.slug, step: said}
@@ -100,8 +100,26 @@ def publish(plan: Plan, steps: list[str], again: bool, say: Say) -> None:
 def commands(plan: Plan, steps: list[str]) -> list[str]:
     """The command lines of the `kaggle` package that do the same, for a dry run."""
     _write_own(plan)
-    lines = [line for step in steps for line in STEPS[step].lines(plan)]
-    return [shlex.join(["kaggle", "competitions", *line]) for line in lines]
+    slug = plan.slug
+    page = ["--mime-type", "text/markdown", "--publish"]
+    lines: dict[str, list[list[str]]] = {
+        "create": [["create", "-p", str(plan.own)]],
+        "pages": [
+            # Before the sub-command's options, the package takes a name for one.
+            ["pages", "create", "-c", slug, "--page-name", name, "-f", str(path), *page]
+            for name, path in plan.page_files.items()
+        ],
+        "data": [["data", "update", slug, "-p", str(plan.folder / PUBLIC), "-m", DATA]],
+        "solution": [["solution", "create", slug, "-p", str(plan.solution)]],
+        "settings": [["settings", "update", slug, "--from-file", str(plan.own / SETTINGS)]],
+        "metric": [["solution", "status", slug]],
+        "sandbox": [
+            *(["submit", slug, "-f", str(path), "-m", TRY, "--sandbox"] for path in plan.tries),
+            ["submissions", slug],
+        ],
+        "launch": [["launch", slug, *([] if plan.launch_at is None else ["--at", _iso(plan.launch_at)])]],
+    }
+    return [shlex.join(["kaggle", "competitions", *line]) for step in steps for line in lines[step]]
 
 
 def _done(plan: Plan) -> dict[str, str]:
@@ -126,7 +144,7 @@ def _write_own(plan: Plan) -> None:
         "cloneExcludeCompetitionData": None if plan.template is None else True,
     }
     _write(plan.own / "competition-metadata.json", json.dumps(metadata, indent=2) + "\n")
-    _write(plan.own / "settings.json", json.dumps(_settings(plan), indent=2) + "\n")
+    _write(plan.own / SETTINGS, json.dumps(_settings(plan), indent=2) + "\n")
     for name, text in pages(plan).items():
         path = plan.own / "pages" / f"{name}.md"
         if not path.exists():
@@ -214,9 +232,8 @@ def update_settings(plan: Plan, say: Say) -> str:
 
 
 def choose_metric(plan: Plan, say: Say) -> str:
-    """Wait until the site has the metric and has read the solution as it is meant."""
-    said = False
-    for _ in _looks(plan, "the metric is not chosen, or the solution not read"):
+    """Say what to click, and wait until the site has the metric and has read the solution as it is meant."""
+    for look in _looks(plan, "the metric is not chosen, or the solution not read"):
         with kaggle.talking() as api:
             status = api.competition_get_solution_status(plan.slug)
         if status.setup_error:
@@ -226,46 +243,36 @@ def choose_metric(plan: Plan, say: Say) -> str:
             )
         if status.ready and status.kernels_metric:
             return _compared(plan, status)
-        if not said:
+        if look == 0:
             say(_clicks(plan))
-            said = True
     raise AssertionError
 
 
 def _compared(plan: Plan, status: Any) -> str:
     """What the site read of the solution, which must be what is there."""
     solution = scoring.read_solution(plan.metric, plan.solution, plan.arguments)
-    info = status.solution_info
-    pairs = [
-        ("the row id", status.row_id_column_name, plan.arguments["row_id_column_name"]),
-        *(
-            (f"{part} rows", getattr(info, f"{part.lower()}_rows"), int((solution[USAGE] == part).sum()))
-            for part in PARTS
-        ),
-    ]
-    for what, theirs, ours in pairs:
+    pairs = {"the row id": (plan.arguments["row_id_column_name"], status.row_id_column_name)}
+    for part in PARTS:
+        theirs = getattr(status.solution_info, f"{part.lower()}_rows")
+        pairs[f"{part} rows"] = int((solution[USAGE] == part).sum()), theirs
+    for what, (ours, theirs) in pairs.items():
         if theirs != ours:
             raise HostError(f"{what} of the solution: expected {ours}, found {theirs} on the site")
-    return ", ".join(f"{what}: {ours}" for what, ours, _ in pairs)
+    return ", ".join(f"{what}: {ours}" for what, (ours, _) in pairs.items())
 
 
 def _clicks(plan: Plan) -> str:
-    """What no call is known for."""
     complete, better = "on" if plan.complete else "off", "on" if plan.better == "higher" else "off"
-    settings = [
-        f"       {name} = {value}" for name, value in hosted.settings(plan.metric, plan.arguments).items()
-    ]
-    return "\n".join(
-        [
-            f"metric: on https://www.kaggle.com/competitions/{plan.slug}, under Host and Evaluation Metric:",
-            f"    1. New metric; put the content of {Path(str(plan.metric.__file__)).name} into the notebook.",
-            f"    2. In its sidebar: “Pass complete submission” {complete}, “higher score is better” "
-            f"{better}; Save, then Save & Validate.",
-            "    3. Choose it as the competition's metric, with these parameters:",
-            *settings,
-            "    Waiting for it …",
-        ]
-    )
+    parameters = hosted.settings(plan.metric, plan.arguments)
+    settings = "\n".join(f"       {name} = {value}" for name, value in parameters.items())
+    return f"""\
+metric: on https://www.kaggle.com/competitions/{plan.slug}, under Host and Evaluation Metric:
+    1. New metric; put the content of {Path(str(plan.metric.__file__)).name} into the notebook.
+    2. In its sidebar: “Pass complete submission” {complete}, “higher score is better” {better}; Save, \
+then Save & Validate.
+    3. Choose it as the competition's metric, with these parameters:
+{settings}
+    Waiting for it …"""
 
 
 def try_sandbox(plan: Plan, say: Say) -> str:
@@ -327,11 +334,11 @@ def launch(plan: Plan, say: Say) -> str:
     return "now" if plan.launch_at is None else f"{_iso(plan.launch_at)} UTC"
 
 
-def _looks(plan: Plan, failure: str) -> Iterator[None]:
-    """As often as one looks whether the site is done."""
+def _looks(plan: Plan, failure: str) -> Iterator[int]:
+    """Number the looks whether the site is done, from 0, until the time is over."""
     end = time.monotonic() + plan.wait
-    while True:
-        yield
+    for number in itertools.count():
+        yield number
         if time.monotonic() >= end:
             raise HostError(
                 f"{failure} after {plan.wait / 60:g} minutes: start the same command again to go on waiting"
@@ -339,47 +346,13 @@ def _looks(plan: Plan, failure: str) -> Iterator[None]:
         time.sleep(SECONDS_BETWEEN_LOOKS)
 
 
-class Step(NamedTuple):
-    """What a step does, and the command lines of the `kaggle` package that do the same."""
-
-    do: Callable[[Plan, Say], str]
-    lines: Callable[[Plan], list[list[str]]]
-
-
-def _page_line(plan: Plan, name: str, path: Path) -> list[str]:
-    # Before the sub-command's options, the package takes a name for one.
-    line = ["pages", "create", "-c", plan.slug, "--page-name", name, "-f", str(path)]
-    return [*line, "--mime-type", "text/markdown", "--publish"]
-
-
-def _launch_line(plan: Plan) -> list[str]:
-    return ["launch", plan.slug, *([] if plan.launch_at is None else ["--at", _iso(plan.launch_at)])]
-
-
-def _try_line(plan: Plan, path: Path) -> list[str]:
-    return ["submit", plan.slug, "-f", str(path), "-m", TRY, "--sandbox"]
-
-
-STEPS = {
-    "create": Step(create, lambda plan: [["create", "-p", str(plan.own)]]),
-    "pages": Step(
-        write_pages, lambda plan: [_page_line(plan, name, path) for name, path in plan.page_files.items()]
-    ),
-    "data": Step(
-        upload_data,
-        lambda plan: [["data", "update", plan.slug, "-p", str(plan.folder / PUBLIC), "-m", DATA]],
-    ),
-    "solution": Step(
-        upload_solution, lambda plan: [["solution", "create", plan.slug, "-p", str(plan.solution)]]
-    ),
-    "settings": Step(
-        update_settings,
-        lambda plan: [["settings", "update", plan.slug, "--from-file", str(plan.own / "settings.json")]],
-    ),
-    "metric": Step(choose_metric, lambda plan: [["solution", "status", plan.slug]]),
-    "sandbox": Step(
-        try_sandbox,
-        lambda plan: [*(_try_line(plan, path) for path in plan.tries), ["submissions", plan.slug]],
-    ),
-    "launch": Step(launch, lambda plan: [_launch_line(plan)]),
+STEPS: dict[str, Callable[[Plan, Say], str]] = {
+    "create": create,
+    "pages": write_pages,
+    "data": upload_data,
+    "solution": upload_solution,
+    "settings": update_settings,
+    "metric": choose_metric,
+    "sandbox": try_sandbox,
+    "launch": launch,
 }

@@ -16,12 +16,14 @@ from typing import Any
 import pandas as pd
 
 from podium.errors import ToolError, UsageError
+from podium.wording import counted, listed
 
 __all__ = [
     "alone_in",
     "is_url",
     "parse_table",
     "read_bytes",
+    "read_lines",
     "read_table",
     "read_text",
     "write_atomically",
@@ -106,6 +108,28 @@ def read_text(path: str | os.PathLike[str], error: type[ToolError], else_encodin
         raise error(
             f"{path}: expected UTF-8 text, found {problem.reason} at byte {problem.start + 1}"
         ) from None
+
+
+def read_lines(
+    path: str | os.PathLike[str],
+    read: Callable[[str], Any],
+    expected: str,
+    error: type[ToolError],
+    else_encoding: str | None = None,
+) -> list[Any]:
+    """What `read` makes of each line of a file, but for empty ones; its ValueErrors say what is wrong."""
+    results, faults = [], []
+    # Only "\n" ends a line of JSON; str.splitlines knows others, which texts may contain.
+    for number, line in enumerate(read_text(path, error, else_encoding).split("\n"), start=1):
+        if line.strip():
+            try:
+                results.append(read(line))
+            except ValueError as fault:
+                faults.append(f"line {number} ({fault})")
+    if faults:
+        where = f"Wrong in {counted(len(faults), 'line')}: {listed(faults, 1)}"
+        raise error(f"{Path(path).name}: expected {expected}. {where}")
+    return results
 
 
 def _unpacked(content: bytes, name: str, error: type[ToolError]) -> bytes:

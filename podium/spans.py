@@ -53,7 +53,6 @@ TYPES: tuple[str, ...] = metric.DISCOURSE_TYPES
 LABELS = ("O", *(f"{prefix}-{name}" for name in TYPES for prefix in "BI"))
 PREFIXES = "BIES"
 IGNORED = -100  # what torch's losses ignore, and so the tag of tokens without a word
-LAST_SPACE = 0x3000  # no white space in Unicode comes later
 ROUNDING = 1e-3  # half floats round up
 
 Ints = npt.NDArray[np.int64]
@@ -288,14 +287,20 @@ def _integers(name: str, values: npt.ArrayLike) -> Ints:
 def _types(types: Any) -> Ints:
     """Indices into `TYPES`, from names or indices."""
     array = np.asarray(types)
-    indices = range(len(TYPES))
-    number: dict[Any, int] = dict(zip(indices if array.dtype.kind in "iu" else TYPES, indices))
-    names = array.ravel().tolist()
-    found = np.array([number.get(name, -1) for name in names], dtype=np.int64)
+    found = _indices(array, TYPES)
     if (found < 0).any():
         row = int(np.argmin(found))
-        raise ValueError(f"types: expected {', '.join(TYPES)}, found {names[row]!r} for segment {row}")
-    return found.reshape(array.shape)
+        wrong = array.ravel().tolist()[row]
+        raise ValueError(f"types: expected {', '.join(TYPES)}, found {wrong!r} for segment {row}")
+    return found
+
+
+def _indices(given: npt.NDArray[Any], names: Sequence[str]) -> Ints:
+    """Indices of names, from these or from indices; -1 where it is neither."""
+    indices = range(len(names))
+    number: dict[Any, int] = dict(zip(indices if given.dtype.kind in "iu" else names, indices))
+    found = [number.get(each, -1) for each in given.ravel().tolist()]
+    return np.array(found, dtype=np.int64).reshape(given.shape)
 
 
 # ---- Changing spans --------------------------------------------------------------------------------------
@@ -571,7 +576,7 @@ class _Words:
 
     def __init__(self, text: str) -> None:
         characters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        self.space = _spaces().take(characters, mode="clip")
+        self.space = np.strings.isspace(characters.view("U1"))
         begins = ~self.space
         begins[1:] &= self.space[:-1]
         self.before = np.concatenate([[0], np.cumsum(begins)])  # words that begin before each character
@@ -593,12 +598,6 @@ class _Words:
         has = end > start
         word[has] = self.word_of_visible[(start[has] + end[has]) // 2]
         return word
-
-
-@functools.cache
-def _spaces() -> Bools:
-    """Whether a character is white space, up to the first behind which there is none."""
-    return np.array([chr(code).isspace() for code in range(LAST_SPACE + 2)])
 
 
 def _windows(
@@ -669,14 +668,12 @@ def _probabilities(windows: list[Any], offsets: list[Ints], scheme: _Scheme) -> 
 
 def _one_hot(tokens: npt.NDArray[Any], scheme: _Scheme) -> Floats:
     """The probabilities that tags stand for, (tokens, c)."""
-    names = range(len(scheme.labels)) if tokens.dtype.kind in "iu" else scheme.labels
-    number: dict[Any, int] = {name: index for index, name in enumerate(names)} | {IGNORED: -1}
-    unknown = [tag for tag in tokens.tolist() if tag not in number]
+    indices = _indices(tokens, scheme.labels)
+    unknown = [tag for tag, index in zip(tokens.tolist(), indices) if index < 0 and tag != IGNORED]
     if unknown:
         raise ValueError(
             f"expected names or indices of the labels {', '.join(scheme.labels)}, found {unknown[0]!r}"
         )
-    indices = np.array([number[tag] for tag in tokens.tolist()], dtype=np.int64)
     return np.eye(len(scheme.labels) + 1)[indices, :-1]
 
 

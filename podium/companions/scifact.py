@@ -7,7 +7,7 @@ import functools
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,9 @@ import pandas as pd
 
 from podium import hosted
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import read_text
+from podium.files import read_lines
 from podium.scoring import Evaluation
-from podium.wording import counted, listed
+from podium.wording import counted
 
 __all__ = [
     "OUTCOMES",
@@ -84,7 +84,7 @@ def read_submission(path: str | Path) -> pd.DataFrame:
 
 
 def _read_claims(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
-    rows = _read_lines(path, _claim, EXPECTED_LINE, error)
+    rows = read_lines(path, _claim, EXPECTED_LINE, error)
     # Objects hold the halves of surrogate pairs that a claim may have; ids as text are faster to look through.
     return pd.DataFrame(rows, columns=["claim_id", "evidence", "claim"], dtype=object).astype({"claim_id": str})
 
@@ -133,24 +133,6 @@ def _claim(line: str) -> tuple[str, str, str | None]:
     return str(number), json.dumps(evidence), text if type(text) is str else None
 
 
-def _read_lines(
-    path: str | Path, read: Callable[[str], Any], expected: str, error: type[ToolError]
-) -> list[Any]:
-    """What `read` makes of each line of a file, but for empty lines."""
-    results, faults = [], []
-    # Only "\n" ends a line of JSON; str.splitlines knows others, which texts may contain.
-    for number, line in enumerate(read_text(path, error).split("\n"), start=1):
-        if line.strip():
-            try:
-                results.append(read(line))
-            except ValueError as fault:
-                faults.append(f"line {number} ({fault})")
-    if faults:
-        where = f"Wrong in {counted(len(faults), 'line')}: {listed(faults, 1)}"
-        raise error(f"{Path(path).name}: expected {expected}. {where}")
-    return results
-
-
 def texts(evaluation: Any, path: Path | None = None) -> dict[str, str]:
     """What the report shows of each claim: its text and the abstracts that either side names.
 
@@ -169,7 +151,7 @@ def texts(evaluation: Any, path: Path | None = None) -> dict[str, str]:
     named = set(rows["abstract"].dropna())
     corpus: dict[str, tuple[str, list[str]]] = {}
     if path is not None:
-        documents = _read_lines(path, _document, EXPECTED_DOCUMENT, UsageError)
+        documents = read_lines(path, _document, EXPECTED_DOCUMENT, UsageError)
         corpus = {document: content for document, content in documents if document in named}
         if named and not corpus:
             raise UsageError(f"{path} has none of the {len(named):,} abstracts that gold and predictions name")

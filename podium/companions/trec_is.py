@@ -19,7 +19,7 @@ import pandas as pd
 from podium import hosted
 from podium import statistics as sufficient
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import read_text
+from podium.files import read_lines, read_text
 from podium.hosted import Metric
 from podium.scoring import Evaluation
 from podium.wording import counted, listed
@@ -290,25 +290,18 @@ def _field(entry: Any, where: str, kind: type | tuple[type, ...], *names: str) -
 
 def _run_rows(file: Path) -> list[tuple[str, str, str, str, str]]:
     """Tweet, event, rank, score and types of each line of a run file."""
-    metric = hosted.module("trec_is")
-    rows: list[tuple[str, str, str, str, str]] = []
-    faults: list[str] = []
-    lists: dict[str, str | None] = {}
-    for number, line in enumerate(read_text(file, SubmissionRejected, ENCODING).split("\n"), 1):
+    types_in = functools.cache(_read_list)
+
+    def read(line: str) -> tuple[str, str, str, str, str]:
         words = line.split(None, 5)
-        if not words:
-            continue
-        literal = words[5][: words[5].find("]") + 1] if len(words) == 6 else ""
-        if literal not in lists:
-            lists[literal] = _read_list(literal)
-        types = lists[literal]
+        types = types_in(words[5][: words[5].find("]") + 1]) if len(words) == 6 else None
         if types is None:
-            faults.append(f"line {number} ({metric._quoted(line.strip())})")
-        else:
-            rows.append((words[2], words[0], words[3], words[4], types))
-    if faults or not rows:
-        found = f"Wrong in {counted(len(faults), 'line')}: {listed(faults, 1)}" if faults else "It has no lines"
-        raise SubmissionRejected(f"{metric._short(file.name)}: expected {EXPECTED_RUN}. {found}")
+            raise ValueError(hosted.module("trec_is")._quoted(line.strip()))
+        return words[2], words[0], words[3], words[4], types
+
+    rows = read_lines(file, read, EXPECTED_RUN, SubmissionRejected, ENCODING)
+    if not rows:
+        raise SubmissionRejected(f"{file.name}: expected {EXPECTED_RUN}. It has no lines")
     return rows
 
 

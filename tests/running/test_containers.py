@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 PROGRAMS = ("sh", "sleep", "ls", "id", "head", "tail")
 SUBMIT = "echo a,b > submission.csv; echo 1,2 >> submission.csv"
-IMAGE = "localhost/podium-test:1"
+IMAGE = f"localhost/podium-test:{os.getpid()}"  # tests may run side by side
 
 
 @functools.cache
@@ -50,6 +50,7 @@ def call(*command: str, given: bytes = b"") -> "subprocess.CompletedProcess[byte
 
 def make_image(engine: str, entry: list[str] | None) -> str:
     """Make the image; what the engine says if it cannot."""
+    call(engine, "rmi", "--force", IMAGE)
     change = ["--change", f"ENTRYPOINT {json.dumps(entry)}"] if entry else []
     made = call(engine, "import", *change, "-", IMAGE, given=root_file_system())
     return made.stderr.decode() if made.returncode else ""
@@ -77,7 +78,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     if reason := why_not(engine):
         pytest.skip(reason)
     yield engine
-    assert call(engine, "ps", "--all", "--quiet", "--filter", "name=podium-").stdout == b""
+    assert call(engine, "ps", "--all", "--quiet", "--filter", f"ancestor={IMAGE}").stdout == b""
     assert call(engine, "rmi", "--force", IMAGE).returncode == 0
 
 

@@ -63,7 +63,7 @@ def find_models(folder: Path) -> tuple[list[Model], list[Failure]]:
     Raises
     ------
     UsageError
-        There is no such folder or nothing in it.
+        There is no such folder or no model in it.
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}")
@@ -82,6 +82,10 @@ def find_models(folder: Path) -> tuple[list[Model], list[Failure]]:
             else:
                 failures.append(found)
     if not models and not failures:
+        if _entries(folder):
+            raise UsageError(
+                f"{folder} is a model itself: give the folder that has a folder per team, or --one"
+            )
         raise UsageError(f"there are no models in {folder}; expected a folder per team with {ENTRIES}")
     return models, failures
 

@@ -397,7 +397,9 @@ def _write_results(
             f"marked are only runs around which it was more than {limit - 1:.0%} slower than usual"
         )
         if (needed := runs_needed(measured)) > repeats:
-            said += f". Models that differ by 2% take {needed:,} runs each to tell apart, or a steadier machine"
+            said += (
+                f". To tell models apart that differ by 2% takes about {needed:,} runs each, or another machine"
+            )
         warnings.warn(said, stacklevel=2)
     if (taken := baseline(row.others for row in rows)) > SLOWER - 1:
         warnings.warn(
@@ -409,7 +411,10 @@ def _write_results(
             repeated,
             f"the machine was more than {limit - 1:.0%} slower than usual, or shared, around these runs",
         ),
-        (disturbed, f"fewer than {repeats} runs at the machine's usual speed"),
+        (
+            disturbed,
+            f"{f'fewer than {repeats} runs' if repeats > 1 else 'no run'} at the machine's usual speed",
+        ),
         (unequal, "predictions differ from run to run; the first count"),
         (unsteady, "not every run gave predictions"),
     ):

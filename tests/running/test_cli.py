@@ -2,6 +2,7 @@
 
 import csv
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -165,6 +166,10 @@ def test_no_models(place: Path, capsys: pytest.CaptureFixture[str], models: str)
     assert "there " in capsys.readouterr().err
     assert call(place, "--one", models="nowhere") == 2
     assert f"error: there is no folder {place / 'nowhere'}" in capsys.readouterr().err
+    assert call(place, models="models/Good") == 2
+    assert "models/Good is a model itself: give the folder that has a folder per team, or --one" in (
+        capsys.readouterr().err
+    )
     assert call(place, "--one", models="empty") == 3
     said = capsys.readouterr().err
     assert said.startswith("error: no model: expected one notebook")
@@ -201,6 +206,51 @@ def test_hardware_is_described_and_compared() -> None:
     assert hardware.differences(machine, other) == (
         f"cores: 99 instead of {machine['cores']}; numpy: 0.1 instead of {machine['packages']['numpy']}"
     )
+
+
+# Runs podium on a disk that has so many bytes left, and again when there is room.
+ON_A_FULL_DISK = """
+import os, pathlib, sys
+from podium.cli import main
+from podium.running import reference
+reference.PASSES = 1
+arguments, out, room = sys.argv[1:-2], pathlib.Path(sys.argv[-2]), int(sys.argv[-1])
+filler = out / "filler"
+try:
+    with filler.open("wb", 0) as file:
+        while file.write(bytes(4096)):
+            pass
+except OSError:
+    os.truncate(filler, filler.stat().st_size - room)
+first = main(arguments)
+kept = (out / "runs.csv").read_text().count("\\n") if (out / "runs.csv").exists() else 0
+whole = all(path.read_text() == "a,b\\n1,2\\n" for path in out.glob("submissions/[!.]*"))
+filler.unlink()
+print(first, whole, kept, main(arguments), (out / "runs.csv").read_text().count("\\n"))
+"""
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not here")
+@pytest.mark.parametrize("pages", [0, 1, 4, 6, 8])
+def test_a_disk_that_is_full_stops_the_run_and_nothing_is_lost(place: Path, pages: int) -> None:
+    out = place / "out"
+    out.mkdir()
+    for team in "ABC":
+        write_model(place / "models" / team, SUBMIT)
+    disk = ["bwrap", "--dev-bind", "/", "/", "--size", str(2**20), "--tmpfs", str(out)]
+    if subprocess.run([*disk, "true"], capture_output=True).returncode:
+        pytest.skip("no file system of its own can be mounted here")
+    arguments = ["run", str(place / "models"), "--data", str(place / "data"), "--out", str(out), *SMALL]
+    arguments += ["--engine", "none", "--repeats", "1"]
+    done = subprocess.run(
+        [*disk, sys.executable, "-c", ON_A_FULL_DISK, *arguments, str(out), str(4096 * pages)],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert re.search(r"error: cannot write \S+: No space left on device", done.stderr), done
+    assert "Traceback" not in done.stderr
+    first, whole, kept, then, runs = done.stdout.split()[-5:]
+    assert (first, whole, then, runs) == ("2", "True", "0", "6")  # a header, Bad, Good, A, B, C
+    assert (f"going on after {int(kept) - 1} runs" in done.stderr) == (int(kept) > 1)
 
 
 @needs_sandbox

@@ -349,8 +349,8 @@ def test_an_unsteady_machine_is_said_once_with_the_runs_that_it_takes(tmp_path: 
     [own] = [one for one in said if "by itself" in one]
     found = re.fullmatch(
         r"this machine's speed changes by (\d+)% from run to run by itself; marked are only runs around which "
-        r"it was more than (\d+)% slower than usual. Models that differ by 2% take (\d+) runs each to tell "
-        r"apart, or a steadier machine",
+        r"it was more than (\d+)% slower than usual. To tell models apart that differ by 2% takes about (\d+) "
+        r"runs each, or another machine",
         own,
     )
     assert found is not None

@@ -60,17 +60,20 @@ import functools
 import importlib
 import itertools
 import json
+import operator
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 __all__ = ["HostVisibleError", "ParticipantVisibleError", "Prepared", "prepare", "score"]
 
@@ -92,13 +95,13 @@ PARTS = {
     "fragments.overtexts": OF_NOTES,
 }
 CRITERIA = ("total", *PARTS["total"][:3], *OF_OVERTEXTS, "fragments", *OF_FRAGMENTS, *OF_NOTES, *UNIONS)
-# Of each level, its criterion and all that it is made of.
-WITHIN = {level: [name for name in CRITERIA if level == "total" or name.startswith(level)] for level in PARTS}
 MEASURES = ("rma", "ama", "consistency")
 ACCORDANCES = ("sum", "exact")
 
 TIE = 1e-9  # sums of worth that differ by less are equal
 LAST_OFFSET = 1_000_000_000
+APART = LAST_OFFSET + 2  # between the offsets of markups that are compared at once
+AT_ONCE = 100_000  # pairs of objects
 # Of one markup; these bound time and memory.
 MOST_OBJECTS = 2_000  # elements, fragments and overtexts
 MOST_CHARACTERS = 200_000  # of tags and comments
@@ -112,7 +115,6 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Lemmatiser = Callable[[str], str]
-T = TypeVar("T")
 
 # A tool may set it to a function of the documents that are compared and of all.
 progress: Callable[[int, int], None] | None = None
@@ -242,12 +244,12 @@ def prepare(
     HostVisibleError
         The solution is malformed, a parameter is wrong, or the measure is not defined.
     """
-    _check_parameter("row_id_column_name", row_id_column_name, str)
+    _check_text("row_id_column_name", row_id_column_name)
     _check_choice("measure", measure, MEASURES)
     _check_choice("criterion", criterion, CRITERIA)
     _check_choice("accordance", accordance, ACCORDANCES)
-    _check_parameter("weights", weights, str)
-    _check_parameter("lemmatiser", lemmatiser, str)
+    _check_text("weights", weights)
+    _check_text("lemmatiser", lemmatiser)
     if criterion != "total" and measure != "consistency":
         raise HostVisibleError(f"criterion: expected measure 'consistency' with it, found {_quoted(measure)}")
     explicit = _parse_weights(weights, CRITERIA[1:])
@@ -256,7 +258,9 @@ def prepare(
     ids, lengths = read_ids(table), read_lengths(table)
     example = 'a list of markups in JSON, such as [{"elements": [{"fragments": [{"start": 0, "end": 10}]}]}]'
     lemma = lemmatiser_of(lemmatiser)
-    experts = read_cells(table, "markups", lambda row, value: read_experts(value, lengths[row], lemma), example)
+    experts = read_column(
+        table, "markups", lambda cell, length: read_experts(cell, length, lemma), example, lengths
+    )
     needed, fewest = ("two experts", 2) if measure == "rma" else ("an expert", 1)
     if max(map(len, experts), default=0) < fewest:
         raise HostVisibleError(f"markups: expected a document with markups of {needed}, found none")
@@ -264,7 +268,8 @@ def prepare(
     is_readable = bool(everyone) and all(expert.is_readable for expert in everyone)
     rules = Rules(weights_in_use(everyone, is_readable, explicit), accordance, is_readable)
     order = sorted(range(len(ids)), key=ids.__getitem__)
-    among = [criteria_of(itertools.combinations(experts[row], 2), rules) for row in _told(order)]
+    pairs = [list(itertools.combinations(experts[row], 2)) for row in order]
+    among = compared(pairs, lambda pairs: criteria_of(pairs, rules))
     if measure == "rma" and not any(criteria[:, 0].any() for criteria in among):
         raise HostVisibleError("markups: expected experts that have something in common, found none")
     return Prepared(
@@ -335,21 +340,20 @@ class Prepared:
         ids, is_readable = read_ids(table, self.items), self.rules.is_readable
         form = '"selections": []' if is_readable else '"elements": [{"fragments": [{"start": 0, "end": 10}]}]'
         lemma = lemmatiser_of(self.parameters[-1])
-        cells = read_cells(
+        markups = read_column(
             table,
             "markup",
-            lambda row, value: read_markup(value, self.lengths[ids[row]], lemma, is_readable),
+            lambda cell, length: read_markup(_load(cell), length, lemma, is_readable),
             f"a markup in JSON, such as {{{form}}}",
+            [self.lengths[each] for each in ids],
         )
-        by_id = dict(zip(ids, cells))
+        by_id = dict(zip(ids, markups))
         return [by_id[item] for item in self.items]
 
-    def compare(self, markups: Sequence["Markup"]) -> list[Floats]:
+    def compare(self, read: Sequence["Markup"]) -> list[Floats]:
         """Of each document, the criteria of the algorithm with each of its experts, (experts, criteria)."""
-        documents = _told(list(zip(markups, self.experts)))
-        return [
-            criteria_of(((markup, expert) for expert in experts), self.rules) for markup, experts in documents
-        ]
+        pairs = [[(markup, expert) for expert in experts] for markup, experts in zip(read, self.experts)]
+        return compared(pairs, lambda pairs: criteria_of(pairs, self.rules))
 
     def count(self, algorithm: Sequence[Floats]) -> Floats:
         """The statistics, (n, criteria + 4), from the criteria of the algorithm with the experts.
@@ -381,19 +385,17 @@ class Prepared:
 
 def read_ids(table: "_Table", expected: Sequence[str] | None = None) -> list[str]:
     """The document of each row, (n,), each document once; exactly the `expected` ones, in any order."""
-    codes, texts = table.texts(table.row_id)
-    repeated = pd.Series(codes).duplicated().to_numpy()
+    ids = read_column(table, table.row_id, str, "a value in every row")
+    repeated = pd.Series(ids, dtype=object).duplicated().to_numpy()
     table.check(table.row_id, repeated, lambda row: "repeated", "every document once")
     if expected is not None:
         known = set(expected)
-        unknown = np.array([text not in known for text in texts], dtype=bool)[codes]
+        unknown = np.array([each not in known for each in ids], dtype=bool)
         table.check(table.row_id, unknown, lambda row: "unknown", "ids of the test set's documents")
-        if len(codes) < len(expected):  # which ones is not told
-            lacking = _counted(len(expected) - len(codes), "document")
-            raise table.error(
-                f"{table.name}: expected a row for every document of the test set. It lacks {lacking}"
-            )
-    return [texts[code] for code in codes]
+        if lacking := len(known) - len(ids):  # which ones is not told
+            whole = "expected a row for every document of the test set"
+            raise table.error(f"{table.name}: {whole}. It lacks {_counted(lacking, 'document')}")
+    return ids
 
 
 def read_lengths(table: "_Table") -> list[int | None]:
@@ -401,43 +403,24 @@ def read_lengths(table: "_Table") -> list[int | None]:
     if "text" not in table.frame:
         return [None] * len(table.frame)
     table.check_columns("text")
-    codes, texts = table.texts("text")
-    return [len(texts[code]) for code in codes]
+    return read_column(table, "text", len, "a value in every row")
 
 
-def read_cells(table: "_Table", column: str, read: Callable[[int, Any], Any], expected: str) -> list[Any]:
-    """What `read` makes of the row number and the JSON of each cell; its ValueErrors become one message."""
+def read_column(
+    table: "_Table", column: str, read: Callable[..., Any], expected: str, *about: Sequence[Any]
+) -> list[Any]:
+    """What `read` makes of each cell and what is known `about` its row; its ValueErrors become one message."""
     values, faults = [], {}
-    for row, cell in enumerate(_cells(table.frame[column])):
+    for row, (cell, *known) in enumerate(zip(_cells(table.frame[column]), *about)):
         try:
-            values.append(read(row, _load(cell)))
+            if not cell.strip():
+                raise ValueError("missing")
+            values.append(read(cell, *known))
         except ValueError as fault:
             faults[row] = str(fault)
-    wrong = np.zeros(len(table.frame), dtype=bool)
-    wrong[list(faults)] = True
+    wrong = np.isin(np.arange(len(table.frame)), list(faults))
     table.check(column, wrong, faults.__getitem__, expected)
     return values
-
-
-def _load(cell: str) -> Any:
-    """The value of a JSON text; every fault of it is a ValueError."""
-    if not cell.strip():
-        raise ValueError("missing")
-    try:
-        return _DECODER.decode(cell)
-    except json.JSONDecodeError as fault:
-        raise ValueError(f"not JSON: {fault.msg} at character {fault.pos + 1}") from None
-    except RecursionError:
-        raise ValueError("not a markup: nested too deeply") from None
-    except ValueError as fault:  # an unknown constant, or a number of thousands of digits
-        raise ValueError(f"not JSON: {_short(fault)}") from None
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 class _Table(NamedTuple):
@@ -481,26 +464,6 @@ class _Table(NamedTuple):
             shown.append(f"{name} ({found(row)})")
         head = f"{_short(column)}: expected {expected}. Wrong in {_counted(len(rows), 'row')} of {self.name}: "
         raise self.error(head + _listed(shown, len(rows), LONGEST_MESSAGE - len(head)))
-
-    def texts(self, column: str) -> tuple[Ints, list[str]]:
-        """Codes of a column's texts, (n,), and the distinct texts; nothing may be missing or blank."""
-        codes, texts = _factorize(self.frame[column])
-        self.check(column, codes < 0, lambda row: "missing", "a value in every row")
-        return codes, texts
-
-
-def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
-    """Codes of a column's texts, (n,), -1 where missing or blank, and the distinct texts."""
-    if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string":
-        # Text first: pandas takes False for 0 and has no place for a list.
-        column = pd.Series([None if _is_missing(value) else _as_text(value) for value in column], dtype=object)
-    codes, distinct = pd.factorize(column)
-    number: dict[str, int] = {}
-    code_of_value = [
-        number.setdefault(text, len(number)) if text.strip() else -1
-        for text in map(_as_text, distinct.tolist())
-    ]
-    return np.array([*code_of_value, -1], dtype=np.int64)[codes], list(number)
 
 
 def _cells(column: pd.Series) -> list[str]:
@@ -554,26 +517,15 @@ def _listed(items: Sequence[str], total: int, room: int) -> str:
     return f"{text[: room - len(more) - 1]}…{more}" if items else ""
 
 
-def _check_parameter(
-    name: str,
-    value: object,
-    kind: type[str | float],
-    fits: Callable[[Any], bool] = lambda value: True,
-    wanted: str = "",
-) -> None:
-    """A parameter has its type, where a whole number is a float, too, and fits."""
-    kinds = {float: (int, float, np.integer, np.floating), bool: (bool, np.bool_), str: (str,)}[kind]
-    if not isinstance(value, kinds) or (kind is float and isinstance(value, bool)) or not fits(value):
-        expected = {str: "text", bool: "True or False", float: f"a number {wanted}"}[kind]
-        raise HostVisibleError(f"{name}: expected {expected}, found {type(value).__name__} {_quoted(value)}")
+def _check_text(name: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise HostVisibleError(f"{name}: expected text, found {type(value).__name__} {_quoted(value)}")
 
 
 def _check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     if value not in choices:
-        room = LONGEST_MESSAGE - CHARACTERS_SHOWN - 40
-        raise HostVisibleError(
-            f"{name}: expected {_listed(choices, len(choices), room)}, found {_quoted(value)}"
-        )
+        expected = _listed(choices, len(choices), LONGEST_MESSAGE - CHARACTERS_SHOWN - 40)
+        raise HostVisibleError(f"{name}: expected {expected}, found {_quoted(value)}")
 
 
 def _parse_weights(text: str, names: Sequence[str]) -> dict[str, float]:
@@ -581,8 +533,7 @@ def _parse_weights(text: str, names: Sequence[str]) -> dict[str, float]:
     weights: dict[str, float] = {}
     for part in text.split(",") if text.strip() else []:
         name, _, number = (piece.strip() for piece in part.partition("="))
-        known = name in names and name not in weights and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", number)
-        if not known:
+        if name not in names or name in weights or not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", number):
             found = _quoted(part)
             head = f"weights: expected NAME=NUMBER, each at least 0 and once, found {found}. The names are "
             raise HostVisibleError(head + _listed(names, len(names), LONGEST_MESSAGE - len(head)))
@@ -597,9 +548,7 @@ class Item(NamedTuple):
     """An element (2), fragment (3) or overtext (4), with what it holds in the order of content.
 
     The content (start, end, comment, tags, contents of overtexts, contents of fragments) knows no position in
-    the file: items of equal content are equal in every comparison.  ``words``: the comment's bag of words;
-    ``spans``, (2, n): starts and ends of the fragments; ``kinds``, (n,): of each the first
-    one of equal tags and overtexts.
+    the file: items of equal content are equal in every comparison.  ``words``: the comment's bag of words.
     """
 
     content: tuple[Any, ...]
@@ -608,24 +557,26 @@ class Item(NamedTuple):
     tags: frozenset[str]
     overtexts: tuple["Item", ...]
     fragments: tuple["Item", ...]
-    spans: Ints
-    kinds: Ints
+
+
+# What elements without fragments are compared by: it lies behind all texts.
+NOWHERE = Item((LAST_OFFSET + 1, LAST_OFFSET + 1, "", (), (), ()), -1, frozenset(), frozenset(), (), ())
 
 
 class Markup(NamedTuple):
-    """A markup (1); `number`: from 1, in the document's list of experts."""
+    """A markup (1); `number`: from 1, in the document's list of experts; `size`: of all its objects."""
 
     content: tuple[Any, ...]
     elements: tuple[Item, ...]
     is_readable: bool
+    size: int
     number: int = 0
 
 
-def read_experts(value: Any, length: int | None, lemmatise: Lemmatiser) -> list[Markup]:
+def read_experts(cell: str, length: int | None, lemmatise: Lemmatiser) -> list[Markup]:
     """The markups of a document's experts, in the order of content."""
-    if not isinstance(value, list):
-        raise ValueError(f"{_kind(value)} instead of a list of markups")
-    found = _each("markup", {"markups": value}, lambda _, each: read_markup(each, length, lemmatise))
+    values = _expect(_load(cell), list, wanted="a list of markups")
+    found = _each("markup", values, lambda value: read_markup(value, length, lemmatise))
     markups = [markup._replace(number=number) for number, markup in enumerate(found, 1)]
     return sorted(markups, key=lambda markup: (markup.content, markup.number))
 
@@ -634,29 +585,29 @@ def read_markup(
     value: Any, length: int | None, lemmatise: Lemmatiser = str, is_readable: bool = False
 ) -> Markup:
     """A markup, only of READ//ABLE where that is asked for; `length` is that of its text, where it is known."""
-    markup = _object(value)
+    markup = _expect(value, dict)
     selections = "selections" in markup and "elements" not in markup
     if not selections and (is_readable or "elements" not in markup):
         raise ValueError(f"the markup has no {'selections' if is_readable else 'elements'}")
     elements = read_items(from_selections(markup) if selections else markup, "element", length, lemmatise)
-    objects = all_of(elements)
-    if len(objects) > MOST_OBJECTS:
-        raise ValueError(f"{len(objects):,} elements, fragments and overtexts, above {MOST_OBJECTS:,}")
+    objects = list(elements)
+    for item in objects:
+        objects += [*item.overtexts, *item.fragments]
+    _at_most(MOST_OBJECTS, len(objects), "elements, fragments and overtexts")
     characters = sum(len(text) for item in objects for text in (item.content[2], *item.content[3]))
-    if characters > MOST_CHARACTERS:
-        raise ValueError(f"{characters:,} characters of tags and comments, above {MOST_CHARACTERS:,}")
-    return Markup(_contents(elements), elements, selections)
+    _at_most(MOST_CHARACTERS, characters, "characters of tags and comments")
+    return Markup(_contents(elements), elements, selections, len(objects))
 
 
 def from_selections(markup: Mapping[str, Any]) -> dict[str, Any]:
     """A READ//ABLE markup in the general form: one element whose fragments are the selections [4.3]."""
 
-    def fragment(_: int, value: Any) -> dict[str, Any]:
-        codes = [_plain(_text_of(_object(value), name)) for name in ("type", "subtype")]
+    def fragment(value: Any) -> dict[str, Any]:
+        codes = [_plain(_value(_expect(value, dict), name, str)) for name in ("type", "subtype")]
         span = {"start": value.get("startSelection"), "end": value.get("endSelection")}
         return {**span, "tags": [code for code in codes if code]}
 
-    fragments = _each("selection", markup, fragment)
+    fragments = _each("selection", _value(markup, "selections", list), fragment)
     return {"elements": [{"fragments": fragments}] if fragments else []}
 
 
@@ -665,95 +616,97 @@ def read_items(
 ) -> tuple[Item, ...]:
     """The elements, fragments or overtexts of a holder, in the order of content."""
 
-    def read(position: int, value: Any) -> Item:
-        found = _object(value)
-        start, end = read_span(found, length) if noun == "fragment" else (0, 0)
-        comment = _text_of(found, "comment") if noun == "overtext" else ""
+    def read(numbered: tuple[int, Any]) -> Item:
+        found = _expect(numbered[1], dict)
+        start, end = _span(found, ("start", "end"), length) if noun == "fragment" else (0, 0)
+        comment = _value(found, "comment", str) if noun == "overtext" else ""
         tags = [] if found.get("tags") is None else found["tags"]
         if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
             raise ValueError("tags are no list of texts")
         overtexts = () if noun == "overtext" else read_items(found, "overtext", length, lemmatise)
         fragments = read_items(found, "fragment", length, lemmatise) if noun == "element" else ()
         content = start, end, comment, tuple(sorted(set(tags))), _contents(overtexts), _contents(fragments)
-        spans = np.array([fragment.content[:2] for fragment in fragments], dtype=np.int64).reshape(-1, 2).T
-        first: dict[Any, int] = {}
-        kinds = _ints(first.setdefault(each.content[3:5], place) for place, each in enumerate(fragments))
         words = bag_of_words(comment, lemmatise)
-        return Item(content, position, words, frozenset(tags), overtexts, fragments, spans, kinds)
+        return Item(content, numbered[0], words, frozenset(tags), overtexts, fragments)
 
-    return tuple(sorted(_each(noun, holder, read), key=lambda item: item.content))
-
-
-def read_span(fragment: Mapping[str, Any], length: int | None) -> tuple[int, int]:
-    """Start and end of a fragment."""
-    start, end = _offset(fragment, "start"), _offset(fragment, "end")
-    if start > end:
-        raise ValueError(f"start {start} is after end {end}")
-    if length is not None and end > length:
-        raise ValueError(f"end {end} is beyond the text")
-    return start, end
+    items = _each(noun, enumerate(_value(holder, f"{noun}s", list)), read)
+    return tuple(sorted(items, key=lambda item: item.content))
 
 
 def _contents(items: Sequence[Item]) -> tuple[Any, ...]:
     return tuple([item.content for item in items])
 
 
-def all_of(items: Iterable[Item]) -> list[Item]:
-    """The items and, behind them, all that they hold."""
-    found = list(items)
-    for item in found:
-        found += [*item.overtexts, *item.fragments]
-    return found
+def _load(cell: str) -> Any:
+    """The value of a JSON text; every fault of it is a ValueError."""
+    try:
+        return _DECODER.decode(cell)
+    except json.JSONDecodeError as fault:
+        raise ValueError(f"not JSON: {fault.msg} at character {fault.pos + 1}") from None
+    except RecursionError:
+        raise ValueError("not a markup: nested too deeply") from None
+    except ValueError as fault:  # an unknown constant, or a number of thousands of digits
+        raise ValueError(f"not JSON: {_short(fault)}") from None
 
 
-def _each(noun: str, holder: Mapping[str, Any], read: Callable[[int, Any], Any]) -> list[Any]:
-    """What `read` makes of the positions and values of a holder's list, which may be left out."""
-    values = holder.get(f"{noun}s")
-    if values is None:
-        return []
-    if not isinstance(values, list):
-        raise ValueError(f"{noun}s is {_kind(values)} instead of a list")
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def _each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> list[Any]:
+    """What `read` makes of the values; its ValueErrors say of which one."""
     results = []
-    for position, value in enumerate(values):
+    for number, value in enumerate(values, 1):
         try:
-            results.append(read(position, value))
+            results.append(read(value))
         except ValueError as fault:
-            raise ValueError(f"{noun} {position + 1}: {fault}") from None
+            raise ValueError(f"{noun} {number}: {fault}") from None
     return results
 
 
-def _offset(holder: Mapping[str, Any], name: str) -> int:
+def _value(holder: Mapping[str, Any], name: str, kind: type) -> Any:
+    """What an object has under a name, which may be left out."""
     value = holder.get(name)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ValueError(f"{name} is {_kind(value)} instead of a whole number")
-    if not 0 <= value <= LAST_OFFSET:
-        raise ValueError(f"{name} is {'negative' if value < 0 else f'above {LAST_OFFSET:,}'}")
+    return kind() if value is None else _expect(value, kind, f"{name} is ")
+
+
+def _span(holder: Mapping[str, Any], names: tuple[str, str], length: int | None) -> list[int]:
+    """The offsets under the names of the start and the end."""
+    span: list[int] = []
+    for name in names:
+        found = holder.get(name)
+        is_whole = isinstance(found, float) and found.is_integer()
+        value: int = int(found) if is_whole else _expect(found, int, f"{name} is ")
+        if not 0 <= value <= LAST_OFFSET:
+            raise ValueError(f"{name} is {'negative' if value < 0 else f'above {LAST_OFFSET:,}'}")
+        span.append(value)
+    if span[0] > span[1]:
+        raise ValueError(f"{names[0]} {span[0]} is after {names[1]} {span[1]}")
+    if length is not None and span[1] > length:
+        raise ValueError(f"{names[1]} {span[1]} is beyond the text")
+    return span
+
+
+def _expect(value: Any, kind: type, found: str = "", wanted: str = "") -> Any:
+    """A JSON value, which must be of a type."""
+    if not isinstance(value, kind) or isinstance(value, bool):
+        wanted = wanted or {dict: "an object", list: "a list", str: "text", int: "a whole number"}[kind]
+        raise ValueError(f"{found}{_kind(value)} instead of {wanted}")
     return value
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError(f"{_kind(value)} instead of an object")
-    return value
-
-
-def _text_of(holder: Mapping[str, Any], name: str) -> str:
-    """A text that may be left out."""
-    value = holder.get(name, "")
-    if value is not None and not isinstance(value, str):
-        raise ValueError(f"{name} is {_kind(value)} instead of text")
-    return value or ""
 
 
 def _kind(value: Any) -> str:
     """A JSON value in a message."""
-    if value is None:
-        return "missing"
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
-    return _quoted(value) if isinstance(value, str) else _short(value)
+    shown = _quoted(value) if isinstance(value, str) else _short(value)
+    return {type(None): "missing", dict: "an object", list: "a list"}.get(type(value), shown)
+
+
+def _at_most(most: int, number: int, what: str) -> None:
+    if number > most:
+        raise ValueError(f"{number:,} {what}, above {most:,}")
 
 
 def _plain(text: str) -> str:
@@ -835,113 +788,137 @@ def weighted_average(criteria: Mapping[str, Any], names: Sequence[str], weights:
 
 
 # ---- Consistency (7) -------------------------------------------------------------------------------------
+# Of many pairs of markups at once.  On each level there are many problems: of each, who are partners?
 
 
-class Pair(NamedTuple):
-    """Two objects that may be, or are, partners.
+class Side(NamedTuple):
+    """One markup of each pair: all elements, and all fragments by start.
 
-    ``criteria``: what a level averages over the partners, by name; ``levels``: of what the two hold.
+    ``pair``: of each element, the number of its pair; ``element``: of each fragment, that of its element;
+    ``spans``, (2, n): starts and ends, each markup's `APART` from those of the one before; ``kinds``, (n,): of
+    each fragment the first one of equal tags and overtexts.
     """
 
-    first: Item
-    second: Item
-    criteria: dict[str, float]
-    levels: tuple["Level", ...] = ()
+    elements: list[Item]
+    pair: Ints
+    fragments: list[Item]
+    element: Ints
+    spans: Ints
+    kinds: Ints
 
 
 class Level(NamedTuple):
-    """The partners among objects of one kind, and the averages over them: all criteria `WITHIN` the level."""
+    """The partners among objects of one kind, and the averages over them.
 
-    name: str
-    pairs: list[Pair]
-    averages: dict[str, float]
+    Attributes
+    ----------
+    partners : (p, 3), the problem and the places of two partners
+    inner : (p,), of each, the number of its problem on the levels below
+    criteria : dict of (p,), of each
+    averages : dict of criterion to (problems,), the level's and all that it is made of
+    """
+
+    partners: Ints
+    inner: Ints
+    criteria: dict[str, Floats]
+    averages: dict[str, Floats]
 
 
-def consistency(one: Markup, other: Markup, rules: Rules) -> Level:
-    """Every criterion of two markups, C (7) among them by the name total, with the partners.
+class Comparison(NamedTuple):
+    """Pairs of markups, with their levels by name; the sides are in the order of content."""
+
+    sides: tuple[Side, Side]
+    levels: dict[str, Level]
+
+
+def consistency(pairs: Sequence[tuple[Markup, Markup]], rules: Rules) -> Comparison:
+    """Every criterion of pairs of markups, C (7) among them by the name total, with the partners.
 
     The one whose content comes first is on the left, so that the consistency is symmetric.
     """
-    x, y = (markup.elements for markup in sorted((one, other), key=lambda markup: markup.content))
-    pairs = {(i, k): pair_of_elements(x[i], y[k], rules) for i, k in candidates_of_elements(x, y)}
-    return level_of_pairs("total", len(x) + len(y), pairs, rules)
+    ordered = [sorted(pair, key=lambda markup: markup.content) for pair in pairs]
+    x, y = (side_of([pair[side] for pair in ordered]) for side in (0, 1))
+    i, k = overlapping(x.spans, y.spans).T
+    problem, ours, theirs = _distinct(x.element[i], y.element[k])  # elements that may be partners
+    objects = _counts(x.element, len(x.elements))[ours] + _counts(y.element, len(y.elements))[theirs]
+    fragments, notes = c_fragments(x, y, np.column_stack([problem, i, k]), objects, rules)
+    one, other = [x.elements[n] for n in ours.tolist()], [y.elements[n] for n in theirs.tolist()]
+    overtexts = c_overtexts("overtexts", one, other, rules)
+    criteria = {
+        "tags": c_tags(one, other),
+        **overtexts.averages,
+        **fragments.averages,
+        "fragment_text_union": c_union_of_texts(one, other),
+        "fragment_tag_union": c_union_of_tags(one, other),
+    }
+    places = np.column_stack([x.pair[ours], ours, theirs])
+    objects = _counts(x.pair, len(pairs)) + _counts(y.pair, len(pairs))
+    levels = {"overtexts": overtexts, "fragments": fragments, "fragments.overtexts": notes}
+    levels["total"] = level_of("total", objects, places, np.arange(len(places)), criteria, rules)
+    return Comparison((x, y), levels)
 
 
-def candidates_of_elements(x: Sequence[Item], y: Sequence[Item]) -> list[Any]:
-    """Places of elements that hold fragments which could be partners, or none on either side; in order."""
-    holders, spans = zip(*(all_spans(elements) for elements in (x, y)))
-    i, k = overlapping(*spans).T
-    bare = (np.array([not element.fragments for element in side], dtype=bool) for side in (x, y))
-    may = np.logical_and.outer(*bare)
-    may[holders[0][i], holders[1][k]] = True
-    return list(np.argwhere(may).tolist())
-
-
-def all_spans(elements: Sequence[Item]) -> tuple[Ints, Ints]:
-    """All fragments of elements, by start: the element of each, (n,), and the starts and ends, (2, n)."""
-    spans = np.concatenate([np.empty((2, 0), dtype=np.int64), *(element.spans for element in elements)], axis=1)
-    holders = np.repeat(np.arange(len(elements)), [len(element.fragments) for element in elements])
+def side_of(markups: Sequence[Markup]) -> Side:
+    elements = [element for markup in markups for element in markup.elements]
+    pair = np.repeat(np.arange(len(markups)), _ints(len(markup.elements) for markup in markups))
+    held = [element.fragments or (NOWHERE,) for element in elements]
+    element = np.repeat(np.arange(len(elements)), _ints(map(len, held)))
+    fragments = [fragment for each in held for fragment in each]
+    spans = np.array([fragment.content[:2] for fragment in fragments], dtype=np.int64).reshape(-1, 2).T
+    spans = spans + APART * pair[element]
     order = np.argsort(spans[0], kind="stable")
-    return holders[order], spans[:, order]
-
-
-def pair_of_elements(x: Item, y: Item, rules: Rules) -> Pair:
-    """Two elements with the criteria that partners have."""
-    overtexts = c_overtexts("overtexts", x.overtexts, y.overtexts, rules)
-    fragments = c_fragments(x, y, rules)
-    criteria = {"tags": c_tags(x, y), **overtexts.averages, **fragments.averages}
-    criteria |= {"fragment_text_union": c_union_of_texts(x, y), "fragment_tag_union": c_union_of_tags(x, y)}
-    return Pair(x, y, criteria, (overtexts, fragments))
-
-
-def level_of_pairs(name: str, objects: int, pairs: Mapping[tuple[int, int], Pair], rules: Rules) -> Level:
-    """`level_of` candidates that are made already, by their places."""
-    criteria = {part: np.array([pair.criteria[part] for pair in pairs.values()]) for part in PARTS[name][1:]}
-    return level_of(
-        name, objects, _ints(pairs).reshape(-1, 2), criteria, list(pairs.values()).__getitem__, rules
-    )
+    fragments = [fragments[place] for place in order.tolist()]
+    first: dict[Any, int] = {}
+    kinds = _ints(first.setdefault(each.content[3:5], place) for place, each in enumerate(fragments))
+    return Side(elements, pair, fragments, element[order], spans[:, order], kinds)
 
 
 def level_of(
-    name: str,
-    objects: int,
-    places: Ints,
-    criteria: Mapping[str, Floats],
-    pair: Callable[[int], Pair],
-    rules: Rules,
+    name: str, objects: Ints, places: Ints, inner: Ints, criteria: Mapping[str, Floats], rules: Rules
 ) -> Level:
-    """The averages over the optimal accordance of objects.
+    """The averages over the optimal accordance of the objects of each problem.
 
     Parameters
     ----------
     name : of the composite criterion, a key of `PARTS`
-    objects : how many the two sides have together
-    places : (n, 2), of each two that may be partners, in order
-    criteria : of them, (n,) each
-    pair : makes one of them, from its number
+    objects : (problems,), how many the two sides have together
+    places : (n, 3), of each two that may be partners the problem and their places
+    inner, criteria : of them, (n,) each
     """
     accordance, *parts = PARTS[name]
     worth = weighted_average(criteria, parts, rules.weights)
+    ends = np.column_stack([_distinct(places[:, 0], end)[0] for end in places[:, 1:].T])
     if rules.accordance == "sum":
-        chosen = best_sum(places, worth + TIE)  # so that among equal sums more pairs win
+        chosen = best_sum(ends, worth + TIE)  # so that among equal sums more pairs win
     else:
         share = rules.weights[accordance] / sum(rules.weights[part] for part in PARTS[name])
-        chosen = best_average(places, worth, objects, share)
-    pairs = [pair(number) for number in np.flatnonzero(chosen).tolist()]
-    averages = {accordance: c_accordance(len(pairs), objects)}
-    for part in WITHIN[name]:
-        if part not in (name, accordance):
-            averages[part] = _mean_over_pairs([each.criteria[part] for each in pairs], objects)
+        chosen = np.zeros(len(worth), dtype=bool)
+        for rows in _groups(places[:, 0]):
+            chosen[rows] = best_average(ends[rows], worth[rows], int(objects[places[rows[0], 0]]), share)
+    problem = places[chosen, 0]
+    averages = {accordance: c_accordance(_counts(problem, len(objects)), objects)}
+    found = {part: values[chosen] for part, values in criteria.items()}
+    averages |= {part: _mean_over_pairs(values, problem, objects) for part, values in found.items()}
     averages[name] = weighted_average(averages, PARTS[name], rules.weights)
-    return Level(name, pairs, averages)
+    return Level(places[chosen], inner[chosen], found, averages)
 
 
-def _mean_over_pairs(values: Sequence[float], objects: int) -> float:
-    # One after the other, as neither Python nor numpy promises of its sum.
-    total = 0.0
-    for value in values:
-        total += value
-    return total / max(len(values), 1) if objects else 1.0
+def _counts(numbers: Ints, length: int) -> Ints:
+    return np.bincount(numbers, minlength=length)
+
+
+def _distinct(a: Ints, b: Ints) -> tuple[Ints, Ints, Ints]:
+    """Which of the distinct pairs of two arrays each of theirs is, and the distinct ones, sorted."""
+    base = b.max(initial=0) + 1
+    codes, distinct = pd.factorize(a * base + b, sort=True)
+    return codes, *np.divmod(distinct, base)
+
+
+def _mean_over_pairs(values: Any, place: Ints, objects: Ints) -> Floats:
+    """Means at each place: 1 where there are no objects, else 0 without values."""
+    sums = np.bincount(place, values, len(objects))  # of one after the other
+    means = sums / np.maximum(np.bincount(place, minlength=len(objects)), 1)
+    return np.where(objects > 0, means, 1.0)
 
 
 # ---- Criteria (13)-(24) ----------------------------------------------------------------------------------
@@ -954,75 +931,69 @@ def f_measure(common: Any, total: Any) -> Any:
     return (2.0 * common + is_empty) / (total + is_empty)
 
 
-def f_of_sets(a: frozenset[Any], b: frozenset[Any]) -> float:
-    """F of two sets."""
-    return float(f_measure(len(a & b), len(a) + len(b)))
+def f_of_sets(pairs: Iterable[tuple[frozenset[Any], frozenset[Any]]]) -> Floats:
+    """F of pairs of sets."""
+    sizes = _ints((len(a & b), len(a) + len(b)) for a, b in pairs).reshape(-1, 2)
+    return np.asarray(f_measure(sizes[:, 0], sizes[:, 1]))
 
 
-def c_accordance(pairs: int, objects: int) -> float:
+def c_accordance(pairs: Ints, objects: Ints) -> Floats:
     """(13), (16), (20): of the objects of both sides, how many found a partner."""
-    return float(f_measure(pairs, objects))
+    return np.asarray(f_measure(pairs, objects))
 
 
-def c_tags(x: Item, y: Item) -> float:
+def c_tags(x: Sequence[Item], y: Sequence[Item]) -> Floats:
     """(14) of elements, (18) of overtexts, (22) of fragments."""
-    return f_of_sets(x.tags, y.tags)
+    return f_of_sets((a.tags, b.tags) for a, b in zip(x, y))
 
 
 def c_overtexts(name: str, x: Sequence[Item], y: Sequence[Item], rules: Rules) -> Level:
     """(15) of elements, 3.4.4 of fragments: overtexts with a common word or tag, or without words and tags."""
-    if not x or not y:  # which most are
-        return Level(name, [], dict.fromkeys(WITHIN[name], float(len(x) == len(y))))
-    pairs = {
-        (i, k): Pair(a, b, {f"{name}.texts": c_overtexts_texts(a, b), f"{name}.tags": c_tags(a, b)})
-        for (i, a), (k, b) in itertools.product(enumerate(x), enumerate(y))
+    found = [
+        (problem, i, k, a, b)
+        for problem, (ours, theirs) in enumerate(zip(x, y))
+        if ours.overtexts and theirs.overtexts
+        for (i, a), (k, b) in itertools.product(enumerate(ours.overtexts), enumerate(theirs.overtexts))
         if a.words & b.words or a.tags & b.tags or not (a.words or b.words or a.tags or b.tags)
-    }
-    return level_of_pairs(name, len(x) + len(y), pairs, rules)
+    ]
+    one, other = [a for *_, a, _ in found], [b for *_, b in found]
+    objects = _ints(len(ours.overtexts) + len(theirs.overtexts) for ours, theirs in zip(x, y))
+    places = _ints(place for place in (each[:3] for each in found)).reshape(-1, 3)
+    criteria = {f"{name}.texts": c_overtexts_texts(one, other), f"{name}.tags": c_tags(one, other)}
+    return level_of(name, objects, places, places[:, 0], criteria, rules)
 
 
-def c_overtexts_texts(x: Item, y: Item) -> float:
+def c_overtexts_texts(x: Sequence[Item], y: Sequence[Item]) -> Floats:
     """(17)."""
-    return f_of_sets(x.words, y.words)
+    return f_of_sets((a.words, b.words) for a, b in zip(x, y))
 
 
-def c_fragments(x: Item, y: Item, rules: Rules) -> Level:
-    """(19), of fragments with common characters, or empty ones at the same place."""
-
-    def of_inner(i: int, k: int) -> tuple[float, Level]:
-        a, b = x.fragments[i], y.fragments[k]
-        return c_tags(a, b), c_overtexts(name, a.overtexts, b.overtexts, rules)
-
-    def pair(number: int) -> Pair:
-        i, k = places[number].tolist()
-        tags, notes = of_inner(i, k)
-        criteria = {"fragments.texts": float(texts[number]), "fragments.tags": tags, **notes.averages}
-        return Pair(x.fragments[i], y.fragments[k], criteria, (notes,))
-
-    name = "fragments.overtexts"
-    places = overlapping(x.spans, y.spans)
-    texts = c_fragments_texts(x.spans[:, places[:, 0]], y.spans[:, places[:, 1]])
-    # Of many candidates few become partners, and many are equal but for their place: compared once.
-    kinds, kind = np.unique(x.kinds[places[:, 0]] * len(y.kinds) + y.kinds[places[:, 1]], return_inverse=True)
-    inner = [of_inner(*divmod(each, len(y.kinds))) for each in kinds.tolist()]
+def c_fragments(x: Side, y: Side, places: Ints, objects: Ints, rules: Rules) -> tuple[Level, Level]:
+    """(19), of fragments with common characters, or empty ones at the same place; and their overtexts."""
+    _, i, k = places.T
+    # Many candidates are equal but for their places: compared once.
+    kind, ours, theirs = _distinct(x.kinds[i], y.kinds[k])
+    one, other = [x.fragments[n] for n in ours.tolist()], [y.fragments[n] for n in theirs.tolist()]
+    notes = c_overtexts("fragments.overtexts", one, other, rules)
     criteria = {
-        "fragments.texts": texts,
-        "fragments.tags": np.array([tags for tags, _ in inner])[kind],
-        name: np.array([notes.averages[name] for _, notes in inner])[kind],
+        "fragments.texts": c_fragments_texts(x.spans[:, i], y.spans[:, k]),
+        "fragments.tags": c_tags(one, other)[kind],
+        **{name: values[kind] for name, values in notes.averages.items()},
     }
-    return level_of("fragments", len(x.fragments) + len(y.fragments), places, criteria, pair, rules)
+    return level_of("fragments", objects, places, kind, criteria, rules), notes
 
 
-def c_fragments_texts(x: Ints, y: Ints) -> Any:
+def c_fragments_texts(x: Ints, y: Ints) -> Floats:
     """(21), of spans, (2, n) each, with common characters."""
     common = np.minimum(x[1], y[1]) - np.maximum(x[0], y[0])
-    return f_measure(common, x[1] - x[0] + y[1] - y[0])
+    return np.asarray(f_measure(common, x[1] - x[0] + y[1] - y[0]))
 
 
-def c_union_of_texts(x: Item, y: Item) -> float:
+def c_union_of_texts(x: Sequence[Item], y: Sequence[Item]) -> Floats:
     """(23)."""
-    total = length_of_union(x.fragments) + length_of_union(y.fragments)
-    return float(f_measure(total - length_of_union(x.fragments + y.fragments), total))
+    total = _ints(length_of_union(a.fragments) + length_of_union(b.fragments) for a, b in zip(x, y))
+    union = _ints(length_of_union(a.fragments + b.fragments) for a, b in zip(x, y))
+    return np.asarray(f_measure(total - union, total))
 
 
 def length_of_union(fragments: Sequence[Item]) -> int:
@@ -1034,10 +1005,13 @@ def length_of_union(fragments: Sequence[Item]) -> int:
     return length
 
 
-def c_union_of_tags(x: Item, y: Item) -> float:
+def c_union_of_tags(x: Sequence[Item], y: Sequence[Item]) -> Floats:
     """(24)."""
-    ours, theirs = (frozenset[str]().union(*(each.tags for each in side.fragments)) for side in (x, y))
-    return f_of_sets(ours, theirs)
+
+    def united(element: Item) -> frozenset[str]:
+        return frozenset[str]().union(*(fragment.tags for fragment in element.fragments))
+
+    return f_of_sets((united(a), united(b)) for a, b in zip(x, y))
 
 
 def overlapping(x: Ints, y: Ints) -> Ints:
@@ -1070,42 +1044,41 @@ def best_sum(places: Ints, worth: Floats) -> Bools:
     [False, True, True]
     """
     i, k = places.T
-    chosen: Bools = (np.bincount(i)[i] == 1) & (np.bincount(k)[k] == 1)
-    if chosen.all():  # no object has a choice
-        return chosen
-    matrix = np.zeros((i.max() + 1, k.max() + 1))
-    matrix[i, k] = np.where(chosen, 0.0, worth)
-    partner = np.full(len(matrix), -1)
-    for rows, columns in components(matrix):
-        part = matrix[rows][:, columns]
-        if min(part.shape) > LARGE:
+    chosen: Bools = (np.bincount(i)[i] == 1) & (np.bincount(k)[k] == 1)  # who has no choice
+    rest = np.flatnonzero(~chosen)
+    for part in components(places[rest]):
+        candidates = rest[part]
+        row, column = (np.unique(ends[candidates], return_inverse=True)[1] for ends in (i, k))
+        matrix = np.zeros((row.max() + 1, column.max() + 1))
+        matrix[row, column] = worth[candidates]
+        if min(matrix.shape) > LARGE:
             # Made square, so that all columns get a row, and each column's best worth 0: found sooner.
-            part = np.pad(part, [(0, max(part.shape) - length) for length in part.shape])
-            part -= part.max(axis=0)
-        r, c = linear_sum_assignment(part, maximize=True)
-        real = (r < len(rows)) & (c < len(columns))
-        partner[rows[r[real]]] = columns[c[real]]
-    chosen |= partner[i] == k
+            matrix = np.pad(matrix, [(0, max(matrix.shape) - length) for length in matrix.shape])
+            matrix -= matrix.max(axis=0)
+        r, partner = linear_sum_assignment(matrix, maximize=True)
+        partner_of_row = np.full(len(matrix), -1)
+        partner_of_row[r] = partner
+        chosen[candidates] = partner_of_row[row] == column
     return chosen
 
 
-def components(matrix: Floats) -> list[tuple[Ints, Ints]]:
-    """The rows and the columns of each part of a matrix that shares none with another.
+def components(places: Ints) -> list[Ints]:
+    """Which of the candidates at places (n, 2) belong together, because each shares an object with another.
 
-    >>> matrix = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 0], [1, 0, 0]])
-    >>> [(rows.tolist(), columns.tolist()) for rows, columns in components(matrix)]
-    [([1], [1, 2]), ([0, 3], [0])]
+    >>> [part.tolist() for part in components(np.array([[0, 0], [1, 1], [1, 2], [3, 0]]))]
+    [[0, 3], [1, 2]]
     """
-    found: dict[int, tuple[list[int], set[int]]] = {}
-    part_of: dict[int, int] = {}  # by column
-    for row, line in enumerate(matrix):
-        rows, columns = [row], set(np.flatnonzero(line).tolist())
-        for part in {part_of[column] for column in columns & part_of.keys()}:
-            rows, columns = rows + found[part][0], columns | found.pop(part)[1]
-        if columns:
-            found[row] = rows, columns
-            part_of |= dict.fromkeys(columns, row)
-    return [(_ints(sorted(rows)), _ints(sorted(columns))) for rows, columns in found.values()]
+    i, k = places.T
+    rows, columns = (int(ends.max(initial=-1)) + 1 for ends in (i, k))
+    graph = coo_array((np.ones(len(i), dtype=bool), (i, rows + k)), shape=(rows + columns,) * 2)
+    part = connected_components(graph, directed=False)[1][i]
+    return _groups(part)
+
+
+def _groups(labels: Ints) -> list[Ints]:
+    """The places of each label."""
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1) if len(order) else []
 
 
 def _ints(values: Iterable[Any]) -> Ints:
@@ -1167,24 +1140,32 @@ def _best_of_size(row: Ints, column: Ints, worth: Floats, pairs: int) -> Bools:
 # ---- The corpus (10)-(12) --------------------------------------------------------------------------------
 
 
-def criteria_of(pairs: Iterable[tuple[Markup, Markup]], rules: Rules) -> Floats:
-    """The criteria of pairs of markups of a document, (pairs, criteria)."""
-    averages = [consistency(*pair, rules).averages for pair in pairs]
-    rows = [[each[name] for name in CRITERIA] for each in averages]
-    return np.array(rows, dtype=np.float64).reshape(len(rows), len(CRITERIA))
+def criteria_of(pairs: Sequence[tuple[Markup, Markup]], rules: Rules) -> Floats:
+    """The criteria of pairs of markups, (pairs, criteria)."""
+    averages = consistency(pairs, rules).levels["total"].averages
+    return np.column_stack([averages[name] for name in CRITERIA])
+
+
+def compared(
+    documents: Sequence[Sequence[tuple[Markup, Markup]]],
+    compare: Callable[[Sequence[tuple[Markup, Markup]]], Floats],
+) -> list[Floats]:
+    """What `compare` gives for the pairs of each document, (pairs, criteria); many documents at once."""
+    sizes = [sum(one.size * other.size for one, other in pairs) for pairs in documents]
+    results: list[Floats] = []
+    for _, batch in itertools.groupby(zip(np.cumsum(sizes) // AT_ONCE, documents), operator.itemgetter(0)):
+        chunk = [pairs for _, pairs in batch]
+        criteria = compare([pair for pairs in chunk for pair in pairs])
+        for part in np.split(criteria, np.cumsum([len(pairs) for pairs in chunk])[:-1]):
+            results.append(part)
+            if progress is not None:
+                progress(len(results), len(documents))
+    return results
 
 
 def mean(values: Floats) -> Floats:
     """Means of the columns, 0 without rows."""
     return np.asarray(values.sum(axis=0) / max(len(values), 1))
-
-
-def _told(steps: Sequence[T]) -> Iterator[T]:
-    """The steps, of which `progress` is told."""
-    for done, step in enumerate(steps, 1):
-        yield step
-        if progress is not None:
-            progress(done, len(steps))
 
 
 def average_accuracies(sums: Floats) -> tuple[Floats, Floats, Floats]:

@@ -674,12 +674,12 @@ def _value(holder: Mapping[str, Any], name: str, kind: type) -> Any:
 
 def _span(holder: Mapping[str, Any], names: tuple[str, str], length: int | None) -> list[int]:
     """The offsets under the names of the start and the end."""
-    span = []
+    span: list[int] = []
     for name in names:
-        value = holder.get(name)
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if not 0 <= _expect(value, int, f"{name} is ") <= LAST_OFFSET:
+        found = holder.get(name)
+        is_whole = isinstance(found, float) and found.is_integer()
+        value: int = int(found) if is_whole else _expect(found, int, f"{name} is ")
+        if not 0 <= value <= LAST_OFFSET:
             raise ValueError(f"{name} is {'negative' if value < 0 else f'above {LAST_OFFSET:,}'}")
         span.append(value)
     if span[0] > span[1]:
@@ -802,7 +802,7 @@ def best_sum(places: Ints, worth: Floats) -> Bools:
     return chosen
 
 
-def components(places: Ints) -> Iterable[Ints]:
+def components(places: Ints) -> list[Ints]:
     """Which of the candidates at places (n, 2) belong together, because each shares an object with another.
 
     >>> [part.tolist() for part in components(np.array([[0, 0], [1, 1], [1, 2], [3, 0]]))]
@@ -812,12 +812,18 @@ def components(places: Ints) -> Iterable[Ints]:
     rows, columns = (int(ends.max(initial=-1)) + 1 for ends in (i, k))
     graph = coo_array((np.ones(len(i), dtype=bool), (i, rows + k)), shape=(rows + columns,) * 2)
     part = connected_components(graph, directed=False)[1][i]
-    return pd.Series(part).groupby(part).indices.values()
+    return _groups(part)
+
+
+def _groups(labels: Ints) -> list[Ints]:
+    """The places of each label."""
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1) if len(order) else []
 
 
 # ---- M1 to M7 and M --------------------------------------------------------------------------------------
-# In [0, 1], of n pairs of markups.  M2 to M6 take the partners of D, on the left x and on the right y, and how many
-# selections the two markups of each pair have together.
+# In [0, 1].  M2 to M6, of many pairs of markups at once, take the partners of D, on the left x and on the right
+# y, and how many selections the two markups of each pair have together.
 
 
 def m1(x: Markup, y: Markup) -> float:

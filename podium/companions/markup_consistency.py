@@ -5,7 +5,7 @@ of the criteria.
 """
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -86,6 +86,9 @@ CRITERIA = Criteria(
     barrier=1.0,
     is_strict=False,
 )
+
+# The levels of what the objects of a level hold.
+BELOW = {"total": ("overtexts", "fragments"), "fragments": ("fragments.overtexts",)}
 
 # Of `Explanation.rows`.
 COLUMNS = (
@@ -252,26 +255,55 @@ def consistency(
         except ValueError as fault:
             raise ValueError(f"the {name} markup: {fault}") from None
     rules = metric.Rules(dict.fromkeys(metric.CRITERIA[1:], 1.0) | dict(weights or {}), accordance)
-    level = metric.consistency(*markups, rules)
-    values = {name: level.averages[name] for name in metric.CRITERIA}
+    compared = metric.consistency([markups], rules)
+    values = {name: float(compared.levels["total"].averages[name][0]) for name in metric.CRITERIA}
     parts = {name: values.pop(name) for name in metric.CRITERIA if "." in name}
     swapped = markups[1].content < markups[0].content
-    pairs = _partners(metric, level, rules, swapped)
-    return Consistency(**values, parts=parts, pairs=pairs)
+    return Consistency(**values, parts=parts, pairs=_pairs(_partners(metric, compared, rules), swapped))
 
 
-def _partners(metric: Metric, level: Any, rules: Any, swapped: bool) -> list[Pair]:
-    """The partners of a level and below, in the order of the caller's first markup."""
+def _pairs(partners: Iterable["_Partners"], swapped: bool) -> list[Pair]:
+    """Partners and those below by their positions, in the order of the caller's first markup."""
     result = []
-    for pair in level.pairs:
-        ends = pair.first.position, pair.second.position
+    for one in partners:
+        ends = [item.position for item in one.items]
         first, second = reversed(ends) if swapped else ends
-        worth = metric.weighted_average(pair.criteria, metric.PARTS[level.name][1:], rules.weights)
-        criteria = {name.removeprefix(f"{level.name}."): value for name, value in pair.criteria.items()}
-        inner = {each.name.split(".")[-1]: _partners(metric, each, rules, swapped) for each in pair.levels}
-        held = inner.get("overtexts", []), inner.get("fragments", [])
-        result.append(Pair(first, second, float(worth), criteria, *held))
+        held = (_pairs(one.within.get(kind, ()), swapped) for kind in ("overtexts", "fragments"))
+        result.append(Pair(first, second, one.worth, one.criteria, *held))
     return sorted(result, key=lambda pair: pair[:2])
+
+
+class _Partners(NamedTuple):
+    """The objects of two partners, what their pair is worth, its criteria, and the partners they hold."""
+
+    items: tuple[Any, Any]
+    worth: float
+    criteria: dict[str, float]
+    within: dict[str, list["_Partners"]]
+
+
+def _partners(
+    metric: Metric, compared: Any, rules: Any, name: str = "total", problem: int = 0, holders: Any = ()
+) -> list[_Partners]:
+    """The partners of one problem of a level, from what the hosted file's `consistency` says of one pair."""
+    level, found = compared.levels[name], []
+    for row in np.flatnonzero(level.partners[:, 0] == problem).tolist():
+        if name in ("total", "fragments"):
+            lists = [side.elements if name == "total" else side.fragments for side in compared.sides]
+        else:
+            lists = [holder.overtexts for holder in holders]
+        items = tuple(items[place] for items, place in zip(lists, level.partners[row, 1:].tolist()))
+        if metric.NOWHERE not in items:
+            values = {part: float(of_pairs[row]) for part, of_pairs in level.criteria.items()}
+            worth = float(metric.weighted_average(values, metric.PARTS[name][1:], rules.weights))
+            criteria = {part.removeprefix(f"{name}."): value for part, value in values.items()}
+            inner = int(level.inner[row])
+            within = {
+                below.rpartition(".")[2]: _partners(metric, compared, rules, below, inner, items)
+                for below in BELOW.get(name, ())
+            }
+            found.append(_Partners(items, worth, criteria, within))
+    return found
 
 
 # ---- Submissions -----------------------------------------------------------------------------------------
@@ -438,8 +470,8 @@ class Explanation(_markups.Explanation):
         rows = []
         for document_id, first, second, one, other in _markups.comparisons(prepared, self.evaluation.read):
             address = {id(item): place for markup in (one, other) for _, place, item in _objects(markup)}
-            partner: dict[int, tuple[Any, float]] = {}
-            _find_partners(metric, metric.consistency(one, other, prepared.rules), prepared.rules, partner)
+            compared = metric.consistency([(one, other)], prepared.rules)
+            partner = dict(_by_object(_partners(metric, compared, prepared.rules)))
             for markup, name, against in ((one, first, second), (other, second, first)):
                 for level, place, item in _objects(markup):
                     span = item.content[:2] if level == "fragment" else (-1, -1)
@@ -467,13 +499,13 @@ def _objects(markup: Any) -> Iterator[tuple[str, tuple[int, int, int], Any]]:
                 yield "fragment overtext", (e, fragment.position, overtext.position), overtext
 
 
-def _find_partners(metric: Metric, level: Any, rules: Any, found: dict[int, tuple[Any, float]]) -> None:
-    """Of each object with a partner, in a level and below, by its id: the partner, and the worth of the two."""
-    for pair in level.pairs:
-        worth = float(metric.weighted_average(pair.criteria, metric.PARTS[level.name][1:], rules.weights))
-        found |= {id(pair.first): (pair.second, worth), id(pair.second): (pair.first, worth)}
-        for inner in pair.levels:
-            _find_partners(metric, inner, rules, found)
+def _by_object(partners: Iterable[_Partners]) -> Iterator[tuple[int, tuple[Any, float]]]:
+    """Of each object with a partner its id, the partner, and the worth of the two."""
+    for (one, other), worth, _, within in partners:
+        yield id(one), (other, worth)
+        yield id(other), (one, worth)
+        for held in within.values():
+            yield from _by_object(held)
 
 
 # ---- Experts ---------------------------------------------------------------------------------------------

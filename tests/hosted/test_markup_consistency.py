@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from podium import hosted
 from podium.companions.markup_consistency import consistency
 from tests.support import markup_consistency_data as data
+from tests.support.examples import examples
 from tests.support.markup_consistency_transcription import (
     Transcription,
     corpus,
@@ -194,20 +195,13 @@ def test_equal_sums_are_settled_by_more_pairs() -> None:
     result = consistency(first, second, texts)
     assert [(pair.first, pair.second) for pair in result.pairs[0].fragments] == [(0, 1), (1, 0)]
     assert [pair.consistency for pair in result.pairs[0].fragments] == pytest.approx([1 / 3, 2 / 3])
-    places = np.array([[0, 0], [0, 1], [1, 0]])
-    made: list[int] = []
-
-    def pair(number: int) -> Any:
-        made.append(number)
-        return metric.Pair(None, None, dict.fromkeys(metric.CRITERIA, 1.0))
-
+    places = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0]])
     for noise, chosen in ((0.0, False), (1e-12, False), (-1e-12, False), (1e-8, True)):
         worth = np.array([1 + noise, 1 / 3, 2 / 3])
-        criteria = dict.fromkeys(metric.PARTS["fragments"], worth)
+        criteria = dict.fromkeys(metric.PARTS["fragments"][1:], worth)
         rules = metric.Rules(dict.fromkeys(metric.CRITERIA[1:], 1.0), "sum")
-        made.clear()
-        metric.level_of("fragments", 4, places, criteria, pair, rules)
-        assert made == ([0] if chosen else [1, 2])
+        level = metric.level_of("fragments", np.array([4]), places, np.arange(3), criteria, rules)
+        assert level.inner.tolist() == ([0] if chosen else [1, 2])
 
 
 def test_inner_levels_first_is_no_joint_optimum_for_sums() -> None:
@@ -553,7 +547,7 @@ def check(first: Any, second: Any, weights: dict[str, int], kind: str) -> None:
             assert inner.consistency == pytest.approx(float(worth), abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(MARKUPS, MARKUPS, WEIGHTS, KINDS)
 def test_against_the_transcription(first: Any, second: Any, weights: dict[str, int], kind: str) -> None:
     check(first, second, weights, kind)
@@ -648,7 +642,7 @@ def test_exact_accordances_of_many_pairs_against_every_size() -> None:
         assert ours == pytest.approx(max(values), abs=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(st.tuples(st.lists(MARKUPS, max_size=3), MARKUPS), min_size=1, max_size=3), KINDS)
 def test_a_corpus_against_the_transcription(documents: list[tuple[list[Any], Any]], kind: str) -> None:
     expected = corpus(documents, kind)
@@ -693,7 +687,7 @@ def swapped(pairs: list[Any]) -> list[Any]:
     )
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(MARKUPS, MARKUPS, KINDS)
 def test_symmetric_to_the_last_bit(first: Any, second: Any, kind: str) -> None:
     there = consistency(first, second, accordance=kind)
@@ -728,7 +722,7 @@ def test_the_pairs_are_symmetric() -> None:
     assert swapped(there.pairs) == sorted(back.pairs)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(MARKUPS, WEIGHTS, KINDS)
 @example(FIRST, {"accordance": 44}, "sum")  # of the sum 49, and 49·(1/49) is not 1
 def test_a_markup_is_consistent_with_itself(value: Any, weights: dict[str, int], kind: str) -> None:
@@ -736,13 +730,13 @@ def test_a_markup_is_consistent_with_itself(value: Any, weights: dict[str, int],
     assert set(numbers(result).values()) == {1.0}
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(MARKUPS, MARKUPS, WEIGHTS, KINDS)
 def test_within_zero_and_one(first: Any, second: Any, weights: dict[str, int], kind: str) -> None:
     assert all(0 <= value <= 1 for value in numbers(consistency(first, second, weights, kind)).values())
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(MARKUPS, MARKUPS, KINDS, st.randoms(use_true_random=False))
 def test_order_within_a_markup_has_no_influence(first: Any, second: Any, kind: str, rng: random.Random) -> None:
     plain = consistency(first, second, accordance=kind)
@@ -750,7 +744,7 @@ def test_order_within_a_markup_has_no_influence(first: Any, second: Any, kind: s
     assert numbers(plain) == numbers(mixed)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(
     st.lists(st.tuples(st.lists(MARKUPS, min_size=2, max_size=3), MARKUPS), min_size=1, max_size=4),
     KINDS,
@@ -800,11 +794,11 @@ def test_cost_is_that_of_what_overlaps() -> None:
     for value, number in ((together, 1999), (many, 999)):
         one = metric.read_markup(value, None)
         rules = metric.Rules(dict.fromkeys(metric.CRITERIA[1:], 1.0), "sum")
-        level = metric.consistency(one, one, rules)
-        assert len(metric.candidates_of_elements(one.elements, one.elements)) == len(one.elements)
-        found = [metric.overlapping(element.spans, element.spans).tolist() for element in one.elements]
-        assert sum(map(len, found)) == number
-        assert level.averages["total"] == 1.0
+        compared = metric.consistency([(one, one)], rules)
+        spans_of_all = compared.sides[0].spans
+        assert metric.overlapping(spans_of_all, spans_of_all).tolist() == [[n, n] for n in range(number)]
+        assert len(compared.levels["total"].partners) == len(one.elements)
+        assert compared.levels["total"].averages["total"].tolist() == [1.0]
 
 
 @pytest.mark.parametrize("rows", [550, 600])

@@ -11,17 +11,17 @@ The corpus is a table with one row per segment, as PERSUADE and the Feedback Pri
 
 What is decided here, beside what `metric.py` says of the truth:
 
-* Character positions become word positions by the organisers' rule: words are what str.split() makes of
-  the full text; the segment's first word is the number of words of the text before it, and it has as many
-  words as its own text, up to the last word of the essay.
+* Character positions become word positions by the organisers' rule: words are what str.split() makes of the
+  full text; a segment's first word is the number of words before it, and it has as many as its own text, up to
+  the last word of the essay.
 * An essay of which a segment lacks its effectiveness or its words, or has words beyond the end of its text,
   is left out whole: a model that finds this segment must not be punished.
 * Segments that overlap lose words here, by the metric's own rule, so that the files hold what is scored.
 * Essays are drawn for the test, and of those for the public leaderboard, within every combination of the
   sub-populations that are scored and the prompt.  Essays with the same text, spaces aside, stay together.
 * The sample submission repeats for each essay the segments of the training essay whose length is nearest, with
-  the share of effective segments of their type: it follows from public files, and its score is no accident.
-* Files are in the order of the essays' ids, so that the same corpus in another order gives the same files.
+  the share of effective segments of their type: it follows from public files.
+* Files are in the order of the essays' ids, whatever that of the corpus.
 """
 
 import bisect
@@ -48,7 +48,6 @@ from podium.hosting.folders import (
     LONGEST_FIELD,
     PERFECT,
     SAMPLE,
-    SCORES,
     SOLUTION,
     Files,
     check_leaks,
@@ -243,10 +242,10 @@ def make(
 
     ids, essay = _sorted(columns[ESSAY_ID])
     first_row = np.unique(essay, return_index=True)[1]
-    kept_columns = [name for name in (*DEMOGRAPHICS, PROMPT) if name in columns]
-    kept_columns = list(dict.fromkeys([*kept_columns, *attributes]))
-    writers = {name: _of_essays(columns[name], name, essay, first_row, annotated) for name in kept_columns}
-    texts = _of_essays(columns[TEXT], TEXT, essay, first_row, annotated) if TEXT in columns else None
+    writers = list(dict.fromkeys([name for name in (*DEMOGRAPHICS, PROMPT) if name in columns] + attributes))
+    kept_columns = [*writers, *([TEXT] if TEXT in columns else [])]
+    of_essays = {name: _of_essays(columns[name], name, essay, first_row, annotated) for name in kept_columns}
+    essays = text_table({ESSAY_ID: ids, **of_essays})
     first, last, beyond, cut, different = _words(columns, annotated)
 
     complete = np.ones(len(ids), dtype=bool)
@@ -259,21 +258,16 @@ def make(
     given = every.take(complete[essay])
     kept = metric.remove_overlaps(given)
 
-    twins = (
-        ids if texts is None else [" ".join(text.split()) if text else name for text, name in zip(texts, ids)]
-    )
-    chosen = np.flatnonzero(complete).tolist()
+    chosen = essays[complete]
+    names = chosen[ESSAY_ID].tolist()
+    twins = names
+    if TEXT in essays:
+        twins = [" ".join((text or "").split()) or name for text, name in zip(chosen[TEXT], names)]
     by = [*attributes, *([PROMPT] if PROMPT in writers and PROMPT not in attributes else [])]
+    strata = [tuple(value or "" for value in values) for values in chosen[by].to_numpy().tolist()]
     part = np.full(len(ids), "", dtype=object)
-    part[complete] = split(
-        [ids[item] for item in chosen],
-        [tuple(writers[name][item] or "" for name in by) for item in chosen],
-        [twins[item] for item in chosen],
-        test_share,
-        public_share,
-        seed,
-    )
-    files = _tables(kept, ids, writers, texts, part)
+    part[complete] = split(names, strata, twins, test_share, public_share, seed)
+    files = _tables(kept, essays, writers, part)
     counts = {
         "rows": corpus.rows,
         f"rows that are {UNANNOTATED}: dropped": corpus.rows - len(annotated),
@@ -286,37 +280,30 @@ def make(
         DIFFERENT: different,
         "segments that overlap an earlier one: trimmed": int((kept.first > first[kept.row]).sum()),
         "segments of which one word or none was left: discarded": len(given.row) - len(kept.row),
-        "essays with the text of another one: kept together": len(chosen)
-        - len({twins[item] for item in chosen}),
-        "essays": len(chosen),
+        "essays with the text of another one: kept together": len(names) - len(set(twins)),
+        "essays": len(names),
         "segments": len(kept.row),
     }
-    warnings = []
+    warnings = [f"{what}: {counts[what]:,}" for what in (BEYOND, DIFFERENT) if counts[what]]
     if len(annotated) < FEW_SEGMENTS * len(ids):
-        warnings.append(
+        warnings.insert(
+            0,
             f"{len(annotated):,} segments in {len(ids):,} essays: does {named} name the essays, or their "
-            "segments?"
+            "segments?",
         )
-    for what in (BEYOND, DIFFERENT):
-        if counts[what]:
-            warnings.append(f"{what}: {counts[what]:,}")
-    of_parts = {
-        name: [value for value, yes in zip(values, complete) if yes] for name, values in writers.items()
-    }
-    sizes = _subpopulations(of_parts, part[complete], attributes)
-    missing = {name: sum(value is None for value in values) for name, values in of_parts.items()}
-    left_out = [name for name, yes in zip(ids, complete) if not yes]
+    sizes = _subpopulations(chosen, part[complete], attributes)
+    left_out = essays.loc[~complete, ESSAY_ID].tolist()
     report = [
         "# The competition's files",
         f"Drawn with seed {seed}: {test_share:g} of the essays for the test, {public_share:g} of those Public. "
         f"The column {named} names the essays.",
         *(f"**{warning}**" for warning in warnings),
-        section("The corpus", {"what": list(counts), "number": list(counts.values())}),
+        section("The corpus", ("what", "number"), counts.items()),
         *([f"Left out: {listed(left_out)}."] if left_out else []),
-        section("Missing, in essays", {"attribute": list(missing), "missing": list(missing.values())}),
-        section("Sub-populations, in essays", sizes),
+        section("Missing, in essays", ("attribute", "missing"), chosen[writers].isna().sum().to_dict().items()),
+        section("Sub-populations, in essays", ("attribute", "value", TRAIN, *PARTS), sizes),
         *_small(sizes),
-        section(SCORES, _scores(files, attributes)),
+        _scores(files, attributes, seed),
     ]
     made = files._replace(report="\n\n".join(report) + "\n", warnings=warnings)
     check_leaks(made, ESSAY_ID, TEXT)
@@ -485,17 +472,10 @@ def _offsets(column: Column, name: str, rows: Ints) -> Ints:
 # ---------------------------------------------------------------------------------------------
 
 
-def _tables(
-    segments: Any,
-    ids: list[str],
-    writers: dict[str, list[str | None]],
-    texts: list[str | None] | None,
-    part: npt.NDArray[np.object_],
-) -> Files:
-    every = np.arange(len(segments.essay))
-    columns = _columns(segments, ids, segments.essay, every) | {
+def _tables(segments: Any, essays: pd.DataFrame, writers: list[str], part: npt.NDArray[np.object_]) -> Files:
+    columns = _columns(segments, essays, segments.essay, slice(None)) | {
         LABEL: segments.d1.astype(np.int64).tolist(),
-        **{name: [values[item] for item in segments.essay.tolist()] for name, values in writers.items()},
+        **{name: essays[name].to_numpy()[segments.essay].tolist() for name in writers},
         USAGE: part[segments.essay].tolist(),
     }
     table = text_table(columns)
@@ -505,40 +485,35 @@ def _tables(
     for column, value in zip(metric.PROBABILITY_COLUMNS, (1 - solution[LABEL], solution[LABEL])):
         perfect[column] = value.astype(object)
     public = {"train.csv": table[~tested].drop(columns=USAGE).reset_index(drop=True)}
-    if texts is not None:
+    if TEXT in essays:
         for name, chosen in (("train_essays.csv", part == TRAIN), ("test_essays.csv", np.isin(part, PARTS))):
-            which = np.flatnonzero(chosen).tolist()
-            public[name] = text_table(
-                {ESSAY_ID: [ids[item] for item in which], TEXT: [texts[item] for item in which]}
-            )
-    public[SAMPLE] = _sample(segments, ids, texts, part)
+            public[name] = essays.loc[chosen, [ESSAY_ID, TEXT]].reset_index(drop=True)
+    public[SAMPLE] = _sample(segments, essays, part)
     return Files(public, {SOLUTION: solution, PERFECT: perfect}, "", [])
 
 
-def _columns(segments: Any, ids: list[str], essay: Ints, row: Ints) -> dict[str, list[Any]]:
-    """What both sides have: the segments in these rows as those of these essays, which ascend."""
+def _columns(segments: Any, essays: pd.DataFrame, essay: Ints, rows: Ints | slice) -> dict[str, list[Any]]:
+    """What both sides have: the segments in some rows as those of some essays, whose numbers ascend."""
     place = np.arange(len(essay)) - np.searchsorted(essay, essay) + 1
+    ids = essays[ESSAY_ID].to_numpy()[essay].tolist()
     positions = [str(position) for position in range(int(segments.last.max()) + 1)]
-    words = zip(segments.first[row].tolist(), segments.last[row].tolist())
+    words = zip(segments.first[rows].tolist(), segments.last[rows].tolist())
     return {
-        ROW_ID: [f"{ids[item]}:{number}" for item, number in zip(essay.tolist(), place.tolist())],
-        ESSAY_ID: [ids[item] for item in essay.tolist()],
-        TYPE: [metric.DISCOURSE_TYPES[number] for number in segments.discourse_type[row].tolist()],
+        ROW_ID: [f"{name}:{number}" for name, number in zip(ids, place.tolist())],
+        ESSAY_ID: ids,
+        TYPE: [metric.DISCOURSE_TYPES[number] for number in segments.discourse_type[rows].tolist()],
         WORDS: [" ".join(positions[first : last + 1]) for first, last in words],
     }
 
 
-def _sample(
-    segments: Any, ids: list[str], texts: list[str | None] | None, part: npt.NDArray[np.object_]
-) -> pd.DataFrame:
+def _sample(segments: Any, essays: pd.DataFrame, part: npt.NDArray[np.object_]) -> pd.DataFrame:
     """For each essay of the test the segments of the training essay whose length is nearest."""
-    training = np.flatnonzero(part == TRAIN).tolist()
-    tested = np.flatnonzero(np.isin(part, PARTS)).tolist()
-    if texts is None:  # one after the other
+    training, tested = (np.flatnonzero(np.isin(part, parts)).tolist() for parts in ([TRAIN], PARTS))
+    if TEXT not in essays:  # one after the other
         models = [training[number % len(training)] for number in range(len(tested))]
     else:
-        length = [len((text or "").split()) for text in texts]
-        training.sort(key=lambda item: (length[item], ids[item]))
+        length = [len((text or "").split()) for text in essays[TEXT]]
+        training.sort(key=length.__getitem__)  # of equal ones the order of their ids stays
         lengths = [length[item] for item in training]
 
         def nearest(item: int) -> int:
@@ -547,19 +522,18 @@ def _sample(
             return training[min(before, after, key=lambda place: abs(lengths[place] - length[item]))]
 
         models = [nearest(item) for item in tested]
-    starts = np.searchsorted(segments.essay, np.arange(len(ids) + 1))
-    rows = [np.arange(starts[model], starts[model + 1]) for model in models]
-    row = np.concatenate(rows)
+    starts = np.searchsorted(segments.essay, np.arange(len(essays) + 1))
+    of_models = [np.arange(starts[model], starts[model + 1]) for model in models]
+    rows = np.concatenate(of_models)
     trained = part[segments.essay] == TRAIN
     kinds = len(metric.DISCOURSE_TYPES)
     number = np.bincount(segments.discourse_type[trained], minlength=kinds)
     effective = np.bincount(segments.discourse_type[trained], segments.d1[trained], minlength=kinds)
-    d1 = (effective / np.maximum(number, 1)).round(2)[segments.discourse_type[row]].tolist()
+    d1 = (effective / np.maximum(number, 1)).round(2)[segments.discourse_type[rows]].tolist()
     probabilities = [f"{1 - value:.2f}" for value in d1], [f"{value:.2f}" for value in d1]
-    essay = np.repeat(tested, list(map(len, rows)))
-    return text_table(
-        _columns(segments, ids, essay, row) | dict(zip(metric.PROBABILITY_COLUMNS, probabilities))
-    )
+    essay = np.repeat(tested, list(map(len, of_models)))
+    columns = _columns(segments, essays, essay, rows)
+    return text_table(columns | dict(zip(metric.PROBABILITY_COLUMNS, probabilities)))
 
 
 # ---------------------------------------------------------------------------------------------
@@ -568,25 +542,23 @@ def _sample(
 
 
 def _subpopulations(
-    writers: dict[str, list[str | None]], part: npt.NDArray[np.object_], attributes: list[str]
-) -> dict[str, list[Any]]:
-    """How many essays of each sub-population are in which part."""
-    table: dict[str, list[Any]] = {name: [] for name in ("attribute", "value", TRAIN, *PARTS)}
+    essays: pd.DataFrame, part: npt.NDArray[np.object_], attributes: list[str]
+) -> list[list[Any]]:
+    """Attribute and value of each sub-population, and how many of its essays are in which part."""
+    rows = []
     for attribute in attributes:
-        values = [value or metric.MISSING for value in writers[attribute]]
+        values = essays[attribute].fillna(metric.MISSING).to_numpy()
         for value in sorted(set(values), key=lambda value: (value == metric.MISSING, value)):
-            here = part[[each == value for each in values]]
-            numbers = [int((here == name).sum()) for name in (TRAIN, *PARTS)]
-            for column, cell in zip(table.values(), (attribute, value, *numbers)):
-                column.append(cell)
-    return table
+            here = part[values == value]
+            rows.append([attribute, value, *(int((here == name).sum()) for name in (TRAIN, *PARTS))])
+    return rows
 
 
-def _small(sizes: dict[str, list[Any]]) -> list[str]:
+def _small(sizes: list[list[Any]]) -> list[str]:
     """Those that are too small for the softmin, whose weight grows as scores fall, by luck too."""
     small = [
         f"* {attribute} = {value}: {number:,} {name} essays"
-        for attribute, value, _, *numbers in zip(*sizes.values())
+        for attribute, value, _, *numbers in sizes
         for name, number in zip(PARTS, numbers)
         if number < SMALL_SUBPOPULATION
     ]
@@ -599,11 +571,11 @@ def _small(sizes: dict[str, list[Any]]) -> list[str]:
     ]
 
 
-def _scores(files: Files, attributes: list[str]) -> dict[str, list[Any]]:
+def _scores(files: Files, attributes: list[str], seed: int) -> str:
     arguments = {"subpopulation_column_names": ",".join(attributes)}
     solution = scoring.prepare(metric, files.private[SOLUTION].astype({LABEL: np.int64}), arguments)
     sample, perfect = (
         frame.astype(dict.fromkeys(metric.PROBABILITY_COLUMNS, np.float64))
         for frame in (files.public[SAMPLE], files.private[PERFECT])
     )
-    return scores(solution, {f"public/{SAMPLE}": sample, f"private/{PERFECT}": perfect})
+    return scores(solution, seed, sample, perfect)

@@ -7,8 +7,9 @@ ends within a text stay what they are.  Afterwards all of it is read back and co
 import contextlib
 import csv
 import itertools
+import math
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -25,7 +26,6 @@ __all__ = [
     "PUBLIC",
     "REPORT",
     "SAMPLE",
-    "SCORES",
     "SOLUTION",
     "Files",
     "as_texts",
@@ -42,7 +42,6 @@ __all__ = [
 PUBLIC, PRIVATE = "public", "private"
 SOLUTION, PERFECT, SAMPLE = "solution.csv", "perfect_submission.csv", "sample_submission.csv"
 REPORT = "report.md"
-SCORES = "Scores, to compare with those on the site"
 LONGEST_FIELD = 2**31 - 1
 
 
@@ -187,7 +186,7 @@ def check_leaks(files: Files, item_column: str, text_column: str | None = None) 
                     raise HostError(f"the text of {item} ({part}) is that of {before} ({where}), too")
 
 
-def text_table(columns: Mapping[str, list[object]]) -> pd.DataFrame:
+def text_table(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
     """A table whose cells stay what they are, in every version of pandas."""
     return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
 
@@ -211,12 +210,15 @@ def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
 # ---------------------------------------------------------------------------------------------
 
 
-def section(title: str, table: Mapping[str, list[Any]]) -> str:
-    """A heading and a Markdown table of columns; numbers are on the right."""
-    numeric = [all(isinstance(value, int | float) for value in column) for column in table.values()]
-    rule = ["--:" if right else "---" for right in numeric]
-    rows = [list(table), rule, *(map(_cell, row) for row in zip(*table.values()))]
-    return "\n".join([f"## {title}", "", *(f"| {' | '.join(row)} |" for row in rows)])
+def section(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A heading and a Markdown table; numbers are on the right."""
+    cells = [list(row) for row in rows]
+    rule = [
+        "--:" if all(isinstance(row[column], int | float) for row in cells) else "---"
+        for column in range(len(header))
+    ]
+    lines = [header, rule, *(map(_cell, row) for row in cells)]
+    return "\n".join([f"## {title}", "", *(f"| {' | '.join(line)} |" for line in lines)])
 
 
 def _cell(value: Any) -> str:
@@ -225,7 +227,25 @@ def _cell(value: Any) -> str:
     return f"{value:.6f}" if isinstance(value, float) else str(value)
 
 
-def scores(solution: scoring.Solution, submissions: Mapping[str, pd.DataFrame]) -> dict[str, list[Any]]:
-    """A table for `section`: the scores of some files, by part."""
-    found = [scoring.evaluate(solution, frame).scores for frame in submissions.values()]
-    return {"file": list(submissions), **{part: [of_file[part] for of_file in found] for part in PARTS}}
+def scores(
+    solution: scoring.Solution, seed: int, sample: pd.DataFrame, perfect: pd.DataFrame | None = None
+) -> str:
+    """The section with the scores of the sample and, where there is one, of the perfect submission.
+
+    Raises
+    ------
+    HostError
+        A part leaves a score undefined.
+    """
+    rows = []
+    for name, frame in ((f"{PUBLIC}/{SAMPLE}", sample), (f"{PRIVATE}/{PERFECT}", perfect)):
+        if frame is not None:
+            found = scoring.evaluate(solution, frame).scores
+            undefined = [part for part in PARTS if not math.isfinite(found[part])]
+            if undefined:
+                raise HostError(
+                    f"the draw with seed {seed} leaves the score undefined in {', '.join(undefined)}: expected "
+                    "parts in which it is defined, such as by another seed or share"
+                )
+            rows.append([name, *(found[part] for part in PARTS)])
+    return section("Scores, to compare with those on the site", ("file", *PARTS), rows)

@@ -4,7 +4,6 @@ What is drawn whole are the metric's items (claims, events, documents), within i
 test; what is for training was published by whoever made the labels.  Texts that the labels bring are public.
 """
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from podium import companions, scoring
-from podium.errors import HostError, UsageError
+from podium.errors import UsageError
 from podium.hosted import Metric
-from podium.hosting.folders import SAMPLE, SCORES, SOLUTION, Files, as_texts, scores, section
+from podium.hosting.folders import SAMPLE, SOLUTION, Files, as_texts, scores, section
 from podium.hosting.split import split
 from podium.scoring import PARTS, USAGE
 
@@ -54,22 +53,13 @@ def make(metric: Metric, path: Path, sample: Path | None, public_share: float, s
     solution = solution.assign(**{USAGE: part[prepared.item_of_row]})
     shown = _sample(metric, solution.drop(columns=USAGE), sample)
     parts = scoring.prepare(metric, solution, {})
-    scored = scores(parts, {f"public/{SAMPLE}": shown})
-    undefined = [name for name in PARTS if not all(map(math.isfinite, scored[name]))]
-    if undefined:
-        raise HostError(
-            f"the draw with seed {seed} leaves the score undefined in {', '.join(undefined)}: expected parts "
-            "in which it is defined, such as by another seed or share"
-        )
-    counts: dict[str, list[Any]] = {
-        "what": ["rows", "items", *(f"items that are {name}" for name in PARTS)],
-        "number": [len(solution), len(part), *(int((part == name).sum()) for name in PARTS)],
-    }
+    counts = {"rows": len(solution), "items": len(part)}
+    counts |= {f"items that are {name}": int((part == name).sum()) for name in PARTS}
     report = [
         "# The competition's files",
         f"Drawn with seed {seed}: {public_share:g} of the items Public.",
-        section("The labels", counts),
-        section(SCORES, scored),
+        section("The labels", ("what", "number"), counts.items()),
+        scores(parts, seed, shown),
         f"`{parts.signature}`",
     ]
     public = {SAMPLE: as_texts(shown)}

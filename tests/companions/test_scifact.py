@@ -17,6 +17,7 @@ from podium.companions import scifact as companion
 from podium.errors import HostError, SubmissionRejected, UsageError
 from tests.support import scifact_data
 from tests.support import scifact_transcription as transcription
+from tests.support.examples import examples
 from tests.support.scifact_data import (
     SAMPLES,
     WORKED_GOLD,
@@ -191,20 +192,20 @@ def check_outcomes(gold: dict[str, Any], answers: dict[str, Any]) -> None:
 
 
 @given(competitions())
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_outcomes_equal_the_transcription(competition):
     check_outcomes(*competition)
 
 
 @pytest.mark.slow
 @given(competitions())
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 def test_outcomes_equal_the_transcription_more_often(competition):
     check_outcomes(*competition)
 
 
 @given(competitions())
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_explanations_add_up_to_the_counts(competition):
     whole = evaluate(*frames(*competition))
     evaluation = whole.explanation
@@ -317,7 +318,6 @@ def test_the_evidence_means_what_is_written(tmp_path):
     assert result["claim_id"].tolist() == ["0", "1", "2", "3", "4", "5"]
 
 
-@settings(deadline=None)
 @given(
     place=st.integers(0, 200),
     cut=st.integers(0, 2),

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import metric
 from podium import cli, explain, scoring
@@ -14,6 +14,7 @@ from podium.companions.unified import CAUSES, softmin_gradient
 from podium.files import write_table
 from tests.support import unified_transcription as transcription
 from tests.support.essays import make_competition
+from tests.support.examples import examples
 from tests.support.frames import WHOLE, perfect, solution, submission, words
 from tests.support.strategies import Competition, competitions
 from tests.support.unified import evaluate
@@ -255,7 +256,7 @@ def test_points_add_up(evaluation):
     assert_points_add_up(evaluation)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(competitions())
 def test_points_and_outcomes_add_up_whatever_the_segments(case: Competition):
     evaluation = evaluate(case.solution, case.submission, **case.parameters)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import podium
@@ -18,6 +18,7 @@ from podium import hosted
 from podium.companions import readable as companion
 from podium.companions.readable import accuracy
 from tests.support import readable_data as data
+from tests.support.examples import examples
 from tests.support.markups import Evaluated, shuffled
 from tests.support.readable_transcription import accuracies, best_matching, every_matching, relative, value_of
 
@@ -395,13 +396,13 @@ def check(first: Any, second: Any, subject: str) -> None:
     assert alone + sum(pair.cost for pair in result.pairs) == pytest.approx(float(best[0]), abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(MARKUPS, MARKUPS, SUBJECTS)
 def test_against_the_transcription(first: Any, second: Any, subject: str) -> None:
     check(first, second, subject)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     MARKUPS,
     MARKUPS,
@@ -437,7 +438,7 @@ def test_matching_against_every_matching() -> None:
         check(crowded(rng), crowded(rng), "lit")
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(st.tuples(st.lists(MARKUPS, max_size=3), MARKUPS, SUBJECTS), min_size=1, max_size=3),
     st.sampled_from([0.0, 0.25, 0.5, 1.0]),
@@ -478,7 +479,7 @@ def test_a_corpus_against_the_transcription(documents: list[tuple[list[Any], Any
 # ---- Properties ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(MARKUPS, MARKUPS, SUBJECTS)
 def test_symmetric_to_the_last_bit(first: Any, second: Any, subject: str) -> None:
     there, back = accuracy(first, second, subject), accuracy(second, first, subject)
@@ -504,7 +505,7 @@ def test_ties_are_settled_by_contents() -> None:
             assert numbers(accuracy(first, second, "rus")) == {name: row[name] for name in NAMES}
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(MARKUPS, SUBJECTS)
 def test_a_markup_agrees_with_itself(value: Any, subject: str) -> None:
     result = accuracy(value, value, subject)
@@ -512,20 +513,20 @@ def test_a_markup_agrees_with_itself(value: Any, subject: str) -> None:
     assert sum(pair.cost for pair in result.pairs) == 0
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(MARKUPS, MARKUPS, SUBJECTS)
 def test_within_zero_and_a_hundred(first: Any, second: Any, subject: str) -> None:
     assert all(0 <= value <= 100 for value in numbers(accuracy(first, second, subject)).values())
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(MARKUPS, MARKUPS, st.randoms(use_true_random=False))
 def test_order_within_a_markup_has_no_influence(first: Any, second: Any, rng: random.Random) -> None:
     plain = accuracy(first, second, "rus")
     assert numbers(plain) == numbers(accuracy(shuffled(first, rng), shuffled(second, rng), "rus"))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     st.lists(st.tuples(st.lists(MARKUPS, min_size=1, max_size=3), MARKUPS), min_size=1, max_size=4),
     st.randoms(use_true_random=False),

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from podium import hosted, statistics
 from tests.support import scifact_transcription as transcription
+from tests.support.examples import examples
 from tests.support.scifact_data import SAMPLES, WORKED_GOLD, WORKED_PREDICTION, claims, frame
 from tests.support.scifact_strategies import answer_of, answers_to, competitions, frames, gold_of
 
@@ -237,20 +238,20 @@ def check_measures(gold: dict[str, Any], answers: dict[str, Any]) -> None:
 
 
 @given(competitions())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_measures_equal_the_transcription(competition):
     check_measures(*competition)
 
 
 @pytest.mark.slow
 @given(competitions())
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 def test_measures_equal_the_transcription_more_often(competition):
     check_measures(*competition)
 
 
 @given(competitions(), st.data())
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_resampling_equals_the_measures_of_repeated_claims(competition, data):
     gold, answers = competition
     solution, submission = frames(gold, answers)
@@ -265,7 +266,7 @@ def test_resampling_equals_the_measures_of_repeated_claims(competition, data):
 
 
 @given(competitions(), st.data())
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_swapping_equals_the_measures_of_swapped_answers(competition, data):
     gold, answers = competition
     others = {claim_id: data.draw(answers_to(gold[claim_id])) for claim_id in gold}
@@ -284,7 +285,7 @@ def test_swapping_equals_the_measures_of_swapped_answers(competition, data):
 
 
 @given(competitions(), st.data())
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_a_part_is_the_solution_of_these_rows(competition, data):
     solution, submission = frames(*competition)
     flags = st.lists(st.booleans(), min_size=len(solution), max_size=len(solution)).filter(any)
@@ -884,7 +885,6 @@ def is_legal(prediction: Any) -> bool:
 
 
 @given(NEARLY | ANYTHING)
-@settings(max_examples=100, deadline=None)
 @example({"11": {"label": "SUPPORT", "sentences": [1, 2.0]}})
 @example({"11": {"label": "SUPPORT", "sentences": [True]}})
 def test_legal_predictions_are_scored_and_no_others(prediction):

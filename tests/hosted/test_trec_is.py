@@ -16,6 +16,7 @@ from podium import hosted, scoring, statistics
 from podium.errors import HostError
 from tests.support import trec_is_data
 from tests.support import trec_is_transcription as transcription
+from tests.support.examples import examples
 from tests.support.trec_is_data import DATA, competition, flat_run, noisy_run, official, perfect_run
 
 trec_is = hosted.module("trec_is")
@@ -665,14 +666,14 @@ def assert_same_as_transcription(solution: pd.DataFrame, submission: pd.DataFram
     )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(competitions(), PARAMETERS)
 def test_same_as_the_transcription(frames: tuple[pd.DataFrame, pd.DataFrame], parameters: Any) -> None:
     assert_same_as_transcription(*frames, parameters)
 
 
 @pytest.mark.slow
-@settings(max_examples=2500, deadline=None)
+@settings(max_examples=2500)
 @given(competitions(), PARAMETERS)
 def test_same_as_the_transcription_on_many(frames: tuple[pd.DataFrame, pd.DataFrame], parameters: Any) -> None:
     assert_same_as_transcription(*frames, parameters)
@@ -684,7 +685,7 @@ def test_same_as_the_transcription_on_long_rankings(seed: int) -> None:
     assert_same_as_transcription(solution, submission, {"normalize_priority": seed % 2 == 1})
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(competitions(), PARAMETERS)
 def test_the_worths_are_within_their_range(frames: tuple[pd.DataFrame, pd.DataFrame], parameters: Any) -> None:
     for name, value in measures(*frames, **parameters).items():
@@ -692,7 +693,7 @@ def test_the_worths_are_within_their_range(frames: tuple[pd.DataFrame, pd.DataFr
     assert visited(*frames, **parameters)["worth"].between(-1, 1).all()
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(competitions(), PARAMETERS, st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_no_bit(
     frames: tuple[pd.DataFrame, pd.DataFrame], parameters: Any, random: Any
@@ -709,7 +710,7 @@ def test_the_order_of_rows_changes_no_bit(
     assert (numbers[0] == numbers[1]).all()
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(competitions(), PARAMETERS, st.integers(1, 7))
 def test_a_part_of_the_events_is_what_prepare_makes_of_their_rows(
     frames: tuple[pd.DataFrame, pd.DataFrame], parameters: Any, bits: int
@@ -725,7 +726,7 @@ def test_a_part_of_the_events_is_what_prepare_makes_of_their_rows(
     assert same(part, measures(solution[rows], submission, **parameters))
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(competitions(), PARAMETERS, st.lists(st.integers(0, 2), min_size=4, max_size=4))
 def test_resampling_is_scoring_the_drawn_events(
     frames: tuple[pd.DataFrame, pd.DataFrame], parameters: Any, drawn: list[int]
@@ -757,7 +758,7 @@ def test_resampling_is_scoring_the_drawn_events(
     assert by_weight == pytest.approx(measures(drawn_solution, run, **parameters), abs=1e-12, nan_ok=True)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(competitions(), competitions(), st.lists(st.integers(0, 1), min_size=4, max_size=4))
 def test_swapping_is_scoring_runs_with_events_swapped(
     first: tuple[pd.DataFrame, pd.DataFrame], second: tuple[pd.DataFrame, pd.DataFrame], swapped: list[int]

@@ -23,13 +23,14 @@ import metric
 from podium import scoring, statistics
 from tests.support import unified
 from tests.support import unified_transcription as transcription
+from tests.support.examples import examples
 from tests.support.strategies import ATTRIBUTES, Competition, competitions
 from tests.support.unified_transcription import DISCOURSE_TYPES
 
 pytestmark = pytest.mark.filterwarnings("ignore::metric.TruthOverlapWarning")
 
-QUICK = settings(max_examples=50, deadline=None, derandomize=True)
-BRIEF = settings(QUICK, max_examples=20)
+QUICK = settings(examples(50), derandomize=True)
+BRIEF = settings(examples(20), derandomize=True)
 THOROUGH = settings(QUICK, max_examples=2000)
 
 FP1 = Path(__file__).parents[3] / "shared" / "data" / "fp1"

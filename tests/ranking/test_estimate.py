@@ -226,7 +226,7 @@ def test_break_evens_against_a_dense_grid(board: pd.DataFrame, parameters: dict[
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(leaderboards(max_size=8), PARAMETERS)
 def test_break_evens_against_a_denser_grid(board: pd.DataFrame, parameters: dict[str, float]):
     for team in board["team"]:

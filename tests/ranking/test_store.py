@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -23,7 +23,6 @@ def same_bits(one, other):
     return one.shape == other.shape and one.tobytes() == other.tobytes()
 
 
-@settings(deadline=None, max_examples=100)
 @given(
     st.tuples(st.integers(0, 9), st.integers(1, 6)).flatmap(lambda shape: arrays(float, shape, elements=CELLS))
 )
@@ -35,7 +34,6 @@ def test_any_numbers_come_back_to_the_last_bit(statistics):
     assert same_bits(again, statistics)
 
 
-@settings(deadline=None, max_examples=100)
 @given(arrays(float, (3, 2), elements=st.floats(0, 5)), arrays(int, (3, 2), elements=st.integers(0, 9)))
 def test_columns_that_add_up_come_back_to_the_last_bit(fractions, whole):
     """As hits and misses do; also where rounding makes the sum miss the whole number."""

@@ -7,7 +7,9 @@ import pandas as pd
 from hypothesis import settings
 from hypothesis import strategies as st
 
-QUICK = settings(max_examples=40, deadline=None, derandomize=True)
+from tests.support.examples import examples
+
+QUICK = settings(examples(40), derandomize=True)
 
 TABLE_2 = pd.DataFrame(
     {

@@ -8,7 +8,6 @@ once more.
 import functools
 import importlib
 import importlib.util
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -35,7 +34,7 @@ REWARDS = {
 RUNTIME_DRAWS = 100
 FEW_TEAMS = 0.05  # of all: what more of them have in common says nothing
 LEAST_AGREEMENT = 0.05
-CELLS_AT_ONCE = 2**20
+CELLS_AT_ONCE = 2**17
 DEVIATIONS = 5  # above twice what is expected: strong teams agree with each other more than with others
 
 Floats = npt.NDArray[np.float64]
@@ -227,6 +226,6 @@ def _common_items(fingerprints: npt.NDArray[np.uint32], most: int) -> npt.NDArra
         sizes = np.diff(starts, append=len(cells))
         for size in np.unique(sizes[(sizes > 1) & (sizes <= most)]).tolist():
             together = team[starts[sizes == size] + np.arange(size)[:, np.newaxis]]
-            for one, other in itertools.combinations(together, 2):
-                np.add.at(counts, (one, other), 1)
+            one, other = np.triu_indices(size, 1)
+            np.add.at(counts, (together[one], together[other]), 1)
     return counts

@@ -55,7 +55,7 @@ __all__ = [
 ]
 
 FAULTS_SHOWN = 20
-BYTES_AT_ONCE = 2**22  # so many bytes of submissions travel to a worker at once
+BYTES_AT_ONCE = 2**22  # of submissions or entries, in a task
 MOST_AT_ONCE = 200
 SECONDS_BEFORE_RETRY = 1.0
 PROBE_SECONDS = 30
@@ -98,6 +98,7 @@ class Scored(NamedTuple):
     entry : name of what the store keeps of it
     scores : of each part; None if it was rejected
     rejected : the reason; None if it was not
+    measured : the job's `measured` when it was scored; None if it was rejected
     has_statistics : whether the store has its statistics
     """
 
@@ -106,6 +107,7 @@ class Scored(NamedTuple):
     entry: str
     scores: dict[str, float] | None
     rejected: str | None
+    measured: str | None
     has_statistics: bool
 
 
@@ -148,9 +150,9 @@ def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def entry_name(job: Job, digests: str) -> str:
+def entry_name(context: str, digests: str) -> str:
     """Where the store keeps what it knows of a file of this content, see `digests_of`."""
-    return _hash(job.context + digests)[: store.NAME_LENGTH]
+    return _hash(context + digests)[: store.NAME_LENGTH]
 
 
 def digests_of(digest: str, side_digest: str) -> str:
@@ -233,7 +235,7 @@ def visit(
         try:
             content, side = contents = contents_of(submission)
             digests = digests_of(_sha256(content), "" if side is None else _sha256(side))
-            entry = entry_name(job, digests).encode()
+            entry = entry_name(job.context, digests).encode()
             place = int(names.searchsorted(entry))
             if place < len(names) and names[place] == entry:
                 answers.append((number, digests, None))
@@ -293,6 +295,11 @@ class Workers(NamedTuple):
     executor: Callable[[], concurrent.futures.Executor] | None
     number: int
     renew: Callable[[], concurrent.futures.Executor] | None = None
+
+    @property
+    def sees_files(self) -> bool:
+        """Whether it is this machine, or a cluster that may not see its folders."""
+        return self.executor is None or self.renew is not None
 
 
 @contextmanager
@@ -402,48 +409,36 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, place: Work
     """
     results: dict[int, Scored] = {}
     faults: dict[int, str] = {}
-    measured_otherwise: dict[int, str] = {}
+    damaged: list[int] = []
     at_first = frozenset(store.names(folder))
     kept = set(at_first)
 
-    def keep(number: int, digests: str, answer: bytes | None) -> bool:
-        """Take an answer; False if the store does not have what it should."""
-        name = entry_name(job, digests)
-        entry = answer if answer is not None else store.load(folder, name)
-        header = None if entry is None else store.header_of(entry)
-        if header is None or (header["context"], header["sha256"]) != (job.context, digests):
-            return False
-        if answer is not None:
-            store.save(folder, name, answer)
-        if "rejected" not in header and header["measured"] != job.measured:
-            measured_otherwise[number] = name
-        results[number] = _scored(name, header)
-        return True
-
-    def run(numbers: Sequence[int], title: str, alone: bool = False) -> None:
-        known = b"".join(name.encode() for name in sorted(kept))
-        work = functools.partial(visit, job, known)
-        total = len(numbers)
-        batches = _batches(
-            [(number, submissions[number]) for number in numbers], 1 if alone else MOST_AT_ONCE, place
-        )
+    def run(numbers: Sequence[int], title: str, at_once: int = MOST_AT_ONCE, window: int | None = None) -> None:
+        work = functools.partial(visit, job, b"".join(name.encode() for name in sorted(kept)))
+        of_these = {number: submissions[number] for number in numbers}
+        batches = _batches(of_these, lambda submission: submission.size, at_once, place)
 
         def finished() -> Iterator[None]:
-            for batch, answers in spread(place, work, batches, 1 if alone else None):
+            for batch, answers in spread(place, work, batches, window):
                 if isinstance(answers, BaseException):
                     answers = [(number, "", _fault(answers)) for number, _ in batch]
                 for number, digests, answer in answers:
+                    name = entry_name(job.context, digests)
                     if isinstance(answer, str):
                         faults[number] = answer
-                    elif not keep(number, digests, answer):
+                    elif answer is not None:
+                        store.save(folder, name, answer)
+                        results[number] = _scored(answer)
+                    elif entry := _load(folder, name):
+                        results[number] = _scored(entry)
+                    else:
                         damaged.append(number)
-                        kept.discard(entry_name(job, digests))
+                        kept.discard(name)
                     yield
 
-        for _ in track(finished(), title, total):
+        for _ in track(finished(), title, len(numbers)):
             pass
 
-    damaged: list[int] = []
     run(range(len(submissions)), "scoring")
     if before := sum(result.entry in at_first for result in results.values()):
         print(f"known from before: {before:,} of {len(submissions):,}", file=sys.stderr)
@@ -454,14 +449,13 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, place: Work
         time.sleep(SECONDS_BEFORE_RETRY)
         again = sorted(faults)
         faults.clear()
-        run(again, "trying faults again", alone=True)
+        run(again, "trying faults again", at_once=1, window=1)
     if faults or damaged:
         faults |= dict.fromkeys(damaged, "the store cannot be read")
         raise UsageError(
             _list_of_faults({submissions[number]: text for number, text in sorted(faults.items())})
         )
-    _measure_otherwise(job, results, measured_otherwise, folder, place)
-    return [results[number] for number in range(len(submissions))]
+    return _measured(job, results, folder, place)
 
 
 def stored(job: Job, contents: Sequence[str], folder: Path, place: Workers) -> list[Scored]:
@@ -472,57 +466,53 @@ def stored(job: Job, contents: Sequence[str], folder: Path, place: Workers) -> l
     UsageError
         It does not know all of them.
     """
-    results: dict[int, Scored] = {}
-    otherwise: dict[int, str] = {}
-    for number, content in enumerate(track(contents, "reading the store", len(contents))):
-        name = entry_name(job, content)
-        entry = store.load(folder, name)
-        header = {} if entry is None else store.header_of(entry)
-        if (header.get("context"), header.get("sha256")) == (job.context, content):
-            results[number] = _scored(name, header)
-            if "rejected" not in header and header["measured"] != job.measured:
-                otherwise[number] = name
-    if len(results) < len(contents):
-        raise UsageError(
-            f"the store {folder} lacks {len(contents) - len(results):,} of {len(contents):,} submissions, or "
-            "they were scored by other versions: rank the submissions once more with podium rank"
-        )
-    _measure_otherwise(job, results, otherwise, folder, place)
-    return [results[number] for number in range(len(contents))]
+    names = {number: entry_name(job.context, content) for number, content in enumerate(contents)}
+    results = from_store(place, _scored_before, names, folder, "reading the store")
+    return _measured(job, results, folder, place)
 
 
-def _scored(name: str, header: dict[str, Any]) -> Scored:
+def _scored_before(entries: Sequence[tuple[int, bytes]]) -> list[tuple[int, Scored]]:
+    return [(number, _scored(entry)) for number, entry in entries]
+
+
+def _scored(entry: bytes) -> Scored:
+    header = store.header_of(entry)
     digest, _, side_digest = header["sha256"].partition("+")
-    return Scored(digest, side_digest, name, header.get("scores"), header.get("rejected"), "shape" in header)
+    return Scored(
+        digest,
+        side_digest,
+        entry_name(header["context"], header["sha256"]),
+        header.get("scores"),
+        header.get("rejected"),
+        header.get("measured"),
+        "shape" in header,
+    )
 
 
 def _list_of_faults(faults: dict[Submission, str]) -> str:
     lines = [f"  {each.team}/{each.name}: {text}" for each, text in faults.items()]
+    title = f"{len(lines):,} submissions could not be scored, by no fault of theirs (nothing is lost):"
+    return "\n".join([title, *_first(lines)])
+
+
+def _first(lines: list[str]) -> list[str]:
     more = len(lines) - FAULTS_SHOWN
-    return "\n".join(
-        [
-            f"{len(lines):,} submissions could not be scored, by no fault of theirs (nothing is lost):",
-            *lines[:FAULTS_SHOWN],
-            *([f"  and {more:,} more"] if more > 0 else []),
-        ]
-    )
+    return [*lines[:FAULTS_SHOWN], *([f"  and {more:,} more"] if more > 0 else [])]
 
 
-def _batches(
-    submissions: Sequence[tuple[int, Submission]], at_once: int, place: Workers
-) -> Iterator[list[tuple[int, Submission]]]:
-    """Tasks of about equal size."""
-    at_once = max(1, min(at_once, len(submissions) // (place.number * TASKS_PER_WORKER)))
-    batch: list[tuple[int, Submission]] = []
-    size = 0
-    for index, submission in submissions:
-        batch.append((index, submission))
-        size += submission.size or BYTES_AT_ONCE // 4
-        if len(batch) >= at_once or size >= BYTES_AT_ONCE:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+def _measured(job: Job, results: dict[int, Scored], folder: Path, place: Workers) -> list[Scored]:
+    """The results in order; what was measured with other parameters is measured anew."""
+    names = {
+        number: each.entry for number, each in results.items() if each.measured not in (None, job.measured)
+    }
+    scores = from_store(place, functools.partial(measure, job), names, folder, "measuring")
+    for number, new in scores.items():
+        if all(map(math.isfinite, new.values())):
+            results[number] = results[number]._replace(scores=new)
+        else:
+            rejected = f"the score is not a finite number: {new}"
+            results[number] = results[number]._replace(scores=None, rejected=rejected)
+    return [results[number] for number in range(len(results))]
 
 
 def from_store(
@@ -537,35 +527,44 @@ def from_store(
     Raises
     ------
     UsageError
-        An entry is not there any more, or the work failed.
+        An entry is not there, or the work failed.
     """
 
-    def tasks() -> Iterator[list[tuple[int, bytes]]]:
-        batch: list[tuple[int, bytes]] = []
-        at_once = max(1, min(MOST_AT_ONCE, len(names) // (place.number * TASKS_PER_WORKER)))
-        for number, name in names.items():
-            entry = store.load(folder, name)
-            if entry is None:
-                raise UsageError(f"the store has no whole entry {name}; run again to make it anew")
-            batch.append((number, entry))
-            if len(batch) >= at_once or sum(len(entry) for _, entry in batch) >= BYTES_AT_ONCE:
-                yield batch
-                batch = []
-        if batch:
-            yield batch
+    def size_of(name: str) -> int:
+        path = store.path_of(folder, name)
+        return path.stat().st_size if path.is_file() else 0
 
-    def finished() -> Iterator[tuple[int, R]]:
-        for task, answers in spread(place, work, tasks()):
-            if isinstance(answers, BaseException):
-                time.sleep(SECONDS_BEFORE_RETRY)
-                for _, answers in spread(place, work, [task]):
-                    if isinstance(answers, BaseException):
-                        raise answers if isinstance(answers, ToolError) else UsageError(_fault(answers))
-                    yield from answers
-            else:
-                yield from answers
+    batches = _batches(names, size_of, MOST_AT_ONCE, place)
+    if place.sees_files:
+        found = _answers(place, functools.partial(_read_first, work, folder), batches, title, len(names))
+    else:
+        found = _answers(place, work, (_entries(folder, batch) for batch in batches), title, len(names))
+    if len(found) < len(names):
+        raise UsageError(
+            f"the store {folder} lacks {len(names) - len(found):,} of {len(names):,} submissions, or "
+            "they were scored by other versions: rank the submissions once more with podium rank"
+        )
+    return found
 
-    return dict(track(finished(), title, len(names))) if names else {}
+
+def _read_first(
+    work: Callable[[list[tuple[int, bytes]]], list[tuple[int, R]]], folder: Path, names: list[tuple[int, str]]
+) -> list[tuple[int, R]]:
+    return work(_entries(folder, names))
+
+
+def _entries(folder: Path, names: list[tuple[int, str]]) -> list[tuple[int, bytes]]:
+    """Those that are there."""
+    return [(number, entry) for number, name in names if (entry := _load(folder, name)) is not None]
+
+
+def _load(folder: Path, name: str) -> bytes | None:
+    """The entry of a name; None if there is none, or it is that of another submission."""
+    entry = store.load(folder, name)
+    if entry is None:
+        return None
+    header = store.header_of(entry)
+    return entry if name == entry_name(str(header.get("context")), str(header.get("sha256"))) else None
 
 
 def once_more(
@@ -578,28 +577,49 @@ def once_more(
     Raises
     ------
     UsageError
+        The work failed.
     """
+    batches = _batches(submissions, lambda submission: submission.size, MOST_AT_ONCE, place)
+    return _answers(place, work, batches, "variants", len(submissions))
+
+
+def _answers(
+    place: Workers,
+    work: Callable[[list[tuple[int, T]]], list[tuple[int, R]]],
+    batches: Iterable[list[tuple[int, T]]],
+    title: str,
+    total: int,
+) -> dict[int, R]:
+    """The work's answers to all batches, by number; what fails is tried again."""
 
     def finished() -> Iterator[tuple[int, R]]:
-        for _, answers in spread(place, work, _batches(list(submissions.items()), MOST_AT_ONCE, place)):
+        for batch, answers in spread(place, work, batches):
+            if isinstance(answers, BaseException):
+                time.sleep(SECONDS_BEFORE_RETRY)
+                ((_, answers),) = spread(place, work, [batch])
             if isinstance(answers, BaseException):
                 raise answers if isinstance(answers, ToolError) else UsageError(_fault(answers))
             yield from answers
 
-    return dict(track(finished(), "variants", len(submissions)))
+    return dict(track(finished(), title, total)) if total else {}
 
 
-def _measure_otherwise(
-    job: Job, results: dict[int, Scored], names: dict[int, str], folder: Path, place: Workers
-) -> None:
-    """Replace scores that were measured with other parameters."""
-    scores = from_store(place, functools.partial(measure, job), names, folder, "measuring")
-    for number, new in scores.items():
-        if all(map(math.isfinite, new.values())):
-            results[number] = results[number]._replace(scores=new)
-        else:
-            rejected = f"the score is not a finite number: {new}"
-            results[number] = results[number]._replace(scores=None, rejected=rejected)
+def _batches(
+    things: dict[int, T], size_of: Callable[[T], int], most: int, place: Workers
+) -> Iterator[list[tuple[int, T]]]:
+    """Tasks of about equal size: numbers and things, of which a few make up the bytes of a task."""
+    most = max(1, min(most, len(things) // (place.number * TASKS_PER_WORKER)))
+    batch: list[tuple[int, T]] = []
+    size = 0
+    for number, thing in things.items():
+        its_size = size_of(thing) or BYTES_AT_ONCE // 4
+        if batch and (len(batch) == most or size + its_size > BYTES_AT_ONCE):
+            yield batch
+            batch, size = [], 0
+        batch.append((number, thing))
+        size += its_size
+    if batch:
+        yield batch
 
 
 # ---- Dask ----------------------------------------------------------------------------------------------

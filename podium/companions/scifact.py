@@ -206,19 +206,13 @@ def official_json(measures: Mapping[str, float]) -> dict[str, float]:
 # ---- What became of everything ---------------------------------------------------------------------------
 
 
-def explain(evaluation: Evaluation) -> "Explanation":
-    """The explanation of a submission's score, by the contract of `podium.companions`."""
-    return Explanation(evaluation)
-
-
 class Explanation:
-    """What led to a score."""
+    """What led to a score, by the contract of `podium.companions`."""
 
     def __init__(self, evaluation: Evaluation) -> None:
         self.metric, self.prepared = evaluation.solution.metric, evaluation.prepared
         self.submission = evaluation.submission
-        statistics: Any = evaluation.statistics
-        self.totals: list[int] = statistics.sum(axis=0).astype(np.int64).tolist()
+        self.statistics: Any = evaluation.statistics
 
     @functools.cached_property
     def predictions(self) -> list[Prediction]:
@@ -229,13 +223,10 @@ class Explanation:
     @property
     def counts(self) -> pd.DataFrame:
         """Relevant, retrieved and correct (columns) of each credit (index), over all claims."""
-        abstracts, sentences, correct = self.totals[0:2], self.totals[2:4], self.totals[4:]
-        numbers = [
-            [*unit, credit] for unit, credit in zip((abstracts, abstracts, sentences, sentences), correct)
-        ]
-        return pd.DataFrame(
-            numbers, index=list(self.metric.CREDITS), columns=["relevant", "retrieved", "correct"]
-        )
+        totals = self.statistics.sum(axis=0).astype(np.int64)
+        of_units = totals[:4].reshape(2, 2).repeat(2, axis=0)  # two credits for abstracts, two for sentences
+        numbers = np.column_stack([of_units, totals[4:]])
+        return pd.DataFrame(numbers, list(self.metric.CREDITS), ["relevant", "retrieved", "correct"])
 
     @functools.cached_property
     def claims(self) -> pd.DataFrame:
@@ -357,10 +348,8 @@ class Explanation:
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """The counts with the twelve measures; how many claims, abstracts and sentences had which outcome."""
-        counts = self.counts
-        measures = self.metric.precision_recall_f1(*counts.to_numpy().T)
-        of_credit = counts.assign(precision=measures[:, 0], recall=measures[:, 1], f1=measures[:, 2])
-        numbers = self.rows.groupby(["level", "side"])["outcome"].value_counts()
+        measures = self.counts
+        measures[["precision", "recall", "f1"]] = self.metric.precision_recall_f1(*measures.to_numpy().T)
         columns = {
             "claims": ("claim", "prediction"),
             "predicted_abstracts": ("abstract", "prediction"),
@@ -368,13 +357,11 @@ class Explanation:
             "predicted_sentences": ("sentence", "prediction"),
             "gold_sentences": ("sentence", "truth"),
         }
-        outcomes = {
-            name: [int(numbers.get((*key, outcome), 0)) for outcome in OUTCOMES]
-            for name, key in columns.items()
-        }
+        outcomes = pd.crosstab(self.rows["outcome"], [self.rows["level"], self.rows["side"]])
+        outcomes = outcomes.reindex(index=OUTCOMES, columns=list(columns.values()), fill_value=0)
         return {
-            "Measures": of_credit.rename_axis("credit").reset_index(),
-            "Outcomes": pd.DataFrame({"outcome": OUTCOMES, **outcomes}),
+            "Measures": measures.rename_axis("credit").reset_index(),
+            "Outcomes": outcomes.set_axis(list(columns), axis=1).reset_index(),
         }
 
     @property
@@ -393,6 +380,9 @@ class Explanation:
         if repeated := numbers["sentence", REPEATED]:
             notices.append(f"{counted(repeated, 'sentence')} listed before in the same list, counted as wrong")
         return notices
+
+
+explain = Explanation
 
 
 def _abstracts(gold: Gold, predicted: Prediction) -> Iterator[tuple[str, Any, Any]]:

@@ -425,19 +425,14 @@ def _row_id(solution: pd.DataFrame) -> str:
 # ---- What became of every tweet --------------------------------------------------------------------------
 
 
-def explain(evaluation: Evaluation) -> "Explanation":
-    """The explanation of a submission's score, by the contract of `podium.companions`."""
-    return Explanation(evaluation)
-
-
 class Explanation:
-    """What led to a score."""
+    """What led to a score, by the contract of `podium.companions`."""
 
     def __init__(self, evaluation: Evaluation) -> None:
         self.metric, self.prepared = evaluation.solution.metric, evaluation.prepared
         self.submission = evaluation.submission
         statistics: Any = evaluation.statistics
-        self.statistics = statistics
+        self.statistics: Floats = statistics
         self.totals: Floats = statistics.sum(axis=0)
 
     @functools.cached_property
@@ -498,19 +493,18 @@ class Explanation:
         contribution (to accumulated_alert_worth, of which the events' contributions are the sum); then all
         measures of the event alone (NaN where undefined).
         """
-        event, number = self.visits["event"].to_numpy(), len(self.prepared.items)
-        cell = event * len(CASES) + self.visits["case"].cat.codes
-        cases = dict(zip(CASES, np.bincount(cell, minlength=number * len(CASES)).reshape(number, -1).T))
+        event = self.visits["event"]
+        cases = pd.crosstab(event, self.visits["case"], dropna=False)
         return pd.DataFrame(
             {
                 "event_id": self.prepared.items,
-                "tweets": np.bincount(event),
+                "tweets": cases.sum(axis=1),
                 "high": self.statistics[:, 0].astype(np.int64),
                 "low": self.statistics[:, 2].astype(np.int64),
                 "missing": cases["missing"],
                 **{f"{case.replace(' ', '_')}s": cases[case] for case in CASES if case != "missing"},
                 "highest_delta": self.visits["delta"].where(self.visits["row"] >= 0, 0).groupby(event).max(),
-                "contribution": np.bincount(event, self.visits["contribution"]),
+                "contribution": self.visits["contribution"].groupby(event).sum(),
                 **self.metric.all_measures(self.statistics),
             }
         )
@@ -575,12 +569,10 @@ class Explanation:
             [(name, values[name], TABLE_1.get(name)) for name in self.metric.MEASURES],
             columns=["measure", "value", "column of Table 1"],
         )
-        sums = self.visits.groupby("case", observed=False)[["worth", "contribution"]].sum()
-        cases = pd.DataFrame({"case": [*CASES], "equation": [*CASES.values()]}).assign(
-            tweets=np.bincount(self.visits["case"].cat.codes, minlength=len(CASES)),
-            worth=sums["worth"].to_numpy(),
-            contribution=sums["contribution"].to_numpy(),
-        )
+        of_case = self.visits.groupby("case", observed=False)
+        cases = pd.DataFrame({"case": CASES.keys(), "equation": CASES.values(), "tweets": of_case.size().array})
+        for name in ("worth", "contribution"):
+            cases[name] = of_case[name].sum().array
         shown = self.events.sort_values("contribution", kind="stable").head(EVENTS_SHOWN)
         columns = (
             "event_id tweets high low missing true_alerts missed_alerts false_alerts "
@@ -676,6 +668,9 @@ class Explanation:
                 }
             )
         return pd.DataFrame(rows)
+
+
+explain = Explanation
 
 
 # ---- Traces of a ranking, in text ------------------------------------------------------------------------

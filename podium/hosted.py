@@ -165,14 +165,13 @@ def settings(metric: Metric, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def signature(metric: Metric, parameters: Mapping[str, Any]) -> str:
     """The metric's name and version and every parameter, as ``name:value`` joined by ``|``."""
-    values = settings(metric, parameters)
-    annotations = inspect.signature(metric.score).parameters
     parts = {
         "metric": getattr(metric, "NAME", Path(str(metric.__file__)).stem),
         "version": getattr(metric, "__version__", "?"),
-        # 1 and 1.0 are the same parameter.
-        **{name: float(v) if annotations[name].annotation is float else v for name, v in values.items()},
     }
+    annotations = inspect.signature(metric.score).parameters
+    for name, value in settings(metric, parameters).items():  # 1 and 1.0 are the same parameter
+        parts[name] = float(value) if annotations[name].annotation is float else value
     return "|".join(f"{name}:{value}" for name, value in parts.items())
 
 
@@ -186,7 +185,7 @@ def parse_parameters(metric: Metric, assignments: list[str]) -> dict[str, Any]:
     HostError
         `score` has no such parameter, or the value does not fit it.
     """
-    accepted = list(inspect.signature(metric.score).parameters)[2:]
+    accepted = dict(list(inspect.signature(metric.score).parameters.items())[2:])
     values: dict[str, Any] = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
@@ -196,9 +195,8 @@ def parse_parameters(metric: Metric, assignments: list[str]) -> dict[str, Any]:
             raise UsageError(f"--set {name} is given twice")
         if name not in accepted:
             raise HostError(f"the metric has no parameter {name}; it has {', '.join(accepted)}")
-        annotation = inspect.signature(metric.score).parameters[name].annotation
         try:
-            values[name] = _convert(text, annotation)
+            values[name] = _convert(text, accepted[name].annotation)
         except ValueError as problem:
             raise HostError(f"{name} is {text!r}: {problem}") from None
     return values
@@ -227,8 +225,7 @@ def _convert(text: str, annotation: Any) -> Any:
 def column_names(metric: Metric, parameters: Mapping[str, Any]) -> set[str]:
     """Columns named by the metric's parameters, at their defaults where not given: they hold text."""
     names: set[str] = set()
-    for name, default in {"row_id_column_name": None, **defaults(metric)}.items():
-        value = parameters.get(name, default)
+    for name, value in {**settings(metric, parameters), **parameters}.items():
         if isinstance(value, str) and name.endswith("_column_name"):
             names.add(value)
         elif isinstance(value, str) and name.endswith("_column_names"):

@@ -14,13 +14,9 @@ With another metric than the Unified one, the labels are its official file; all 
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from podium.cli.arguments import share
 from podium.errors import UsageError
-
-if TYPE_CHECKING:
-    from podium.hosting import folders
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,36 +60,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from podium import hosted
-    from podium.hosting import corpus, official
+    from podium.hosting import corpus, folders, official
 
     metric = hosted.load(options.metric)
-    if getattr(metric, "NAME", "") != "unified":
-        if options.map or options.essay_id:
-            raise UsageError("--map and --essay-id are for corpora of the Unified Metric")
-        _finish(
-            official.make(metric, options.corpus, options.sample, options.public, options.seed), options.out
+    if getattr(metric, "NAME", "") == "unified":
+        attributes = [name.strip() for name in options.subpopulations.split(",") if name.strip()]
+        further = [*attributes, *([options.essay_id] if options.essay_id else [])]
+        files = corpus.make(
+            corpus.read_corpus(options.corpus, further),
+            attributes,
+            options.test,
+            options.public,
+            options.seed,
+            options.essay_id,
+            _spellings(options.map),
         )
-        return
-    attributes = [name.strip() for name in options.subpopulations.split(",") if name.strip()]
-    further = [*attributes, *([options.essay_id] if options.essay_id else [])]
-    files = corpus.make(
-        corpus.read_corpus(options.corpus, further),
-        attributes,
-        options.test,
-        options.public,
-        options.seed,
-        options.essay_id,
-        _spellings(options.map),
-    )
-    _finish(files, options.out)
-
-
-def _finish(files: "folders.Files", out: Path) -> None:
-    from podium.hosting import folders
-
-    folders.write(files, out)
+    elif options.map or options.essay_id:
+        raise UsageError("--map and --essay-id are for corpora of the Unified Metric")
+    else:
+        files = official.make(metric, options.corpus, options.sample, options.public, options.seed)
+    folders.write(files, options.out)
     print(files.report, end="")
-    print(f"\nwritten to {out}")
+    print(f"\nwritten to {options.out}")
     for warning in files.warnings:
         print(f"warning: {warning}", file=sys.stderr)
 

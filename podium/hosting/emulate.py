@@ -20,11 +20,10 @@ from podium import companions, hosted, scoring
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.hosting import fresh, kernel
 from podium.hosting.folders import as_texts
+from podium.hosting.judge import UNEXPECTED
 from podium.scoring import ALL, USAGE
 
 __all__ = ["UNEXPECTED", "PartScore", "emulate", "inputs", "load", "read_solution", "read_submission"]
-
-UNEXPECTED = "Evaluation metric raised an unexpected error"
 
 
 class PartScore(NamedTuple):

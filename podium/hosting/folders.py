@@ -1,7 +1,7 @@
 """A competition's files: what is public and what is private, in folders of their own; whole or not at all.
 
-Files are CSV in UTF-8, and hold their values as texts: what was read as ``9`` is written as ``9``, and line
-ends within a text stay what they are.  Afterwards all of it is read back and compared.
+Files are CSV in UTF-8 and hold values as they were read: ``9`` stays ``9``, and so do line ends within a text.
+All of it is read back and compared.
 """
 
 import contextlib
@@ -88,7 +88,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def write(files: Files, folder: Path) -> None:
-    """Save the tables and the report in a new folder, of which nothing is seen before all of it is checked.
+    """Save the tables and the report in a `new_folder`.
 
     Raises
     ------

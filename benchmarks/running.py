@@ -13,7 +13,7 @@ import os
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from benchmarks.measure import machine, print_table
 from podium.running import engines, rounds
 from podium.running.engines import Settings
 from podium.running.models import Model, find_model
-from podium.running.reference import runs_needed
+from podium.running.reference import SLOWER, baseline, is_slow, limit_of, runs_needed
 from podium.running.rounds import Result, Row
 
 STEP = 1.02
@@ -42,6 +42,9 @@ open("submission.csv", "w").write("a\\n")
 NOTEBOOK = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 
 
+Series = Callable[[np.random.Generator, int], np.ndarray]  # how slow a machine is, at so many moments
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser()
@@ -56,6 +59,7 @@ def main() -> None:
         overhead(folder, settings)
         order(folder, settings, options.seconds, options.rounds)
         slowed(folder, settings, options.seconds)
+    simulated()
 
 
 def model(folder: Path, name: str, source: str, file: str = "run.py") -> Model:
@@ -186,6 +190,63 @@ def slowed(folder: Path, settings: Settings, seconds: float) -> None:
             ["the middle of the run alone", "3", f"{sum(noticed[9:12])}"],
             ["neither", f"{len(rows) - 7}", f"{sum(noticed) - sum(noticed[5:12])}"],
         ],
+    )
+
+
+def steady(draw: np.random.Generator, number: int) -> np.ndarray:
+    """Half a percent of noise."""
+    return np.exp(draw.normal(0, 0.005, number))
+
+
+def noisy(draw: np.random.Generator, number: int) -> np.ndarray:
+    """Ten percent of noise."""
+    return np.exp(draw.normal(0, 0.1, number))
+
+
+def drifting(draw: np.random.Generator, number: int) -> np.ndarray:
+    """Fifteen percent of noise of which each moment keeps 80% of the last."""
+    steps = draw.normal(0, 0.15 * np.sqrt(1 - 0.8**2), number)
+    return np.exp(list(itertools.accumulate(steps, lambda before, step: 0.8 * before + step)))
+
+
+def two_speeds(change: float) -> Series:
+    """One 40% slower than the other, with this probability of a change at each moment."""
+    return lambda draw, number: steady(draw, number) * (1 + 0.4 * (np.cumsum(draw.random(number) < change) % 2))
+
+
+def simulated(draws: int = 100) -> None:
+    """Which runs are marked on made-up machines, some of them disturbed: by 5% alone and by podium's rule."""
+    half = slice(MODELS * REPEATS, None)
+    fifth = slice(8, 8 + 2 * MODELS * REPEATS // 5)
+    table = []
+    for title, series, where, slower in (
+        ("steady, 0.5% of noise", steady, None, 1.0),
+        ("steady, 50% slower for a fifth of the time", steady, fifth, 1.5),
+        ("steady, 8% slower from the middle on", steady, half, 1.08),
+        ("10% of noise", noisy, None, 1.0),
+        ("10% of noise, half as fast for a fifth of the time", noisy, fifth, 2.0),
+        ("drifting by 15%", drifting, None, 1.0),
+        ("two speeds, changing at random", two_speeds(0.5), None, 1.0),
+        ("two speeds, changing every tenth run", two_speeds(0.05), None, 1.0),
+    ):
+        draw, found = np.random.default_rng(0), []
+        for _ in range(draws):
+            speeds, disturbed = series(draw, 2 * MODELS * REPEATS + 1), np.zeros(2 * MODELS * REPEATS + 1, bool)
+            if where:
+                disturbed[where] = True
+            speeds[disturbed] *= slower
+            touched = disturbed[:-2:2] | disturbed[1::2] | disturbed[2::2]
+            pairs = list(itertools.pairwise(speeds[::2].tolist()))
+            for limit in (SLOWER, limit_of(pairs)):
+                marked = np.array([is_slow(*pair, baseline(speeds[::2]), limit) for pair in pairs])
+                found.append((limit - 1, marked[~touched].mean(), marked[touched].mean() if where else np.nan))
+        alone, rule = (np.mean(found[kind::2], axis=0) for kind in (0, 1))
+        of_disturbed = [f"{alone[2]:.0%}", f"{rule[2]:.0%}"] if where else ["-", "-"]
+        table.append([title, f"{alone[1]:.0%}", f"{rule[1]:.0%}", *of_disturbed, f"{rule[0]:.0%}"])
+    print_table(
+        f"Which runs are marked on made-up machines, {draws} of each kind, {MODELS} models of {REPEATS} runs",
+        ["", "undisturbed, by 5%", "by the rule", "disturbed, by 5%", "by the rule", "the rule's limit"],
+        table,
     )
 
 

@@ -60,9 +60,9 @@ import functools
 import importlib
 import itertools
 import json
-import operator
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -269,7 +269,7 @@ def prepare(
     rules = Rules(weights_in_use(everyone, is_readable, explicit), accordance, is_readable)
     order = sorted(range(len(ids)), key=ids.__getitem__)
     pairs = [list(itertools.combinations(experts[row], 2)) for row in order]
-    among = compared(pairs, lambda pairs: criteria_of(pairs, rules))
+    among = compared(pairs, rules)
     if measure == "rma" and not any(criteria[:, 0].any() for criteria in among):
         raise HostVisibleError("markups: expected experts that have something in common, found none")
     return Prepared(
@@ -353,7 +353,7 @@ class Prepared:
     def compare(self, read: Sequence["Markup"]) -> list[Floats]:
         """Of each document, the criteria of the algorithm with each of its experts, (experts, criteria)."""
         pairs = [[(markup, expert) for expert in experts] for markup, experts in zip(read, self.experts)]
-        return compared(pairs, lambda pairs: criteria_of(pairs, self.rules))
+        return compared(pairs, self.rules)
 
     def count(self, algorithm: Sequence[Floats]) -> Floats:
         """The statistics, (n, criteria + 4), from the criteria of the algorithm with the experts.
@@ -386,13 +386,12 @@ class Prepared:
 def read_ids(table: "_Table", expected: Sequence[str] | None = None) -> list[str]:
     """The document of each row, (n,), each document once; exactly the `expected` ones, in any order."""
     ids = read_column(table, table.row_id, str, "a value in every row")
-    repeated = pd.Series(ids, dtype=object).duplicated().to_numpy()
-    table.check(table.row_id, repeated, lambda row: "repeated", "every document once")
+    index = pd.Index(ids, dtype=object)
+    table.check(table.row_id, index.duplicated(), lambda row: "repeated", "every document once")
     if expected is not None:
-        known = set(expected)
-        unknown = np.array([each not in known for each in ids], dtype=bool)
+        unknown = ~index.isin(expected)
         table.check(table.row_id, unknown, lambda row: "unknown", "ids of the test set's documents")
-        if lacking := len(known) - len(ids):  # which ones is not told
+        if lacking := len(expected) - len(ids):  # which ones is not told
             whole = "expected a row for every document of the test set"
             raise table.error(f"{table.name}: {whole}. It lacks {_counted(lacking, 'document')}")
     return ids
@@ -411,11 +410,12 @@ def read_column(
 ) -> list[Any]:
     """What `read` makes of each cell and what is known `about` its row; its ValueErrors become one message."""
     values, faults = [], {}
-    for row, (cell, *known) in enumerate(zip(_cells(table.frame[column]), *about)):
+    for row, (cell, *known) in enumerate(zip(table.frame[column].to_numpy(dtype=object), *about)):
         try:
-            if not cell.strip():
+            text = "" if _is_missing(cell) else _as_text(cell)
+            if not text.strip():
                 raise ValueError("missing")
-            values.append(read(cell, *known))
+            values.append(read(text, *known))
         except ValueError as fault:
             faults[row] = str(fault)
     wrong = np.isin(np.arange(len(table.frame)), list(faults))
@@ -464,14 +464,6 @@ class _Table(NamedTuple):
             shown.append(f"{name} ({found(row)})")
         head = f"{_short(column)}: expected {expected}. Wrong in {_counted(len(rows), 'row')} of {self.name}: "
         raise self.error(head + _listed(shown, len(rows), LONGEST_MESSAGE - len(head)))
-
-
-def _cells(column: pd.Series) -> list[str]:
-    """A column's texts, "" where missing."""
-    values = column.to_numpy(dtype=object)
-    if pd.api.types.infer_dtype(values, skipna=False) == "string":
-        return values.tolist()
-    return ["" if _is_missing(value) else _as_text(value) for value in values]
 
 
 def _is_missing(value: object) -> bool:
@@ -571,6 +563,9 @@ class Markup(NamedTuple):
     is_readable: bool
     size: int
     number: int = 0
+
+
+Pairs = Sequence[tuple[Markup, Markup]]
 
 
 def read_experts(cell: str, length: int | None, lemmatise: Lemmatiser) -> list[Markup]:
@@ -675,14 +670,13 @@ def _value(holder: Mapping[str, Any], name: str, kind: type) -> Any:
 
 def _span(holder: Mapping[str, Any], names: tuple[str, str], length: int | None) -> list[int]:
     """The offsets under the names of the start and the end."""
-    span: list[int] = []
+    span = []
     for name in names:
-        found = holder.get(name)
+        found: Any = holder.get(name)
         is_whole = isinstance(found, float) and found.is_integer()
-        value: int = int(found) if is_whole else _expect(found, int, f"{name} is ")
-        if not 0 <= value <= LAST_OFFSET:
-            raise ValueError(f"{name} is {'negative' if value < 0 else f'above {LAST_OFFSET:,}'}")
-        span.append(value)
+        span.append(int(found) if is_whole else _expect(found, int, f"{name} is "))
+        if not 0 <= span[-1] <= LAST_OFFSET:
+            raise ValueError(f"{name} is {'negative' if span[-1] < 0 else f'above {LAST_OFFSET:,}'}")
     if span[0] > span[1]:
         raise ValueError(f"{names[0]} {span[0]} is after {names[1]} {span[1]}")
     if length is not None and span[1] > length:
@@ -721,13 +715,8 @@ def bag_of_words(comment: str, lemmatise: Lemmatiser) -> frozenset[tuple[str, in
     [('еж', 0), ('еж', 1), ('еще', 0), ('и', 0)]
     """
     words = re.findall(r"\w+", unicodedata.normalize("NFC", comment).lower())
-    seen: dict[str, int] = {}
-    bag = []
-    for word in words:
-        word = lemmatise(word).lower().replace("ё", "е")
-        seen[word] = seen.get(word, -1) + 1
-        bag.append((word, seen[word]))
-    return frozenset(bag)
+    counts = Counter(lemmatise(word).lower().replace("ё", "е") for word in words)
+    return frozenset((word, before) for word, count in counts.items() for before in range(count))
 
 
 @functools.cache
@@ -736,20 +725,19 @@ def lemmatiser_of(name: str) -> Lemmatiser:
     package, _, language = name.partition(":")
     try:
         if package == "simplemma" and language:
-            lemmatize = importlib.import_module(package).lemmatize
-            lemmatize("a", lang=language)  # is there such a language?
-            return functools.cache(lambda word: str(lemmatize(word, lang=language)))
+            lemmatize = functools.partial(importlib.import_module(package).lemmatize, lang=language)
+            lemmatize("a")  # is there such a language?
+            return functools.cache(lemmatize)
         if name == "pymorphy3":
             analyser = importlib.import_module(name).MorphAnalyzer()
             return functools.cache(lambda word: str(analyser.parse(word)[0].normal_form))
     except (ImportError, ValueError) as problem:
         found = f"{_quoted(name)}: {_short(problem)}"
         raise HostVisibleError(f"lemmatiser: expected one that is installed, found {found}") from None
-    if name != "none":
-        raise HostVisibleError(
-            f"lemmatiser: expected none, pymorphy3 or simplemma:LANGUAGE, found {_quoted(name)}"
-        )
-    return str
+    if name == "none":
+        return str
+    wanted = "none, pymorphy3 or simplemma:LANGUAGE"
+    raise HostVisibleError(f"lemmatiser: expected {wanted}, found {_quoted(name)}")
 
 
 # ---- Weights (7) -----------------------------------------------------------------------------------------
@@ -812,27 +800,18 @@ class Level(NamedTuple):
 
     Attributes
     ----------
-    partners : (p, 3), the problem and the places of two partners
-    inner : (p,), of each, the number of its problem on the levels below
-    criteria : dict of (p,), of each
+    partners : (p, 4), the problem, the places of two partners, and the number of theirs on the levels below
+    criteria : dict of (p,), theirs
     averages : dict of criterion to (problems,), the level's and all that it is made of
     """
 
     partners: Ints
-    inner: Ints
     criteria: dict[str, Floats]
     averages: dict[str, Floats]
 
 
-class Comparison(NamedTuple):
-    """Pairs of markups, with their levels by name; the sides are in the order of content."""
-
-    sides: tuple[Side, Side]
-    levels: dict[str, Level]
-
-
-def consistency(pairs: Sequence[tuple[Markup, Markup]], rules: Rules) -> Comparison:
-    """Every criterion of pairs of markups, C (7) among them by the name total, with the partners.
+def consistency(pairs: Pairs, rules: Rules) -> tuple[Side, Side, dict[str, Level]]:
+    """The two sides of pairs of markups, and their levels by name; C (7) is an average of the level total.
 
     The one whose content comes first is on the left, so that the consistency is symmetric.
     """
@@ -851,11 +830,10 @@ def consistency(pairs: Sequence[tuple[Markup, Markup]], rules: Rules) -> Compari
         "fragment_text_union": c_union_of_texts(one, other),
         "fragment_tag_union": c_union_of_tags(one, other),
     }
-    places = np.column_stack([x.pair[ours], ours, theirs])
+    places = np.column_stack([x.pair[ours], ours, theirs, np.arange(len(ours))])
     objects = _counts(x.pair, len(pairs)) + _counts(y.pair, len(pairs))
-    levels = {"overtexts": overtexts, "fragments": fragments, "fragments.overtexts": notes}
-    levels["total"] = level_of("total", objects, places, np.arange(len(places)), criteria, rules)
-    return Comparison((x, y), levels)
+    total = level_of("total", objects, places, criteria, rules)
+    return x, y, {"total": total, "overtexts": overtexts, "fragments": fragments, "fragments.overtexts": notes}
 
 
 def side_of(markups: Sequence[Markup]) -> Side:
@@ -873,21 +851,19 @@ def side_of(markups: Sequence[Markup]) -> Side:
     return Side(elements, pair, fragments, element[order], spans[:, order], kinds)
 
 
-def level_of(
-    name: str, objects: Ints, places: Ints, inner: Ints, criteria: Mapping[str, Floats], rules: Rules
-) -> Level:
+def level_of(name: str, objects: Ints, places: Ints, criteria: Mapping[str, Floats], rules: Rules) -> Level:
     """The averages over the optimal accordance of the objects of each problem.
 
     Parameters
     ----------
     name : of the composite criterion, a key of `PARTS`
     objects : (problems,), how many the two sides have together
-    places : (n, 3), of each two that may be partners the problem and their places
-    inner, criteria : of them, (n,) each
+    places : (n, 4), of each two that may be partners, see `Level`
+    criteria : of them, (n,) each
     """
     accordance, *parts = PARTS[name]
     worth = weighted_average(criteria, parts, rules.weights)
-    ends = np.column_stack([_distinct(places[:, 0], end)[0] for end in places[:, 1:].T])
+    ends = np.column_stack([_distinct(places[:, 0], end)[0] for end in places[:, 1:3].T])
     if rules.accordance == "sum":
         chosen = best_sum(ends, worth + TIE)  # so that among equal sums more pairs win
     else:
@@ -900,7 +876,7 @@ def level_of(
     found = {part: values[chosen] for part, values in criteria.items()}
     averages |= {part: _mean_over_pairs(values, problem, objects) for part, values in found.items()}
     averages[name] = weighted_average(averages, PARTS[name], rules.weights)
-    return Level(places[chosen], inner[chosen], found, averages)
+    return Level(places[chosen], found, averages)
 
 
 def _counts(numbers: Ints, length: int) -> Ints:
@@ -958,9 +934,9 @@ def c_overtexts(name: str, x: Sequence[Item], y: Sequence[Item], rules: Rules) -
     ]
     one, other = [a for *_, a, _ in found], [b for *_, b in found]
     objects = _ints(len(ours.overtexts) + len(theirs.overtexts) for ours, theirs in zip(x, y))
-    places = _ints(place for place in (each[:3] for each in found)).reshape(-1, 3)
+    places = _ints((*each[:3], -1) for each in found).reshape(-1, 4)
     criteria = {f"{name}.texts": c_overtexts_texts(one, other), f"{name}.tags": c_tags(one, other)}
-    return level_of(name, objects, places, places[:, 0], criteria, rules)
+    return level_of(name, objects, places, criteria, rules)
 
 
 def c_overtexts_texts(x: Sequence[Item], y: Sequence[Item]) -> Floats:
@@ -980,7 +956,7 @@ def c_fragments(x: Side, y: Side, places: Ints, objects: Ints, rules: Rules) -> 
         "fragments.tags": c_tags(one, other)[kind],
         **{name: values[kind] for name, values in notes.averages.items()},
     }
-    return level_of("fragments", objects, places, kind, criteria, rules), notes
+    return level_of("fragments", objects, np.column_stack([places, kind]), criteria, rules), notes
 
 
 def c_fragments_texts(x: Ints, y: Ints) -> Floats:
@@ -1140,23 +1116,21 @@ def _best_of_size(row: Ints, column: Ints, worth: Floats, pairs: int) -> Bools:
 # ---- The corpus (10)-(12) --------------------------------------------------------------------------------
 
 
-def criteria_of(pairs: Sequence[tuple[Markup, Markup]], rules: Rules) -> Floats:
+def criteria_of(pairs: Pairs, rules: Rules) -> Floats:
     """The criteria of pairs of markups, (pairs, criteria)."""
-    averages = consistency(pairs, rules).levels["total"].averages
+    *_, levels = consistency(pairs, rules)
+    averages = levels["total"].averages
     return np.column_stack([averages[name] for name in CRITERIA])
 
 
-def compared(
-    documents: Sequence[Sequence[tuple[Markup, Markup]]],
-    compare: Callable[[Sequence[tuple[Markup, Markup]]], Floats],
-) -> list[Floats]:
-    """What `compare` gives for the pairs of each document, (pairs, criteria); many documents at once."""
+def compared(documents: Sequence[Pairs], rules: Rules) -> list[Floats]:
+    """`criteria_of` of the pairs of each document, (pairs, criteria) each; of many documents at once."""
     sizes = [sum(one.size * other.size for one, other in pairs) for pairs in documents]
     results: list[Floats] = []
-    for _, batch in itertools.groupby(zip(np.cumsum(sizes) // AT_ONCE, documents), operator.itemgetter(0)):
-        chunk = [pairs for _, pairs in batch]
-        criteria = compare([pair for pairs in chunk for pair in pairs])
-        for part in np.split(criteria, np.cumsum([len(pairs) for pairs in chunk])[:-1]):
+    for places in _groups(np.cumsum(sizes) // AT_ONCE):
+        batch = [documents[place] for place in places.tolist()]
+        criteria = criteria_of([pair for pairs in batch for pair in pairs], rules)
+        for part in np.split(criteria, np.cumsum([len(pairs) for pairs in batch])[:-1]):
             results.append(part)
             if progress is not None:
                 progress(len(results), len(documents))

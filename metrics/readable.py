@@ -60,7 +60,6 @@ are beyond a text, which grades above a subject's maximum); errors of the host (
 import itertools
 import json
 import math
-import operator
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -234,9 +233,8 @@ def prepare(
     _check_text("row_id_column_name", row_id_column_name)
     _check_choice("measure", measure, MEASURES)
     is_number = isinstance(h, int | float | np.integer | np.floating) and not isinstance(h, bool)
-    if not (is_number and 0 <= h <= 1):
-        found = f"{type(h).__name__} {_quoted(h)}"
-        raise HostVisibleError(f"h: expected a number from 0 to 1, found {found}")
+    if not is_number or not 0 <= h <= 1:
+        raise HostVisibleError(f"h: expected a number from 0 to 1, found {type(h).__name__} {_quoted(h)}")
     _check_text("weights", weights)
     in_use = WEIGHTS | _parse_weights(weights, CRITERIA)
     if not any(in_use.values()):
@@ -258,7 +256,7 @@ def prepare(
         groups=np.zeros((1, len(ids)), dtype=np.int64),
         known=dict(zip(ids, essays)),
         experts=[experts[row] for row in order],
-        among=compared(pairs, lambda pairs: accuracies(pairs, in_use)),
+        among=compared(pairs, in_use),
         weights=in_use,
         parameters=(row_id_column_name, measure, float(h)),
     )
@@ -332,7 +330,7 @@ class Prepared:
     def compare(self, read: Sequence["Markup"]) -> list[Floats]:
         """Of each essay, the accuracies of the algorithm with each of its experts, (experts, criteria)."""
         pairs = [[(markup, expert) for expert in experts] for markup, experts in zip(read, self.experts)]
-        return compared(pairs, lambda pairs: accuracies(pairs, self.weights))
+        return compared(pairs, self.weights)
 
     def count(self, algorithm: Sequence[Floats]) -> Floats:
         """The statistics, (n, 6 + criteria), from the accuracies of the algorithm with the experts.
@@ -368,13 +366,12 @@ class Prepared:
 def read_ids(table: "_Table", expected: Sequence[str] | None = None) -> list[str]:
     """The document of each row, (n,), each document once; exactly the `expected` ones, in any order."""
     ids = read_column(table, table.row_id, str, "a value in every row")
-    repeated = pd.Series(ids, dtype=object).duplicated().to_numpy()
-    table.check(table.row_id, repeated, lambda row: "repeated", "every document once")
+    index = pd.Index(ids, dtype=object)
+    table.check(table.row_id, index.duplicated(), lambda row: "repeated", "every document once")
     if expected is not None:
-        known = set(expected)
-        unknown = np.array([each not in known for each in ids], dtype=bool)
+        unknown = ~index.isin(expected)
         table.check(table.row_id, unknown, lambda row: "unknown", "ids of the test set's documents")
-        if lacking := len(known) - len(ids):  # which ones is not told
+        if lacking := len(expected) - len(ids):  # which ones is not told
             whole = "expected a row for every document of the test set"
             raise table.error(f"{table.name}: {whole}. It lacks {_counted(lacking, 'document')}")
     return ids
@@ -383,7 +380,7 @@ def read_ids(table: "_Table", expected: Sequence[str] | None = None) -> list[str
 def read_subjects(table: "_Table") -> list[str]:
     """The subject of each row, a key of `LARGEST_GRADE`."""
     subjects = read_column(table, "subject", str, "a value in every row")
-    unknown = np.array([subject not in LARGEST_GRADE for subject in subjects], dtype=bool)
+    unknown = ~pd.Index(subjects, dtype=object).isin(list(LARGEST_GRADE))
     expected = f"one of {', '.join(LARGEST_GRADE)}"
     table.check("subject", unknown, lambda row: _quoted(subjects[row]), expected)
     return subjects
@@ -411,11 +408,12 @@ def read_column(
 ) -> list[Any]:
     """What `read` makes of each cell and what is known `about` its row; its ValueErrors become one message."""
     values, faults = [], {}
-    for row, (cell, *known) in enumerate(zip(_cells(table.frame[column]), *about)):
+    for row, (cell, *known) in enumerate(zip(table.frame[column].to_numpy(dtype=object), *about)):
         try:
-            if not cell.strip():
+            text = "" if _is_missing(cell) else _as_text(cell)
+            if not text.strip():
                 raise ValueError("missing")
-            values.append(read(cell, *known))
+            values.append(read(text, *known))
         except ValueError as fault:
             faults[row] = str(fault)
     wrong = np.isin(np.arange(len(table.frame)), list(faults))
@@ -469,14 +467,6 @@ class _Table(NamedTuple):
         """What `check` shows of a row: its cell."""
         cells = self.frame[column]
         return lambda row: "missing" if _is_missing(cells.iloc[row]) else _quoted(cells.iloc[row])
-
-
-def _cells(column: pd.Series) -> list[str]:
-    """A column's texts, "" where missing."""
-    values = column.to_numpy(dtype=object)
-    if pd.api.types.infer_dtype(values, skipna=False) == "string":
-        return values.tolist()
-    return ["" if _is_missing(value) else _as_text(value) for value in values]
 
 
 def _number(value: object) -> float:
@@ -587,6 +577,9 @@ class Markup(NamedTuple):
     number: int = 0
 
 
+Pairs = Sequence[tuple[Markup, Markup]]
+
+
 def read_essays(cell: str, subject: str, length: int | None) -> list[Markup]:
     """The markups of an essay's experts, in the order of content."""
     values = _expect(_load(cell), list, wanted="a list of markups")
@@ -674,14 +667,13 @@ def _value(holder: Mapping[str, Any], name: str, kind: type) -> Any:
 
 def _span(holder: Mapping[str, Any], names: tuple[str, str], length: int | None) -> list[int]:
     """The offsets under the names of the start and the end."""
-    span: list[int] = []
+    span = []
     for name in names:
-        found = holder.get(name)
+        found: Any = holder.get(name)
         is_whole = isinstance(found, float) and found.is_integer()
-        value: int = int(found) if is_whole else _expect(found, int, f"{name} is ")
-        if not 0 <= value <= LAST_OFFSET:
-            raise ValueError(f"{name} is {'negative' if value < 0 else f'above {LAST_OFFSET:,}'}")
-        span.append(value)
+        span.append(int(found) if is_whole else _expect(found, int, f"{name} is "))
+        if not 0 <= span[-1] <= LAST_OFFSET:
+            raise ValueError(f"{name} is {'negative' if span[-1] < 0 else f'above {LAST_OFFSET:,}'}")
     if span[0] > span[1]:
         raise ValueError(f"{names[0]} {span[0]} is after {names[1]} {span[1]}")
     if length is not None and span[1] > length:
@@ -722,9 +714,8 @@ def columns_of(markups: Sequence[Markup]) -> Selection:
     rows = [selection for markup in markups for selection in markup.content[0]]
     columns = Selection(*np.array(rows, dtype=object).reshape(-1, len(Selection._fields)).T)
     shift = APART * np.repeat(np.arange(len(markups)), [len(markup.positions) for markup in markups])
-    return columns._replace(
-        start=columns.start.astype(np.int64) + shift, end=columns.end.astype(np.int64) + shift
-    )
+    start, end = (offsets.astype(np.int64) + shift for offsets in columns[:2])
+    return columns._replace(start=start, end=end)
 
 
 def match_selections(x: Selection, y: Selection) -> Ints:
@@ -867,7 +858,7 @@ def _mean_over_pairs(values: Any, place: Ints, objects: Ints) -> Floats:
     return np.where(objects > 0, means, 1.0)
 
 
-def accuracies(pairs: Sequence[tuple[Markup, Markup]], weights: Mapping[str, float]) -> Floats:
+def accuracies(pairs: Pairs, weights: Mapping[str, float]) -> Floats:
     """M, M1 to M6, and M7 where it counts, of pairs of markups, (pairs, criteria), in percent.
 
     The one whose content comes first is on the left, so that the accuracies are symmetric.
@@ -890,17 +881,14 @@ def accuracies(pairs: Sequence[tuple[Markup, Markup]], weights: Mapping[str, flo
 # ---- The corpus ------------------------------------------------------------------------------------------
 
 
-def compared(
-    documents: Sequence[Sequence[tuple[Markup, Markup]]],
-    compare: Callable[[Sequence[tuple[Markup, Markup]]], Floats],
-) -> list[Floats]:
-    """What `compare` gives for the pairs of each document, (pairs, criteria); many documents at once."""
+def compared(documents: Sequence[Pairs], weights: Mapping[str, float]) -> list[Floats]:
+    """`accuracies` of the pairs of each document, (pairs, criteria) each; of many documents at once."""
     sizes = [sum(len(one.positions) * len(other.positions) for one, other in pairs) for pairs in documents]
     results: list[Floats] = []
-    for _, batch in itertools.groupby(zip(np.cumsum(sizes) // AT_ONCE, documents), operator.itemgetter(0)):
-        chunk = [pairs for _, pairs in batch]
-        criteria = compare([pair for pairs in chunk for pair in pairs])
-        for part in np.split(criteria, np.cumsum([len(pairs) for pairs in chunk])[:-1]):
+    for places in _groups(np.cumsum(sizes) // AT_ONCE):
+        batch = [documents[place] for place in places.tolist()]
+        criteria = accuracies([pair for pairs in batch for pair in pairs], weights)
+        for part in np.split(criteria, np.cumsum([len(pairs) for pairs in batch])[:-1]):
             results.append(part)
             if progress is not None:
                 progress(len(results), len(documents))

@@ -256,7 +256,7 @@ def consistency(
             raise ValueError(f"the {name} markup: {fault}") from None
     rules = metric.Rules(dict.fromkeys(metric.CRITERIA[1:], 1.0) | dict(weights or {}), accordance)
     compared = metric.consistency([markups], rules)
-    values = {name: float(compared.levels["total"].averages[name][0]) for name in metric.CRITERIA}
+    values = {name: float(compared[-1]["total"].averages[name][0]) for name in metric.CRITERIA}
     parts = {name: values.pop(name) for name in metric.CRITERIA if "." in name}
     swapped = markups[1].content < markups[0].content
     return Consistency(**values, parts=parts, pairs=_pairs(_partners(metric, compared, rules), swapped))
@@ -286,18 +286,17 @@ def _partners(
     metric: Metric, compared: Any, rules: Any, name: str = "total", problem: int = 0, holders: Any = ()
 ) -> list[_Partners]:
     """The partners of one problem of a level, from what the hosted file's `consistency` says of one pair."""
-    level, found = compared.levels[name], []
+    *sides, levels = compared
+    level, found = levels[name], []
+    attribute = {"total": "elements", "fragments": "fragments"}.get(name, "overtexts")
+    lists = [getattr(holder, attribute) for holder in (holders if attribute == "overtexts" else sides)]
     for row in np.flatnonzero(level.partners[:, 0] == problem).tolist():
-        if name in ("total", "fragments"):
-            lists = [side.elements if name == "total" else side.fragments for side in compared.sides]
-        else:
-            lists = [holder.overtexts for holder in holders]
-        items = tuple(items[place] for items, place in zip(lists, level.partners[row, 1:].tolist()))
+        _, *places, inner = level.partners[row].tolist()
+        items = tuple(items[place] for items, place in zip(lists, places))
         if metric.NOWHERE not in items:
             values = {part: float(of_pairs[row]) for part, of_pairs in level.criteria.items()}
             worth = float(metric.weighted_average(values, metric.PARTS[name][1:], rules.weights))
             criteria = {part.removeprefix(f"{name}."): value for part, value in values.items()}
-            inner = int(level.inner[row])
             within = {
                 below.rpartition(".")[2]: _partners(metric, compared, rules, below, inner, items)
                 for below in BELOW.get(name, ())

@@ -195,13 +195,13 @@ def test_equal_sums_are_settled_by_more_pairs() -> None:
     result = consistency(first, second, texts)
     assert [(pair.first, pair.second) for pair in result.pairs[0].fragments] == [(0, 1), (1, 0)]
     assert [pair.consistency for pair in result.pairs[0].fragments] == pytest.approx([1 / 3, 2 / 3])
-    places = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0]])
+    places = np.array([[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 0, 2]])
     for noise, chosen in ((0.0, False), (1e-12, False), (-1e-12, False), (1e-8, True)):
         worth = np.array([1 + noise, 1 / 3, 2 / 3])
         criteria = dict.fromkeys(metric.PARTS["fragments"][1:], worth)
         rules = metric.Rules(dict.fromkeys(metric.CRITERIA[1:], 1.0), "sum")
-        level = metric.level_of("fragments", np.array([4]), places, np.arange(3), criteria, rules)
-        assert level.inner.tolist() == ([0] if chosen else [1, 2])
+        level = metric.level_of("fragments", np.array([4]), places, criteria, rules)
+        assert level.partners[:, 3].tolist() == ([0] if chosen else [1, 2])
 
 
 def test_inner_levels_first_is_no_joint_optimum_for_sums() -> None:
@@ -794,11 +794,11 @@ def test_cost_is_that_of_what_overlaps() -> None:
     for value, number in ((together, 1999), (many, 999)):
         one = metric.read_markup(value, None)
         rules = metric.Rules(dict.fromkeys(metric.CRITERIA[1:], 1.0), "sum")
-        compared = metric.consistency([(one, one)], rules)
-        spans_of_all = compared.sides[0].spans
+        side, _, levels = metric.consistency([(one, one)], rules)
+        spans_of_all = side.spans
         assert metric.overlapping(spans_of_all, spans_of_all).tolist() == [[n, n] for n in range(number)]
-        assert len(compared.levels["total"].partners) == len(one.elements)
-        assert compared.levels["total"].averages["total"].tolist() == [1.0]
+        assert len(levels["total"].partners) == len(one.elements)
+        assert levels["total"].averages["total"].tolist() == [1.0]
 
 
 @pytest.mark.parametrize("rows", [550, 600])

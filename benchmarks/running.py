@@ -107,7 +107,7 @@ def order(folder: Path, settings: Settings, seconds: float, number: int) -> None
     ):
         rows = _measured(models, settings, folder / title, number, rounds.here(settings))
         slow = rounds._slow(rows)
-        sound = [row for row in rows if rounds._at(row) not in slow]
+        sound = [row for row in rows if row not in slow]
         changes = np.diff([(row.reference_before, row.reference_after) for row in rows]).ravel()
         machine_s = f"{np.median(np.abs(changes)) / np.median([row.reference_after for row in rows]):.1%}"
         for column in columns:
@@ -180,7 +180,7 @@ def slowed(folder: Path, settings: Settings, seconds: float) -> None:
 
     rows = _measured(models, settings, folder / "slowed", REPEATS, execute)
     slow = rounds._slow(rows)
-    noticed = [rounds._at(row) in slow for row in rows]
+    noticed = [row in slow for row in rows]
     print_table(
         f"A machine slowed on purpose: which of {len(rows)} runs were marked, by a limit of "
         f"{rounds._limit(rows) - 1:.0%}",

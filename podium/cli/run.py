@@ -18,6 +18,7 @@ import argparse
 import warnings
 from pathlib import Path
 
+from podium.cli.arguments import positive
 from podium.errors import HostError, SubmissionRejected, UsageError
 
 ENGINES = ("auto", "bubblewrap", "docker", "podman", "apptainer", "none")
@@ -30,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="what the models may read")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write the results")
     parser.add_argument("--one", action="store_true", help="MODELS is the folder of one model: run it once")
-    parser.add_argument("--repeats", type=count, default=3, metavar="N", help="runs of each model (default: 3)")
+    parser.add_argument(
+        "--repeats", type=positive, default=3, metavar="N", help="runs of each model (default: 3)"
+    )
     parser.add_argument(
         "--time-limit", type=seconds, default="9h", metavar="TIME", help="of a run, like 90s, 20m (default: 9h)"
     )
@@ -42,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of all that a model writes; in bubblewrap this is memory, too (default: 2G)",
     )  # fmt: skip
     parser.add_argument(
-        "--cores", type=count, default=0, metavar="N", help="pin models to so many cores (default: all)"
+        "--cores", type=positive, default=0, metavar="N", help="pin models to so many cores (default: all)"
     )
     parser.add_argument("--gpus", action="store_true", help="models see the accelerators")
     parser.add_argument(
@@ -114,12 +117,6 @@ def run(options: argparse.Namespace) -> None:
         raise HostError(f"no model gave predictions; {failed[0].team}: {failed[0].reason}")
     if failed:
         warnings.warn(f"{len(failed):,} failed, see {options.out / rounds.FAILED}", stacklevel=1)
-
-
-def count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1")
-    return int(text)
 
 
 def seconds(text: str) -> float:

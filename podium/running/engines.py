@@ -46,7 +46,7 @@ NO_ENTRY_POINT = re.compile('exec: "|executable')
 HERE = Path(__file__).parent
 
 MODEL, INPUT, WORKING = "/kaggle/model", "/kaggle/input", "/kaggle/working"
-SCRATCH = "/podium/scratch"
+TOOLS, SCRATCH = "/podium", "/podium/scratch"
 SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64")
 ETC = ("alternatives", "fonts", "ld.so.cache")  # what programs need to find their libraries and fonts
 ACCELERATORS = ("nvidia*", "dri", "kfd")
@@ -89,14 +89,15 @@ class Run(NamedTuple):
 
 
 class _Launch(NamedTuple):
-    """`before` stands before the supervisor's command; the rest is the supervisor's job."""
+    """A part of the supervisor's job; `before` stands before the supervisor's own command, found in `tools`."""
 
-    before: list[str]
     command: list[str]
     environment: dict[str, str]
     folder: str
-    disk: int | None = None
+    disk: int | None
     stop: list[str] = []  # noqa: RUF012  never changed
+    before: list[str] = []  # noqa: RUF012
+    tools: str = ""
 
 
 def choose(engine: str, models: list[Model]) -> tuple[str, str]:
@@ -166,7 +167,7 @@ def run(model: Model, settings: Settings) -> Run:
 
 def _run(model: Model, settings: Settings) -> Run:
     if model.kind != "container" and settings.sandbox == "bubblewrap":
-        return _supervised(_bubblewrap(model.folder, _program(model, MODEL, "/podium"), settings), settings)
+        return _supervised(_bubblewrap(model.folder, _program(model, MODEL, TOOLS), settings), settings)
     with tempfile.TemporaryDirectory(prefix="podium-", ignore_cleanup_errors=True) as folder:
         working = Path(folder, "working")
         working.mkdir()
@@ -192,19 +193,20 @@ def visible(data: Path) -> list[Path]:
 def _supervised(launch: _Launch, settings: Settings) -> Run:
     job = supervisor.Job(
         command=launch.command,
-        stop=launch.stop,
         environment=launch.environment,
         folder=launch.folder,
+        disk=launch.disk,
+        stop=launch.stop,
         names=SUBMISSIONS,
         cores=cores_used(settings.cores),
         seconds=settings.time_limit,
         memory=settings.memory_limit,
-        disk=launch.disk,
         log=LOG_BYTES,
         submission=SUBMISSION_BYTES,
     )
     pipe = subprocess.PIPE
-    with subprocess.Popen(launch.before, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+    program = [sys.executable, "-I", "-S", f"{launch.tools or HERE}/supervisor.py"]
+    with subprocess.Popen([*launch.before, *program], stdin=pipe, stdout=pipe, stderr=pipe) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
@@ -248,7 +250,7 @@ def _bubblewrap(model: Path, program: list[str], settings: Settings) -> _Launch:
     outer += ["--dev-bind", "/proc", "/proc", "--dev", "/dev", "--dir", "/tmp", "--dir", WORKING]
     outer += ["--ro-bind", "/sys/devices/system/cpu", "/sys/devices/system/cpu"]
     for name in ("supervisor.py", "notebook.py"):
-        outer += ["--ro-bind", str(HERE / name), f"/podium/{name}"]
+        outer += ["--ro-bind", str(HERE / name), f"{TOOLS}/{name}"]
     outer += ["--ro-bind", str(model), MODEL, "--ro-bind", str(settings.data), data]
     outer += ["--perms", "0777", "--size", str(settings.disk_limit), "--tmpfs", SCRATCH]
     for name in ("working", "tmp", "shm"):
@@ -275,20 +277,12 @@ def _bubblewrap(model: Path, program: list[str], settings: Settings) -> _Launch:
     ]  # fmt: skip
     as_nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if is_root else []
     return _Launch(
-        [
-            *_scope(settings),
-            *outer,
-            "--clearenv",
-            "--",
-            *as_nobody,
-            sys.executable,
-            "-I",
-            "-S",
-            "/podium/supervisor.py",
-        ],
         [*inner, "--", "prlimit", *limits, "--", *program],
         environment,
         f"{SCRATCH}/working",
+        disk=None,
+        before=[*_scope(settings), *outer, "--clearenv", "--", *as_nobody],
+        tools=TOOLS,
     )
 
 
@@ -367,15 +361,8 @@ def _container(image: str, settings: Settings, working: str) -> Iterator[tuple[_
             raise _NoImage(f"{NO_IMAGE} {image} has no entry point")
         raise UsageError(f"{engine} cannot make a container: {_last_line(made)}")
     try:
-        launch = _Launch(
-            [sys.executable, "-I", "-S", str(HERE / "supervisor.py")],
-            [engine, "start", "--attach", name],
-            dict(os.environ),
-            working,
-            settings.disk_limit,
-            [engine, "kill", name],
-        )
-        yield launch, name
+        start, stop = [engine, "start", "--attach", name], [engine, "kill", name]
+        yield _Launch(start, dict(os.environ), working, settings.disk_limit, stop), name
     finally:
         _answer(engine, "rm", "--force", name)
 
@@ -413,8 +400,7 @@ def _apptainer(image: str, settings: Settings, folder: Path) -> _Launch:
         "--bind", f"{settings.data}:{data}:ro", "--bind", f"{folder / 'working'}:{WORKING}", "--pwd", WORKING,
         "--env", f"PODIUM_DATA={data}", *(["--nv"] if settings.gpus else []), str(file),
     ]  # fmt: skip
-    before = [sys.executable, "-I", "-S", str(HERE / "supervisor.py")]
-    return _Launch(before, command, dict(os.environ), str(folder / "working"), settings.disk_limit)
+    return _Launch(command, dict(os.environ), str(folder / "working"), settings.disk_limit)
 
 
 def _have(image: str, pulled: "subprocess.CompletedProcess[str]") -> None:
@@ -430,13 +416,7 @@ def _without_sandbox(model: Model, settings: Settings, working: str) -> _Launch:
     environment = _environment(str(settings.data), folder) | {"HOME": working}
     if sys.platform == "win32":
         environment |= {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP") if name in os.environ}
-    return _Launch(
-        [sys.executable, "-I", "-S", str(HERE / "supervisor.py")],
-        _program(model, folder, str(HERE)),
-        environment,
-        working,
-        settings.disk_limit,
-    )
+    return _Launch(_program(model, folder, str(HERE)), environment, working, settings.disk_limit)
 
 
 def _program(model: Model, folder: str, tools: str) -> list[str]:

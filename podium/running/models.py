@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from podium.errors import UsageError
 
-__all__ = ["Failure", "Model", "digest_of", "find_model", "find_models", "printable"]
+__all__ = ["Failure", "Model", "digest_of", "find_model", "find_models", "key_of", "printable"]
 
 SCRIPTS = ("run", "run.py", "run.sh")
 CONTAINER = "container.txt"
@@ -43,8 +43,8 @@ class Model(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Team and name, as they are shown and as files are called."""
-        return f"{self.team}/{self.name}" if self.name else self.team
+        """As it is shown and as its files are called."""
+        return key_of(self.team, self.name)
 
 
 class Failure(NamedTuple):
@@ -53,6 +53,11 @@ class Failure(NamedTuple):
     team: str
     model: str
     reason: str
+
+
+def key_of(team: str, name: str) -> str:
+    """Team and name of a model in one; neither is ever part of another's, because both are names of folders."""
+    return f"{team}/{name}" if name else team
 
 
 def find_models(folder: Path) -> tuple[list[Model], list[Failure]]:

@@ -24,7 +24,7 @@ from podium.files import alone_in, write_atomically
 from podium.progress import track
 from podium.running import engines, hardware
 from podium.running.engines import Settings
-from podium.running.models import Failure, Model, digest_of
+from podium.running.models import Failure, Model, digest_of, key_of
 from podium.running.reference import (
     BEYOND,
     SLOWER,
@@ -71,8 +71,9 @@ class Row(NamedTuple):
     digest: str
 
     @property
-    def key(self) -> tuple[str, str]:
-        return self.team, self.model
+    def key(self) -> str:
+        """As a model's."""
+        return key_of(self.team, self.model)
 
 
 class Result(NamedTuple):
@@ -129,7 +130,7 @@ def measure(
             for result in track(execute(chosen, number), f"round {number}", len(chosen)):
                 rows.append(_kept(result, rows, out))
                 slow = _slow(rows)
-                _write(out / RUNS, (*Row._fields, "slow"), ((*row, _at(row) in slow) for row in rows))
+                _write(out / RUNS, (*Row._fields, "slow"), ((*row, row in slow) for row in rows))
         return _write_results(models, failures, rows, settings, repeats, out)
 
 
@@ -278,7 +279,7 @@ def _forget_others(rows: list[Row], models: list[Model], out: Path) -> list[Row]
 
     An image that could not be had is asked for again: it may have been the registry's fault.
     """
-    current = {(model.team, model.name): model.digest for model in models}
+    current = {model.key: model.digest for model in models}
     kept = [
         row
         for row in rows
@@ -293,10 +294,9 @@ def _forget_others(rows: list[Row], models: list[Model], out: Path) -> list[Row]
 def _kept(result: Result, rows: list[Row], out: Path) -> Row:
     """Save a run's log and, if it is the model's first, its submission."""
     row = result.row
-    name = f"{row.team}/{row.model}" if row.model else row.team
     head = f"[{row.started_at}, round {row.round}, engine {row.engine}]\n"
     write_atomically(
-        out / LOGS / f"{name}.{row.round}.txt",
+        out / LOGS / f"{row.key}.{row.round}.txt",
         lambda part: part.write_text(head + result.log, encoding="utf-8", errors="replace"),
     )
     if row.outcome == DONE and not any(one.outcome == DONE for one in rows if one.key == row.key):
@@ -305,22 +305,18 @@ def _kept(result: Result, rows: list[Row], out: Path) -> Row:
 
 
 def _of(model: Model, rows: list[Row]) -> list[Row]:
-    return [row for row in rows if row.key == (model.team, model.name)]
+    return [row for row in rows if row.key == model.key]
 
 
-def _at(row: Row) -> tuple[int, str, str]:
-    return row.round, *row.key
-
-
-def _slow(rows: list[Row]) -> set[tuple[int, str, str]]:
-    """Round, team and model of the runs around which the machine was slow, or during which it was shared."""
+def _slow(rows: list[Row]) -> set[Row]:
+    """The runs around which the machine was slow, or during which it was shared."""
     limit, slow = _limit(rows), set()
     for machine in {row.machine for row in rows}:
         runs = [row for row in rows if row.machine == machine]
         usual = baseline(seconds for row in runs for seconds in (row.reference_before, row.reference_after))
         usual_others = baseline(row.others for row in runs)
         slow |= {
-            _at(row)
+            row
             for row in runs
             if is_slow(row.reference_before, row.reference_after, usual, limit)
             or is_shared(row.seconds, row.others, usual_others, limit)
@@ -340,15 +336,15 @@ def _waiting(models: list[Model], rows: list[Row], repeats: int) -> list[Model]:
     waiting = []
     for model in models:
         runs = _of(model, rows)
-        sound = sum(_at(row) not in slow for row in runs)
+        sound = sum(row not in slow for row in runs)
         if not _failure(runs, slow) and sound < repeats and len(runs) < repeats + extra:
             waiting.append(model)
     return waiting
 
 
-def _failure(runs: list[Row], slow: set[tuple[int, str, str]]) -> str:
+def _failure(runs: list[Row], slow: set[Row]) -> str:
     """Why a model has failed, "" if it has not: its first run counts, unless a slow machine took its time."""
-    counted = [row for row in runs if not (_at(row) in slow and row.outcome.startswith(TIME_LIMIT))]
+    counted = [row for row in runs if not (row in slow and row.outcome.startswith(TIME_LIMIT))]
     return counted[0].outcome.removeprefix(DONE) if counted else ""
 
 
@@ -358,65 +354,53 @@ def _failure(runs: list[Row], slow: set[tuple[int, str, str]]) -> str:
 def _write_results(
     models: list[Model], failures: list[Failure], rows: list[Row], settings: Settings, repeats: int, out: Path
 ) -> tuple[list[dict[str, Any]], list[Failure]]:
-    slow, limit, runtimes, failed = _slow(rows), _limit(rows), [], list(failures)
-    unequal, unsteady, disturbed, measured = [], [], [], []
+    slow, runtimes, failed = _slow(rows), list[dict[str, Any]](), list(failures)
+    unequal, incomplete, disturbed, measured = [], [], [], []
     for model in models:
         runs = _of(model, rows)
         done = [row for row in runs if row.outcome == DONE]
         if not done or _failure(runs, slow):
             failed.append(Failure(model.team, model.name, _failure(runs, slow) or runs[0].outcome))
             continue
-        used = [row for row in done if _at(row) not in slow] or done
+        used = [row for row in done if row not in slow] or done
         seconds = [row.seconds for row in used]
+        middle, low, high = round(statistics.median(seconds), 6), min(seconds), max(seconds)
+        every = " ".join(map(str, seconds))
+        cells = (model.team, Path(done[0].submission).name, middle, low, high, every, used[0].engine)
+        runtimes.append(dict(zip(RUNTIME_COLUMNS, cells)))
         measured.append(seconds)
-        runtimes.append(
-            {
-                "team": model.team,
-                "submission": Path(done[0].submission).name,
-                "runtime": round(statistics.median(seconds), 6),
-                "runtime_low": min(seconds),
-                "runtime_high": max(seconds),
-                "runs": " ".join(map(str, seconds)),
-                "engine": used[0].engine,
-            }
-        )
         if len({row.sha256 for row in done}) > 1:
             unequal.append(model.key)
         if len(done) < len(runs):
-            unsteady.append(model.key)
-        if sum(_at(row) not in slow for row in runs) < repeats:
+            incomplete.append(model.key)
+        if sum(row not in slow for row in runs) < repeats:
             disturbed.append(model.key)
     _write(out / RUNTIMES, RUNTIME_COLUMNS, (row.values() for row in runtimes))
     used_engines = {row.key: row.engine for row in rows}
-    failed_rows = ((*failure, used_engines.get((failure.team, failure.model), "")) for failure in failed)
+    failed_rows = ((*one, used_engines.get(key_of(one.team, one.model), "")) for one in failed)
     _write(out / FAILED, ("team", "model", "reason", "engine"), failed_rows)
-    repeated = [f"{'/'.join(filter(None, row.key))} in round {row.round}" for row in rows if _at(row) in slow]
+
+    limit, needed, taken = _limit(rows), runs_needed(measured), baseline(row.others for row in rows)
     if limit > SLOWER:
         said = (
             f"this machine's speed changes by {limit ** (1 / BEYOND) - 1:.0%} from run to run by itself; "
             f"marked are only runs around which it was more than {limit - 1:.0%} slower than usual"
         )
-        if (needed := runs_needed(measured)) > repeats:
+        if needed > repeats:
             said += (
                 f". To tell models apart that differ by 2% takes about {needed:,} runs each, or another machine"
             )
         warnings.warn(said, stacklevel=2)
-    if (taken := baseline(row.others for row in rows)) > SLOWER - 1:
-        warnings.warn(
-            f"others take {taken:.0%} of the cores' time all along; give the models a machine of their own",
-            stacklevel=2,
-        )
+    if taken > SLOWER - 1:
+        said = f"others take {taken:.0%} of the cores' time all along; give the models a machine of their own"
+        warnings.warn(said, stacklevel=2)
+    marked = [f"{row.key} in round {row.round}" for row in rows if row in slow]
+    too_few = f"fewer than {repeats} runs" if repeats > 1 else "no run"
     for names, what in (
-        (
-            repeated,
-            f"the machine was more than {limit - 1:.0%} slower than usual, or shared, around these runs",
-        ),
-        (
-            disturbed,
-            f"{f'fewer than {repeats} runs' if repeats > 1 else 'no run'} at the machine's usual speed",
-        ),
+        (marked, f"the machine was more than {limit - 1:.0%} slower than usual, or shared, around these runs"),
+        (disturbed, f"{too_few} at the machine's usual speed"),
         (unequal, "predictions differ from run to run; the first count"),
-        (unsteady, "not every run gave predictions"),
+        (incomplete, "not every run gave predictions"),
     ):
         if names:
             more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""

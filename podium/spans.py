@@ -510,20 +510,12 @@ def _tags(offsets: Ints, repeats: Ints, words: "_Words", own: Spans, scheme: "_S
 
 
 class _Scheme(NamedTuple):
-    """What the labels mean.
+    """What the labels mean."""
 
-    Attributes
-    ----------
-    labels : list of c str
-    kinds : (c, types + 1) float, 1 where a label has a type of `TYPES`, or is "O", the last
-    column : (4, types + 1) int, the label with a prefix of "BIES" and a type; c where there is none
-    tagged : whether the labels say where segments begin, and whether they say where segments end
-    """
-
-    labels: list[str]
-    kinds: Floats
-    column: Ints
-    tagged: tuple[bool, bool]
+    labels: list[str]  # c of them
+    kinds: Floats  # (c, types + 1): 1 where a label has a type of `TYPES`, or is "O", the last
+    column: Ints  # (4, types + 1): the label with a prefix of "BIES" and a type; c where there is none
+    tagged: tuple[bool, bool]  # whether labels say where segments begin, and where they end
 
     @classmethod
     def of(cls, labels: Sequence[str]) -> "_Scheme":

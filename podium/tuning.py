@@ -97,8 +97,7 @@ def tune(prepared: Any, candidates: pd.DataFrame, folds: int = 5, seed: int = 0)
     prepared : what the hosted file's ``prepare`` made of the solution
     candidates : DataFrame, a submission with the column ``probability``, that of the segment
         Only essays with a candidate are scored: a fold can be tuned against the whole solution.
-    folds : int, at least 2
-        In how many parts the essays are for the nested score; each has its share of every sub-population.
+    folds : int, at least 2, of the nested score; each has its share of every sub-population
     seed : int, at least 0
 
     Raises
@@ -167,18 +166,11 @@ def _table(found: Floats, types: Ints, kept: Bools) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """Essays and the candidates of their segments.
+    """Essays and the candidates of their segments."""
 
-    Attributes
-    ----------
-    prepared : what the hosted file's ``prepare`` made of the essays
-    segments : the hosted file's segments, (n,), by essay
-    probability : (n,) float
-    """
-
-    prepared: Any
-    segments: Any
-    probability: Floats
+    prepared: Any  # what the hosted file's ``prepare`` made of the essays
+    segments: Any  # of the hosted file, (n,), by essay
+    probability: Floats  # (n,)
 
     def kept(self, thresholds: Floats) -> Bools:
         """Which candidates reach their thresholds, (n,), of (2, types) thresholds."""

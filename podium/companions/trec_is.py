@@ -89,8 +89,7 @@ def read_solution(path: str | Path) -> pd.DataFrame:
     """Read the track's label files: JSON, with the fields of 2018 to 2020 or those of 2021, .gz or not.
 
     The rows of a tweet are united: all their types, the highest priority, the event that comes first.  Events
-    that were labelled in parts A to E ("fireYMM2016A") are one event again.  Annotations that are not among the
-    25 types are left out.
+    that were labelled in parts A to E ("fireYMM2016A") are one event again.
 
     Parameters
     ----------
@@ -106,12 +105,11 @@ def read_solution(path: str | Path) -> pd.DataFrame:
     Raises
     ------
     HostError
-        A file is no label file.
 
     Warns
     -----
     OfficialFileWarning
-        Annotations were left out, or parts of events united.
+        Annotations that are none of the 25 types were left out, or parts of events united.
     """
     metric, path = hosted.module("trec_is"), Path(path)
     datasets = _datasets(path, HostError)
@@ -159,14 +157,12 @@ def read_solution(path: str | Path) -> pd.DataFrame:
 def read_submission(path: str | Path) -> pd.DataFrame:
     """Read a run of the track: lines of ``event Q0 tweet rank score ["Type-A","Type-B"] tag``, .gz or not.
 
-    Fields are separated by tabs or spaces, the types quoted by " or '.  Empty lines and what follows the types
-    do not count.
+    Fields are separated by tabs or spaces, the types quoted by " or '; what follows the types does not count.
 
     Parameters
     ----------
-    path : a run file, or a folder of a run's files
-        With a topics file (``*.topics``) in the folder, an event that the run calls by its number gets the
-        name of its dataset; without one, the hosted file infers what is meant from the tweets.
+    path : a run file, or a folder of a run's files, with topics as for `read_solution`
+        Without a topics file the hosted file infers from the tweets which event a number means.
 
     Returns
     -------
@@ -177,7 +173,6 @@ def read_submission(path: str | Path) -> pd.DataFrame:
     Raises
     ------
     SubmissionRejected
-        There are lines of another form.
     """
     path = Path(path)
     datasets = _datasets(path, SubmissionRejected)
@@ -341,8 +336,8 @@ def _type_texts(metric: Metric, types: npt.ArrayLike) -> npt.NDArray[np.object_]
 def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.DataFrame:
     """A run as a file that Kaggle accepts even where it aligns rows: one row per labelled tweet.
 
-    Tweets without a label are left out; a space stands for no types, because Kaggle takes an empty cell for a
-    missing value.  A labelled tweet that the run lacks gets the last rank, priority 0.25 and no types.
+    A space stands for no types, because Kaggle takes an empty cell for a missing value.  A labelled tweet that
+    the run lacks gets the last rank, priority 0.25 and no types.
 
     Parameters
     ----------
@@ -362,8 +357,7 @@ def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.Da
     Warns
     -----
     OfficialFileWarning
-        The run lacks labelled tweets.  As rows, those labelled High or Critical are missed alerts, worth -1
-        instead of 0.
+        The run lacks labelled tweets: those labelled High or Critical become missed alerts, worth -1, not 0.
     """
     metric = hosted.module("trec_is")
     row_id = _row_id(solution)
@@ -713,10 +707,11 @@ def _stretches(length: int) -> Ints:
 def texts(evaluation: Any, path: Path | None = None) -> dict[str, str]:
     """What the report shows of each event: its tweets in the order of their visit, and what became of each.
 
+    Texts are in the column ``text`` of solution or submission, if they have one, or in a file.
+
     Parameters
     ----------
     evaluation : `podium.scoring.Evaluation`
-        Texts are in the column ``text`` of its solution or submission, if they have one.
     path : a file of tweets, one JSON object per line, .gz or not, optional
         With ``id_str`` or ``id``, and ``full_text`` or ``text``; in the track's own files these are in
         ``allProperties``.
@@ -741,14 +736,10 @@ def texts(evaluation: Any, path: Path | None = None) -> dict[str, str]:
         of_tweets |= {tweet: text for tweet, text in read if tweet in wanted}
         if wanted.isdisjoint(of_tweets):
             raise UsageError(f"{path}: expected texts of the solution's tweets, found none of {len(wanted):,}")
-    lines: dict[str, list[str]] = {}
     known = rows[rows["tweet_id"].isin(list(of_tweets))]
-    for event, tweet, priority, case in known[["event_id", "tweet_id", "priority", "case"]].itertuples(
-        index=False
-    ):
-        text = " ".join(of_tweets[tweet].split())
-        lines.setdefault(event, []).append(f"{tweet} [{priority}, {case}] {text}")
-    return {event: "\n".join(of_event) for event, of_event in lines.items()}
+    text = known["tweet_id"].map(lambda tweet: " ".join(of_tweets[tweet].split()))
+    lines = known["tweet_id"] + " [" + known["priority"] + ", " + known["case"] + "] " + text
+    return {str(event): "\n".join(of_event) for event, of_event in lines.groupby(known["event_id"], sort=False)}
 
 
 def _read_tweets(path: Path) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """How fair `podium run` measures: its overhead, the order of models of known cost, a machine slowed on purpose.
 
-    python -m benchmarks.running [--seconds 1.0] [--rounds 10]
+    python -m benchmarks.running [--seconds 1.0] [--rounds 8]
 
 Needs bubblewrap; about four minutes on a quiet machine.
 """
@@ -49,7 +49,7 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=1.0, help="of the shortest model")
-    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=8)
     options = parser.parse_args()
     print(machine())
     with tempfile.TemporaryDirectory() as name:

@@ -257,10 +257,8 @@ def prepare(
     table.check_columns("markups")
     ids, lengths = read_ids(table), read_lengths(table)
     example = 'a list of markups in JSON, such as [{"elements": [{"fragments": [{"start": 0, "end": 10}]}]}]'
-    lemma = lemmatiser_of(lemmatiser)
-    experts = read_column(
-        table, "markups", lambda cell, length: read_experts(cell, length, lemma), example, lengths
-    )
+    read = functools.partial(read_experts, lemmatise=lemmatiser_of(lemmatiser))
+    experts = read_column(table, "markups", read, example, lengths)
     needed, fewest = ("two experts", 2) if measure == "rma" else ("an expert", 1)
     if max(map(len, experts), default=0) < fewest:
         raise HostVisibleError(f"markups: expected a document with markups of {needed}, found none")
@@ -405,12 +403,10 @@ def read_lengths(table: "_Table") -> list[int | None]:
     return read_column(table, "text", len, "a value in every row")
 
 
-def read_column(
-    table: "_Table", column: str, read: Callable[..., Any], expected: str, *about: Sequence[Any]
-) -> list[Any]:
+def read_column(table: "_Table", name: str, read: Callable[..., Any], expected: str, *about: Any) -> list[Any]:
     """What `read` makes of each cell and what is known `about` its row; its ValueErrors become one message."""
     values, faults = [], {}
-    for row, (cell, *known) in enumerate(zip(table.frame[column].to_numpy(dtype=object), *about)):
+    for row, (cell, *known) in enumerate(zip(table.frame[name].to_numpy(dtype=object), *about)):
         try:
             text = "" if _is_missing(cell) else _as_text(cell)
             if not text.strip():
@@ -419,7 +415,7 @@ def read_column(
         except ValueError as fault:
             faults[row] = str(fault)
     wrong = np.isin(np.arange(len(table.frame)), list(faults))
-    table.check(column, wrong, faults.__getitem__, expected)
+    table.check(name, wrong, faults.__getitem__, expected)
     return values
 
 

@@ -403,12 +403,10 @@ def read_m7(table: "_Table") -> Floats:
     return values / 100
 
 
-def read_column(
-    table: "_Table", column: str, read: Callable[..., Any], expected: str, *about: Sequence[Any]
-) -> list[Any]:
+def read_column(table: "_Table", name: str, read: Callable[..., Any], expected: str, *about: Any) -> list[Any]:
     """What `read` makes of each cell and what is known `about` its row; its ValueErrors become one message."""
     values, faults = [], {}
-    for row, (cell, *known) in enumerate(zip(table.frame[column].to_numpy(dtype=object), *about)):
+    for row, (cell, *known) in enumerate(zip(table.frame[name].to_numpy(dtype=object), *about)):
         try:
             text = "" if _is_missing(cell) else _as_text(cell)
             if not text.strip():
@@ -417,7 +415,7 @@ def read_column(
         except ValueError as fault:
             faults[row] = str(fault)
     wrong = np.isin(np.arange(len(table.frame)), list(faults))
-    table.check(column, wrong, faults.__getitem__, expected)
+    table.check(name, wrong, faults.__getitem__, expected)
     return values
 
 

@@ -9,7 +9,7 @@ import itertools
 import json
 import operator
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,8 +32,9 @@ __all__ = [
     "Explanation",
     "algorithms_of",
     "comparisons",
+    "experts_of",
     "gamma",
-    "mean",
+    "marks",
     "name_of",
     "named",
     "read_documents",
@@ -200,6 +201,12 @@ def _object(value: Any, what: str) -> Mapping[str, Any]:
     return value
 
 
+def experts_of(documents: pd.DataFrame) -> pd.DataFrame:
+    """The solution among the documents, with their texts where all have one."""
+    solution = documents.drop(columns="markup")
+    return solution.drop(columns="text") if solution["text"].isna().any() else solution
+
+
 def algorithms_of(documents: pd.DataFrame) -> pd.DataFrame:
     """The submission among the documents.
 
@@ -295,16 +302,15 @@ def mean(values: Floats) -> Floats:
 class Explanation:
     """What became of a submission's markups (see `podium.companions`); each metric adds what it alone has.
 
-    Attributes
+    Parameters
     ----------
-    names, weighed : lists of str, the criteria, and those of them that have an influence
+    names, weighed : the criteria, and those of them that have an influence
     """
 
-    names: Sequence[str]
-    weighed: Sequence[str]
-
-    def __init__(self, evaluation: Evaluation, criteria: Criteria) -> None:
-        self.evaluation, self.criteria = evaluation, criteria
+    def __init__(
+        self, evaluation: Evaluation, criteria: Criteria, names: Sequence[str], weighed: Sequence[str]
+    ) -> None:
+        self.evaluation, self.criteria, self.names, self.weighed = evaluation, criteria, names, weighed
         self.metric, self.prepared = evaluation.solution.metric, evaluation.prepared
         # Of each document, its experts' criteria with the algorithm, (experts, criteria).
         self.with_algorithm: list[Floats] = evaluation.compared
@@ -326,6 +332,21 @@ class Explanation:
         return np.array([len(experts) for experts in self.prepared.experts])
 
     @functools.cached_property
+    def means(self) -> tuple[Floats, Floats, Floats]:
+        """Of each criterion the algorithm's mean, the experts', and the ratio over documents with two."""
+        two = ~np.isnan(self.expert_means[:, 0])
+        algorithm, of_two = (mean(self.algorithm_means[rows]) for rows in (self.experts > 0, two))
+        experts = mean(self.expert_means[two])
+        ratio = np.divide(of_two, experts, out=np.full(len(experts), np.nan), where=experts > 0)
+        return algorithm, experts, ratio
+
+    @property
+    def means_of_documents(self) -> dict[str, Floats]:
+        """Of each document the means of each criterion: ``algorithm.NAME`` and ``experts.NAME``."""
+        sides = (("algorithm", self.algorithm_means), ("experts", self.expert_means))
+        return {f"{side}.{name}": column for side, means in sides for name, column in zip(self.names, means.T)}
+
+    @functools.cached_property
     def pairs(self) -> pd.DataFrame:
         """One row per pair of markups; see `pairs_of_markups`."""
         return pairs_of_markups(self.prepared, self.with_algorithm, self.names)
@@ -343,13 +364,10 @@ class Explanation:
         samples = statistics.resample(self.prepared, self.statistics, weights)[:, column]
         samples = samples[~np.isnan(samples)]
         value = self.evaluation.measures[name]
-        row = {
-            "measure": name,
-            "value": value,
-            "barrier": least,
-            "passed": "yes" if passes(value, least) else "no",
-        }
-        return pd.DataFrame([row | {"probability": passes(samples, least).mean() if len(samples) else np.nan}])
+        passed = "yes" if passes(value, least) else "no"
+        probability = passes(samples, least).mean() if len(samples) else np.nan
+        columns = ["measure", "value", "barrier", "passed", "probability"]
+        return pd.DataFrame([(name, value, least, passed, probability)], columns=columns)
 
     @property
     def notices(self) -> list[str]:
@@ -508,6 +526,17 @@ def _names_of_experts(prepared: Any, solution: pd.DataFrame) -> list[list[str]]:
 
 
 Marks = Mapping[str, Mapping[str, Sequence[tuple[int, int, str]]]]
+
+
+def marks(prepared: Any, marks_of: Callable[[Any], Iterable[tuple[int, int, str]]]) -> Marks:
+    """Of each document, of each expert, what `marks_of` finds in the markup, but for marks of no characters."""
+    return {
+        item: {
+            name_of(expert.number): [mark for mark in marks_of(expert) if mark[0] < mark[1]]
+            for expert in experts
+        }
+        for item, experts in zip(prepared.items, prepared.experts)
+    }
 
 
 def gamma(documents: Marks) -> pd.DataFrame:

@@ -5,7 +5,7 @@ of the criteria.
 """
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,47 +40,30 @@ __all__ = [
 
 TEXT_COLUMNS = ("document_id", "markups", "markup", "text")
 
-# The equation or section that defines each criterion.
-EQUATIONS = {
-    "total": "(7)",
-    "accordance": "(13)",
-    "tags": "(14)",
-    "overtexts": "(15)",
-    "overtexts.accordance": "(16)",
-    "overtexts.texts": "(17)",
-    "overtexts.tags": "(18)",
-    "fragments": "(19)",
-    "fragments.accordance": "(20)",
-    "fragments.texts": "(21)",
-    "fragments.tags": "(22)",
-    "fragments.overtexts": "3.4.4",
-    "fragments.overtexts.accordance": "3.4.4",
-    "fragments.overtexts.texts": "3.4.4",
-    "fragments.overtexts.tags": "3.4.4",
-    "fragment_text_union": "(23)",
-    "fragment_tag_union": "(24)",
+# Of each criterion the equation or section that defines it, and its name in the paper.
+DEFINITIONS = {
+    "total": ("(7)", "Consistency of markups"),
+    "accordance": ("(13)", "Consistency of elements accordance"),
+    "tags": ("(14)", "Tags consistency"),
+    "overtexts": ("(15)", "Overtexts consistency"),
+    "overtexts.accordance": ("(16)", "Consistency of overtexts accordance"),
+    "overtexts.texts": ("(17)", "Consistency of overtexts texts"),
+    "overtexts.tags": ("(18)", "Consistency of overtexts tags"),
+    "fragments": ("(19)", "Fragments consistency"),
+    "fragments.accordance": ("(20)", "Consistency of fragments accordance"),
+    "fragments.texts": ("(21)", "Consistency of fragments texts"),
+    "fragments.tags": ("(22)", "Consistency of fragments tags"),
+    "fragments.overtexts": ("3.4.4", "Consistency of fragments overtexts"),
+    "fragments.overtexts.accordance": ("3.4.4", "… of fragments overtexts accordance"),
+    "fragments.overtexts.texts": ("3.4.4", "… of fragments overtexts texts"),
+    "fragments.overtexts.tags": ("3.4.4", "… of fragments overtexts tags"),
+    "fragment_text_union": ("(23)", "Consistency of union of fragments texts"),
+    "fragment_tag_union": ("(24)", "Consistency of union of fragments tags"),
 }
+EQUATIONS = {name: equation for name, (equation, _) in DEFINITIONS.items()}
 
 CRITERIA = Criteria(
-    titles={
-        "total": "Consistency of markups",
-        "accordance": "Consistency of elements accordance",
-        "tags": "Tags consistency",
-        "overtexts": "Overtexts consistency",
-        "overtexts.accordance": "Consistency of overtexts accordance",
-        "overtexts.texts": "Consistency of overtexts texts",
-        "overtexts.tags": "Consistency of overtexts tags",
-        "fragments": "Fragments consistency",
-        "fragments.accordance": "Consistency of fragments accordance",
-        "fragments.texts": "Consistency of fragments texts",
-        "fragments.tags": "Consistency of fragments tags",
-        "fragments.overtexts": "Consistency of fragments overtexts",
-        "fragments.overtexts.accordance": "… of fragments overtexts accordance",
-        "fragments.overtexts.texts": "… of fragments overtexts texts",
-        "fragments.overtexts.tags": "… of fragments overtexts tags",
-        "fragment_text_union": "Consistency of union of fragments texts",
-        "fragment_tag_union": "Consistency of union of fragments tags",
-    },
+    titles={name: title for name, (_, title) in DEFINITIONS.items()},
     unit=1.0,
     measure="RMA",
     barrier=1.0,
@@ -129,8 +112,7 @@ def read_solution(path: str | Path) -> pd.DataFrame:
     HostError
         A file is not what it should be.
     """
-    documents = _read(path, HostError)[["document_id", "text", "markups"]]
-    return documents.drop(columns="text") if documents["text"].isna().any() else documents
+    return _markups.experts_of(_read(path, HostError))
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
@@ -310,7 +292,8 @@ def _partners(
 
 def explain(evaluation: scoring.Evaluation) -> "Explanation":
     """What became of a submission; see `podium.companions`."""
-    return Explanation(evaluation, CRITERIA)
+    metric, prepared = evaluation.solution.metric, evaluation.prepared
+    return Explanation(evaluation, CRITERIA, metric.CRITERIA, weighed(metric, prepared))
 
 
 def weights(prepared: Any) -> str:
@@ -363,17 +346,6 @@ def weighed(metric: Metric, prepared: Any) -> list[str]:
 class Explanation(_markups.Explanation):
     """What became of a submission's markups."""
 
-    @property
-    def names(self) -> Sequence[str]:  # type: ignore[override]
-        """The criteria."""
-        names: Sequence[str] = self.metric.CRITERIA
-        return names
-
-    @property
-    def weighed(self) -> list[str]:  # type: ignore[override]
-        """The criteria that have an influence."""
-        return weighed(self.metric, self.prepared)
-
     @functools.cached_property
     def documents(self) -> pd.DataFrame:
         """One row per document: document_id, experts, ama, ema, rma and, of each criterion, two means.
@@ -382,23 +354,19 @@ class Explanation(_markups.Explanation):
         experts; both are NaN where there are none.
         """
         ama, ema = self.algorithm_means[:, 0], self.expert_means[:, 0]
-        columns: dict[str, Any] = {
+        columns = {
             "document_id": self.prepared.items,
             "experts": self.experts,
             "ama": ama,
             "ema": ema,
             "rma": np.divide(ama, ema, out=np.full(len(ama), np.nan), where=ema > 0),
         }
-        for prefix, means in (("algorithm", self.algorithm_means), ("experts", self.expert_means)):
-            columns |= {f"{prefix}.{name}": means[:, n] for n, name in enumerate(self.metric.CRITERIA)}
-        return pd.DataFrame(columns)
+        return pd.DataFrame(columns | self.means_of_documents)
 
     @functools.cached_property
     def criteria_table(self) -> pd.DataFrame:
         """One row per criterion: criterion, equation, weight, ama, ema, rma (of this criterion)."""
-        two = ~np.isnan(self.expert_means[:, 0])
-        ama, of_two = (_markups.mean(self.algorithm_means[rows]) for rows in (self.experts > 0, two))
-        ema = _markups.mean(self.expert_means[two])
+        ama, ema, rma = self.means
         return pd.DataFrame(
             {
                 "criterion": list(self.metric.CRITERIA),
@@ -406,7 +374,7 @@ class Explanation(_markups.Explanation):
                 "weight": [self.prepared.rules.weights.get(name, np.nan) for name in self.metric.CRITERIA],
                 "ama": ama,
                 "ema": ema,
-                "rma": np.divide(of_two, ema, out=np.full(len(ema), np.nan), where=ema > 0),
+                "rma": rma,
             }
         )
 
@@ -522,15 +490,10 @@ def gamma(prepared: Any) -> pd.DataFrame:
 
 def marks(prepared: Any) -> _markups.Marks:
     """Of each document, of each expert, the fragments as `gamma` takes them."""
-    return {
-        item: {
-            _markups.name_of(expert.number): [
-                (*fragment.content[:2], " ".join(fragment.content[3]))
-                for element in expert.elements
-                for fragment in element.fragments
-                if fragment.content[0] < fragment.content[1]
-            ]
-            for expert in experts
-        }
-        for item, experts in zip(prepared.items, prepared.experts)
-    }
+
+    def fragments(expert: Any) -> Iterator[tuple[int, int, str]]:
+        for element in expert.elements:
+            for fragment in element.fragments:
+                yield *fragment.content[:2], " ".join(fragment.content[3])
+
+    return _markups.marks(prepared, fragments)

@@ -103,8 +103,7 @@ def read_solution(path: str | Path) -> pd.DataFrame:
     HostError
         A file is not what it should be.
     """
-    documents = read_documents(path)[["document_id", "subject", "text", "markups"]]
-    return documents.drop(columns="text") if documents["text"].isna().any() else documents
+    return _markups.experts_of(read_documents(path))
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
@@ -293,7 +292,8 @@ def _fates(metric: Metric, one: Any, other: Any) -> list[list[tuple[Any, ...]]]:
 
 def explain(evaluation: scoring.Evaluation) -> "Explanation":
     """What became of a submission; see `podium.companions`."""
-    return Explanation(evaluation, CRITERIA)
+    prepared = evaluation.prepared
+    return Explanation(evaluation, CRITERIA, prepared.criteria, weighed(prepared))
 
 
 def weighed(prepared: Any) -> list[str]:
@@ -303,17 +303,6 @@ def weighed(prepared: Any) -> list[str]:
 
 class Explanation(_markups.Explanation):
     """What became of a submission's markups."""
-
-    @property
-    def names(self) -> list[str]:  # type: ignore[override]
-        """The criteria."""
-        names: list[str] = self.prepared.criteria
-        return names
-
-    @property
-    def weighed(self) -> list[str]:  # type: ignore[override]
-        """The criteria that have an influence."""
-        return weighed(self.prepared)
 
     @property
     def subjects(self) -> list[str]:
@@ -349,9 +338,7 @@ class Explanation(_markups.Explanation):
             "mean_m_experts": experts[:, 0],
             "min_m_experts": worst,
         }
-        for prefix, means in (("algorithm", algorithm), ("experts", experts)):
-            columns |= {f"{prefix}.{name}": means[:, n] for n, name in enumerate(self.names)}
-        return pd.DataFrame(columns)
+        return pd.DataFrame(columns | self.means_of_documents)
 
     @functools.cached_property
     def criteria_table(self) -> pd.DataFrame:
@@ -360,19 +347,15 @@ class Explanation(_markups.Explanation):
         ``algorithm`` is the mean over essays with an expert, ``experts`` over those with two or more,
         ``relative`` the ratio of both over the latter.
         """
-        one, two = self.experts > 0, ~np.isnan(self.expert_means[:, 0])
-        names = self.prepared.criteria
-        algorithm, of_two = (_markups.mean(self.algorithm_means[rows]) for rows in (one, two))
-        experts = _markups.mean(self.expert_means[two])
+        algorithm, experts, ratio = self.means
         return pd.DataFrame(
             {
-                "criterion": names,
-                "name": [CRITERIA.titles[name] for name in names],
-                "weight": [self.prepared.weights.get(name, np.nan) for name in names],
+                "criterion": self.names,
+                "name": [CRITERIA.titles[name] for name in self.names],
+                "weight": [self.prepared.weights.get(name, np.nan) for name in self.names],
                 "algorithm": algorithm,
                 "experts": experts,
-                "relative": 100
-                * np.divide(of_two, experts, out=np.full(len(names), np.nan), where=experts > 0),
+                "relative": 100 * ratio,
             }
         )
 
@@ -459,14 +442,4 @@ def gamma(prepared: Any) -> pd.DataFrame:
 
 def marks(prepared: Any) -> _markups.Marks:
     """Of each essay, of each expert, the selections as `_markups.gamma` takes them."""
-    return {
-        item: {
-            _markups.name_of(expert.number): [
-                (selection.start, selection.end, selection.type)
-                for selection in expert.content[0]
-                if selection.start < selection.end
-            ]
-            for expert in experts
-        }
-        for item, experts in zip(prepared.items, prepared.experts)
-    }
+    return _markups.marks(prepared, lambda expert: [selection[:3] for selection in expert.content[0]])

@@ -159,13 +159,6 @@ def run(model: Model, settings: Settings) -> Run:
     UsageError
         The engine itself fails.
     """
-    try:
-        return _run(model, settings)
-    except _NoImage as problem:
-        return Run(supervisor.nothing_measured(str(problem)), "", b"")
-
-
-def _run(model: Model, settings: Settings) -> Run:
     if model.kind != "container" and settings.sandbox == "bubblewrap":
         return _supervised(_bubblewrap(model.folder, _program(model, MODEL, TOOLS), settings), settings)
     with tempfile.TemporaryDirectory(prefix="podium-", ignore_cleanup_errors=True) as folder:
@@ -173,10 +166,13 @@ def _run(model: Model, settings: Settings) -> Run:
         working.mkdir()
         if model.kind != "container":
             return _supervised(_without_sandbox(model, settings, str(working)), settings)
-        if settings.container_engine == "apptainer":
-            return _supervised(_apptainer(model.entry, settings, Path(folder)), settings)
-        with _container(model.entry, settings, str(working)) as (launch, name):
-            return _by_the_engine(_supervised(launch, settings), settings.container_engine, name)
+        try:
+            if settings.container_engine == "apptainer":
+                return _supervised(_apptainer(model.entry, settings, Path(folder)), settings)
+            with _container(model.entry, settings, str(working)) as (launch, name):
+                return _by_the_engine(_supervised(launch, settings), settings.container_engine, name)
+        except _NoImage as problem:
+            return Run(supervisor.nothing_measured(str(problem)), "", b"")
 
 
 def cores_used(number: int) -> list[int]:

@@ -178,7 +178,8 @@ def run(job: Job, podium_is_gone: threading.Event) -> tuple[Measured, bytes]:
     everywhere = os.sched_getaffinity(0) if ON_LINUX else set()
     if job["cores"] and ON_LINUX:
         os.sched_setaffinity(0, job["cores"])  # children inherit it
-    busy, start = busy_seconds(job["cores"]) - used_here(), time.perf_counter()
+    # What this program uses is not others'.
+    busy, start = busy_seconds(job["cores"]) - os.times().user, time.perf_counter()
     try:
         process = subprocess.Popen(
             job["command"],
@@ -198,26 +199,21 @@ def run(job: Job, podium_is_gone: threading.Event) -> tuple[Measured, bytes]:
     watch.start()
     exit_code = process.wait()
     seconds = time.perf_counter() - start
-    busy = busy_seconds(job["cores"]) - used_here() - busy
+    busy = busy_seconds(job["cores"]) - os.times().user - busy
     watch.over.set()
     watch.join()
     while ON_LINUX and descendants(os.getpid()):  # what the model left running, in whatever session
         kill(process)
-        bury()
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
     log.reader.join(1.0)
     user_seconds, cpu_seconds, largest_process = used_by_children()
-    measured = Measured(
-        seconds=seconds,
-        cpu_seconds=cpu_seconds,
-        others=max(busy - user_seconds, 0.0) / (seconds * max(len(job["cores"]), 1)),
-        peak_memory=max(watch.peak_memory, largest_process),
-        exit_code=exit_code,
-        stopped=watch.stopped,
-        problem="",
-        submission="",
-        log_size=0,
-        submission_size=0,
-    )
+    measured = nothing_measured("")
+    measured["seconds"], measured["cpu_seconds"] = seconds, cpu_seconds
+    measured["others"] = max(busy - user_seconds, 0.0) / (seconds * max(len(job["cores"]), 1))
+    measured["peak_memory"] = max(watch.peak_memory, largest_process)
+    measured["exit_code"], measured["stopped"] = exit_code, watch.stopped
     return measured, log.content()
 
 
@@ -250,9 +246,9 @@ def submission_in(job: Job, folder: int | None) -> tuple[str, bytes]:
     if len(found) != 1:
         raise ValueError(f"{' and '.join(found)} are there, expected one" if found else "no submission.csv")
     [name] = found
-    flags = (
-        os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    )
+    flags = os.O_RDONLY
+    for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):  # those that this system has
+        flags |= getattr(os, flag, 0)
     path = name if folder is not None else os.path.join(job["folder"], name)
     if not stat.S_ISREG(os.stat(path, dir_fd=folder, follow_symlinks=False).st_mode):
         raise ValueError(f"{name} is not a regular file")
@@ -289,13 +285,6 @@ def kill(process: "subprocess.Popen[bytes]") -> None:
         process.kill()
 
 
-def bury() -> None:
-    """Take note of the children that ended."""
-    with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-
-
 def used_by_children() -> tuple[float, float, int]:
     """Of all that ended: CPU seconds outside the kernel and in all, and peak memory of the largest in bytes.
 
@@ -308,11 +297,6 @@ def used_by_children() -> tuple[float, float, int]:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     peak = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return used.ru_utime, used.ru_utime + used.ru_stime, peak
-
-
-def used_here() -> float:
-    """CPU seconds of this program."""
-    return os.times().user
 
 
 def busy_seconds(cores: list[int], path: Path = Path("/proc/stat")) -> float:

@@ -1,19 +1,23 @@
 """What does the final ranking cost?
 
-    python -m benchmarks.ranking [FOLDER] [--teams 30] [--tiny 100000]
+    python -m benchmarks.ranking [FOLDER] [--teams 30] [--tiny 100000] [--stored 200]
 
 FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair; without it, made-up
 essays of the same number and size are ranked.  Every team's file is a different part of the submission.
+``--stored 2000`` is the full scale of what `podium rank --again` is made for; to make such a store takes a
+quarter of an hour and a gigabyte.
 """
 
 import argparse
+import hashlib
+import json
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,6 +25,8 @@ import pandas as pd
 from benchmarks.measure import machine, print_table
 from podium import hosted, scoring
 from podium.ranking import store, uncertainty, work
+from podium.ranking.board import RUN, STORE
+from podium.ranking.run import read_run
 from tests.support.essays import make_competition
 
 REAL_ESSAYS = 15_594
@@ -33,14 +39,25 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
 """
 # A run in a process of its own.  Its memory is Linux's VmHWM; getrusage's includes that of the parent.
 PROGRAM = """
-import re, sys, time
+import re, resource, sys, time
 from podium import cli
 if __name__ == "__main__":
     start = time.perf_counter()
     assert cli.main(sys.argv[1:]) == 0
     seconds = time.perf_counter() - start
-    print(seconds, int(re.search(r"VmHWM:\\s*([0-9]+)", open("/proc/self/status").read())[1]) / 1024)
+    main, workers = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    megabytes = int(re.search(r"VmHWM:\\s*([0-9]+)", open("/proc/self/status").read())[1]) / 1024
+    print(seconds, megabytes, main.ru_utime + main.ru_stime, workers.ru_utime + workers.ru_stime)
 """
+
+
+class Cost(NamedTuple):
+    """Of a run: wall seconds, megabytes of the main process, CPU seconds of it and of the others."""
+
+    seconds: float
+    megabytes: float
+    main: float
+    workers: float
 
 
 def main() -> None:
@@ -48,14 +65,17 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--teams", type=int, default=30)
     parser.add_argument("--tiny", type=int, default=100_000)
+    parser.add_argument("--stored", type=int, default=200)
     options = parser.parse_args()
     print(machine())
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as temporary:
-        real, tiny = Path(temporary) / "real", Path(temporary) / "tiny"
+        real, tiny, stored = (Path(temporary) / name for name in ("real", "tiny", "stored"))
         write_teams(real, options.folder, options.teams)
-        show_one(real)
+        to_score = show_one(real)
         show_runs(real, options.teams)
+        write_store(stored, real, options.stored)
+        show_stored(stored, options.stored, to_score)
         write_tiny(tiny, options.tiny)
         show_tiny(tiny, options.tiny)
 
@@ -82,8 +102,40 @@ def write_tiny(to: Path, teams: int) -> None:
         (to / "teams" / f"{team}.csv").write_text(f"id\n{team}\n")
 
 
-def show_one(folder: Path) -> None:
-    """CPU seconds of one submission, by stage, and the size of its entry."""
+def write_store(to: Path, ranked: Path, teams: int) -> None:
+    """What a run leaves that ranked as many teams, each with words and probabilities of its own."""
+    to.mkdir(parents=True)
+    job = work.make_job("unified", str(ranked / "solution.csv"), {})
+    solution = work.prepared(job)
+    path = sorted((ranked / "teams").iterdir())[0]
+    prepared = solution.prepared[scoring.ALL]
+    given = prepared.read(scoring.parse_submission(solution.metric, path.read_bytes(), path.name, {}))
+    number = len(given.row)
+    submissions, runtimes = [], []
+    for team in range(teams):
+        random = np.random.default_rng(team)
+        noise = random.uniform(0, 0.3)
+        moved = given.first + random.integers(-2, 3, number) * (random.random(number) < noise)
+        d1 = (given.d1 + random.normal(0, noise, number)).clip(0, 1)
+        predictions = given._replace(first=moved.clip(0, given.last), d1=d1)
+        compared = prepared.compare(predictions.take(random.random(number) > noise / 10))
+        numbers = prepared.count(compared)
+        digest = hashlib.sha256(str(team).encode()).hexdigest()
+        header = {"context": job.context, "sha256": digest, "measured": job.measured}
+        entry = store.encode(header | {"scores": scoring.scores_of(solution, numbers)}, numbers)
+        store.save(to / STORE, work.entry_name(job.context, digest), entry)
+        submissions.append({"team": f"team {team}", "submission": f"{team}.csv", "sha256": digest})
+        runs = 3000 * random.uniform(1, 1.4) * random.normal(1, 0.01, 3)
+        runtimes.append([f"team {team}", np.median(runs), " ".join(map(str, runs))])
+    pd.DataFrame(runtimes, columns=["team", "runtime", "runs"]).to_csv(to / "runtimes.csv", index=False)
+    facts = read_run(ranked / "out 1") | {"submissions": submissions}
+    facts["inputs"]["solution"]["path"] = str(ranked / "solution.csv")
+    facts["inputs"]["runtimes"] = {"path": "runtimes.csv"}
+    (to / RUN).write_text(json.dumps(facts), encoding="utf-8")
+
+
+def show_one(folder: Path) -> float:
+    """CPU seconds of one submission, by stage, and the size of its entry; returns those to score it."""
     job = work.make_job("unified", str(folder / "solution.csv"), {})
     solution = work.prepared(job)
     path = sorted((folder / "teams").iterdir())[0]
@@ -109,6 +161,7 @@ def show_one(folder: Path) -> None:
         ["", "CPU seconds"],
         [[name, f"{taken:.3f}"] for name, taken in seconds.items()],
     )
+    return sum(seconds[name] for name in ("read", "parse", "score", "store"))
 
 
 def show_runs(folder: Path, teams: int) -> None:
@@ -124,12 +177,34 @@ def show_runs(folder: Path, teams: int) -> None:
         rows.append(
             [
                 f"{processes}",
-                *(f"{seconds:.1f} s, {megabytes:.0f} MB" for seconds, megabytes in (first, second, again)),
+                *(f"{cost.seconds:.1f} s, {cost.megabytes:.0f} MB" for cost in (first, second, again)),
             ]
         )
     print_table(
         f"{teams} submissions of real size, 1,000 resamples; memory of the main process",
         ["processes", "scored", "known from before", "--again with another temperature"],
+        rows,
+    )
+
+
+def show_stored(folder: Path, teams: int, to_score: float) -> None:
+    """`podium rank --again` with all that it does: 1,000 resamples, rank sets, variants, alike teams, page."""
+    rows = []
+    for processes in PROCESSES:
+        out = f"{folder} again {processes}"
+        cost = run("rank", "--again", str(folder), "--out", out, "--jobs", str(processes))
+        rows.append(
+            [
+                f"{processes}",
+                *(f"{seconds:.1f}" for seconds in (cost.seconds, cost.main, cost.workers)),
+                f"{(cost.main + cost.workers) / (teams * to_score):.2f}",
+                f"{cost.megabytes:.0f}",
+            ]
+        )
+    print_table(
+        f"{teams:,} stored teams of real size ranked again; to read and score their files would take "
+        f"{teams * to_score:.0f} s of CPU",
+        ["processes", "seconds", "CPU, main", "CPU, others", "CPU / that of scoring", "MB, main"],
         rows,
     )
 
@@ -147,8 +222,9 @@ def show_tiny(folder: Path, teams: int) -> None:
     options = ["--metric", str(folder / "metric.py"), "--out", str(folder / "out"), "--jobs", "2"]
     rows = []
     for name in ("scored", "known from before"):
-        seconds, megabytes = run("rank", *inputs, *options)
-        rows.append([name, f"{seconds:.0f}", f"{seconds / teams * 1000:.2f}", f"{megabytes:.0f}"])
+        cost = run("rank", *inputs, *options)
+        per_submission = cost.seconds / teams * 1000
+        rows.append([name, f"{cost.seconds:.0f}", f"{per_submission:.2f}", f"{cost.megabytes:.0f}"])
     print_table(
         f"{teams:,} tiny submissions, 2 processes; to score one takes {scoring_alone * 1000:.2f} ms of CPU",
         ["", "seconds", "ms per submission", "MB of the main process"],
@@ -156,13 +232,12 @@ def show_tiny(folder: Path, teams: int) -> None:
     )
 
 
-def run(*arguments: str) -> tuple[float, float]:
-    """Seconds and megabytes of a command in a process of its own."""
+def run(*arguments: str) -> Cost:
+    """What a command costs in a process of its own."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *arguments], check=True, capture_output=True, text=True
     )
-    seconds, megabytes = done.stdout.split()[-2:]
-    return float(seconds), float(megabytes)
+    return Cost(*map(float, done.stdout.split()[-4:]))
 
 
 if __name__ == "__main__":

@@ -125,11 +125,11 @@ def read_solution(path: str | Path) -> pd.DataFrame:
         except ValueError as fault:
             raise HostError(f"{file.name}: expected {EXPECTED_LABELS}; {fault}") from None
         for label in labels:
-            event = datasets.get(label.event, label.event)
+            event = datasets.get(label.event_id, label.event_id)
             if re.search(r"\d[A-E]$", event):
                 parts[event], event = event[:-1], event[:-1]
-            known = rows.get(label.tweet)
-            rows[label.tweet] = label._replace(event=event) if known is None else known.united(label)
+            known = rows.get(label.tweet_id)
+            rows[label.tweet_id] = known.united(label) if known else label._replace(event_id=event)
     if parts:
         _warn(f"{counted(len(parts), 'part')} of events united: {', '.join(sorted(set(parts.values())))}")
     if unlisted:
@@ -139,19 +139,10 @@ def read_solution(path: str | Path) -> pd.DataFrame:
             f"{len(metric.INFORMATION_TYPES)} types: {left_out}"
         )
     names = {number: name for name, number in metric.PRIORITIES.items()}
-    frame = pd.DataFrame(
-        {
-            "tweet_id": [*rows],
-            "event_id": [label.event for label in rows.values()],
-            "priority": [names[label.priority] for label in rows.values()],
-            "categories": _type_texts(
-                metric, np.array([label.types for label in rows.values()], dtype=np.int64)
-            ),
-        }
-    )
-    if any(label.text for label in rows.values()):
-        frame["text"] = [label.text for label in rows.values()]
-    return frame
+    frame = pd.DataFrame(list(rows.values()), columns=_Labelled._fields)
+    frame["priority"] = frame["priority"].map(names)
+    frame["categories"] = _type_texts(metric, frame["categories"].astype(np.int64))
+    return frame if any(label.text for label in rows.values()) else frame.drop(columns="text")
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
@@ -194,17 +185,17 @@ def read_submission(path: str | Path) -> pd.DataFrame:
 class _Labelled(NamedTuple):
     """What label files say of a tweet."""
 
-    tweet: str
-    event: str
+    tweet_id: str
+    event_id: str
     priority: float
-    types: int
+    categories: int  # a set of types
     text: str | None
 
     def united(self, other: "_Labelled") -> "_Labelled":
         """With another row of the same tweet."""
         return self._replace(
             priority=max(self.priority, other.priority),
-            types=self.types | other.types,
+            categories=self.categories | other.categories,
             text=self.text or other.text,
         )
 
@@ -248,7 +239,12 @@ def _labels(metric: Metric, content: Any, unlisted: Counter[str]) -> Iterator[_L
     ------
     ValueError
     """
-    bits: dict[str, int] = {}
+
+    @functools.cache
+    def types_named(name: str) -> int:
+        (found,), (unknown,) = metric.parse_types([name])
+        return 0 if unknown or name.split() != [name] else int(found)
+
     for number, event in enumerate(_field(content, "the file", list, "events"), 1):
         event_id = str(_field(event, f"event number {number}", (str, int), "eventid"))
         event_name = f"event {metric._quoted(event_id)}"
@@ -263,11 +259,8 @@ def _labels(metric: Metric, content: Any, unlisted: Counter[str]) -> Iterator[_L
             for name in _field(tweet, where, list, "categories", "postCategories"):
                 if not isinstance(name, str):
                     raise ValueError(f"{where} has the category {metric._quoted(name)}, which is no text")
-                if name not in bits:
-                    (found,), (unknown,) = metric.parse_types([name])
-                    bits[name] = 0 if unknown or name.split() != [name] else int(found)
-                types |= bits[name]
-                if not bits[name]:
+                types |= types_named(name)
+                if not types_named(name):
                     unlisted[name] += 1
             text = tweet.get("text", tweet.get("postText"))
             known = text if isinstance(text, str) else None

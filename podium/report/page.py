@@ -311,7 +311,7 @@ def _comparison(
     """The differences in all measures, and the items in which either submission is ahead."""
     mine: Any = evaluation.statistics
     theirs: Any = other.statistics
-    by_item = statistics.gains_by_item(evaluation.prepared, mine, theirs)
+    by_item = statistics.gains_by_item(evaluation.prepared, mine, theirs)[:, 0]
     gains = pd.Series(by_item, index=evaluation.prepared.items).sort_values(kind="stable")
     return {
         "other": name,

@@ -204,7 +204,7 @@ def test_offsets_of_matches(evaluation):
 def test_essays_that_got_better_and_worse(evaluation):
     """Against the score of a submission that takes one essay from the other."""
     other = evaluate(evaluation.solution.frame, evaluation.submission.iloc[::2])
-    gains = statistics.gains_by_item(evaluation.prepared, evaluation.statistics, other.statistics)
+    gains = statistics.gains_by_item(evaluation.prepared, evaluation.statistics, other.statistics)[:, 0]
     for number in (0, 7, 39):
         essay = evaluation.prepared.items[number]
         mixed = pd.concat(

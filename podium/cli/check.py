@@ -30,6 +30,8 @@ def run(options: argparse.Namespace) -> None:
 
     if (options.solution is None) != (options.submission is None):
         raise UsageError("give both a solution and a submission, or none")
+    if options.set and options.solution is None:
+        raise UsageError("--set: expected a solution and a submission, to be scored with it")
     path = hosted.find(options.metric)
     frames, arguments = None, None
     advice: list[str] = []

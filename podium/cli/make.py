@@ -14,9 +14,18 @@ With another metric than the Unified one, the labels are its official file; all 
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 from podium.cli.arguments import share
 from podium.errors import UsageError
+
+# Options that only corpora of the Unified Metric take, and their defaults.
+OF_CORPORA: dict[str, Any] = {
+    "essay_id": None,
+    "subpopulations": "ell_status,economically_disadvantaged",
+    "map": [],
+    "test": 0.4,
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,19 +47,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--essay-id", metavar="COLUMN", help="names the essays")
     parser.add_argument(
         "--subpopulations",
-        default="ell_status,economically_disadvantaged",
         metavar="NAMES",
-        help="columns whose values are scored apart (default: %(default)s)",
+        help=f"columns whose values are scored apart (default: {OF_CORPORA['subpopulations']})",
     )
     parser.add_argument(
         "--map",
         action="append",
-        default=[],
         metavar="THEIRS=OURS",
         help="what a discourse type or effectiveness of another spelling means; may be repeated",
     )
     parser.add_argument(
-        "--test", type=share, default=0.4, metavar="SHARE", help="of the essays, to be scored (default: 0.4)"
+        "--test", type=share, metavar="SHARE", help="of the essays, to be scored (default: 0.4)"
     )
     parser.add_argument(
         "--public", type=share, default=0.3, metavar="SHARE", help="of those, Public (default: 0.3)"
@@ -63,20 +70,28 @@ def run(options: argparse.Namespace) -> None:
     from podium.hosting import corpus, folders, official
 
     metric = hosted.load(options.metric)
+    given = {name: value for name in OF_CORPORA if (value := getattr(options, name)) is not None}
     if getattr(metric, "NAME", "") == "unified":
-        attributes = [name.strip() for name in options.subpopulations.split(",") if name.strip()]
-        further = [*attributes, *([options.essay_id] if options.essay_id else [])]
+        if options.sample is not None:
+            raise UsageError(
+                "--sample is for another metric's labels: a corpus gives its own sample submission"
+            )
+        if options.corpus.is_dir() or options.corpus.suffix in (".json", ".jsonl"):
+            raise UsageError(f"{options.corpus}: expected a table; say by --metric whose labels these are")
+        chosen = OF_CORPORA | given
+        attributes = [name.strip() for name in chosen["subpopulations"].split(",") if name.strip()]
+        further = [*attributes, *([chosen["essay_id"]] if chosen["essay_id"] else [])]
         files = corpus.make(
             corpus.read_corpus(options.corpus, further),
             attributes,
-            options.test,
+            chosen["test"],
             options.public,
             options.seed,
-            options.essay_id,
-            _spellings(options.map),
+            chosen["essay_id"],
+            _spellings(chosen["map"]),
         )
-    elif options.map or options.essay_id:
-        raise UsageError("--map and --essay-id are for corpora of the Unified Metric")
+    elif given:
+        raise UsageError(f"only corpora of the Unified Metric take {' and '.join(map(_flag, given))}")
     else:
         files = official.make(metric, options.corpus, options.sample, options.public, options.seed)
     folders.write(files, options.out)
@@ -84,6 +99,10 @@ def run(options: argparse.Namespace) -> None:
     print(f"\nwritten to {options.out}")
     for warning in files.warnings:
         print(f"warning: {warning}", file=sys.stderr)
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _spellings(assignments: list[str]) -> dict[str, str]:

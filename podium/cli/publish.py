@@ -13,6 +13,7 @@ import re
 import sys
 
 from podium.cli import arguments
+from podium.errors import UsageError
 
 STEP_NAMES = ("create", "pages", "data", "solution", "settings", "metric", "sandbox", "launch")
 
@@ -34,6 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from podium.hosting import emulate, publish
 
+    if options.deadline and options.launch_at and options.deadline <= options.launch_at:
+        raise UsageError("expected --launch-at before --deadline")
     plan = publish.Plan(
         **arguments.competition(options, emulate.load(options.metric)),
         slug=options.slug or re.sub("[^a-z0-9]+", "-", options.title.lower()).strip("-"),

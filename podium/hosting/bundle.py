@@ -311,6 +311,7 @@ def _html(markdown: str) -> str:
 
 def huggingface(competition: Competition, measures: list[str], phases: Phases) -> Content:
     """The private repository of the competition, and the data set for participants."""
+    texts = pages(competition)
     solution, sample = (
         pd.read_csv(path, dtype=str, keep_default_na=False)
         for path in (competition.solution, competition.sample)
@@ -334,7 +335,6 @@ def huggingface(competition: Competition, measures: list[str], phases: Phases) -
         "DATASET": "",
         "SUBMISSION_FILENAMES": ["submission.csv"],
     }
-    texts = pages(competition)
     private = {
         "conf.json": _json(settings),
         "COMPETITION_DESC.md": texts["description"].encode(),

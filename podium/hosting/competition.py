@@ -117,8 +117,9 @@ def _evaluation(competition: Competition) -> str:
 
 def _described(path: Path) -> str:
     what = KINDS.get(path.name, "")
-    listed = ", ".join(f"`{column}`" for column in next(read_csv(path), []))
-    return f"**{path.name}**{': ' * bool(what)}{what}. Columns: {listed}."
+    columns = [f"`{column}`" for column in next(read_csv(path))] if path.suffix == ".csv" else []
+    listed = f" Columns: {', '.join(columns)}." if columns else ""
+    return f"**{path.name}**{': ' * bool(what)}{what}.{listed}"
 
 
 def _head(path: Path) -> str:

@@ -117,7 +117,7 @@ def row_id(folder: Path) -> str:
     for path in (folder / PRIVATE / SOLUTION, folder / PUBLIC / SAMPLE):
         if not path.is_file():
             raise UsageError(f"there is no {path}: expected the folder that podium make wrote")
-    return next(read_csv(folder / PRIVATE / SOLUTION), [""])[0]
+    return next(read_csv(folder / PRIVATE / SOLUTION))[0]
 
 
 def _write_csv(table: pd.DataFrame, path: Path) -> None:
@@ -138,6 +138,8 @@ def read_csv(path: Path) -> Iterator[list[str]]:
         It is no table.
     """
     csv.field_size_limit(LONGEST_FIELD)
+    if not path.stat().st_size:
+        raise HostError(f"{path} is not a CSV table: it is empty")
     try:
         with path.open(encoding="utf-8", newline="") as file:
             yield from csv.reader(file, strict=True)

@@ -518,6 +518,24 @@ def test_where_nothing_may_be_written(capsys, files, tmp_path):
     assert err.startswith(f"error: there is no {tmp_path / 'private' / 'solution.csv'}")
 
 
+def test_further_public_files_are_named(capsys, tmp_path):
+    """A picture has no columns; an empty sample submission is none."""
+    folder = small_files(tmp_path)
+    (folder / "public" / "map.png").write_bytes(b"\x89PNG\xff")
+    (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", "return 1.0"))
+    make(folder, "huggingface", tmp_path / "out", tmp_path / "accuracy.py")
+    page = (tmp_path / "out" / "private_repository" / "DATASET_DESC.md").read_text()
+    assert page.startswith("# Data\n\n**map.png**.\n\n**sample_submission.csv**: ")
+    sample = folder / "public" / "sample_submission.csv"
+    sample.write_text("")
+    for platform in bundle.PLATFORMS:
+        code, _, err = run_podium(
+            capsys, "bundle", platform, folder, *TITLE, *TIMES, "--out", tmp_path / "none", "--metric",
+            tmp_path / "accuracy.py",
+        )  # fmt: skip
+        assert (code, err) == (4, f"error: {sample} is not a CSV table: it is empty\n")
+
+
 def test_a_solution_without_parts(capsys, tmp_path):
     folder = small_files(tmp_path)
     (folder / "private" / "solution.csv").write_text("id,answer\n1,1\n")

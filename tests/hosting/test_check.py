@@ -286,6 +286,10 @@ def test_parameters_of_the_call(capsys, in_process):
             "markup_consistency, readable",
         ),
         ([ROOT / "metric.py", SOLUTION], "give both a solution and a submission, or none"),
+        (
+            [ROOT / "metric.py", "--set", "temperature=80"],
+            "--set: expected a solution and a submission, to be scored with it",
+        ),
         ([ROOT / "metric.py", "none.csv", SUBMISSION], "cannot read none.csv: No such file or directory"),
     ],
 )

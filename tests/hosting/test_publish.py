@@ -357,6 +357,10 @@ def test_edited_pages_are_sent(capsys, site, files):
             "argument --deadline: tomorrow: expected a date such as 2027-01-15T12:00Z",
         ),
         (["--step", "x"], "argument --step: invalid choice: 'x'"),
+        (
+            ["--launch-at", "2027-02-01", "--deadline", "2027-01-31"],
+            "error: expected --launch-at before --deadline",
+        ),
         (["--metric", "none.py"], "error: there is no metric none.py"),
     ],
 )

@@ -68,6 +68,12 @@ def made_up():
     return prepared, submission.assign(probability=sure.round(1))
 
 
+@pytest.fixture(scope="module")
+def tuned(made_up):
+    """What is found for them."""
+    return tuning.tune(*made_up, folds=2, seed=5)
+
+
 # --- what is found --------------------------------------------------------------------------------------
 
 
@@ -90,9 +96,8 @@ def test_the_thresholds_are_those_that_are_known(known):
     assert "it may be chance" not in str(tuned)
 
 
-def test_the_scores_are_those_of_the_files(made_up):
+def test_the_scores_are_those_of_the_files(made_up, tuned):
     prepared, candidates = made_up
-    tuned = tuning.tune(prepared, candidates, folds=2)
     found = spans.from_table(candidates, prepared.items)
     kept = spans.to_submission(spans.select(found, **tuned.options), prepared.items)
     assert len(kept) == tuned.thresholds["kept"].sum()
@@ -159,14 +164,11 @@ def test_only_essays_with_a_candidate_are_scored(known):
     assert tuning.tune(metric.prepare(solution, "row_id"), others, folds=2).before == tuned.before
 
 
-def test_the_same_seed_and_any_order_of_rows_give_the_same(made_up):
+def test_the_same_seed_and_any_order_of_rows_give_the_same(made_up, tuned):
     prepared, candidates = made_up
-    ours, theirs = (
-        tuning.tune(prepared, frame, folds=2, seed=5)
-        for frame in (candidates, candidates.sample(frac=1, random_state=0))
-    )
-    pd.testing.assert_frame_equal(ours.thresholds, theirs.thresholds)
-    pd.testing.assert_frame_equal(ours.searches, theirs.searches)
+    again = tuning.tune(prepared, candidates.sample(frac=1, random_state=0), folds=2, seed=5)
+    pd.testing.assert_frame_equal(again.thresholds, tuned.thresholds)
+    pd.testing.assert_frame_equal(again.searches, tuned.searches)
 
 
 # --- its parts ------------------------------------------------------------------------------------------

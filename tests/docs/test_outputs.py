@@ -8,15 +8,20 @@ import doctest
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 import warnings
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from podium import cli
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+WIDTH = {"COLUMNS": "100"}
 BLOCK = re.compile(r"```(console|pycon)\n(.*?)```", re.DOTALL)
 
 
@@ -27,11 +32,26 @@ def console(block: str) -> str:
         return block  # these tests themselves
     # The samples need no set-up here: of "… && .venv/bin/podium …" the last part counts.
     program = command.removeprefix("$ ").rsplit("&& .venv/bin/", 1)[-1]
+    words = shlex.split(program)
+    if words[0] == "podium" and not {"|", "&&", ";"} & set(words):
+        return f"{command}\n{printed_here(words[1:])}"
     program = re.sub(r"(^|; |&& )podium ", rf'\1"{sys.executable}" -m podium ', program)
     program = re.sub(r"(^|; |&& )python ", rf'\1"{sys.executable}" ', program)
-    environment = os.environ | {"COLUMNS": "100"}
-    done = subprocess.run(program, shell=True, cwd=ROOT, capture_output=True, text=True, env=environment)
+    done = subprocess.run(program, shell=True, cwd=ROOT, capture_output=True, text=True, env=os.environ | WIDTH)
     return f"{command}\n{done.stdout}{done.stderr}"
+
+
+def printed_here(arguments: list[str]) -> str:
+    """What `podium` prints, without a process of its own."""
+    with (
+        contextlib.redirect_stdout(io.StringIO()) as printed,
+        contextlib.redirect_stderr(io.StringIO()) as errors,
+        contextlib.chdir(ROOT),
+        contextlib.suppress(SystemExit),  # as --help ends
+        mock.patch.dict(os.environ, WIDTH),
+    ):
+        cli.main(arguments)
+    return printed.getvalue() + errors.getvalue()
 
 
 def pycon(block: str) -> str:

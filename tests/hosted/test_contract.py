@@ -4,6 +4,7 @@ import ast
 import doctest
 import inspect
 import io
+import json
 import pickle
 import subprocess
 import sys
@@ -117,24 +118,41 @@ def test_exceptions_by_the_names_that_kaggle_knows(case: Case) -> None:
     assert not issubclass(participant, host)
 
 
-@pytest.mark.parametrize("main", ["__main__", "a_utility_script"])
-@pytest.mark.parametrize("name", hosted.FILES)
-def test_runs_as_a_notebook_cell_and_as_a_module(name: str, main: str, tmp_path: Path) -> None:
-    """Alone in a folder, with a kernel's arguments, its doctests still hold."""
-    (tmp_path / "cell.py").write_text(source_of(name), encoding="utf-8")
-    program = (
-        "import doctest, pathlib, sys, types\n"
-        "sys.argv = ['ipykernel_launcher.py', '-f', 'kernel-1.json']\n"
-        f"module = sys.modules.setdefault({main!r}, types.ModuleType({main!r}))\n"
-        f"module.__dict__['__name__'] = {main!r}\n"
-        "exec(compile(pathlib.Path('cell.py').read_text('utf-8'), 'cell.py', 'exec'), module.__dict__)\n"
-        "result = doctest.testmod(module)\n"
-        "print(result.failed, result.attempted >= 4)\n"
-    )
+MAINS = ["__main__", "a_utility_script"]
+NOTEBOOK = """
+import contextlib, doctest, io, json, pathlib, sys, types
+sys.argv = ["ipykernel_launcher.py", "-f", "kernel-1.json"]
+printed = {}
+for cell in sorted(pathlib.Path().glob("*.py")):
+    for main in MAINS:
+        sys.modules[main] = module = types.ModuleType(main)
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(compile(cell.read_text("utf-8"), cell.name, "exec"), module.__dict__)
+            result = doctest.testmod(module)
+            print(result.failed, result.attempted >= 4)
+        printed[f"{cell.stem} {main}"] = out.getvalue()
+print(json.dumps(printed))
+"""
+
+
+@pytest.fixture(scope="module")
+def cells(tmp_path_factory) -> dict[str, str]:
+    """What the doctests of every file print, with a kernel's arguments and nothing of the project around."""
+    folder = tmp_path_factory.mktemp("cells")
+    for name in hosted.FILES:
+        (folder / f"cell_{name}.py").write_text(source_of(name), encoding="utf-8")
+    program = f"MAINS = {MAINS}\n{NOTEBOOK}"
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program], cwd=tmp_path, capture_output=True, text=True
+        [sys.executable, "-W", "error", "-c", program], cwd=folder, capture_output=True, text=True
     )
-    assert (done.stdout, done.stderr, done.returncode) == ("0 True\n", "", 0)
+    assert (done.stderr, done.returncode) == ("", 0)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("main", MAINS)
+@pytest.mark.parametrize("name", hosted.FILES)
+def test_runs_as_a_notebook_cell_and_as_a_module(cells, name: str, main: str) -> None:
+    assert cells[f"cell_{name} {main}"] == "0 True\n"
 
 
 @pytest.mark.parametrize("name", [*hosted.FILES, "boost"])

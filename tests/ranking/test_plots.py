@@ -96,22 +96,17 @@ def segments(artist: Collection) -> list[list[list[float]]]:
 
 
 def texts(figure: Figure) -> list[Text]:
-    """All texts that are seen."""
-    return [
-        text
-        for text in figure.findobj(Text)
-        if text.get_visible() and text.get_text().strip() and is_seen(figure, text)
-    ]
-
-
-def is_seen(figure: Figure, text: Text) -> bool:
-    """Labels of ticks beyond the end of an axis exist but are not drawn."""
-    for axes in figure.findobj(_AxesBase):
-        for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
-            for tick in axis.get_major_ticks():
-                if text in (tick.label1, tick.label2):
-                    return min(limits) <= tick.get_loc() <= max(limits)
-    return True
+    """All texts that are seen.  Labels of ticks beyond the end of an axis exist but are not drawn."""
+    beyond = {
+        label
+        for axes in figure.findobj(_AxesBase)
+        for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim()))
+        for tick in axis.get_major_ticks()
+        if not min(limits) <= tick.get_loc() <= max(limits)
+        for label in (tick.label1, tick.label2)
+    }
+    found = figure.findobj(Text)
+    return [text for text in found if text.get_visible() and text.get_text().strip() and text not in beyond]
 
 
 def said(figure: Figure) -> str:
@@ -121,16 +116,16 @@ def said(figure: Figure) -> str:
 def assert_readable(figure: Figure) -> None:
     """No text covers another or leaves the figure."""
     drawn(figure)
-    boxes = {text: Text.get_window_extent(text) for text in texts(figure)}
+    found = texts(figure)
+    boxes = [Text.get_window_extent(text) for text in found]
     whole = figure.bbox.padded(2)
-    for text, box in boxes.items():
+    for text, box in zip(found, boxes):
         assert whole.contains(*box.p0), text
         assert whole.contains(*box.p1), text
-    overlapping = [
-        (a.get_text(), b.get_text())
-        for (a, box), (b, other) in itertools.combinations(boxes.items(), 2)
-        if box.padded(-0.5).overlaps(other.padded(-0.5))
-    ]
+    left, bottom, right, top = np.array([box.padded(-0.5).extents for box in boxes]).T
+    sideways = (left[:, np.newaxis] <= right) & (left <= right[:, np.newaxis])
+    overlaps = sideways & (bottom[:, np.newaxis] <= top) & (bottom <= top[:, np.newaxis])
+    overlapping = [(found[a].get_text(), found[b].get_text()) for a, b in np.argwhere(np.triu(overlaps, 1))]
     assert overlapping == []
 
 

@@ -48,7 +48,7 @@ def test_one_s_own_models_run_on_other_systems(tmp_path: Path, platform: str) ->
     play = f"runpy.run_path({supervisor!r}, run_name='__main__')\n"
     (tools / "supervisor.py").write_text(played(numpy=False) + play, encoding="utf-8")
     write_model(tmp_path / "models" / "Good", "print('hello')\n" + SUBMIT)
-    write_model(tmp_path / "models" / "Endless", "while True: pass")
+    write_model(tmp_path / "models" / "Endless", "import time; time.sleep(1000)")
     arguments = ["run", str(tmp_path / "models"), "--data", str(data), "--out", str(out)]
     arguments += ["--engine", "none", "--repeats", "1", "--time-limit", "5s"]
     code = played(numpy=True) + RUN.format(tools=str(tools), arguments=arguments)

@@ -295,9 +295,6 @@ class Segments(NamedTuple):
         return self.last - self.first + 1
 
 
-Compared = tuple[Segments, Segments, tuple[Ints, Ints]]
-
-
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """A solution, checked and digested by `prepare`, with the parameters to score against it.
@@ -344,14 +341,14 @@ class Prepared:
             )
         return segments
 
-    def compare(self, given: Segments) -> Compared:
-        """Segments, an essay's only by their number; what overlap removal leaves of them; and its matches."""
+    def compare(self, given: Segments) -> tuple[Segments, tuple[Ints, Ints]]:
+        """What overlap removal leaves of segments (an essay's only by their number), and its matches."""
         predictions = remove_overlaps(given.take(given.essay >= 0))
-        return given, predictions, match(predictions, self.truths, self.overlap_threshold)
+        return predictions, match(predictions, self.truths, self.overlap_threshold)
 
-    def count(self, compared: Compared) -> Floats:
+    def count(self, compared: tuple[Segments, tuple[Ints, Ints]]) -> Floats:
         """Per essay TP, FP and FN of each type, then 1, so that sums know sub-populations' sizes, (n, 22)."""
-        _, predictions, (p, g) = compared
+        predictions, (p, g) = compared
         tp = true_positive_fraction(predictions.take(p), self.truths.take(g), self.segment_weight)
         counts = count_outcomes(predictions, self.truths, (p, g), tp, len(self.items))
         return np.concatenate([counts.reshape(len(counts), -1), np.ones((len(counts), 1))], axis=1)

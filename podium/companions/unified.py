@@ -79,9 +79,9 @@ class Explanation:
         self.evaluation = evaluation
         self.metric, self.prepared = evaluation.solution.metric, evaluation.prepared
         self.submission = evaluation.submission
-        self.given: Segments
+        self.given: Segments = evaluation.read
         self.predictions: Segments
-        self.given, self.predictions, self._matches = evaluation.compared
+        self.predictions, self._matches = evaluation.compared
         statistics: Any = evaluation.statistics
         self.essay_counts = statistics[:, :-1].reshape(len(statistics), -1, 3)
         sums = sufficient.sums(statistics, self.prepared.groups)
@@ -198,7 +198,7 @@ class Explanation:
     def _score_of_rounded(self) -> float:
         """The score, were d 0 or 1; that changes no match, as of equal segments the one of least d stays."""
         rounded = self.predictions._replace(d1=(self.predictions.d1 > 0.5).astype(np.float64))
-        statistics = self.prepared.count((self.given, rounded, self._matches))
+        statistics = self.prepared.count((rounded, self._matches))
         return sufficient.measures(self.prepared, statistics)["score"]
 
     @property

@@ -169,8 +169,9 @@ def texts(evaluation: Any, path: Path | None = None) -> dict[str, str]:
         for side, sentence, outcome in of_abstract[["side", "sentence", "outcome"]].itertuples(index=False):
             key = None if pd.isna(sentence) else int(sentence)
             marks.setdefault(key, []).append(f"{'predicted' if side == 'prediction' else 'gold'}: {outcome}")
-        lines = [f"Abstract {document}: {title}{_marked(marks.get(None))}"]
-        lines += [f"{n}. {text.strip()}{_marked(marks.get(n))}" for n, text in enumerate(sentences)]
+        became = {key: f" [{', '.join(of_key)}]" for key, of_key in marks.items()}
+        lines = [f"Abstract {document}: {title}{became.get(None, '')}"]
+        lines += [f"{n}. {text.strip()}{became.get(n, '')}" for n, text in enumerate(sentences)]
         paragraphs.setdefault(str(claim_id), []).append("\n".join(lines))
     return {claim_id: "\n\n".join(parts) for claim_id, parts in paragraphs.items()}
 
@@ -186,10 +187,6 @@ def _document(line: str) -> tuple[str, tuple[str, list[str]]]:
         if type(sentence) is not str:
             raise ValueError(f"{shown(sentence)} among the sentences")
     return str(entry["doc_id"]), (entry["title"], entry["abstract"])
-
-
-def _marked(marks: list[str] | None) -> str:
-    return f" [{', '.join(marks)}]" if marks else ""
 
 
 def official_json(measures: Mapping[str, float]) -> dict[str, float]:
@@ -268,21 +265,13 @@ class Explanation:
         place : of a predicted sentence, its place in the list, from 1
         evidence_set : of a gold sentence and of the prediction of one, the number of its set, from 1
         outcome : one of `OUTCOMES`
-            of an abstract
-                "correct": it earns abstract_rationalized;
-                "wrong label";
-                "evidence incomplete": the label is right, but no gold set is listed as a whole;
-                "beyond the first three": one is, but not among the first k sentences;
-                "not in gold"; or, of the gold, "missed"
-            of a sentence, all of which count, wherever they stand in the list
-                "correct": it earns sentence_label;
-                "wrong label": it earns sentence_selection only;
-                "evidence incomplete": its gold set is not listed as a whole;
-                "not in gold": no gold set of the claim holds it;
-                "repeated": it stands in the list before; or, of the gold, "missed": it is not listed
-            of a claim
-                the first of these, but "correct", that is the outcome of one of its abstracts; "correct"
-                where there is none: each gold abstract is found and nothing else is predicted
+            "correct": an abstract earns abstract_rationalized, a sentence, wherever it stands, sentence_label;
+            "wrong label": otherwise right; such a sentence earns sentence_selection only;
+            "evidence incomplete": no gold set, or not that of the sentence, is listed as a whole;
+            "beyond the first three": of an abstract, one is, but not among the first k sentences;
+            "not in gold"; "repeated": the sentence stands in the list before; "missed": gold not predicted.
+            A claim has the first of these, but "correct", that one of its abstracts has; "correct" where there
+            is none: each gold abstract is found and nothing else is predicted.
         """
         rows: list[tuple[Any, ...]] = []
         for claim_id, gold, predicted in self._claims():

@@ -53,14 +53,12 @@ def of_statistics(metric: Metric, prepared: Any, submission: pd.DataFrame) -> di
     def whole(p: Segments, g: Segments) -> Floats:
         return np.ones(len(p.row))
 
-    def effective(p: Segments, g: Segments) -> Floats:
-        w = prepared.segment_weight
-        return np.asarray(w + (1 - w) * metric.probability_of_label(p, g))
+    def most(p: Segments, g: Segments) -> Floats:
+        return np.maximum(*_overlaps(metric, p, g))
 
-    def most_overlap(p: Segments, g: Segments) -> Floats:
+    def weighted(overlap: Callable[..., Floats]) -> Callable[..., Floats]:
         w = prepared.segment_weight
-        overlap = np.maximum(*_overlaps(metric, p, g))
-        return np.asarray(w * overlap + (1 - w) * metric.probability_of_label(p, g))
+        return lambda p, g: w * overlap(p, g) + (1 - w) * metric.probability_of_label(p, g)
 
     def iou(p: Segments, g: Segments) -> Floats:
         return np.asarray(metric.true_positive_fraction(p, g, prepared.segment_weight))
@@ -76,18 +74,15 @@ def of_statistics(metric: Metric, prepared: Any, submission: pd.DataFrame) -> di
         return np.concatenate([counts.reshape(len(counts), -1), np.ones((len(counts), 1))], axis=1)
 
     apart, threshold = metric.remove_overlaps(given), prepared.overlap_threshold
-    everybody = dataclasses.replace(
-        prepared,
-        labels=[metric.ALL],
-        groups=np.zeros((1, len(prepared.items)), dtype=np.int64),
-    )
+    one_group = np.zeros((1, len(prepared.items)), dtype=np.int64)
+    everybody = dataclasses.replace(prepared, labels=[metric.ALL], groups=one_group)
     variants["overlaps kept"] = prepared, count(given, threshold, iou)
-    variants["most overlap"] = prepared, count(apart, threshold, most_overlap)
+    variants["most overlap"] = prepared, count(apart, threshold, weighted(most))
     steps = (
         (everybody, count(given, 0.5, whole)),
         (everybody, count(given, threshold, whole)),
         (everybody, count(apart, threshold, whole)),
-        (everybody, count(apart, threshold, effective)),
+        (everybody, count(apart, threshold, weighted(whole))),
         (everybody, count(apart, threshold, iou)),
         (prepared, prepared.count(prepared.compare(given))),
     )

@@ -8,9 +8,9 @@ from typing import Any
 
 from podium import hosted
 from podium.errors import ToolError, UsageError
-from podium.ranking import board, speed, work
+from podium.ranking import board, work
 from podium.ranking.rules import Rules
-from podium.ranking.run import Request, read_run, request_of
+from podium.ranking.run import Request, read_run, read_tables, request_of
 from podium.ranking.submissions import Submission, find
 
 __all__ = ["verify"]
@@ -65,10 +65,8 @@ def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[s
                 ):
                     if now != was:
                         differences.append(f"{each.team}/{each.name}{what}: SHA-256 is {now}, was {was}")
-            times = None if request.runtimes is None else speed.read(request.runtimes)
-            selection = None if request.selection is None else board.read_selection(request.selection, found)
-            rules = Rules(**facts["rules"])
-            ranking = board.rank(job, found, scored, times, selection, rules, Path(store), place)
+            tables = read_tables(request, found)
+            ranking = board.rank(job, found, scored, *tables, Rules(**facts["rules"]), Path(store), place)
     except UsageError:
         raise
     except ToolError as problem:  # with these inputs there is no board at all
@@ -76,7 +74,7 @@ def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[s
     for name in ("signature", "decided_by", "rule", "counts"):
         if ranking.facts[name] != facts.get(name):
             differences.append(f"{name}: is {ranking.facts[name]}, was {facts.get(name)}")
-    differences += _of_tables(facts, ranking, home)
+    differences += _of_tables(facts["outputs"], board.files(ranking), home)
     return differences, notices
 
 
@@ -115,19 +113,16 @@ def _digest_of(path: Path) -> str | None:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
 
 
-def _of_tables(facts: dict[str, Any], ranking: board.Ranking, home: Path) -> list[str]:
+def _of_tables(then: dict[str, str], files: dict[str, bytes], home: Path) -> list[str]:
     """Which tables come out otherwise, with the first line that does."""
-    now, differences = board.digests(ranking), []
-    for file in sorted(now.keys() | facts["outputs"].keys()):
-        if now.get(file) == facts["outputs"].get(file) and _digest_of(home / file) in (None, now.get(file)):
+    now, differences = board.digests(files), []
+    for file in sorted(now.keys() | then.keys()):
+        if now.get(file) == then.get(file) and _digest_of(home / file) in (None, now.get(file)):
             continue
         text = f"{file} comes out otherwise"
-        name = next(name for name, its_file in board.TABLES.items() if its_file == file)
-        table = getattr(ranking, name)
-        if table is not None and (home / file).is_file():
+        if file in files and (home / file).is_file():
             published = (home / file).read_text(encoding="utf-8").splitlines()
-            again = board.as_csv(table).decode().splitlines()
-            lines = itertools.zip_longest(published, again, fillvalue="(nothing)")
+            lines = itertools.zip_longest(published, files[file].decode().splitlines(), fillvalue="(nothing)")
             for number, (was, comes) in enumerate(lines, 1):
                 if was != comes:
                     text += f", first in line {number}:\n  published  {_cut(was)}\n  again      {_cut(comes)}"

@@ -31,6 +31,7 @@ __all__ = [
     "TABLES",
     "Ranking",
     "digests",
+    "files",
     "rank",
     "read_selection",
     "write",
@@ -212,29 +213,27 @@ def _same_files(files: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["team", "other_team", "agreement"])
 
 
-def digests(ranking: Ranking) -> dict[str, str]:
-    """SHA-256 of the files that `write` writes."""
+def files(ranking: Ranking) -> dict[str, bytes]:
+    """The tables as CSV, by the names of their files."""
     return {
-        file: hashlib.sha256(as_csv(table)).hexdigest()
+        file: table.to_csv(index=False, lineterminator="\n").encode()
         for name, file in TABLES.items()
         if (table := getattr(ranking, name)) is not None
     }
 
 
-def as_csv(table: pd.DataFrame) -> bytes:
-    """A table as the bytes of its file."""
-    return table.to_csv(index=False, lineterminator="\n").encode()
+def digests(files: dict[str, bytes]) -> dict[str, str]:
+    """SHA-256 of each file."""
+    return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 
-def write(ranking: Ranking, folder: Path, run: dict[str, Any]) -> None:
-    """Save the tables as CSV and the run as JSON, each file complete or not at all."""
-    for name, file in TABLES.items():
-        table: pd.DataFrame | None = getattr(ranking, name)
-        if table is None:
-            (folder / file).unlink(missing_ok=True)  # of an earlier run with other options
+def write(files: dict[str, bytes], folder: Path, run: dict[str, Any]) -> None:
+    """Save the tables and, as JSON, the run, each file complete or not at all."""
+    for name in TABLES.values():
+        if name in files:
+            write_atomically(folder / name, functools.partial(Path.write_bytes, data=files[name]))
         else:
-            content = as_csv(table)
-            write_atomically(folder / file, functools.partial(Path.write_bytes, data=content))
+            (folder / name).unlink(missing_ok=True)  # of an earlier run with other options
     text = json.dumps(run, indent=2, ensure_ascii=False) + "\n"
     write_atomically(folder / RUN, lambda path: path.write_text(text, encoding="utf-8"))
 

@@ -8,18 +8,18 @@ import functools
 import os
 import platform
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from podium import hosted
 from podium.errors import UsageError
 from podium.files import alone_in, is_url, write_atomically
-from podium.ranking import board, page, speed, submissions, work
+from podium.ranking import board, page, submissions, work
 from podium.ranking.board import STORE, Ranking
 from podium.ranking.rules import Rules
-from podium.ranking.run import Request, Run, read_run, request_of
+from podium.ranking.run import Request, Run, read_run, read_tables, request_of
 from podium.ranking.submissions import Submission, absolute
 from podium.wording import listed
 
@@ -54,14 +54,12 @@ def perform(
     """
     out = _folder(out)
     found = submissions.find(request.submissions)
-    inputs = _Inputs(request, found)
     job = work.make_job(request.metric, request.solution, request.parameters)
-    work.prepared(job)  # a wrong solution is said before any work begins
-    with alone_in(out), work.workers(jobs, dask, job, found) as place:
-        scored = work.score(job, found, out / STORE, place)
-        ranking = board.rank(job, found, scored, inputs.runtimes, inputs.selection, rules, out / STORE, place)
-        facts = _facts(request, rules, job, found, scored, ranking, out, out / STORE, command)
-        return _written(Run(request, rules, ranking, facts), out, team)
+
+    def scored(place: work.Workers) -> list[work.Scored]:
+        return work.score(job, found, out / STORE, place)
+
+    return _ranked(Asked(request, rules, job, found, out / STORE), scored, out, jobs, dask, command, team)
 
 
 def perform_again(
@@ -114,36 +112,50 @@ def perform_again(
         )
         for each in before["submissions"]
     ]
-    new_rules = Rules(**before["rules"])._replace(variants=False)._replace(**rules)
-    folder_of_store = Path(folder) / before["store"]
-    read = _Inputs(request, found)
-    with alone_in(out), work.workers(jobs, None, job, found) as place:
-        digests = [
-            work.digests_of(each["sha256"], each.get("side_sha256", "")) for each in before["submissions"]
-        ]
-        scored = work.stored(job, digests, folder_of_store, place)
-        ranking = board.rank(
-            job, found, scored, read.runtimes, read.selection, new_rules, folder_of_store, place
-        )
-        facts = _facts(request, new_rules, job, found, scored, ranking, out, folder_of_store, command)
-        return _written(Run(request, new_rules, ranking, facts), out, team)
+    rules_now = Rules(**before["rules"])._replace(variants=False)._replace(**rules)
+    kept = Path(folder) / before["store"]
+    contents = [work.digests_of(each["sha256"], each.get("side_sha256", "")) for each in before["submissions"]]
+
+    def scored(place: work.Workers) -> list[work.Scored]:
+        return work.stored(job, contents, kept, place)
+
+    return _ranked(Asked(request, rules_now, job, found, kept), scored, out, jobs, None, command, team)
 
 
-def _written(done: Run, out: Path, team: str | None) -> Run:
-    of_team = None if team is None else page.of_team(done, team)
-    board.write(done.ranking, out, done.facts)
-    for name, content in ((PAGE, page.of_board(done)), (TEAM_PAGE, of_team)):
-        if content is not None:
-            write_atomically(out / name, functools.partial(Path.write_text, data=content, encoding="utf-8"))
-    return done
+class Asked(NamedTuple):
+    """What is ranked how, in which store."""
+
+    request: Request
+    rules: Rules
+    job: work.Job
+    found: list[Submission]
+    store: Path
 
 
-class _Inputs:
-    """The host's tables beside the solution, read before any work begins."""
-
-    def __init__(self, request: Request, found: Sequence[Submission]) -> None:
-        self.runtimes = None if request.runtimes is None else speed.read(request.runtimes)
-        self.selection = None if request.selection is None else board.read_selection(request.selection, found)
+def _ranked(
+    asked: Asked,
+    score: Callable[[work.Workers], list[work.Scored]],
+    out: Path,
+    jobs: int,
+    dask: str | None,
+    command: Sequence[str],
+    team: str | None,
+) -> Run:
+    """Score, rank and write."""
+    request, rules, job, found, kept = asked
+    tables = read_tables(request, found)
+    work.prepared(job)  # a wrong solution is said before any work begins
+    with alone_in(out), work.workers(jobs, dask, job, found) as place:
+        scored = score(place)
+        ranking = board.rank(job, found, scored, *tables, rules, kept, place)
+        files = board.files(ranking)
+        done = Run(request, rules, ranking, _facts(asked, scored, ranking, files, out, command))
+        pages = {PAGE: page.of_board(done), TEAM_PAGE: None if team is None else page.of_team(done, team)}
+        board.write(files, out, done.facts)
+        for name, content in pages.items():
+            if content is not None:
+                write_atomically(out / name, functools.partial(Path.write_text, data=content, encoding="utf-8"))
+        return done
 
 
 def _folder(out: str | os.PathLike[str]) -> Path:
@@ -165,17 +177,15 @@ def _unchanged(name: str, path: str | None, before: dict[str, str] | None) -> No
 
 
 def _facts(
-    request: Request,
-    rules: Rules,
-    job: work.Job,
-    found: Sequence[Submission],
+    asked: Asked,
     scored: Sequence[work.Scored],
     ranking: Ranking,
+    files: dict[str, bytes],
     out: Path,
-    folder_of_store: Path,
     command: Sequence[str],
 ) -> dict[str, Any]:
     """run.json: all that is needed to do it again, and what came out."""
+    request, rules, job, found, kept = asked
 
     def input_of(path: str | None, digest: str | None = None) -> dict[str, str] | None:
         if path is None:
@@ -197,11 +207,11 @@ def _facts(
             "runtimes": input_of(request.runtimes),
             "selection": input_of(request.selection),
         },
-        "store": _relative(str(folder_of_store), out),
+        "store": _relative(str(kept), out),
         "versions": work.versions(),
         "git_commit": _git_commit(hosted.find(job.metric).parent),
         "hardware": {"system": platform.platform(), "machine": platform.machine(), "cores": os.cpu_count()},
-        "outputs": board.digests(ranking),
+        "outputs": board.digests(files),
         "submissions": [
             {"team": each.team, "submission": each.name, "sha256": result.digest}
             | ({"side_sha256": result.side_digest} if result.side_digest else {})

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import hosted
 from podium.errors import UsageError
+from podium.ranking import estimate
 from podium.ranking.run import Run
 from podium.wording import listed
 
@@ -272,28 +272,11 @@ def _groups(table: pd.DataFrame | None) -> dict[str, Any] | None:
     return {"names": names, "rows": rows}
 
 
-def _break_even(run: Run, place: int | None) -> list[tuple[str, float, int]]:
-    """For each rank above the team's that another runtime would give: the longest such runtime."""
+def _break_even(run: Run, place: int | None) -> list[tuple[float, int]]:
+    """For each rank above the team's that another runtime would give: up to which runtime."""
     board = run.ranking.leaderboard
-    if place is None or place == 0 or not board["eligible"].any():
+    if place is None or not board["eligible"].any():
         return []
-    boost = hosted.module("boost")
-    exact = boost.parse(board)
-    seconds = board["runtime"].to_numpy(dtype=np.float64)
-    scores = board["score"].to_numpy(dtype=np.float64)
-    # Where the rewards' formula bends or another team's changes, and a grid in between.
-    tried = np.unique(
-        np.concatenate([np.linspace(0.5, 1.3, 1601) * np.nanmin(seconds[board["eligible"]]), seconds])
-    )
-    tried = tried[np.isfinite(tried)][::-1]
-    times = np.tile(seconds, (len(tried), 1))
-    times[:, place] = tried
-    boosted = scores * (1 + boost.boost_fractions(scores, times, **run.rules.of_boost)[2])
-    ranks = boost.ranks(exact, boosted)[:, place]
-    rows = []
-    best = place + 1
-    for runtime, rank in zip(tried.tolist(), ranks.tolist()):
-        if rank < best:
-            best = rank
-            rows.append((board["team"].iloc[rank - 1], runtime, rank))
-    return rows
+    changes = estimate.break_even_runtimes(board, board["team"].iloc[place], **run.rules.of_boost)
+    better = changes[changes["rank_below"] < board["rank"].iloc[place]]
+    return list(zip(better["runtime"], better["rank_below"]))[::-1]

@@ -206,7 +206,9 @@ def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd
     expected = share / (np.maximum(others, 1) * (number - 2) ** 2) if number > 2 else np.full(len(a), math.inf)
     often = count > 2 * expected + DEVIATIONS * np.sqrt(expected)
     names = np.array(teams, dtype=object)
-    table = pd.DataFrame({"team": names[a], "other_team": names[b], "agreement": count / items})[often]
+    table: pd.DataFrame = pd.DataFrame(
+        {"team": names[a], "other_team": names[b], "agreement": count / items}
+    ).loc[often]
     return table.sort_values(["agreement", "team"], ascending=[False, True], kind="stable", ignore_index=True)
 
 

@@ -2,16 +2,21 @@
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import pandas as pd
 
 from podium import hosted
 from podium.errors import UsageError
 from podium.files import is_url
-from podium.ranking.board import RUN, Ranking
+from podium.ranking import speed
+from podium.ranking.board import RUN, Ranking, read_selection
 from podium.ranking.rules import Rules
+from podium.ranking.submissions import Submission
 
-__all__ = ["Request", "Run", "read_run", "request_of"]
+__all__ = ["Request", "Run", "read_run", "read_tables", "request_of"]
 
 
 class Request(NamedTuple):
@@ -82,6 +87,21 @@ def request_of(facts: dict[str, Any], folder: Path) -> Request:
         path_of("runtimes"),
         path_of("selection"),
         {name: _from_json(value) for name, value in facts["parameters"].items()},
+    )
+
+
+def read_tables(
+    request: Request, submissions: Sequence[Submission]
+) -> tuple[pd.DataFrame | None, pd.DataFrame | None]:
+    """The host's runtimes and selection; None where there are none.
+
+    Raises
+    ------
+    HostError
+    """
+    return (
+        None if request.runtimes is None else speed.read(request.runtimes),
+        None if request.selection is None else read_selection(request.selection, submissions),
     )
 
 

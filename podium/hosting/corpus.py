@@ -101,10 +101,6 @@ class Column(NamedTuple):
     codes: Ints
     values: list[str]
 
-    def missing(self) -> Bools:
-        """Where there is nothing, (n,)."""
-        return np.array([not value for value in self.values], dtype=bool)[self.codes]
-
     def take(self, rows: Bools | Ints) -> "Column":
         return Column(self.codes[rows], self.values)
 
@@ -135,10 +131,8 @@ def read_corpus(path: Path, further: Iterable[str] = ()) -> Corpus:
 
     Raises
     ------
-    UsageError
-        There is no such file.
-    HostError
-        It is no table.
+    UsageError, HostError
+        There is no such file; it is no table.
     """
     if path.suffix == ".parquet":
         frame = read_table(path, (), HostError)
@@ -227,11 +221,14 @@ def make(
     HostError
         The corpus is malformed, or too small to split.
     """
+    spellings = spellings or {}
     columns, named = _check_columns(corpus, attributes, essay_id)
-    _check(columns[ESSAY_ID], named, columns[ESSAY_ID].missing(), "a value in every row")
-    type_of = _spelt(columns[TYPE], TYPE, (*metric.DISCOURSE_TYPES, UNANNOTATED), spellings or {})
-    label_of = _spelt(columns[LABEL], LABEL, tuple(EFFECTIVENESS), spellings or {}, may_lack=True)
-    _check_spellings(corpus, spellings or {})
+    _check(columns[ESSAY_ID], named, columns[ESSAY_ID].mapped(len) == 0, "a value in every row")
+    type_of = _spelt(columns[TYPE], TYPE, (*metric.DISCOURSE_TYPES, UNANNOTATED), spellings)
+    label_of = _spelt(columns[LABEL], LABEL, tuple(EFFECTIVENESS), spellings, may_lack=True)
+    unused = [repr(text) for text in spellings if text not in columns[TYPE].values + columns[LABEL].values]
+    if unused:
+        raise HostError(f"--map: {', '.join(unused)} occurs neither in {TYPE} nor in {LABEL}")
     annotated = np.flatnonzero(type_of < len(metric.DISCOURSE_TYPES))
     if not len(annotated):
         raise HostError("the corpus has no annotated row")
@@ -358,13 +355,6 @@ def _spelt(
     return numbers
 
 
-def _check_spellings(corpus: Corpus, spellings: Mapping[str, str]) -> None:
-    found = {text for name in (TYPE, LABEL) for text in corpus.columns[name].values}
-    unused = [text for text in spellings if text not in found]
-    if unused:
-        raise HostError(f"--map: {', '.join(map(repr, unused))} occurs neither in {TYPE} nor in {LABEL}")
-
-
 def _sorted(column: Column) -> tuple[list[str], Ints]:
     """The distinct texts that occur, sorted, and the index of each row's, (n,)."""
     occur = sorted(np.unique(column.codes).tolist(), key=column.values.__getitem__)
@@ -401,10 +391,10 @@ def _words(columns: dict[str, Column], rows: Ints) -> tuple[Ints, Ints, Bools, i
     firsts, lasts = metric.parse_predictionstrings([text or "0" for text in column.values])
     given_first, given_last = firsts[column.codes], lasts[column.codes]
     _check(column, WORDS, given_last < 0, "positions such as '45 46 47', counted from 0, without a gap", rows)
-    given_last = np.where(column.missing(), -1, given_last)
+    given_last = np.where(column.mapped(len) == 0, -1, given_last)
     if TEXT in columns:
         words = columns[TEXT].mapped(lambda text: len(text.split()))
-        beyond = ~columns[TEXT].missing() & (given_last >= words)
+        beyond = (words > 0) & (given_last >= words)
     both = (given_last >= given_first) & (last >= first)
     different = int((both & ((first != given_first) | (last != given_last))).sum())
     return given_first, given_last, beyond, 0, different

@@ -155,18 +155,13 @@ def _check_written(table: pd.DataFrame, path: Path) -> None:
 
 
 def check_leaks(files: Files, item_column: str, text_column: str | None = None) -> None:
-    """Nothing of the private files is in the public ones, ids aside.
+    """Nothing of the private files is in the public ones, ids aside; a `HostError` names what tells more.
 
     Parameters
     ----------
     files : Files
     item_column : the column that names what is drawn whole, such as an essay
     text_column : the column of public files with the items' texts, if there is one
-
-    Raises
-    ------
-    HostError
-        It names the file that tells too much.
     """
     solution = files.private[SOLUTION]
     part_of = dict(zip(solution[item_column].tolist(), solution[USAGE].tolist()))

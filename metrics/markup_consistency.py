@@ -1016,7 +1016,9 @@ def best_sum(places: Ints, worth: Floats) -> Bools:
     [False, True, True]
     """
     i, k = places.T
-    chosen: Bools = (np.bincount(i)[i] == 1) & (np.bincount(k)[k] == 1)  # who has no choice
+    chosen: Bools = (np.bincount(i)[i] == 1) & (np.bincount(k)[k] == 1)
+    if chosen.all():  # no object has a choice
+        return chosen
     rest = np.flatnonzero(~chosen)
     for part in components(places[rest]):
         candidates = rest[part]
@@ -1041,10 +1043,9 @@ def components(places: Ints) -> list[Ints]:
     [[0, 3], [1, 2]]
     """
     i, k = places.T
-    rows, columns = (int(ends.max(initial=-1)) + 1 for ends in (i, k))
-    graph = coo_array((np.ones(len(i), dtype=bool), (i, rows + k)), shape=(rows + columns,) * 2)
-    part = connected_components(graph, directed=False)[1][i]
-    return _groups(part)
+    rows = i.max() + 1
+    graph = coo_array((np.ones(len(i), dtype=bool), (i, rows + k)), shape=(rows + k.max() + 1,) * 2)
+    return _groups(connected_components(graph, directed=False)[1][i])
 
 
 def _groups(labels: Ints) -> list[Ints]:
@@ -1071,8 +1072,6 @@ def best_average(places: Ints, worth: Floats, objects: int, share: float) -> Boo
     >>> best_average(np.array([[0, 0], [1, 1]]), np.array([0.9, 0.1]), 4, 0.75).tolist()
     [True, True]
     """
-    if not len(places):
-        return np.zeros(0, dtype=bool)
     row, column = (np.unique(ends, return_inverse=True)[1] for ends in places.T)
     if column.max() < row.max():
         row, column = column, row

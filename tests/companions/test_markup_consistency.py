@@ -15,6 +15,7 @@ from podium.companions import markup_consistency as companion
 from podium.companions.markup_consistency import consistency
 from podium.errors import HostError
 from tests.support import markup_consistency_data as data
+from tests.support.host_line import stay_in_process
 from tests.support.markups import Evaluated
 
 metric = hosted.module("markup_consistency")
@@ -253,7 +254,10 @@ def test_advice_to_hosts() -> None:
         companion.advice(metric, parts.assign(markups="?"), arguments)
 
 
-def test_podium_check_prints_the_advice(capsys: pytest.CaptureFixture[str]) -> None:
+def test_podium_check_prints_the_advice(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    stay_in_process(monkeypatch, tmp_path)
     paths = [str(data.SAMPLES / name) for name in ("solution.csv", "submission.csv")]
     assert main(["check", "markup_consistency", *paths]) == 0
     assert (

@@ -74,7 +74,7 @@ def test_good_submissions(path, solution, submission):
 
 
 @every_metric
-def test_bad_submissions(capsys, tmp_path, path, solution, submission):
+def test_bad_submissions(capsys, in_process, tmp_path, path, solution, submission):
     """A submission without its columns passes Kaggle's checks, and the metric says what is missing."""
     truth, guess = frames(hosted.load(path), solution, submission)
     row_id = truth.columns[0]
@@ -85,7 +85,7 @@ def test_bad_submissions(capsys, tmp_path, path, solution, submission):
 
 
 @every_metric
-def test_faults_of_the_host(capsys, tmp_path, path, solution, submission):
+def test_faults_of_the_host(capsys, in_process, tmp_path, path, solution, submission):
     truth, _ = frames(hosted.load(path), solution, submission)
     row_id = truth.columns[0]
     for name in ("truth.csv", "guess.csv"):

@@ -1,15 +1,4 @@
-"""How commands fail: with a message and an exit code, never with a traceback.
-
-====  ======================================================================
-code  meaning
-====  ======================================================================
-0     done
-1     a check found differences
-2     wrong usage or environment: a file that does not exist or cannot be written, a tool that is missing
-3     the submission is rejected; the participant can read why
-4     the solution, a parameter or the metric file is wrong: a host's matter
-====  ======================================================================
-"""
+"""How commands fail: with a message and an exit code, one per class here, never with a traceback."""
 
 import io
 import os
@@ -34,25 +23,25 @@ class Differences(ToolError):
 
 
 class UsageError(ToolError):
-    """The command line asks for something that is not there, or the machine cannot do it."""
+    """The command line asks for what is not there, such as a file or a tool, or the machine cannot do it."""
 
     exit_code = 2
 
 
 class SubmissionRejected(ToolError):
-    """The participant's file is wrong."""
+    """The participant's file is wrong; the participant can read why."""
 
     exit_code = 3
 
 
 class HostError(ToolError):
-    """The host's files, parameters or metric are wrong."""
+    """The host's matter: the solution, a parameter or the metric file is wrong."""
 
     exit_code = 4
 
 
 def run(work: Callable[[], None]) -> int:
-    """Do the work of a command; return its exit code.
+    """Do the work of a command; return its exit code, 0 when it is done.
 
     Python warnings appear as one line each on stderr, and so does what went wrong.
     """

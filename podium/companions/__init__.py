@@ -55,6 +55,8 @@ its own stages.  What it offers, all of it optional:
     From the frames that the readers return: a submission as a file that Kaggle accepts even where it aligns
     rows (one row per row of the solution, no empty cell), and one that shows the form and gives nothing away.
     Public and private parts are the host's to draw: of whole items, see ``item_of_row``.
+``perfect_submission(solution) -> DataFrame``
+    A submission that no other can beat, for the host to try a site with.
 ``official_json(measures) -> dict``
     What the official program writes, under its names, from the measures by name.
 """

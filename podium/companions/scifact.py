@@ -4,6 +4,7 @@ The stages are those of the hosted file that is given (see `metrics/scifact.py`)
 """
 
 import functools
+import itertools
 import json
 import re
 from collections import Counter
@@ -27,6 +28,7 @@ __all__ = [
     "Explanation",
     "explain",
     "official_json",
+    "perfect_submission",
     "read_solution",
     "read_submission",
     "texts",
@@ -81,6 +83,21 @@ def read_solution(path: str | Path) -> pd.DataFrame:
 def read_submission(path: str | Path) -> pd.DataFrame:
     """Read predictions from a leaderboard submission: as `read_solution`, with `SubmissionRejected`."""
     return _read_claims(path, SubmissionRejected).drop(columns="claim")
+
+
+def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
+    """The gold as a submission: of each abstract its label and the sentences of all its evidence sets."""
+
+    def predicted(cell: object) -> str:
+        gold = hosted.module("scifact").parse_gold(cell)
+        return json.dumps(
+            {
+                document: {"sentences": list(dict.fromkeys(itertools.chain(*sets))), "label": label}
+                for document, (label, sets) in gold.items()
+            }
+        )
+
+    return solution[[solution.columns[0]]].assign(evidence=solution["evidence"].map(predicted))
 
 
 def _read_claims(path: str | Path, error: type[ToolError]) -> pd.DataFrame:

@@ -32,6 +32,7 @@ __all__ = [
     "OfficialFileWarning",
     "explain",
     "kaggle_submission",
+    "perfect_submission",
     "read_solution",
     "read_submission",
     "sample_submission",
@@ -395,6 +396,14 @@ def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
             "categories": "Other-Irrelevant",
         }
     )
+
+
+def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
+    """The labels as a submission: every tweet with its priority and types, the most urgent first."""
+    priority = solution["priority"].map(hosted.module("trec_is").PRIORITIES)
+    rank = priority.groupby(solution["event_id"]).rank(method="first", ascending=False).astype(int)
+    row_id = _row_id(solution)
+    return solution[[row_id, "categories"]].assign(rank=rank, priority=priority)
 
 
 def _row_id(solution: pd.DataFrame) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 from podium import companions, scoring
 from podium.errors import UsageError
 from podium.hosted import Metric
-from podium.hosting.folders import SAMPLE, SOLUTION, Files, as_texts, scores, section
+from podium.hosting.folders import PERFECT, SAMPLE, SOLUTION, Files, as_texts, scores, section
 from podium.hosting.split import split
 from podium.scoring import PARTS, USAGE
 
@@ -52,6 +52,10 @@ def make(metric: Metric, path: Path, sample: Path | None, public_share: float, s
     part = split(prepared.items, strata, prepared.items, 1.0, public_share, seed)
     solution = solution.assign(**{USAGE: part[prepared.item_of_row]})
     shown = _sample(metric, solution.drop(columns=USAGE), sample)
+    companion: Any = companions.of(metric)
+    perfect = None
+    if hasattr(companion, "perfect_submission"):
+        perfect = companion.perfect_submission(solution.drop(columns=USAGE))
     parts = scoring.prepare(metric, solution, {})
     counts = {"rows": len(solution), "items": len(part)}
     counts |= {f"items that are {name}": int((part == name).sum()) for name in PARTS}
@@ -59,13 +63,14 @@ def make(metric: Metric, path: Path, sample: Path | None, public_share: float, s
         "# The competition's files",
         f"Drawn with seed {seed}: {public_share:g} of the items Public.",
         section("The labels", ("what", "number"), counts.items()),
-        scores(parts, seed, shown),
+        scores(parts, seed, shown, perfect),
         f"`{parts.signature}`",
     ]
     public = {SAMPLE: as_texts(shown)}
     if TEXT in solution:
         public[TEST] = as_texts(solution[[str(solution.columns[0]), TEXT]])
-    return Files(public, {SOLUTION: as_texts(solution)}, "\n\n".join(report) + "\n", parts.notices)
+    private = {SOLUTION: as_texts(solution)} | ({} if perfect is None else {PERFECT: as_texts(perfect)})
+    return Files(public, private, "\n\n".join(report) + "\n", parts.notices)
 
 
 def _sample(metric: Metric, solution: pd.DataFrame, path: Path | None) -> pd.DataFrame:

@@ -41,7 +41,11 @@ def test_the_files_are_accepted_as_kaggle_accepts_them(capsys, tmp_path, metric)
         shown = pd.read_csv(public / name)
         assert list(shown) == ["document_id", "text"]
         assert len(shown) == len(pd.read_csv(private / "solution.csv"))
-    assert [path.name for path in private.iterdir()] == ["solution.csv"]
+    # Types that a tweet lacks cannot be right, so the best worth of an alert is below 1.
+    best = {"scifact": "1.000000 | 1.000000", "trec_is": "0.974851 | 0.973611"}.get(metric)
+    perfect = ["perfect_submission.csv"] if best else []
+    assert sorted(path.name for path in private.iterdir()) == [*perfect, "solution.csv"]
+    assert (f"| private/perfect_submission.csv | {best} |" in report) == bool(best)
     loaded = hosted.load(metric)
     solution = emulate.read_solution(loaded, private / "solution.csv")
     sample = emulate.read_submission(loaded, public / "sample_submission.csv")

@@ -16,7 +16,7 @@ from podium.companions.trec_is import OfficialFileWarning, read_solution, read_s
 from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.hosting import emulate
 from tests.support import trec_is_data
-from tests.support.trec_is_data import DATA, SAMPLES, competition, flat_run, official
+from tests.support.trec_is_data import DATA, SAMPLES, answered, competition, flat_run, labelled, official
 
 trec_is = hosted.module("trec_is")
 
@@ -35,30 +35,6 @@ def explained(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: An
 
 def measures(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> dict[str, float]:
     return scoring.evaluate(scoring.prepare(trec_is, solution, parameters), submission).measures
-
-
-def labelled(*tweets: tuple[str, ...]) -> pd.DataFrame:
-    """A solution of (priority, types[, event]), with the ids t01, t02 …"""
-    return pd.DataFrame(
-        {
-            "tweet_id": [f"t{number:02}" for number in range(1, len(tweets) + 1)],
-            "event_id": [tweet[2] if len(tweet) > 2 else "flood" for tweet in tweets],
-            "priority": [tweet[0] for tweet in tweets],
-            "categories": [tweet[1] for tweet in tweets],
-        }
-    )
-
-
-def answered(*tweets: tuple[float, str]) -> pd.DataFrame:
-    """A run of (score, types) for t01, t02 … ranked in this order."""
-    return pd.DataFrame(
-        {
-            "tweet_id": [f"t{number:02}" for number in range(1, len(tweets) + 1)],
-            "rank": range(1, len(tweets) + 1),
-            "priority": [tweet[0] for tweet in tweets],
-            "categories": [tweet[1] for tweet in tweets],
-        }
-    )
 
 
 # One tweet of each group, so that a solution is valid; worth -1 and 0 under REST_ANSWERS.

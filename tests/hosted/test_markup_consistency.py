@@ -28,7 +28,7 @@ from tests.support.markup_consistency_transcription import (
     fragments_may,
     overtexts_may,
 )
-from tests.support.markups import Evaluated, shuffled
+from tests.support.markups import Evaluated, bad_submissions, shuffled
 
 metric = hosted.module("markup_consistency")
 
@@ -971,32 +971,7 @@ def test_many_bad_rows_are_counted_and_some_shown() -> None:
     assert str(error.value).endswith(" more")
 
 
-SUBMISSION_FAULTS = {
-    "no column": (
-        SUBMISSION.drop(columns="markup"),
-        "the submission: expected the columns markup too. It has document_id",
-    ),
-    "missing id": (
-        SUBMISSION.assign(document_id=["a", None]),
-        "document_id: expected an id in every row. Wrong in 1 row of the submission: row number 2 (missing)",
-    ),
-    "repeated id": (
-        SUBMISSION.assign(document_id="a"),
-        "document_id: expected every document once. Wrong in 1 row of the submission: document_id a (repeated)",
-    ),
-    "unknown id": (
-        SUBMISSION.assign(document_id=["a", "zz"]),
-        "document_id: expected ids of the test set's documents. Wrong in 1 row of the submission: document_id "
-        "zz (unknown)",
-    ),
-    "too few": (
-        SUBMISSION.head(1),
-        "the submission: expected a row for every document of the test set. It lacks 1 document",
-    ),
-    "empty": (
-        SUBMISSION.head(0),
-        "the submission: expected a row for every document of the test set. It lacks 2 documents",
-    ),
+SUBMISSION_FAULTS = bad_submissions(SUBMISSION) | {
     "missing markup": (
         SUBMISSION.assign(markup=[GOOD, np.nan]),
         'markup: expected a markup in JSON, such as {"elements": [{"fragments": [{"start": 0, "end": 10}]}]}. '

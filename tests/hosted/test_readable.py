@@ -19,7 +19,7 @@ from podium.companions import readable as companion
 from podium.companions.readable import accuracy
 from tests.support import readable_data as data
 from tests.support.examples import examples
-from tests.support.markups import Evaluated, shuffled
+from tests.support.markups import Evaluated, bad_submissions, shuffled
 from tests.support.readable_transcription import accuracies, best_matching, every_matching, relative, value_of
 
 ESSAYS = Path(podium.__file__).parents[2] / "shared" / "data" / "readable" / "inputs"
@@ -721,33 +721,7 @@ def test_markups_that_are_no_list(cell: str) -> None:
         metric.score(SOLUTION.assign(markups=[cell, f"[{GOOD}]"]), SUBMISSION, "document_id")
 
 
-SUBMISSION_FAULTS = {
-    "no column": (
-        SUBMISSION.drop(columns="markup"),
-        "the submission: expected the columns markup too. It has document_id",
-    ),
-    "missing id": (
-        SUBMISSION.assign(document_id=["a", None]),
-        "document_id: expected an id in every row. Wrong in 1 row of the submission: row number 2 (missing)",
-    ),
-    "repeated id": (
-        SUBMISSION.assign(document_id="a"),
-        "document_id: expected every document once. Wrong in 1 row of the submission: document_id a (repeated)",
-    ),
-    "unknown id": (
-        SUBMISSION.assign(document_id=["a", "zz"]),
-        "document_id: expected ids of the test set's documents. Wrong in 1 row of the submission: document_id "
-        "zz (unknown)",
-    ),
-    "too few": (
-        SUBMISSION.head(1),
-        "the submission: expected a row for every document of the test set. It lacks 1 document",
-    ),
-    "empty": (
-        SUBMISSION.head(0),
-        "the submission: expected a row for every document of the test set. It lacks 2 documents",
-    ),
-}
+SUBMISSION_FAULTS = bad_submissions(SUBMISSION)
 
 
 @pytest.mark.parametrize(("submission", "message"), SUBMISSION_FAULTS.values(), ids=SUBMISSION_FAULTS)

@@ -17,7 +17,16 @@ from podium.errors import HostError
 from tests.support import trec_is_data
 from tests.support import trec_is_transcription as transcription
 from tests.support.examples import examples
-from tests.support.trec_is_data import DATA, competition, flat_run, noisy_run, official, perfect_run
+from tests.support.trec_is_data import (
+    DATA,
+    answered,
+    competition,
+    flat_run,
+    labelled,
+    noisy_run,
+    official,
+    perfect_run,
+)
 
 trec_is = hosted.module("trec_is")
 
@@ -29,30 +38,6 @@ ANOTHER_ACTIONABLE = "Report-EmergingThreats"
 OTHER = "Report-News"
 ANOTHER = "Other-Sentiment"
 BOTH = f"{ACTIONABLE} {OTHER}"
-
-
-def labelled(*tweets: tuple[str, ...]) -> pd.DataFrame:
-    """A solution of (priority, types[, event]), with the ids t01, t02 …"""
-    return pd.DataFrame(
-        {
-            "tweet_id": [f"t{number:02}" for number in range(1, len(tweets) + 1)],
-            "event_id": [tweet[2] if len(tweet) > 2 else "flood" for tweet in tweets],
-            "priority": [tweet[0] for tweet in tweets],
-            "categories": [tweet[1] for tweet in tweets],
-        }
-    )
-
-
-def answered(*tweets: tuple[float, str]) -> pd.DataFrame:
-    """A run of (score, types) for t01, t02 … ranked in this order."""
-    return pd.DataFrame(
-        {
-            "tweet_id": [f"t{number:02}" for number in range(1, len(tweets) + 1)],
-            "rank": range(1, len(tweets) + 1),
-            "priority": [tweet[0] for tweet in tweets],
-            "categories": [tweet[1] for tweet in tweets],
-        }
-    )
 
 
 # One tweet of each group, so that a solution is valid; worth -1 and 0 under REST_ANSWERS.

@@ -37,3 +37,34 @@ def shuffled(value: Any, rng: random.Random) -> Any:
     if isinstance(value, list):
         return rng.sample([shuffled(inner, rng) for inner in value], len(value))
     return value
+
+
+def bad_submissions(good: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, str]]:
+    """What either metric says of a submission of two documents, a and b, that is spoilt in one way."""
+    wrong = "Wrong in 1 row of the submission:"
+    return {
+        "no column": (
+            good.drop(columns="markup"),
+            "the submission: expected the columns markup too. It has document_id",
+        ),
+        "missing id": (
+            good.assign(document_id=["a", None]),
+            f"document_id: expected an id in every row. {wrong} row number 2 (missing)",
+        ),
+        "repeated id": (
+            good.assign(document_id="a"),
+            f"document_id: expected every document once. {wrong} document_id a (repeated)",
+        ),
+        "unknown id": (
+            good.assign(document_id=["a", "zz"]),
+            f"document_id: expected ids of the test set's documents. {wrong} document_id zz (unknown)",
+        ),
+        "too few": (
+            good.head(1),
+            "the submission: expected a row for every document of the test set. It lacks 1 document",
+        ),
+        "empty": (
+            good.head(0),
+            "the submission: expected a row for every document of the test set. It lacks 2 documents",
+        ),
+    }

@@ -49,6 +49,30 @@ QUIET_EVENT = 3  # has no tweet of High or Critical priority
 ALERTING_EVENT = 1  # the run alerts to 25 unimportant tweets in a row there
 
 
+def labelled(*tweets: tuple[str, ...]) -> pd.DataFrame:
+    """A solution of (priority, types[, event]), with the ids t01, t02 …"""
+    return pd.DataFrame(
+        {
+            "tweet_id": [f"t{number:02}" for number in range(1, len(tweets) + 1)],
+            "event_id": [tweet[2] if len(tweet) > 2 else "flood" for tweet in tweets],
+            "priority": [tweet[0] for tweet in tweets],
+            "categories": [tweet[1] for tweet in tweets],
+        }
+    )
+
+
+def answered(*tweets: tuple[float, str]) -> pd.DataFrame:
+    """A run of (score, types) for t01, t02 … ranked in this order."""
+    return pd.DataFrame(
+        {
+            "tweet_id": [f"t{number:02}" for number in range(1, len(tweets) + 1)],
+            "rank": range(1, len(tweets) + 1),
+            "priority": [tweet[0] for tweet in tweets],
+            "categories": [tweet[1] for tweet in tweets],
+        }
+    )
+
+
 def competition(tweets: int = 160, events: int = 4, seed: int = 2019) -> tuple[pd.DataFrame, pd.DataFrame]:
     """A solution and a submission, in which with at least 160 tweets every outcome occurs.
 

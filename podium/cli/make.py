@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> None:
             _spellings(chosen["map"]),
         )
     elif given:
-        raise UsageError(f"only corpora of the Unified Metric take {' and '.join(map(_flag, given))}")
+        raise UsageError("--essay-id, --subpopulations, --map and --test are for corpora of the Unified Metric")
     else:
         files = official.make(metric, options.corpus, options.sample, options.public, options.seed)
     folders.write(files, options.out)
@@ -99,10 +99,6 @@ def run(options: argparse.Namespace) -> None:
     print(f"\nwritten to {options.out}")
     for warning in files.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 def _spellings(assignments: list[str]) -> dict[str, str]:

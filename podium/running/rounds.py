@@ -383,7 +383,7 @@ def _write_results(
     limit, needed, taken = _limit(rows), runs_needed(measured), baseline(row.others for row in rows)
     if limit > SLOWER:
         said = (
-            f"this machine's speed changes by {limit ** (1 / BEYOND) - 1:.0%} from run to run by itself; "
+            f"the machine's speed changes by {limit ** (1 / BEYOND) - 1:.0%} from run to run by itself; "
             f"marked are only runs around which it was more than {limit - 1:.0%} slower than usual"
         )
         if needed > repeats:
@@ -392,10 +392,10 @@ def _write_results(
             )
         warnings.warn(said, stacklevel=2)
     if taken > SLOWER - 1:
-        said = f"others take {taken:.0%} of the cores' time all along; give the models a machine of their own"
+        said = f"the machine is shared: others take {taken:.0%} of the cores' time all along"
         warnings.warn(said, stacklevel=2)
     marked = [f"{row.key} in round {row.round}" for row in rows if row in slow]
-    too_few = f"fewer than {repeats} runs" if repeats > 1 else "no run"
+    too_few = f"fewer than {repeats} runs" if repeats > 1 else "not run"
     for names, what in (
         (marked, f"the machine was more than {limit - 1:.0%} slower than usual, or shared, around these runs"),
         (disturbed, f"{too_few} at the machine's usual speed"),

@@ -17,8 +17,9 @@ from tests.running.support import SUBMIT, needs_sandbox, settings_for, write_mod
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore:the machine was more than:UserWarning"),
+    pytest.mark.filterwarnings("ignore:the machine:UserWarning"),
     pytest.mark.filterwarnings("ignore:fewer than:UserWarning"),
+    pytest.mark.filterwarnings("ignore:not run at:UserWarning"),
     pytest.mark.filterwarnings("ignore:workers share a machine:UserWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]

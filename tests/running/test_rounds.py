@@ -198,7 +198,9 @@ def test_runs_on_a_machine_that_was_shared_are_repeated(tmp_path: Path) -> None:
 
 
 def test_others_who_are_always_there_are_said_once(tmp_path: Path) -> None:
-    with pytest.warns(UserWarning, match="others take 20% of the cores' time all along") as warned:
+    with pytest.warns(
+        UserWarning, match="the machine is shared: others take 20% of the cores' time all along"
+    ) as warned:
         measure(
             tmp_path, models_in(tmp_path, "ABC"), lambda _, number, before: {"others": 0.2 + 0.001 * before}
         )
@@ -348,7 +350,7 @@ def test_an_unsteady_machine_is_said_once_with_the_runs_that_it_takes(tmp_path: 
     said = [str(one.message) for one in warned]
     [own] = [one for one in said if "by itself" in one]
     found = re.fullmatch(
-        r"this machine's speed changes by (\d+)% from run to run by itself; marked are only runs around which "
+        r"the machine's speed changes by (\d+)% from run to run by itself; marked are only runs around which "
         r"it was more than (\d+)% slower than usual. To tell models apart that differ by 2% takes about (\d+) "
         r"runs each, or another machine",
         own,

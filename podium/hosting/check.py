@@ -43,18 +43,11 @@ KNOWN = frozenset({*INSTALLED, *FURTHER, "kaggle_metric_utilities", *sys.stdlib_
 
 
 class Check(NamedTuple):
-    """One thing that Kaggle demands of a metric file, or that its host had better know.
+    """One thing that Kaggle demands of a metric file, or that its host had better know."""
 
-    Attributes
-    ----------
-    name : what the file should do
-    verdict : "pass"; "note", where it does not but Kaggle takes it; "FAIL"; "----", where it could not be tried
-    remark : why, or what else there is to say
-    """
-
-    name: str
-    verdict: str
-    remark: str = ""
+    name: str  # what the file should do
+    verdict: str  # PASS; NOTE, where it does not but Kaggle takes it; FAIL; UNTRIED
+    remark: str = ""  # why, or what else there is to say
 
 
 def check(

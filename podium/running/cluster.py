@@ -34,6 +34,7 @@ def workers_of(
     """
     try:
         from distributed import Client
+        from distributed.comm.core import CommClosedError
     except ImportError:
         raise UsageError("--dask needs the package distributed: pip install distributed") from None
     try:
@@ -60,7 +61,8 @@ def workers_of(
             there = set(client.nthreads())
             if new := sorted(there - crew.keys()):
                 for worker, answer in client.run(ready, workers=new, on_error="return").items():
-                    crew[worker] = _is_accepted(worker, answer, (machine, settings))
+                    if not isinstance(answer, CommClosedError):  # it has just gone
+                        crew[worker] = _is_accepted(worker, answer, (machine, settings))
             return {worker for worker in there if crew.get(worker)}
 
         yield machine, settings, functools.partial(_execute, client, workers, settings)

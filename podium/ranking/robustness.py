@@ -8,7 +8,6 @@ once more.
 import functools
 import importlib
 import importlib.util
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,7 +31,7 @@ REWARDS = {
     "slowdown_limit": (1.1, 1.5),
 }
 RUNTIME_DRAWS = 100
-FEW_TEAMS = 0.05  # of all: what more of them have in common says nothing
+FEW_TEAMS, MOST_TEAMS = 0.25, 100  # of all, and in any case: what more of them have in common says nothing
 LEAST_AGREEMENT = 0.05
 CELLS_AT_ONCE = 2**17
 DEVIATIONS = 5  # above twice what is expected: strong teams agree with each other more than with others
@@ -182,9 +181,10 @@ def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd
     """Pairs of teams that have the same statistics where few others have them, more often than by chance.
 
     Independent submissions differ in their fractions almost everywhere, not in whole numbers.  So a pair is
-    compared with all others: were teams independent, the product of the shares that either has in the others'
-    agreements would say how often it agrees, ± the root of that; it is shown where it agrees more than twice
-    as often.  Of two teams alone nothing can be said.
+    compared with what its teams usually have in common with others, the medians, which copies do not move
+    while they are few: were teams independent, the product of both medians by that of all teams would say how
+    often they agree, ± the root of that; a pair is shown where it agrees more than twice as often.  Of two
+    teams alone nothing can be said.
 
     Parameters
     ----------
@@ -197,13 +197,12 @@ def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd
         team, other_team, agreement: the share of items, at least 5%, in which at most so few teams agree.
     """
     number, items = fingerprints.shape
-    counts = _common_items(fingerprints, max(2, int(FEW_TEAMS * number)))
-    of_team = (counts.sum(axis=0) + counts.sum(axis=1)).astype(np.float64)
+    if number < 3:
+        return pd.DataFrame(columns=["team", "other_team", "agreement"])
+    counts = _common_items(fingerprints, max(2, min(int(FEW_TEAMS * number), MOST_TEAMS)))
     a, b = np.nonzero(counts >= LEAST_AGREEMENT * items)
-    count = counts[a, b]
-    others = of_team.sum() - 2 * count  # of which each pair among equal teams has the same share
-    share = (of_team[a] - count) * (of_team[b] - count) * (number * (number - 1) - 2)
-    expected = share / (np.maximum(others, 1) * (number - 2) ** 2) if number > 2 else np.full(len(a), math.inf)
+    usual = np.array([np.median(np.delete(counts[team] + counts[:, team], team)) for team in range(number)])
+    count, expected = counts[a, b], usual[a] * usual[b] / max(np.median(usual), 1)
     often = count > 2 * expected + DEVIATIONS * np.sqrt(expected)
     names = np.array(teams, dtype=object)
     table: pd.DataFrame = pd.DataFrame(

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from podium import cli
 from podium.files import is_url
+from tests.support import command_line
 
 # A submission is scored by what it says itself: its public and its private score.
 SAYS = """
@@ -46,14 +46,8 @@ def submit(folder):
 def call(folder, capsys):
     def call(*more: object, solution="solution.csv", teams="teams"):
         teams = teams if is_url(teams) else folder / teams
-        arguments = [folder / solution, teams, *more, "--metric", folder / "says.py", "--jobs", "1"]
-        try:
-            code = cli.main(["rank", *map(str, arguments), "--out", str(folder / "final")])
-        except SystemExit as stop:
-            code = stop.code
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return code, captured.out, captured.err
+        arguments = [folder / solution, teams, *more, "--metric", folder / "says.py", "--jobs", 1]
+        return command_line.run(capsys, "rank", *arguments, "--out", folder / "final")
 
     return call
 

@@ -18,6 +18,7 @@ from podium import cli, files
 from podium.errors import UsageError
 from podium.ranking import store, work
 from podium.ranking.submissions import find
+from tests.support import command_line
 
 ROWS = '''
 import pandas as pd
@@ -64,13 +65,7 @@ def call(folder, capsys):
     def call(*more: object, out="final"):
         arguments = [folder / "solution.csv", folder / "teams", "--metric", folder / "rows.py"]
         arguments += ["--out", folder / out, "--jobs", 1, *more]
-        try:
-            code = cli.main(["rank", *map(str, arguments)])
-        except SystemExit as stop:
-            code = stop.code
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return code, captured.out, captured.err
+        return command_line.run(capsys, "rank", *arguments)
 
     return call
 

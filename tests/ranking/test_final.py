@@ -10,6 +10,7 @@ import pytest
 import metric
 from podium import cli, statistics
 from podium.ranking import page, robustness, speed
+from tests.support import command_line
 from tests.support.essays import make_competition
 
 TEAMS = ["Ada <b>", "Bo & Co", "Cy", "Di"]
@@ -49,14 +50,7 @@ def folder(made, tmp_path):
 @pytest.fixture
 def call(capsys):
     def call(*command: object) -> tuple[int, str, str]:
-        capsys.readouterr()
-        try:
-            code = cli.main([*map(str, command)])
-        except SystemExit as stop:
-            code = stop.code
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return code, captured.out, captured.err
+        return command_line.run(capsys, *command)
 
     return call
 
@@ -289,6 +283,20 @@ def test_independent_teams_are_hardly_ever_shown(teams):
     assert sum(len(pairs_of(coarse(teams, random, 0.7, 0.7))) for _ in range(boards)) == 0
     shown = sum(len(pairs_of(coarse(teams, random, 0.4, 0.9))) for _ in range(boards))
     assert shown <= 0.1 * boards * teams * (teams - 1) / 2
+
+
+@pytest.mark.parametrize("teams", [10, 30, 100])
+def test_many_partial_copies_of_one_team_are_all_shown(teams):
+    """Each copied another 30% of the items, so that some are shared by many teams."""
+    random = np.random.default_rng(teams)
+    numbers = random.random((teams, 300, 3))
+    copies = range(1, 1 + teams // 3)
+    for copy in copies:
+        copied = random.random(300) < 0.3
+        numbers[copy, copied] = numbers[0, copied]
+    table = pairs_of(numbers)
+    assert set(table.loc[table["team"] == "0", "other_team"]) == set(map(str, copies))
+    assert table["other_team"].astype(int).max() <= copies[-1]
 
 
 def test_a_copy_among_teams_that_agree_by_chance_is_shown():

@@ -16,6 +16,7 @@ import fsspec  # noqa: E402
 from podium import cli  # noqa: E402
 from podium.ranking import store, work  # noqa: E402
 from tests.ranking.test_faults import COMPLETE, ROWS  # noqa: E402
+from tests.support import command_line  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -77,10 +78,7 @@ def folder(system, tmp_path):
 def call(folder, capsys):
     def call(solution="s3://host/solution.csv", teams="s3://teams/final", *more: object, jobs: int = 1):
         options = ["--metric", folder / "rows.py", "--out", folder / "final", "--jobs", jobs]
-        code = cli.main(["rank", *map(str, [solution, teams, *more, *options])])
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return code, captured.out, captured.err
+        return command_line.run(capsys, "rank", solution, teams, *more, *options)
 
     return call
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from podium import cli, hosted, scoring
+from podium import hosted, scoring
 from podium.errors import HostError
 from podium.files import read_table
 from podium.ranking import work
+from tests.support import command_line
 
 SAMPLES = Path(__file__).parent.parent.parent / "metrics" / "samples" / "readable"
 WEIGHTS = "weights=M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=1"
@@ -36,13 +37,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def call(folder, capsys):
     def call(*arguments: object):
-        try:
-            code = cli.main([*map(str, arguments)])
-        except SystemExit as stop:
-            code = stop.code
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return code, captured.out, captured.err
+        return command_line.run(capsys, *arguments)
 
     return call
 

@@ -65,28 +65,28 @@ class Ranking(NamedTuple):
     leaderboard : DataFrame, one row per team, sorted by rank
     submissions : DataFrame, one row per file: hash, scores, whether it was chosen and why
     rejected : DataFrame, one row per file that was rejected, with the reason
+    facts : dict: signature, rule, counts
+    similar : DataFrame, pairs of teams with the same file or that, by their statistics, agree where few do
     subpopulations : DataFrame, one row per team, a column per sub-population; None if the metric has none
     intervals : DataFrame, one row per team; None without resamples
     neighbours : DataFrame, one row per pair of neighbours on the board; None without resamples
     variants, variant_ranks : DataFrames, see `podium.ranking.robustness.of_board`; None without statistics
     path : DataFrame, what each of the memo's steps does; None unless asked for
-    similar : DataFrame, pairs of teams with the same file, or that agree where few do; None without statistics
     uncertainty : what the intervals are made of; None without resamples
-    facts : dict: signature, rule, counts
     """
 
     leaderboard: pd.DataFrame
     submissions: pd.DataFrame
     rejected: pd.DataFrame
-    subpopulations: pd.DataFrame | None
-    intervals: pd.DataFrame | None
-    neighbours: pd.DataFrame | None
-    variants: pd.DataFrame | None
-    variant_ranks: pd.DataFrame | None
-    path: pd.DataFrame | None
-    similar: pd.DataFrame | None
-    uncertainty: Uncertainty | None
     facts: dict[str, Any]
+    similar: pd.DataFrame
+    subpopulations: pd.DataFrame | None = None
+    intervals: pd.DataFrame | None = None
+    neighbours: pd.DataFrame | None = None
+    variants: pd.DataFrame | None = None
+    variant_ranks: pd.DataFrame | None = None
+    path: pd.DataFrame | None = None
+    uncertainty: Uncertainty | None = None
 
 
 def rank(
@@ -136,9 +136,8 @@ def rank(
     of_team = dict(zip(chosen["team"], chosen.index))
     order = [of_team[team] for team in leaderboard["team"]]
 
-    subpopulations = intervals = neighbours = variants = variant_ranks = path = None
-    sure: Uncertainty | None = None
     similar = _same_files(files)
+    more: dict[str, Any] = {}
     if all(scored[number].has_statistics for number in order):
         names = {number: scored[number].entry for number in order}
         detail = functools.partial(uncertainty.detail, job, solution.deciding, rules.resamples, rules.seed)
@@ -147,51 +146,47 @@ def rank(
         details = [found[number] for number in order]
         teams = leaderboard["team"].tolist()
         measures = np.stack([each.measures for each in details])
-        subpopulations = _subpopulations(leaderboard["team"], measures, solution)
-        if subpopulations is None:  # as SciFact's own leaderboard: all measures beside the one that decides
+        more["subpopulations"] = _subpopulations(leaderboard["team"], measures, solution)
+        if (
+            more["subpopulations"] is None
+        ):  # as SciFact's own leaderboard: all measures beside the one that decides
             names_of_measures = solution.prepared[solution.deciding].measure_names
             leaderboard = leaderboard.assign(**dict(zip(names_of_measures[1:], measures.T[1:])))
         other = {name: np.array([each.variants[name] for each in details]) for name in details[0].variants}
         if rules.variants:
             once_more = _under_other_statistics(job, submissions, order, place)
-            path = robustness.of_path(job, once_more, teams)
+            more["path"] = robustness.of_path(job, once_more, teams)
             other |= once_more
-        variants, variant_ranks = robustness.of_board(leaderboard, other, runtimes, rules, higher_is_better)
+        more["variants"], more["variant_ranks"] = robustness.of_board(
+            leaderboard, other, runtimes, rules, higher_is_better
+        )
         of_most = details[:MOST_TEAMS]
         agreeing = robustness.agreements(teams, np.stack([each.fingerprint for each in of_most]))
-        found_alike = [table for table in (similar, agreeing) if len(table)]
-        similar = pd.concat(found_alike or [agreeing], ignore_index=True)
+        similar = pd.concat(
+            [table for table in (similar, agreeing) if len(table)] or [agreeing], ignore_index=True
+        )
         if rules.resamples:
             draws = np.stack([each.scores for each in of_most], axis=1)
             most = leaderboard.head(MOST_TEAMS)
             sure = uncertainty.of_board(most, draws, runtimes, rules, higher_is_better)
-            intervals, neighbours = uncertainty.tables(most, sure, rules.prizes, higher_is_better)
-    return Ranking(
-        _ordered_columns(leaderboard),
-        files,
-        rejected,
-        subpopulations,
-        intervals,
-        neighbours,
-        variants,
-        variant_ranks,
-        path,
-        similar,
-        sure,
-        {
-            "signature": solution.signature,
-            "decided_by": solution.deciding,
-            "higher_is_better": higher_is_better,
-            "rule": rule,
-            "counts": {
-                "submissions": len(files),
-                "rejected": len(rejected),
-                "teams": len(leaderboard),
-                "teams_without_score": len(set(files["team"]) - set(leaderboard["team"])),
-                "eligible": int(leaderboard["eligible"].sum()),
-            },
+            more["intervals"], more["neighbours"] = uncertainty.tables(
+                most, sure, rules.prizes, higher_is_better
+            )
+            more["uncertainty"] = sure
+    facts = {
+        "signature": solution.signature,
+        "decided_by": solution.deciding,
+        "higher_is_better": higher_is_better,
+        "rule": rule,
+        "counts": {
+            "submissions": len(files),
+            "rejected": len(rejected),
+            "teams": len(leaderboard),
+            "teams_without_score": len(set(files["team"]) - set(leaderboard["team"])),
+            "eligible": int(leaderboard["eligible"].sum()),
         },
-    )
+    }
+    return Ranking(_ordered_columns(leaderboard), files, rejected, facts, similar, **more)
 
 
 def _under_other_statistics(
@@ -297,8 +292,7 @@ def _choose(
     rule = rules.choose or ("public:2" if public in files else "private")
     name_of_score = "score" if solution.deciding == scoring.ALL else f"{solution.deciding} score"
     files = files.assign(chosen=False, why="")
-    if "rejected" in files:
-        files.loc[files["rejected"].notna(), "why"] = "rejected"
+    files.loc[files["rejected"].notna(), "why"] = "rejected"
     scored = files[files["rejected"].isna()].copy()
     if scored.empty:
         return files, rule
@@ -319,20 +313,15 @@ def _choose(
         ranked = of.sort_values(["team", column, "time", "runtime", "name"])
         return ranked.groupby("team").cumcount()
 
-    left = order
+    left, words = order, f"of each team's files the best by {name_of_score}"
     if rule != "private":
         if public not in files:
             raise HostError(f"--choose {rule}: the solution has no Public part, and no public_score is given")
-        number = int(rule.partition(":")[2])
+        number = int(rule.removeprefix("public:"))
         scores = pd.to_numeric(scored[public], errors="coerce")
         order["public"] = scores * (-1 if higher_is_better else 1)
-        place = places("public", order)
-        left = order[place.reindex(order.index) < number]
-    words = {
-        "private": f"of each team's files the best by {name_of_score}",
-        "public": f"of each team's {rule.partition(':')[2]} best files by Public score, the better by "
-        f"{name_of_score}",
-    }[rule.partition(":")[0]]
+        left = order[places("public", order).reindex(order.index) < number]
+        words = f"of each team's {number} best files by Public score, the better by {name_of_score}"
     files.loc[scored.index, "why"] = "not among the best by Public score"
     if selection is not None:
         wanted = pd.MultiIndex.from_frame(selection)

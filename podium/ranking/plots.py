@@ -21,7 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, PercentFormatter
 from matplotlib.transforms import Transform, blended_transform_factory
 
 __all__ = ["before_and_after", "rank_intervals", "score_and_runtime", "subpopulation_scores", "what_if_curve"]
@@ -380,13 +380,12 @@ def _runtime_axis(axes: Axes, runtimes: "pd.Series[Any]") -> None:
     """Seconds along x, logarithmic where runtimes differ much."""
     if runtimes.empty:
         axes.xaxis.set_major_locator(NullLocator())
-    elif runtimes.max() < LOGARITHMIC_FROM * runtimes.min():
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: _seconds(seconds)))
-    else:
+        return
+    if runtimes.max() >= LOGARITHMIC_FROM * runtimes.min():
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: _seconds(seconds)))
+    axes.xaxis.set_major_formatter(lambda seconds, _: _seconds(seconds))
 
 
 def _eligible_region(axes: Axes, lowest: float, slowest: float) -> None:

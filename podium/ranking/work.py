@@ -684,8 +684,7 @@ def _probe_all(client: Any, job: Job, submission: Submission) -> None:
     if problems:
         for future in futures.values():
             future.cancel()
-        more = [f"  and {len(problems) - FAULTS_SHOWN:,} more"] * (len(problems) > FAULTS_SHOWN)
-        raise UsageError("\n".join(["Dask workers that cannot work:", *problems[:FAULTS_SHOWN], *more]))
+        raise UsageError("\n".join(["Dask workers that cannot work:", *_first(problems)]))
     try:  # the scheduler unpacks what it hands out
         client.submit(len, [job], pure=False).result(timeout=PROBE_SECONDS)
     except Exception as raised:

@@ -150,8 +150,8 @@ def _of_test_set(
 
     def difference(what: str, other: int) -> tuple[str, float, float]:
         (_, mine), (_, theirs) = of_draws(teams[0], teams[other], compared=True)
-        tail = statistics.tails(prepared, teams[0], teams[other])[0]
-        return row(what, statistics.interval(mine - theirs, tail), score - truth[other][0])
+        wider = statistics.widening(prepared, teams[0], teams[other])[0]
+        return row(what, statistics.interval(mine - theirs, wider), score - truth[other][0])
 
     score = truth[0][0]
     by_three = score - truth[3][0]

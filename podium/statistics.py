@@ -34,7 +34,7 @@ __all__ = [
     "resampler",
     "sums",
     "swap",
-    "tails",
+    "widening",
 ]
 
 LEVEL = 0.95
@@ -295,7 +295,7 @@ def _rounded(statistics: Floats) -> Floats:
     return np.ldexp(np.rint(np.ldexp(statistics, bits)), -bits)
 
 
-def interval(samples: npt.ArrayLike, tail: npt.ArrayLike = TAIL) -> tuple[Floats, Floats]:
+def interval(samples: npt.ArrayLike, widening: npt.ArrayLike = 1.0) -> tuple[Floats, Floats]:
     """The percentile interval that holds 95% of the samples, over the first axis.
 
     NaN samples do not count; where all are NaN, so is the interval.
@@ -303,7 +303,7 @@ def interval(samples: npt.ArrayLike, tail: npt.ArrayLike = TAIL) -> tuple[Floats
     Parameters
     ----------
     samples : (r, ...) float
-    tail : (...) float, the share of the samples to leave out at either end
+    widening : (...) float, by which the distances of both ends from the median are multiplied
 
     Examples
     --------
@@ -312,23 +312,22 @@ def interval(samples: npt.ArrayLike, tail: npt.ArrayLike = TAIL) -> tuple[Floats
     (0.025, 0.975)
     """
     samples = np.asarray(samples, dtype=np.float64)
-    low = np.full(samples.shape[1:], np.nan)
-    high, tail = low.copy(), np.broadcast_to(tail, low.shape)
+    if not samples.size:
+        return np.full(samples.shape[1:], np.nan), np.full(samples.shape[1:], np.nan)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)
-        for share in np.unique(tail) if samples.size else []:
-            of = tail == share
-            low[of], high[of] = np.nanquantile(samples[:, of], [share, 1 - share], axis=0)
-    return low, high
+        low, median, high = np.nanquantile(samples, [TAIL, 0.5, 1 - TAIL], axis=0)
+    more = np.asarray(widening) - 1
+    return low - more * (median - low), high + more * (high - median)
 
 
-def tails(prepared: Any, mine: Floats, theirs: Floats) -> Floats:
-    """The shares of draws to leave out at either end of the interval of a difference, (m,).
+def widening(prepared: Any, mine: Floats, theirs: Floats) -> Floats:
+    """By what the intervals of differences, (m,), are to be wider than those of the draws, from 1.
 
     Where two submissions differ in few items, these tell little of how far draws of others would be apart.
-    Their gains g by item are as unequal as ν = 3·(Σg²)²/Σg⁴ normal numbers. What lies beyond 95% of Student's
-    t with ν degrees of freedom is left out of a normal distribution: the expanded percentile interval (T.
-    Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician, 2015).
+    Their gains g by item are as unequal as ν = 3·(Σg²)²/Σg⁴ normal numbers, and 95% of Student's t with ν
+    degrees of freedom are wider than 95% of normal numbers (T. Hesterberg, "What Teachers Should Know About
+    the Bootstrap", The American Statistician, 2015).
     """
     from scipy import special  # takes long to import
 
@@ -336,8 +335,8 @@ def tails(prepared: Any, mine: Floats, theirs: Floats) -> Floats:
     gains = gains_by_item(prepared, mine, theirs) - gains_by_item(prepared, theirs, mine)
     squares, fourths = (gains**2).sum(axis=0), (gains**4).sum(axis=0)
     freedom = np.divide(3 * squares**2, fourths, out=np.full_like(fourths, np.inf), where=fourths > 0)
-    shares: Floats = special.ndtr(special.stdtrit(freedom, TAIL))
-    return shares
+    factors: Floats = special.stdtrit(freedom, TAIL) / special.ndtri(TAIL)
+    return factors
 
 
 def intervals(prepared: Any, statistics: Floats, resamples: int = RESAMPLES, seed: int = 0) -> pd.DataFrame:
@@ -388,7 +387,7 @@ def compare(
     """The differences between two submissions to the same solution, in all measures.
 
     The interval comes from the bootstrap on the same draws; that of the score from the scores that the whole
-    population may have (`resampler`).  It is wider where few items decide (`tails`).
+    population may have (`resampler`).  It is wider where few items decide (`widening`).
 
     The p-value is that of approximate randomisation (E. Noreen, "Computer-Intensive Methods for Testing
     Hypotheses", 1989): were the two equally good, then to swap their answers to any items would change nothing
@@ -403,9 +402,9 @@ def compare(
     """
     of_draws = resampler(prepared, draw(len(mine), resamples, seed))
     (ours, score), (others, other_score) = of_draws(mine, theirs, compared=True)
-    tail = tails(prepared, mine, theirs)
-    low, high = interval(ours - others, tail)
-    low[0], high[0] = interval(score - other_score, tail[0])
+    wider = widening(prepared, mine, theirs)
+    low, high = interval(ours - others, wider)
+    low[0], high[0] = interval(score - other_score, wider[0])
     value, other = (np.array(list(measures(prepared, each).values())) for each in (mine, theirs))
     return pd.DataFrame(
         {

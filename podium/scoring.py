@@ -32,7 +32,7 @@ __all__ = [
     "only",
     "parse_submission",
     "prepare",
-    "prepare_and_read",
+    "read_pair",
     "read_solution",
     "read_submission",
     "rows_of_parts",
@@ -274,19 +274,21 @@ def prepare(metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any]) 
     return Solution(metric, arguments, frame, rows, prepared, items, notices)
 
 
-def prepare_and_read(
-    metric: Metric, solution: pd.DataFrame, path: str | Path, parameters: dict[str, Any]
-) -> tuple[Solution, pd.DataFrame]:
-    """What `prepare` and `read_submission` return.
+def read_pair(
+    metric: Metric, solution: str | Path, submission: str | Path, parameters: dict[str, Any]
+) -> tuple[pd.DataFrame, Solution, pd.DataFrame]:
+    """What `read_solution`, `prepare` of that, and `read_submission` return.
 
-    A table is read meanwhile: that leaves the interpreter free.  An official file is not: what its
-    reader warns of would be taken for a notice on the solution.
+    A submission that is a table is read beside the others: that needs no interpreter.  An official file is not:
+    what its reader warns of would be taken for a notice on the solution.
     """
-    if str(path) == "-" or not _is_table(path):
-        return prepare(metric, solution, parameters), read_submission(metric, path, parameters)
+    if str(submission) == "-" or not _is_table(submission):
+        frame = read_solution(metric, solution, parameters)
+        return frame, prepare(metric, frame, parameters), read_submission(metric, submission, parameters)
     with ThreadPoolExecutor(1) as beside:
-        submission = beside.submit(read_submission, metric, path, parameters)
-        return prepare(metric, solution, parameters), submission.result()
+        predictions = beside.submit(read_submission, metric, submission, parameters)
+        frame = read_solution(metric, solution, parameters)
+        return frame, prepare(metric, frame, parameters), predictions.result()
 
 
 def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:

@@ -83,11 +83,11 @@ def run(options: argparse.Namespace) -> None:
 
     metric = hosted.load(options.metric)
     parameters = hosted.parse_parameters(metric, options.set)
-    frame = scoring.read_solution(metric, options.solution, parameters)
     with progress.shown("scoring") as show:
         if hasattr(metric, "progress"):
             vars(metric)["progress"] = show
-        solution, first = scoring.prepare_and_read(metric, frame, options.submission[0], parameters)
+        files = options.solution, options.submission[0]
+        frame, solution, first = scoring.read_pair(metric, *files, parameters)
         first, notices = recognised(first, solution, options)
         if options.side is not None:
             first = scoring.add_side(solution, first, options.side)

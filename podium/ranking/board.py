@@ -147,9 +147,8 @@ def rank(
         teams = leaderboard["team"].tolist()
         measures = np.stack([each.measures for each in details])
         more["subpopulations"] = _subpopulations(leaderboard["team"], measures, solution)
-        if (
-            more["subpopulations"] is None
-        ):  # as SciFact's own leaderboard: all measures beside the one that decides
+        if more["subpopulations"] is None:
+            # As SciFact's own leaderboard: all measures beside the one that decides.
             names_of_measures = solution.prepared[solution.deciding].measure_names
             leaderboard = leaderboard.assign(**dict(zip(names_of_measures[1:], measures.T[1:])))
         other = {name: np.array([each.variants[name] for each in details]) for name in details[0].variants}

@@ -29,7 +29,7 @@ BOOST, RANKING, FIRST = NOTEBOOKS
 PROJECT_FILES = ("boost.py", "metric.py", "solution_sample.csv", "notebooks", "examples")
 SECONDS = 300
 # Progress on slow machines, and what podium run says of a machine that is not quiet.
-PROGRESS = re.compile(r"(?m)^(\w[\w ]*: [\d,]+ of [\d,]+|warning: (the machine was more|fewer) than).*\n")
+PROGRESS = re.compile(r"(?m)^(\w[\w ]*: [\d,]+ of [\d,]+|warning: (the machine|fewer than|not run at)).*\n")
 MEASURED = "measured"  # the tag of a cell whose numbers differ from run to run
 NUMBERS = re.compile(r"([-+]?\d+(\.\d+)?(e[-+]?\d+)?\s*)+")
 

@@ -11,6 +11,7 @@ Started by root, supervisor and model run as nobody, because limits on processes
 
 import contextlib
 import functools
+import importlib.util
 import json
 import os
 import re
@@ -49,6 +50,7 @@ MODEL, INPUT, WORKING = "/kaggle/model", "/kaggle/input", "/kaggle/working"
 TOOLS, SCRATCH = "/podium", "/podium/scratch"
 SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64")
 ETC = ("alternatives", "fonts", "ld.so.cache")  # what programs need to find their libraries and fonts
+NOTEBOOK_PACKAGES = ("nbclient", "nbformat", "ipykernel")
 ACCELERATORS = ("nvidia*", "dri", "kfd")
 
 
@@ -106,8 +108,15 @@ def choose(engine: str, models: list[Model]) -> tuple[str, str]:
     Raises
     ------
     UsageError
-        A model needs an engine that is not here or does not work.
+        A model needs an engine that is not here or does not work, or a notebook what executes it.
     """
+    with_notebook = [model.key for model in models if model.kind == "notebook"]
+    lacking = [name for name in NOTEBOOK_PACKAGES if importlib.util.find_spec(name) is None]
+    if with_notebook and lacking:
+        raise UsageError(
+            f"the notebook of {', '.join(with_notebook[:5])} needs {', '.join(lacking)}, not here: "
+            "pip install 'podium[notebooks]'"
+        )
     sandbox = "none" if engine == "none" else "bubblewrap"
     if sandbox == "bubblewrap" and any(model.kind != "container" for model in models):
         _check_bubblewrap()

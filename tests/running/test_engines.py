@@ -1,5 +1,6 @@
 """Starting models: limits, containers by a program that plays docker, notebooks, no sandbox, no engine."""
 
+import importlib.util
 import json
 import math
 import os
@@ -394,6 +395,22 @@ def test_no_engine_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         engines.choose("auto", [container(tmp_path)])
     assert engines.choose("none", [script]) == ("none", "")
     assert engines.choose("auto", []) == ("bubblewrap", "")
+
+
+def test_what_executes_notebooks_is_missed_before_any_model_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fault of the machine, which is never held against the team."""
+    model = find_model(write_model(tmp_path / "Blue", notebook(SUBMIT), "model.ipynb"), "Blue")
+    assert isinstance(model, Model)
+    assert engines.choose("none", [model]) == ("none", "")
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "nbclient" else found(name))
+    with pytest.raises(
+        UsageError, match=r"^the notebook of Blue needs nbclient, not here: pip install 'podium\[n"
+    ):
+        engines.choose("none", [model])
+    assert engines.choose("none", [script_in(tmp_path)]) == ("none", "")
 
 
 def tool(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,8 @@
 """What comes back from scoring, as notebooks and loggers see it."""
 
 import re
+import threading
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -67,3 +69,33 @@ def test_ignored_rows_of_the_solution_are_ignored_in_the_submission() -> None:
     strange = pd.concat([submission, submission.head(1).assign(claim_id=-1)])
     with pytest.raises(SubmissionRejected, match="Not in the test set: 1, such as -1"):
         scoring.evaluate(evaluation.solution, strange)
+
+
+def test_ignored_segments_are_not_explained() -> None:
+    """The first essays are ignored, so the place of a segment in the file is not its place in the score."""
+    solution, submission = make_competition(40, seed=3, shared_words=False)
+    ignored = solution["essay_id"].isin(solution["essay_id"].unique()[:10])
+    whole = solution.assign(Usage=ignored.map({True: "Ignored", False: "Private"}))
+    expected = evaluate(solution[~ignored].drop(columns="Usage"), submission).explanation.rows
+    pd.testing.assert_frame_equal(evaluate(whole, submission).explanation.rows, expected)
+    truths = expected[expected["side"] == "truth"]
+    assert truths["row_id"].tolist() == solution.loc[~ignored, "row_id"].tolist()
+
+
+@pytest.mark.parametrize(("submission", "beside"), [("run.csv.gz", True), ("run.jsonl", False), ("-", False)])
+def test_only_a_table_is_read_beside_the_solution(
+    submission: str, beside: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An official reader's warnings would be taken for the solution's, and standard input may never end."""
+    readers: dict[str, threading.Thread] = {}
+
+    def read(_: Any, path: str, __: Any) -> pd.DataFrame:
+        readers[path] = threading.current_thread()
+        return pd.DataFrame({"id": [path]})
+
+    for name in ("read_solution", "read_submission"):
+        monkeypatch.setattr(scoring, name, read)
+    monkeypatch.setattr(scoring, "prepare", lambda metric, frame, parameters: frame["id"][0])
+    frame, prepared, predictions = scoring.read_pair(hosted.load("scifact"), "gold", submission, {})
+    assert (frame["id"][0], prepared, predictions["id"][0]) == ("gold", "gold", submission)
+    assert (readers[submission] is not readers["gold"]) == beside

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -97,8 +97,8 @@ class _Launch(NamedTuple):
     environment: dict[str, str]
     folder: str
     disk: int | None
-    stop: list[str] = []  # noqa: RUF012  never changed
-    before: list[str] = []  # noqa: RUF012
+    stop: Sequence[str] = ()
+    before: Sequence[str] = ()
     tools: str = ""
 
 
@@ -201,7 +201,7 @@ def _supervised(launch: _Launch, settings: Settings) -> Run:
         environment=launch.environment,
         folder=launch.folder,
         disk=launch.disk,
-        stop=launch.stop,
+        stop=list(launch.stop),
         names=SUBMISSIONS,
         cores=cores_used(settings.cores),
         seconds=settings.time_limit,

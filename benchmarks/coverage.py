@@ -141,29 +141,45 @@ def _of_test_set(
     of_draws = statistics.resampler(prepared, weights)
     values = np.array([prepared.measures(statistics.sums(team, prepared.groups)) for team in teams])
     answers = of_draws(*teams)
-    plausible = np.stack([scores for _, scores in answers], axis=1)  # draws, teams
-    samples = np.stack([samples for samples, _ in answers], axis=1)  # draws, teams, measures
+    plausible = np.stack([scores for *_, scores in answers], axis=1)  # draws, teams
+    samples = np.stack([samples for _, samples, _ in answers], axis=1)  # draws, teams, measures
 
     def row(what: str, interval: tuple[Any, Any], true: float) -> tuple[str, float, float]:
         low, high = map(float, interval)
         return what, float(low <= true <= high), high - low
 
     def difference(what: str, other: int) -> tuple[str, float, float]:
-        (_, mine), (_, theirs) = of_draws(teams[0], teams[other], compared=True)
-        wider = statistics.widening(prepared, teams[0], teams[other])[0]
+        (*_, mine), (*_, theirs) = of_draws(teams[0], teams[other], compared=True)
+        gains = [
+            statistics.gains_by_item(prepared, *pair)[:, 0]
+            for pair in ((teams[0], teams[other]), (teams[other], teams[0]))
+        ]
+        wider = statistics.widening(gains[0] - gains[1])
         return row(what, statistics.interval(mine - theirs, wider), score - truth[other][0])
 
+    def on_a_board(what: str, other: int) -> tuple[str, float, float]:
+        wider = statistics.widening(influences[0] - influences[other])
+        drawn = plausible[:, 0] - plausible[:, other]
+        return row(what, statistics.interval(drawn, wider), score - truth[other][0])
+
+    influences = [statistics.influences(prepared, team, each.sums) for team, each in zip(teams, answers)]
     score = truth[0][0]
     by_three = score - truth[3][0]
     rows = [
         ("bias", values[0, 0] - score, math.nan),
-        row("score", statistics.interval(answers[0][1]), score),
+        row("score", statistics.interval(plausible[:, 0]), score),
         row("score, percentile", statistics.interval(samples[:, 0, 0]), score),
         row("score, reflected", reflected(values[0, 0], samples[:, 0, 0]), score),
         row("score, BCa", bca(prepared, teams[0], samples[:, 0, 0]), score),
         row("score, m out of n", m_out_of_n(prepared, teams[0], values[0, 0], random), score),
         difference("difference", 3),
-        row("difference on a board", statistics.interval(plausible[:, 0] - plausible[:, 3]), by_three),
+        on_a_board("difference on a board", 3),
+        on_a_board("difference on a board, in 1% of rows", 1),
+        row(
+            "difference on a board, not widened",
+            statistics.interval(plausible[:, 0] - plausible[:, 3]),
+            by_three,
+        ),
         row("difference, percentile", statistics.interval(samples[:, 0, 0] - samples[:, 3, 0]), by_three),
         difference("difference in 1% of rows", 1),
         difference("difference in all rows", TEAMS - 1),

@@ -12,7 +12,7 @@ import dataclasses
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,11 @@ import pandas as pd
 __all__ = [
     "LEVEL",
     "RESAMPLES",
+    "Resampled",
     "compare",
     "draw",
     "gains_by_item",
+    "influences",
     "interval",
     "interval_notes",
     "intervals",
@@ -50,6 +52,7 @@ FEW = 10  # items, of which an interval promises too much
 SHARES = 200  # of the variance of scores of groups that may be noise
 UNKNOWN = 100.0
 FAR_OFF = 10.0  # standard errors
+NEARBY = 1e-6  # of a sum, of how fast scores change
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -114,22 +117,32 @@ def draw(items: int, resamples: int, seed: int) -> npt.NDArray[np.uint16]:
 
 def resample(prepared: Any, statistics: Floats, weights: npt.NDArray[Any]) -> Floats:
     """The measures, (r, m), if item i occurred ``weights[r, i]`` times, (r, n)."""
-    samples: Floats = prepared.measures(_weighted_sums(weights, prepared.groups)(_rounded(statistics)))
+    samples: Floats = prepared.measures(_weighted_sums(weights, prepared.groups)(_rounded(statistics)).T)
     return samples
 
 
-def resampler(prepared: Any, weights: npt.NDArray[Any]) -> Callable[..., list[tuple[Floats, Floats]]]:
-    """A function from submissions' statistics, (n, k) each, to what draws, (r, n), tell of their measures.
+class Resampled(NamedTuple):
+    """What draws tell of a submission.
 
-    What depends on the draws alone is done once, for many submissions; several at once take less time.
+    Attributes
+    ----------
+    sums : (g, k), of its statistics over each group
+    samples : (r, m), its measures on each draw
+    scores : (r,), scores that the whole population may have.  They differ from those of the draws where groups
+        are compared, as by a softmin.  There a score is biased: of several groups the one that happens to be
+        drawn worst counts most, in the sample and once more in each draw of it.  See `_plausible`.
+    """
 
-    Returns
-    -------
-    function
-        It returns of each the measures on each draw, (r, m), and scores, (r,), that the whole population may
-        have.  The second differ from the first ones where groups are compared, as by a softmin.  There a score
-        is biased: of several groups the one that happens to be drawn worst counts most, in the sample and once
-        more in each draw of it.  See `_plausible`.  For differences of scores give it ``compared=True``.
+    sums: Floats
+    samples: Floats
+    scores: Floats
+
+
+def resampler(prepared: Any, weights: npt.NDArray[Any]) -> Callable[..., list[Resampled]]:
+    """A function of submissions' statistics, (n, k) each, that tells of each what draws, (r, n), tell.
+
+    What depends on the draws alone is done once; several submissions at once take less time.  For differences
+    of scores give it ``compared=True``.
     """
     sums_of_draws = _weighted_sums(weights, prepared.groups)
     group_of = [
@@ -139,25 +152,24 @@ def resampler(prepared: Any, weights: npt.NDArray[Any]) -> Callable[..., list[tu
     ]
     is_grouped = len(group_of) == len(prepared.labels) > 1
     columns = [column for column, _ in group_of]
-
     ones = np.ones((weights.shape[1], 1))
-    sizes, observed_sizes = sums_of_draws(ones), sums(ones, prepared.groups)
+    sizes, observed_sizes = sums_of_draws(ones.T)[0], sums(ones, prepared.groups)
 
-    def of_draws(*submissions: Floats, compared: bool = False) -> list[tuple[Floats, Floats]]:
-        together = sums_of_draws(np.concatenate([_rounded(each) for each in submissions], axis=1))
-        drawn = np.split(together, len(submissions), axis=-1)
-        samples: list[Floats] = [prepared.measures(each) for each in drawn]
-        if not is_grouped:
-            return [(each, each[:, 0]) for each in samples]
+    def of_draws(*submissions: Floats, compared: bool = False) -> list[Resampled]:
+        drawn = np.split(sums_of_draws(*map(_rounded, submissions)), len(submissions))
+        samples: list[Floats] = [prepared.measures(each.T) for each in drawn]
         observed = [sums(each, prepared.groups) for each in submissions]
+        if not is_grouped:
+            return [Resampled(total, each, each[:, 0]) for total, each in zip(observed, samples)]
         scores = np.stack([prepared.measures(each)[columns] for each in observed])
         variances = np.stack([np.nanvar(each[:, columns], axis=0) for each in samples])
         if compared:
             scores[:], variances[:] = scores.mean(axis=0), variances.mean(axis=0)
-        return [
-            (its_samples, prepared.measures(_plausible(prepared, observed_sizes, sizes, *of_one))[:, 0])
-            for its_samples, *of_one in zip(samples, observed, drawn, scores, variances)
+        plausible = [
+            prepared.measures(_plausible(prepared, observed_sizes, sizes, *of_one).T)[:, 0]
+            for of_one in zip(observed, drawn, scores, variances)
         ]
+        return [Resampled(*of_one) for of_one in zip(observed, samples, plausible)]
 
     return of_draws
 
@@ -171,7 +183,7 @@ def _plausible(
     scores: Floats,
     variances: Floats,
 ) -> Floats:
-    """Sums of the statistics over each group, (r, g, k), as the whole population may have them.
+    """Sums of the statistics over each group, (k, g, r), as the whole population may have them.
 
     For each attribute the scores of its groups are taken for normal, s_g ~ N(θ_g, σ_g²), σ_g from the draws,
     around true ones that differ, θ_g ~ N(μ, ω²).  How much they differ is unknown; ω is drawn from what the
@@ -188,59 +200,65 @@ def _plausible(
 
     Parameters
     ----------
-    observed_sizes, sizes : (g, 1), (r, g, 1), sizes of the groups, observed and on the draws
-    observed, drawn : (g, k), (r, g, k), sums of the statistics over the groups
+    observed_sizes, sizes : (g, 1), (g, r), sizes of the groups, observed and on the draws
+    observed, drawn : (g, k), (k, g, r), sums of the statistics over the groups
     scores, variances : (g,), scores of the groups and their variances on the draws; of submissions that are
         compared, means over these
     """
-    resamples = len(drawn)
+    resamples = drawn.shape[-1]
     random = np.random.default_rng(resamples)
-    means = observed / observed_sizes
-    noise = np.where(sizes > 0, drawn / np.maximum(sizes, 1) - means, 0.0)
-    plausible = np.empty_like(noise)
+    means = (observed / observed_sizes).T[..., np.newaxis]
+    plausible = drawn / np.maximum(sizes, 1)
+    plausible -= means
+    plausible[:, sizes == 0] = 0.0
     attributes = [attribute for attribute, _ in prepared.labels]
     share = (np.arange(SHARES) + 0.5) / SHARES
     for attribute in dict.fromkeys(attributes):
-        of = np.flatnonzero([attribute == other for other in attributes])
-        score, variance = scores[of], variances[of]
+        first = attributes.index(attribute)
+        of = slice(first, first + attributes.count(attribute))
+        score, variance, noise, mean = scores[of], variances[of], plausible[:, of], means[:, of]
         known = np.isfinite(score) & (variance > 0)
         if not known.any():
-            plausible[:, of] = means[of] + noise[:, of]
+            noise += mean
             continue
         # A group that tells nothing of itself is like the others.
         score = np.where(known, score, score[known].mean())
         variance = np.where(known, variance, variance[known].max() * UNKNOWN)
-        alone = np.concatenate([np.zeros((1, len(of))), np.eye(len(of))])[:, np.newaxis] * FAR_OFF**2
+        alone = np.concatenate([np.zeros((1, len(score))), np.eye(len(score))])[:, np.newaxis] * FAR_OFF**2
         typical = len(variance) / np.sum(1 / variance)
         # (models, shares, groups), then (models · shares, groups)
-        differing = (typical * ((1 - share) / share)[:, np.newaxis] + typical * alone).reshape(-1, len(of))
+        differing = (typical * ((1 - share) / share)[:, np.newaxis] + typical * alone).reshape(-1, len(score))
         precision = 1 / (variance + differing)
         total = precision.sum(axis=1)
         centre = (precision * score).sum(axis=1) / total
         misfit = (precision * (score - centre[:, np.newaxis]) ** 2).sum(axis=1)
         log_density = (np.log(precision).sum(axis=1) - misfit - np.log(total)) / 2
         log_density += np.tile(-1.5 * np.log(share) - 0.9 * np.log(1 - share), len(alone))
-        log_density[SHARES:] -= np.log(len(of))
+        log_density[SHARES:] -= np.log(len(score))
         cumulated = np.cumsum(np.exp(log_density - log_density.max()))
         place = (np.arange(resamples) + 0.5) / resamples * cumulated[-1]
         chosen = random.permutation(np.searchsorted(cumulated, place))
 
-        kept = differing[chosen] / (variance + differing[chosen])
-        weight = precision[chosen] / total[chosen, np.newaxis]
+        kept = (differing[chosen] / (variance + differing[chosen])).T
+        weight = (precision[chosen] / total[chosen, np.newaxis]).T
         # The noise of μ is that of another draw, with what the groups themselves differ by.
-        widened = weight * np.sqrt(1 + differing[chosen] / variance)
-        others = noise[random.permutation(resamples)][:, of]
-        common = np.einsum("rg,gk->rk", weight, means[of]) + np.einsum("rg,rgk->rk", widened, others)
-        kept = kept[..., np.newaxis]
-        plausible[:, of] = kept * means[of] + (1 - kept) * common[:, np.newaxis] + np.sqrt(kept) * noise[:, of]
+        others = noise[..., random.permutation(resamples)]
+        others *= weight * np.sqrt(1 + differing[chosen] / variance).T
+        common = others.sum(axis=1, keepdims=True) + (mean[..., 0] @ weight)[:, np.newaxis]
+        np.subtract(mean, common, out=others)
+        others *= kept
+        noise *= np.sqrt(kept)
+        noise += common
+        noise += others
     if (observed >= 0).all():
-        plausible = np.maximum(plausible, 0)
-    return plausible * observed_sizes
+        np.maximum(plausible, 0, out=plausible)
+    plausible *= observed_sizes
+    return plausible
 
 
 def swap(prepared: Any, mine: Floats, theirs: Floats, swapped: npt.NDArray[Any]) -> tuple[Floats, Floats]:
     """The measures, (r, m) each, of two submissions that swap their answers where ``swapped``, (r, n), is 1."""
-    moved = _weighted_sums(swapped, prepared.groups)(_rounded(theirs - mine))
+    moved = _weighted_sums(swapped, prepared.groups)(_rounded(theirs - mine)).T
     return (
         prepared.measures(sums(mine, prepared.groups) + moved),
         prepared.measures(sums(theirs, prepared.groups) - moved),
@@ -258,41 +276,87 @@ def gains_by_item(prepared: Any, mine: Floats, theirs: Floats) -> Floats:
     return gains
 
 
-def _weighted_sums(weights: npt.NDArray[Any], groups: npt.NDArray[np.int64]) -> Callable[[Floats], Floats]:
-    """From (n, k) rounded statistics to their weighted sums over the items of each group, (r, g, k).
+def influences(prepared: Any, statistics: Floats, total: Floats) -> Floats:
+    """How fast the score grows with each item's weight, (n,): on a draw it changes by about their sum.
 
-    Items of the same groups, by all attributes, make one cell; a group is a sum of cells.
+    By differences of the measures of nearby sums; ``total``, (g, k), are those of the statistics.
+    """
+    step = NEARBY * np.maximum(np.abs(total), 1)
+    near = total + step * np.eye(total.size).reshape(-1, *total.shape)
+    slopes = (prepared.measures(near)[:, 0] - prepared.measures(total)[0]).reshape(total.shape) / step
+    of_groups = statistics @ slopes.T
+    influence: Floats = np.take_along_axis(of_groups, prepared.groups.T, axis=1).sum(axis=1)
+    return influence
+
+
+def _weighted_sums(weights: npt.NDArray[Any], groups: npt.NDArray[np.int64]) -> Callable[..., Floats]:
+    """From columns of rounded statistics, (k, n) each, to weighted sums over each group's items, (all k, g, r).
+
+    Items of the same groups, by all attributes, make one cell; a group is a sum of cells.  Sums are exact, and
+    those of small whole numbers, such as counts, also in single precision, which takes half the time.
     """
     cells, cell = np.unique(groups, axis=1, return_inverse=True)
     order = np.argsort(cell.ravel(), kind="stable")
     bounds = np.searchsorted(cell.ravel()[order], np.arange(cells.shape[1] + 1)).tolist()
-    arranged = weights.take(order, axis=1)
-    if arranged.size <= CELLS_AT_ONCE:
-        arranged = arranged.astype(np.float64)
-    rows = max(1, CELLS_AT_ONCE // max(arranged.shape[1], 1))
+    arranged: dict[Any, npt.NDArray[Any]] = dict.fromkeys((np.float32, np.float64), weights.take(order, axis=1))
+    if weights.size <= CELLS_AT_ONCE:
+        arranged = {kind: counts.astype(kind) for kind, counts in arranged.items()}
+    rows = max(1, CELLS_AT_ONCE // max(len(order), 1))
 
-    def sums_of_draws(statistics: Floats) -> Floats:
-        values = statistics[order]
-        total = np.zeros((len(arranged), int(groups.max()) + 1, values.shape[1]))
-        for first in range(0, len(arranged), rows):
-            block = np.asarray(arranged[first : first + rows], dtype=np.float64)
-            for of_cell, start, stop in zip(cells.T, bounds, bounds[1:]):
-                total[first : first + rows, of_cell] += (block[:, start:stop] @ values[start:stop])[
-                    :, np.newaxis
-                ]
+    def sums_of_draws(*statistics: Floats) -> Floats:
+        columns: list[npt.NDArray[Any]] = []
+        added: dict[int, int] = {}
+        for each in statistics:
+            _add_mostly_whole(each.take(order, axis=1), columns, added)
+        total = np.zeros((len(columns), int(groups.max()) + 1, len(weights)))
+        for kind, counts in arranged.items():
+            numbers = [number for number, column in enumerate(columns) if column.dtype == kind]
+            if not numbers:
+                continue
+            values = np.stack([columns[number] for number in numbers])
+            for first in range(0, len(weights), rows):
+                block = np.asarray(counts[first : first + rows], dtype=kind).T
+                of_block = np.zeros((len(values), total.shape[1], block.shape[1]))
+                for of_cell, start, stop in zip(cells.T, bounds, bounds[1:]):
+                    of_block[:, of_cell] += (values[:, start:stop] @ block[start:stop])[:, np.newaxis]
+                total[numbers, :, first : first + rows] = of_block
+        for number, other in added.items():
+            total[number] -= total[other]
         return total
 
     return sums_of_draws
 
 
+def _add_mostly_whole(more: Floats, columns: list[npt.NDArray[Any]], added: dict[int, int]) -> None:
+    """Add a submission's columns, (k, n); some of them with another one added, so that more of them are whole.
+
+    Hits and misses of something are fractions, which add up to how often there was something.  Small whole
+    numbers are in single precision.
+    """
+    fraction = None
+    for column in more:
+        is_whole = _is_whole(column)
+        if not is_whole and fraction is not None and _is_whole(together := column + columns[fraction]):
+            added[len(columns)] = fraction
+            column, is_whole = together, True
+        if not is_whole:
+            fraction = len(columns)
+        is_small = is_whole and max(column.max(), -column.min()) * len(column) < 2**24
+        columns.append(column.astype(np.float32) if is_small else column)
+
+
+def _is_whole(column: Floats) -> bool:
+    return bool((column == np.rint(column)).all())
+
+
 def _rounded(statistics: Floats) -> Floats:
-    """The statistics to so few bits that their weighted sums are exact in any order, on any machine.
+    """The columns of statistics, (k, n), to so few bits that weighted sums are exact in any order, anywhere.
 
     Weights are whole numbers that sum to n at most: 53 bits less those of n and of the largest are left.
     """
-    largest = float(np.abs(statistics).max(initial=1))
-    bits = 52 - math.ceil(math.log2(largest * max(len(statistics), 1)))
-    return np.ldexp(np.rint(np.ldexp(statistics, bits)), -bits)
+    largest = float(max(statistics.max(initial=1), -statistics.min(initial=-1)))
+    unit = 2.0 ** (math.ceil(math.log2(largest * max(len(statistics), 1))) - 52)
+    return np.rint(statistics.T * (1 / unit)) * unit
 
 
 def interval(samples: npt.ArrayLike, widening: npt.ArrayLike = 1.0) -> tuple[Floats, Floats]:
@@ -321,18 +385,17 @@ def interval(samples: npt.ArrayLike, widening: npt.ArrayLike = 1.0) -> tuple[Flo
     return low - more * (median - low), high + more * (high - median)
 
 
-def widening(prepared: Any, mine: Floats, theirs: Floats) -> Floats:
-    """By what the intervals of differences, (m,), are to be wider than those of the draws, from 1.
+def widening(gains: npt.ArrayLike) -> Floats:
+    """By what the interval of a difference is to be wider than that of the draws, from 1.
 
     Where two submissions differ in few items, these tell little of how far draws of others would be apart.
-    Their gains g by item are as unequal as ν = 3·(Σg²)²/Σg⁴ normal numbers, and 95% of Student's t with ν
-    degrees of freedom are wider than 95% of normal numbers (T. Hesterberg, "What Teachers Should Know About
-    the Bootstrap", The American Statistician, 2015).
+    Their gains g by item, (n, ...), are as unequal as ν = 3·(Σg²)²/Σg⁴ normal numbers, and 95% of Student's t
+    with ν degrees of freedom are wider than 95% of normal numbers (T. Hesterberg, "What Teachers Should Know
+    About the Bootstrap", The American Statistician, 2015).
     """
     from scipy import special  # takes long to import
 
-    # The same from either side.
-    gains = gains_by_item(prepared, mine, theirs) - gains_by_item(prepared, theirs, mine)
+    gains = np.asarray(gains, dtype=np.float64)
     squares, fourths = (gains**2).sum(axis=0), (gains**4).sum(axis=0)
     freedom = np.divide(3 * squares**2, fourths, out=np.full_like(fourths, np.inf), where=fourths > 0)
     factors: Floats = special.stdtrit(freedom, TAIL) / special.ndtri(TAIL)
@@ -352,7 +415,7 @@ def intervals(prepared: Any, statistics: Floats, resamples: int = RESAMPLES, see
         what to beware of, else "".
     """
     value = measures(prepared, statistics)
-    ((samples, scores),) = resampler(prepared, draw(len(statistics), resamples, seed))(statistics)
+    ((_, samples, scores),) = resampler(prepared, draw(len(statistics), resamples, seed))(statistics)
     low, high = interval(samples)
     low[0], high[0] = interval(scores)
     notes = interval_notes(prepared)
@@ -401,8 +464,9 @@ def compare(
         NaN where the measure is undefined.
     """
     of_draws = resampler(prepared, draw(len(mine), resamples, seed))
-    (ours, score), (others, other_score) = of_draws(mine, theirs, compared=True)
-    wider = widening(prepared, mine, theirs)
+    (_, ours, score), (_, others, other_score) = of_draws(mine, theirs, compared=True)
+    # The same from either side.
+    wider = widening(gains_by_item(prepared, mine, theirs) - gains_by_item(prepared, theirs, mine))
     low, high = interval(ours - others, wider)
     low[0], high[0] = interval(score - other_score, wider[0])
     value, other = (np.array(list(measures(prepared, each).values())) for each in (mine, theirs))

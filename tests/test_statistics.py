@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import itertools
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -109,14 +110,60 @@ def test_sums_of_draws_are_exact_in_any_order_and_in_any_parts(pair, monkeypatch
     assert again.tobytes() == samples.tobytes()
 
 
+class Raw(NamedTuple):
+    """A metric whose measures are the sums."""
+
+    groups: np.ndarray
+
+    def measures(self, sums):
+        return sums.reshape(len(sums), -1)
+
+
 def test_several_submissions_at_once_are_each_alone_to_the_last_bit(pair):
     prepared, mine, theirs = pair
     of_draws = statistics.resampler(prepared, statistics.draw(60, 50, 0))
     large = mine * 1000  # which would leave the others fewer bits
     for each, together in zip((mine, large, theirs), of_draws(mine, large, theirs)):
-        ((samples, plausible),) = of_draws(each)
-        assert together[0].tobytes() == samples.tobytes()
-        assert together[1].tobytes() == plausible.tobytes()
+        (alone,) = of_draws(each)
+        assert [array.tobytes() for array in together] == [array.tobytes() for array in alone]
+        assert alone.sums.tobytes() == statistics.sums(each, prepared.groups).tobytes()
+
+
+def test_counts_and_fractions_are_summed_to_the_same_sums():
+    """Hits and misses that add up to counts, large counts, halves: against a loop over draws and items."""
+    random = np.random.default_rng(2)
+    hits = random.random(30)
+    columns = [
+        random.integers(5, size=30),
+        hits,
+        3 - hits,
+        1 - hits,
+        random.random(30),
+        np.full(30, 2.0**20 + 1),
+    ]
+    mine = np.stack(columns, axis=1).astype(np.float64)
+    groups = np.stack([random.integers(3, size=30), 3 + random.integers(2, size=30)])
+    weights = statistics.draw(30, 8, 0)
+    found = statistics.resample(Raw(groups), mine, weights)
+    for of_draw, times in zip(found, weights.tolist()):
+        expected = np.zeros((5, 6))
+        for item, number in enumerate(times):
+            for group in groups[:, item]:
+                expected[group] += number * mine[item]
+        assert of_draw == pytest.approx(expected.ravel(), rel=0, abs=1e-7)
+
+
+def test_influences_are_how_fast_the_score_grows_with_an_item_s_weight(pair):
+    prepared, mine, _ = pair
+    total = statistics.sums(mine, prepared.groups)
+    found = statistics.influences(prepared, mine, total)
+    for item in range(0, 60, 7):
+        more = total.copy()
+        more[prepared.groups[:, item]] += mine[item] * 1e-5
+        slope = (prepared.measures(more)[0] - prepared.measures(total)[0]) / 1e-5
+        assert found[item] == pytest.approx(slope, rel=1e-3, abs=1e-7)
+    assert np.abs(found).max() > 1e-4
+    assert found.sum() == pytest.approx(0, abs=1e-6)  # all items twice: the same score
 
 
 # --- swaps --------------------------------------------------------------------------------------------------
@@ -193,14 +240,12 @@ def test_a_submission_does_not_differ_from_itself(pair):
 
 def test_the_fewer_items_decide_the_wider_the_interval_of_a_difference():
     """As Student's t with three degrees of freedom for each item of those that differ alike."""
-    nothing = as_statistics(np.zeros(1000))
     for few in (1, 4, 50):
-        alike = as_statistics((np.arange(1000) < few) * 0.5)
+        alike = (np.arange(1000) < few) * 0.5
         expected = stats.t.ppf(0.975, 3 * few) / stats.norm.ppf(0.975)
-        assert statistics.widening(mean_of(1000), alike, nothing)[0] == pytest.approx(expected)
-    normal = as_statistics(np.random.default_rng(0).normal(size=1000))
-    assert 1 < statistics.widening(mean_of(1000), normal, nothing)[0] < 1.002
-    assert statistics.widening(mean_of(1000), normal, normal) == pytest.approx(1)
+        assert statistics.widening(alike) == pytest.approx(expected)
+    assert 1 < statistics.widening(np.random.default_rng(0).normal(size=1000)) < 1.002
+    assert statistics.widening(np.zeros(1000)) == pytest.approx(1)
     prepared, mine = mean_of(200), np.random.default_rng(1).normal(size=200)
     theirs = mine.copy()
     theirs[:3] += [1, 2, 3]
@@ -269,7 +314,7 @@ def test_without_groups_the_score_s_interval_is_that_of_the_draws(frames):
     solution, one, _ = frames
     prepared = metric.prepare(solution, "row_id", **ALL_IN_ONE)
     mine = prepared.statistics(one)
-    ((samples, scores),) = statistics.resampler(prepared, statistics.draw(60, 100, 0))(mine)
+    ((_, samples, scores),) = statistics.resampler(prepared, statistics.draw(60, 100, 0))(mine)
     assert scores.tolist() == samples[:, 0].tolist()
 
 
@@ -297,7 +342,7 @@ def test_the_interval_holds_the_population_s_score_about_as_often_as_it_says():
             part = dataclasses.replace(
                 prepared, items=[prepared.items[item] for item in drawn], groups=prepared.groups[:, drawn]
             )
-            ((_, scores),) = statistics.resampler(part, statistics.draw(300, 200, seed))(of_all[drawn])
+            ((*_, scores),) = statistics.resampler(part, statistics.draw(300, 200, seed))(of_all[drawn])
             low, high = statistics.interval(scores)
             held += low <= truth <= high
         assert held >= 85

@@ -168,8 +168,9 @@ def rank(
             draws = np.stack([each.scores for each in of_most], axis=1)
             most = leaderboard.head(MOST_TEAMS)
             sure = uncertainty.of_board(most, draws, runtimes, rules, higher_is_better)
+            influences = [each.influence for each in of_most]
             more["intervals"], more["neighbours"] = uncertainty.tables(
-                most, sure, rules.prizes, higher_is_better
+                most, sure, influences, rules.prizes, higher_is_better
             )
             more["uncertainty"] = sure
     facts = {

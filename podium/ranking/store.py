@@ -11,21 +11,22 @@ something, the second follows from the first up to a few units in the last place
 
 import hashlib
 import json
-import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from podium.files import write_atomically
 
 __all__ = ["FORMAT", "decode", "encode", "header_of", "load", "names", "path_of", "save"]
 
-FORMAT = 1
+FORMAT = 2
 NAME_LENGTH = 32  # hexadecimal digits of an entry's name
 MOST_WHOLE = 2.0**31
 NEARLY_WHOLE = 1e-9
+ZSTANDARD = pa.Codec("zstd", compression_level=6)
 
 Floats = npt.NDArray[np.float64]
 
@@ -112,7 +113,7 @@ def _pack(columns: Floats) -> tuple[dict[str, Any], bytes]:
     small = [whole.astype(kinds[0]), np.packbits(is_whole[alone]), units.astype(kinds[1])]
     # The first bytes of all fractions, then the second ones …: the last are alike and compress.
     planes = np.ascontiguousarray(fractions.astype("<f8").view(np.uint8).reshape(-1, 8).T)
-    packed = zlib.compress(b"".join(part.tobytes() for part in small), 6)
+    packed = _compressed(b"".join(part.tobytes() for part in small))
     facts = {
         "shape": list(columns.shape[::-1]),
         "kinds": kinds,
@@ -120,7 +121,7 @@ def _pack(columns: Floats) -> tuple[dict[str, Any], bytes]:
         "partners": list(partners.items()),
         "sizes": [len(packed), len(fractions)],
     }
-    return facts, packed + zlib.compress(planes.tobytes(), 1)
+    return facts, packed + _compressed(planes.tobytes())
 
 
 def _add_up(columns: Floats, column: int, other: int, is_whole: npt.NDArray[np.bool_]) -> bool:
@@ -142,10 +143,10 @@ def _unpack(header: dict[str, Any], body: bytes) -> Floats:
         (len(alone) * items + 7) // 8,
         units_of * np.dtype(header["kinds"][1]).itemsize,
     ]
-    small = memoryview(zlib.decompressobj().decompress(body[:packed], max(sum(sizes), 1)))
+    small = _expanded(body[:packed], sum(sizes))
     parts = [small[start : start + size] for start, size in zip([0, *np.cumsum(sizes).tolist()], sizes)]
     columns = np.frombuffer(parts[0], header["kinds"][0]).astype(np.float64).reshape(number, items)
-    planes = zlib.decompressobj().decompress(body[packed:], max(8 * fractions, 1))
+    planes = _expanded(body[packed:], 8 * fractions)
     if alone:
         bits = np.unpackbits(np.frombuffer(parts[1], np.uint8), count=len(alone) * items)
         values = columns[alone]
@@ -156,7 +157,16 @@ def _unpack(header: dict[str, Any], body: bytes) -> Floats:
     units = np.frombuffer(parts[2], header["kinds"][1]).reshape(len(header["partners"]), items)
     for (column, partner), missed in zip(header["partners"], units):
         columns[column] = ((columns[column] - columns[partner]).view(np.int64) + missed).view(np.float64)
-    return np.ascontiguousarray(columns.T)
+    return columns.T
+
+
+def _compressed(content: bytes) -> bytes:
+    compressed: bytes = ZSTANDARD.compress(content, asbytes=True)
+    return compressed
+
+
+def _expanded(content: bytes, size: int) -> memoryview:
+    return memoryview(ZSTANDARD.decompress(content, size) if size else b"")
 
 
 def _smallest(whole: npt.NDArray[Any]) -> str:

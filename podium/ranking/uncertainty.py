@@ -1,6 +1,7 @@
 """How sure a board is: scores, boosts and ranks again on every bootstrap draw of items and of runs."""
 
 import functools
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from podium.ranking.work import Job
 
 __all__ = ["Detail", "Uncertainty", "detail", "of_board", "tables"]
 
-RESAMPLED_AT_ONCE = 8  # submissions: a draw's weights are read from memory once for all of them
+RESAMPLED_AT_ONCE = 16  # submissions: a draw's weights are read from memory once for all of them
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -46,12 +47,14 @@ class Detail(NamedTuple):
     measures : (m,) float
     scores : (resamples, 2) float, by draw the score of the draw and one that the population may have
         (`podium.statistics.resampler`)
+    influence : (n,) float32, of each item on the score, see `podium.statistics.influences`
     variants : dict of float, the score by what else could be measured
     fingerprint : (n,) uint32, see `podium.ranking.robustness`
     """
 
     measures: Floats
     scores: Floats
+    influence: npt.NDArray[np.float32]
     variants: dict[str, float]
     fingerprint: npt.NDArray[np.uint32]
 
@@ -66,18 +69,23 @@ def detail(
     for first in range(0, len(entries), RESAMPLED_AT_ONCE):
         some = entries[first : first + RESAMPLED_AT_ONCE]
         of_part = [_of_items(entry, items) for _, entry in some]
-        draws = [np.empty((0, 2))] * len(some)
         if resamples:
-            both = _resampler(job, part, resamples, seed)(*of_part)
-            draws = [np.stack([samples[:, 0], plausible], axis=1) for samples, plausible in both]
-        for (number, _), numbers, scores in zip(some, of_part, draws):
-            total = statistics.sums(numbers, prepared.groups)
+            drawn = _resampler(job, part, resamples, seed)(*of_part)
+        else:
+            none = np.empty((0, 1))
+            drawn = [
+                statistics.Resampled(statistics.sums(each, prepared.groups), none, none[:, 0])
+                for each in of_part
+            ]
+        for (number, _), numbers, (total, samples, plausible) in zip(some, of_part, drawn):
+            scores = np.stack([samples[:, 0], plausible], axis=1)
             variants = {
                 name: float(other.measures(total)[0])
                 for name, other in robustness.of_measures(job, part).items()
             }
             fingerprint = robustness.fingerprint(numbers)
-            answers.append((number, Detail(prepared.measures(total), scores, variants, fingerprint)))
+            influence = statistics.influences(prepared, numbers, total).astype(np.float32)
+            answers.append((number, Detail(prepared.measures(total), scores, influence, variants, fingerprint)))
     return answers
 
 
@@ -85,7 +93,7 @@ def _of_items(entry: bytes, items: npt.NDArray[np.bool_]) -> Floats:
     """The statistics of some of the items, from an entry."""
     numbers = store.decode(entry)[1]
     assert numbers is not None
-    return numbers[items]
+    return numbers.T.compress(items, axis=1).T  # column by column, as it comes from the store
 
 
 @functools.lru_cache(maxsize=1)
@@ -122,9 +130,17 @@ def of_board(
 
 
 def tables(
-    leaderboard: pd.DataFrame, sure: Uncertainty, prizes: int, higher_is_better: bool
+    leaderboard: pd.DataFrame,
+    sure: Uncertainty,
+    influences: Sequence[npt.NDArray[np.float32]],
+    prizes: int,
+    higher_is_better: bool,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Intervals of scores, sets of ranks, and the differences between neighbours.
+
+    Parameters
+    ----------
+    influences : t of (n,), as `detail` returns them
 
     Returns
     -------
@@ -144,7 +160,9 @@ def tables(
     for place in range(1, prizes + 1):
         intervals[f"prize_{place}"] = (sure.ranks == place).mean(axis=0)
 
-    low, high = statistics.interval(boosted[:, :-1] - boosted[:, 1:])
+    low, high = statistics.interval(
+        boosted[:, :-1] - boosted[:, 1:], _widening_of_neighbours(leaderboard, influences)
+    )
     neighbours = pd.DataFrame(
         {
             "rank": leaderboard["rank"][:-1],
@@ -157,3 +175,10 @@ def tables(
         }
     )
     return intervals, neighbours
+
+
+def _widening_of_neighbours(leaderboard: pd.DataFrame, influences: Sequence[npt.NDArray[np.float32]]) -> Floats:
+    """By what the intervals of neighbours' differences are to be wider, (t - 1,)."""
+    factor = (leaderboard["boosted_score"] / leaderboard["score"]).fillna(1).tolist()
+    scaled = (of_team * times for of_team, times in zip(influences, factor))
+    return np.array([float(statistics.widening(mine - theirs)) for mine, theirs in itertools.pairwise(scaled)])

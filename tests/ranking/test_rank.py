@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import boost
 import metric
@@ -441,10 +442,31 @@ def test_against_a_direct_slow_bootstrap(files, call):
     for place in (1, 2, 3):
         assert intervals[f"prize_{place}"].tolist() == pytest.approx((ranks == place).mean(axis=0))
     neighbours = read(files / "final" / "neighbours.csv")
-    low, high = np.quantile(boosted[:, :-1] - boosted[:, 1:], [0.025, 0.975], axis=0)
-    assert neighbours["low"].tolist() == pytest.approx(low, rel=1e-6)
-    assert neighbours["high"].tolist() == pytest.approx(high, rel=1e-6)
+    low, median, high = np.quantile(boosted[:, :-1] - boosted[:, 1:], [0.025, 0.5, 0.975], axis=0)
+    prepared = metric.prepare(solution, "row_id", **whole)
+    influence = {team: influences(prepared, submissions[team]) for team in TEAMS}
+    worth = dict(zip(leaderboard["team"], leaderboard["boosted_score"] / leaderboard["score"]))
+    gains = [
+        influence[one] * worth[one] - influence[other] * worth[other]
+        for one, other in zip(leaderboard["team"], leaderboard["team"][1:])
+    ]
+    freedom = [3 * (each**2).sum() ** 2 / (each**4).sum() for each in gains]
+    wider = stats.t.ppf(0.975, freedom) / stats.norm.ppf(0.975)
+    assert neighbours["low"].tolist() == pytest.approx(median - wider * (median - low), rel=1e-4)
+    assert neighbours["high"].tolist() == pytest.approx(median + wider * (high - median), rel=1e-4)
     assert neighbours["probability_ahead"].tolist() == (ranks[:, :-1] < ranks[:, 1:]).mean(axis=0).tolist()
+
+
+def influences(prepared, submission):
+    """How fast the score grows with each item's weight, one item after the other."""
+    numbers, little = prepared.statistics(submission), 1e-6
+    total = statistics.sums(numbers, prepared.groups)
+    slopes = []
+    for item, of_item in enumerate(numbers):
+        more = total.copy()
+        more[prepared.groups[:, item]] += little * of_item
+        slopes.append((prepared.measures(more)[0] - prepared.measures(total)[0]) / little)
+    return np.array(slopes)
 
 
 def repeated(frame: pd.DataFrame, times: dict[str, int]) -> pd.DataFrame:

@@ -1,11 +1,7 @@
 """How sure a score is: resampling, swapping, intervals and p-values from sufficient statistics, for any metric.
 
-A metric that follows the contract of `podium.hosted` gives of a submission one array of numbers per item
-(essay, claim, event, document), and measures of their sums.  So a bootstrap draw is a weighted sum, two
-submissions that swap their answers to some items are a sum of differences, and the Public part is a sum over
-its items.
-
-Every function takes ``prepared``, what the metric's ``prepare`` made of a solution, and ``statistics``, (n, k).
+Every function takes ``prepared``, what the metric's ``prepare`` made of a solution, and ``statistics``, (n, k):
+one array of numbers per item, of whose sums all measures are (`podium.hosted`).
 """
 
 import dataclasses
@@ -59,13 +55,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 def sums(statistics: Floats, groups: npt.NDArray[np.int64]) -> Floats:
-    """Sums over each group of items, (g, k), added one after the other in the order of the items.
-
-    Examples
-    --------
-    >>> sums(np.array([[1.0], [2], [4]]), np.array([[0, 1, 0], [2, 2, 2]])).tolist()
-    [[5.0], [2.0], [7.0]]
-    """
+    """Sums over each group of items, (g, k), added one after the other in the order of the items."""
     number = int(groups.max()) + 1
     columns = [
         sum(np.bincount(members, column, minlength=number) for members in groups) for column in statistics.T
@@ -91,22 +81,9 @@ def part(prepared: Any, kept: Bools) -> Any:
 
 
 def draw(items: int, resamples: int, seed: int) -> npt.NDArray[np.uint16]:
-    """How often each item occurs in each bootstrap draw of as many items, with replacement.
+    """How often each item occurs in each bootstrap draw of as many items, (resamples, items).
 
-    Parameters
-    ----------
-    items, resamples : int, above 0
-    seed : int, at least 0
-
-    Returns
-    -------
-    (resamples, items) uint16
-        Every row sums to `items`.  The first rows are the same for any number of resamples.
-
-    Examples
-    --------
-    >>> draw(4, 2, seed=0).sum(axis=1).tolist()
-    [4, 4]
+    The first rows are the same for any number of resamples.
     """
     random = np.random.default_rng(seed)
     weights = np.empty((resamples, items), dtype=np.uint16)
@@ -122,15 +99,11 @@ def resample(prepared: Any, statistics: Floats, weights: npt.NDArray[Any]) -> Fl
 
 
 class Resampled(NamedTuple):
-    """What draws tell of a submission.
+    """What draws tell of a submission: ``sums`` of its statistics, (g, k), ``samples`` of its measures, (r, m).
 
-    Attributes
-    ----------
-    sums : (g, k), of its statistics over each group
-    samples : (r, m), its measures on each draw
-    scores : (r,), scores that the whole population may have.  They differ from those of the draws where groups
-        are compared, as by a softmin.  There a score is biased: of several groups the one that happens to be
-        drawn worst counts most, in the sample and once more in each draw of it.  See `_plausible`.
+    ``scores``, (r,), are such as the whole population may have.  Where groups are compared, as by a softmin, a
+    score is biased: the group that happens to be drawn worst counts most, in the sample and once more in each
+    draw of it.  See `_plausible`.
     """
 
     sums: Floats
@@ -139,10 +112,9 @@ class Resampled(NamedTuple):
 
 
 def resampler(prepared: Any, weights: npt.NDArray[Any]) -> Callable[..., list[Resampled]]:
-    """A function of submissions' statistics, (n, k) each, that tells of each what draws, (r, n), tell.
+    """A function of submissions' statistics, several at once, that tells of each what draws, (r, n), tell.
 
-    What depends on the draws alone is done once; several submissions at once take less time.  For differences
-    of scores give it ``compared=True``.
+    For differences of scores give it ``compared=True``.
     """
     sums_of_draws = _weighted_sums(weights, prepared.groups)
     group_of = [
@@ -198,12 +170,8 @@ def _plausible(
     Submissions that are compared share one ω on each draw, that of their mean: how much the groups differ is
     no difference between two submissions.
 
-    Parameters
-    ----------
-    observed_sizes, sizes : (g, 1), (g, r), sizes of the groups, observed and on the draws
-    observed, drawn : (g, k), (k, g, r), sums of the statistics over the groups
-    scores, variances : (g,), scores of the groups and their variances on the draws; of submissions that are
-        compared, means over these
+    Sizes of the groups, (g, 1) and on the draws (g, r), and sums of the statistics, (g, k) and (k, g, r);
+    scores of the groups and their variances on the draws, (g,).
     """
     resamples = drawn.shape[-1]
     random = np.random.default_rng(resamples)
@@ -360,20 +328,9 @@ def _rounded(statistics: Floats) -> Floats:
 
 
 def interval(samples: npt.ArrayLike, widening: npt.ArrayLike = 1.0) -> tuple[Floats, Floats]:
-    """The percentile interval that holds 95% of the samples, over the first axis.
+    """The interval that holds 95% of the samples, over the first axis; NaN ones do not count.
 
-    NaN samples do not count; where all are NaN, so is the interval.
-
-    Parameters
-    ----------
-    samples : (r, ...) float
-    widening : (...) float, by which the distances of both ends from the median are multiplied
-
-    Examples
-    --------
-    >>> low, high = interval(np.arange(101) / 100)
-    >>> round(float(low), 6), round(float(high), 6)
-    (0.025, 0.975)
+    The distances of both ends from the median are multiplied by the `widening`.
     """
     samples = np.asarray(samples, dtype=np.float64)
     if not samples.size:
@@ -408,11 +365,7 @@ def intervals(prepared: Any, statistics: Floats, resamples: int = RESAMPLES, see
     The score's interval may lie above the score: where the worst of several groups counts most, a small
     sample scores lower than the population (`resampler`).
 
-    Returns
-    -------
-    DataFrame
-        measure; value; low and high, NaN where the measure is undefined or tells too little; note: why, or
-        what to beware of, else "".
+    low and high are NaN where the measure is undefined or tells too little: the note says why.
     """
     value = measures(prepared, statistics)
     ((_, samples, scores),) = resampler(prepared, draw(len(statistics), resamples, seed))(statistics)
@@ -453,15 +406,8 @@ def compare(
     population may have (`resampler`).  It is wider where few items decide (`widening`).
 
     The p-value is that of approximate randomisation (E. Noreen, "Computer-Intensive Methods for Testing
-    Hypotheses", 1989): were the two equally good, then to swap their answers to any items would change nothing
-    but luck; p is the share of random swaps that make them differ as much as they do.
-
-    Returns
-    -------
-    DataFrame
-        measure; value and other, of the two; difference, value - other; low and high, its 95% interval;
-        p, two-sided: (c + 1) / (n + 1) where c of n random swaps make the absolute difference as large;
-        NaN where the measure is undefined.
+    Hypotheses", 1989): were the two equally good, to swap their answers to any items would change nothing but
+    luck.  It is two-sided, (c + 1) / (n + 1) where c of n random swaps make the absolute difference as large.
     """
     of_draws = resampler(prepared, draw(len(mine), resamples, seed))
     (_, ours, score), (_, others, other_score) = of_draws(mine, theirs, compared=True)
@@ -505,17 +451,8 @@ def rank_sets(values: npt.ArrayLike, samples: Floats) -> tuple[npt.NDArray[np.in
     is certain leaves the family.  A rank is at least one more than the number of those who are certainly better
     (M. Mogstad, J. Romano, A. Shaikh, D. Wilhelm, "Inference for Ranks", Review of Economic Studies, 2024).
 
-    Parameters
-    ----------
-    values : (t,) float, higher is better
-    samples : (r, t) float, the values on r draws
+    From values, (t,), higher is better, and samples of them, (r, t): first and last ranks, (t, 2) each.
 
-    Returns
-    -------
-    simultaneous, marginal : (t, 2) int each, first and last rank
-
-    Examples
-    --------
     >>> noise = np.random.default_rng(0).normal(0, 0.1, (1000, 3))
     >>> simultaneous, marginal = rank_sets([3.0, 1.05, 1.0], [3.0, 1.05, 1.0] + noise)
     >>> simultaneous.tolist()
@@ -560,10 +497,7 @@ def _largest_errors(
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """The largest scaled error of a difference on each draw, (r,), and of each competitor's, (r, t).
 
-    Parameters
-    ----------
-    errors : (r, t)
-    scale : (t, t), 1 / deviation of the difference of row and column; 0 for those left out
+    The scale, (t, t), is 1 / deviation of the difference of row and column; 0 for those left out.
     """
     draws, teams = errors.shape
     of_each = np.zeros((teams, draws), dtype=np.float32)

@@ -83,12 +83,7 @@ def of_board(
     rules: Rules,
     higher_is_better: bool,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The board under each variant.
-
-    Parameters
-    ----------
-    leaderboard : DataFrame, (t,) rows
-    scores : of each variant of the score, (t,) float
+    """The board under each variant of the score, (t,) each, and of the rewards.
 
     Returns
     -------
@@ -143,13 +138,7 @@ def _tau(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
 
 
 def of_path(job: Job, scores: dict[str, Floats], teams: Sequence[str]) -> pd.DataFrame | None:
-    """What each of the memo's steps does to scores and ranks, before rewards; None where there is no path.
-
-    Returns
-    -------
-    DataFrame
-        step; mean_score; change of it by the step; kendall_tau of the ranks with those before; first, the team.
-    """
+    """What each of the memo's steps does to scores and ranks, before rewards; None where there is no path."""
     variants = _variants_of(work.prepared(job).metric)
     steps = [name for name in getattr(variants, "PATH", ()) if name in scores]
     if not steps:
@@ -180,21 +169,10 @@ def fingerprint(numbers: Floats) -> npt.NDArray[np.uint32]:
 def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd.DataFrame:
     """Pairs of teams that have the same statistics where few others have them, more often than by chance.
 
-    Independent submissions differ in their fractions almost everywhere, not in whole numbers.  So a pair is
-    compared with what its teams usually have in common with others, the medians, which copies do not move
-    while they are few: were teams independent, the product of both medians by that of all teams would say how
-    often they agree, ± the root of that; a pair is shown where it agrees more than twice as often.  Of two
-    teams alone nothing can be said.
-
-    Parameters
-    ----------
-    teams : (t,)
-    fingerprints : (t, n), see `fingerprint`
-
-    Returns
-    -------
-    DataFrame, the most alike first
-        team, other_team, agreement: the share of items, at least 5%, in which at most so few teams agree.
+    A pair is compared with what its teams usually have in common with others, the medians, which a few copies
+    do not move: were teams independent, the product of both medians by that of all teams would say how often
+    they agree, ± the root of that; a pair is shown where it agrees more than twice as often.  Of two teams
+    alone nothing can be said.  ``agreement`` is the share of items in which at most so few teams agree.
     """
     number, items = fingerprints.shape
     if number < 3:

@@ -1,12 +1,10 @@
 """What is kept of a scored submission: its statistics, to the last bit, in a compact file.
 
-An entry is a file of three parts: the SHA-256 of the rest and a line break; a line of JSON, the *header*; and
-the statistics, compressed.  Nothing in it is ever executed.  `load` returns None for whatever is not exactly
-what was saved under that name: then the submission is scored again.
+An entry is the SHA-256 of the rest, a line of JSON (the *header*), and the statistics, compressed.  `load`
+returns None for whatever is not exactly what was saved.
 
-Statistics are counts and sums of fractions.  Most cells are whole numbers, which compress well.  Fractions do
-not: they are random bits.  But where two columns add up to whole numbers, such as the hits and the misses of
-something, the second follows from the first up to a few units in the last place.
+Whole numbers compress well, fractions are random bits.  But where two columns add up to whole numbers, such as
+the hits and the misses of something, the second follows from the first up to a few units in the last place.
 """
 
 import hashlib
@@ -61,12 +59,7 @@ def load(folder: Path, name: str) -> bytes | None:
 
 
 def encode(header: dict[str, Any], statistics: Floats | None) -> bytes:
-    """An entry, from a header of JSON's types and (n, k) statistics.
-
-    >>> header, statistics = decode(encode({"team": "Red"}, np.array([[0.25, 0.75], [1.0, 0.0]])))
-    >>> header["team"], statistics.tolist()
-    ('Red', [[0.25, 0.75], [1.0, 0.0]])
-    """
+    """An entry, from a header of JSON's types and (n, k) statistics."""
     body = b""
     if statistics is not None:
         with np.errstate(all="ignore"):  # infinity and NaN are as good as other numbers

@@ -23,14 +23,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class Uncertainty(NamedTuple):
-    """A board on r draws, of t teams in the order of the board.
-
-    Attributes
-    ----------
-    scores, boosted : (r, t) float
-    ranks : (r, t) int
-    plausible, plausible_boosted : (r, t) float, scores that the whole population may have
-    """
+    """A board on r draws, (r, t) each; ``plausible`` are scores that the whole population may have."""
 
     scores: Floats
     boosted: Floats
@@ -45,8 +38,7 @@ class Detail(NamedTuple):
     Attributes
     ----------
     measures : (m,) float
-    scores : (resamples, 2) float, by draw the score of the draw and one that the population may have
-        (`podium.statistics.resampler`)
+    scores : (resamples, 2) float, of each draw and, for it, as the population may have it
     influence : (n,) float32, of each item on the score, see `podium.statistics.influences`
     variants : dict of float, the score by what else could be measured
     fingerprint : (n,) uint32, see `podium.ranking.robustness`
@@ -109,13 +101,7 @@ def of_board(
     rules: Rules,
     higher_is_better: bool,
 ) -> Uncertainty:
-    """Boosts and ranks on every draw, by the parser and the rules of the board.
-
-    Parameters
-    ----------
-    leaderboard : DataFrame, (t,) rows
-    draws : (r, t, 2) float, as `detail` returns them
-    """
+    """Boosts and ranks on every draw, (r, t, 2), by the parser and the rules of the board."""
     scores, plausible = draws[..., 0], draws[..., 1]
     boost = hosted.module("boost")
     is_boosted = rules.boost and higher_is_better and leaderboard["runtime"].notna().any()
@@ -138,16 +124,8 @@ def tables(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Intervals of scores, sets of ranks, and the differences between neighbours.
 
-    Parameters
-    ----------
-    influences : t of (n,), as `detail` returns them
-
-    Returns
-    -------
-    intervals : DataFrame
-        rank_low and rank_high hold a team's true rank with 95% confidence, all_ranks_low and all_ranks_high
-        those of all teams at once; prize_1 … are the shares of draws on which a team has that rank.
-    neighbours : DataFrame
+    rank_low and rank_high hold a team's true rank with 95% confidence, all_ranks_low and all_ranks_high those
+    of all teams at once; prize_1 … are the shares of draws on which a team has that rank.
     """
     intervals = leaderboard[["rank", "team", "score", "boosted_score"]].copy()
     for name, samples in (("score", sure.plausible), ("boosted_score", sure.plausible_boosted)):

@@ -1,8 +1,7 @@
 """Scoring many submissions: each is read, hashed and scored in one visit, here, in processes or on Dask.
 
-What a submission is guilty of (the metric's ``ParticipantVisibleError``, or no table) is a *rejection*, and may
-be kept.  Everything else that goes wrong is a *fault* of the run: a file that cannot be read, a worker that
-dies, a metric that fails.  Faults are tried again, then the run stops with a list of them; they are never kept.
+What a submission is guilty of is a *rejection*, and may be kept.  Everything else that goes wrong is a *fault*:
+it is tried again, then the run stops with a list; faults are never kept.
 """
 
 import concurrent.futures
@@ -69,14 +68,8 @@ R = TypeVar("R")
 class Job(NamedTuple):
     """What submissions are scored against; small, so that it travels to other processes.
 
-    Attributes
-    ----------
-    metric : name among `podium.hosted.FILES`, or path
-    solution : path or URL
-    parameters : names and values of the metric's keyword arguments
-    metric_digest, solution_digest : SHA-256 of both files; a worker that sees others refuses
-    context : hash of all that statistics (or, without, scores) depend on beside the submission
-    measured : hash of the parameters on which only measures depend
+    ``context`` is a hash of all that statistics (or, without, scores) depend on beside the submission,
+    ``measured`` of the parameters on which only measures depend.
     """
 
     metric: str
@@ -91,15 +84,8 @@ class Job(NamedTuple):
 class Scored(NamedTuple):
     """What became of a submission.
 
-    Attributes
-    ----------
-    digest : SHA-256 of the bytes that were scored
-    side_digest : SHA-256 of the host's file beside them, "" where there is none
-    entry : name of what the store keeps of it
-    scores : of each part; None if it was rejected
-    rejected : the reason; None if it was not
-    measured : the job's `measured` when it was scored; None if it was rejected
-    has_statistics : whether the store has its statistics
+    ``side_digest`` is that of the host's file beside it, or ""; ``entry`` its name in the store; ``rejected``
+    the reason; ``measured`` the job's when it was scored.
     """
 
     digest: str
@@ -161,14 +147,7 @@ def digests_of(digest: str, side_digest: str) -> str:
 
 
 def prepared(job: Job) -> scoring.Solution:
-    """The prepared solution, once per process.
-
-    Raises
-    ------
-    HostError
-    UsageError
-        This machine sees another metric or solution.
-    """
+    """The prepared solution, once per process; a UsageError where this machine sees another one."""
     with PREPARING:
         return _prepared(job)
 
@@ -192,22 +171,12 @@ def _prepared(job: Job) -> scoring.Solution:
 
 
 def contents_of(submission: Submission) -> tuple[bytes, bytes | None]:
-    """The bytes of a submission and of the host's file beside it.
-
-    Raises
-    ------
-    UsageError
-    """
+    """The bytes of a submission and of the host's file beside it."""
     return read_bytes(submission.path), read_bytes(submission.side) if submission.side else None
 
 
 def frame_of(job: Job, submission: Submission, contents: tuple[bytes, bytes | None]) -> pd.DataFrame:
-    """What `contents_of` returned, as the metric takes it.
-
-    Raises
-    ------
-    SubmissionRejected, HostError
-    """
+    """What `contents_of` returned, as the metric takes it."""
     solution, (content, side) = prepared(job), contents
     frame = scoring.parse_submission(solution.metric, content, submission.name, dict(job.parameters))
     return frame if side is None else scoring.add_side(solution, frame, submission.side, side)
@@ -218,15 +187,8 @@ def visit(
 ) -> list[tuple[int, str, bytes | str | None]]:
     """Read, hash and score some submissions, in a worker.
 
-    Parameters
-    ----------
-    job : Job
-    known : names of the entries that need not be made, sorted, as bytes
-    submissions : with a number each
-
-    Returns
-    -------
-    list of number, `digests_of` it, and the new entry; None for a known one, text for a fault
+    Of each its number, `digests_of` it, and the new entry: None where it is among the ``known`` names, sorted;
+    text for a fault.
     """
     names = np.frombuffer(known, f"S{store.NAME_LENGTH}")
     answers: list[tuple[int, str, bytes | str | None]] = []
@@ -283,13 +245,9 @@ def measure(job: Job, entries: Sequence[tuple[int, bytes]]) -> list[tuple[int, d
 
 
 class Workers(NamedTuple):
-    """Where work is done.
+    """Where work is done: so many tasks at once, by an executor or, without, in this process.
 
-    Attributes
-    ----------
-    executor : returns what tasks are given to; None for this process
-    number : of tasks done at once
-    renew : makes a new executor after a process died; None where the cluster does that
+    ``renew`` makes a new one after a process died; None where the cluster does that.
     """
 
     executor: Callable[[], concurrent.futures.Executor] | None
@@ -304,13 +262,7 @@ class Workers(NamedTuple):
 
 @contextmanager
 def workers(jobs: int, dask: str | None, job: Job, submissions: Sequence[Submission]) -> Iterator[Workers]:
-    """So many processes (0 for one per core), or a Dask cluster after a probe of each of its workers.
-
-    Raises
-    ------
-    UsageError
-        There is no cluster, or a worker cannot do the work.
-    """
+    """So many processes (0 for one per core), or a Dask cluster after a probe of each of its workers."""
     if dask is not None:
         with _cluster(dask, job, submissions) as (executor, number):
             yield Workers(lambda: executor, number)
@@ -393,14 +345,7 @@ def spread(
 
 
 def score(job: Job, submissions: Sequence[Submission], folder: Path, place: Workers) -> list[Scored]:
-    """Score all submissions; what is known of their contents comes from the store.
-
-    Parameters
-    ----------
-    job : Job
-    submissions : n Submission
-    folder : the store
-    place : where to work
+    """Score all submissions; what is known of their contents comes from the store, a folder.
 
     Raises
     ------
@@ -459,13 +404,7 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, place: Work
 
 
 def stored(job: Job, contents: Sequence[str], folder: Path, place: Workers) -> list[Scored]:
-    """What the store knows of files, by `digests_of` their contents.
-
-    Raises
-    ------
-    UsageError
-        It does not know all of them.
-    """
+    """What the store knows of files, by `digests_of` their contents."""
     names = {number: entry_name(job.context, content) for number, content in enumerate(contents)}
     results = from_store(place, _scored_before, names, folder, "reading the store")
     return _measured(job, results, folder, place)
@@ -522,13 +461,7 @@ def from_store(
     folder: Path,
     title: str,
 ) -> dict[int, R]:
-    """The work's answer to each entry of the store, by number.
-
-    Raises
-    ------
-    UsageError
-        An entry is not there, or the work failed.
-    """
+    """The work's answer to each entry of the store, by number; a UsageError where one is not there."""
 
     def size_of(name: str) -> int:
         path = store.path_of(folder, name)
@@ -572,13 +505,7 @@ def once_more(
     work: Callable[[list[tuple[int, Submission]]], list[tuple[int, R]]],
     submissions: dict[int, Submission],
 ) -> dict[int, R]:
-    """The work's answer to each submission, which it reads, by number.
-
-    Raises
-    ------
-    UsageError
-        The work failed.
-    """
+    """The work's answer to each submission, which it reads, by number."""
     batches = _batches(submissions, lambda submission: submission.size, MOST_AT_ONCE, place)
     return _answers(place, work, batches, "variants", len(submissions))
 
@@ -644,12 +571,7 @@ def _cluster(
 
 
 def _probe_all(client: Any, job: Job, submission: Submission) -> None:
-    """Every worker can import this package, of this version, and sees the files; within 30 seconds.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Every worker can import this package, of this version, and sees the files; within 30 seconds."""
     deadline = time.monotonic() + PROBE_SECONDS
     try:
         client.wait_for_workers(1, timeout=PROBE_SECONDS)

@@ -1,4 +1,4 @@
-"""How commands fail: with a message and an exit code, one per class here, never with a traceback."""
+"""How commands fail: with a message and an exit code, never with a traceback."""
 
 import io
 import os
@@ -23,30 +23,27 @@ class Differences(ToolError):
 
 
 class UsageError(ToolError):
-    """The command line asks for what is not there, such as a file or a tool, or the machine cannot do it."""
+    """The command asks for what is not there, or the machine cannot do it."""
 
     exit_code = 2
 
 
 class SubmissionRejected(ToolError):
-    """The participant's file is wrong; the participant can read why."""
+    """The participant's file is wrong, and the participant may read why."""
 
     exit_code = 3
 
 
 class HostError(ToolError):
-    """The host's matter: the solution, a parameter or the metric file is wrong."""
+    """The solution, a parameter or the metric file is wrong."""
 
     exit_code = 4
 
 
 def run(work: Callable[[], None]) -> int:
-    """Do the work of a command; return its exit code, 0 when it is done.
-
-    Python warnings appear as one line each on stderr, and so does what went wrong.
-    """
+    """Do the work of a command; return its exit code.  Warnings and errors are one line each on stderr."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # as stderr has it: no name is unprintable
+        sys.stdout.reconfigure(errors="backslashreplace")  # as stderr has it
     warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
     try:
         work()
@@ -58,7 +55,7 @@ def run(work: Callable[[], None]) -> int:
         print("interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
     except BrokenPipeError:
-        # The reader (head, less) has seen enough; Python must not complain again while it closes stdout.
+        # head or less has seen enough; Python must not complain again while it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as problem:
         print(f"error: {problem.strerror or problem}: {problem.filename}", file=sys.stderr)

@@ -1,4 +1,7 @@
-"""Tables in and out: CSV (.gz) and Parquet, local paths, standard input ("-") and URLs; whole or not at all."""
+"""Tables in and out: CSV (.gz) and Parquet, local paths, standard input ("-") and URLs; whole or not at all.
+
+What cannot be read or written raises `UsageError`; wrong content raises the `error` that the caller names.
+"""
 
 import csv
 import errno
@@ -32,28 +35,16 @@ __all__ = [
 
 GZIP = b"\x1f\x8b"
 MOST_BYTES = 2**31  # of a compressed file, once it is expanded
-# As pyarrow reads decimals; from pandas 3 on so does its own reader, where the option is deprecated.
+# As pyarrow reads decimals; pandas 3 does so by itself and deprecates the option.
 EXACT: Any = {"float_precision": "round_trip"} if int(pd.__version__.partition(".")[0]) < 3 else {}
 
 
 def read_table(
     path: str | os.PathLike[str], text_columns: Collection[str], error: type[ToolError]
 ) -> pd.DataFrame:
-    """Read a table as a person would: what is written as text stays text.
+    """Read a table as a person would: only an empty cell is missing ("NA" and "null" are text).
 
-    Only an empty cell is missing ("NA" and "null" are text); a column named in `text_columns` is text even
-    if all of it looks like numbers ("0012" keeps its zeros); other columns become numbers where they can.
-
-    Parameters
-    ----------
-    path : a .csv, .csv.gz or .parquet file, a URL of one, or "-" for standard input
-    text_columns : names of columns that hold text; names that the file lacks are ignored
-    error : the exception to raise for a file that is no table
-
-    Raises
-    ------
-    UsageError
-        There is no such file, or it cannot be read.
+    `text_columns` that there are keep the zeros of "0012"; others become numbers where they can.
     """
     return parse_table(read_bytes(path), str(path), text_columns, error)
 
@@ -64,13 +55,7 @@ def is_url(path: str | os.PathLike[str]) -> bool:
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The content of a file, of a URL (by fsspec), or of standard input ("-").
-
-    Raises
-    ------
-    UsageError
-        It cannot be read: a fault of the machine or of the command, never of the content.
-    """
+    """The content of a file, of a URL (by fsspec), or of standard input ("-")."""
     try:
         if str(path) == "-":
             return sys.stdin.buffer.read()
@@ -81,24 +66,15 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         with fsspec.open(str(path), "rb") as file:
             content: bytes = file.read()
             return content
-    except OSError as problem:
-        text = problem.strerror or str(problem)
-        if isinstance(problem, FileNotFoundError) and text in str(path):  # all that clients of URLs say
-            text = os.strerror(errno.ENOENT)
-        raise UsageError(f"cannot read {path}: {text}") from None
-    except (ImportError, ValueError) as problem:  # a protocol that needs another package, or is none
-        raise UsageError(f"cannot read {path}: {problem}") from None
-    except Exception as problem:
-        if is_url(path):  # every client has exceptions of its own
-            raise UsageError(f"cannot read {path}: {type(problem).__name__}: {problem}") from None
-        raise
+    except Exception as problem:  # every client of URLs has exceptions of its own
+        reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
+        if isinstance(problem, FileNotFoundError) and reason in str(path):
+            reason = os.strerror(errno.ENOENT)
+        raise UsageError(f"cannot read {path}: {reason}") from None
 
 
 def read_text(path: str | os.PathLike[str], error: type[ToolError], else_encoding: str | None = None) -> str:
-    """The text of a file that is no table, packed by gzip or not; raises as `read_table` does.
-
-    What is not UTF-8 is read in `else_encoding`, if there is one.
-    """
+    """The text of a file that is no table, packed by gzip or not; `else_encoding` is for what is not UTF-8."""
     content = _unpacked(read_bytes(path), str(path), error)
     try:
         return content.decode("utf-8-sig")
@@ -117,9 +93,9 @@ def read_lines(
     error: type[ToolError],
     else_encoding: str | None = None,
 ) -> list[Any]:
-    """What `read` makes of each line of a file, but for empty ones; its ValueErrors say what is wrong."""
+    """What `read` makes of each line that is not empty; its ValueErrors say what is wrong."""
     results, faults = [], []
-    # Only "\n" ends a line of JSON; str.splitlines knows others, which texts may contain.
+    # str.splitlines would end lines where texts in JSON do not.
     for number, line in enumerate(read_text(path, error, else_encoding).split("\n"), start=1):
         if line.strip():
             try:
@@ -147,7 +123,7 @@ def _unpacked(content: bytes, name: str, error: type[ToolError]) -> bytes:
 def parse_table(
     content: bytes, name: str, text_columns: Collection[str], error: type[ToolError]
 ) -> pd.DataFrame:
-    """The table that the content of a file holds; parameters are those of `read_table`."""
+    """The table that the content of a file holds, as `read_table` reads it."""
     if name.endswith(".parquet"):
         return _read_parquet(content, name, error)
     content = _unpacked(content, name, error)
@@ -157,7 +133,7 @@ def parse_table(
 
 
 def _check_form(content: bytes, name: str, error: type[ToolError]) -> None:
-    """What spreadsheets make of a table is told as such."""
+    """Name what spreadsheets make of a table."""
     for start, found in ((b"PK\3\4", "an Excel workbook"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16")):
         if content.startswith(start):
             raise error(f"{name}: expected a CSV table, found {found}; in Excel, save as CSV UTF-8")
@@ -193,17 +169,14 @@ def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.Data
                 pyarrow.BufferReader(content),
                 parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
                 convert_options=arrow_csv.ConvertOptions(
-                    column_types=types,
-                    null_values=[""],
-                    strings_can_be_null=True,
+                    column_types=types, null_values=[""], strings_can_be_null=True
                 ),
             )
         except (pyarrow.ArrowException, OSError):
             return None
         # What is not UTF-8, pyarrow takes for bytes, and it lets names repeat; pandas rejects and numbers them.
-        if any(map(pyarrow.types.is_binary, table.schema.types)):
-            return None
-        if len(set(table.column_names)) < len(table.column_names):
+        is_repeated = len(set(table.column_names)) < len(table.column_names)
+        if is_repeated or any(map(pyarrow.types.is_binary, table.schema.types)):
             return None
         # pyarrow takes text like 2024-01-23 for dates, pandas does not.
         dates = [field.name for field in table.schema if pyarrow.types.is_temporal(field.type)]
@@ -235,7 +208,7 @@ def _read_with_pandas(
 
 
 def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write a .csv, .csv.gz or .parquet file, all of it or nothing; the same table gives the same bytes."""
+    """Write a .csv, .csv.gz or .parquet file; the same table gives the same bytes."""
 
     def write(part: Path) -> None:
         if part.suffix == ".parquet":
@@ -248,13 +221,7 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
 
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], Any]) -> None:
-    """Let `write` fill a file and move it to `path` only when complete, so that no half file is ever seen.
-
-    Raises
-    ------
-    UsageError
-        The file cannot be written.
-    """
+    """Let `write` fill a file, which moves to `path` when complete: no half file is ever seen."""
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -274,12 +241,7 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], Any])
 
 @contextmanager
 def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Refuse a second run on a folder, which is made; the system forgets the lock of a process that died.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Make a folder and refuse a second run on it; the system forgets the lock of a process that died."""
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         lock = (Path(folder) / ".lock").open("a")

@@ -1,49 +1,46 @@
 """Find, load and call a hosted file; the contract by which one offers its parts.
 
 A **hosted file** is one Python file, uploaded to Kaggle as it is.  It imports numpy, pandas and what its page
-in docs/ names, reads frames, never files, and only scores.  The contract has two parts.
+names, reads frames, never files, and only scores.
 
 Score
 -----
 ``score(solution, submission, row_id_column_name, **parameters) -> float``
-    Two frames and the name of the row id; further parameters with annotations and official defaults.  This is
-    all that a hosted file must have: with it alone it is scored, ranked and checked.
+    Parameters with annotations and official defaults.  With this alone a file is scored, ranked and checked.
 ``NAME``, ``__version__``
-    By its name a file's companion is found (`podium.companions`); both stand in every signature.
+    Part of every signature; by its name a file's companion is found (`podium.companions`).
 ``ParticipantVisibleError``, ``HostVisibleError``
     The submission's faults, and the solution's or a parameter's.  Tools know them by these names.
 ``higher_is_better(**parameters) -> bool``
     Without it, higher is better.
 ``COMPLETE_SUBMISSION = True``
-    The host switches on Kaggle's “pass complete submission”: `score` gets the whole submission for the Public
-    and for the Private part.  Without it, the submission has the rows of the solution, and `score` gets the
-    part's.
+    The host switches on Kaggle's “pass complete submission”: `score` gets all of it for either part.  Without
+    it, the submission has the rows of the solution, and `score` gets the part's.
 
 Statistics
 ----------
 ``prepare(solution, row_id_column_name, **parameters)``
     A solution checked and digested once, for many submissions: a frozen dataclass with
 
-    ``items``           list of str: the n units that are resampled (essays, claims, events, documents), sorted
+    ``items``           list of str, sorted: the n units that are resampled (essays, claims, documents)
     ``item_of_row``     (rows,) int: the item of each row of the solution
     ``labels``          list of (attribute, value): the g groups; without any, one: ("(all)", "(all)")
-    ``groups``          (attributes, n) int: of each item its group by each attribute, as index into ``labels``
-    ``statistics(submission)``   (n, k) float: one array of numbers per item, whose sums decide everything
-    ``read(submission)``, ``compare(read)``, ``count(compared)``   optional: ``statistics`` in three steps, so
-                        that explanations start from what was read and compared
+    ``groups``          (attributes, n) int: each item's group by each attribute, as index into ``labels``
+    ``statistics(submission)``   (n, k) float: numbers per item, whose sums decide everything
+    ``read(submission)``, ``compare(read)``, ``count(compared)``   optional: ``statistics`` in three steps,
+                        for explanations
     ``measure_names``   list of str: the m measures, "score" first; that of a group is "attribute = value"
     ``measures(sums)``  (..., m) float, from sums of the statistics over each group, (..., g, k); NaN where
                         undefined
 
     ``statistics`` looks at nothing of ``labels`` and ``groups``, and ``measures`` at nothing of the solution
-    but ``labels``: so `podium.statistics` can take some of the items by replacing ``items``, ``groups`` and
-    ``labels``.  To the last bit, ``score()`` is the first measure of the sums of the items added one after
-    the other, in their order.
+    but ``labels``: `podium.statistics` takes some of the items by replacing ``items``, ``groups``, ``labels``.
+    To the last bit, ``score()`` is the first measure of the sums over the items, one after the other.
 ``MEASURE_PARAMETERS``
-    Names of parameters of `score` on which the statistics do not depend, only groups and measures: ranking
-    again with others needs no submission.
+    Names of parameters on which only groups and measures depend, not the statistics: ranking again with
+    others needs no submission.
 ``progress = None``
-    A tool may set it to a function, which scoring then calls with the work done and all work, as numbers.
+    A tool may set it to a function, which is then called with the work done and all work.
 """
 
 import functools
@@ -54,7 +51,7 @@ import sys
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +60,6 @@ from podium.errors import HostError, SubmissionRejected, UsageError
 __all__ = [
     "FILES",
     "Metric",
-    "column_names",
     "defaults",
     "errors_explained",
     "find",
@@ -85,19 +81,15 @@ FILES = {
     "readable": "metrics/readable.py",
 }
 
+VISIBLE = {"ParticipantVisibleError": SubmissionRejected, "HostVisibleError": HostError}
+
 # In the wheel the hosted files are data of the package; in a clone they are beside it.
 _IN_WHEEL = Path(__file__).with_name("_hosted")
 _FOLDER = _IN_WHEEL if _IN_WHEEL.is_dir() else Path(__file__).parent.parent
 
 
 def find(metric: str | Path) -> Path:
-    """The file of a metric, by its name among `FILES` or its path.
-
-    Raises
-    ------
-    UsageError
-        There is neither.
-    """
+    """The file of a metric, by its name among `FILES` or its path."""
     path = _FOLDER / FILES[str(metric)] if str(metric) in FILES else Path(metric)
     if not path.is_file():
         raise UsageError(f"there is no metric {metric}: expected a Python file, or one of {', '.join(FILES)}")
@@ -111,12 +103,12 @@ def module(name: str) -> types.ModuleType:
 
 
 def load(metric: str | Path) -> Metric:
-    """Load a hosted file, by name or path, as a module.
+    """Load a hosted file, by its name among `FILES` or its path, as a module.
 
     Raises
     ------
     UsageError
-        There is no such file or it defines no `score`.
+        There is none, or it defines no `score`.
     HostError
         It fails while it is loaded.
     """
@@ -148,12 +140,13 @@ def higher_is_better(metric: Metric, arguments: Mapping[str, Any]) -> bool:
     """Whether a higher score is better, for these keyword arguments of `score`."""
     if not hasattr(metric, "higher_is_better"):
         return True
-    known = defaults(metric)
-    return bool(metric.higher_is_better(**{name: arguments[name] for name in arguments if name in known}))
+    return bool(
+        metric.higher_is_better(**{name: arguments[name] for name in defaults(metric) if name in arguments})
+    )
 
 
 def defaults(metric: Metric) -> dict[str, Any]:
-    """The official parameters of a metric: those of `score` after the first three."""
+    """The official values of the parameters of `score` after the first three."""
     parameters = list(inspect.signature(metric.score).parameters.values())[3:]
     return {parameter.name: parameter.default for parameter in parameters}
 
@@ -164,7 +157,7 @@ def settings(metric: Metric, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def signature(metric: Metric, parameters: Mapping[str, Any]) -> str:
-    """The metric's name and version and every parameter, as ``name:value`` joined by ``|``."""
+    """The metric's name, version and every parameter, as ``name:value`` joined by ``|``."""
     parts = {
         "metric": getattr(metric, "NAME", Path(str(metric.__file__)).stem),
         "version": getattr(metric, "__version__", "?"),
@@ -176,15 +169,7 @@ def signature(metric: Metric, parameters: Mapping[str, Any]) -> str:
 
 
 def parse_parameters(metric: Metric, assignments: list[str]) -> dict[str, Any]:
-    """The keyword arguments that a list of ``NAME=VALUE`` gives, converted as `score` annotates them.
-
-    Raises
-    ------
-    UsageError
-        An assignment has no "=" or is repeated.
-    HostError
-        `score` has no such parameter, or the value does not fit it.
-    """
+    """The keyword arguments that a list of ``NAME=VALUE`` gives, converted as `score` annotates them."""
     accepted = dict(list(inspect.signature(metric.score).parameters.items())[2:])
     values: dict[str, Any] = {}
     for assignment in assignments:
@@ -212,25 +197,12 @@ def _convert(text: str, annotation: Any) -> Any:
             raise ValueError("expected true or false")
         return words[text.lower()]
     if annotation in (int, float):
-        try:
+        with suppress(ValueError, OverflowError):
             number = annotation(text)
-        except ValueError:
-            raise ValueError(f"expected {'a whole number' if annotation is int else 'a number'}") from None
-        if math.isnan(number):
-            raise ValueError("expected a number")
-        return number
+            if not math.isnan(number):
+                return number
+        raise ValueError(f"expected a {'whole ' if annotation is int else ''}number")
     return text
-
-
-def column_names(metric: Metric, parameters: Mapping[str, Any]) -> set[str]:
-    """Columns named by the metric's parameters, at their defaults where not given: they hold text."""
-    names: set[str] = set()
-    for name, value in {**settings(metric, parameters), **parameters}.items():
-        if isinstance(value, str) and name.endswith("_column_name"):
-            names.add(value)
-        elif isinstance(value, str) and name.endswith("_column_names"):
-            names |= {part.strip() for part in value.split(",") if part.strip()}
-    return names
 
 
 @contextmanager
@@ -240,10 +212,8 @@ def errors_explained() -> Iterator[None]:
         yield
     except Exception as problem:
         name = type(problem).__name__
-        if name == "ParticipantVisibleError":
-            raise SubmissionRejected(str(problem)) from problem
-        if name == "HostVisibleError":
-            raise HostError(str(problem)) from problem
+        if name in VISIBLE:
+            raise VISIBLE[name](str(problem)) from problem
         raise HostError(f"the metric raised an unexpected error: {_described(problem)}") from problem
 
 

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def track(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
-    """The steps, with their progress on stderr, where its last state stays."""
+    """The steps, with their progress, whose last state stays."""
     terminal = sys.stderr.isatty()
     with shown(title, transient=False) as show:
         show(0, total)
@@ -28,10 +28,9 @@ def track(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
 
 @contextmanager
 def shown(title: str, transient: bool = True) -> Iterator[Callable[[int, int], None]]:
-    """A function to call with what is done and the total, which shows them on stderr while the block runs.
+    """A function to call with what is done, which may start again from the beginning, and the total.
 
-    What is done may start again from the beginning.  On a terminal the bar goes away with the block, unless it
-    is not `transient`; otherwise work of a few seconds prints nothing.
+    On a terminal a `transient` bar goes away with the block; elsewhere short work prints nothing.
     """
     if not sys.stderr.isatty():
         start = last = time.monotonic()

@@ -51,30 +51,19 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A solution, as a whole and part by part, ready to score submissions against.
-
-    Attributes
-    ----------
-    metric : the hosted file's module
-    arguments : dict, the keyword arguments of its `score`, with ``row_id_column_name``
-    frame : DataFrame, without ``Usage``
-    rows : dict of part to (rows,) bool
-    prepared : dict of part to what the metric's `prepare` made of it; empty where it has none
-    items : dict of part to (n,) bool, among those of "All"; empty likewise
-    notices : list of str, what was to be said of the solution
-    """
+    """A solution, as a whole and part by part, ready to score submissions against."""
 
     metric: Metric
-    arguments: dict[str, Any]
-    frame: pd.DataFrame
-    rows: dict[str, Bools]
-    prepared: dict[str, Any]
-    items: dict[str, Bools]
-    notices: list[str]
+    arguments: dict[str, Any]  # of its `score`, with row_id_column_name
+    frame: pd.DataFrame  # without Usage
+    rows: dict[str, Bools]  # (rows,) of each part
+    prepared: dict[str, Any]  # what `prepare` made of each part; empty where the metric has none
+    items: dict[str, Bools]  # (n,) of each part, among those of "All"; empty likewise
+    notices: list[str]  # on the solution
 
     @property
     def signature(self) -> str:
-        """The metric's name and version and every parameter."""
+        """The metric's name, version and every parameter."""
         return hosted.signature(self.metric, self.arguments)
 
     @property
@@ -85,22 +74,13 @@ class Solution:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """What became of one submission.
-
-    Attributes
-    ----------
-    solution : Solution
-    submission : DataFrame, its rows that count
-    scores : dict of part to float
-    statistics : (n, k) float, of the items of "All"; None where the metric offers none
-    read, compared : what the metric's methods of these names returned; None where it has none
-    """
+    """What became of one submission."""
 
     solution: Solution
-    submission: pd.DataFrame
-    scores: dict[str, float]
-    statistics: Floats | None = None
-    read: Any = None
+    submission: pd.DataFrame  # its rows that count
+    scores: dict[str, float]  # of each part
+    statistics: Floats | None = None  # (n, k), of the items of "All"; None where the metric offers none
+    read: Any = None  # what the metric's methods of these names returned, where it has them
     compared: Any = None
 
     @property
@@ -115,12 +95,12 @@ class Evaluation:
 
     @property
     def signature(self) -> str:
-        """The metric's name and version and every parameter, to print beside the score."""
+        """The metric's name, version and every parameter, to print beside the score."""
         return self.solution.signature
 
     @functools.cached_property
     def measures(self) -> dict[str, float]:
-        """The measures by name, "score" first."""
+        """By name, "score" first."""
         if self.statistics is None:
             return {"score": self.score}
         return statistics.measures(self.prepared, self.statistics)
@@ -154,7 +134,7 @@ class Evaluation:
 
     @functools.cached_property
     def explanation(self) -> Any:
-        """What the metric's companion tells (`podium.companions`); an empty object where it has none."""
+        """What the metric's companion tells (`podium.companions`), if it has one."""
         explain = getattr(companions.of(self.solution.metric), "explain", None)
         if self.statistics is None or explain is None:
             return object()
@@ -162,8 +142,14 @@ class Evaluation:
 
 
 def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
-    """Columns that hold text, whatever they look like."""
-    return hosted.column_names(metric, parameters) | set(getattr(companions.of(metric), "TEXT_COLUMNS", ()))
+    """Columns that hold text, whatever they look like: named by a parameter, or by the metric's companion."""
+    names = set(getattr(companions.of(metric), "TEXT_COLUMNS", ()))
+    for name, value in (hosted.settings(metric, parameters) | parameters).items():
+        if isinstance(value, str) and name.endswith("_column_name"):
+            names.add(value)
+        elif isinstance(value, str) and name.endswith("_column_names"):
+            names |= {part.strip() for part in value.split(",")} - {""}
+    return names
 
 
 def read_solution(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
@@ -177,7 +163,7 @@ def read_submission(metric: Metric, path: str | Path, parameters: dict[str, Any]
 
 
 def parse_submission(metric: Metric, content: bytes, name: str, parameters: dict[str, Any]) -> pd.DataFrame:
-    """The submission that the content of a file holds: what was read is what is hashed and scored."""
+    """The submission that the content of a file holds: what was hashed is what is scored."""
     read = getattr(companions.of(metric), "read_submission", None)
     if _is_table(name) or read is None:
         table = parse_table(content, name, text_columns(metric, parameters), SubmissionRejected)
@@ -201,19 +187,7 @@ def _without_side(metric: Metric, submission: pd.DataFrame) -> pd.DataFrame:
 def add_side(
     solution: Solution, submission: pd.DataFrame, path: str | Path, content: bytes | None = None
 ) -> pd.DataFrame:
-    """The submission with the columns that only the host may write, from a table of his.
-
-    Parameters
-    ----------
-    content : of the file, where it is read already: what was hashed is what is scored
-
-    Raises
-    ------
-    UsageError
-        The metric's companion knows no such columns.
-    HostError
-        The table is not what it should be.
-    """
+    """The submission with the columns that only the host may write, from a table of his or its `content`."""
     companion: Any = companions.of(solution.metric)
     if not hasattr(companion, "add_side"):
         raise UsageError(f"{path}: this metric takes no file beside a submission")
@@ -244,16 +218,14 @@ def prepare(metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any]) 
 
     Parameters
     ----------
-    metric : a module as `podium.hosted.load` returns it
-    solution : DataFrame
-        Kaggle removes its column ``Usage`` before it calls the metric, and so does this.
-    parameters : keyword arguments for `score`
-        Without ``row_id_column_name``, the first column of the solution is the row id.
+    metric : as `podium.hosted.load` returns it
+    solution : with or without the column ``Usage``
+    parameters : keyword arguments of `score`; without ``row_id_column_name``, it is the first column
 
     Raises
     ------
     HostError
-        Also where ``Usage`` splits an item, such as an essay, into several parts.
+        Also where ``Usage`` splits an item, such as an essay.
     """
     if not len(solution.columns):
         raise HostError("the solution has no columns")
@@ -279,8 +251,8 @@ def read_pair(
 ) -> tuple[pd.DataFrame, Solution, pd.DataFrame]:
     """What `read_solution`, `prepare` of that, and `read_submission` return.
 
-    A submission that is a table is read beside the others: that needs no interpreter.  An official file is not:
-    what its reader warns of would be taken for a notice on the solution.
+    A table is read beside the others: that needs no interpreter.  What an official file's reader warns of would
+    be taken for a notice on the solution.
     """
     if str(submission) == "-" or not _is_table(submission):
         frame = read_solution(metric, solution, parameters)
@@ -292,7 +264,7 @@ def read_pair(
 
 
 def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
-    """Which rows make up which part: under "All" every one but the ignored, then the parts that there are."""
+    """The rows of each part: under "All" those not ignored, then the parts that there are."""
     if USAGE not in solution:
         return {ALL: np.ones(len(solution), dtype=bool)}
     codes, values = pd.factorize(solution[USAGE])
@@ -309,7 +281,7 @@ def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
 
 
 def items_of(prepared: Any, rows: Bools, part: str) -> Bools:
-    """The items whose rows make up a part, (n,) bool."""
+    """The items, (n,), whose rows make up a part."""
     number = np.bincount(prepared.item_of_row, rows, minlength=len(prepared.items))
     split = (number > 0) & (number < np.bincount(prepared.item_of_row, minlength=len(prepared.items)))
     if split.any():
@@ -322,7 +294,7 @@ def items_of(prepared: Any, rows: Bools, part: str) -> Bools:
 
 
 def only(metric: Metric, solution: pd.DataFrame, prepared: Solution, kept: Bools) -> Solution:
-    """What `prepare` makes of some of the items, (n,) bool among those of "All", from the same frame."""
+    """What `prepare` makes of some of the items of "All", (n,), from the same frame."""
     rows = prepared.rows[ALL].copy()
     rows[rows] = kept[prepared.prepared[ALL].item_of_row]
     return prepare(metric, solution[rows], prepared.arguments)
@@ -356,7 +328,7 @@ def evaluate(solution: Solution, submission: pd.DataFrame) -> Evaluation:
 def answers_to(solution: Solution, submission: pd.DataFrame, part: str) -> pd.DataFrame:
     """What the metric gets of a submission: as on Kaggle the rows of the part, or all where it wants them.
 
-    Rows that answer nothing in the solution stay, for the metric to say so.
+    Rows that answer nothing stay, for the metric to say so.
     """
     row_id, rows = solution.arguments["row_id_column_name"], solution.rows[part]
     complete = getattr(solution.metric, "COMPLETE_SUBMISSION", False)

@@ -5,18 +5,14 @@
     spans.score(prepared, found, essay_ids)         the same score, without any text between
     spans.bio_tags(texts, encoded["offset_mapping"], truths)        for training
 
-Words are what ``str.split()`` makes of the text, as `podium make` counts them.  A token belongs to the word
-that holds the middle one of its characters that are no white space; a token without any (special tokens,
-padding, line breaks) belongs to none and is left out.  A word without a token is inside a segment that goes
-on behind it.
+Words are what ``str.split()`` makes of the text.  A token belongs to the word that holds the middle one of its
+visible characters, if any.  A word without a token is inside a segment that goes on behind it.
 
-Labels are BIO ("O", "B-Lead", "I-Lead", …), BIOES, or plain ("O", "Lead", …).  A word's type has the largest
-probability, B and I taken together and averaged over the word's tokens, so that "B-Lead I-Lead" in one word
-is a lead that begins.  Illegal tags are repaired: what goes on with nothing before it begins, what is not
-closed ends.  A token in several windows counts with the mean of its probabilities.
+Labels are BIO, BIOES or plain ("O", "Lead", …).  A word's type has the largest probability, B and I taken
+together and averaged over its tokens; it begins a segment where one of them does.  What goes on from nothing
+begins, what is not closed ends.  What several windows say of a token is averaged.
 
-Arrays are whatever numpy takes: lists, tensors, arrays.  What is wrong with them is a ValueError, which says
-what was expected, where, and what was found.
+Arrays are whatever numpy takes.  What is wrong with them is a ValueError.
 """
 
 import functools
@@ -52,7 +48,13 @@ metric = hosted.module("unified")
 TYPES: tuple[str, ...] = metric.DISCOURSE_TYPES
 LABELS = ("O", *(f"{prefix}-{name}" for name in TYPES for prefix in "BI"))
 PREFIXES = "BIES"
-IGNORED = -100  # what torch's losses ignore, and so the tag of tokens without a word
+# Every label there may be: its prefix and its type; "O" is behind the last.
+MEANINGS = {"O": ("", len(TYPES))} | {
+    f"{prefix}-{name}" if prefix else name: (prefix, kind)
+    for kind, name in enumerate(TYPES)
+    for prefix in ("", *PREFIXES)
+}
+IGNORED = -100  # by torch's losses: the tag of tokens without a word
 ROUNDING = 1e-3  # half floats round up
 
 Ints = npt.NDArray[np.int64]
@@ -66,12 +68,12 @@ class Spans(NamedTuple):
 
     Attributes
     ----------
-    essay : (n,) int, the number of the segment's essay among those given, from 0
-    first, last : (n,) int, positions of the first and the last word, both inclusive, from 0
-    discourse_type : (n,) int, index into `TYPES`
-    probability : (n,) float, of the segment: the mean of its words' probabilities of its type
-    d1 : (n,) float, the probability of effective; 0.5 until a model says it: ``found._replace(d1=…)``
-    repaired : (n,) int, how many illegal tags had to be repaired to make the segment
+    essay : number of the essay among those given, from 0
+    first, last : positions of the first and the last word, both inclusive, from 0
+    discourse_type : index into `TYPES`
+    probability : the mean of the words' probabilities of the type
+    d1 : the probability of effective; 0.5 until a model says it: ``found._replace(d1=…)``
+    repaired : how many illegal tags were repaired
     """
 
     essay: Ints
@@ -83,12 +85,12 @@ class Spans(NamedTuple):
     repaired: Ints
 
     def take(self, index: Ints | Bools) -> "Spans":
-        """The segments at `index`, which selects as it does in numpy."""
+        """The segments that `index` selects, as in numpy."""
         return Spans._make(column[index] for column in self)
 
     @property
     def words(self) -> Ints:
-        """Number of words of each segment, (n,)."""
+        """Number of words of each segment."""
         return self.last - self.first + 1
 
 
@@ -110,31 +112,15 @@ def from_tokens(
 
     Parameters
     ----------
-    texts : the text of an essay, or e texts
-    offset_mapping : (tokens, 2) int
-        Of each token its first character and the one behind its last, as a fast tokenizer gives them with
-        ``return_offsets_mapping``; for several texts a list of such arrays, one per window.
-    predictions : (tokens, labels) float or (tokens,)
-        The probabilities of the labels, or of each token its label, by name or index (-100: none); likewise
-        a list.
-    labels : names of the labels, in the order of the model's ``id2label``
+    texts : of an essay, or of several
+    offset_mapping : (tokens, 2) int, or for several texts a list of such arrays, one per window
+        As a fast tokenizer gives it with ``return_offsets_mapping``: of each token its first character and the
+        one behind its last.
+    predictions : (tokens, labels) probabilities, or (tokens,) labels by name or index (-100: none); or a list
+    labels : in the order of the model's ``id2label``
     essay : (windows,) int
-        The text of each window: ``overflow_to_sample_mapping``.  By default each text is one window.
+        The text of each window, ``overflow_to_sample_mapping``; without it each text is one window.
     min_words, min_probability, join_gap : see `select` and `join`, which comes first
-
-    Examples
-    --------
-    A tokenizer made three tokens of "I agree.", and a special one:
-
-    >>> found = from_tokens("I agree. Still, no", [(0, 0), (0, 1), (2, 7), (7, 8), (9, 15), (16, 18)],
-    ...                     ["O", "I-Position", "I-Position", "I-Position", "B-Claim", "I-Claim"])
-    >>> found.first.tolist(), found.last.tolist(), [TYPES[n] for n in found.discourse_type]
-    ([0, 2], [1, 3], ['Position', 'Claim'])
-
-    The position went on from nothing:
-
-    >>> found.repaired.tolist()
-    [1, 0]
     """
     scheme = _Scheme.of(labels)
     if isinstance(texts, str):
@@ -164,17 +150,15 @@ def from_characters(
 
     Parameters
     ----------
-    texts : the text of an essay, or several
+    texts : of an essay, or of several
     starts, ends : (n,) int, the first character, from 0, and the one behind the last
     types : (n,) names or indices of `TYPES`, or one for all
-    essay : (n,) int, the number of the text
-    probability, d1 : (n,) float, see `Spans`
+    essay, probability, d1 : (n,), or one for all, see `Spans`
 
     Examples
     --------
-    >>> found = from_characters("I think so. Do you?", [2, 4], [11, 11], "Claim")
-    >>> found.first.tolist(), found.last.tolist()
-    ([1, 2], [2, 3])
+    >>> from_characters("I think so. Do you?", 2, 11, "Claim").last
+    array([2])
     """
     if isinstance(texts, str):
         texts = [texts]
@@ -191,9 +175,7 @@ def from_characters(
         lengths,
     )
     first, last = np.empty_like(found.first), np.empty_like(found.last)
-    order = np.argsort(found.essay, kind="stable")
-    numbers, starts_of_essays = np.unique(found.essay[order], return_index=True)
-    for number, rows in zip(numbers, np.split(order, starts_of_essays[1:])):
+    for number, rows in _by_essay(found.essay):
         first[rows], last[rows] = _Words(texts[number]).of_characters(found.first[rows], found.last[rows])
     return found._replace(first=first, last=last).take(last >= first)
 
@@ -207,27 +189,17 @@ def from_words(
     probability: npt.ArrayLike = 1.0,
     d1: npt.ArrayLike = 0.5,
 ) -> Spans:
-    """Segments given by the positions of their first and last word, both inclusive, from 0, (n,) each.
-
-    The other parameters are those of `from_characters`.
-
-    >>> from_words([0, 4], [3, 4], ["Lead", "Claim"]).words.tolist()
-    [4, 1]
-    """
+    """Segments given by their first and last words, (n,), both inclusive, from 0; else as `from_characters`."""
     found = _columns(essay, first, last, types, probability, d1)
     _check_positions(found)
     return found
 
 
 def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
-    """The segments in a table with essay_id, discourse_type and predictionstring: training data, a submission.
+    """The segments of some essays in a table with essay_id, discourse_type and predictionstring.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        d1 is its column score_discourse_effectiveness_1 or discourse_effectiveness, probability the column of
-        this name, where it has them.
-    essay_ids : the ids of the essays, in the order of their texts; rows of other essays are left out
+    d1 is its column score_discourse_effectiveness_1 or discourse_effectiveness, probability the column of this
+    name, where it has them.
     """
     lacking = {"essay_id", "discourse_type", "predictionstring"} - set(frame)
     if lacking:
@@ -238,9 +210,7 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     essay = frame["essay_id"].astype(str).map(number)
     frame, essay = frame[essay.notna()], essay.dropna().astype(np.int64)
     first, last = metric.parse_predictionstrings(frame["predictionstring"].astype(str).tolist())
-    d1 = next(
-        (frame[name] for name in (metric.PROBABILITY_COLUMNS[1], metric.LABEL_COLUMN) if name in frame), 0.5
-    )
+    d1 = frame.get(metric.PROBABILITY_COLUMNS[1], frame.get(metric.LABEL_COLUMN, 0.5))
     found = _columns(essay, first, last, frame["discourse_type"], frame.get("probability", 1.0), d1)
     expected = "positions in predictionstring such as '45 46 47', counted from 0, without a gap"
     _check(found, last < 0, expected, "{!r}", frame["predictionstring"].to_numpy())
@@ -252,19 +222,12 @@ def _none() -> Spans:
     return Spans(ints, ints, ints, ints, floats, floats, ints)
 
 
-def _columns(
-    essay: npt.ArrayLike,
-    first: npt.ArrayLike,
-    last: npt.ArrayLike,
-    types: Any,
-    probability: npt.ArrayLike,
-    d1: npt.ArrayLike,
-) -> Spans:
+def _columns(essay: Any, first: Any, last: Any, types: Any, probability: Any, d1: Any) -> Spans:
     given = {
         "essay": _integers("essay", essay),
         "first": _integers("first", first),
         "last": _integers("last", last),
-        "discourse_type": _types(types),
+        "discourse_type": _indices(types, TYPES, "types: expected", "segment"),
         "probability": np.asarray(probability, dtype=np.float64),
         "d1": np.asarray(d1, dtype=np.float64),
     }
@@ -284,23 +247,18 @@ def _integers(name: str, values: npt.ArrayLike) -> Ints:
     return array.astype(np.int64)
 
 
-def _types(types: Any) -> Ints:
-    """Indices into `TYPES`, from names or indices."""
-    array = np.asarray(types)
-    found = _indices(array, TYPES)
-    if (found < 0).any():
-        row = int(np.argmin(found))
-        wrong = array.ravel().tolist()[row]
-        raise ValueError(f"types: expected {', '.join(TYPES)}, found {wrong!r} for segment {row}")
-    return found
-
-
-def _indices(given: npt.NDArray[Any], names: Sequence[str]) -> Ints:
-    """Indices of names, from these or from indices; -1 where it is neither."""
+def _indices(given: Any, names: Sequence[str], expected: str, unit: str, none: Sequence[Any] = ()) -> Ints:
+    """Indices of names, from either; -1 of `none`."""
+    array = np.asarray(given)
     indices = range(len(names))
-    number: dict[Any, int] = dict(zip(indices if given.dtype.kind in "iu" else names, indices))
-    found = [number.get(each, -1) for each in given.ravel().tolist()]
-    return np.array(found, dtype=np.int64).reshape(given.shape)
+    known: dict[Any, int] = dict(zip(indices if array.dtype.kind in "iu" else names, indices))
+    known |= dict.fromkeys(none, -1)
+    values = array.ravel().tolist()
+    unknown = next((row for row, value in enumerate(values) if value not in known), None)
+    if unknown is not None:
+        found = f"{values[unknown]!r} for {unit} {unknown}"
+        raise ValueError(f"{expected} {', '.join(names)}, found {found}")
+    return np.array([known[value] for value in values], dtype=np.int64).reshape(array.shape)
 
 
 # ---- Changing spans --------------------------------------------------------------------------------------
@@ -309,11 +267,7 @@ def _indices(given: npt.NDArray[Any], names: Sequence[str]) -> Ints:
 def join(found: Spans, gap: int) -> Spans:
     """Make one segment of neighbours of the same type with 1 to `gap` words between them.
 
-    Its probability is the mean over the words of its parts, and so is d1.
-
-    >>> joined = join(from_words([0, 5, 8], [3, 6, 9], ["Lead", "Lead", "Claim"]), 1)
-    >>> joined.first.tolist(), joined.last.tolist()
-    ([0, 8], [6, 9])
+    Its probability and d1 are the means over the words of its parts.
     """
     if gap <= 0 or not len(found.essay):
         return found
@@ -331,26 +285,14 @@ def join(found: Spans, gap: int) -> Spans:
 
 
 def select(found: Spans, min_words: Thresholds = 1, min_probability: Thresholds = 0.0) -> Spans:
-    """The segments with at least so many words and so high a probability.
-
-    Parameters
-    ----------
-    found : Spans
-    min_words, min_probability : a number, or numbers by type, as `podium.tuning` finds them
-
-    Examples
-    --------
-    >>> found = from_words([0, 5], [1, 6], ["Lead", "Claim"], probability=[0.4, 0.6])
-    >>> len(select(found, min_probability={"Lead": 0.5}).essay)
-    1
-    """
+    """The segments with at least so many words and so high a probability, of all types or by type."""
     kept = found.words >= _by_type("min_words", min_words)[found.discourse_type]
     kept &= found.probability >= _by_type("min_probability", min_probability)[found.discourse_type]
     return found.take(kept)
 
 
 def _by_type(name: str, threshold: Thresholds) -> Floats:
-    """The threshold of each type, (types,)."""
+    """The threshold of each type."""
     if not isinstance(threshold, Mapping):
         return np.full(len(TYPES), threshold, dtype=np.float64)
     unknown = [key for key in threshold if key not in TYPES]
@@ -360,7 +302,7 @@ def _by_type(name: str, threshold: Thresholds) -> Floats:
 
 
 def without_overlaps(found: Spans) -> Spans:
-    """Give every word to the first segment that holds it, as the metric does before it scores."""
+    """Give every word to the first segment that holds it, as the metric does."""
     left = metric.remove_overlaps(_segments(found, found.essay))
     return found.take(left.row)._replace(first=left.first)
 
@@ -369,13 +311,7 @@ def without_overlaps(found: Spans) -> Spans:
 
 
 def to_submission(found: Spans, essay_ids: Sequence[Any]) -> pd.DataFrame:
-    """The submission: row_id, essay_id, discourse_type, predictionstring and the two probabilities.
-
-    Parameters
-    ----------
-    found : Spans
-    essay_ids : the id of each essay, in the order of the texts
-    """
+    """The submission; `essay_ids` are in the order of the texts."""
     _check_all(found, len(essay_ids))
     return pd.DataFrame(
         {
@@ -390,31 +326,20 @@ def to_submission(found: Spans, essay_ids: Sequence[Any]) -> pd.DataFrame:
 
 
 def predictionstrings(first: Ints, last: Ints) -> list[str]:
-    """The positions from first to last as text, each.
-
-    >>> predictionstrings(np.array([45, 7]), np.array([47, 7]))
-    ['45 46 47', '7']
-    """
+    """The positions from first to last as text, each: "45 46 47" from 45 to 47."""
     positions, begin = _positions(int(max(last, default=0)) + 1)
     return [positions[a:b] for a, b in zip(begin[first].tolist(), (begin[last + 1] - 1).tolist())]
 
 
 @functools.lru_cache(1)
 def _positions(number: int) -> tuple[str, Ints]:
-    """The text "0 1 2 …" and where each position begins in it; a predictionstring is a piece of it."""
+    """The text "0 1 2 …", of which a predictionstring is a piece, and where each position begins in it."""
     texts = [str(position) for position in range(number + 1)]
     return " ".join(texts), np.cumsum([0, *(len(text) + 1 for text in texts)])
 
 
 def to_segments(prepared: Any, found: Spans, essay_ids: Sequence[Any]) -> Any:
-    """What ``prepared.read`` would make of the submission, without its text; ``prepared.count`` takes it.
-
-    Parameters
-    ----------
-    prepared : what the hosted file's ``prepare`` made of a solution
-    found : Spans
-    essay_ids : the id of each essay, in the order of the texts
-    """
+    """What ``prepared.read`` would make of the submission, without its text; ``prepared.compare`` takes it."""
     _check_all(found, len(essay_ids))
     number = dict(zip(prepared.items, range(len(prepared.items))))
     numbers = np.array([number.get(str(name), -1) for name in essay_ids], dtype=np.int64)
@@ -427,12 +352,12 @@ def to_segments(prepared: Any, found: Spans, essay_ids: Sequence[Any]) -> Any:
 
 
 def _segments(found: Spans, essay: Ints) -> Any:
-    d1 = found.d1 / ((1 - found.d1) + found.d1)  # to the last bit what the metric reads from the two columns
+    d1 = found.d1 / ((1 - found.d1) + found.d1)  # to the last bit as from two columns
     return metric.Segments(essay, found.first, found.last, found.discourse_type, d1, np.arange(len(essay)))
 
 
 def score(prepared: Any, found: Spans, essay_ids: Sequence[Any]) -> float:
-    """The score of what `to_submission` makes, to the last bit; the parameters are those of `to_segments`."""
+    """The score of what `to_submission` makes, to the last bit."""
     counts = prepared.count(prepared.compare(to_segments(prepared, found, essay_ids)))
     return float(prepared.measures(metric.sums_of_groups(counts, prepared.groups))[0])
 
@@ -445,18 +370,17 @@ def bio_tags(
     *,
     essay: npt.ArrayLike | None = None,
 ) -> Any:
-    """The tag of each token, to train a token classifier: of what `from_tokens` turns into segments again.
+    """The tag of each token, to train a token classifier: `from_tokens` turns them into `truths` again.
 
     Parameters
     ----------
-    truths : Spans, without overlaps
+    truths : without overlaps
     texts, offset_mapping, labels, essay : see `from_tokens`
 
     Returns
     -------
     (tokens,) int, or a list of such arrays, one per window
-        Indices of labels; -100, which losses ignore, where a token has no word.  A segment begins once: where a
-        window starts within it, its tokens go on.
+        Indices of labels; -100, which losses ignore, where a token has no word.
 
     Examples
     --------
@@ -468,14 +392,12 @@ def bio_tags(
     if isinstance(texts, str):
         return bio_tags([texts], [offset_mapping], truths, labels)[0]
     scheme = _Scheme.of(labels)
-    _check_essays(truths, len(texts))
-    _check_positions(truths)
+    _check_all(truths, len(texts))
     _check_no_overlaps(truths)
     tags: list[Ints] = [np.zeros(0, dtype=np.int64)] * len(offset_mapping)
-    truths = truths.take(np.argsort(truths.essay, kind="stable"))
-    bounds = np.searchsorted(truths.essay, np.arange(len(texts) + 1))
+    rows = dict(_by_essay(truths.essay))
     for number, offsets, windows in _windows(texts, offset_mapping, essay, list(range(len(offset_mapping)))):
-        own = truths.take(np.arange(bounds[number], bounds[number + 1]))
+        own = truths.take(rows.get(number, np.arange(0)))
         words = _Words(texts[number])
         expected = f"segments within the {words.number} words of their text"
         _check(own, own.last >= words.number, expected, "{} to {}", own.first, own.last)
@@ -487,15 +409,14 @@ def bio_tags(
 
 
 def _tags(offsets: Ints, repeats: Ints, words: "_Words", own: Spans, scheme: "_Scheme") -> Ints:
-    """The tags of an essay's tokens, of all its windows one after the other."""
+    """The tags of an essay's tokens, of windows one after the other."""
     segment_of_word = np.full(words.number + 1, -1)  # the last is that of tokens without a word
     for number, (first, last) in enumerate(zip(own.first.tolist(), own.last.tolist())):
         segment_of_word[first : last + 1] = number
     word = words.of_tokens(offsets)
     inside = np.flatnonzero(segment_of_word[word] >= 0)
     segment = segment_of_word[word[inside]]
-    # A segment's first and last token, wherever they occur; of tokens that share a character, such as the
-    # bytes of an emoji, the first and the last.
+    # A segment's first and last token, wherever they occur; of those that share a character, the first and last.
     start, end = (offsets[inside] * (repeats.max(initial=0) + 1) + repeats[inside, np.newaxis]).T
     lowest = np.full(len(own.essay), np.iinfo(np.int64).max)
     np.minimum.at(lowest, segment, start)
@@ -524,20 +445,18 @@ class _Scheme(NamedTuple):
         column = np.full((len(PREFIXES), len(TYPES) + 1), len(labels))
         used = set()
         for index, label in enumerate(labels):
-            prefix, dash, name = label.partition("-")
-            if not dash:
-                prefix, name = "", label
-            if (name not in TYPES and label != "O") or (dash and prefix not in tuple(PREFIXES)):
+            if label not in MEANINGS:
                 raise ValueError(
                     f"labels: expected 'O' and types, as they are or with B-, I-, E- or S- before them, "
                     f"found {label!r}. The types are {', '.join(TYPES)}"
                 )
             if labels.count(label) > 1:
                 raise ValueError(f"labels: expected each once, found {label!r} {labels.count(label)} times")
-            kinds[index, -1 if label == "O" else TYPES.index(name)] = 1
+            prefix, kind = MEANINGS[label]
+            kinds[index, kind] = 1
             if label != "O":
                 used.add(prefix)
-                column[PREFIXES.index(prefix or "I"), TYPES.index(name)] = index
+                column[PREFIXES.index(prefix or "I"), kind] = index
         if "" in used and len(used) > 1:
             raise ValueError(f"labels: expected all types with a prefix or none, found {', '.join(labels)}")
         return cls(labels, kinds, column, (bool(used & {"B", "S"}), bool(used & {"E", "S"})))
@@ -573,11 +492,11 @@ class _Words:
         begins[1:] &= self.space[:-1]
         self.before = np.concatenate([[0], np.cumsum(begins)])  # words that begin before each character
         self.visible = np.concatenate([[0], np.cumsum(~self.space)])
-        self.word_of_visible = self.before[1:][~self.space] - 1
+        self.word_of_visible = np.append(self.before[1:][~self.space] - 1, -1)
         self.number = int(self.before[-1])
 
     def of_characters(self, start: Ints, end: Ints) -> tuple[Ints, Ints]:
-        """First and last word of the characters from start to before end; last < first where there is none."""
+        """First and last word of the characters from start to before end; last < first without any."""
         first = self.before[start]
         is_within = ~self.space[start] & (start > 0) & ~self.space[start - 1]
         number = self.before[end] - first + is_within
@@ -586,26 +505,28 @@ class _Words:
     def of_tokens(self, offsets: Ints) -> Ints:
         """The word of each token, (tokens,); -1 where it has none."""
         start, end = self.visible[offsets.T]
-        word = np.full(len(offsets), -1)
-        has = end > start
-        word[has] = self.word_of_visible[(start[has] + end[has]) // 2]
-        return word
+        return np.where(end > start, self.word_of_visible[(start + end) // 2], -1)
 
 
 def _windows(
     texts: Sequence[str], offset_mapping: Any, essay: npt.ArrayLike | None, others: Any
 ) -> Iterator[tuple[int, list[Ints], list[Any]]]:
-    """Of each text that has windows: its number, their offsets, and what else is given of them."""
+    """Of each text that has windows: its number, and their offsets and others."""
     numbers = np.arange(len(texts)) if essay is None else _integers("essay", essay)
     of_windows = {"texts" if essay is None else "essay": numbers}
     _check_sizes({**of_windows, "windows of offset_mapping": offset_mapping, "windows of predictions": others})
     if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(texts):
         raise ValueError(f"essay: expected numbers of the {len(texts)} texts, from 0, found {numbers.max()}")
-    order = np.argsort(numbers, kind="stable")
-    occurring, begins = np.unique(numbers[order], return_index=True)
-    for number, windows in zip(occurring.tolist(), np.split(order, begins[1:])):
+    for number, windows in _by_essay(numbers):
         offsets = [_offsets(offset_mapping[window], window, len(texts[number])) for window in windows.tolist()]
         yield number, offsets, [others[window] for window in windows.tolist()]
+
+
+def _by_essay(numbers: Ints) -> Iterator[tuple[int, Ints]]:
+    """Each number that occurs, and where."""
+    order = np.argsort(numbers, kind="stable")
+    occurring, begins = np.unique(numbers[order], return_index=True)
+    return zip(occurring.tolist(), np.split(order, begins[1:]))
 
 
 def _offsets(given: Any, window: int, length: int) -> Ints:
@@ -629,7 +550,7 @@ def _offsets(given: Any, window: int, length: int) -> Ints:
 
 
 def _repeats(windows: list[Ints]) -> Ints:
-    """Of each token how many before it in a row have its characters, as the bytes of an emoji have."""
+    """How many tokens before each in a row have its characters, as the bytes of an emoji have."""
     counts = []
     for offsets in windows:
         is_new = np.ones(len(offsets), dtype=bool)
@@ -640,15 +561,19 @@ def _repeats(windows: list[Ints]) -> Ints:
 
 
 def _probabilities(windows: list[Any], offsets: list[Ints], scheme: _Scheme) -> Floats:
-    """The probabilities of the labels, (tokens, c), of windows one after the other; 0 where there is no tag."""
+    """The probabilities of the labels, (tokens, c), of windows one after the other; 0 without a tag."""
     parts = []
     for given, of_window in zip(windows, offsets):
         tokens = np.asarray(given)
         _check_sizes({"offsets of a window": of_window, "predictions": tokens})
-        if tokens.ndim == 2 and tokens.shape[1] != len(scheme.labels):
+        if tokens.ndim != 2:
+            expected = "expected names or indices of the labels"
+            indices = _indices(tokens, scheme.labels, expected, "token", [IGNORED])
+            tokens = np.eye(len(scheme.labels) + 1)[indices, :-1]
+        if tokens.shape[1] != len(scheme.labels):
             raise ValueError(f"expected {len(scheme.labels)} probabilities a token, found {tokens.shape[1]}")
-        parts.append(tokens.astype(np.float64) if tokens.ndim == 2 else _one_hot(tokens, scheme))
-    probabilities = np.concatenate(parts)
+        parts.append(tokens)
+    probabilities = np.concatenate(parts).astype(np.float64)
     wrong = ~((probabilities >= 0) & (probabilities <= 1 + ROUNDING)).all(axis=1)
     if wrong.any():
         found = probabilities[np.argmax(wrong)].round(3).tolist()
@@ -656,17 +581,6 @@ def _probabilities(windows: list[Any], offsets: list[Ints], scheme: _Scheme) -> 
             f"expected probabilities, such as the softmax of logits, found {found} for token {np.argmax(wrong)}"
         )
     return probabilities
-
-
-def _one_hot(tokens: npt.NDArray[Any], scheme: _Scheme) -> Floats:
-    """The probabilities that tags stand for, (tokens, c)."""
-    indices = _indices(tokens, scheme.labels)
-    unknown = [tag for tag, index in zip(tokens.tolist(), indices) if index < 0 and tag != IGNORED]
-    if unknown:
-        raise ValueError(
-            f"expected names or indices of the labels {', '.join(scheme.labels)}, found {unknown[0]!r}"
-        )
-    return np.eye(len(scheme.labels) + 1)[indices, :-1]
 
 
 def _decode(number: int, words: _Words, windows: list[Ints], probabilities: Floats, scheme: _Scheme) -> Spans:
@@ -687,9 +601,7 @@ def _decode(number: int, words: _Words, windows: list[Ints], probabilities: Floa
     goes_on = inside[1:] & (kind[1:] == kind[:-1]) & ~begins[1:] & ~ends[:-1]
     first = np.flatnonzero(inside & ~np.concatenate([[False], goes_on]))
     last = np.flatnonzero(inside & ~np.concatenate([goes_on, [False]]))
-    if not len(first):
-        return _none()
-    share = np.append(of_kinds.max(axis=1).clip(max=1.0), 0.0)  # one more, for the bound behind the last word
+    share = np.append(of_kinds.max(axis=1).clip(max=1.0), 0.0)  # a bound behind the last word
     bounds = np.stack([first, last + 1], axis=1).ravel()
     return Spans(
         essay=np.full(len(first), number),
@@ -703,7 +615,7 @@ def _decode(number: int, words: _Words, windows: list[Ints], probabilities: Floa
 
 
 def _tokens_in_order(words: _Words, windows: list[Ints], probabilities: Floats) -> tuple[Ints, Floats]:
-    """Word and probabilities of each token that has both, by word; the mean of what windows say of a token."""
+    """Word and probabilities, averaged over windows, of each token that has both, by word."""
     offsets = np.concatenate(windows)
     word = words.of_tokens(offsets)
     used = np.flatnonzero((word >= 0) & (probabilities.sum(axis=1) > 0))
@@ -721,7 +633,7 @@ def _tokens_in_order(words: _Words, windows: list[Ints], probabilities: Floats) 
 
 
 def _check(found: Spans, wrong: Bools, expected: str, form: str, *columns: npt.NDArray[Any]) -> None:
-    """Raise where segments are `wrong`; `form` says what there is in the columns of such a one."""
+    """Raise where segments are `wrong`; `form` tells the columns of the first."""
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(

@@ -1,25 +1,18 @@
 """Thresholds per type that maximise the Unified Metric on out-of-fold predictions.
 
     tuned = tuning.tune(prepared, candidates)
-    tuned.thresholds                                the table
-    spans.select(found, **tuned.options)            what they keep of another model output
+    spans.select(found, **tuned.options)            what the thresholds keep of another model output
 
-A candidate is a segment that a model found that has not seen its essay, however unsure it was.  A coordinate
-search goes from type to type, from the least probability to the fewest words, and takes the threshold with the
-best score, exactly as it is scored: a candidate that goes leaves its words to those behind it.
+A coordinate search goes from type to type and takes the threshold with the best exact score.  Thresholds fit
+the luck of their essays, so it is done again without each fold of essays, to score that fold: this nested score
+is what to expect of new essays.
 
-Thresholds fit the noise of the essays that they were found on, too.  So the search is done again without each
-fold of essays in turn, and its thresholds applied to that fold: the score of all essays so treated is what to
-expect of new ones.  What the thresholds found on all essays score more is their optimism.
-
-A softmin follows the lowest sub-population alone, and that may be a few dozen essays.  So there is a second
-search, which follows the mean of the sub-populations (a softmin of temperature 0), and the one with the better
-score on essays that it has not seen gives the thresholds.
+A softmin follows the lowest sub-population, perhaps a few dozen essays.  A second search follows their mean
+(temperature 0), and the better nested score decides.
 """
 
 import dataclasses
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,17 +45,12 @@ class Tuning:
 
     Attributes
     ----------
-    thresholds : DataFrame, one row per type
-        discourse_type, min_probability, min_words; candidates, and how many of them are kept; from where to
-        where the thresholds found without each fold are.
-    before : float, the score of all candidates
-    searches : DataFrame, one row per search
-        temperature of its softmin; tuned, the score of its thresholds on the essays that they were found on;
-        nested, that of essays whose thresholds were found on the others; optimism, tuned - nested.  The first
-        row is the one with the highest nested.
-    comparison : DataFrame
-        Of `podium.statistics.compare`: every measure, nested (value) and before (other), for the first search.
-    notices : list of str
+    thresholds : one row per type
+        How many of its candidates are kept, and the range of the thresholds found without each fold, too.
+    before : the score of all candidates
+    searches : one row per search, by its softmin's temperature, the highest nested first
+        tuned, the score on the essays of the thresholds; nested; optimism, the difference.
+    comparison : every measure, nested against before, see `podium.statistics.compare`
     """
 
     thresholds: pd.DataFrame
@@ -73,11 +61,10 @@ class Tuning:
 
     @property
     def options(self) -> dict[str, dict[str, float]]:
-        """The thresholds as `podium.spans.select` and `from_tokens` take them."""
+        """For `podium.spans.select` and `from_tokens`."""
         return {name: dict(zip(TYPES, self.thresholds[name].tolist())) for name in NAMES}
 
     def __str__(self) -> str:
-        """The score before, nested, and what is gained."""
         gain = self.comparison.iloc[0]
         interval = f"95% interval from {gain['low']:.6f} to {gain['high']:.6f}, p {gain['p']:.4f}"
         doubt = "" if gain["low"] > 0 else ": it may be chance"
@@ -95,17 +82,14 @@ def tune(prepared: Any, candidates: pd.DataFrame, folds: int = 5, seed: int = 0)
     Parameters
     ----------
     prepared : what the hosted file's ``prepare`` made of the solution
-    candidates : DataFrame, a submission with the column ``probability``, that of the segment
+    candidates : a submission with the column ``probability``, that of the segment
         Only essays with a candidate are scored: a fold can be tuned against the whole solution.
-    folds : int, at least 2, of the nested score; each has its share of every sub-population
-    seed : int, at least 0
+    folds : of the nested score; each has its share of every sub-population
 
     Raises
     ------
-    SubmissionRejected
-        The candidates are malformed.
-    UsageError
-        There are fewer essays than folds.
+    SubmissionRejected, UsageError
+        Malformed candidates; fewer essays than folds.
     """
     problem, notices = _problem(prepared, candidates)
     essays = len(problem.prepared.items)
@@ -114,26 +98,23 @@ def tune(prepared: Any, candidates: pd.DataFrame, folds: int = 5, seed: int = 0)
     fold = _folds(problem.prepared.groups, folds, seed)
     parts = [problem, *(problem.part(fold != number) for number in range(folds))]
     temperatures = list(dict.fromkeys([float(prepared.temperature), 0.0]))
+    searched = []
     with progress.shown("tuning") as show:
-        steps = itertools.count()
-        found = [
-            [
-                _search(part, temperature, lambda: show(next(steps), len(temperatures) * len(parts)))
-                for part in parts
-            ]
-            for temperature in temperatures
-        ]
-
+        for temperature, part in itertools.product(temperatures, parts):
+            show(len(searched), len(temperatures) * len(parts))
+            searched.append(_search(part, temperature))
+    found = np.reshape(searched, (len(temperatures), len(parts), len(NAMES), len(TYPES)))
+    counts = np.array([[problem.counts(problem.kept(each)) for each in search] for search in found])
+    tuned = counts[:, 0]
+    nested = [search[1 + fold, np.arange(essays)] for search in counts]
     before = problem.counts(np.ones(len(problem.probability), dtype=bool))
-    tuned = [problem.counts(problem.kept(thresholds[0])) for thresholds in found]
-    nested = [_nested(problem, fold, thresholds[1:]) for thresholds in found]
     searches = pd.DataFrame(
         {"temperature": temperatures, "tuned": map(problem.score, tuned), "nested": map(problem.score, nested)}
     )
     searches["optimism"] = searches["tuned"] - searches["nested"]
     best = int(searches["nested"].argmax())
     return Tuning(
-        thresholds=_table(np.stack(found[best]), problem.segments.discourse_type, problem.kept(found[best][0])),
+        thresholds=_table(found[best], problem.segments.discourse_type, problem.kept(found[best][0])),
         before=problem.score(before),
         searches=searches.sort_values("nested", ascending=False, kind="stable", ignore_index=True),
         comparison=statistics.compare(problem.prepared, nested[best], before, seed=seed),
@@ -141,15 +122,8 @@ def tune(prepared: Any, candidates: pd.DataFrame, folds: int = 5, seed: int = 0)
     )
 
 
-def _nested(problem: "_Problem", fold: Ints, thresholds: list[Floats]) -> Floats:
-    """The statistics of the essays, each by the thresholds found without its fold."""
-    counts = np.stack([problem.counts(problem.kept(each)) for each in thresholds])
-    nested: Floats = counts[fold, np.arange(len(fold))]
-    return nested
-
-
 def _table(found: Floats, types: Ints, kept: Bools) -> pd.DataFrame:
-    """`Tuning.thresholds` from what was found on all essays and without each fold, (1 + folds, 2, types)."""
+    """`Tuning.thresholds` from those of all essays and without each fold, (1 + folds, 2, types)."""
     table = pd.DataFrame(
         {"discourse_type": TYPES, NAMES[0]: found[0, 0], NAMES[1]: found[0, 1].astype(np.int64)}
     )
@@ -168,32 +142,31 @@ def _table(found: Floats, types: Ints, kept: Bools) -> pd.DataFrame:
 class _Problem:
     """Essays and the candidates of their segments."""
 
-    prepared: Any  # what the hosted file's ``prepare`` made of the essays
-    segments: Any  # of the hosted file, (n,), by essay
-    probability: Floats  # (n,)
+    prepared: Any
+    segments: Any  # of the hosted file, by essay
+    probability: Floats  # of each segment
 
     def kept(self, thresholds: Floats) -> Bools:
-        """Which candidates reach their thresholds, (n,), of (2, types) thresholds."""
+        """Which candidates reach their thresholds, (2, types)."""
         least, fewest = thresholds[:, self.segments.discourse_type]
         kept: Bools = (self.probability >= least) & (self.segments.words >= fewest)
         return kept
 
     def counts(self, kept: Bools) -> Floats:
-        """The statistics of the essays with some of the candidates."""
+        """The statistics of the essays."""
         counts: Floats = self.prepared.count(self.prepared.compare(self.segments.take(kept)))
         return counts
 
     def score(self, counts: Floats) -> float:
-        """The score of the essays' statistics."""
         return float(self.prepared.measures(statistics.sums(counts, self.prepared.groups))[0])
 
     def only(self, essays: Ints) -> tuple["_Problem", Ints]:
-        """What is needed to count some essays, ascending, and which of the candidates these are."""
+        """What is needed to count some essays, ascending, and which candidates are theirs."""
         truth_rows, truth_essay = _rows_of(self.prepared.truths.essay, essays)
         rows, essay = _rows_of(self.segments.essay, essays)
         prepared = dataclasses.replace(
             self.prepared,
-            items=self.prepared.items[: len(essays)],  # only their number counts
+            items=self.prepared.items[: len(essays)],  # as many as there are
             truths=self.prepared.truths.take(truth_rows)._replace(essay=truth_essay),
         )
         segments = self.segments.take(rows)._replace(essay=essay)
@@ -207,7 +180,7 @@ class _Problem:
 
 
 def _rows_of(essay: Ints, essays: Ints) -> tuple[Ints, Ints]:
-    """Where some essays are in an ascending column of essays, and which of them it is."""
+    """Where some essays are in an ascending column of essays, and the number of each there."""
     start = np.searchsorted(essay, essays)
     size = np.searchsorted(essay, essays, side="right") - start
     before = np.cumsum(size) - size
@@ -215,7 +188,7 @@ def _rows_of(essay: Ints, essays: Ints) -> tuple[Ints, Ints]:
 
 
 def _problem(prepared: Any, candidates: pd.DataFrame) -> tuple[_Problem, list[str]]:
-    """The problem of the essays with a candidate, and what is to be said of the others."""
+    """The problem of the essays with a candidate, and a notice on the others."""
     with hosted.errors_explained():
         segments = prepared.read(candidates)
     if "probability" not in candidates:
@@ -240,7 +213,7 @@ def _problem(prepared: Any, candidates: pd.DataFrame) -> tuple[_Problem, list[st
 
 
 def _folds(groups: Ints, folds: int, seed: int) -> Ints:
-    """The fold of each essay, (n,), dealt out to one after the other within each combination of groups."""
+    """The fold of each essay, dealt out within each combination of groups."""
     stratum = np.unique(groups, axis=1, return_inverse=True)[1].ravel()
     shuffled = np.random.default_rng(seed).permutation(len(stratum))
     dealt = shuffled[np.argsort(stratum[shuffled], kind="stable")]
@@ -252,8 +225,8 @@ def _folds(groups: Ints, folds: int, seed: int) -> Ints:
 # ---- The search ------------------------------------------------------------------------------------------
 
 
-def _search(problem: _Problem, temperature: float, step: Callable[[], None]) -> Floats:
-    """The best thresholds, (2, types), by coordinate search, for a softmin of this temperature."""
+def _search(problem: _Problem, temperature: float) -> Floats:
+    """The best thresholds, (2, types), for a softmin of this temperature."""
     prepared = dataclasses.replace(problem.prepared, temperature=temperature)
     members = np.eye(len(prepared.labels))[prepared.groups].sum(axis=0).T
     kept = np.ones(len(problem.probability), dtype=bool)
@@ -261,14 +234,13 @@ def _search(problem: _Problem, temperature: float, step: Callable[[], None]) -> 
     totals = members @ counts
 
     def keep(some: Ints, wanted: Bools) -> float:
-        """Keep those that are wanted of some candidates; the score.  Only essays that change cost."""
-        nonlocal totals
+        """The score with the wanted ones of some candidates; only essays that change cost."""
         essays = np.unique(problem.segments.essay[some[kept[some] != wanted]])
         kept[some] = wanted
         if len(essays):
             part, rows = problem.only(essays)
             changed = part.counts(kept[rows])
-            totals = totals + members[:, essays] @ (changed - counts[essays])
+            totals[:] += members[:, essays] @ (changed - counts[essays])
             counts[essays] = changed
         return float(prepared.measures(totals)[0])
 
@@ -287,12 +259,11 @@ def _search(problem: _Problem, temperature: float, step: Callable[[], None]) -> 
             keep(own, other & (value >= thresholds[which, kind]))
         if (thresholds == before).all():
             break
-    step()
     return thresholds
 
 
 def _levels(values: Floats, current: float, which: int) -> Floats:
-    """Thresholds to try: none, the current one, some between all values, and some between those around it."""
+    """Thresholds to try: none, the current one, some between all values and between those around it."""
     grid = np.unique([UNTOUCHED[which], current, *_between(values, STEPS[which])])
     place = int(np.searchsorted(grid, current))
     near = values[(values >= grid[max(place - 1, 0)]) & (values <= grid[min(place + 1, len(grid) - 1)])]
@@ -300,7 +271,7 @@ def _levels(values: Floats, current: float, which: int) -> Floats:
 
 
 def _between(values: Floats, step: float) -> Floats:
-    """In the middle between quantiles and what is next below them, far from both, in whole steps."""
+    """The middles between quantiles and what is next below them, in whole steps."""
     distinct = np.unique(values)
     if len(distinct) < 2:
         return distinct[:0]

@@ -4,11 +4,9 @@ from collections.abc import Sequence
 
 __all__ = ["counted", "listed"]
 
-ITEMS_SHOWN = 5
-
 
 def counted(number: int, noun: str) -> str:
-    """A number of things.
+    """The number and its noun.
 
     >>> counted(1, "essay"), counted(1200, "essay")
     ('1 essay', '1,200 essays')
@@ -16,7 +14,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def listed(items: Sequence[object], most: int = ITEMS_SHOWN) -> str:
+def listed(items: Sequence[object], most: int = 5) -> str:
     """The first items, and how many more there are.
 
     >>> listed(["a", "b", "c"], most=2)

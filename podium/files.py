@@ -1,6 +1,6 @@
-"""Tables in and out: CSV (.gz) and Parquet, local paths, standard input ("-") and URLs; whole or not at all.
+"""Tables in and out: CSV (.gz) and Parquet; local paths, standard input ("-") and URLs; whole or not at all.
 
-What cannot be read or written raises `UsageError`; wrong content raises the `error` that the caller names.
+`UsageError` says what cannot be read or written, the caller's `error` what is wrong in it.
 """
 
 import csv
@@ -42,15 +42,12 @@ EXACT: Any = {"float_precision": "round_trip"} if int(pd.__version__.partition("
 def read_table(
     path: str | os.PathLike[str], text_columns: Collection[str], error: type[ToolError]
 ) -> pd.DataFrame:
-    """Read a table as a person would: only an empty cell is missing ("NA" and "null" are text).
-
-    `text_columns` that there are keep the zeros of "0012"; others become numbers where they can.
-    """
+    """A table in which only an empty cell is missing, and all but `text_columns` are numbers where they can."""
     return parse_table(read_bytes(path), str(path), text_columns, error)
 
 
 def is_url(path: str | os.PathLike[str]) -> bool:
-    """Whether a path names a protocol, such as s3://bucket/file.csv."""
+    """Whether a path is like s3://bucket/file.csv."""
     return "://" in str(path)
 
 
@@ -74,7 +71,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def read_text(path: str | os.PathLike[str], error: type[ToolError], else_encoding: str | None = None) -> str:
-    """The text of a file that is no table, packed by gzip or not; `else_encoding` is for what is not UTF-8."""
+    """The text of a file, packed by gzip or not, in UTF-8 or else another encoding."""
     content = _unpacked(read_bytes(path), str(path), error)
     try:
         return content.decode("utf-8-sig")
@@ -93,7 +90,7 @@ def read_lines(
     error: type[ToolError],
     else_encoding: str | None = None,
 ) -> list[Any]:
-    """What `read` makes of each line that is not empty; its ValueErrors say what is wrong."""
+    """What `read` makes of each line that is not empty; it raises ValueErrors."""
     results, faults = [], []
     # str.splitlines would end lines where texts in JSON do not.
     for number, line in enumerate(read_text(path, error, else_encoding).split("\n"), start=1):
@@ -123,7 +120,7 @@ def _unpacked(content: bytes, name: str, error: type[ToolError]) -> bytes:
 def parse_table(
     content: bytes, name: str, text_columns: Collection[str], error: type[ToolError]
 ) -> pd.DataFrame:
-    """The table that the content of a file holds, as `read_table` reads it."""
+    """As `read_table`, of what a file holds."""
     if name.endswith(".parquet"):
         return _read_parquet(content, name, error)
     content = _unpacked(content, name, error)
@@ -159,31 +156,30 @@ def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.Data
     try:
         import pyarrow
         import pyarrow.csv as arrow_csv
+
+        table = arrow_csv.read_csv(
+            pyarrow.BufferReader(content),
+            parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(text_columns, pyarrow.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+            ),
+        )
     except ImportError:  # on another platform
         return None
-
-    types = dict.fromkeys(text_columns, pyarrow.string())
-    while True:
-        try:
-            table = arrow_csv.read_csv(
-                pyarrow.BufferReader(content),
-                parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
-                convert_options=arrow_csv.ConvertOptions(
-                    column_types=types, null_values=[""], strings_can_be_null=True
-                ),
-            )
-        except (pyarrow.ArrowException, OSError):
-            return None
-        # What is not UTF-8, pyarrow takes for bytes, and it lets names repeat; pandas rejects and numbers them.
-        is_repeated = len(set(table.column_names)) < len(table.column_names)
-        if is_repeated or any(map(pyarrow.types.is_binary, table.schema.types)):
-            return None
-        # pyarrow takes text like 2024-01-23 for dates, pandas does not.
-        dates = [field.name for field in table.schema if pyarrow.types.is_temporal(field.type)]
-        if not dates:
-            frame: pd.DataFrame = table.to_pandas()
-            return frame
-        types |= dict.fromkeys(dates, pyarrow.string())
+    except (pyarrow.ArrowException, OSError):
+        return None
+    # What is not UTF-8, pyarrow takes for bytes, and it lets names repeat; pandas rejects and numbers them.
+    is_repeated = len(set(table.column_names)) < len(table.column_names)
+    if is_repeated or any(map(pyarrow.types.is_binary, table.schema.types)):
+        return None
+    # pyarrow takes text like 2024-01-23 for dates, pandas does not.
+    dates = [field.name for field in table.schema if pyarrow.types.is_temporal(field.type)]
+    if dates:
+        return _read_with_pyarrow(content, [*text_columns, *dates])
+    frame: pd.DataFrame = table.to_pandas()
+    return frame
 
 
 def _read_with_pandas(
@@ -221,7 +217,7 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
 
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], Any]) -> None:
-    """Let `write` fill a file, which moves to `path` when complete: no half file is ever seen."""
+    """Let `write` fill a file that moves to `path` when complete."""
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -241,7 +237,7 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], Any])
 
 @contextmanager
 def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Make a folder and refuse a second run on it; the system forgets the lock of a process that died."""
+    """Refuse a second run on a folder; the lock of a process that died is gone."""
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         lock = (Path(folder) / ".lock").open("a")

@@ -1,46 +1,42 @@
 """Find, load and call a hosted file; the contract by which one offers its parts.
 
-A **hosted file** is one Python file, uploaded to Kaggle as it is.  It imports numpy, pandas and what its page
-names, reads frames, never files, and only scores.
+A **hosted file** is uploaded to Kaggle as it is.  It reads frames, never files, and only scores.
 
 Score
 -----
 ``score(solution, submission, row_id_column_name, **parameters) -> float``
-    Parameters with annotations and official defaults.  With this alone a file is scored, ranked and checked.
+    Parameters are annotated and have official defaults.  This alone is needed to score, rank and check.
 ``NAME``, ``__version__``
-    Part of every signature; by its name a file's companion is found (`podium.companions`).
+    Stand in every signature; by its name a file's companion is found (`podium.companions`).
 ``ParticipantVisibleError``, ``HostVisibleError``
     The submission's faults, and the solution's or a parameter's.  Tools know them by these names.
 ``higher_is_better(**parameters) -> bool``
     Without it, higher is better.
 ``COMPLETE_SUBMISSION = True``
-    The host switches on Kaggle's “pass complete submission”: `score` gets all of it for either part.  Without
-    it, the submission has the rows of the solution, and `score` gets the part's.
+    `score` gets the whole submission for either part, by Kaggle's switch; without it, the part's rows.
 
 Statistics
 ----------
 ``prepare(solution, row_id_column_name, **parameters)``
-    A solution checked and digested once, for many submissions: a frozen dataclass with
+    A solution checked and digested for many submissions: a frozen dataclass with
 
     ``items``           list of str, sorted: the n units that are resampled (essays, claims, documents)
     ``item_of_row``     (rows,) int: the item of each row of the solution
     ``labels``          list of (attribute, value): the g groups; without any, one: ("(all)", "(all)")
-    ``groups``          (attributes, n) int: each item's group by each attribute, as index into ``labels``
-    ``statistics(submission)``   (n, k) float: numbers per item, whose sums decide everything
-    ``read(submission)``, ``compare(read)``, ``count(compared)``   optional: ``statistics`` in three steps,
-                        for explanations
+    ``groups``          (attributes, n) int: each item's groups, as indices into ``labels``
+    ``statistics(submission)``   (n, k) float, whose sums decide everything
+    ``read(submission)``, ``compare(read)``, ``count(compared)``   optional: the same in steps, to explain them
     ``measure_names``   list of str: the m measures, "score" first; that of a group is "attribute = value"
     ``measures(sums)``  (..., m) float, from sums of the statistics over each group, (..., g, k); NaN where
                         undefined
 
-    ``statistics`` looks at nothing of ``labels`` and ``groups``, and ``measures`` at nothing of the solution
-    but ``labels``: `podium.statistics` takes some of the items by replacing ``items``, ``groups``, ``labels``.
-    To the last bit, ``score()`` is the first measure of the sums over the items, one after the other.
+    To the last bit, ``score()`` is the first measure of the sums over the items, one after the other.  To take
+    some of these, `podium.statistics` replaces ``items``, ``groups`` and ``labels``: ``statistics`` looks at
+    nothing of the last two, ``measures`` at nothing of the solution but ``labels``.
 ``MEASURE_PARAMETERS``
-    Names of parameters on which only groups and measures depend, not the statistics: ranking again with
-    others needs no submission.
+    Names of parameters on which the statistics do not depend: ranking with others needs no submission.
 ``progress = None``
-    A tool may set it to a function, which is then called with the work done and all work.
+    A tool may set it to a function, to be called with the work done and all work.
 """
 
 import functools
@@ -98,27 +94,19 @@ def find(metric: str | Path) -> Path:
 
 @functools.cache
 def module(name: str) -> types.ModuleType:
-    """One of the project's own files as a module: "boost", or a name of `FILES`."""
+    """One of the project's own files: "boost", or a name of `FILES`."""
     return _load(_FOLDER / FILES.get(name, f"{name}.py"), f"podium_{name}")
 
 
 def load(metric: str | Path) -> Metric:
-    """Load a hosted file, by its name among `FILES` or its path, as a module.
-
-    Raises
-    ------
-    UsageError
-        There is none, or it defines no `score`.
-    HostError
-        It fails while it is loaded.
-    """
+    """The module of a hosted file, by its name among `FILES` or its path."""
     if str(metric) in FILES:
         return module(str(metric))
     path = find(metric)
+    if path.suffix != ".py":
+        raise UsageError(f"{path} is not a Python file")
     try:
         loaded = _load(path, f"podium_hosted_{path.stem}")
-    except UsageError:
-        raise
     except (Exception, SystemExit) as problem:
         raise HostError(f"{path} cannot be loaded: {_described(problem)}") from problem
     if not callable(getattr(loaded, "score", None)):
@@ -128,8 +116,7 @@ def load(metric: str | Path) -> Metric:
 
 def _load(path: Path, name: str) -> types.ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise UsageError(f"{path} is not a Python file")
+    assert spec and spec.loader
     loaded = importlib.util.module_from_spec(spec)
     sys.modules[name] = loaded  # dataclasses and pickle look a class's module up by its name
     spec.loader.exec_module(loaded)
@@ -137,7 +124,7 @@ def _load(path: Path, name: str) -> types.ModuleType:
 
 
 def higher_is_better(metric: Metric, arguments: Mapping[str, Any]) -> bool:
-    """Whether a higher score is better, for these keyword arguments of `score`."""
+    """Whether a higher score is better with these arguments."""
     if not hasattr(metric, "higher_is_better"):
         return True
     return bool(
@@ -169,7 +156,7 @@ def signature(metric: Metric, parameters: Mapping[str, Any]) -> str:
 
 
 def parse_parameters(metric: Metric, assignments: list[str]) -> dict[str, Any]:
-    """The keyword arguments that a list of ``NAME=VALUE`` gives, converted as `score` annotates them."""
+    """The arguments that a list of ``NAME=VALUE`` gives, as `score` annotates them."""
     accepted = dict(list(inspect.signature(metric.score).parameters.items())[2:])
     values: dict[str, Any] = {}
     for assignment in assignments:

@@ -107,7 +107,7 @@ class Evaluation:
 
     @property
     def loggable(self) -> dict[str, float]:
-        """The defined measures under names that loggers take (letters, digits and "_", "-", ".", "/", " ")."""
+        """The defined measures under names that loggers take."""
         named = {re.sub(r"[^\w\-./ ]", "_", name): value for name, value in self.measures.items()}
         return {name: value for name, value in named.items() if not math.isnan(value)}
 
@@ -142,7 +142,7 @@ class Evaluation:
 
 
 def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
-    """Columns that hold text, whatever they look like: named by a parameter, or by the metric's companion."""
+    """Columns that hold text, whatever they look like."""
     names = set(getattr(companions.of(metric), "TEXT_COLUMNS", ()))
     for name, value in (hosted.settings(metric, parameters) | parameters).items():
         if isinstance(value, str) and name.endswith("_column_name"):
@@ -153,29 +153,27 @@ def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
 
 
 def read_solution(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
-    """Read a solution: a table, or an official file by the metric's companion."""
+    """Read a table, or an official file by the metric's companion."""
     return _read(metric, "read_solution", path, parameters, HostError)
 
 
 def read_submission(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
-    """Read a submission: a table, or an official file by the metric's companion."""
+    """Read a table, or an official file by the metric's companion."""
     return _without_side(metric, _read(metric, "read_submission", path, parameters, SubmissionRejected))
 
 
 def parse_submission(metric: Metric, content: bytes, name: str, parameters: dict[str, Any]) -> pd.DataFrame:
     """The submission that the content of a file holds: what was hashed is what is scored."""
-    read = getattr(companions.of(metric), "read_submission", None)
-    if _is_table(name) or read is None:
+    if not _official_reader(metric, name, "read_submission"):
         table = parse_table(content, name, text_columns(metric, parameters), SubmissionRejected)
         return _without_side(metric, table)
     with tempfile.TemporaryDirectory() as folder:  # official readers take paths
         path = Path(folder) / Path(name).name
         path.write_bytes(content)
         try:
-            frame: pd.DataFrame = read(path)
+            return read_submission(metric, path, parameters)
         except ToolError as problem:
             raise type(problem)(str(problem).replace(str(path), name)) from None
-    return frame
 
 
 def _without_side(metric: Metric, submission: pd.DataFrame) -> pd.DataFrame:
@@ -187,7 +185,7 @@ def _without_side(metric: Metric, submission: pd.DataFrame) -> pd.DataFrame:
 def add_side(
     solution: Solution, submission: pd.DataFrame, path: str | Path, content: bytes | None = None
 ) -> pd.DataFrame:
-    """The submission with the columns that only the host may write, from a table of his or its `content`."""
+    """The submission with the columns that only the host may write."""
     companion: Any = companions.of(solution.metric)
     if not hasattr(companion, "add_side"):
         raise UsageError(f"{path}: this metric takes no file beside a submission")
@@ -197,35 +195,26 @@ def add_side(
     return frame
 
 
-def _is_table(path: str | Path) -> bool:
-    return str(path) == "-" or str(path).endswith((".csv", ".csv.gz", ".parquet"))
+def _official_reader(metric: Metric, path: str | Path, name: str) -> Any:
+    """What reads a file that is no table, if the metric's companion has it."""
+    is_table = str(path) == "-" or str(path).endswith((".csv", ".csv.gz", ".parquet"))
+    return None if is_table else getattr(companions.of(metric), name, None)
 
 
 def _read(
     metric: Metric, reader: str, path: str | Path, parameters: dict[str, Any], error: type[ToolError]
 ) -> pd.DataFrame:
-    read = getattr(companions.of(metric), reader, None)
-    if _is_table(path) or read is None:
+    read = _official_reader(metric, path, reader)
+    if read is None:
         return read_table(path, text_columns(metric, parameters), error)
-    if not Path(path).exists():
-        raise UsageError(f"cannot read {path}: No such file or directory")
     frame: pd.DataFrame = read(Path(path))
     return frame
 
 
 def prepare(metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any]) -> Solution:
-    """Prepare a solution and its parts, to score many submissions.
+    """Prepare a solution and, by its column ``Usage``, its parts, to score many submissions.
 
-    Parameters
-    ----------
-    metric : as `podium.hosted.load` returns it
-    solution : with or without the column ``Usage``
-    parameters : keyword arguments of `score`; without ``row_id_column_name``, it is the first column
-
-    Raises
-    ------
-    HostError
-        Also where ``Usage`` splits an item, such as an essay.
+    `parameters` are those of the metric's `score`; by default the first column is the row id.
     """
     if not len(solution.columns):
         raise HostError("the solution has no columns")
@@ -249,12 +238,12 @@ def prepare(metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any]) 
 def read_pair(
     metric: Metric, solution: str | Path, submission: str | Path, parameters: dict[str, Any]
 ) -> tuple[pd.DataFrame, Solution, pd.DataFrame]:
-    """What `read_solution`, `prepare` of that, and `read_submission` return.
+    """What `read_solution`, `prepare` and `read_submission` return.
 
-    A table is read beside the others: that needs no interpreter.  What an official file's reader warns of would
-    be taken for a notice on the solution.
+    A table is read in a thread beside them; what an official reader warns of would be taken for a notice on the
+    solution.
     """
-    if str(submission) == "-" or not _is_table(submission):
+    if str(submission) == "-" or _official_reader(metric, submission, "read_submission"):
         frame = read_solution(metric, solution, parameters)
         return frame, prepare(metric, frame, parameters), read_submission(metric, submission, parameters)
     with ThreadPoolExecutor(1) as beside:
@@ -264,7 +253,7 @@ def read_pair(
 
 
 def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
-    """The rows of each part: under "All" those not ignored, then the parts that there are."""
+    """The rows of each part; those of "All" are not ignored."""
     if USAGE not in solution:
         return {ALL: np.ones(len(solution), dtype=bool)}
     codes, values = pd.factorize(solution[USAGE])
@@ -301,12 +290,7 @@ def only(metric: Metric, solution: pd.DataFrame, prepared: Solution, kept: Bools
 
 
 def evaluate(solution: Solution, submission: pd.DataFrame) -> Evaluation:
-    """Score a submission against every part.
-
-    Raises
-    ------
-    SubmissionRejected, HostError
-    """
+    """Score a submission against every part."""
     with hosted.errors_explained():
         if solution.prepared:
             submission = answers_to(solution, submission, ALL)
@@ -326,10 +310,7 @@ def evaluate(solution: Solution, submission: pd.DataFrame) -> Evaluation:
 
 
 def answers_to(solution: Solution, submission: pd.DataFrame, part: str) -> pd.DataFrame:
-    """What the metric gets of a submission: as on Kaggle the rows of the part, or all where it wants them.
-
-    Rows that answer nothing stay, for the metric to say so.
-    """
+    """What the metric gets on Kaggle; rows that answer nothing stay, for it to say so."""
     row_id, rows = solution.arguments["row_id_column_name"], solution.rows[part]
     complete = getattr(solution.metric, "COMPLETE_SUBMISSION", False)
     if complete or rows.all() or not (row_id in submission and row_id in solution.frame):

@@ -3,16 +3,15 @@
     found = spans.from_tokens(texts, encoded["offset_mapping"], probabilities, labels, min_words=3)
     spans.to_submission(found, essay_ids).to_csv("submission.csv", index=False)
     spans.score(prepared, found, essay_ids)         the same score, without any text between
-    spans.bio_tags(texts, encoded["offset_mapping"], truths)        for training
 
-Words are what ``str.split()`` makes of the text.  A token belongs to the word that holds the middle one of its
-visible characters, if any.  A word without a token is inside a segment that goes on behind it.
+Words are what ``str.split()`` makes of the text.  A token belongs to the word with the middle one of its
+visible characters; a word without a token is inside a segment that goes on behind it.
 
-Labels are BIO, BIOES or plain ("O", "Lead", …).  A word's type has the largest probability, B and I taken
-together and averaged over its tokens; it begins a segment where one of them does.  What goes on from nothing
-begins, what is not closed ends.  What several windows say of a token is averaged.
+Labels are BIO, BIOES or plain ("O", "Lead", …).  A word's type has the largest probability, B and I together,
+averaged over its tokens and their windows; it begins a segment where one of them does.  What goes on from
+nothing begins, what is not closed ends.
 
-Arrays are whatever numpy takes.  What is wrong with them is a ValueError.
+Arrays are whatever numpy takes; what is wrong with them is a ValueError.
 """
 
 import functools
@@ -48,7 +47,7 @@ metric = hosted.module("unified")
 TYPES: tuple[str, ...] = metric.DISCOURSE_TYPES
 LABELS = ("O", *(f"{prefix}-{name}" for name in TYPES for prefix in "BI"))
 PREFIXES = "BIES"
-# Every label there may be: its prefix and its type; "O" is behind the last.
+# The prefix and the type of all labels; "O" is behind the last.
 MEANINGS = {"O": ("", len(TYPES))} | {
     f"{prefix}-{name}" if prefix else name: (prefix, kind)
     for kind, name in enumerate(TYPES)
@@ -68,8 +67,8 @@ class Spans(NamedTuple):
 
     Attributes
     ----------
-    essay : number of the essay among those given, from 0
-    first, last : positions of the first and the last word, both inclusive, from 0
+    essay : its number among those given, from 0
+    first, last : positions of words, both inclusive, from 0
     discourse_type : index into `TYPES`
     probability : the mean of the words' probabilities of the type
     d1 : the probability of effective; 0.5 until a model says it: ``found._replace(d1=…)``
@@ -114,19 +113,18 @@ def from_tokens(
     ----------
     texts : of an essay, or of several
     offset_mapping : (tokens, 2) int, or for several texts a list of such arrays, one per window
-        As a fast tokenizer gives it with ``return_offsets_mapping``: of each token its first character and the
-        one behind its last.
+        Of each token its first character and the one behind its last, as a fast tokenizer gives them.
     predictions : (tokens, labels) probabilities, or (tokens,) labels by name or index (-100: none); or a list
     labels : in the order of the model's ``id2label``
-    essay : (windows,) int
-        The text of each window, ``overflow_to_sample_mapping``; without it each text is one window.
+    essay : (windows,) int, the text of each window
+        ``overflow_to_sample_mapping``; by default each text is one window.
     min_words, min_probability, join_gap : see `select` and `join`, which comes first
     """
     scheme = _Scheme.of(labels)
     if isinstance(texts, str):
         texts, offset_mapping, predictions = [texts], [offset_mapping], [predictions]
     parts = [
-        _decode(number, _Words(texts[number]), offsets, _probabilities(tokens, offsets, scheme), scheme)
+        _decode(number, texts[number], offsets, _probabilities(tokens, offsets, scheme), scheme)
         for number, offsets, tokens in _windows(texts, offset_mapping, essay, predictions)
     ]
     found = Spans._make(map(np.concatenate, zip(_none(), *parts)))
@@ -152,8 +150,8 @@ def from_characters(
     ----------
     texts : of an essay, or of several
     starts, ends : (n,) int, the first character, from 0, and the one behind the last
-    types : (n,) names or indices of `TYPES`, or one for all
-    essay, probability, d1 : (n,), or one for all, see `Spans`
+    types : (n,) names or indices of `TYPES`
+    essay, probability, d1 : (n,), see `Spans`; like types, they may be one for all
 
     Examples
     --------
@@ -174,9 +172,12 @@ def from_characters(
         found.last,
         lengths,
     )
+    from podium.hosting.corpus import word_positions
+
     first, last = np.empty_like(found.first), np.empty_like(found.last)
-    for number, rows in _by_essay(found.essay):
-        first[rows], last[rows] = _Words(texts[number]).of_characters(found.first[rows], found.last[rows])
+    for row in np.argsort(found.essay, kind="stable").tolist():  # one text after the other
+        text, start, end = texts[found.essay[row]], int(found.first[row]), int(found.last[row])
+        first[row], last[row] = word_positions(text, start, end)
     return found._replace(first=first, last=last).take(last >= first)
 
 
@@ -196,10 +197,9 @@ def from_words(
 
 
 def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
-    """The segments of some essays in a table with essay_id, discourse_type and predictionstring.
+    """The segments of some essays in a table, such as training data or a submission.
 
-    d1 is its column score_discourse_effectiveness_1 or discourse_effectiveness, probability the column of this
-    name, where it has them.
+    Where it has them, probability and score_discourse_effectiveness_1 or discourse_effectiveness (d1) count.
     """
     lacking = {"essay_id", "discourse_type", "predictionstring"} - set(frame)
     if lacking:
@@ -265,10 +265,7 @@ def _indices(given: Any, names: Sequence[str], expected: str, unit: str, none: S
 
 
 def join(found: Spans, gap: int) -> Spans:
-    """Make one segment of neighbours of the same type with 1 to `gap` words between them.
-
-    Its probability and d1 are the means over the words of its parts.
-    """
+    """Make one segment, with means over words, of neighbours of a type with 1 to `gap` words between them."""
     if gap <= 0 or not len(found.essay):
         return found
     found = found.take(np.lexsort((found.last, found.first, found.essay)))
@@ -302,7 +299,7 @@ def _by_type(name: str, threshold: Thresholds) -> Floats:
 
 
 def without_overlaps(found: Spans) -> Spans:
-    """Give every word to the first segment that holds it, as the metric does."""
+    """Every word goes to the first segment that holds it, as in the metric."""
     left = metric.remove_overlaps(_segments(found, found.essay))
     return found.take(left.row)._replace(first=left.first)
 
@@ -326,20 +323,20 @@ def to_submission(found: Spans, essay_ids: Sequence[Any]) -> pd.DataFrame:
 
 
 def predictionstrings(first: Ints, last: Ints) -> list[str]:
-    """The positions from first to last as text, each: "45 46 47" from 45 to 47."""
+    """The positions from first to last as text, such as "45 46 47"."""
     positions, begin = _positions(int(max(last, default=0)) + 1)
     return [positions[a:b] for a, b in zip(begin[first].tolist(), (begin[last + 1] - 1).tolist())]
 
 
 @functools.lru_cache(1)
 def _positions(number: int) -> tuple[str, Ints]:
-    """The text "0 1 2 …", of which a predictionstring is a piece, and where each position begins in it."""
+    """The text "0 1 2 …" and where each position begins in it."""
     texts = [str(position) for position in range(number + 1)]
     return " ".join(texts), np.cumsum([0, *(len(text) + 1 for text in texts)])
 
 
 def to_segments(prepared: Any, found: Spans, essay_ids: Sequence[Any]) -> Any:
-    """What ``prepared.read`` would make of the submission, without its text; ``prepared.compare`` takes it."""
+    """What ``prepared.read`` would make of the submission, for ``prepared.compare``."""
     _check_all(found, len(essay_ids))
     number = dict(zip(prepared.items, range(len(prepared.items))))
     numbers = np.array([number.get(str(name), -1) for name in essay_ids], dtype=np.int64)
@@ -370,17 +367,9 @@ def bio_tags(
     *,
     essay: npt.ArrayLike | None = None,
 ) -> Any:
-    """The tag of each token, to train a token classifier: `from_tokens` turns them into `truths` again.
+    """The tags, (tokens,), to train a token classifier on truths without overlaps; of several texts a list.
 
-    Parameters
-    ----------
-    truths : without overlaps
-    texts, offset_mapping, labels, essay : see `from_tokens`
-
-    Returns
-    -------
-    (tokens,) int, or a list of such arrays, one per window
-        Indices of labels; -100, which losses ignore, where a token has no word.
+    They are indices of labels, -100 where a token has no word; `from_tokens` has the other parameters.
 
     Examples
     --------
@@ -398,25 +387,26 @@ def bio_tags(
     rows = dict(_by_essay(truths.essay))
     for number, offsets, windows in _windows(texts, offset_mapping, essay, list(range(len(offset_mapping)))):
         own = truths.take(rows.get(number, np.arange(0)))
-        words = _Words(texts[number])
-        expected = f"segments within the {words.number} words of their text"
-        _check(own, own.last >= words.number, expected, "{} to {}", own.first, own.last)
-        sizes = [len(part) for part in offsets]
-        tagged = _tags(np.concatenate(offsets), _repeats(offsets), words, own, scheme)
-        for window, part in zip(windows, np.split(tagged, np.cumsum(sizes)[:-1])):
+        text = texts[number]
+        words = len(text.split())
+        expected = f"segments within the {words} words of their text"
+        _check(own, own.last >= words, expected, "{} to {}", own.first, own.last)
+        ends = np.cumsum([len(part) for part in offsets])
+        for window, part in zip(windows, np.split(_tags(text, offsets, own, scheme), ends[:-1])):
             tags[window] = part
     return tags
 
 
-def _tags(offsets: Ints, repeats: Ints, words: "_Words", own: Spans, scheme: "_Scheme") -> Ints:
+def _tags(text: str, windows: list[Ints], own: Spans, scheme: "_Scheme") -> Ints:
     """The tags of an essay's tokens, of windows one after the other."""
-    segment_of_word = np.full(words.number + 1, -1)  # the last is that of tokens without a word
+    offsets, repeats = np.concatenate(windows), _repeats(windows)
+    word = _word_of_tokens(text, offsets)
+    segment_of_word = np.full(len(text.split()) + 1, -1)  # the last is that of tokens without a word
     for number, (first, last) in enumerate(zip(own.first.tolist(), own.last.tolist())):
         segment_of_word[first : last + 1] = number
-    word = words.of_tokens(offsets)
     inside = np.flatnonzero(segment_of_word[word] >= 0)
     segment = segment_of_word[word[inside]]
-    # A segment's first and last token, wherever they occur; of those that share a character, the first and last.
+    # A segment's first and last token, wherever they occur; of those that share a character, likewise.
     start, end = (offsets[inside] * (repeats.max(initial=0) + 1) + repeats[inside, np.newaxis]).T
     lowest = np.full(len(own.essay), np.iinfo(np.int64).max)
     np.minimum.at(lowest, segment, start)
@@ -434,9 +424,9 @@ class _Scheme(NamedTuple):
     """What the labels mean."""
 
     labels: list[str]  # c of them
-    kinds: Floats  # (c, types + 1): 1 where a label has a type of `TYPES`, or is "O", the last
-    column: Ints  # (4, types + 1): the label with a prefix of "BIES" and a type; c where there is none
-    tagged: tuple[bool, bool]  # whether labels say where segments begin, and where they end
+    kinds: Floats  # (c, types + 1): 1 where a label has a type; "O" is the last
+    column: Ints  # (4, types + 1): the label with a prefix and a type; c where there is none
+    tagged: tuple[bool, bool]  # whether labels tell where segments begin and end
 
     @classmethod
     def of(cls, labels: Sequence[str]) -> "_Scheme":
@@ -468,7 +458,7 @@ class _Scheme(NamedTuple):
         return self.labels.index("O")
 
     def tag(self, kind: Ints, begins: Bools, ends: Bools) -> Ints:
-        """The label of tokens of a type that begin or end a segment, or do both."""
+        """The label of tokens of a type, which may begin and end a segment."""
         begins, ends = begins & self.tagged[0], ends & self.tagged[1]
         prefix = np.select([begins & ends, begins, ends], [3, 0, 2], default=1)
         tags: Ints = self.column[prefix, kind]
@@ -482,30 +472,15 @@ class _Scheme(NamedTuple):
 # ---- Words, tokens, windows ------------------------------------------------------------------------------
 
 
-class _Words:
-    """The words of a text, as ``str.split()`` finds them."""
-
-    def __init__(self, text: str) -> None:
-        characters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        self.space = np.strings.isspace(characters.view("U1"))
-        begins = ~self.space
-        begins[1:] &= self.space[:-1]
-        self.before = np.concatenate([[0], np.cumsum(begins)])  # words that begin before each character
-        self.visible = np.concatenate([[0], np.cumsum(~self.space)])
-        self.word_of_visible = np.append(self.before[1:][~self.space] - 1, -1)
-        self.number = int(self.before[-1])
-
-    def of_characters(self, start: Ints, end: Ints) -> tuple[Ints, Ints]:
-        """First and last word of the characters from start to before end; last < first without any."""
-        first = self.before[start]
-        is_within = ~self.space[start] & (start > 0) & ~self.space[start - 1]
-        number = self.before[end] - first + is_within
-        return first, np.minimum(first + number, self.number) - 1
-
-    def of_tokens(self, offsets: Ints) -> Ints:
-        """The word of each token, (tokens,); -1 where it has none."""
-        start, end = self.visible[offsets.T]
-        return np.where(end > start, self.word_of_visible[(start + end) // 2], -1)
+def _word_of_tokens(text: str, offsets: Ints) -> Ints:
+    """The word of each token; -1 where it has none."""
+    characters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    visible = ~np.strings.isspace(characters.view("U1"))
+    begins = visible.copy()
+    begins[1:] &= ~visible[:-1]
+    word = np.append(np.cumsum(begins)[visible] - 1, -1)
+    start, end = np.append(0, np.cumsum(visible))[offsets.T]
+    return np.where(end > start, word[(start + end) // 2], -1)
 
 
 def _windows(
@@ -550,7 +525,7 @@ def _offsets(given: Any, window: int, length: int) -> Ints:
 
 
 def _repeats(windows: list[Ints]) -> Ints:
-    """How many tokens before each in a row have its characters, as the bytes of an emoji have."""
+    """How many tokens in a row before each have its characters, such as bytes of an emoji."""
     counts = []
     for offsets in windows:
         is_new = np.ones(len(offsets), dtype=bool)
@@ -583,9 +558,9 @@ def _probabilities(windows: list[Any], offsets: list[Ints], scheme: _Scheme) -> 
     return probabilities
 
 
-def _decode(number: int, words: _Words, windows: list[Ints], probabilities: Floats, scheme: _Scheme) -> Spans:
+def _decode(number: int, text: str, windows: list[Ints], probabilities: Floats, scheme: _Scheme) -> Spans:
     """The segments of one essay, from all its windows."""
-    word, probabilities = _tokens_in_order(words, windows, probabilities)
+    word, probabilities = _tokens_in_order(text, windows, probabilities)
     if not len(word):
         return _none()
     seen, start, tokens = np.unique(word, return_index=True, return_counts=True)
@@ -614,10 +589,10 @@ def _decode(number: int, words: _Words, windows: list[Ints], probabilities: Floa
     )
 
 
-def _tokens_in_order(words: _Words, windows: list[Ints], probabilities: Floats) -> tuple[Ints, Floats]:
+def _tokens_in_order(text: str, windows: list[Ints], probabilities: Floats) -> tuple[Ints, Floats]:
     """Word and probabilities, averaged over windows, of each token that has both, by word."""
     offsets = np.concatenate(windows)
-    word = words.of_tokens(offsets)
+    word = _word_of_tokens(text, offsets)
     used = np.flatnonzero((word >= 0) & (probabilities.sum(axis=1) > 0))
     if len(windows) == 1:
         used = used[np.argsort(word[used], kind="stable")]
@@ -633,7 +608,7 @@ def _tokens_in_order(words: _Words, windows: list[Ints], probabilities: Floats) 
 
 
 def _check(found: Spans, wrong: Bools, expected: str, form: str, *columns: npt.NDArray[Any]) -> None:
-    """Raise where segments are `wrong`; `form` tells the columns of the first."""
+    """Raise where segments are `wrong`, with the first one's columns in a form."""
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(

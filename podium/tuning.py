@@ -1,11 +1,8 @@
 """Thresholds per type that maximise the Unified Metric on out-of-fold predictions.
 
-    tuned = tuning.tune(prepared, candidates)
-    spans.select(found, **tuned.options)            what the thresholds keep of another model output
-
 A coordinate search goes from type to type and takes the threshold with the best exact score.  Thresholds fit
-the luck of their essays, so it is done again without each fold of essays, to score that fold: this nested score
-is what to expect of new essays.
+the luck of their essays, so each fold is scored by those found without it, too: that nested score is what to
+expect of new essays.
 
 A softmin follows the lowest sub-population, perhaps a few dozen essays.  A second search follows their mean
 (temperature 0), and the better nested score decides.
@@ -29,7 +26,7 @@ __all__ = ["Tuning", "tune"]
 
 NAMES = ("min_probability", "min_words")
 UNTOUCHED = (0.0, 1.0)
-STEPS = (1e-4, 1.0)
+STEPS = (1e-4, 1.0)  # of thresholds
 LEVELS = 24
 ROUNDS = 4
 LEAST_GAIN = 1e-9
@@ -45,12 +42,10 @@ class Tuning:
 
     Attributes
     ----------
-    thresholds : one row per type
-        How many of its candidates are kept, and the range of the thresholds found without each fold, too.
+    thresholds : of each type, and the range of those found without each fold
     before : the score of all candidates
-    searches : one row per search, by its softmin's temperature, the highest nested first
-        tuned, the score on the essays of the thresholds; nested; optimism, the difference.
-    comparison : every measure, nested against before, see `podium.statistics.compare`
+    searches : tuned, nested and optimism, their difference, by the softmin's temperature; the best is the first
+    comparison : nested against before, see `podium.statistics.compare`
     """
 
     thresholds: pd.DataFrame
@@ -61,7 +56,7 @@ class Tuning:
 
     @property
     def options(self) -> dict[str, dict[str, float]]:
-        """For `podium.spans.select` and `from_tokens`."""
+        """The thresholds for `podium.spans.select`."""
         return {name: dict(zip(TYPES, self.thresholds[name].tolist())) for name in NAMES}
 
     def __str__(self) -> str:
@@ -85,11 +80,6 @@ def tune(prepared: Any, candidates: pd.DataFrame, folds: int = 5, seed: int = 0)
     candidates : a submission with the column ``probability``, that of the segment
         Only essays with a candidate are scored: a fold can be tuned against the whole solution.
     folds : of the nested score; each has its share of every sub-population
-
-    Raises
-    ------
-    SubmissionRejected, UsageError
-        Malformed candidates; fewer essays than folds.
     """
     problem, notices = _problem(prepared, candidates)
     essays = len(problem.prepared.items)
@@ -98,7 +88,7 @@ def tune(prepared: Any, candidates: pd.DataFrame, folds: int = 5, seed: int = 0)
     fold = _folds(problem.prepared.groups, folds, seed)
     parts = [problem, *(problem.part(fold != number) for number in range(folds))]
     temperatures = list(dict.fromkeys([float(prepared.temperature), 0.0]))
-    searched = []
+    searched: list[Floats] = []
     with progress.shown("tuning") as show:
         for temperature, part in itertools.product(temperatures, parts):
             show(len(searched), len(temperatures) * len(parts))
@@ -123,7 +113,7 @@ def tune(prepared: Any, candidates: pd.DataFrame, folds: int = 5, seed: int = 0)
 
 
 def _table(found: Floats, types: Ints, kept: Bools) -> pd.DataFrame:
-    """`Tuning.thresholds` from those of all essays and without each fold, (1 + folds, 2, types)."""
+    """From thresholds of all essays and without each fold, (1 + folds, 2, types)."""
     table = pd.DataFrame(
         {"discourse_type": TYPES, NAMES[0]: found[0, 0], NAMES[1]: found[0, 1].astype(np.int64)}
     )
@@ -273,8 +263,8 @@ def _levels(values: Floats, current: float, which: int) -> Floats:
 def _between(values: Floats, step: float) -> Floats:
     """The middles between quantiles and what is next below them, in whole steps."""
     distinct = np.unique(values)
-    if len(distinct) < 2:
-        return distinct[:0]
+    if not len(distinct):
+        return distinct
     place = np.searchsorted(distinct, np.quantile(values, np.linspace(0, 1, LEVELS), method="lower"))
     middle = (distinct[place] + distinct[np.maximum(place - 1, 0)]) / 2
     levels: Floats = np.ceil(middle[place > 0] / step) * step

@@ -116,7 +116,8 @@ def load(metric: str | Path) -> Metric:
 
 def _load(path: Path, name: str) -> types.ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
-    assert spec and spec.loader
+    assert spec is not None
+    assert spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
     sys.modules[name] = loaded  # dataclasses and pickle look a class's module up by its name
     spec.loader.exec_module(loaded)

@@ -240,8 +240,7 @@ def read_pair(
 ) -> tuple[pd.DataFrame, Solution, pd.DataFrame]:
     """What `read_solution`, `prepare` and `read_submission` return.
 
-    A table is read in a thread beside them; what an official reader warns of would be taken for a notice on the
-    solution.
+    A table is read in a thread beside them; warnings of an official reader would be taken for the solution's.
     """
     if str(submission) == "-" or _official_reader(metric, submission, "read_submission"):
         frame = read_solution(metric, solution, parameters)

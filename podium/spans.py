@@ -47,8 +47,8 @@ metric = hosted.module("unified")
 TYPES: tuple[str, ...] = metric.DISCOURSE_TYPES
 LABELS = ("O", *(f"{prefix}-{name}" for name in TYPES for prefix in "BI"))
 PREFIXES = "BIES"
-# The prefix and the type of all labels; "O" is behind the last.
-MEANINGS = {"O": ("", len(TYPES))} | {
+# The prefix and the type of each label there may be; the type of "O" is behind the last.
+MEANINGS: dict[str, tuple[str | None, int]] = {"O": (None, len(TYPES))} | {
     f"{prefix}-{name}" if prefix else name: (prefix, kind)
     for kind, name in enumerate(TYPES)
     for prefix in ("", *PREFIXES)
@@ -70,9 +70,9 @@ class Spans(NamedTuple):
     essay : its number among those given, from 0
     first, last : positions of words, both inclusive, from 0
     discourse_type : index into `TYPES`
-    probability : the mean of the words' probabilities of the type
-    d1 : the probability of effective; 0.5 until a model says it: ``found._replace(d1=…)``
-    repaired : how many illegal tags were repaired
+    probability : of the type, the mean of the words
+    d1 : of effective; 0.5 until a model says it: ``found._replace(d1=…)``
+    repaired : number of illegal tags
     """
 
     essay: Ints
@@ -190,7 +190,7 @@ def from_words(
     probability: npt.ArrayLike = 1.0,
     d1: npt.ArrayLike = 0.5,
 ) -> Spans:
-    """Segments given by their first and last words, (n,), both inclusive, from 0; else as `from_characters`."""
+    """Segments given by their first and last words, both inclusive, from 0; else as `from_characters`."""
     found = _columns(essay, first, last, types, probability, d1)
     _check_positions(found)
     return found
@@ -381,6 +381,8 @@ def bio_tags(
     if isinstance(texts, str):
         return bio_tags([texts], [offset_mapping], truths, labels)[0]
     scheme = _Scheme.of(labels)
+    if "O" not in scheme.labels:
+        raise ValueError(f"labels: expected 'O' too, found {', '.join(labels)}")
     _check_all(truths, len(texts))
     _check_no_overlaps(truths)
     tags: list[Ints] = [np.zeros(0, dtype=np.int64)] * len(offset_mapping)
@@ -412,7 +414,7 @@ def _tags(text: str, windows: list[Ints], own: Spans, scheme: "_Scheme") -> Ints
     np.minimum.at(lowest, segment, start)
     highest = np.full(len(own.essay), -1)
     np.maximum.at(highest, segment, end)
-    tags = np.where(word < 0, IGNORED, scheme.outside())
+    tags = np.where(word < 0, IGNORED, scheme.labels.index("O"))
     tags[inside] = scheme.tag(own.discourse_type[segment], start == lowest[segment], end == highest[segment])
     return tags
 
@@ -421,20 +423,17 @@ def _tags(text: str, windows: list[Ints], own: Spans, scheme: "_Scheme") -> Ints
 
 
 class _Scheme(NamedTuple):
-    """What the labels mean."""
+    """What c labels mean."""
 
-    labels: list[str]  # c of them
-    kinds: Floats  # (c, types + 1): 1 where a label has a type; "O" is the last
+    labels: list[str]
+    kinds: Floats  # (c, types + 1): 1 where a label has a type
     column: Ints  # (4, types + 1): the label with a prefix and a type; c where there is none
     tagged: tuple[bool, bool]  # whether labels tell where segments begin and end
 
     @classmethod
     def of(cls, labels: Sequence[str]) -> "_Scheme":
         labels = list(labels)
-        kinds = np.zeros((len(labels), len(TYPES) + 1))
-        column = np.full((len(PREFIXES), len(TYPES) + 1), len(labels))
-        used = set()
-        for index, label in enumerate(labels):
+        for label in labels:
             if label not in MEANINGS:
                 raise ValueError(
                     f"labels: expected 'O' and types, as they are or with B-, I-, E- or S- before them, "
@@ -442,20 +441,15 @@ class _Scheme(NamedTuple):
                 )
             if labels.count(label) > 1:
                 raise ValueError(f"labels: expected each once, found {label!r} {labels.count(label)} times")
-            prefix, kind = MEANINGS[label]
-            kinds[index, kind] = 1
-            if label != "O":
-                used.add(prefix)
-                column[PREFIXES.index(prefix or "I"), kind] = index
+        prefixes = [MEANINGS[label][0] for label in labels]
+        kinds = np.array([MEANINGS[label][1] for label in labels], dtype=np.int64)
+        used = set(prefixes) - {None}
         if "" in used and len(used) > 1:
             raise ValueError(f"labels: expected all types with a prefix or none, found {', '.join(labels)}")
-        return cls(labels, kinds, column, (bool(used & {"B", "S"}), bool(used & {"E", "S"})))
-
-    def outside(self) -> int:
-        """The index of "O"."""
-        if "O" not in self.labels:
-            raise ValueError(f"labels: expected 'O' too, found {', '.join(self.labels)}")
-        return self.labels.index("O")
+        column = np.full((len(PREFIXES), len(TYPES) + 1), len(labels))
+        column[[PREFIXES.index(prefix or "I") for prefix in prefixes], kinds] = np.arange(len(labels))
+        tagged = bool(used & {"B", "S"}), bool(used & {"E", "S"})
+        return cls(labels, np.eye(len(TYPES) + 1)[kinds], column, tagged)
 
     def tag(self, kind: Ints, begins: Bools, ends: Bools) -> Ints:
         """The label of tokens of a type, which may begin and end a segment."""

@@ -44,7 +44,7 @@ class Tuning:
     ----------
     thresholds : of each type, and the range of those found without each fold
     before : the score of all candidates
-    searches : tuned, nested and optimism, their difference, by the softmin's temperature; the best is the first
+    searches : tuned, nested and optimism, their difference, by the softmin's temperature; best first
     comparison : nested against before, see `podium.statistics.compare`
     """
 
@@ -253,7 +253,7 @@ def _search(problem: _Problem, temperature: float) -> Floats:
 
 
 def _levels(values: Floats, current: float, which: int) -> Floats:
-    """Thresholds to try: none, the current one, some between all values and between those around it."""
+    """Thresholds to try: none, the current one, some between all values, some around it."""
     grid = np.unique([UNTOUCHED[which], current, *_between(values, STEPS[which])])
     place = int(np.searchsorted(grid, current))
     near = values[(values >= grid[max(place - 1, 0)]) & (values <= grid[min(place + 1, len(grid) - 1)])]

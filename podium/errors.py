@@ -41,7 +41,7 @@ class HostError(ToolError):
 
 
 def run(work: Callable[[], None]) -> int:
-    """Do the work of a command; return its exit code.  Warnings and errors are one line each on stderr."""
+    """Do a command's work, with warnings and errors as lines on stderr; return its exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as stderr has it
     warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)

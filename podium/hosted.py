@@ -1,15 +1,15 @@
 """Find, load and call a hosted file; the contract by which one offers its parts.
 
-A **hosted file** is uploaded to Kaggle as it is.  It reads frames, never files, and only scores.
+A hosted file is uploaded to Kaggle as it is, takes frames, and only scores.
 
 Score
 -----
 ``score(solution, submission, row_id_column_name, **parameters) -> float``
-    Parameters are annotated and have official defaults.  This alone is needed to score, rank and check.
+    Parameters are annotated, with official defaults.  Only this is needed to score, rank and check.
 ``NAME``, ``__version__``
-    Stand in every signature; by its name a file's companion is found (`podium.companions`).
+    In every signature; by its name a file has a companion (`podium.companions`).
 ``ParticipantVisibleError``, ``HostVisibleError``
-    The submission's faults, and the solution's or a parameter's.  Tools know them by these names.
+    The submission's faults; the solution's or a parameter's.
 ``higher_is_better(**parameters) -> bool``
     Without it, higher is better.
 ``COMPLETE_SUBMISSION = True``
@@ -25,18 +25,18 @@ Statistics
     ``labels``          list of (attribute, value): the g groups; without any, one: ("(all)", "(all)")
     ``groups``          (attributes, n) int: each item's groups, as indices into ``labels``
     ``statistics(submission)``   (n, k) float, whose sums decide everything
-    ``read(submission)``, ``compare(read)``, ``count(compared)``   optional: the same in steps, to explain them
+    ``read(submission)``, ``compare(read)``, ``count(compared)``   optional: the same in steps, to be explained
     ``measure_names``   list of str: the m measures, "score" first; that of a group is "attribute = value"
     ``measures(sums)``  (..., m) float, from sums of the statistics over each group, (..., g, k); NaN where
                         undefined
 
-    To the last bit, ``score()`` is the first measure of the sums over the items, one after the other.  To take
-    some of these, `podium.statistics` replaces ``items``, ``groups`` and ``labels``: ``statistics`` looks at
-    nothing of the last two, ``measures`` at nothing of the solution but ``labels``.
+    To the last bit, ``score()`` is the first measure of the sums over the items, one after the other.  Some of
+    them are taken by replacing ``items``, ``groups`` and ``labels``: ``statistics`` looks at nothing of the
+    last two, ``measures`` at nothing of the solution but ``labels``.
 ``MEASURE_PARAMETERS``
     Names of parameters on which the statistics do not depend: ranking with others needs no submission.
 ``progress = None``
-    A tool may set it to a function, to be called with the work done and all work.
+    A tool may set a function to call with the work done and all work.
 """
 
 import functools
@@ -134,18 +134,18 @@ def higher_is_better(metric: Metric, arguments: Mapping[str, Any]) -> bool:
 
 
 def defaults(metric: Metric) -> dict[str, Any]:
-    """The official values of the parameters of `score` after the first three."""
+    """The official parameters of `score`."""
     parameters = list(inspect.signature(metric.score).parameters.values())[3:]
     return {parameter.name: parameter.default for parameter in parameters}
 
 
 def settings(metric: Metric, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The value of every parameter: as given, or else the official one."""
+    """Every parameter: as given, or else the official one."""
     return {name: arguments.get(name, default) for name, default in defaults(metric).items()}
 
 
 def signature(metric: Metric, parameters: Mapping[str, Any]) -> str:
-    """The metric's name, version and every parameter, as ``name:value`` joined by ``|``."""
+    """Name, version and every parameter, as ``name:value`` joined by ``|``."""
     parts = {
         "metric": getattr(metric, "NAME", Path(str(metric.__file__)).stem),
         "version": getattr(metric, "__version__", "?"),
@@ -195,7 +195,7 @@ def _convert(text: str, annotation: Any) -> Any:
 
 @contextmanager
 def errors_explained() -> Iterator[None]:
-    """Turn what a metric raises into `SubmissionRejected` or `HostError`, by the name of its class."""
+    """Turn what a metric raises into `SubmissionRejected` or `HostError`."""
     try:
         yield
     except Exception as problem:

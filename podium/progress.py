@@ -28,9 +28,9 @@ def track(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
 
 @contextmanager
 def shown(title: str, transient: bool = True) -> Iterator[Callable[[int, int], None]]:
-    """A function to call with what is done, which may start again from the beginning, and the total.
+    """A function to call with what is done, which may start again, and the total.
 
-    On a terminal a `transient` bar goes away with the block; elsewhere short work prints nothing.
+    A `transient` bar goes away with the block; where there is no terminal, short work prints nothing.
     """
     if not sys.stderr.isatty():
         start = last = time.monotonic()

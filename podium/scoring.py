@@ -1,4 +1,4 @@
-"""A submission scored with a hosted file: on the whole solution, and on its Public and Private parts."""
+"""A submission scored with a hosted file, on the whole solution and its parts."""
 
 import functools
 import html
@@ -63,12 +63,11 @@ class Solution:
 
     @property
     def signature(self) -> str:
-        """The metric's name, version and every parameter."""
         return hosted.signature(self.metric, self.arguments)
 
     @property
     def deciding(self) -> str:
-        """The part that decides the final ranking: Private where there is one."""
+        """The part of the final ranking: Private where there is one."""
         return PARTS[1] if PARTS[1] in self.rows else ALL
 
 
@@ -85,17 +84,14 @@ class Evaluation:
 
     @property
     def score(self) -> float:
-        """The score against the whole solution."""
         return self.scores[ALL]
 
     @property
     def prepared(self) -> Any:
-        """What the metric's `prepare` made of the whole solution."""
         return self.solution.prepared[ALL]
 
     @property
     def signature(self) -> str:
-        """The metric's name, version and every parameter, to print beside the score."""
         return self.solution.signature
 
     @functools.cached_property
@@ -134,7 +130,7 @@ class Evaluation:
 
     @functools.cached_property
     def explanation(self) -> Any:
-        """What the metric's companion tells (`podium.companions`), if it has one."""
+        """What the metric's companion tells, if it has one."""
         explain = getattr(companions.of(self.solution.metric), "explain", None)
         if self.statistics is None or explain is None:
             return object()
@@ -196,7 +192,7 @@ def add_side(
 
 
 def _official_reader(metric: Metric, path: str | Path, name: str) -> Any:
-    """What reads a file that is no table, if the metric's companion has it."""
+    """The companion's, of a file that is no table."""
     is_table = str(path) == "-" or str(path).endswith((".csv", ".csv.gz", ".parquet"))
     return None if is_table else getattr(companions.of(metric), name, None)
 
@@ -212,10 +208,7 @@ def _read(
 
 
 def prepare(metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any]) -> Solution:
-    """Prepare a solution and, by its column ``Usage``, its parts, to score many submissions.
-
-    `parameters` are those of the metric's `score`; by default the first column is the row id.
-    """
+    """A solution and its parts, ready to score submissions; its first column is the row id, unless set."""
     if not len(solution.columns):
         raise HostError("the solution has no columns")
     arguments = {"row_id_column_name": str(solution.columns[0])} | parameters
@@ -240,7 +233,7 @@ def read_pair(
 ) -> tuple[pd.DataFrame, Solution, pd.DataFrame]:
     """What `read_solution`, `prepare` and `read_submission` return.
 
-    A table is read in a thread beside them; warnings of an official reader would be taken for the solution's.
+    Only a table is read in a thread: a reader's warnings would be taken for the solution's.
     """
     if str(submission) == "-" or _official_reader(metric, submission, "read_submission"):
         frame = read_solution(metric, solution, parameters)
@@ -252,7 +245,7 @@ def read_pair(
 
 
 def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
-    """The rows of each part; those of "All" are not ignored."""
+    """The rows of each part; "All" lacks the ignored ones."""
     if USAGE not in solution:
         return {ALL: np.ones(len(solution), dtype=bool)}
     codes, values = pd.factorize(solution[USAGE])
@@ -320,7 +313,7 @@ def answers_to(solution: Solution, submission: pd.DataFrame, part: str) -> pd.Da
 
 
 def scores_of(solution: Solution, numbers: Floats) -> dict[str, float]:
-    """The score of each part, from the statistics of the items of "All"."""
+    """The score of each part, from the statistics of "All"."""
     return {
         part: statistics.measures(prepared, numbers[solution.items[part]])["score"]
         for part, prepared in solution.prepared.items()

@@ -8,10 +8,8 @@ Words are what ``str.split()`` makes of the text.  A token belongs to the word w
 visible characters; a word without a token is inside a segment that goes on behind it.
 
 Labels are BIO, BIOES or plain ("O", "Lead", …).  A word's type has the largest probability, B and I together,
-averaged over its tokens and their windows; it begins a segment where one of them does.  What goes on from
-nothing begins, what is not closed ends.
-
-Arrays are whatever numpy takes; what is wrong with them is a ValueError.
+averaged over its tokens; it begins a segment where one of them does.  Illegal tags are repaired, tokens in
+several windows averaged.  Arrays are whatever numpy takes; what is wrong with them is a ValueError.
 """
 
 import functools
@@ -70,8 +68,8 @@ class Spans(NamedTuple):
     essay : its number among those given, from 0
     first, last : positions of words, both inclusive, from 0
     discourse_type : index into `TYPES`
-    probability : of the type, the mean of the words
-    d1 : of effective; 0.5 until a model says it: ``found._replace(d1=…)``
+    probability : of the type, mean over the words
+    d1 : probability of effective; 0.5 until a model says it: ``found._replace(d1=…)``
     repaired : number of illegal tags
     """
 
@@ -152,11 +150,6 @@ def from_characters(
     starts, ends : (n,) int, the first character, from 0, and the one behind the last
     types : (n,) names or indices of `TYPES`
     essay, probability, d1 : (n,), see `Spans`; like types, they may be one for all
-
-    Examples
-    --------
-    >>> from_characters("I think so. Do you?", 2, 11, "Claim").last
-    array([2])
     """
     if isinstance(texts, str):
         texts = [texts]
@@ -197,10 +190,7 @@ def from_words(
 
 
 def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
-    """The segments of some essays in a table, such as training data or a submission.
-
-    Where it has them, probability and score_discourse_effectiveness_1 or discourse_effectiveness (d1) count.
-    """
+    """The segments of some essays in training data or a submission, with what these tell of probabilities."""
     lacking = {"essay_id", "discourse_type", "predictionstring"} - set(frame)
     if lacking:
         raise ValueError(
@@ -330,7 +320,7 @@ def predictionstrings(first: Ints, last: Ints) -> list[str]:
 
 @functools.lru_cache(1)
 def _positions(number: int) -> tuple[str, Ints]:
-    """The text "0 1 2 …" and where each position begins in it."""
+    """The text "0 1 2 …" and where positions begin in it."""
     texts = [str(position) for position in range(number + 1)]
     return " ".join(texts), np.cumsum([0, *(len(text) + 1 for text in texts)])
 
@@ -370,13 +360,6 @@ def bio_tags(
     """The tags, (tokens,), to train a token classifier on truths without overlaps; of several texts a list.
 
     They are indices of labels, -100 where a token has no word; `from_tokens` has the other parameters.
-
-    Examples
-    --------
-    >>> truths = from_words([0, 2], [1, 3], ["Position", "Claim"])
-    >>> tags = bio_tags("I agree. Still, no", [(0, 0), (0, 1), (2, 7), (7, 8), (9, 15), (16, 18)], truths)
-    >>> ["-" if tag < 0 else LABELS[tag] for tag in tags]
-    ['-', 'B-Position', 'I-Position', 'I-Position', 'B-Claim', 'I-Claim']
     """
     if isinstance(texts, str):
         return bio_tags([texts], [offset_mapping], truths, labels)[0]
@@ -452,7 +435,6 @@ class _Scheme(NamedTuple):
         return cls(labels, np.eye(len(TYPES) + 1)[kinds], column, tagged)
 
     def tag(self, kind: Ints, begins: Bools, ends: Bools) -> Ints:
-        """The label of tokens of a type, which may begin and end a segment."""
         begins, ends = begins & self.tagged[0], ends & self.tagged[1]
         prefix = np.select([begins & ends, begins, ends], [3, 0, 2], default=1)
         tags: Ints = self.column[prefix, kind]
@@ -480,7 +462,7 @@ def _word_of_tokens(text: str, offsets: Ints) -> Ints:
 def _windows(
     texts: Sequence[str], offset_mapping: Any, essay: npt.ArrayLike | None, others: Any
 ) -> Iterator[tuple[int, list[Ints], list[Any]]]:
-    """Of each text that has windows: its number, and their offsets and others."""
+    """Of each text: its number, and the offsets and others of its windows."""
     numbers = np.arange(len(texts)) if essay is None else _integers("essay", essay)
     of_windows = {"texts" if essay is None else "essay": numbers}
     _check_sizes({**of_windows, "windows of offset_mapping": offset_mapping, "windows of predictions": others})
@@ -492,7 +474,7 @@ def _windows(
 
 
 def _by_essay(numbers: Ints) -> Iterator[tuple[int, Ints]]:
-    """Each number that occurs, and where."""
+    """Numbers, and where they occur."""
     order = np.argsort(numbers, kind="stable")
     occurring, begins = np.unique(numbers[order], return_index=True)
     return zip(occurring.tolist(), np.split(order, begins[1:]))
@@ -519,7 +501,7 @@ def _offsets(given: Any, window: int, length: int) -> Ints:
 
 
 def _repeats(windows: list[Ints]) -> Ints:
-    """How many tokens in a row before each have its characters, such as bytes of an emoji."""
+    """How many tokens before each share its characters, as bytes of an emoji do."""
     counts = []
     for offsets in windows:
         is_new = np.ones(len(offsets), dtype=bool)
@@ -602,7 +584,6 @@ def _tokens_in_order(text: str, windows: list[Ints], probabilities: Floats) -> t
 
 
 def _check(found: Spans, wrong: Bools, expected: str, form: str, *columns: npt.NDArray[Any]) -> None:
-    """Raise where segments are `wrong`, with the first one's columns in a form."""
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(
@@ -643,9 +624,8 @@ def _check_probabilities(found: Spans) -> None:
 
 
 def _check_no_overlaps(found: Spans) -> None:
-    order = np.lexsort((found.last, found.first, found.essay))
-    essay, first, last = found.essay[order], found.first[order], found.last[order]
-    wrong = np.zeros(len(order), dtype=bool)
-    wrong[order[1:]] = (essay[1:] == essay[:-1]) & (first[1:] <= last[:-1])
+    left = metric.remove_overlaps(_segments(found, found.essay))
+    first = np.full(len(found.essay), -1)
+    first[left.row] = left.first
     expected = "segments without common words, as without_overlaps() leaves them"
-    _check(found, wrong, expected, "word {} is in another one", found.first)
+    _check(found, first != found.first, expected, "word {} is in another one", found.first)

@@ -1,11 +1,8 @@
 """Thresholds per type that maximise the Unified Metric on out-of-fold predictions.
 
-A coordinate search goes from type to type and takes the threshold with the best exact score.  Thresholds fit
-the luck of their essays, so each fold is scored by those found without it, too: that nested score is what to
-expect of new essays.
-
-A softmin follows the lowest sub-population, perhaps a few dozen essays.  A second search follows their mean
-(temperature 0), and the better nested score decides.
+Thresholds fit the luck of their essays, so each fold is scored by those found without it, too: that nested
+score is what to expect of new essays.  A softmin follows the lowest sub-population, perhaps a few dozen essays;
+so a second search follows their mean (temperature 0), and the better nested score decides.
 """
 
 import dataclasses
@@ -56,7 +53,7 @@ class Tuning:
 
     @property
     def options(self) -> dict[str, dict[str, float]]:
-        """The thresholds for `podium.spans.select`."""
+        """For `podium.spans.select`."""
         return {name: dict(zip(TYPES, self.thresholds[name].tolist())) for name in NAMES}
 
     def __str__(self) -> str:
@@ -72,14 +69,14 @@ class Tuning:
 
 
 def tune(prepared: Any, candidates: pd.DataFrame, folds: int = 5, seed: int = 0) -> Tuning:
-    """Find the thresholds that maximise the score.
+    """Find the best thresholds by coordinate search on exact scores.
 
     Parameters
     ----------
     prepared : what the hosted file's ``prepare`` made of the solution
-    candidates : a submission with the column ``probability``, that of the segment
+    candidates : a submission with the column ``probability``
         Only essays with a candidate are scored: a fold can be tuned against the whole solution.
-    folds : of the nested score; each has its share of every sub-population
+    folds : of the nested score, each with its share of every sub-population
     """
     problem, notices = _problem(prepared, candidates)
     essays = len(problem.prepared.items)
@@ -113,7 +110,7 @@ def tune(prepared: Any, candidates: pd.DataFrame, folds: int = 5, seed: int = 0)
 
 
 def _table(found: Floats, types: Ints, kept: Bools) -> pd.DataFrame:
-    """From thresholds of all essays and without each fold, (1 + folds, 2, types)."""
+    """`found` on all essays, then without each fold, is (1 + folds, 2, types)."""
     table = pd.DataFrame(
         {"discourse_type": TYPES, NAMES[0]: found[0, 0], NAMES[1]: found[0, 1].astype(np.int64)}
     )
@@ -143,7 +140,6 @@ class _Problem:
         return kept
 
     def counts(self, kept: Bools) -> Floats:
-        """The statistics of the essays."""
         counts: Floats = self.prepared.count(self.prepared.compare(self.segments.take(kept)))
         return counts
 
@@ -151,7 +147,7 @@ class _Problem:
         return float(self.prepared.measures(statistics.sums(counts, self.prepared.groups))[0])
 
     def only(self, essays: Ints) -> tuple["_Problem", Ints]:
-        """What is needed to count some essays, ascending, and which candidates are theirs."""
+        """What some essays, ascending, need to be counted, and which candidates are theirs."""
         truth_rows, truth_essay = _rows_of(self.prepared.truths.essay, essays)
         rows, essay = _rows_of(self.segments.essay, essays)
         prepared = dataclasses.replace(
@@ -170,7 +166,7 @@ class _Problem:
 
 
 def _rows_of(essay: Ints, essays: Ints) -> tuple[Ints, Ints]:
-    """Where some essays are in an ascending column of essays, and the number of each there."""
+    """Where some of the essays are in an ascending column, and which of them."""
     start = np.searchsorted(essay, essays)
     size = np.searchsorted(essay, essays, side="right") - start
     before = np.cumsum(size) - size
@@ -178,7 +174,7 @@ def _rows_of(essay: Ints, essays: Ints) -> tuple[Ints, Ints]:
 
 
 def _problem(prepared: Any, candidates: pd.DataFrame) -> tuple[_Problem, list[str]]:
-    """The problem of the essays with a candidate, and a notice on the others."""
+    """Of the essays with a candidate; and a notice on the others."""
     with hosted.errors_explained():
         segments = prepared.read(candidates)
     if "probability" not in candidates:
@@ -224,7 +220,7 @@ def _search(problem: _Problem, temperature: float) -> Floats:
     totals = members @ counts
 
     def keep(some: Ints, wanted: Bools) -> float:
-        """The score with the wanted ones of some candidates; only essays that change cost."""
+        """The score with the wanted ones of some candidates."""
         essays = np.unique(problem.segments.essay[some[kept[some] != wanted]])
         kept[some] = wanted
         if len(essays):
@@ -261,7 +257,7 @@ def _levels(values: Floats, current: float, which: int) -> Floats:
 
 
 def _between(values: Floats, step: float) -> Floats:
-    """The middles between quantiles and what is next below them, in whole steps."""
+    """The middles below quantiles, in whole steps."""
     distinct = np.unique(values)
     if not len(distinct):
         return distinct

@@ -13,7 +13,8 @@ Score
 ``higher_is_better(**parameters) -> bool``
     Without it, higher is better.
 ``COMPLETE_SUBMISSION = True``
-    `score` gets the whole submission for either part, by Kaggle's switch; without it, the part's rows.
+    `score` gets the whole submission for either part, by Kaggle's switch.  Without it, the submission has the
+    solution's rows, and `score` gets the part's.
 
 Statistics
 ----------

@@ -152,7 +152,7 @@ class _Problem:
         rows, essay = _rows_of(self.segments.essay, essays)
         prepared = dataclasses.replace(
             self.prepared,
-            items=self.prepared.items[: len(essays)],  # as many as there are
+            items=self.prepared.items[: len(essays)],  # only their number counts
             truths=self.prepared.truths.take(truth_rows)._replace(essay=truth_essay),
         )
         segments = self.segments.take(rows)._replace(essay=essay)

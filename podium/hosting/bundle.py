@@ -1,8 +1,7 @@
 """A competition for another platform: Codabench, EvalAI, Hugging Face.
 
-Each bundle takes the package's own scoring along, in the folder `lib`; so what a platform gives is what
-`podium score` gives, to the last bit, for good submissions and for bad ones.  The solution is scored whole
-there, too, and each phase shows its part.
+Each bundle takes the package's own scoring along, in the folder `lib`: what a platform gives is what `podium
+score` gives.  The solution is scored whole there, too, and each phase shows its part.
 """
 
 import html
@@ -30,8 +29,8 @@ __all__ = ["PLATFORMS", "bundle"]
 PACKAGE = Path(__file__).parents[1]
 TEMPLATES = Path(__file__).with_name("templates")
 # What scoring needs of the package, and what its report needs of others.
-ROOMS = ("", "companions", "report", "report/templates")
-JUDGE = ("hosting/__init__.py", "hosting/judge.py")
+ROOMS = ("", "companions", "report", "report/templates", "hosting")
+JUDGE = ("__init__", "judge")  # all that it needs of this room
 LIBRARIES = ("jinja2", "markupsafe")
 SUFFIXES = (".py", ".html", ".css", ".js")
 METRIC = "metric_file.py"
@@ -52,39 +51,21 @@ Phases = dict[str, tuple[datetime, datetime]]  # when each part is scored, in UT
 def bundle(
     platform: str, competition: Competition, start: datetime, switch: datetime, end: datetime, out: Path
 ) -> list[Path]:
-    """Write a bundle into a new folder, all of it or nothing.
+    """Write a bundle into a new folder; returns the files and folders to upload.
 
-    Parameters
-    ----------
-    platform : one of `PLATFORMS`
-    competition : Competition
-    start, switch, end : datetime in UTC; Public is scored from `start` to `switch`, Private from there to `end`
-    out : Path
-
-    Returns
-    -------
-    list of Path
-        What was written, files and folders to upload.
-
-    Raises
-    ------
-    UsageError
-        `out` is there and not empty, or cannot be written.
-    HostError
-        The solution or a parameter is wrong.
+    Times are in UTC; Public is scored from `start` to `switch`, Private from there to `end`.
     """
+    metric, arguments = competition.metric, competition.arguments
     with new_folder(out) as whole:
-        metric, arguments = competition.metric, competition.arguments
-        prepared = scoring.prepare(
-            metric, scoring.read_solution(metric, competition.solution, arguments), arguments
-        )
-        lacking = [part for part in PARTS if part not in prepared.rows]
-        if lacking:
-            raise HostError(
-                f"{USAGE}: expected Public and Private rows in the solution, found none that is {lacking[0]}"
-            )
+        solution = scoring.read_solution(metric, competition.solution, arguments)
+        prepared = scoring.prepare(metric, solution, arguments)
+        for part in PARTS:
+            if part not in prepared.rows:
+                raise HostError(
+                    f"{USAGE}: expected Public and Private rows in the solution, found none that is {part}"
+                )
         measures = prepared.prepared[PARTS[0]].measure_names if prepared.prepared else ["score"]
-        phases = {PARTS[0]: (start, switch), PARTS[1]: (switch, end)}
+        phases = dict(zip(PARTS, ((start, switch), (switch, end))))
         for name, content in PLATFORMS[platform](competition, list(measures), phases).items():
             path = whole / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -98,17 +79,14 @@ def bundle(
 
 
 def _program(competition: Competition) -> Content:
-    """The metric file, how to call it, and the package's scoring."""
     content = {
         METRIC: Path(str(competition.metric.__file__)).read_bytes(),
         "settings.json": _json({"metric": METRIC, "arguments": competition.arguments}),
     }
     for room in ROOMS:
         for path in sorted((PACKAGE / room).iterdir()):
-            if path.suffix in SUFFIXES:
+            if path.suffix in SUFFIXES and (room != "hosting" or path.stem in JUDGE):
                 content[f"lib/podium/{path.relative_to(PACKAGE).as_posix()}"] = path.read_bytes()
-    for name in JUDGE:
-        content[f"lib/podium/{name}"] = (PACKAGE / name).read_bytes()
     for name, file in hosted.FILES.items():  # whose stages companions read official files with
         content[f"lib/podium/_hosted/{file}"] = hosted.find(name).read_bytes()
     for library in LIBRARIES:
@@ -120,7 +98,7 @@ def _program(competition: Competition) -> Content:
 
 
 def _json(value: object) -> bytes:
-    """Also what platforms want as YAML, of which JSON is a part."""
+    """Also for YAML, of which JSON is a part."""
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
 
 
@@ -141,15 +119,11 @@ def _zip(content: Mapping[str, bytes]) -> bytes:
 
 
 def _logo() -> bytes:
-    """A picture, as platforms demand one: a plain square, PNG."""
+    """A plain square: platforms demand a picture."""
     picture = io.BytesIO()
     square = np.full((LOGO_SIZE, LOGO_SIZE, 3), LOGO_COLOUR, dtype=np.uint8)
     imsave(picture, square, format="png", metadata={"Software": "podium"})
     return picture.getvalue()
-
-
-def _time(when: datetime) -> str:
-    return when.strftime("%Y-%m-%d %H:%M:%S")
 
 
 # ---------------------------------------------------------------------------------------------
@@ -186,9 +160,9 @@ def codabench(competition: Competition, measures: list[str], phases: Phases) -> 
                 "index": index,
                 "name": part,
                 "description": f"The {part} part of the test set is scored",
-                "start": _time(start),
+                "start": str(start),
                 # The platform takes no phase that starts when another ends.
-                "end": _time(end - timedelta(seconds=1)),
+                "end": str(end - timedelta(seconds=1)),
                 "tasks": [index],
                 "max_submissions_per_day": SUBMISSIONS_PER_DAY,
                 "execution_time_limit": SECONDS,
@@ -262,8 +236,8 @@ def evalai(competition: Competition, measures: list[str], phases: Phases) -> Con
             "evaluation_script": "evaluation_script.zip",
             # Its own workers have no Python that is new enough.
             "remote_evaluation": True,
-            "start_date": _time(phases[PARTS[0]][0]),
-            "end_date": _time(phases[PARTS[1]][1]),
+            "start_date": str(phases[PARTS[0]][0]),
+            "end_date": str(phases[PARTS[1]][1]),
             "published": False,
             "leaderboard": [{"id": 1, "schema": {"labels": measures, "default_order_by": "score"}}],
             "challenge_phases": [
@@ -274,8 +248,8 @@ def evalai(competition: Competition, measures: list[str], phases: Phases) -> Con
                     "leaderboard_public": part == PARTS[0],
                     "is_public": True,
                     "is_submission_public": False,
-                    "start_date": _time(start),
-                    "end_date": _time(end),
+                    "start_date": str(start),
+                    "end_date": str(end),
                     "test_annotation_file": f"annotations/{SOLUTION}",
                     "codename": part.lower(),
                     "max_submissions_per_day": SUBMISSIONS_PER_DAY,
@@ -305,7 +279,6 @@ def evalai(competition: Competition, measures: list[str], phases: Phases) -> Con
 
 
 def _html(markdown: str) -> str:
-    """The page as it is, which every browser can show."""
     return f"<pre style='white-space: pre-wrap'>{html.escape(markdown, quote=False)}</pre>\n"
 
 

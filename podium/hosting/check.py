@@ -1,8 +1,4 @@
-"""Does a metric file obey everything that is known of Kaggle's hosting?
-
-The host cannot debug it there, so it is tried beforehand: in fresh processes in which nothing of ours can be
-imported, as a notebook cell and as a module.
-"""
+"""Does a metric file obey everything that is known of Kaggle's hosting?  The host cannot debug it there."""
 
 import ast
 import sys
@@ -18,11 +14,10 @@ from podium.hosting.kernel import FAIL, NOTE, OURS, PASS, UNTRIED
 
 __all__ = ["Check", "check"]
 
-# What a check is called, by the key under which `podium.hosting.kernel` answers.
 COMPILES = "is UTF-8 text that compiles"
 IMPORTS = "imports only what Kaggle's image has"
 MODULE = "can be imported as a module"
-CHECKS = {
+CHECKS = {  # by the key under which `podium.hosting.kernel` answers
     "runs": "runs as a notebook cell, alone",
     "score": "defines score()",
     "arguments": "takes solution, submission, row_id_column_name first",
@@ -36,6 +31,7 @@ CHECKS = {
     "result": "returns a finite float",
     "frames": "leaves the frames unchanged",
     "messages": "has messages of at most 280 characters",
+    "module": MODULE,
 }
 INSTALLED = ("numpy", "pandas")
 FURTHER = {"scipy": "scipy", "sklearn": "scikit-learn"}
@@ -43,11 +39,9 @@ KNOWN = frozenset({*INSTALLED, *FURTHER, "kaggle_metric_utilities", *sys.stdlib_
 
 
 class Check(NamedTuple):
-    """One thing that Kaggle demands of a metric file, or that its host had better know."""
-
     name: str  # what the file should do
     verdict: str  # PASS; NOTE, where it does not but Kaggle takes it; FAIL; UNTRIED
-    remark: str = ""  # why, or what else there is to say
+    remark: str = ""
 
 
 def check(
@@ -56,26 +50,9 @@ def check(
     arguments: dict[str, Any] | None = None,
     python: str | None = None,
 ) -> list[Check]:
-    """Try a metric file.
+    """Try a metric file, in `fresh.environment(python)`.
 
-    Parameters
-    ----------
-    path : Path
-    frames : (solution, submission), optional
-        A further call of `score`, beside those of the doctests; it must return.
-    arguments : dict, optional
-        The further arguments of this call, ``row_id_column_name`` among them.
-    python : version of Python, optional
-        Try it with this one, in a new environment of the versions that Kaggle has.
-
-    Returns
-    -------
-    list of Check, in the order of what can be tried first
-
-    Raises
-    ------
-    UsageError
-        There is no such file, or no such Python.
+    `frames` (solution and submission) and `arguments` are a further call of `score`, which must return.
     """
     try:
         source = fresh.read_source(path)
@@ -83,29 +60,27 @@ def check(
             warnings.simplefilter("ignore")
             tree = ast.parse(source)
     except (HostError, SyntaxError, ValueError) as problem:
-        untried = [IMPORTS, *CHECKS.values(), MODULE]
-        reason = " ".join(str(problem).split())
-        return [Check(COMPILES, FAIL, reason), *(Check(name, UNTRIED) for name in untried)]
+        failed = Check(COMPILES, FAIL, " ".join(str(problem).split()))
+        return [failed, *(Check(name, UNTRIED) for name in (IMPORTS, *CHECKS.values()))]
     imported = _imported(tree)
     packages = [*INSTALLED, *(FURTHER[name] for name in FURTHER if name in imported)]
     columns = None if frames is None else tuple(map(fresh.columns_of, frames))
-    task: dict[str, Any] = {"source": source, "frames": columns, "arguments": arguments or {}}
+    answers: dict[str, Any] = {}
     with fresh.environment(python, packages) as interpreter:
-        try:
-            answers = fresh.run_fresh("check", interpreter, **task)
-        except HostError as problem:
-            answers = {"runs": (FAIL, str(problem))}
-        try:
-            reason = fresh.run_fresh("import", interpreter, source=source)["reason"]
-        except HostError as problem:
-            reason = str(problem)
+        for do, key, task in (
+            ("check", "runs", {"frames": columns, "arguments": arguments or {}}),
+            ("import", "module", {}),
+        ):
+            try:
+                answers |= fresh.run_fresh(do, interpreter, source=source, **task)
+            except HostError as problem:
+                answers[key] = FAIL, str(problem)
     tried = [Check(name, *answers.get(key, (UNTRIED, ""))) for key, name in CHECKS.items()]
-    module = Check(MODULE, FAIL if reason else PASS, reason or "")
-    return [Check(COMPILES, PASS), _check_imports(imported), *tried, module]
+    return [Check(COMPILES, PASS), _check_imports(imported), *tried]
 
 
 def _imported(tree: ast.Module) -> set[str]:
-    """Packages imported anywhere in the file, also within functions; "." is a relative import."""
+    """Packages imported anywhere in the file; "." is a relative import."""
     imported: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -1,7 +1,4 @@
-"""A competition to be put on a platform: its files, its metric, and its pages in words.
-
-The pages come from the metric's docstring, its parameters and the public files.
-"""
+"""A competition to be put on a platform: its files, its metric, and its pages in words."""
 
 import inspect
 import itertools
@@ -16,8 +13,7 @@ from podium.hosting.folders import PRIVATE, PUBLIC, SAMPLE, SOLUTION, read_csv
 
 __all__ = ["Competition", "pages", "summary"]
 
-# In a docstring, "name : type" and what it means, further in.
-PARAMETER = re.compile(r"^(\w+) : .*\n((?:[ ]{4}.*\n)*)", re.MULTILINE)
+PARAMETER = re.compile(r"^(\w+) : .*\n((?:[ ]{4}.*\n)*)", re.MULTILINE)  # and its meaning, in a docstring
 ROWS_SHOWN = 3
 LONGEST_CELL = 40
 KINDS = {
@@ -31,25 +27,14 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Competition:
-    """A competition whose files `podium make` made.
-
-    Attributes
-    ----------
-    folder : of the files
-    metric : a module as `podium.hosted.load` returns it
-    arguments : keyword arguments of its `score`, ``row_id_column_name`` among them
-    title, subtitle : for people
-    """
-
-    folder: Path
+    folder: Path  # that `podium make` wrote
     metric: Metric
-    arguments: dict[str, Any]
+    arguments: dict[str, Any]  # of its `score`, ``row_id_column_name`` among them
     title: str
     subtitle: str
 
     @property
     def public(self) -> list[Path]:
-        """The files for participants."""
         return sorted(path for path in (self.folder / PUBLIC).iterdir() if path.is_file())
 
     @property
@@ -77,7 +62,7 @@ def summary(metric: Metric) -> str:
 
 
 def pages(competition: Competition) -> dict[str, str]:
-    """Markdown by name of page: description, evaluation, data-description and rules."""
+    """Markdown by name of page."""
     return {
         "description": f"# {competition.title}\n\n{competition.subtitle}\n\nHow submissions are scored stands "
         "on the page Evaluation, what the files hold on the page Data.\n",

@@ -1,27 +1,8 @@
 """From an annotated corpus to the files of a competition with the Unified Metric.
 
-The corpus is a table with one row per segment, as PERSUADE and the Feedback Prize have it:
-
-    essay_id_comp, essay_id or id     the essay
-    discourse_type                    one of the metric's types; rows that are "Unannotated" are dropped
-    predictionstring                  the positions of the segment's words in the essay, or instead
-    discourse_start, discourse_end    positions of its characters in full_text
-    discourse_effectiveness           Ineffective, Adequate or Effective: 0, 0 or 1
-    ell_status, gender, …             the writer's demographics; prompt_name
-
-What is decided here, beside what `metric.py` says of the truth:
-
-* Character positions become word positions by the organisers' rule: words are what str.split() makes of the
-  full text; a segment's first word is the number of words before it, and it has as many as its own text, up to
-  the last word of the essay.
-* An essay of which a segment lacks its effectiveness or its words, or has words beyond the end of its text,
-  is left out whole: a model that finds this segment must not be punished.
-* Segments that overlap lose words here, by the metric's own rule, so that the files hold what is scored.
-* Essays are drawn for the test, and of those for the public leaderboard, within every combination of the
-  sub-populations that are scored and the prompt.  Essays with the same text, spaces aside, stay together.
-* The sample submission repeats for each essay the segments of the training essay whose length is nearest, with
-  the share of effective segments of their type: it follows from public files.
-* Files are in the order of the essays' ids, whatever that of the corpus.
+The corpus has one row per segment, in the columns of PERSUADE or the Feedback Prize.  An essay is left out
+whole where a segment lacks its effectiveness or its words: a model that finds this segment must not be
+punished.  Overlaps are removed here, by the metric's own rule, so that the files hold what is scored.
 """
 
 import bisect
@@ -96,21 +77,30 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Column(NamedTuple):
-    """A column of texts, each distinct one held once: (n,) codes into `values`, of which "" is missing."""
+    """A column of texts; each distinct one is held once."""
 
-    codes: Ints
-    values: list[str]
+    name: str
+    values: list[str]  # "" is missing
+    codes: Ints  # of each row, into `values`
+    rows: Ints  # their numbers in the corpus, from 0
 
-    def take(self, rows: Bools | Ints) -> "Column":
-        return Column(self.codes[rows], self.values)
-
-    def texts(self, rows: Ints) -> list[str | None]:
-        """The texts of some rows, None where missing."""
-        return [self.values[code] or None for code in self.codes[rows].tolist()]
+    def take(self, rows: Ints) -> "Column":
+        return self._replace(codes=self.codes[rows], rows=self.rows[rows])
 
     def mapped(self, function: Callable[[str], int]) -> Ints:
-        """A number for each text, (n,)."""
+        """A number for each row, by its text."""
         return np.array([function(value) for value in self.values], dtype=np.int64)[self.codes]
+
+    def check(self, wrong: Bools, expected: str) -> None:
+        """Raise `HostError` where values are wrong."""
+        faulty = np.flatnonzero(wrong)
+        if len(faulty):
+            shown = [
+                f"row {number + 1:,} ({repr(self.values[code])[:CHARACTERS_SHOWN]})"
+                for number, code in zip(self.rows[faulty].tolist(), self.codes[faulty].tolist())
+            ]
+            where = f"Wrong in {counted(len(faulty), 'row')} of the corpus: {listed(shown)}"
+            raise HostError(f"{self.name}: expected {expected}. {where}")
 
 
 class Corpus(NamedTuple):
@@ -118,26 +108,15 @@ class Corpus(NamedTuple):
 
     columns: dict[str, Column]
     names: list[str]
-    rows: int
 
 
 def read_corpus(path: Path, further: Iterable[str] = ()) -> Corpus:
-    """Read a .csv, .csv.gz or .parquet file; every value stays the text that it is, blanks are missing.
-
-    Parameters
-    ----------
-    path : Path
-    further : names of columns to keep beside those that are known
-
-    Raises
-    ------
-    UsageError, HostError
-        There is no such file; it is no table.
-    """
+    """Read a .csv, .csv.gz or .parquet file, with further columns; every value stays the text that it is."""
+    used = {*USED, *further}
     if path.suffix == ".parquet":
         frame = read_table(path, (), HostError)
         texts = frame.astype(object).where(frame.notna(), "").astype(str)
-        return _collected(list(texts.columns), texts.itertuples(index=False), {*USED, *further}, str(path))
+        return _collected(list(texts.columns), texts.itertuples(index=False), used, str(path))
     try:
         with path.open("rb") as raw, progress.shown("reading") as show:
             size = path.stat().st_size
@@ -145,7 +124,7 @@ def read_corpus(path: Path, further: Iterable[str] = ()) -> Corpus:
             csv.field_size_limit(LONGEST_FIELD)
             with io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as file:
                 rows = _followed(csv.reader(file, strict=True), lambda: show(raw.tell(), size))
-                return _collected(next(rows, []), rows, {*USED, *further}, str(path))
+                return _collected(next(rows, []), rows, used, str(path))
     except UnicodeDecodeError as problem:
         raise HostError(f"{path} is not UTF-8 text: {problem}") from None
     except (csv.Error, EOFError, zlib.error, gzip.BadGzipFile) as problem:
@@ -165,13 +144,14 @@ def _followed(rows: Iterator[list[str]], show: Callable[[], None]) -> Iterator[l
 def _collected(names: list[str], rows: Iterable[Any], used: set[str], path: str) -> Corpus:
     if len(names) == 1 and ";" in names[0]:
         raise HostError(f"{path}: expected commas between the columns, found semicolons")
-    kept = [(place, name) for place, name in enumerate(names) if name in used]
-    repeated = [name for _, name in kept if names.count(name) > 1]
-    if repeated:
-        raise HostError(f"{path}: expected one column {repeated[0]}, found {names.count(repeated[0])}")
+    kept = {name: place for place, name in enumerate(names) if name in used}
+    for name in kept:
+        if names.count(name) > 1:
+            raise HostError(f"{path}: expected one column {name}, found {names.count(name)}")
     codes = [array("q") for _ in kept]
     numbers: list[dict[str, int]] = [{} for _ in kept]
-    places = [(place, number, code.append) for (place, _), number, code in zip(kept, numbers, codes)]
+    places = [(place, number, code.append) for place, number, code in zip(kept.values(), numbers, codes)]
+    count = 0
     for count, row in enumerate(rows, 1):
         if len(row) != len(names):
             raise HostError(
@@ -181,10 +161,10 @@ def _collected(names: list[str], rows: Iterable[Any], used: set[str], path: str)
             text = row[place]
             append(number.setdefault(text if text.strip() else "", len(number)))
     columns = {
-        name: Column(np.frombuffer(code, dtype=np.int64) if code else np.zeros(0, dtype=np.int64), list(number))
-        for (_, name), number, code in zip(kept, numbers, codes)
+        name: Column(name, list(number), np.array(code, dtype=np.int64), np.arange(count))
+        for name, number, code in zip(kept, numbers, codes)
     }
-    return Corpus(columns, names, len(codes[0]) if codes else 0)
+    return Corpus(columns, names)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -199,65 +179,43 @@ def make(
     public_share: float = 0.3,
     seed: int = 0,
     essay_id: str | None = None,
-    spellings: Mapping[str, str] | None = None,
+    spellings: Mapping[str, str] = {},
 ) -> Files:
-    """The files of a competition.
-
-    Parameters
-    ----------
-    corpus : Corpus, one row per segment
-    attributes : list of str
-        The columns whose values are the sub-populations to score.
-    test_share : float in (0, 1)
-        The share of the essays that are scored; the others are for training.
-    public_share : float in (0, 1)
-        The share of the scored essays that make the public leaderboard.
-    seed : int
-    essay_id : the column that names the essays; without it, the one of `ESSAY_IDS` that is there
-    spellings : what types and labels of the corpus are called here, by what they are called there
-
-    Raises
-    ------
-    HostError
-        The corpus is malformed, or too small to split.
-    """
-    spellings = spellings or {}
-    columns, named = _check_columns(corpus, attributes, essay_id)
-    _check(columns[ESSAY_ID], named, columns[ESSAY_ID].mapped(len) == 0, "a value in every row")
-    type_of = _spelt(columns[TYPE], TYPE, (*metric.DISCOURSE_TYPES, UNANNOTATED), spellings)
-    label_of = _spelt(columns[LABEL], LABEL, tuple(EFFECTIVENESS), spellings, may_lack=True)
-    unused = [repr(text) for text in spellings if text not in columns[TYPE].values + columns[LABEL].values]
+    """The files of a competition with these sub-populations; the parameters are those of `podium make`."""
+    columns = _check_columns(corpus, attributes, essay_id)
+    named, types, labels = columns[ESSAY_ID], columns[TYPE], columns[LABEL]
+    named.check(named.mapped(len) == 0, "a value in every row")
+    type_of = _spelt(types, (*metric.DISCOURSE_TYPES, UNANNOTATED), spellings)
+    label_of = _spelt(labels, (*EFFECTIVENESS, ""), spellings)
+    unused = [repr(text) for text in spellings if text not in types.values + labels.values]
     if unused:
         raise HostError(f"--map: {', '.join(unused)} occurs neither in {TYPE} nor in {LABEL}")
     annotated = np.flatnonzero(type_of < len(metric.DISCOURSE_TYPES))
     if not len(annotated):
         raise HostError("the corpus has no annotated row")
-    essays_in_all = len(columns[ESSAY_ID].values)
     columns = {name: column.take(annotated) for name, column in columns.items()}
-    discourse_type = type_of[annotated]
     effective = np.array([*EFFECTIVENESS.values(), -1])[label_of[annotated]]
 
-    ids, essay = _sorted(columns[ESSAY_ID])
+    essay, ids = pd.factorize(np.array(named.values, dtype=object)[named.codes[annotated]], sort=True)
     first_row = np.unique(essay, return_index=True)[1]
     writers = list(dict.fromkeys([name for name in (*DEMOGRAPHICS, PROMPT) if name in columns] + attributes))
     kept_columns = [*writers, *([TEXT] if TEXT in columns else [])]
-    of_essays = {name: _of_essays(columns[name], name, essay, first_row, annotated) for name in kept_columns}
-    essays = text_table({ESSAY_ID: ids, **of_essays})
-    first, last, beyond, cut, different = _words(columns, annotated)
+    of_essays = {name: _of_essays(columns[name], essay, first_row) for name in kept_columns}
+    essays = text_table({ESSAY_ID: ids.tolist(), **of_essays})
+    first, last, beyond, cut, different = _words(columns)
 
     complete = np.ones(len(ids), dtype=bool)
     complete[essay[(effective < 0) | (last < first) | beyond]] = False
     if not complete.any():
         raise HostError("every essay of the corpus lacks the effectiveness or the words of a segment")
     every = metric.Segments(
-        essay, first, last, discourse_type, effective.astype(np.float64), np.arange(len(annotated))
+        essay, first, last, type_of[annotated], effective.astype(np.float64), np.arange(len(annotated))
     )
     given = every.take(complete[essay])
     kept = metric.remove_overlaps(given)
 
     chosen = essays[complete]
-    names = chosen[ESSAY_ID].tolist()
-    twins = names
+    names = twins = chosen[ESSAY_ID].tolist()
     if TEXT in essays:
         twins = [" ".join((text or "").split()) or name for text, name in zip(chosen[TEXT], names)]
     by = [*attributes, *([PROMPT] if PROMPT in writers and PROMPT not in attributes else [])]
@@ -266,9 +224,9 @@ def make(
     part[complete] = split(names, strata, twins, test_share, public_share, seed)
     files = _tables(kept, essays, writers, part)
     counts = {
-        "rows": corpus.rows,
-        f"rows that are {UNANNOTATED}: dropped": corpus.rows - len(annotated),
-        "essays without any other row: dropped": essays_in_all - len(ids),
+        "rows": len(type_of),
+        f"rows that are {UNANNOTATED}: dropped": len(type_of) - len(annotated),
+        "essays without any other row: dropped": len(named.values) - len(ids),
         "segments without effectiveness": int((effective < 0).sum()),
         "segments without words": int((last < first).sum()),
         BEYOND: int(beyond.sum()),
@@ -283,17 +241,14 @@ def make(
     }
     warnings = [f"{what}: {counts[what]:,}" for what in (BEYOND, DIFFERENT) if counts[what]]
     if len(annotated) < FEW_SEGMENTS * len(ids):
-        warnings.insert(
-            0,
-            f"{len(annotated):,} segments in {len(ids):,} essays: does {named} name the essays, or their "
-            "segments?",
-        )
+        few = f"{len(annotated):,} segments in {len(ids):,} essays"
+        warnings.insert(0, f"{few}: does {named.name} name the essays, or their segments?")
     sizes = _subpopulations(chosen, part[complete], attributes)
     left_out = essays.loc[~complete, ESSAY_ID].tolist()
     report = [
         "# The competition's files",
         f"Drawn with seed {seed}: {test_share:g} of the essays for the test, {public_share:g} of those Public. "
-        f"The column {named} names the essays.",
+        f"The column {named.name} names the essays.",
         *(f"**{warning}**" for warning in warnings),
         section("The corpus", ("what", "number"), counts.items()),
         *([f"Left out: {listed(left_out)}."] if left_out else []),
@@ -307,67 +262,38 @@ def make(
     return made
 
 
-def _check_columns(
-    corpus: Corpus, attributes: list[str], essay_id: str | None
-) -> tuple[dict[str, Column], str]:
-    """The columns, that of the essays as `ESSAY_ID`; what is needed is there.  And what names the essays."""
+def _check_columns(corpus: Corpus, attributes: list[str], essay_id: str | None) -> dict[str, Column]:
+    """The columns, that of the essays as `ESSAY_ID`; what is needed is there."""
     candidates = [essay_id] if essay_id else [name for name in ESSAY_IDS if name in corpus.names]
     if len(candidates) > 1:
         raise HostError(
             f"expected one column that names the essays, found {' and '.join(candidates)}: say which, such as "
             f"--essay-id {candidates[0]}"
         )
-    required = [*candidates, TYPE, LABEL, *attributes]
+    required = [*(candidates or [" or ".join(ESSAY_IDS)]), TYPE, LABEL, *attributes]
     if WORDS not in corpus.names:
         required += [*OFFSETS, TEXT]
     lacking = [name for name in required if name not in corpus.names]
-    if not candidates:
-        lacking.insert(0, " or ".join(ESSAY_IDS))
     if lacking:
         raise HostError(f"the corpus lacks columns: {', '.join(lacking)}. It has: {', '.join(corpus.names)}")
     columns = {name: column for name, column in corpus.columns.items() if name not in ESSAY_IDS}
-    return columns | {ESSAY_ID: corpus.columns[candidates[0]]}, candidates[0]
+    return columns | {ESSAY_ID: corpus.columns[candidates[0]]}
 
 
-def _check(column: Column, name: str, wrong: Bools, expected: str, rows: Ints | None = None) -> None:
-    """Raise where values are `wrong`; `rows` are the numbers of their rows, from 0, in the corpus."""
-    faulty = np.flatnonzero(wrong)
-    if not len(faulty):
-        return
-    numbers = faulty if rows is None else rows[faulty]
-    shown = [
-        f"row {number + 1:,} ({repr(column.values[code])[:CHARACTERS_SHOWN]})"
-        for number, code in zip(numbers.tolist(), column.codes[faulty].tolist())
-    ]
-    raise HostError(
-        f"{name}: expected {expected}. Wrong in {counted(len(faulty), 'row')} of the corpus: {listed(shown)}"
-    )
-
-
-def _spelt(
-    column: Column, name: str, known: tuple[str, ...], spellings: Mapping[str, str], may_lack: bool = False
-) -> Ints:
-    """Index of each row's value among those known, (n,); their number where missing, if that may be."""
-    index = {text: number for number, text in enumerate(known)} | ({"": len(known)} if may_lack else {})
+def _spelt(column: Column, known: tuple[str, ...], spellings: Mapping[str, str]) -> Ints:
+    """Index of each row's value among those known, (n,)."""
+    index = {text: number for number, text in enumerate(known)}
     numbers = column.mapped(lambda text: index.get(spellings.get(text, text), -1))
-    expected = f"one of {', '.join(known)} (--map 'THEIRS=OURS' says what other words mean)"
-    _check(column, name, numbers < 0, expected)
+    words = ", ".join(filter(None, known))
+    column.check(numbers < 0, f"one of {words} (--map 'THEIRS=OURS' says what other words mean)")
     return numbers
 
 
-def _sorted(column: Column) -> tuple[list[str], Ints]:
-    """The distinct texts that occur, sorted, and the index of each row's, (n,)."""
-    occur = sorted(np.unique(column.codes).tolist(), key=column.values.__getitem__)
-    index = np.zeros(len(column.values), dtype=np.int64)
-    index[occur] = np.arange(len(occur))
-    return [column.values[code] for code in occur], index[column.codes]
-
-
-def _of_essays(column: Column, name: str, essay: Ints, first_row: Ints, rows: Ints) -> list[str | None]:
-    """The one value of each essay."""
-    wrong = column.codes != column.codes[first_row][essay]
-    _check(column, name, wrong, "one value per essay, that of its first row", rows)
-    return column.texts(first_row)
+def _of_essays(column: Column, essay: Ints, first_row: Ints) -> list[str | None]:
+    """The one value of each essay, None where missing."""
+    codes = column.codes[first_row]
+    column.check(column.codes != codes[essay], "one value per essay, that of its first row")
+    return [column.values[code] or None for code in codes.tolist()]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -375,22 +301,22 @@ def _of_essays(column: Column, name: str, essay: Ints, first_row: Ints, rows: In
 # ---------------------------------------------------------------------------------------------
 
 
-def _words(columns: dict[str, Column], rows: Ints) -> tuple[Ints, Ints, Bools, int, int]:
-    """First and last word of each segment, (n,) each, last < first where it has none.
+def _words(columns: dict[str, Column]) -> tuple[Ints, Ints, Bools, int, int]:
+    """First and last word of each segment (last < first: none), whether they are beyond its text; all (n,).
 
-    Further where they are beyond their text, (n,), how many segments' characters end beyond it and are cut, and
-    how many have other words than those of their characters.
+    And how many segments' characters end beyond it, and how many have other words than their characters.
     """
-    first, last, cut = np.zeros(len(rows), dtype=np.int64), np.full(len(rows), -1), 0
+    rows = len(columns[TYPE].codes)
+    first, last, cut = np.zeros(rows, dtype=np.int64), np.full(rows, -1), 0
     if all(name in columns for name in (*OFFSETS, TEXT)):
-        first, last, cut = _words_of_characters(columns, rows)
-    beyond = np.zeros(len(rows), dtype=bool)
+        first, last, cut = _words_of_characters(columns)
+    beyond = np.zeros(rows, dtype=bool)
     if WORDS not in columns:
         return first, last, beyond, cut, 0
     column = columns[WORDS]
     firsts, lasts = metric.parse_predictionstrings([text or "0" for text in column.values])
     given_first, given_last = firsts[column.codes], lasts[column.codes]
-    _check(column, WORDS, given_last < 0, "positions such as '45 46 47', counted from 0, without a gap", rows)
+    column.check(given_last < 0, "positions such as '45 46 47', counted from 0, without a gap")
     given_last = np.where(column.mapped(len) == 0, -1, given_last)
     if TEXT in columns:
         words = columns[TEXT].mapped(lambda text: len(text.split()))
@@ -400,13 +326,13 @@ def _words(columns: dict[str, Column], rows: Ints) -> tuple[Ints, Ints, Bools, i
     return given_first, given_last, beyond, 0, different
 
 
-def _words_of_characters(columns: dict[str, Column], rows: Ints) -> tuple[Ints, Ints, int]:
+def _words_of_characters(columns: dict[str, Column]) -> tuple[Ints, Ints, int]:
     """First and last word by characters, (n,) each, and how many segments end beyond their text."""
-    start, end = (_offsets(columns[name], name, rows) for name in OFFSETS)
+    start, end = (_offsets(columns[name]) for name in OFFSETS)
     located = (start >= 0) & (end >= 0)
-    _check(columns[OFFSETS[1]], OFFSETS[1], located & (end <= start), f"more than {OFFSETS[0]}", rows)
+    columns[OFFSETS[1]].check(located & (end <= start), f"more than {OFFSETS[0]}")
     text = columns[TEXT]
-    first, last = np.zeros(len(rows), dtype=np.int64), np.full(len(rows), -1)
+    first, last = np.zeros_like(start), np.full_like(start, -1)
     order = np.flatnonzero(located)
     for row in order[np.argsort(text.codes[order], kind="stable")].tolist():  # each text's one after the other
         first[row], last[row] = word_positions(text.values[text.codes[row]], int(start[row]), int(end[row]))
@@ -416,20 +342,10 @@ def _words_of_characters(columns: dict[str, Column], rows: Ints) -> tuple[Ints, 
 def word_positions(full_text: str, start: int, end: int) -> tuple[int, int]:
     """First and last word of the characters from start to before end, by the organisers' rule.
 
-    Examples
-    --------
-    >>> word_positions("I think so. Do you?", 2, 11)
-    (1, 2)
-
     From within a word, what is before counts as a word, and what is left of it as another:
 
-    >>> word_positions("I think so. Do you?", 4, 11)
-    (2, 3)
-
-    The last word of the essay is the last word of any segment; one that starts behind it has no words:
-
-    >>> word_positions("I think so. Do you?", 17, 99), word_positions("I think so. Do you?", 50, 99)
-    ((5, 4), (5, 4))
+    >>> word_positions("I think so. Do you?", 2, 11), word_positions("I think so. Do you?", 4, 11)
+    ((1, 2), (2, 3))
     """
     starts, ends = _word_bounds(full_text)
     first = bisect.bisect_left(starts, start)
@@ -444,7 +360,7 @@ def _word_bounds(text: str) -> tuple[list[int], list[int]]:
     return [start for start, _ in spans], [end for _, end in spans]
 
 
-def _offsets(column: Column, name: str, rows: Ints) -> Ints:
+def _offsets(column: Column) -> Ints:
     """Positions of characters, (n,); -1 where missing."""
 
     def number(text: str) -> int:
@@ -453,7 +369,7 @@ def _offsets(column: Column, name: str, rows: Ints) -> Ints:
         return -2 if text else -1
 
     numbers = column.mapped(number)
-    _check(column, name, numbers == -2, "a whole number, at least 0", rows)
+    column.check(numbers == -2, "a whole number, at least 0")
     return numbers
 
 
@@ -497,30 +413,29 @@ def _columns(segments: Any, essays: pd.DataFrame, essay: Ints, rows: Ints | slic
 
 
 def _sample(segments: Any, essays: pd.DataFrame, part: npt.NDArray[np.object_]) -> pd.DataFrame:
-    """For each essay of the test the segments of the training essay whose length is nearest."""
-    training, tested = (np.flatnonzero(np.isin(part, parts)).tolist() for parts in ([TRAIN], PARTS))
-    if TEXT not in essays:  # one after the other
-        models = [training[number % len(training)] for number in range(len(tested))]
-    else:
-        length = [len((text or "").split()) for text in essays[TEXT]]
-        training.sort(key=length.__getitem__)  # of equal ones the order of their ids stays
-        lengths = [length[item] for item in training]
+    """For each essay of the test the segments of the training essay whose length is nearest.
 
-        def nearest(item: int) -> int:
-            after = min(bisect.bisect_left(lengths, length[item]), len(lengths) - 1)
-            before = bisect.bisect_left(lengths, lengths[max(after - 1, 0)])
-            return training[min(before, after, key=lambda place: abs(lengths[place] - length[item]))]
-
-        models = [nearest(item) for item in tested]
+    With the share of effective segments of their type: it follows from public files.
+    """
+    training, tested = (np.flatnonzero(np.isin(part, parts)) for parts in ([TRAIN], PARTS))
+    if TEXT in essays:
+        length = np.array([len((text or "").split()) for text in essays[TEXT]])
+        lengths, first = np.unique(length[training], return_index=True)
+        after = np.searchsorted(lengths, length[tested]).clip(max=len(lengths) - 1)
+        before = np.maximum(after - 1, 0)
+        is_before = length[tested] - lengths[before] <= np.abs(lengths[after] - length[tested])
+        models = training[first[np.where(is_before, before, after)]]
+    else:  # one after the other
+        models = training[np.arange(len(tested)) % len(training)]
     starts = np.searchsorted(segments.essay, np.arange(len(essays) + 1))
-    of_models = [np.arange(starts[model], starts[model + 1]) for model in models]
+    of_models = [np.arange(starts[model], starts[model + 1]) for model in models.tolist()]
     rows = np.concatenate(of_models)
     trained = part[segments.essay] == TRAIN
     kinds = len(metric.DISCOURSE_TYPES)
     number = np.bincount(segments.discourse_type[trained], minlength=kinds)
     effective = np.bincount(segments.discourse_type[trained], segments.d1[trained], minlength=kinds)
-    d1 = (effective / np.maximum(number, 1)).round(2)[segments.discourse_type[rows]].tolist()
-    probabilities = [f"{1 - value:.2f}" for value in d1], [f"{value:.2f}" for value in d1]
+    d1 = (effective / np.maximum(number, 1)).round(2)[segments.discourse_type[rows]]
+    probabilities = ([f"{value:.2f}" for value in values] for values in (1 - d1, d1))
     essay = np.repeat(tested, list(map(len, of_models)))
     columns = _columns(segments, essays, essay, rows)
     return text_table(columns | dict(zip(metric.PROBABILITY_COLUMNS, probabilities)))
@@ -552,13 +467,8 @@ def _small(sizes: list[list[Any]]) -> list[str]:
         for name, number in zip(PARTS, numbers)
         if number < SMALL_SUBPOPULATION
     ]
-    if not small:
-        return []
-    return [
-        f"Too small for the softmin (fewer than {SMALL_SUBPOPULATION} essays): a low score by chance "
-        "gets a large weight.",
-        "\n".join(small),
-    ]
+    why = f"Too small for the softmin (fewer than {SMALL_SUBPOPULATION} essays): a low score by chance "
+    return [f"{why}gets a large weight.", "\n".join(small)] if small else []
 
 
 def _scores(files: Files, attributes: list[str], seed: int) -> str:

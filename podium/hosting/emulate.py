@@ -1,9 +1,7 @@
 """What Kaggle would do with a submission, and show of it, as far as is known.
 
 Kaggle reads both files with pandas, aligns their rows by the row id, splits them by ``Usage`` and calls `score`
-for the Public and for the Private part.  Where the host has switched on “Pass complete submission”, the rows
-are not aligned: each part gets the whole submission.  Participants see the first 280 characters of an
-exception whose class is named ``ParticipantVisibleError``; anything else looks the same to them: `UNEXPECTED`.
+for each part; with “Pass complete submission”, each part gets the whole submission instead.
 """
 
 import csv
@@ -27,8 +25,6 @@ __all__ = ["UNEXPECTED", "PartScore", "emulate", "inputs", "load", "read_solutio
 
 
 class PartScore(NamedTuple):
-    """What one call of `score` gave."""
-
     part: str  # "All" where the solution has no ``Usage``
     score: float
     seconds: float
@@ -46,18 +42,7 @@ def emulate(
 ) -> list[PartScore]:
     """Score a submission as Kaggle would, every part in a fresh process, all in 30 minutes.
 
-    Parameters
-    ----------
-    metric, solution, submission, arguments : as `inputs` returns them
-    complete_submission : bool
-        Every part gets the whole submission, else the rows whose ids are the part's, in their order.
-
-    Raises
-    ------
-    SubmissionRejected
-        With the text that the participant would see.
-    HostError
-        With what the participant would see in the first line, and below what only the host sees.
+    The text of a `SubmissionRejected` is what the participant would see, of a `HostError` the first line.
     """
     source = fresh.read_source(Path(str(metric.__file__)))
     row_id = arguments["row_id_column_name"]
@@ -81,25 +66,25 @@ def emulate(
 
 
 def load(metric: str | Path) -> hosted.Metric:
-    """Load a metric file, by name or path, with what of Kaggle's it may import (`podium.hosted.load`)."""
+    """Load a metric file (`podium.hosted.load`) with what of Kaggle's it may import."""
     sys.modules.setdefault(kernel.UTILITIES, kernel.metric_utilities())
     return hosted.load(metric)
 
 
 def read_solution(metric: hosted.Metric, path: Path) -> pd.DataFrame:
-    """The solution as Kaggle reads it, from a CSV file or an official file."""
+    """The solution as Kaggle reads it, from a table or an official file."""
     return _read(metric, "read_solution", path, HostError)
 
 
 def read_submission(metric: hosted.Metric, path: Path) -> pd.DataFrame:
-    """The submission as Kaggle reads it, from a CSV file or an official file."""
+    """The submission, likewise."""
     return _read(metric, "read_submission", path, SubmissionRejected)
 
 
 def inputs(
     metric: str | Path, solution: Path, submission: Path, assignments: list[str]
 ) -> tuple[hosted.Metric, pd.DataFrame, pd.DataFrame, dict[str, Any]]:
-    """The metric, both frames, and the further arguments of `score` from a list of ``NAME=VALUE``."""
+    """The metric, both frames, and the further arguments of `score`."""
     loaded = load(metric)
     frames = read_solution(loaded, solution), read_submission(loaded, submission)
     arguments = {"row_id_column_name": str(frames[0].columns[0])}
@@ -107,30 +92,22 @@ def inputs(
 
 
 def _read(metric: hosted.Metric, reader: str, path: Path, error: type[ToolError]) -> pd.DataFrame:
-    is_table = path.name.endswith((".csv", ".csv.gz"))
-    if not is_table and hasattr(companions.of(metric), reader):
+    file: Path | io.StringIO = path
+    if not path.name.endswith((".csv", ".csv.gz")) and hasattr(companions.of(metric), reader):
         # What the site gets of an official file is its CSV, in which a space stands for an empty text.
-        text = as_texts(getattr(scoring, reader)(metric, path, {})).to_csv(index=False)
-        return read_as_kaggle(io.StringIO(text), path, error)
-    return read_as_kaggle(path, path, error)
-
-
-def read_as_kaggle(file: Path | io.StringIO, name: Path, error: type[ToolError]) -> pd.DataFrame:
-    """Read a CSV file with pandas' defaults: the text "NA" is missing, and "0012" is the number 12."""
+        file = io.StringIO(as_texts(getattr(scoring, reader)(metric, path, {})).to_csv(index=False))
     try:
-        return pd.read_csv(file, low_memory=False)
-    except OSError as problem:
-        if name.is_file() and not problem.errno:
-            raise error(f"{name} is not a CSV table: {problem}") from None
-        raise UsageError(f"cannot read {name}: {problem.strerror}") from None
-    except (ValueError, EOFError, csv.Error, zlib.error) as problem:
-        raise error(f"{name} is not a CSV table: {' '.join(str(problem).split())}") from None
+        return pd.read_csv(file, low_memory=False)  # "NA" is missing, and "0012" is the number 12
+    except (OSError, ValueError, EOFError, csv.Error, zlib.error) as problem:
+        if isinstance(problem, OSError) and problem.errno:
+            raise UsageError(f"cannot read {path}: {problem.strerror}") from None
+        raise error(f"{path} is not a CSV table: {' '.join(str(problem).split())}") from None
 
 
 def check_rows(
     solution: pd.DataFrame, submission: pd.DataFrame, row_id: str, complete_submission: bool
 ) -> None:
-    """Kaggle's own checks, which raise `SubmissionRejected` with its texts."""
+    """Kaggle's own checks, with its texts."""
     if row_id not in submission:
         raise SubmissionRejected(f"ID column {row_id} not found in submission")
     if not complete_submission:
@@ -147,15 +124,15 @@ def check_rows(
 def check_usage(
     metric: hosted.Metric, solution: pd.DataFrame, parts: dict[str, Any], arguments: dict[str, Any]
 ) -> None:
-    """Raise `HostError` where an item, such as an essay, is in several parts."""
+    """No item, such as an essay, is in several parts."""
     if not hasattr(metric, "prepare"):
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             prepared = metric.prepare(solution[parts[ALL]].drop(columns=USAGE, errors="ignore"), **arguments)
-        except Exception:  # which `score` says, too
-            return
+        except Exception:
+            return  # `score` says it, too
     for part, rows in parts.items():
         scoring.items_of(prepared, rows[parts[ALL]], part)
 
@@ -166,14 +143,12 @@ def aligned(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd
     if not ids.is_unique:
         raise HostError(
             f"{row_id}: expected one row per id in the solution, as Kaggle aligns by it. "
-            f"{ids[ids.duplicated()].iloc[0]!r} is there twice; if a submission has rows of its own, say "
-            "--complete-submission"
+            f"{ids[ids.duplicated()].iloc[0]!r} is there twice: is it for --complete-submission?"
         )
     return submission.set_axis(submission[row_id].astype(str)).loc[ids.tolist()]
 
 
 def run_part(seconds: float, **task: Any) -> dict[str, Any]:
-    """One call of `score` in a fresh process."""
     try:
         answer = fresh.run_fresh("score", seconds=seconds, **task)
     except HostError as problem:

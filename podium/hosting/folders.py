@@ -1,15 +1,14 @@
 """A competition's files: what is public and what is private, in folders of their own; whole or not at all.
 
-Files are CSV in UTF-8 and hold values as they were read: ``9`` stays ``9``, and so do line ends within a text.
-All of it is read back and compared.
+CSV in UTF-8 that holds values as they were read, ``9`` and line ends within a text, too.
 """
 
 import contextlib
 import csv
-import itertools
 import math
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -46,30 +45,17 @@ LONGEST_FIELD = 2**31 - 1
 
 
 class Files(NamedTuple):
-    """The files of a competition.
-
-    Attributes
-    ----------
-    public, private : dict of file name to DataFrame of str and numbers; None is an empty cell
-    report : str, Markdown
-    warnings : list of str, what the host should look at
-    """
+    """The files of a competition: tables by file name, of str and numbers, in which None is an empty cell."""
 
     public: dict[str, pd.DataFrame]
     private: dict[str, pd.DataFrame]
-    report: str
-    warnings: list[str]
+    report: str  # Markdown
+    warnings: list[str]  # what the host should look at
 
 
 @contextlib.contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """A folder to fill, which takes its place only when all is well: whole or not at all.
-
-    Raises
-    ------
-    UsageError
-        The folder is there and not empty, or cannot be written.
-    """
+    """A folder to fill, which takes its place only when all is well."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
             f"cannot write {folder}: expected a new or empty folder, so that nothing old stays in it"
@@ -88,55 +74,42 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def write(files: Files, folder: Path) -> None:
-    """Save the tables and the report in a `new_folder`.
-
-    Raises
-    ------
-    UsageError
-        The folder is there and not empty, or cannot be written.
-    HostError
-        A file does not read back as what was written.
-    """
+    """Save the tables and the report in a `new_folder`; all of it is read back and compared."""
     with new_folder(folder) as whole:
         for name, tables in ((PUBLIC, files.public), (PRIVATE, files.private)):
             (whole / name).mkdir()
             for file, table in tables.items():
                 _write_csv(table, whole / name / file)
-                _check_written(table, whole / name / file)
+                if any(
+                    meant != found for meant, found in zip_longest(_texts(table), read_csv(whole / name / file))
+                ):
+                    raise HostError(f"{name}/{file} does not read back as what was written")
         (whole / REPORT).write_text(files.report, encoding="utf-8", newline="\n")
 
 
 def row_id(folder: Path) -> str:
-    """The name of the row id in the files that `write` wrote: the first column of the solution.
-
-    Raises
-    ------
-    UsageError
-        There are no such files.
-    """
+    """The name of the row id in the files that `write` wrote: the first column of the solution."""
     for path in (folder / PRIVATE / SOLUTION, folder / PUBLIC / SAMPLE):
         if not path.is_file():
             raise UsageError(f"there is no {path}: expected the folder that podium make wrote")
     return next(read_csv(folder / PRIVATE / SOLUTION))[0]
 
 
+def _texts(table: pd.DataFrame) -> Iterator[list[str]]:
+    """The header and the rows."""
+    for row in chain([list(table)], zip(*(table[name].tolist() for name in table))):
+        yield ["" if value is None else str(value) for value in row]
+
+
 def _write_csv(table: pd.DataFrame, path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         # The writer quotes what holds a character of its line end: so a lone \r, too.
         lines = SimpleNamespace(write=lambda line: file.write(line[:-2] + "\n"))
-        writer = csv.writer(lines, lineterminator="\r\n")
-        writer.writerow(table.columns)
-        writer.writerows(zip(*(table[name].tolist() for name in table)))
+        csv.writer(lines, lineterminator="\r\n").writerows(_texts(table))
 
 
 def read_csv(path: Path) -> Iterator[list[str]]:
-    """The rows of a file that `write` wrote, the header first; all cells are texts.
-
-    Raises
-    ------
-    HostError
-        It is no table.
-    """
+    """The rows of a file that `write` wrote, the header first; all cells are texts."""
     csv.field_size_limit(LONGEST_FIELD)
     if not path.stat().st_size:
         raise HostError(f"{path} is not a CSV table: it is empty")
@@ -147,28 +120,13 @@ def read_csv(path: Path) -> Iterator[list[str]]:
         raise HostError(f"{path} is not a CSV table: {problem}") from None
 
 
-def _check_written(table: pd.DataFrame, path: Path) -> None:
-    rows = itertools.chain([list(table)], zip(*(table[name].tolist() for name in table)))
-    texts = (["" if value is None else str(value) for value in row] for row in rows)
-    if any(meant != found for meant, found in itertools.zip_longest(texts, read_csv(path))):
-        raise HostError(f"{path.parent.name}/{path.name} does not read back as what was written")
-
-
-def check_leaks(files: Files, item_column: str, text_column: str | None = None) -> None:
-    """Nothing of the private files is in the public ones, ids aside; a `HostError` names what tells more.
-
-    Parameters
-    ----------
-    files : Files
-    item_column : the column that names what is drawn whole, such as an essay
-    text_column : the column of public files with the items' texts, if there is one
-    """
+def check_leaks(files: Files, item_column: str, text_column: str) -> None:
+    """Nothing of the private files is in the public ones, ids aside, and no text of an item in two parts."""
     solution = files.private[SOLUTION]
     part_of = dict(zip(solution[item_column].tolist(), solution[USAGE].tolist()))
-    ids = {item_column, solution.columns[0]}
     parts_of_text: dict[str, tuple[str, str]] = {}
     for name, table in files.public.items():
-        secret = [str(column) for column in table if column in solution and column not in ids]
+        secret = sorted({*table} & {*solution.columns[1:]} - {item_column})
         items = table[item_column].tolist() if item_column in table else []
         tested = next((item for item in items if item in part_of), None)
         if name != SAMPLE and secret and tested is not None:
@@ -190,14 +148,12 @@ def text_table(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
 
 def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
     """A frame to be written as it is; a space stands for an empty text, which Kaggle takes for missing."""
-    columns: dict[str, list[Any]] = {}
-    for name in frame:
-        values = frame[name]
-        lacks = values.isna()
+    columns = {}
+    for name, values in frame.items():
         filler = " " if values.dtype == object or pd.api.types.is_string_dtype(values.dtype) else None
         columns[str(name)] = [
             filler if missing else (value if value != "" else " ")
-            for value, missing in zip(values.astype(object).tolist(), lacks.tolist())
+            for value, missing in zip(values.astype(object).tolist(), values.isna().tolist())
         ]
     return text_table(columns)
 
@@ -227,13 +183,7 @@ def _cell(value: Any) -> str:
 def scores(
     solution: scoring.Solution, seed: int, sample: pd.DataFrame, perfect: pd.DataFrame | None = None
 ) -> str:
-    """The section with the scores of the sample and, where there is one, of the perfect submission.
-
-    Raises
-    ------
-    HostError
-        A part leaves a score undefined.
-    """
+    """The section with the scores of the sample and, where there is one, of the perfect submission."""
     rows = []
     for name, frame in ((f"{PUBLIC}/{SAMPLE}", sample), (f"{PRIVATE}/{PERFECT}", perfect)):
         if frame is not None:

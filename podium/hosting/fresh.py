@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import pickle
 import shutil
 import subprocess
@@ -22,19 +23,9 @@ TIME_LIMIT = 1800.0  # seconds; what Kaggle gives Public and Private together
 
 
 def read_source(path: Path) -> str:
-    """The text of a metric file.
-
-    Raises
-    ------
-    UsageError
-        There is no such file.
-    HostError
-        It is not UTF-8 text.
-    """
+    """The text of a metric file."""
     try:
         return path.read_text(encoding="utf-8")
-    except OSError as problem:
-        raise UsageError(f"cannot read {path}: {problem.strerror}") from None
     except UnicodeDecodeError as problem:
         raise HostError(f"{path} is not UTF-8 text: {problem}") from None
 
@@ -53,26 +44,13 @@ def run_fresh(
     """Let `podium.hosting.kernel` do a task in a process of its own, in an empty folder.
 
     Python runs in isolated mode: neither the current folder nor PYTHONPATH is searched for modules.
-
-    Parameters
-    ----------
-    do : "check", "import" or "score"
-    python : the interpreter
-    seconds : how long it may take; `TIME_LIMIT` without
-    task : what the kernel's function of that name takes
-
-    Raises
-    ------
-    HostError
-        The process ends without an answer, or does not end.
     """
     limit = TIME_LIMIT if seconds is None else seconds
     with tempfile.TemporaryDirectory() as folder:
-        task_file, answer_file = Path(folder, "task"), Path(folder, "answer")
+        task_file, answer_file, workplace = (Path(folder, name) for name in ("task", "answer", "workplace"))
         task_file.write_bytes(pickle.dumps(task | {"do": do}))
-        command = [python, "-I", kernel.__file__, str(task_file), str(answer_file)]
-        workplace = Path(folder, "workplace")
         workplace.mkdir()
+        command = [python, "-I", kernel.__file__, str(task_file), str(answer_file)]
         try:
             done = subprocess.run(
                 command, cwd=workplace, capture_output=True, stdin=subprocess.DEVNULL, timeout=limit
@@ -81,8 +59,8 @@ def run_fresh(
             raise HostError(f"the metric file is still running after {limit:,.0f} s") from None
         if answer_file.exists():
             return dict(json.loads(answer_file.read_text(encoding="utf-8")))
-        last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise HostError(f"the metric file ended its process with exit code {done.returncode}. {last}".strip())
+    last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+    raise HostError(f"the metric file ended its process with exit code {done.returncode}. {last}".strip())
 
 
 def pins() -> Path:
@@ -93,38 +71,22 @@ def pins() -> Path:
 
 @contextlib.contextmanager
 def environment(version: str | None, packages: list[str]) -> Iterator[str]:
-    """The interpreter of a new environment, of the versions that Kaggle has, gone after the block.
+    """The interpreter of a new environment with `packages` as Kaggle pins them, gone after the block.
 
-    Parameters
-    ----------
-    version : of Python, such as 3.12, or an interpreter's path; None is this one, as it is
-    packages : what to install, at the versions of `pins`
-
-    Raises
-    ------
-    UsageError
-        There is no such Python, or the packages cannot be installed.
+    `version` is one of Python, such as 3.12, or an interpreter's path; None is this one, as it is.
     """
     if version is None:
         yield sys.executable
         return
-    python = _interpreter(version)
+    python = shutil.which(f"python{version}") or shutil.which(version)
+    if python is None:
+        raise UsageError(f"there is no Python {version} on this machine: expected a program python{version}")
     with tempfile.TemporaryDirectory() as folder:
-        _run([*python, "-m", "venv", folder], f"Python {version} makes no environment")
-        inside = str(next(path for path in (Path(folder, "bin/python"), Path(folder, "Scripts/python.exe"))
-                          if path.exists()))  # fmt: skip
+        _run([python, "-m", "venv", folder], f"Python {version} makes no environment")
+        inside = str(Path(folder, "Scripts" if os.name == "nt" else "bin", "python"))
         install = [inside, "-m", "pip", "install", "-q", "--disable-pip-version-check", "-c", str(pins())]
         _run([*install, *packages], f"{' and '.join(packages)} cannot be installed for Python {version}")
         yield inside
-
-
-def _interpreter(version: str) -> list[str]:
-    if shutil.which("py") and version[:1].isdigit():  # the launcher on Windows
-        return ["py", f"-{version}"]
-    found = shutil.which(f"python{version}") or shutil.which(version)
-    if found is None:
-        raise UsageError(f"there is no Python {version} on this machine: expected a program python{version}")
-    return [found]
 
 
 def _run(command: list[str], failure: str) -> None:

@@ -1,7 +1,4 @@
-"""Score a file as `podium score` does, on another platform: what the programs of `podium bundle` share.
-
-It runs where a bundle puts it: in `lib`, beside the metric file and `settings.json`, which says how to call it.
-"""
+"""Score a file as `podium score` does, on another platform: what the programs of `podium bundle` share."""
 
 import json
 import math
@@ -25,12 +22,7 @@ UNEXPECTED = "Evaluation metric raised an unexpected error"
 def judge(home: Path, solution: Path, submission: Path) -> scoring.Evaluation:
     """Score a submission with the metric and settings that are in `home`.
 
-    Raises
-    ------
-    SubmissionRejected
-        Its text is for the participant.
-    Exception
-        Anything else is the host's matter.
+    The text of a `SubmissionRejected` is for the participant; anything else is the host's matter.
     """
     settings = json.loads((home / "settings.json").read_text(encoding="utf-8"))
     metric = hosted.load(home / settings["metric"])
@@ -60,13 +52,7 @@ def measures(evaluation: scoring.Evaluation, part: str) -> dict[str, float]:
 
 
 def only_file(folder: Path) -> Path:
-    """The one file in a folder, hidden ones and what zip programs leave aside.
-
-    Raises
-    ------
-    SubmissionRejected
-        There are none or several.
-    """
+    """The one file in a folder; hidden ones, and what zip programs and the platform add, are not looked at."""
     files = [
         path
         for path in sorted(folder.rglob("*"))
@@ -79,7 +65,7 @@ def only_file(folder: Path) -> Path:
 
 
 def place(problem: BaseException) -> str:
-    """Where a fault happened: its traceback without any text of the data, which a message may quote."""
+    """Where a fault happened: its traceback without any text, which may quote the data."""
     while problem.__cause__ is not None:
         problem = problem.__cause__
     frames = traceback.extract_tb(problem.__traceback__)

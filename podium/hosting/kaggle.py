@@ -1,8 +1,6 @@
 """Kaggle's site by its `kaggle` package: the connection, and a competition's leaderboard.
 
-The package is imported only when it is needed: without credentials its import fails, exits or prints help,
-depending on the version.  It waits for ever where a server does not answer; here every request has a time
-limit.
+The package is imported only when it is needed: without credentials its import fails, exits or prints help.
 """
 
 import contextlib
@@ -11,6 +9,7 @@ import importlib
 import io
 import math
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,7 +17,7 @@ import pandas as pd
 
 from podium.errors import HostError, UsageError
 
-__all__ = ["fetch_leaderboard", "one_line", "talking"]
+__all__ = ["ask", "fetch_leaderboard", "number", "one_line", "talking"]
 
 PAGE_SIZE = 200
 TIME_LIMIT = 60.0  # seconds
@@ -34,68 +33,45 @@ CREDENTIALS = (
 
 
 def fetch_leaderboard(competition: str) -> pd.DataFrame:
-    """All pages of a competition's leaderboard: after the close the private one, before it the public one.
+    """All pages of a competition's leaderboard, in Kaggle's order: after the close the private one.
 
-    Parameters
-    ----------
-    competition : str, as in the address of its page
-
-    Returns
-    -------
-    DataFrame, in Kaggle's order
-        team : str, with the team's id in brackets where several have the same name
-        score : float, at the precision that the site displays; NaN where there is none
-        submitted_at : str, ISO 8601, UTC; None where unknown
-        team_id : int
-
-    Raises
-    ------
-    UsageError
-        The kaggle package or its credentials are missing.
-    HostError
-        Kaggle refuses, does not answer, or answers what cannot be.
+    Teams of the same name have their id in brackets; a score that is none is NaN.
     """
     entries: list[Any] = []
+    token, shown = "", {""}
     with talking() as api:
-        service = importlib.import_module("kagglesdk.competitions.types.competition_api_service")
-        with api.build_kaggle_client() as client:
-            request = service.ApiGetLeaderboardRequest()
-            request.competition_name = competition
-            request.page_size = PAGE_SIZE
-            tokens = {""}
-            while True:
-                page = client.competitions.competition_api_client.get_leaderboard(request)
-                entries += page.submissions
-                if not page.next_page_token:
-                    break
-                if page.next_page_token in tokens:
-                    raise HostError("Kaggle's leaderboard comes back to a page that it has shown")
-                tokens.add(page.next_page_token)
-                request.page_token = page.next_page_token
+        while True:
+            fields = {"competition_name": competition, "page_size": PAGE_SIZE, "page_token": token}
+            page = ask(api, "get_leaderboard", "ApiGetLeaderboardRequest", **fields)
+            entries += page.submissions
+            token = page.next_page_token
+            if not token:
+                break
+            if token in shown:
+                raise HostError("Kaggle's leaderboard comes back to a page that it has shown")
+            shown.add(token)
     if not entries:
         raise HostError(f"the leaderboard of {competition} is empty")
-    board = pd.DataFrame(
+    names = Counter(entry.team_name for entry in entries)
+    rows = [
         {
-            "team": [entry.team_name for entry in entries],
-            "score": [_number(entry.score) for entry in entries],
-            "submitted_at": [
-                None if entry.submission_date is None else f"{entry.submission_date.isoformat()}Z"
-                for entry in entries
-            ],
-            "team_id": [entry.team_id for entry in entries],
+            "team": entry.team_name + f" ({entry.team_id})" * (names[entry.team_name] > 1),
+            "score": number(entry.score),
+            "submitted_at": entry.submission_date and f"{entry.submission_date.isoformat()}Z",
+            "team_id": entry.team_id,
         }
-    )
-    shared = board["team"].duplicated(keep=False)
-    board["team"] = board["team"].where(~shared, board["team"] + " (" + board["team_id"].astype(str) + ")")
-    return board
+        for entry in entries
+    ]
+    return pd.DataFrame(rows)
 
 
-def _number(text: str) -> float:
+def number(text: str | None) -> float:
+    """A score as the site shows it; NaN where there is none."""
     try:
-        number = float(text)
+        value = float(text or "nan")
     except ValueError:
         return math.nan
-    return number if math.isfinite(number) else math.nan
+    return value if math.isfinite(value) else math.nan
 
 
 # ---------------------------------------------------------------------------------------------
@@ -133,8 +109,17 @@ def talking() -> Iterator[Any]:
             raise HostError(f"{one_line(problem)}: start the same command again") from None
 
 
+def ask(api: Any, method: str, request_class: str, **fields: Any) -> Any:
+    """What the site answers to a call for which the package has no method."""
+    service = importlib.import_module("kagglesdk.competitions.types.competition_api_service")
+    request = getattr(service, request_class)()
+    for name, value in fields.items():
+        setattr(request, name, value)
+    with api.build_kaggle_client() as client:
+        return getattr(client.competitions.competition_api_client, method)(request)
+
+
 def _refusal(problem: Any) -> str:
-    """What an answer means that is an error, and what to do about it."""
     status = getattr(problem.response, "status_code", 0)
     reason = one_line(problem)
     if status == 401:
@@ -147,7 +132,6 @@ def _refusal(problem: Any) -> str:
 
 
 def _authenticated(requests: Any) -> Any:
-    """`kaggle.api`."""
     try:
         api = importlib.import_module("kaggle").api
         api.authenticate()
@@ -160,7 +144,7 @@ def _authenticated(requests: Any) -> Any:
 
 @contextlib.contextmanager
 def _time_limit(requests: Any) -> Iterator[None]:
-    """Let no request wait longer than `TIME_LIMIT`."""
+    """Let no request wait longer than `TIME_LIMIT`; the package waits for ever."""
     send = requests.Session.send
     requests.Session.send = functools.partialmethod(send, timeout=TIME_LIMIT)
     try:
@@ -169,5 +153,5 @@ def _time_limit(requests: Any) -> Iterator[None]:
         requests.Session.send = send
 
 
-def one_line(problem: BaseException) -> str:
+def one_line(problem: object) -> str:
     return " ".join(str(problem).split())

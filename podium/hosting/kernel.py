@@ -1,8 +1,7 @@
 """What runs inside a fresh process: a metric file alone, as on Kaggle.
 
-`podium.hosting.fresh` starts this file as a script in Python's isolated mode, where nothing of ours can be
-imported, perhaps with another Python and pandas.  So it imports nothing of ours either, takes its task and
-leaves its answer in files, and gets frames as dicts of columns, which every pandas understands.
+`podium.hosting.fresh` starts this file as a script, perhaps with another Python and pandas.  So it imports
+nothing of ours, takes its task and leaves its answer in files, and gets frames as dicts of columns.
 """
 
 import contextlib
@@ -21,7 +20,7 @@ import traceback
 import types
 import typing
 import unittest
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,6 @@ CELL = "<cell>"
 MODULE = "a_utility_script"
 OURS = "podium"
 UTILITIES = "kaggle_metric_utilities"
-SETTABLE = (int, float, bool, str)
 DOCSTRING_LIMIT = 8000  # characters; a docstring must have fewer
 LONGEST_MESSAGE = 280
 REQUIRED = ["solution", "submission", "row_id_column_name"]
@@ -71,7 +69,6 @@ def run_cell(source: str) -> types.ModuleType:
 
 def metric_utilities() -> types.ModuleType:
     """A stand-in for the module of this name that metric files on Kaggle import."""
-    utilities = types.ModuleType(UTILITIES)
 
     class ParticipantVisibleError(Exception):
         pass
@@ -88,13 +85,11 @@ def metric_utilities() -> types.ModuleType:
             raise kind(str(problem)) from problem
 
     def verify_valid_probabilities(frame: pd.DataFrame, name: str) -> None:
-        """Raise unless every cell is a number from 0 to 1 and every row sums to 1."""
         numeric = all(pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes)
-        if not numeric or not ((frame >= 0) & (frame <= 1)).to_numpy().all():
-            raise ParticipantVisibleError(f"{name}: expected numbers from 0 to 1")
-        if not np.isclose(frame.sum(axis=1), 1).all():
-            raise ParticipantVisibleError(f"{name}: expected rows that sum to 1")
+        if not (numeric and (frame >= 0).all(axis=None) and np.allclose(frame.sum(axis=1), 1)):
+            raise ParticipantVisibleError(f"{name}: expected numbers from 0 to 1 whose sum is 1 in each row")
 
+    utilities = types.ModuleType(UTILITIES)
     for offer in (ParticipantVisibleError, HostVisibleError, safe_call_score, verify_valid_probabilities):
         setattr(utilities, offer.__name__, offer)
     return utilities
@@ -108,8 +103,8 @@ def import_module(source: str) -> Answer:
     try:
         module = importlib.import_module(MODULE)
     except (Exception, SystemExit) as problem:
-        return {"reason": described(problem)}
-    return {"reason": None if callable(getattr(module, "score", None)) else "the module has no score()"}
+        return {"module": (FAIL, described(problem))}
+    return {"module": verdict("the module has no score()" * (not callable(getattr(module, "score", None))))}
 
 
 def described(problem: BaseException) -> str:
@@ -131,44 +126,42 @@ def check(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[str
     function = getattr(cell, "score", None)
     if not inspect.isfunction(function):
         return {"runs": (PASS, versions), "score": (FAIL, "there is no function score")}
-    answer: Answer = {"runs": (PASS, versions), "score": (PASS, ""), **check_signature(function)}
-    answer["docstring"] = check_docstring(function)
-    answer["participant"] = check_participant_visible_error(cell)
     calls: list[Call] = []
     score_recorded = recorded(function, calls)
-    answer["doctests"] = run_doctests(cell, score_recorded)
-    answer["tests"] = run_tests(cell, score_recorded)
+    answer = {
+        "runs": (PASS, versions),
+        "score": (PASS, ""),
+        **check_signature(function),
+        "docstring": check_docstring(function),
+        "participant": check_participant_visible_error(cell),
+        "doctests": run_doctests(cell, score_recorded),
+        "tests": run_tests(cell, score_recorded),
+    }
     if frames is not None:
         with contextlib.suppress(Exception):  # the call says what it raised
             score_recorded(*map(pd.DataFrame, frames), **arguments)
-    answer |= check_calls(calls, needs_last=frames is not None)
-    answer["messages"] = check_messages(function, calls)
-    return answer
+    return answer | check_calls(calls, frames is not None) | {"messages": check_messages(function, calls)}
 
 
 def check_signature(function: types.FunctionType) -> Answer:
-    signature = inspect.signature(function)
-    parameters = list(signature.parameters.values())
-    names = [parameter.name for parameter in parameters]
-    first = names[: len(REQUIRED)] == REQUIRED
-    has_default = "row_id_column_name" in names and (
-        signature.parameters["row_id_column_name"].default is not inspect.Parameter.empty
-    )
+    parameters = inspect.signature(function).parameters
+    names = ", ".join(list(parameters)[: len(REQUIRED)])
+    row_id = parameters.get("row_id_column_name")
+    has_default = row_id is not None and row_id.default is not row_id.empty
     try:
-        hints = typing.get_type_hints(function)
+        hints, unreadable = typing.get_type_hints(function), ""
     except Exception as problem:
         hints, unreadable = {}, described(problem)
-    else:
-        unreadable = ""
-    unfit = [reason for each in parameters if (reason := why_not_settable(each, hints.get(each.name)))]
+    unfit = [why_not_settable(each, hints.get(name)) for name, each in parameters.items()]
+    reason = unreadable or "; ".join(filter(None, unfit))
+    as_text = any(isinstance(each.annotation, str) for each in parameters.values())
     returned = hints.get("return")
-    as_text = any(isinstance(each.annotation, str) for each in parameters)
     return {
-        "arguments": verdict("" if first else f"they are {', '.join(names[: len(REQUIRED)]) or 'none'}"),
+        "arguments": verdict("" if names == ", ".join(REQUIRED) else f"they are {names or 'none'}"),
         "row id": verdict("row_id_column_name must not have a default value" * has_default),
         "annotations": (NOTE, "annotations are texts: whether the site reads those is not known")
-        if as_text and not (unreadable or unfit)
-        else verdict(unreadable or "; ".join(unfit)),
+        if as_text and not reason
+        else verdict(reason),
         "return": verdict("" if returned is float else f"the annotation is {shown(returned)}"),
     }
 
@@ -179,8 +172,8 @@ def verdict(reason: str) -> Verdict:
 
 
 def why_not_settable(parameter: inspect.Parameter, annotation: Any) -> str:
-    name = parameter.name
-    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
+    name, default = parameter.name, parameter.default
+    if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
         return f"{parameter} cannot be set by name"
     if parameter.annotation is parameter.empty:
         return f"{name} has no annotation"
@@ -189,15 +182,14 @@ def why_not_settable(parameter: inspect.Parameter, annotation: Any) -> str:
     optional = typing.get_origin(annotation) in (typing.Union, types.UnionType)
     options = [option for option in typing.get_args(annotation) if option is not type(None)]
     kind = options[0] if optional and len(options) == 1 else annotation
-    if kind not in SETTABLE:
+    if kind not in (int, float, bool, str):
         return f"{name} is {shown(annotation)}, which the site cannot set"
-    fitting = (int, float) if kind is float else (kind,)
-    default = parameter.default
     if default is parameter.empty or (default is None and optional):
         return ""
-    if not isinstance(default, fitting) or (isinstance(default, bool) and kind is not bool):
-        return f"{name} is {shown(annotation)}, but its default is {default!r}"
-    return ""
+    fitting = (int, float) if kind is float else kind
+    if isinstance(default, fitting) and isinstance(default, bool) == (kind is bool):
+        return ""
+    return f"{name} is {shown(annotation)}, but its default is {default!r}"
 
 
 def shown(annotation: Any) -> str:
@@ -222,7 +214,6 @@ def check_participant_visible_error(cell: types.ModuleType) -> Verdict:
 
 
 def run_doctests(cell: types.ModuleType, score: Any) -> Verdict:
-    """Run all doctests, with `score` in place of the cell's own."""
     runner = Runner(verbose=False)
     for test in doctest.DocTestFinder().find(cell):
         test.globs["score"] = score
@@ -237,12 +228,10 @@ class Runner(doctest.DocTestRunner):
 
     first_failure = ""
 
-    def report_failure(self, out: Any, test: doctest.DocTest, example: doctest.Example, got: str) -> None:
+    def report_failure(self, out: Any, test: Any, example: Any, got: str) -> None:
         self.note(example, f"gave {' '.join(got.split()) or 'nothing'}")
 
-    def report_unexpected_exception(
-        self, out: Any, test: doctest.DocTest, example: doctest.Example, exc_info: Any
-    ) -> None:
+    def report_unexpected_exception(self, out: Any, test: Any, example: Any, exc_info: Any) -> None:
         self.note(example, f"raised {described(exc_info[1])}")
 
     def note(self, example: doctest.Example, what: str) -> None:
@@ -250,18 +239,15 @@ class Runner(doctest.DocTestRunner):
 
 
 def run_tests(cell: types.ModuleType, score: Any) -> Verdict:
-    """Run what pytest would discover in the file: functions and methods named test…, and test cases."""
+    """Run what pytest would discover in the file."""
     cell.__dict__["score"] = score
-    failed: list[str] = []
-    untried: list[str] = []
+    failed, untried = [], []
     tests = list(tests_of(cell))
     for name, test in tests:
+        parameters = inspect.signature(test).parameters.values()
         try:
-            needed = [parameter for parameter in inspect.signature(test).parameters.values()
-                      if parameter.default is parameter.empty]  # fmt: skip
-            if needed:
-                untried.append(name)
-                continue
+            if any(each.default is each.empty for each in parameters):
+                raise unittest.SkipTest(name)
             test()
         except unittest.SkipTest:
             untried.append(name)
@@ -280,24 +266,18 @@ def tests_of(cell: types.ModuleType) -> Iterator[tuple[str, Callable[[], object]
             yield name, value
         elif isinstance(value, type) and issubclass(value, unittest.TestCase):
             for method in unittest.defaultTestLoader.getTestCaseNames(value):
-                yield f"{name}.{method}", functools.partial(run_case, value(method))
+                yield f"{name}.{method}", value(method).debug
         elif isinstance(value, type) and name.startswith("Test"):
-            for method in (each for each in dir(value) if each.startswith("test")):
-                yield f"{name}.{method}", getattr(value(), method)
-
-
-def run_case(case: unittest.TestCase) -> None:
-    result = unittest.TestResult()
-    case.run(result)
-    for _, text in (*result.errors, *result.failures):
-        raise AssertionError(text.strip().rpartition("\n")[2])
+            for method in dir(value):
+                if method.startswith("test"):
+                    yield f"{name}.{method}", getattr(value(), method)
 
 
 class Call(typing.NamedTuple):
-    """One call of `score`: its frames as they were, and what came of it."""
+    """One call of `score`: its arguments as they were, and what came of it."""
 
-    frames: list[pd.DataFrame]
-    arguments: tuple[tuple[Any, ...], dict[str, Any]]
+    positional: list[Any]
+    named: dict[str, Any]
     raised: BaseException | None
     wrong: str
     changed: str
@@ -308,10 +288,8 @@ def recorded(function: Any, calls: list[Call]) -> Any:
 
     @functools.wraps(function)
     def call(*positional: Any, **named: Any) -> Any:
-        before = copy.deepcopy((positional, named))
-        old, new = frames_of(*before), frames_of(positional, named)
-        raised: BaseException | None = None
-        wrong = ""
+        before = [*map(copy.deepcopy, positional)], {name: copy.deepcopy(named[name]) for name in named}
+        raised, wrong = None, ""
         try:
             result = function(*positional, **named)
             wrong = why_not_a_score(result)
@@ -320,13 +298,13 @@ def recorded(function: Any, calls: list[Call]) -> Any:
             raised = problem
             raise
         finally:
-            changed = next(filter(None, map(difference, old, new)), "")
-            calls.append(Call(old, before, raised, wrong, changed))
+            differences = map(difference, frames_of(*before), frames_of(positional, named))
+            calls.append(Call(*before, raised, wrong, next(filter(None, differences), "")))
 
     return call
 
 
-def frames_of(positional: tuple[Any, ...], named: dict[str, Any]) -> list[pd.DataFrame]:
+def frames_of(positional: Iterable[Any], named: dict[str, Any]) -> list[pd.DataFrame]:
     return [value for value in (*positional, *named.values()) if isinstance(value, pd.DataFrame)]
 
 
@@ -346,44 +324,39 @@ def difference(before: pd.DataFrame, after: pd.DataFrame) -> str:
 
 def check_calls(calls: list[Call], needs_last: bool) -> Answer:
     """What the calls say; with `needs_last`, the last must have returned."""
-    if needs_last and calls[-1].raised is not None:
-        reason = f"for the given files it raised {described(calls[-1].raised)}"
-        return {"result": (FAIL, reason), "frames": (UNTRIED, "")}
     returned = [call for call in calls if call.raised is None]
-    if not returned:
-        reason = "no doctest or test calls score(): give a solution and a submission to try it with"
-        return {"result": (UNTRIED, reason), "frames": (UNTRIED, "")}
-    changed = next((call.changed for call in calls if call.changed), "")
-    return {
-        "result": verdict(next((call.wrong for call in returned if call.wrong), "")),
-        "frames": (NOTE, changed) if changed else (PASS, ""),
-    }
+    if needs_last and calls[-1].raised is not None:
+        result = FAIL, f"for the given files it raised {described(calls[-1].raised)}"
+    elif not returned:
+        result = UNTRIED, "no doctest or test calls score(): give a solution and a submission to try it with"
+    else:
+        changed = next((call.changed for call in calls if call.changed), "")
+        wrong = next((call.wrong for call in returned if call.wrong), "")
+        return {"result": verdict(wrong), "frames": (NOTE if changed else PASS, changed)}
+    return {"result": result, "frames": (UNTRIED, "")}
 
 
 def check_messages(function: Any, calls: list[Call]) -> Verdict:
-    """The longest message for a participant: of the calls, and of the last one's submission, spoilt."""
-    messages = [str(call.raised) for call in calls if type(call.raised).__name__ == "ParticipantVisibleError"]
-    good = [call for call in calls if call.raised is None and len(call.frames) == 2]
-    if good:
-        positional, named = good[-1].arguments
-        solution, submission = good[-1].frames
+    """The longest message for a participant: of the calls, and of the last good one's submission, spoilt."""
+    raised = [call.raised for call in calls]
+    good = [call for call in calls if call.raised is None and len(frames_of(call.positional, call.named)) == 2]
+    for call in good[-1:]:
+        submission = frames_of(call.positional, call.named)[1]
         for spoilt in spoilt_frames(submission):
-            again = iter((solution.copy(), spoilt))
-            swapped = [next(again) if isinstance(value, pd.DataFrame) else value for value in positional]
-            swapped_named = {
-                name: next(again) if isinstance(value, pd.DataFrame) else value for name, value in named.items()
-            }
+            swapped = [spoilt if value is submission else copy.copy(value)
+                       for value in (*call.positional, *call.named.values())]  # fmt: skip
+            named = dict(zip(call.named, swapped[len(call.positional) :]))
             try:
-                function(*swapped, **swapped_named)
+                function(*swapped[: len(call.positional)], **named)
             except (Exception, SystemExit) as problem:
-                if type(problem).__name__ == "ParticipantVisibleError":
-                    messages.append(str(problem))
-    if not messages:
-        return UNTRIED, "no message was seen"
-    longest = max(messages, key=len)
+                raised.append(problem)
+    messages = [str(problem) for problem in raised if type(problem).__name__ == "ParticipantVisibleError"]
+    longest = max(messages, key=len, default="")
     if len(longest) > LONGEST_MESSAGE:
         return NOTE, f"Kaggle cuts the rest: {len(longest):,} characters has {longest[:60]!r}…"
-    return PASS, f"of {len(messages)} seen, the longest has {len(longest)}"
+    if messages:
+        return PASS, f"of {len(messages)} seen, the longest has {len(longest)}"
+    return UNTRIED, "no message was seen"
 
 
 def spoilt_frames(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -405,7 +378,6 @@ def score(source: str, solution: Answer, submission: Answer, arguments: dict[str
     """Call `score` once: its result with time and memory, or the name, text and place of what it raised."""
     frames = pd.DataFrame(solution), pd.DataFrame(submission)
     before = peak_memory()
-    start = time.perf_counter()
     try:
         cell = run_cell(source)
         start = time.perf_counter()
@@ -426,15 +398,13 @@ def place_in_cell(problem: BaseException) -> str | None:
 
 
 def peak_memory() -> int | None:
-    """Largest memory of this process so far, in bytes; None on a system that does not tell."""
+    """Largest memory of this process so far, in bytes; None on Windows."""
     status = Path("/proc/self/status")
-    if status.exists():
-        # getrusage's peak would include what the starting process held when it forked.
-        lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
-        return int(lines["VmHWM"].split()[0]) * 1024
+    if status.exists():  # getrusage's peak would include what the starting process held when it forked
+        return int(status.read_text().partition("VmHWM:")[2].split()[0]) * 1024
     try:
         import resource
-    except ImportError:  # Windows
+    except ImportError:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024

@@ -1,7 +1,7 @@
 """From a sibling's official files to the files of a competition: its labels become Kaggle's solution.
 
 What is drawn whole are the metric's items (claims, events, documents), within its groups.  All of it is the
-test; what is for training was published by whoever made the labels.  Texts that the labels bring are public.
+test; what is for training was published by whoever made the labels.
 """
 
 from pathlib import Path
@@ -23,26 +23,7 @@ TEST, TEXT = "test.csv", "text"
 
 
 def make(metric: Metric, path: Path, sample: Path | None, public_share: float, seed: int) -> Files:
-    """The files of a competition.
-
-    Parameters
-    ----------
-    metric : a module as `podium.hosted.load` returns it, with a `prepare`
-    path : the labels: an official file or folder, or a table
-    sample : a submission to show, official or a table; without it, the companion's
-    public_share : float in (0, 1)
-        The share of the items that make the public leaderboard.
-    seed : int
-
-    Raises
-    ------
-    UsageError
-        There is no sample submission, or the metric has no `prepare`.
-    HostError
-        The labels are malformed or too few to split, or a part leaves the score undefined.
-    SubmissionRejected
-        The sample is not accepted.
-    """
+    """The files of a competition, from labels and a sample submission; without one, from the companion's."""
     solution = scoring.read_solution(metric, path, {}).drop(columns=USAGE, errors="ignore")
     whole = scoring.prepare(metric, solution, {})
     if not whole.prepared:

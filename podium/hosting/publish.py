@@ -1,16 +1,14 @@
-"""Publish a competition on Kaggle: step by step, each of which can be repeated, from what `podium make` made.
+"""Publish a competition on Kaggle, step by step, from what `podium make` made.
 
-After every step, what was done is kept in ``kaggle/state.json`` in the folder of the files, so that an
-interrupted command goes on when it is started again.  A step done twice updates what is there.  Only the choice
-of the metric has no call; a competition cloned from a template has its metric already.
+What was done is kept in ``kaggle/state.json`` beside the files, so that an interrupted command goes on when it is
+started again.  A step done twice updates what is there.
 """
 
-import itertools
 import json
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -26,7 +24,7 @@ from podium.scoring import PARTS, USAGE
 
 __all__ = ["STEPS", "Plan", "commands", "publish"]
 
-OWN, SETTINGS = "kaggle", "settings.json"
+SETTINGS = "settings.json"
 SECONDS_BETWEEN_LOOKS = 10.0
 DATA, TRY = "The competition's files", "a try of the host"  # as the site lists them
 NOT_UPLOADED = "the upload failed: start the same command again"
@@ -34,35 +32,24 @@ NOT_UPLOADED = "the upload failed: start the same command again"
 
 @dataclass(frozen=True)
 class Plan(Competition):
-    """A competition to publish.
-
-    Attributes
-    ----------
-    slug : its address on the site
-    template : number of a competition to clone, with its metric; or None
-    deadline, launch_at : datetime in UTC without a time zone, or None for none and now
-    wait : seconds to wait for the site, and for the host's clicks
-    """
-
-    slug: str
-    template: int | None
-    deadline: datetime | None
+    slug: str  # its address on the site
+    template: int | None  # the number of a competition to clone, with its metric
+    deadline: datetime | None  # both in UTC without a time zone
     launch_at: datetime | None
-    wait: float
+    wait: float  # seconds for the site and for the host's clicks
 
     @property
     def own(self) -> Path:
         """Where publishing keeps its files."""
-        return self.folder / OWN
+        return self.folder / "kaggle"
 
     @property
     def page_files(self) -> dict[str, Path]:
-        """The files of the pages, by page."""
         return {path.stem: path for path in sorted((self.own / "pages").glob("*.md"))}
 
     @property
     def tries(self) -> list[Path]:
-        """What is submitted to the sandbox: the sample and, where there is one, a perfect submission."""
+        """What is submitted to the sandbox."""
         perfect = self.solution.with_name(PERFECT)
         return [self.sample, perfect] if perfect.is_file() else [self.sample]
 
@@ -71,15 +58,7 @@ Say = Callable[[str], None]
 
 
 def publish(plan: Plan, steps: list[str], again: bool, say: Say) -> None:
-    """Do the steps; those that were done before only if `again`.
-
-    Raises
-    ------
-    UsageError
-        The slug is none, or the kaggle package or its credentials are missing.
-    HostError
-        The site refuses, or answers what cannot be; or its scores differ from those here.
-    """
+    """Do the steps; those that were done before only if `again`."""
     _write_own(plan)
     done = _done(plan)
     if done.get("slug", plan.slug) != plan.slug:
@@ -233,7 +212,8 @@ def update_settings(plan: Plan, say: Say) -> str:
 
 def choose_metric(plan: Plan, say: Say) -> str:
     """Say what to click, and wait until the site has the metric and has read the solution as it is meant."""
-    for look in _looks(plan, "the metric is not chosen, or the solution not read"):
+
+    def look() -> Any:
         with kaggle.talking() as api:
             status = api.competition_get_solution_status(plan.slug)
         if status.setup_error:
@@ -241,15 +221,11 @@ def choose_metric(plan: Plan, say: Say) -> str:
                 f"Kaggle cannot use the solution (--step solution uploads it again): "
                 f"{kaggle.one_line(status.setup_error)}"
             )
-        if status.ready and status.kernels_metric:
-            return _compared(plan, status)
-        if look == 0:
-            say(_clicks(plan))
-    raise AssertionError
+        return status if status.ready and status.kernels_metric else None
 
-
-def _compared(plan: Plan, status: Any) -> str:
-    """What the site read of the solution, which must be what is there."""
+    if not look():
+        say(_clicks(plan))
+    status = _awaited(plan, look, "the metric is not chosen, or the solution not read")
     solution = scoring.read_solution(plan.metric, plan.solution, plan.arguments)
     pairs = {"the row id": (plan.arguments["row_id_column_name"], status.row_id_column_name)}
     for part in PARTS:
@@ -298,34 +274,23 @@ def try_sandbox(plan: Plan, say: Say) -> str:
 def _submitted(plan: Plan, path: Path) -> Any:
     with kaggle.talking() as api:
         answer = api.competition_submit(str(path), TRY, plan.slug, quiet=True, sandbox=True)
-        if not answer.ref:
-            raise HostError(f"{path.name}: {NOT_UPLOADED}")
-    for _ in _looks(plan, f"{path.name} is not scored"):
+    if not answer.ref:
+        raise HostError(f"{path.name}: {NOT_UPLOADED}")
+
+    def look() -> Any:
         with kaggle.talking() as api:
-            result = _submission(api, answer.ref)
+            result = kaggle.ask(api, "get_submission", "ApiGetSubmissionRequest", ref=answer.ref)
         if result.status.name == "ERROR":
             raise HostError(f"Kaggle rejects {path.name}: {kaggle.one_line(result.error_description)}")
-        if result.status.name == "COMPLETE":
-            return result
-    raise AssertionError
+        return result if result.status.name == "COMPLETE" else None
 
-
-def _submission(api: Any, ref: int) -> Any:
-    from kagglesdk.competitions.types.competition_api_service import ApiGetSubmissionRequest
-
-    request = ApiGetSubmissionRequest()
-    request.ref = ref
-    with api.build_kaggle_client() as client:
-        return client.competitions.competition_api_client.get_submission(request)
+    return _awaited(plan, look, f"{path.name} is not scored")
 
 
 def _is_rounded(text: str, score: float) -> bool:
     """Whether the text is the score, at the digits that it has."""
-    try:
-        digits = len(text.partition(".")[2])
-        return abs(float(text) - score) <= 0.5 * 10.0**-digits + 1e-12
-    except (TypeError, ValueError, AttributeError):
-        return False
+    digits = len(str(text).partition(".")[2])
+    return abs(kaggle.number(text) - score) <= 0.5 * 10.0**-digits + 1e-12
 
 
 def launch(plan: Plan, say: Say) -> str:
@@ -334,16 +299,16 @@ def launch(plan: Plan, say: Say) -> str:
     return "now" if plan.launch_at is None else f"{_iso(plan.launch_at)} UTC"
 
 
-def _looks(plan: Plan, failure: str) -> Iterator[int]:
-    """Number the looks whether the site is done, from 0, until the time is over."""
+def _awaited(plan: Plan, look: Callable[[], Any], failure: str) -> Any:
+    """What `look` finds, once it finds something."""
     end = time.monotonic() + plan.wait
-    for number in itertools.count():
-        yield number
+    while not (found := look()):
         if time.monotonic() >= end:
             raise HostError(
                 f"{failure} after {plan.wait / 60:g} minutes: start the same command again to go on waiting"
             )
         time.sleep(SECONDS_BETWEEN_LOOKS)
+    return found
 
 
 STEPS: dict[str, Callable[[Plan, Say], str]] = {

@@ -13,59 +13,40 @@ __all__ = ["TRAIN", "drawn", "split"]
 
 TRAIN = "train"
 
-Bools = npt.NDArray[np.bool_]
-Texts = npt.NDArray[np.object_]
+Strata = Sequence[tuple[str, ...]]
 
 
 def split(
     ids: Sequence[str],
-    strata: Sequence[tuple[str, ...]],
+    strata: Strata,
     twins: Sequence[str],
     test_share: float,
     public_share: float,
     seed: int,
-) -> Texts:
+) -> npt.NDArray[np.object_]:
     """The part of each item, such as an essay, (n,): train, Public or Private.
 
-    Parameters
-    ----------
-    ids : n distinct str
-    strata : n tuples of str
-        In each stratum the parts have the same shares, up to one item; so they have in all of those that start
-        alike.
-    twins : n str
-        Items of the same text here go to the same part (and count as one of the first one's stratum).
-    test_share : float in (0, 1]
-        The share that is scored; of 1 nothing is for training.
-    public_share : float in (0, 1)
-        The Public share of what is scored.
-    seed : int
-
-    Raises
-    ------
-    HostError
-        There are too few items: a part would be empty.
+    Parts have the same shares in each stratum, up to one item.  Items whose `twins` are equal go to the same
+    part, and count as one of the first one's stratum.  A test share of 1 leaves nothing for training.
     """
     leaders: dict[str, int] = {}
     for item in sorted(range(len(ids)), key=ids.__getitem__):
         leaders.setdefault(twins[item], item)
-    leader = list(leaders.values())
-    part = np.full(len(leader), TRAIN, dtype=object)
-    names = [ids[item] for item in leader]
-    groups = [strata[item] for item in leader]
+    names = [ids[item] for item in leaders.values()]
+    groups = [strata[item] for item in leaders.values()]
+    part = np.full(len(names), TRAIN, dtype=object)
     test = np.flatnonzero(drawn(names, groups, test_share, f"{seed} test"))
     of_test = [names[item] for item in test], [groups[item] for item in test]
     part[test] = np.where(drawn(*of_test, public_share, f"{seed} public"), *PARTS)
-    absent = [
-        name for name in (TRAIN, *PARTS) if not (part == name).any() and (name != TRAIN or test_share < 1)
-    ]
+    needed = [TRAIN, *PARTS] if test_share < 1 else PARTS
+    absent = [name for name in needed if name not in part]
     if absent:
-        raise HostError(f"{len(leader):,} items are too few to split: none is left for {' and '.join(absent)}")
+        raise HostError(f"{len(names):,} items are too few to split: none is left for {' and '.join(absent)}")
     of_twins = dict(zip(leaders, part))
     return np.array([of_twins[twin] for twin in twins], dtype=object)
 
 
-def drawn(ids: Sequence[str], strata: Sequence[tuple[str, ...]], share: float, seed: str) -> Bools:
+def drawn(ids: Sequence[str], strata: Strata, share: float, seed: str) -> npt.NDArray[np.bool_]:
     """Draw a share of the items, in every stratum the same up to one, (n,).
 
     What decides is the hash of the seed and the id: no library's random numbers, which may change.

@@ -36,14 +36,15 @@ def run(options: argparse.Namespace) -> None:
     frames, arguments = None, None
     advice: list[str] = []
     if options.solution is not None:
-        given = emulate.inputs(path, options.solution, options.submission, options.set)
-        metric, solution, submission, arguments = given
+        metric, solution, submission, arguments = emulate.inputs(
+            path, options.solution, options.submission, options.set
+        )
         frames = (solution.drop(columns=USAGE, errors="ignore"), submission)
         advise = getattr(companions.of(metric), "advice", None)
         advice = advise(metric, solution, arguments) if advise else []
     results = check.check(path, frames, arguments, options.python)
-    for result in results:
-        print(f"{result.verdict}  {result.name}{': ' if result.remark else ''}{result.remark}")
+    for name, verdict, remark in results:
+        print(f"{verdict}  {name}{': ' * bool(remark)}{remark}")
     for line in advice:
         print(f"{kernel.NOTE}  {line}")
     failed = sum(result.verdict == kernel.FAIL for result in results)

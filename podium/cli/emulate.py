@@ -10,8 +10,6 @@ from pathlib import Path
 
 from podium.cli.arguments import add_parameters
 
-MEGABYTE = 2**20
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("metric", help="a Python file with a score(), or a metric's name")
@@ -28,12 +26,12 @@ def run(options: argparse.Namespace) -> None:
 
     given = emulate.inputs(options.metric, options.solution, options.submission, options.set)
     complete = options.complete_submission or getattr(given[0], "COMPLETE_SUBMISSION", False)
-    results = emulate.emulate(*given, complete)
-    for result in results:
-        memory = ""
-        if result.memory is not None and result.memory_before is not None:
-            most, before = result.memory / MEGABYTE, result.memory_before / MEGABYTE
-            memory = f"  {most:6.0f} MB at most, {before:.0f} MB before scoring"
-        print(f"{result.part:<8} {result.score:.6f}  {result.seconds:6.2f} s{memory}")
-    spent = sum(result.seconds for result in results)
+    spent = 0.0
+    for part, score, seconds, *memory in emulate.emulate(*given, complete):
+        print(f"{part:<8} {score:.6f}  {seconds:6.2f} s", end="")
+        if None not in memory:
+            most, before = (each / 2**20 for each in memory)
+            print(f"  {most:6.0f} MB at most, {before:.0f} MB before scoring", end="")
+        print()
+        spent += seconds
     print(f"{spent:.2f} s of the {fresh.TIME_LIMIT / 60:.0f} minutes that Kaggle gives")

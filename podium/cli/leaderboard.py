@@ -2,12 +2,10 @@
 
     podium leaderboard my-competition --out board.csv
 
-Scores have the digits that the site displays.  With a column `runtime`, joined by `team`, `podium boost` reads
-it.
+With a column `runtime`, joined by `team`, `podium boost` reads it.
 """
 
 import argparse
-import sys
 from pathlib import Path
 
 
@@ -17,12 +15,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    from podium.cli import console
     from podium.files import write_table
     from podium.hosting import kaggle
 
     board = kaggle.fetch_leaderboard(options.competition)
     without = int(board["score"].isna().sum())
     if without:
-        print(f"warning: teams without a score: {without:,}", file=sys.stderr)
+        console.warn([f"teams without a score: {without:,}"])
     write_table(board, options.out)
     print(f"{len(board):,} rows, written to {options.out}")

@@ -12,43 +12,24 @@ With another metric than the Unified one, the labels are its official file; all 
 """
 
 import argparse
-import sys
 from pathlib import Path
-from typing import Any
 
 from podium.cli.arguments import share
 from podium.errors import UsageError
 
-# Options that only corpora of the Unified Metric take, and their defaults.
-OF_CORPORA: dict[str, Any] = {
-    "essay_id": None,
-    "subpopulations": "ell_status,economically_disadvantaged",
-    "map": [],
-    "test": 0.4,
-}
+SUBPOPULATIONS = "ell_status,economically_disadvantaged"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "corpus",
-        type=Path,
-        help="one row per segment, as in PERSUADE or the Feedback Prize; or another metric's official labels",
-    )
-    parser.add_argument(
-        "--metric", default="unified", metavar="NAME_OR_FILE", help="whose files to make (default: unified)"
-    )
-    parser.add_argument(
-        "--sample",
-        type=Path,
-        metavar="FILE",
-        help="another metric's sample submission, if it makes none itself",
-    )
+    parser.add_argument("corpus", type=Path, help="one row per segment; or another metric's official labels")
+    parser.add_argument("--metric", default="unified", metavar="NAME_OR_FILE", help="(default: unified)")
+    parser.add_argument("--sample", type=Path, metavar="FILE", help="another metric's sample submission")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write")
     parser.add_argument("--essay-id", metavar="COLUMN", help="names the essays")
     parser.add_argument(
         "--subpopulations",
         metavar="NAMES",
-        help=f"columns whose values are scored apart (default: {OF_CORPORA['subpopulations']})",
+        help=f"columns whose values are scored apart (default: {SUBPOPULATIONS})",
     )
     parser.add_argument(
         "--map",
@@ -67,10 +48,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from podium import hosted
+    from podium.cli import console
     from podium.hosting import corpus, folders, official
 
     metric = hosted.load(options.metric)
-    given = {name: value for name in OF_CORPORA if (value := getattr(options, name)) is not None}
+    names, assignments, test = options.subpopulations, options.map, options.test
     if getattr(metric, "NAME", "") == "unified":
         if options.sample is not None:
             raise UsageError(
@@ -78,34 +60,30 @@ def run(options: argparse.Namespace) -> None:
             )
         if options.corpus.is_dir() or options.corpus.suffix in (".json", ".jsonl"):
             raise UsageError(f"{options.corpus}: expected a table; say by --metric whose labels these are")
-        chosen = OF_CORPORA | given
-        attributes = [name.strip() for name in chosen["subpopulations"].split(",") if name.strip()]
-        further = [*attributes, *([chosen["essay_id"]] if chosen["essay_id"] else [])]
+        attributes = [each.strip() for each in (SUBPOPULATIONS if names is None else names).split(",")]
+        attributes = [each for each in attributes if each]
         files = corpus.make(
-            corpus.read_corpus(options.corpus, further),
+            corpus.read_corpus(options.corpus, [*attributes, options.essay_id]),
             attributes,
-            chosen["test"],
+            test or 0.4,
             options.public,
             options.seed,
-            chosen["essay_id"],
-            _spellings(chosen["map"]),
+            options.essay_id,
+            _spellings(assignments or []),
         )
-    elif given:
+    elif any(value is not None for value in (options.essay_id, names, assignments, test)):
         raise UsageError("--essay-id, --subpopulations, --map and --test are for corpora of the Unified Metric")
     else:
         files = official.make(metric, options.corpus, options.sample, options.public, options.seed)
     folders.write(files, options.out)
-    print(files.report, end="")
-    print(f"\nwritten to {options.out}")
-    for warning in files.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+    print(f"{files.report}\nwritten to {options.out}")
+    console.warn(files.warnings)
 
 
 def _spellings(assignments: list[str]) -> dict[str, str]:
     spellings = {}
     for assignment in assignments:
-        theirs, equals, ours = assignment.partition("=")
+        theirs, equals, spellings[theirs] = assignment.partition("=")
         if not equals:
             raise UsageError(f"--map {assignment}: expected THEIRS=OURS")
-        spellings[theirs] = ours
     return spellings

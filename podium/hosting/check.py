@@ -67,12 +67,10 @@ def check(
     columns = None if frames is None else tuple(map(fresh.columns_of, frames))
     answers: dict[str, Any] = {}
     with fresh.environment(python, packages) as interpreter:
-        for do, key, task in (
-            ("check", "runs", {"frames": columns, "arguments": arguments or {}}),
-            ("import", "module", {}),
-        ):
+        task: dict[str, Any] = {"frames": columns, "arguments": arguments or {}}
+        for do, key, further in (("check", "runs", task), ("import", "module", {})):
             try:
-                answers |= fresh.run_fresh(do, interpreter, source=source, **task)
+                answers |= fresh.run_fresh(do, interpreter, source=source, **further)
             except HostError as problem:
                 answers[key] = FAIL, str(problem)
     tried = [Check(name, *answers.get(key, (UNTRIED, ""))) for key, name in CHECKS.items()]

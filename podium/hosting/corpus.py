@@ -6,14 +6,10 @@ punished.  Overlaps are removed here, by the metric's own rule, so that the file
 """
 
 import bisect
-import csv
 import functools
-import gzip
-import io
 import re
-import zlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,17 +17,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import hosted, progress, scoring
+from podium import hosted, scoring
 from podium.companions.unified import SMALL_SUBPOPULATION
-from podium.errors import HostError, UsageError
+from podium.errors import HostError
 from podium.files import read_table
 from podium.hosting.folders import (
-    LONGEST_FIELD,
     PERFECT,
     SAMPLE,
     SOLUTION,
     Files,
     check_leaks,
+    read_csv,
     scores,
     section,
     text_table,
@@ -84,9 +80,6 @@ class Column(NamedTuple):
     codes: Ints  # of each row, into `values`
     rows: Ints  # their numbers in the corpus, from 0
 
-    def take(self, rows: Ints) -> "Column":
-        return self._replace(codes=self.codes[rows], rows=self.rows[rows])
-
     def mapped(self, function: Callable[[str], int]) -> Ints:
         """A number for each row, by its text."""
         return np.array([function(value) for value in self.values], dtype=np.int64)[self.codes]
@@ -117,28 +110,8 @@ def read_corpus(path: Path, further: Iterable[str] = ()) -> Corpus:
         frame = read_table(path, (), HostError)
         texts = frame.astype(object).where(frame.notna(), "").astype(str)
         return _collected(list(texts.columns), texts.itertuples(index=False), used, str(path))
-    try:
-        with path.open("rb") as raw, progress.shown("reading") as show:
-            size = path.stat().st_size
-            binary: Any = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
-            csv.field_size_limit(LONGEST_FIELD)
-            with io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as file:
-                rows = _followed(csv.reader(file, strict=True), lambda: show(raw.tell(), size))
-                return _collected(next(rows, []), rows, used, str(path))
-    except UnicodeDecodeError as problem:
-        raise HostError(f"{path} is not UTF-8 text: {problem}") from None
-    except (csv.Error, EOFError, zlib.error, gzip.BadGzipFile) as problem:
-        raise HostError(f"{path} is not a CSV table: {problem}") from None
-    except OSError as problem:
-        raise UsageError(f"cannot read {path}: {problem.strerror}") from None
-
-
-def _followed(rows: Iterator[list[str]], show: Callable[[], None]) -> Iterator[list[str]]:
-    for number, row in enumerate(rows):
-        if number % 10_000 == 0:
-            show()
-        if row:
-            yield row
+    rows = read_csv(path)
+    return _collected(next(rows), rows, used, str(path))
 
 
 def _collected(names: list[str], rows: Iterable[Any], used: set[str], path: str) -> Corpus:
@@ -193,7 +166,9 @@ def make(
     annotated = np.flatnonzero(type_of < len(metric.DISCOURSE_TYPES))
     if not len(annotated):
         raise HostError("the corpus has no annotated row")
-    columns = {name: column.take(annotated) for name, column in columns.items()}
+    columns = {
+        name: column._replace(codes=column.codes[annotated], rows=annotated) for name, column in columns.items()
+    }
     effective = np.array([*EFFECTIVENESS.values(), -1])[label_of[annotated]]
 
     essay, ids = pd.factorize(np.array(named.values, dtype=object)[named.codes[annotated]], sort=True)

@@ -5,8 +5,11 @@ CSV in UTF-8 that holds values as they were read, ``9`` and line ends within a t
 
 import contextlib
 import csv
+import gzip
+import io
 import math
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -15,7 +18,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import scoring
+from podium import progress, scoring
 from podium.errors import HostError, UsageError
 from podium.scoring import PARTS, USAGE
 
@@ -41,7 +44,6 @@ __all__ = [
 PUBLIC, PRIVATE = "public", "private"
 SOLUTION, PERFECT, SAMPLE = "solution.csv", "perfect_submission.csv", "sample_submission.csv"
 REPORT = "report.md"
-LONGEST_FIELD = 2**31 - 1
 
 
 class Files(NamedTuple):
@@ -109,15 +111,26 @@ def _write_csv(table: pd.DataFrame, path: Path) -> None:
 
 
 def read_csv(path: Path) -> Iterator[list[str]]:
-    """The rows of a file that `write` wrote, the header first; all cells are texts."""
-    csv.field_size_limit(LONGEST_FIELD)
-    if not path.stat().st_size:
-        raise HostError(f"{path} is not a CSV table: it is empty")
+    """The rows of a CSV file, packed by gzip or not, the header first; all cells are texts."""
+    csv.field_size_limit(2**31 - 1)
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            yield from csv.reader(file, strict=True)
-    except (csv.Error, UnicodeDecodeError) as problem:
+        size = path.stat().st_size
+        if not size:
+            raise HostError(f"{path} is not a CSV table: it is empty")
+        with path.open("rb") as raw, progress.shown("reading") as show:
+            binary: Any = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
+            with io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as file:
+                for number, row in enumerate(csv.reader(file, strict=True)):
+                    if number % 10_000 == 0:
+                        show(raw.tell(), size)
+                    if row:
+                        yield row
+    except UnicodeDecodeError as problem:
+        raise HostError(f"{path} is not UTF-8 text: {problem}") from None
+    except (csv.Error, EOFError, zlib.error, gzip.BadGzipFile) as problem:
         raise HostError(f"{path} is not a CSV table: {problem}") from None
+    except OSError as problem:
+        raise UsageError(f"cannot read {path}: {problem.strerror}") from None
 
 
 def check_leaks(files: Files, item_column: str, text_column: str) -> None:
@@ -156,11 +169,6 @@ def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
             for value, missing in zip(values.astype(object).tolist(), values.isna().tolist())
         ]
     return text_table(columns)
-
-
-# ---------------------------------------------------------------------------------------------
-# The report
-# ---------------------------------------------------------------------------------------------
 
 
 def section(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -1,7 +1,7 @@
 """Publish a competition on Kaggle, step by step, from what `podium make` made.
 
-What was done is kept in ``kaggle/state.json`` beside the files, so that an interrupted command goes on when it is
-started again.  A step done twice updates what is there.
+What was done is kept in ``kaggle/state.json`` beside the files, so an interrupted command can be started again.
+A step done twice updates what is there.
 """
 
 import json

@@ -529,7 +529,7 @@ def test_formats(tmp_path, by_words, suffix):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "the corpus lacks columns: essay_id_comp or essay_id or id, discourse_type"),
+        (b"", "{path} is not a CSV table: it is empty"),
         (b"essay_id;discourse_type\n1;Lead\n", "{path}: expected commas between the columns, found semicolons"),
         (b"essay_id,discourse_type\n1\n", "{path}: expected 2 fields, as in the header, found 1 in row 1"),
         (b"essay_id,essay_id\n1,2\n", "{path}: expected one column essay_id, found 2"),

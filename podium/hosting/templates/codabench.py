@@ -1,8 +1,7 @@
 """Score a submission on Codabench: python3 scoring.py INPUT OUTPUT
 
-INPUT/ref holds the solution and phase.json, INPUT/res the submission; OUTPUT/scores.json gets the measures.
-The log tells a rejected participant why.  Of a fault of the host it tells the place and the versions, and
-the text only in a phase whose output is hidden from participants; there the report is written, too.
+Of a fault of the host, the log has the place and the versions; the text only in a phase whose output is hidden
+from participants.  There the report is written, too.
 """
 
 import json
@@ -18,7 +17,6 @@ from podium.hosting import judge  # noqa: E402
 
 
 def main(given: str, output: str) -> int:
-    """The exit code: 0, or 1 with the reason in the log."""
     reference = Path(given, "ref")
     phase = json.loads((reference / "phase.json").read_text(encoding="utf-8"))
     try:

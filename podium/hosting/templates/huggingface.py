@@ -12,14 +12,12 @@ HOME = Path(tempfile.mkdtemp())
 
 
 def fetched(params: Any, name: str) -> Path:
-    """A file of the competition's private repository."""
     return Path(
         hf_hub_download(repo_id=params.competition_id, filename=name, token=params.token, repo_type="dataset")
     )
 
 
 def compute(params: Any) -> dict[str, dict[str, float]]:
-    """The scores of the public and the private part."""
     with zipfile.ZipFile(fetched(params, "program.zip")) as program:
         program.extractall(HOME)
     sys.path.insert(0, str(HOME / "lib"))

@@ -27,11 +27,10 @@ def run(options: argparse.Namespace) -> None:
     given = emulate.inputs(options.metric, options.solution, options.submission, options.set)
     complete = options.complete_submission or getattr(given[0], "COMPLETE_SUBMISSION", False)
     spent = 0.0
-    for part, score, seconds, *memory in emulate.emulate(*given, complete):
+    for part, score, seconds, most, before in emulate.emulate(*given, complete):
         print(f"{part:<8} {score:.6f}  {seconds:6.2f} s", end="")
-        if None not in memory:
-            most, before = (each / 2**20 for each in memory)
-            print(f"  {most:6.0f} MB at most, {before:.0f} MB before scoring", end="")
+        if most and before:
+            print(f"  {most / 2**20:6.0f} MB at most, {before / 2**20:.0f} MB before scoring", end="")
         print()
         spent += seconds
     print(f"{spent:.2f} s of the {fresh.TIME_LIMIT / 60:.0f} minutes that Kaggle gives")

@@ -2,7 +2,7 @@
 
     podium leaderboard my-competition --out board.csv
 
-With a column `runtime`, joined by `team`, `podium boost` reads it.
+Scores have the digits that the site displays.  With a column `runtime`, `podium boost` reads the file.
 """
 
 import argparse

@@ -73,11 +73,6 @@ def bundle(
     return sorted(out.iterdir())
 
 
-# ---------------------------------------------------------------------------------------------
-# What they share
-# ---------------------------------------------------------------------------------------------
-
-
 def _program(competition: Competition) -> Content:
     content = {
         METRIC: Path(str(competition.metric.__file__)).read_bytes(),
@@ -119,20 +114,13 @@ def _zip(content: Mapping[str, bytes]) -> bytes:
 
 
 def _logo() -> bytes:
-    """A plain square: platforms demand a picture."""
     picture = io.BytesIO()
     square = np.full((LOGO_SIZE, LOGO_SIZE, 3), LOGO_COLOUR, dtype=np.uint8)
     imsave(picture, square, format="png", metadata={"Software": "podium"})
     return picture.getvalue()
 
 
-# ---------------------------------------------------------------------------------------------
-# The platforms
-# ---------------------------------------------------------------------------------------------
-
-
 def codabench(competition: Competition, measures: list[str], phases: Phases) -> Content:
-    """competition.zip, to be uploaded as a benchmark."""
     keys = {name: "score" if name == "score" else f"measure_{number}" for number, name in enumerate(measures)}
     texts = {f"pages/{name}.md": text.encode() for name, text in pages(competition).items()}
     public = _public(competition)

@@ -47,7 +47,6 @@ class Competition:
 
     @property
     def better(self) -> str:
-        """The scores that are better: higher or lower."""
         return "higher" if hosted.higher_is_better(self.metric, self.arguments) else "lower"
 
     @property
@@ -57,12 +56,10 @@ class Competition:
 
 
 def summary(metric: Metric) -> str:
-    """The first line of what the metric says of itself."""
     return (inspect.getdoc(metric.score) or "").partition("\n")[0]
 
 
 def pages(competition: Competition) -> dict[str, str]:
-    """Markdown by name of page."""
     return {
         "description": f"# {competition.title}\n\n{competition.subtitle}\n\nHow submissions are scored stands "
         "on the page Evaluation, what the files hold on the page Data.\n",
@@ -108,7 +105,6 @@ def _described(path: Path) -> str:
 
 
 def _head(path: Path) -> str:
-    """A table's first rows as Markdown."""
     header, *rows = itertools.islice(read_csv(path), 1 + ROWS_SHOWN)
     lines = [map(_short, header), ["---"] * len(header), *(map(_short, row) for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

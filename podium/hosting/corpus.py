@@ -85,7 +85,6 @@ class Column(NamedTuple):
         return np.array([function(value) for value in self.values], dtype=np.int64)[self.codes]
 
     def check(self, wrong: Bools, expected: str) -> None:
-        """Raise `HostError` where values are wrong."""
         faulty = np.flatnonzero(wrong)
         if len(faulty):
             shown = [
@@ -97,14 +96,12 @@ class Column(NamedTuple):
 
 
 class Corpus(NamedTuple):
-    """The columns of a corpus that are used, and the names of all of them."""
-
-    columns: dict[str, Column]
-    names: list[str]
+    columns: dict[str, Column]  # those that are used
+    names: list[str]  # of all columns
 
 
 def read_corpus(path: Path, further: Iterable[str] = ()) -> Corpus:
-    """Read a .csv, .csv.gz or .parquet file, with further columns; every value stays the text that it is."""
+    """Read a CSV or Parquet file, with further columns; every value stays the text that it is."""
     used = {*USED, *further}
     if path.suffix == ".parquet":
         frame = read_table(path, (), HostError)
@@ -265,7 +262,6 @@ def _spelt(column: Column, known: tuple[str, ...], spellings: Mapping[str, str])
 
 
 def _of_essays(column: Column, essay: Ints, first_row: Ints) -> list[str | None]:
-    """The one value of each essay, None where missing."""
     codes = column.codes[first_row]
     column.check(column.codes != codes[essay], "one value per essay, that of its first row")
     return [column.values[code] or None for code in codes.tolist()]
@@ -302,7 +298,7 @@ def _words(columns: dict[str, Column]) -> tuple[Ints, Ints, Bools, int, int]:
 
 
 def _words_of_characters(columns: dict[str, Column]) -> tuple[Ints, Ints, int]:
-    """First and last word by characters, (n,) each, and how many segments end beyond their text."""
+    """The same by characters: first, last and how many end beyond their text."""
     start, end = (_offsets(columns[name]) for name in OFFSETS)
     located = (start >= 0) & (end >= 0)
     columns[OFFSETS[1]].check(located & (end <= start), f"more than {OFFSETS[0]}")
@@ -330,7 +326,6 @@ def word_positions(full_text: str, start: int, end: int) -> tuple[int, int]:
 
 @functools.lru_cache(maxsize=1)
 def _word_bounds(text: str) -> tuple[list[int], list[int]]:
-    """Where the words of a text start and end."""
     spans = [match.span() for match in re.finditer(r"\S+", text)]
     return [start for start, _ in spans], [end for _, end in spans]
 
@@ -354,11 +349,10 @@ def _offsets(column: Column) -> Ints:
 
 
 def _tables(segments: Any, essays: pd.DataFrame, writers: list[str], part: npt.NDArray[np.object_]) -> Files:
-    columns = _columns(segments, essays, segments.essay, slice(None)) | {
-        LABEL: segments.d1.astype(np.int64).tolist(),
-        **{name: essays[name].to_numpy()[segments.essay].tolist() for name in writers},
-        USAGE: part[segments.essay].tolist(),
-    }
+    columns = _columns(segments, essays, segments.essay, slice(None))
+    columns[LABEL] = segments.d1.astype(np.int64).tolist()
+    columns |= essays[writers].iloc[segments.essay].to_dict("list")
+    columns[USAGE] = part[segments.essay].tolist()
     table = text_table(columns)
     tested = part[segments.essay] != TRAIN
     solution = table[tested].reset_index(drop=True)
@@ -435,7 +429,6 @@ def _subpopulations(
 
 
 def _small(sizes: list[list[Any]]) -> list[str]:
-    """Those that are too small for the softmin, whose weight grows as scores fall, by luck too."""
     small = [
         f"* {attribute} = {value}: {number:,} {name} essays"
         for attribute, value, _, *numbers in sizes

@@ -66,18 +66,16 @@ def emulate(
 
 
 def load(metric: str | Path) -> hosted.Metric:
-    """Load a metric file (`podium.hosted.load`) with what of Kaggle's it may import."""
+    """Load a metric file, with what of Kaggle's it may import."""
     sys.modules.setdefault(kernel.UTILITIES, kernel.metric_utilities())
     return hosted.load(metric)
 
 
 def read_solution(metric: hosted.Metric, path: Path) -> pd.DataFrame:
-    """The solution as Kaggle reads it, from a table or an official file."""
     return _read(metric, "read_solution", path, HostError)
 
 
 def read_submission(metric: hosted.Metric, path: Path) -> pd.DataFrame:
-    """The submission, likewise."""
     return _read(metric, "read_submission", path, SubmissionRejected)
 
 
@@ -92,6 +90,7 @@ def inputs(
 
 
 def _read(metric: hosted.Metric, reader: str, path: Path, error: type[ToolError]) -> pd.DataFrame:
+    """A table or an official file, as Kaggle reads it."""
     file: Path | io.StringIO = path
     if not path.name.endswith((".csv", ".csv.gz")) and hasattr(companions.of(metric), reader):
         # What the site gets of an official file is its CSV, in which a space stands for an empty text.
@@ -107,7 +106,6 @@ def _read(metric: hosted.Metric, reader: str, path: Path, error: type[ToolError]
 def check_rows(
     solution: pd.DataFrame, submission: pd.DataFrame, row_id: str, complete_submission: bool
 ) -> None:
-    """Kaggle's own checks, with its texts."""
     if row_id not in submission:
         raise SubmissionRejected(f"ID column {row_id} not found in submission")
     if not complete_submission:

@@ -47,7 +47,7 @@ REPORT = "report.md"
 
 
 class Files(NamedTuple):
-    """The files of a competition: tables by file name, of str and numbers, in which None is an empty cell."""
+    """Tables by file name, of str and numbers; None is an empty cell."""
 
     public: dict[str, pd.DataFrame]
     private: dict[str, pd.DataFrame]
@@ -90,7 +90,7 @@ def write(files: Files, folder: Path) -> None:
 
 
 def row_id(folder: Path) -> str:
-    """The name of the row id in the files that `write` wrote: the first column of the solution."""
+    """The name of the row id: the first column of the solution."""
     for path in (folder / PRIVATE / SOLUTION, folder / PUBLIC / SAMPLE):
         if not path.is_file():
             raise UsageError(f"there is no {path}: expected the folder that podium make wrote")
@@ -98,7 +98,6 @@ def row_id(folder: Path) -> str:
 
 
 def _texts(table: pd.DataFrame) -> Iterator[list[str]]:
-    """The header and the rows."""
     for row in chain([list(table)], zip(*(table[name].tolist() for name in table))):
         yield ["" if value is None else str(value) for value in row]
 
@@ -111,7 +110,7 @@ def _write_csv(table: pd.DataFrame, path: Path) -> None:
 
 
 def read_csv(path: Path) -> Iterator[list[str]]:
-    """The rows of a CSV file, packed by gzip or not, the header first; all cells are texts."""
+    """The rows of a CSV file, the header first; all cells are texts."""
     csv.field_size_limit(2**31 - 1)
     try:
         size = path.stat().st_size
@@ -198,9 +197,9 @@ def scores(
             found = scoring.evaluate(solution, frame).scores
             undefined = [part for part in PARTS if not math.isfinite(found[part])]
             if undefined:
+                where = ", ".join(undefined)
                 raise HostError(
-                    f"the draw with seed {seed} leaves the score undefined in {', '.join(undefined)}: expected "
-                    "parts in which it is defined, such as by another seed or share"
+                    f"the draw with seed {seed} leaves the score undefined in {where}: try another seed or share"
                 )
             rows.append([name, *(found[part] for part in PARTS)])
     return section("Scores, to compare with those on the site", ("file", *PARTS), rows)

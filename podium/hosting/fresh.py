@@ -23,7 +23,6 @@ TIME_LIMIT = 1800.0  # seconds; what Kaggle gives Public and Private together
 
 
 def read_source(path: Path) -> str:
-    """The text of a metric file."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as problem:
@@ -59,8 +58,8 @@ def run_fresh(
             raise HostError(f"the metric file is still running after {limit:,.0f} s") from None
         if answer_file.exists():
             return dict(json.loads(answer_file.read_text(encoding="utf-8")))
-    last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-    raise HostError(f"the metric file ended its process with exit code {done.returncode}. {last}".strip())
+    ended = f"the metric file ended its process with exit code {done.returncode}. {_last_line(done)}"
+    raise HostError(ended.strip())
 
 
 def pins() -> Path:
@@ -92,6 +91,8 @@ def environment(version: str | None, packages: list[str]) -> Iterator[str]:
 def _run(command: list[str], failure: str) -> None:
     done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL)
     if done.returncode:
-        lines = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
-        errors = [line for line in lines if line.startswith("ERROR")] or lines or ["no reason given"]
-        raise UsageError(f"{failure}: {errors[-1]}")
+        raise UsageError(f"{failure}: {_last_line(done) or 'no reason given'}")
+
+
+def _last_line(done: subprocess.CompletedProcess[bytes]) -> str:
+    return (done.stderr or done.stdout).decode(errors="replace").strip().rpartition("\n")[2]

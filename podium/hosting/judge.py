@@ -74,5 +74,4 @@ def place(problem: BaseException) -> str:
 
 
 def versions() -> str:
-    """What a host needs to know of the machine."""
     return f"Python {platform.python_version()}, pandas {pd.__version__}, numpy {np.__version__}"

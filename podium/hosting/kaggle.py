@@ -27,11 +27,6 @@ CREDENTIALS = (
 )
 
 
-# ---------------------------------------------------------------------------------------------
-# The leaderboard
-# ---------------------------------------------------------------------------------------------
-
-
 def fetch_leaderboard(competition: str) -> pd.DataFrame:
     """All pages of a competition's leaderboard, in Kaggle's order: after the close the private one.
 
@@ -72,11 +67,6 @@ def number(text: str | None) -> float:
     except ValueError:
         return math.nan
     return value if math.isfinite(value) else math.nan
-
-
-# ---------------------------------------------------------------------------------------------
-# The connection
-# ---------------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager

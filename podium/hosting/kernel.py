@@ -96,7 +96,6 @@ def metric_utilities() -> types.ModuleType:
 
 
 def import_module(source: str) -> Answer:
-    """Import the source from a file of another name."""
     Path(f"{MODULE}.py").write_text(source, encoding="utf-8")
     sys.path.insert(0, str(Path.cwd()))
     sys.modules[UTILITIES] = metric_utilities()
@@ -167,7 +166,6 @@ def check_signature(function: types.FunctionType) -> Answer:
 
 
 def verdict(reason: str) -> Verdict:
-    """Passed without a reason, else failed."""
     return (FAIL, reason) if reason else (PASS, "")
 
 
@@ -392,7 +390,6 @@ def score(source: str, solution: Answer, submission: Answer, arguments: dict[str
 
 
 def place_in_cell(problem: BaseException) -> str | None:
-    """The last line of the cell that the exception passed through."""
     frames = [frame for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == CELL]
     return f"line {frames[-1].lineno}, in {frames[-1].name}" if frames else None
 

@@ -34,13 +34,12 @@ NOT_UPLOADED = "the upload failed: start the same command again"
 class Plan(Competition):
     slug: str  # its address on the site
     template: int | None  # the number of a competition to clone, with its metric
-    deadline: datetime | None  # both in UTC without a time zone
+    deadline: datetime | None  # both in UTC without a time zone, as the package wants them
     launch_at: datetime | None
     wait: float  # seconds for the site and for the host's clicks
 
     @property
     def own(self) -> Path:
-        """Where publishing keeps its files."""
         return self.folder / "kaggle"
 
     @property
@@ -49,7 +48,6 @@ class Plan(Competition):
 
     @property
     def tries(self) -> list[Path]:
-        """What is submitted to the sandbox."""
         perfect = self.solution.with_name(PERFECT)
         return [self.sample, perfect] if perfect.is_file() else [self.sample]
 
@@ -60,7 +58,11 @@ Say = Callable[[str], None]
 def publish(plan: Plan, steps: list[str], again: bool, say: Say) -> None:
     """Do the steps; those that were done before only if `again`."""
     _write_own(plan)
-    done = _done(plan)
+    state = plan.own / "state.json"
+    try:
+        done = json.loads(state.read_text(encoding="utf-8")) if state.exists() else {}
+    except ValueError:
+        raise UsageError(f"{state} is damaged: delete it to begin anew") from None
     if done.get("slug", plan.slug) != plan.slug:
         raise UsageError(f"{plan.own} is of the competition {done['slug']}, not of {plan.slug}")
     for step in steps:
@@ -72,7 +74,7 @@ def publish(plan: Plan, steps: list[str], again: bool, say: Say) -> None:
         except ToolError as problem:
             raise type(problem)(f"{step}: {problem}") from None
         done |= {"slug": plan.slug, step: said}
-        _write(plan.own / "state.json", json.dumps(done, indent=2) + "\n")
+        _write(state, json.dumps(done, indent=2) + "\n")
         say(f"{step}: {said}")
 
 
@@ -96,18 +98,9 @@ def commands(plan: Plan, steps: list[str]) -> list[str]:
             *(["submit", slug, "-f", str(path), "-m", TRY, "--sandbox"] for path in plan.tries),
             ["submissions", slug],
         ],
-        "launch": [["launch", slug, *([] if plan.launch_at is None else ["--at", _iso(plan.launch_at)])]],
+        "launch": [["launch", slug, *(["--at", plan.launch_at.isoformat()] if plan.launch_at else [])]],
     }
     return [shlex.join(["kaggle", "competitions", *line]) for step in steps for line in lines[step]]
-
-
-def _done(plan: Plan) -> dict[str, str]:
-    path = plan.own / "state.json"
-    try:
-        done: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    except ValueError:
-        raise UsageError(f"{path} is damaged: delete it to begin anew") from None
-    return done
 
 
 def _write_own(plan: Plan) -> None:
@@ -120,7 +113,7 @@ def _write_own(plan: Plan) -> None:
         "briefDescription": plan.subtitle,
         "privacy": "PUBLIC",
         "cloneCompetitionId": plan.template,
-        "cloneExcludeCompetitionData": None if plan.template is None else True,
+        "cloneExcludeCompetitionData": True if plan.template else None,
     }
     _write(plan.own / "competition-metadata.json", json.dumps(metadata, indent=2) + "\n")
     _write(plan.own / SETTINGS, json.dumps(_settings(plan), indent=2) + "\n")
@@ -137,18 +130,8 @@ def _write(path: Path, text: str) -> None:
 def _settings(plan: Plan) -> dict[str, Any]:
     settings: dict[str, Any] = {"title": plan.title, "brief_description": plan.subtitle, "rules_required": True}
     if plan.deadline is not None:
-        settings["deadline"] = _iso(plan.deadline)
+        settings["deadline"] = plan.deadline.isoformat()
     return settings
-
-
-def _iso(when: datetime) -> str:
-    """As the package reads it: UTC without a word about it, to which it adds the Z itself."""
-    return when.strftime("%Y-%m-%dT%H:%M:%S")
-
-
-# ---------------------------------------------------------------------------------------------
-# The steps
-# ---------------------------------------------------------------------------------------------
 
 
 def create(plan: Plan, say: Say) -> str:
@@ -296,11 +279,10 @@ def _is_rounded(text: str, score: float) -> bool:
 def launch(plan: Plan, say: Say) -> str:
     with kaggle.talking() as api:
         api.competition_launch(plan.slug, plan.launch_at)
-    return "now" if plan.launch_at is None else f"{_iso(plan.launch_at)} UTC"
+    return f"{plan.launch_at.isoformat()} UTC" if plan.launch_at else "now"
 
 
 def _awaited(plan: Plan, look: Callable[[], Any], failure: str) -> Any:
-    """What `look` finds, once it finds something."""
     end = time.monotonic() + plan.wait
     while not (found := look()):
         if time.monotonic() >= end:

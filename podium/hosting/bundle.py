@@ -198,7 +198,7 @@ def codabench(competition: Competition, measures: list[str], phases: Phases) -> 
 
 
 def evalai(competition: Competition, measures: list[str], phases: Phases) -> Content:
-    """challenge.zip, to be uploaded, and the same evaluation script for the host's remote worker."""
+    """challenge.zip, and its evaluation script for the host's remote worker."""
     script = {
         "__init__.py": b"from .main import evaluate\n",
         "main.py": (TEMPLATES / "evalai.py").read_bytes(),
@@ -271,7 +271,6 @@ def _html(markdown: str) -> str:
 
 
 def huggingface(competition: Competition, measures: list[str], phases: Phases) -> Content:
-    """The private repository of the competition, and the data set for participants."""
     texts = pages(competition)
     solution, sample = (
         pd.read_csv(path, dtype=str, keep_default_na=False)

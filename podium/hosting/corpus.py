@@ -151,7 +151,7 @@ def make(
     essay_id: str | None = None,
     spellings: Mapping[str, str] = {},
 ) -> Files:
-    """The files of a competition with these sub-populations; the parameters are those of `podium make`."""
+    """The files of a competition, by the options of `podium make`."""
     columns = _check_columns(corpus, attributes, essay_id)
     named, types, labels = columns[ESSAY_ID], columns[TYPE], columns[LABEL]
     named.check(named.mapped(len) == 0, "a value in every row")
@@ -171,8 +171,9 @@ def make(
     essay, ids = pd.factorize(np.array(named.values, dtype=object)[named.codes[annotated]], sort=True)
     first_row = np.unique(essay, return_index=True)[1]
     writers = list(dict.fromkeys([name for name in (*DEMOGRAPHICS, PROMPT) if name in columns] + attributes))
-    kept_columns = [*writers, *([TEXT] if TEXT in columns else [])]
-    of_essays = {name: _of_essays(columns[name], essay, first_row) for name in kept_columns}
+    of_essays = {
+        name: _of_essays(columns[name], essay, first_row) for name in (*writers, TEXT) if name in columns
+    }
     essays = text_table({ESSAY_ID: ids.tolist(), **of_essays})
     first, last, beyond, cut, different = _words(columns)
 
@@ -235,7 +236,7 @@ def make(
 
 
 def _check_columns(corpus: Corpus, attributes: list[str], essay_id: str | None) -> dict[str, Column]:
-    """The columns, that of the essays as `ESSAY_ID`; what is needed is there."""
+    """The columns, that of the essays as `ESSAY_ID`."""
     candidates = [essay_id] if essay_id else [name for name in ESSAY_IDS if name in corpus.names]
     if len(candidates) > 1:
         raise HostError(
@@ -275,13 +276,12 @@ def _of_essays(column: Column, essay: Ints, first_row: Ints) -> list[str | None]
 def _words(columns: dict[str, Column]) -> tuple[Ints, Ints, Bools, int, int]:
     """First and last word of each segment (last < first: none), whether they are beyond its text; all (n,).
 
-    And how many segments' characters end beyond it, and how many have other words than their characters.
+    And how many end beyond it by their characters, or have other words than these.
     """
     rows = len(columns[TYPE].codes)
-    first, last, cut = np.zeros(rows, dtype=np.int64), np.full(rows, -1), 0
-    if all(name in columns for name in (*OFFSETS, TEXT)):
+    first, last, beyond, cut = np.zeros(rows, dtype=int), np.full(rows, -1), np.zeros(rows, dtype=bool), 0
+    if {*OFFSETS, TEXT} <= columns.keys():
         first, last, cut = _words_of_characters(columns)
-    beyond = np.zeros(rows, dtype=bool)
     if WORDS not in columns:
         return first, last, beyond, cut, 0
     column = columns[WORDS]
@@ -368,7 +368,7 @@ def _tables(segments: Any, essays: pd.DataFrame, writers: list[str], part: npt.N
 
 
 def _columns(segments: Any, essays: pd.DataFrame, essay: Ints, rows: Ints | slice) -> dict[str, list[Any]]:
-    """What both sides have: the segments in some rows as those of some essays, whose numbers ascend."""
+    """What both sides have, of the segments in some rows, as those of these essays."""
     place = np.arange(len(essay)) - np.searchsorted(essay, essay) + 1
     ids = essays[ESSAY_ID].to_numpy()[essay].tolist()
     positions = [str(position) for position in range(int(segments.last.max()) + 1)]
@@ -418,7 +418,7 @@ def _sample(segments: Any, essays: pd.DataFrame, part: npt.NDArray[np.object_]) 
 def _subpopulations(
     essays: pd.DataFrame, part: npt.NDArray[np.object_], attributes: list[str]
 ) -> list[list[Any]]:
-    """Attribute and value of each sub-population, and how many of its essays are in which part."""
+    """Attribute, value and number of essays in each part."""
     rows = []
     for attribute in attributes:
         values = essays[attribute].fillna(metric.MISSING).to_numpy()

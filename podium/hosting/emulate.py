@@ -1,7 +1,6 @@
 """What Kaggle would do with a submission, and show of it, as far as is known.
 
-Kaggle reads both files with pandas, aligns their rows by the row id, splits them by ``Usage`` and calls `score`
-for each part; with “Pass complete submission”, each part gets the whole submission instead.
+Rows are aligned by the row id and split by ``Usage``; with “Pass complete submission”, each part gets all.
 """
 
 import csv
@@ -28,9 +27,8 @@ class PartScore(NamedTuple):
     part: str  # "All" where the solution has no ``Usage``
     score: float
     seconds: float
-    # Bytes: peak of the process, and what of it Python, the libraries and the frames took; None where unknown.
-    memory: int | None
-    memory_before: int | None
+    memory: int | None  # peak of the process in bytes, where the system tells
+    memory_before: int | None  # of Python, the libraries and the frames
 
 
 def emulate(
@@ -40,7 +38,7 @@ def emulate(
     arguments: dict[str, Any],
     complete_submission: bool,
 ) -> list[PartScore]:
-    """Score a submission as Kaggle would, every part in a fresh process, all in 30 minutes.
+    """Score every part in a fresh process.
 
     The text of a `SubmissionRejected` is what the participant would see, of a `HostError` the first line.
     """
@@ -109,10 +107,9 @@ def check_rows(
     if row_id not in submission:
         raise SubmissionRejected(f"ID column {row_id} not found in submission")
     if not complete_submission:
-        if len(submission) != len(solution):
-            raise SubmissionRejected(
-                f"Submission has {len(submission)} rows but {len(solution)} were expected."
-            )
+        found, expected = len(submission), len(solution)
+        if found != expected:
+            raise SubmissionRejected(f"Submission has {found} rows but {expected} were expected.")
         if sorted(map(str, submission[row_id])) != sorted(map(str, solution[row_id])):
             raise SubmissionRejected(f"Solution and submission values for {row_id} do not match")
     if submission.isna().to_numpy().any():
@@ -136,7 +133,6 @@ def check_usage(
 
 
 def aligned(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:
-    """The submission's rows in the order of the solution's, by their ids, which are the same."""
     ids = solution[row_id].astype(str)
     if not ids.is_unique:
         raise HostError(

@@ -57,7 +57,7 @@ class Files(NamedTuple):
 
 @contextlib.contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """A folder to fill, which takes its place only when all is well."""
+    """A folder to fill, which takes its place when all is well."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
             f"cannot write {folder}: expected a new or empty folder, so that nothing old stays in it"
@@ -133,7 +133,7 @@ def read_csv(path: Path) -> Iterator[list[str]]:
 
 
 def check_leaks(files: Files, item_column: str, text_column: str) -> None:
-    """Nothing of the private files is in the public ones, ids aside, and no text of an item in two parts."""
+    """Nothing private but ids is in public files, and no text in two parts."""
     solution = files.private[SOLUTION]
     part_of = dict(zip(solution[item_column].tolist(), solution[USAGE].tolist()))
     parts_of_text: dict[str, tuple[str, str]] = {}
@@ -154,7 +154,7 @@ def check_leaks(files: Files, item_column: str, text_column: str) -> None:
 
 
 def text_table(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
-    """A table whose cells stay what they are, in every version of pandas."""
+    """A table whose cells stay what they are."""
     return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
 
 
@@ -190,16 +190,13 @@ def _cell(value: Any) -> str:
 def scores(
     solution: scoring.Solution, seed: int, sample: pd.DataFrame, perfect: pd.DataFrame | None = None
 ) -> str:
-    """The section with the scores of the sample and, where there is one, of the perfect submission."""
     rows = []
     for name, frame in ((f"{PUBLIC}/{SAMPLE}", sample), (f"{PRIVATE}/{PERFECT}", perfect)):
         if frame is not None:
             found = scoring.evaluate(solution, frame).scores
             undefined = [part for part in PARTS if not math.isfinite(found[part])]
             if undefined:
-                where = ", ".join(undefined)
-                raise HostError(
-                    f"the draw with seed {seed} leaves the score undefined in {where}: try another seed or share"
-                )
+                drawn = f"the draw with seed {seed} leaves the score undefined in {', '.join(undefined)}"
+                raise HostError(f"{drawn}: try another seed or share")
             rows.append([name, *(found[part] for part in PARTS)])
     return section("Scores, to compare with those on the site", ("file", *PARTS), rows)

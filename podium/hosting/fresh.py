@@ -30,7 +30,7 @@ def read_source(path: Path) -> str:
 
 
 def columns_of(frame: pd.DataFrame) -> dict[Any, Any]:
-    """A frame as columns that any version of pandas makes a frame of."""
+    """A frame for any version of pandas."""
     return {
         name: values.to_numpy() if values.dtype.kind in "biuf" else values.astype(object).tolist()
         for name, values in frame.items()
@@ -40,10 +40,7 @@ def columns_of(frame: pd.DataFrame) -> dict[Any, Any]:
 def run_fresh(
     do: str, python: str = sys.executable, seconds: float | None = None, **task: Any
 ) -> dict[str, Any]:
-    """Let `podium.hosting.kernel` do a task in a process of its own, in an empty folder.
-
-    Python runs in isolated mode: neither the current folder nor PYTHONPATH is searched for modules.
-    """
+    """Let the kernel do a task in an empty folder; neither that nor PYTHONPATH is searched for modules."""
     limit = TIME_LIMIT if seconds is None else seconds
     with tempfile.TemporaryDirectory() as folder:
         task_file, answer_file, workplace = (Path(folder, name) for name in ("task", "answer", "workplace"))
@@ -63,17 +60,14 @@ def run_fresh(
 
 
 def pins() -> Path:
-    """The list of the versions that Kaggle's image has; in the wheel beside this file."""
+    """The versions that Kaggle's image has."""
     beside = Path(__file__).with_name("hosted.txt")
     return beside if beside.is_file() else Path(__file__).parents[2] / ".ci" / "hosted.txt"
 
 
 @contextlib.contextmanager
 def environment(version: str | None, packages: list[str]) -> Iterator[str]:
-    """The interpreter of a new environment with `packages` as Kaggle pins them, gone after the block.
-
-    `version` is one of Python, such as 3.12, or an interpreter's path; None is this one, as it is.
-    """
+    """The interpreter of a new environment with `packages` as Kaggle pins them; without a version, this one."""
     if version is None:
         yield sys.executable
         return

@@ -20,10 +20,7 @@ UNEXPECTED = "Evaluation metric raised an unexpected error"
 
 
 def judge(home: Path, solution: Path, submission: Path) -> scoring.Evaluation:
-    """Score a submission with the metric and settings that are in `home`.
-
-    The text of a `SubmissionRejected` is for the participant; anything else is the host's matter.
-    """
+    """Score a submission; only the text of a `SubmissionRejected` is for the participant."""
     settings = json.loads((home / "settings.json").read_text(encoding="utf-8"))
     metric = hosted.load(home / settings["metric"])
     arguments: dict[str, Any] = settings["arguments"]
@@ -41,7 +38,7 @@ def judge(home: Path, solution: Path, submission: Path) -> scoring.Evaluation:
 
 
 def measures(evaluation: scoring.Evaluation, part: str) -> dict[str, float]:
-    """The measures of a part by name, "score" first; without those that are undefined."""
+    """The defined measures of a part, "score" first."""
     found = {"score": evaluation.scores[part]}
     if evaluation.statistics is not None:
         of_part = evaluation.statistics[evaluation.solution.items[part]]
@@ -52,7 +49,7 @@ def measures(evaluation: scoring.Evaluation, part: str) -> dict[str, float]:
 
 
 def only_file(folder: Path) -> Path:
-    """The one file in a folder; hidden ones, and what zip programs and the platform add, are not looked at."""
+    """The one file in a folder, beside what zip programs and the platform add."""
     files = [
         path
         for path in sorted(folder.rglob("*"))

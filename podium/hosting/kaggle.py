@@ -28,10 +28,7 @@ CREDENTIALS = (
 
 
 def fetch_leaderboard(competition: str) -> pd.DataFrame:
-    """All pages of a competition's leaderboard, in Kaggle's order: after the close the private one.
-
-    Teams of the same name have their id in brackets; a score that is none is NaN.
-    """
+    """All pages of a competition's leaderboard; teams of the same name have their id in brackets."""
     entries: list[Any] = []
     token, shown = "", {""}
     with talking() as api:
@@ -71,7 +68,7 @@ def number(text: str | None) -> float:
 
 @contextlib.contextmanager
 def talking() -> Iterator[Any]:
-    """An authenticated `kaggle.api` that prints nothing and whose failures are errors of the command line."""
+    """An authenticated `kaggle.api` that prints nothing and fails with one line."""
     with (
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(io.StringIO()),

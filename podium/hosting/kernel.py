@@ -1,7 +1,6 @@
 """What runs inside a fresh process: a metric file alone, as on Kaggle.
 
-`podium.hosting.fresh` starts this file as a script, perhaps with another Python and pandas.  So it imports
-nothing of ours, takes its task and leaves its answer in files, and gets frames as dicts of columns.
+`podium.hosting.fresh` starts this file as a script, perhaps with another Python: it imports nothing of ours.
 """
 
 import contextlib
@@ -44,8 +43,7 @@ Verdict = tuple[str, str]  # one of the four words above, and what there is to s
 
 
 def main(task_file: str, answer_file: str) -> None:
-    nothing: Any = None
-    sys.modules[OURS] = nothing  # installed here, and not there
+    sys.modules[OURS] = None  # type: ignore[assignment]  # installed here, and not there
     task = pickle.loads(Path(task_file).read_bytes())
     do: dict[str, Callable[..., Answer]] = {"check": check, "import": import_module, "score": score}
     answer = do[task.pop("do")](**task)
@@ -58,7 +56,7 @@ def main(task_file: str, answer_file: str) -> None:
 
 
 def run_cell(source: str) -> types.ModuleType:
-    """Run the source as a notebook cell: as `__main__`, without `__file__`, with a kernel's arguments."""
+    """As a notebook does: as `__main__`, without `__file__`, with a kernel's arguments."""
     cell = types.ModuleType("__main__")
     sys.modules["__main__"] = cell
     sys.modules[UTILITIES] = metric_utilities()
@@ -68,7 +66,7 @@ def run_cell(source: str) -> types.ModuleType:
 
 
 def metric_utilities() -> types.ModuleType:
-    """A stand-in for the module of this name that metric files on Kaggle import."""
+    """A stand-in for the module that metric files on Kaggle import."""
 
     class ParticipantVisibleError(Exception):
         pass
@@ -77,7 +75,6 @@ def metric_utilities() -> types.ModuleType:
         pass
 
     def safe_call_score(metric_function: Any, solution: Any, submission: Any, **parameters: Any) -> Any:
-        """Call the function; a fault of its input is the participant's, any other the host's."""
         try:
             return metric_function(solution, submission, **parameters)
         except Exception as problem:
@@ -116,7 +113,6 @@ def described(problem: BaseException) -> str:
 
 
 def check(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[str, Any]) -> Answer:
-    """All checks of the file that runs; `frames` and `arguments` are a further call of its `score`."""
     try:
         cell = run_cell(source)
     except (Exception, SystemExit) as problem:
@@ -222,8 +218,6 @@ def run_doctests(cell: types.ModuleType, score: Any) -> Verdict:
 
 
 class Runner(doctest.DocTestRunner):
-    """Keeps the first failure and prints nothing."""
-
     first_failure = ""
 
     def report_failure(self, out: Any, test: Any, example: Any, got: str) -> None:
@@ -272,9 +266,7 @@ def tests_of(cell: types.ModuleType) -> Iterator[tuple[str, Callable[[], object]
 
 
 class Call(typing.NamedTuple):
-    """One call of `score`: its arguments as they were, and what came of it."""
-
-    positional: list[Any]
+    positional: list[Any]  # as they were before
     named: dict[str, Any]
     raised: BaseException | None
     wrong: str
@@ -282,7 +274,7 @@ class Call(typing.NamedTuple):
 
 
 def recorded(function: Any, calls: list[Call]) -> Any:
-    """`score`, noting of every call what it returned, or raised, and what it did to the frames."""
+    """`score`, noting what came of every call."""
 
     @functools.wraps(function)
     def call(*positional: Any, **named: Any) -> Any:
@@ -321,7 +313,6 @@ def difference(before: pd.DataFrame, after: pd.DataFrame) -> str:
 
 
 def check_calls(calls: list[Call], needs_last: bool) -> Answer:
-    """What the calls say; with `needs_last`, the last must have returned."""
     returned = [call for call in calls if call.raised is None]
     if needs_last and calls[-1].raised is not None:
         result = FAIL, f"for the given files it raised {described(calls[-1].raised)}"
@@ -335,7 +326,7 @@ def check_calls(calls: list[Call], needs_last: bool) -> Answer:
 
 
 def check_messages(function: Any, calls: list[Call]) -> Verdict:
-    """The longest message for a participant: of the calls, and of the last good one's submission, spoilt."""
+    """The longest message for a participant, also where the last good submission is spoilt."""
     raised = [call.raised for call in calls]
     good = [call for call in calls if call.raised is None and len(frames_of(call.positional, call.named)) == 2]
     for call in good[-1:]:
@@ -358,7 +349,6 @@ def check_messages(function: Any, calls: list[Call]) -> Verdict:
 
 
 def spoilt_frames(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """The frame with every column away, without values, and with long texts; no row; every row twice."""
     for name in frame:
         yield frame.drop(columns=name)
         for value in (None, "word " * 99, -1):
@@ -373,7 +363,7 @@ def spoilt_frames(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 
 def score(source: str, solution: Answer, submission: Answer, arguments: dict[str, Any]) -> Answer:
-    """Call `score` once: its result with time and memory, or the name, text and place of what it raised."""
+    """One call: its result with time and memory, or what it raised."""
     frames = pd.DataFrame(solution), pd.DataFrame(submission)
     before = peak_memory()
     try:

@@ -104,7 +104,7 @@ def commands(plan: Plan, steps: list[str]) -> list[str]:
 
 
 def _write_own(plan: Plan) -> None:
-    """The files that the steps send; pages that are there stay, as the host may have edited them."""
+    """The files that the steps send; pages that are there may have been edited."""
     if not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", plan.slug) or plan.slug.isdigit():
         raise UsageError(f"--slug {plan.slug}: expected lower-case letters, digits and single hyphens")
     metadata = {
@@ -148,7 +148,7 @@ def create(plan: Plan, say: Say) -> str:
 
 
 def _is_ours(plan: Plan) -> bool:
-    """Whether the competition exists and its settings may be read: by its host only."""
+    """Whether its settings may be read: by its host only."""
     try:
         with kaggle.talking() as api:
             return bool(api.competition_get_settings(plan.slug).title == plan.title)
@@ -194,7 +194,6 @@ def update_settings(plan: Plan, say: Say) -> str:
 
 
 def choose_metric(plan: Plan, say: Say) -> str:
-    """Say what to click, and wait until the site has the metric and has read the solution as it is meant."""
 
     def look() -> Any:
         with kaggle.talking() as api:
@@ -235,7 +234,6 @@ then Save & Validate.
 
 
 def try_sandbox(plan: Plan, say: Say) -> str:
-    """Submit the sample and a perfect submission as the host, and compare the site's scores with those here."""
     solution = scoring.read_solution(plan.metric, plan.solution, plan.arguments)
     prepared = scoring.prepare(plan.metric, solution, plan.arguments)
     said = []

@@ -26,8 +26,8 @@ def split(
 ) -> npt.NDArray[np.object_]:
     """The part of each item, such as an essay, (n,): train, Public or Private.
 
-    Parts have the same shares in each stratum, up to one item.  Items whose `twins` are equal go to the same
-    part, and count as one of the first one's stratum.  A test share of 1 leaves nothing for training.
+    Parts have the same shares in each stratum, up to one item.  Items whose `twins` are equal go together and
+    count as one.  A test share of 1 leaves nothing for training.
     """
     leaders: dict[str, int] = {}
     for item in sorted(range(len(ids)), key=ids.__getitem__):
@@ -47,10 +47,7 @@ def split(
 
 
 def drawn(ids: Sequence[str], strata: Strata, share: float, seed: str) -> npt.NDArray[np.bool_]:
-    """Draw a share of the items, in every stratum the same up to one, (n,).
-
-    What decides is the hash of the seed and the id: no library's random numbers, which may change.
-    """
+    """Draw a share of each stratum, (n,), by the hash of seed and id: libraries' random numbers may change."""
 
     def chance(text: str) -> bytes:
         return hashlib.sha256(f"{seed} {text}".encode("utf-8", "surrogatepass")).digest()

@@ -1,22 +1,18 @@
-"""What became of every claim, abstract and sentence under SciFact's evaluation, and its official files.
-
-The stages are those of the hosted file that is given (see `metrics/scifact.py`).
-"""
+"""What became of every claim, abstract and sentence under SciFact's evaluation, and its official files."""
 
 import functools
 import itertools
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from podium import hosted
+from podium import companions, hosted
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import read_lines
 from podium.scoring import Evaluation
@@ -37,7 +33,7 @@ __all__ = [
 # Claim "007" is not claim "7".
 TEXT_COLUMNS = ("claim_id", "evidence")
 
-# What may become of an abstract or a sentence; a claim with several faults has the first of them.
+# Of abstracts and sentences; a claim with several faults has the first of them.
 OUTCOMES = (
     "correct",
     "wrong label",
@@ -52,41 +48,30 @@ CORRECT, WRONG_LABEL, INCOMPLETE, BEYOND, NOT_IN_GOLD, REPEATED, MISSED = OUTCOM
 EXPECTED_LINE = "one JSON object per line, with an id (a whole number or text) and evidence (an object)"
 EXPECTED_DOCUMENT = "one JSON object per line, with doc_id, title (text) and abstract (a list of texts)"
 
-Floats = npt.NDArray[np.float64]
-# Of the hosted file: of each document the label and the evidence sets, or the label and the sentences.
-Gold = dict[str, tuple[str, tuple[tuple[int, ...], ...]]]
-Prediction = dict[str, tuple[str, tuple[int, ...]]]
-
-
 # ---- Official files --------------------------------------------------------------------------------------
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
-    """Read claims with gold evidence from an official JSON-lines file, .gz or not.
-
-    Each line is an object with ``id``, ``evidence`` and anything else (``claim``, ``cited_doc_ids``).
+    """Claims with gold evidence from an official JSON-lines file, .gz or not.
 
     Returns
     -------
-    DataFrame
-        ``claim_id``, ``evidence``, as the hosted file takes them (it checks the evidence), and ``claim``, the
-        claim's text where the line has one.  All are text.
+    DataFrame of text: ``claim_id``, ``evidence`` (not checked) and ``claim``, where a line has one
 
     Raises
     ------
     HostError
-        A line is wrong.
     """
     return _read_claims(path, HostError)
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
-    """Read predictions from a leaderboard submission: as `read_solution`, with `SubmissionRejected`."""
+    """Predictions from a leaderboard submission; raises `SubmissionRejected`."""
     return _read_claims(path, SubmissionRejected).drop(columns="claim")
 
 
 def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """The gold as a submission: of each abstract its label and the sentences of all its evidence sets."""
+    """The gold as a submission: each abstract with the sentences of all its evidence sets."""
 
     def predicted(cell: object) -> str:
         gold = hosted.module("scifact").parse_gold(cell)
@@ -102,15 +87,12 @@ def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
 
 def _read_claims(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
     rows = read_lines(path, _claim, EXPECTED_LINE, error)
-    # Objects hold the halves of surrogate pairs that a claim may have; ids as text are faster to look through.
+    # As objects, for a claim may have half a surrogate pair; ids as text are faster to look through.
     return pd.DataFrame(rows, columns=["claim_id", "evidence", "claim"], dtype=object).astype({"claim_id": str})
 
 
 def _plain_line() -> re.Pattern[str]:
-    """A line as the official files have it, without escapes; its groups are the id, the claim and the evidence.
-
-    Each part is JSON, so it can be taken as it stands, in a quarter of the time that JSON takes there and back.
-    """
+    """An official line without escapes, which saves JSON's parser; its groups are id, claim, evidence."""
 
     def many(item: str) -> str:
         return f"(?:{item}(?:, {item})*)?"
@@ -150,19 +132,11 @@ def _claim(line: str) -> tuple[str, str, str | None]:
     return str(number), json.dumps(evidence), text if type(text) is str else None
 
 
-def texts(evaluation: Any, path: Path | None = None) -> dict[str, str]:
-    """What the report shows of each claim: its text and the abstracts that either side names.
+def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
+    """What the report shows of each claim: its text, if the solution's column ``claim`` has one, and abstracts.
 
-    Parameters
-    ----------
-    evaluation : `podium.scoring.Evaluation`
-        The claims' texts are in its solution's column ``claim``, if it has one.
-    path : the official corpus, JSON lines with ``doc_id``, ``title`` and ``abstract``, a list of sentences
-
-    Raises
-    ------
-    UsageError
-        A line is wrong, or the corpus has none of the abstracts.
+    These are the ones that either side names, from the official corpus at `path`: JSON lines with ``doc_id``,
+    ``title`` and ``abstract``, a list of sentences.
     """
     rows: pd.DataFrame = evaluation.explanation.rows
     named = set(rows["abstract"].dropna())
@@ -207,32 +181,26 @@ def _document(line: str) -> tuple[str, tuple[str, list[str]]]:
 
 
 def official_json(measures: Mapping[str, float]) -> dict[str, float]:
-    """What the leaderboard's evaluator writes to its metrics.json: the twelve measures, on one level.
-
-    Examples
-    --------
-    >>> official_json({"score": 0.5, "abstract_label_only_precision": 0.5})
-    {'abstract_label_only_precision': 0.5}
-    """
+    """What the leaderboard's evaluator writes to its metrics.json."""
     return {name: value for name, value in measures.items() if name != "score"}
 
 
 # ---- What became of everything ---------------------------------------------------------------------------
 
 
-class Explanation:
-    """What led to a score, by the contract of `podium.companions`."""
+class Explanation(companions.Explanation):
+    """What led to a score."""
 
-    def __init__(self, evaluation: Evaluation) -> None:
-        self.metric, self.prepared = evaluation.solution.metric, evaluation.prepared
-        self.submission = evaluation.submission
-        self.statistics: Any = evaluation.statistics
+    roles: ClassVar = {"item": "claim_id", "label": "label", "outcome": "outcome"}
 
     @functools.cached_property
-    def predictions(self) -> list[Prediction]:
-        """The submission's answers, in the order of the items."""
-        answers: list[Prediction] = self.prepared.read(self.submission, lambda gold, predicted: predicted)
-        return answers
+    def _claims(self) -> list[tuple[str, list[tuple[str, Any, Any]]]]:
+        """Each claim with the abstracts that either side names, the gold's first, and what each says of them."""
+        answers = self.prepared.read(self.submission, lambda gold, predicted: predicted)
+        return [
+            (claim_id, [(key, gold.get(key), answer.get(key)) for key in dict.fromkeys([*gold, *answer])])
+            for claim_id, gold, answer in zip(self.prepared.items, self.prepared.gold, answers)
+        ]
 
     @property
     def counts(self) -> pd.DataFrame:
@@ -246,24 +214,16 @@ class Explanation:
     def claims(self) -> pd.DataFrame:
         """One row per claim and abstract that either side names, or per claim of which neither names any.
 
-        Columns
-        -------
-        claim_id, abstract : the ids; abstract is None where neither side names any
-        gold_label, predicted_label : None where the side does not name the abstract
-        outcome : see `rows`
-        relevant, retrieved : number of gold and of predicted sentences
-        label_only, rationalized : the abstract earns it, 1 or 0
-        selection, sentence_label : number of sentences that earn it
+        ``relevant`` and ``retrieved`` are numbers of sentences, the last four columns what earns these credits.
         """
         rows: list[tuple[Any, ...]] = []
-        for claim_id, gold, predicted in self._claims():
-            for document, truth, answer in _abstracts(gold, predicted):
-                numbers = self.metric.count(
-                    {} if truth is None else {document: truth}, {} if answer is None else {document: answer}
-                )
+        for claim_id, abstracts in self._claims:
+            for document, truth, answer in abstracts:
+                gold, predicted = ({} if said is None else {document: said} for said in (truth, answer))
                 labels = truth and truth[0], answer and answer[0]
-                rows.append((claim_id, document, *labels, self._outcome(truth, answer), *numbers[2:]))
-            if not gold and not predicted:
+                outcome = self._outcome(truth, answer)
+                rows.append((claim_id, document, *labels, outcome, *self.metric.count(gold, predicted)[2:]))
+            if not abstracts:
                 rows.append((claim_id, None, None, None, CORRECT, 0, 0, 0, 0, 0, 0))
         texts = ["claim_id", "abstract", "gold_label", "predicted_label", "outcome"]
         numbered = ["relevant", "retrieved", "label_only", "rationalized", "selection", "sentence_label"]
@@ -273,30 +233,18 @@ class Explanation:
     def rows(self) -> pd.DataFrame:
         """One row per claim, and per predicted and gold abstract and sentence: what became of it.
 
-        Columns
-        -------
-        level : "claim", "abstract" or "sentence"
-        side : "prediction" or "truth"; of a claim "prediction", the answer to it
-        claim_id, abstract, sentence : the ids and the index, None where the level has none
-        label : of an abstract and of its sentences
-        place : of a predicted sentence, its place in the list, from 1
-        evidence_set : of a gold sentence and of the prediction of one, the number of its set, from 1
-        outcome : one of `OUTCOMES`
-            "correct": an abstract earns abstract_rationalized, a sentence, wherever it stands, sentence_label;
-            "wrong label": otherwise right; such a sentence earns sentence_selection only;
-            "evidence incomplete": no gold set, or not that of the sentence, is listed as a whole;
-            "beyond the first three": of an abstract, one is, but not among the first k sentences;
-            "not in gold"; "repeated": the sentence stands in the list before; "missed": gold not predicted.
-            A claim has the first of these, but "correct", that one of its abstracts has; "correct" where there
-            is none: each gold abstract is found and nothing else is predicted.
+        level, side : a claim, the answer to it, is on the side "prediction"
+        place : of a predicted sentence in its list, from 1
+        evidence_set : the number of a gold sentence's set, from 1
+        outcome : one of `OUTCOMES`; "correct" where an abstract earns abstract_rationalized, a sentence,
+            wherever it stands, sentence_label, or each gold abstract of a claim is found and no other;
+            "evidence incomplete" where no gold set, or not the sentence's, is listed as a whole; "beyond the
+            first three" where one is, but not among the first k
         """
         rows: list[tuple[Any, ...]] = []
-        for claim_id, gold, predicted in self._claims():
-            abstracts = list(_abstracts(gold, predicted))
+        for claim_id, abstracts in self._claims:
             outcomes = [self._outcome(truth, answer) for _, truth, answer in abstracts]
-            worst = min(
-                (outcome for outcome in outcomes if outcome != CORRECT), key=OUTCOMES.index, default=CORRECT
-            )
+            worst = min((name for name in outcomes if name != CORRECT), key=OUTCOMES.index, default=CORRECT)
             rows.append(("claim", "prediction", claim_id, None, None, None, None, None, worst))
             for (document, truth, answer), outcome in zip(abstracts, outcomes):
                 for side, of_side in (("prediction", answer), ("truth", truth)):
@@ -310,11 +258,8 @@ class Explanation:
         table = pd.DataFrame(rows, columns=[*columns, "outcome"], dtype=object)
         return table.astype(dict.fromkeys(("sentence", "place", "evidence_set"), "Int64"))
 
-    def _claims(self) -> Iterable[tuple[str, Gold, Prediction]]:
-        return zip(self.prepared.items, self.prepared.gold, self.predictions)
-
     def _outcome(self, truth: Any, answer: Any) -> str:
-        """What became of an abstract, None on the side that does not name it."""
+        """What became of an abstract."""
         if answer is None:
             return MISSED
         if truth is None:
@@ -347,13 +292,8 @@ class Explanation:
             yield "truth", sentence, gold_label, None, n, outcome(sentence) if sentence in seen else MISSED
 
     @property
-    def roles(self) -> dict[str, str]:
-        """Which column of `rows` tells what."""
-        return {"item": "claim_id", "label": "label", "outcome": "outcome"}
-
-    @property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The counts with the twelve measures; how many claims, abstracts and sentences had which outcome."""
+        """The counts with the twelve measures; how many things of each level and side had which outcome."""
         measures = self.counts
         measures[["precision", "recall", "f1"]] = self.metric.precision_recall_f1(*measures.to_numpy().T)
         columns = {
@@ -372,11 +312,11 @@ class Explanation:
 
     @property
     def notices(self) -> list[str]:
-        """Nothing predicted; credit lost by the order of the sentences; sentences repeated."""
+        """Nothing predicted, and sentences in the wrong place or twice."""
         predicted = self.rows[self.rows["side"] == "prediction"]
         numbers = Counter(zip(predicted["level"], predicted["outcome"]))
         notices = []
-        if not any(self.predictions):
+        if predicted["level"].eq("claim").all():
             notices.append("the submission predicts no evidence: its precision is 0 / 0, counted as 0")
         if beyond := numbers["abstract", BEYOND]:
             notices.append(
@@ -389,9 +329,3 @@ class Explanation:
 
 
 explain = Explanation
-
-
-def _abstracts(gold: Gold, predicted: Prediction) -> Iterator[tuple[str, Any, Any]]:
-    """Each abstract that either side names, those of the gold first, and what each side says of it, or None."""
-    for document in dict.fromkeys([*gold, *predicted]):
-        yield document, gold.get(document), predicted.get(document)

@@ -1,23 +1,22 @@
-"""What became of every segment under the Unified Metric, and where the points went.
-
-A point is one unit of the score.  The stages are those of the hosted file that is given (see `metric.py`).
-"""
+"""What became of every segment under the Unified Metric, and where the points, units of the score, went."""
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium import companions
 from podium import statistics as sufficient
+from podium.companions import ratio
 from podium.hosted import Metric
 from podium.scoring import ALL, Evaluation
 from podium.wording import counted, listed
 
 __all__ = ["CAUSES", "SMALL_SUBPOPULATION", "TEXT_COLUMNS", "Explanation", "explain", "predicted", "recognise"]
 
-# A tool that reads the files must not turn the predictionstring "7" into a number.
+# The predictionstring "7" is no number.
 TEXT_COLUMNS = ("discourse_type", "predictionstring")
 
 CAUSES = ("wrong type", "boundaries", "effectiveness", "missed", "spurious", "overlaps")
@@ -32,21 +31,12 @@ Bools = npt.NDArray[np.bool_]
 Segments = Any  # of the hosted file
 
 
-def explain(evaluation: Evaluation) -> "Explanation":
-    """The explanation of a submission's score, by the contract of `podium.companions`."""
-    return Explanation(evaluation)
-
-
 def recognise(
     frame: pd.DataFrame, row_id: str, effectiveness: float | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
     """The columns of the Feedback Prize (id, class) under this metric's names, and what was taken for what.
 
-    Parameters
-    ----------
-    frame : DataFrame, a solution or submission
-    row_id : name of the row id; where it is missing, the rows are numbered
-    effectiveness : the probability of effective for every segment, to score the segmentation alone
+    Rows without ids are numbered; every segment gets the `effectiveness`, to score the segmentation alone.
     """
     names = {old: new for old, new in OTHER_NAMES.items() if old in frame and new not in frame}
     notices = [f"the column {old} is taken for {new}" for old, new in names.items()]
@@ -62,29 +52,22 @@ def recognise(
 
 
 def predicted(prepared: Any, submission: pd.DataFrame) -> Bools:
-    """The essays for which the submission has a segment, (n,) bool."""
+    """The essays for which the submission has a segment, (n,)."""
     return np.bincount(prepared.read(submission).essay + 1, minlength=len(prepared.items) + 1)[1:] > 0
 
 
-class Explanation:
-    """What led to a score.
+class Explanation(companions.Explanation):
+    """What led to a score, with the segments `given` and, after overlap removal, the `predictions`."""
 
-    Attributes
-    ----------
-    given : the submission's segments, as in the file
-    predictions : those of known essays, after overlap removal
-    """
+    roles: ClassVar = {"item": "essay_id", "label": "discourse_type", "outcome": "outcome"}
 
     def __init__(self, evaluation: Evaluation) -> None:
-        self.evaluation = evaluation
-        self.metric, self.prepared = evaluation.solution.metric, evaluation.prepared
-        self.submission = evaluation.submission
+        super().__init__(evaluation)
         self.given: Segments = evaluation.read
         self.predictions: Segments
         self.predictions, self._matches = evaluation.compared
-        statistics: Any = evaluation.statistics
-        self.essay_counts = statistics[:, :-1].reshape(len(statistics), -1, 3)
-        sums = sufficient.sums(statistics, self.prepared.groups)
+        self.essay_counts = self.statistics[:, :-1].reshape(len(self.statistics), -1, 3)
+        sums = sufficient.sums(self.statistics, self.prepared.groups)
         self.sizes = sums[:, -1]
         self.counts = sums[:, :-1].reshape(len(sums), -1, 3)
         self.scores: Floats = self.metric.macro_f1(self.counts)
@@ -101,8 +84,7 @@ class Explanation:
     def classes(self) -> pd.DataFrame:
         """One row per sub-population and type, and per type for all essays together ("(all)").
 
-        Columns: attribute, value, discourse_type, tp, fp, fn, precision, recall, f1.  Precision is NaN
-        without predictions; recall and f1 are NaN where the type is absent from the truth.
+        Precision is NaN without predictions; recall and f1 are where the truth lacks the type.
         """
         everybody = [self.metric.ALL]
         labels, counts = self.prepared.labels, self.counts
@@ -118,8 +100,8 @@ class Explanation:
             tp=tp,
             fp=fp,
             fn=fn,
-            precision=_share(tp, tp + fp),
-            recall=_share(tp, tp + fn),
+            precision=ratio(tp, tp + fp),
+            recall=ratio(tp, tp + fn),
             f1=self.metric.f1_of_types(counts).ravel(),
         )
 
@@ -132,7 +114,7 @@ class Explanation:
 
     @property
     def notices(self) -> list[str]:
-        """What passes in silence and a reader of the score should know."""
+        """What passes in silence."""
         notices = []
         essay_id = self.submission[self.prepared.essay_id_column_name]
         unknown = pd.unique(essay_id[self.given.essay < 0])
@@ -196,40 +178,24 @@ class Explanation:
         return notices
 
     def _score_of_rounded(self) -> float:
-        """The score, were d 0 or 1; that changes no match, as of equal segments the one of least d stays."""
+        """The score, were d 0 or 1: no match changes, as of equal segments the one of least d stays."""
         rounded = self.predictions._replace(d1=(self.predictions.d1 > 0.5).astype(np.float64))
         statistics = self.prepared.count((rounded, self._matches))
         return sufficient.measures(self.prepared, statistics)["score"]
-
-    @property
-    def roles(self) -> dict[str, str]:
-        """Which column of `rows` tells what."""
-        return {"item": "essay_id", "label": "discourse_type", "outcome": "outcome"}
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
         """One row per predicted and per true segment: what became of it.
 
-        Columns
-        -------
-        side : "prediction" or "truth"
-        row_id, essay_id, discourse_type : as in the file
-        first, last, words : position of the first and last word and their number, as in the file
-        words_kept : number of words after overlap removal
-        outcome : of a prediction "matched", "wrong type" (overlaps a truth of another type enough to
-            match it), "too little overlap" (shares words with a truth, or would match one had it not lost
-            words), "no truth there", "discarded" (by overlap removal) or "unknown essay"; of a truth
-            "matched", "missed" or "discarded"
-        partner : row id of the matched segment, else of the one on the other side that comes closest; of a
-            discarded prediction, and of what it would have found, the one that it would have matched
-        partner_type, partner_first, partner_last : its discourse type and its words, as in the file
-        overlap_prediction, overlap_truth : share of the prediction's and the truth's words in common
-        iou : intersection over union with the partner; as these shares, after overlap removal, but of a
-            discarded prediction with its words as given
-        effectiveness : d[E], of matched segments
-        tp : the TP fraction; 0 where unmatched
-        points_lost : by how much the score would rise, to first order, were this segment alone right; the
-            sum of its row of `losses`, where it is defined
+        outcome : of a prediction "matched", "wrong type" (would match a truth of another type), "too little
+            overlap" (shares words with a truth, or would match one had it not lost words), "no truth there",
+            "discarded" (by overlap removal) or "unknown essay"; of a truth "matched", "missed" or "discarded"
+        partner : the match, else what comes closest on the other side; of a discarded prediction, and of what
+            it would have found, what it would have matched
+        overlap_prediction, overlap_truth, iou : common words as shares of the prediction, the truth and both,
+            after overlap removal, but of a discarded prediction as given
+        effectiveness, tp : d[E] of matched segments, and the TP fraction, 0 of others
+        words, partner_first, partner_last and the like : as in the file
         """
         prepared, pairs = self.prepared, self._pairs
         of_predictions, of_truths = self._closest_pairs
@@ -252,16 +218,13 @@ class Explanation:
                 np.array(prepared.items, dtype=object)[self.given.essay],
                 self.submission[essay_id].astype(str),
             ),
-            partner=truth_ids[pairs.truth[of_predictions]],
-            **self._partners(prepared.given, pairs.truth[of_predictions]),
+            **self._partners(prepared.given, truth_ids, pairs.truth[of_predictions]),
         )
-        why_unmatched = np.full(len(of_truths), "missed")
-        truths = self._described(prepared.given, prepared.truths, of_truths, why_unmatched).assign(
+        truths = self._described(prepared.given, prepared.truths, of_truths, "missed").assign(
             side="truth",
             row_id=truth_ids[:-1],
             essay_id=np.array(prepared.items, dtype=object)[prepared.given.essay],
-            partner=prediction_ids[pairs.prediction[of_truths]],
-            **self._partners(self.given, pairs.prediction[of_truths]),
+            **self._partners(self.given, prediction_ids, pairs.prediction[of_truths]),
         )
         columns = (
             "side row_id essay_id discourse_type first last words words_kept outcome partner partner_type "
@@ -270,9 +233,7 @@ class Explanation:
         rows = pd.concat([predictions, truths], ignore_index=True)
         return rows.assign(points_lost=self.losses.sum(axis=1))[columns.split()]
 
-    def _described(
-        self, given: Segments, kept: Segments, pair: Ints, why_unmatched: npt.NDArray[np.str_]
-    ) -> pd.DataFrame:
+    def _described(self, given: Segments, kept: Segments, pair: Ints, unmatched: npt.ArrayLike) -> pd.DataFrame:
         """One row per segment of one side, before its ids are added."""
         pairs = self._pairs
         words_kept = np.zeros(len(given.row), dtype=np.int64)
@@ -280,7 +241,7 @@ class Explanation:
         outcome = np.select(
             [given.essay < 0, words_kept == 0, pairs.matched[pair]],
             ["unknown essay", "discarded", "matched"],
-            why_unmatched,
+            unmatched,
         )
         return pd.DataFrame(
             {
@@ -298,7 +259,7 @@ class Explanation:
             }
         )
 
-    def _partners(self, segments: Segments, rows: Ints) -> dict[str, Any]:
+    def _partners(self, segments: Segments, ids: npt.NDArray[np.object_], rows: Ints) -> dict[str, Any]:
         """Columns on the segments in some rows of the other side, -1 for none."""
         first, last = (
             pd.array(np.append(positions, 0)[rows], dtype="Int64")
@@ -307,6 +268,7 @@ class Explanation:
         first[rows < 0], last[rows < 0] = pd.NA, pd.NA
         names = np.array([*self.metric.DISCOURSE_TYPES, None], dtype=object)
         return {
+            "partner": ids[rows],
             "partner_type": names[np.append(segments.discourse_type, -1)[rows]],
             "partner_first": first,
             "partner_last": last,
@@ -314,26 +276,20 @@ class Explanation:
 
     @functools.cached_property
     def losses(self) -> pd.DataFrame:
-        """The points that each row of `rows` lost, by cause.
+        """The points that each row of `rows` lost, by cause: `gradient` times the change that sets it right.
 
-        Rows are those of `rows`; columns are the causes.  To first order, the score rises by `gradient` times
-        the change of the counts; "were this segment alone right" means this change:
+        * A prediction and a truth that are each other's partner, and of one type or overlapping enough, are one
+          attempt.  It is right if it has the truth's type, words and effectiveness, and loses no word.  All
+          that it lost is in the prediction's row; the truth's is 0.
+        * Of others, an unmatched prediction is right if it is gone ("spurious"), an unmatched truth if it is
+          matched by 1 ("missed"); what is discarded or in an unknown essay lost nothing.
 
-        * A prediction and a truth that are each other's partner, and of the same type or overlapping enough,
-          are one attempt.  It is right if the prediction has the truth's type, words and effectiveness, and
-          loses no word.  All that it lost is in the prediction's row; the truth's row is 0.
-        * Any other unmatched prediction is right if it is gone.
-        * Any other unmatched truth is right if it is found: matched by 1.
-        * What is discarded and no part of an attempt, or in an unknown essay, lost nothing.
-
-        So every mistake is in one row, and all rows together are `gradient` times the way to a perfect
-        submission.  What an attempt lost is divided by setting right one thing after the other:
+        So every mistake is in one row, and all rows are `gradient` times the way to a perfect submission.  An
+        attempt's loss is divided by setting right one thing after the other:
 
         wrong type : matching at all, where only the type prevents it
         boundaries : matching at all, where the predicted words prevent it, and w·(1 - IoU)
         effectiveness : (1 - w)·(1 - d[E])
-        missed : of a truth outside attempts
-        spurious : of a prediction outside attempts
         overlaps : matching at all, or what IoU would be higher, had overlap removal left the words as given
 
         Points can be negative: above ν + 1/α, a sub-population that improves lowers the softmin ν.
@@ -341,7 +297,7 @@ class Explanation:
         given, true, pairs = self.given, self.prepared.given, self._pairs
         of_predictions, of_truths = self._closest_pairs
 
-        # What the score gains, per row, from a false positive less, and from a false negative that is found.
+        # What the score gains from a false positive less and from a false negative that is found, per row.
         of_tp, of_fp, of_fn = np.moveaxis(self.gradient, -1, 0)
         dismissed, found = np.zeros(len(given.row)), np.zeros(len(true.row))
         kept = self.predictions.row
@@ -381,8 +337,7 @@ class Explanation:
     def gradient(self) -> Floats:
         """∂ score / ∂ `essay_counts`, (essays, types, 3): the chain rule through F1, mean and softmin.
 
-        0 for a type that the truth of the essay's sub-populations lacks.  See `softmin_gradient` for an
-        infinite temperature.
+        0 for a type that the truth of the essay's sub-populations lacks.
         """
         tp, fp, fn = np.moveaxis(self.counts, -1, 0)
         occurs = tp + fn > 0
@@ -395,11 +350,7 @@ class Explanation:
 
     @property
     def confusion(self) -> pd.DataFrame:
-        """How often which type (columns) was predicted for which true type (index).
-
-        Of segments that overlap enough to match if the types are the same.  The others, after overlap
-        removal, are in the last column ("(missed)") and the last row ("(no truth)").
-        """
+        """Types as predicted (columns) for the true ones (index), of segments that overlap enough to match."""
         names, pairs = self.metric.DISCOURSE_TYPES, self._pairs
         types = len(names)
         type_of_prediction, type_of_truth = self.given.discourse_type, self.prepared.given.discourse_type
@@ -425,23 +376,76 @@ class Explanation:
 
     @functools.cached_property
     def _pairs(self) -> "_Pairs":
-        return _find_pairs(self.metric, self.given, self.predictions, self.prepared)
+        metric, prepared, given, predictions = self.metric, self.prepared, self.given, self.predictions
+        truths = prepared.truths
+        begin = np.searchsorted(
+            metric.place(truths.essay, truths.last), metric.place(predictions.essay, predictions.first)
+        )
+        end = np.searchsorted(
+            metric.place(truths.essay, truths.first),
+            metric.place(predictions.essay, predictions.last),
+            side="right",
+        )
+        number = end - begin
+        prediction = predictions.row[np.repeat(np.arange(len(number)), number)]
+        truth = np.arange(number.sum()) + np.repeat(begin - (np.cumsum(number) - number), number)
+        # A truth that holds more than half of a prediction holds its middle word, too.
+        found, matched = metric.match(truths, given, prepared.overlap_threshold)
+        matching = np.full(len(given.row), -1)
+        matching[matched] = found
+        matched_as_given = matching[prediction] == truth
+
+        # Those that would have matched, but lost all words or all that they shared with the truth.
+        rows = np.lexsort((given.d1, given.discourse_type, given.last, given.first, given.essay))
+        lost = rows[(matching[rows] >= 0) & ~np.isin(rows, prediction[matched_as_given])]
+        is_left = np.arange(len(prediction) + len(lost)) < len(prediction)
+        prediction = np.append(prediction, lost)
+        truth = np.append(truth, matching[lost])
+        matched_as_given = np.append(matched_as_given, np.ones(len(lost), dtype=bool))
+
+        first_left = given.first.copy()
+        first_left[predictions.row] = predictions.first
+        as_given, g = given.take(prediction), truths.take(truth)
+        p = as_given._replace(first=first_left[prediction])
+        common = metric.common_words(p, g)
+        overlap_prediction, overlap_truth = common / p.words, common / g.words
+        enough = is_left & (np.minimum(overlap_prediction, overlap_truth) >= prepared.overlap_threshold)
+        same_type = p.discourse_type == g.discourse_type
+        tp = metric.true_positive_fraction(p, g, prepared.segment_weight)
+        pairs = _Pairs(
+            p.row,
+            g.row,
+            overlap_prediction,
+            overlap_truth,
+            metric.intersection_over_union(p, g),
+            metric.intersection_over_union(as_given, g),
+            same_type,
+            enough,
+            enough & same_type,
+            matched_as_given,
+            metric.probability_of_label(p, g),
+            np.where(enough & same_type, tp, 0.0),
+        )
+        none = (-1, -1, np.nan, np.nan, np.nan, np.nan, False, False, False, False, np.nan, 0.0)
+        return _Pairs(*map(np.append, pairs, none))
 
     @functools.cached_property
     def _closest_pairs(self) -> tuple[Ints, Ints]:
-        """For each row of the submission and of the solution its pair among `_pairs`."""
+        """For each row of the submission and of the solution its match, else what comes closest, else -1."""
         pairs = self._pairs
-        return (
-            _closest_pair(pairs, pairs.prediction[:-1], len(self.given.row)),
-            _closest_pair(pairs, pairs.truth[:-1], len(self.prepared.given.row)),
-        )
+        order = (pairs.iou, pairs.matched_as_given, pairs.enough, pairs.matched)
+        ascending = np.lexsort([key[:-1] for key in order])
+        closest = np.full(len(self.given.row), -1), np.full(len(self.prepared.given.row), -1)
+        for of_side, row_of_pair in zip(closest, (pairs.prediction, pairs.truth)):
+            of_side[row_of_pair[ascending]] = ascending  # of repeated rows the last, best one stays
+        return closest
+
+
+explain = Explanation
 
 
 class _Pairs(NamedTuple):
-    """Predictions and truths that share words, as columns; one more pair, the last, stands for none.
-
-    A pair that shares words only as given, before overlap removal, is there if it would have matched.
-    """
+    """Predictions and truths that share words, or would match as given; the last pair stands for none."""
 
     prediction: Ints  # row in the submission; -1 for none
     truth: Ints  # row in the solution; -1 for none
@@ -452,103 +456,16 @@ class _Pairs(NamedTuple):
     same_type: Bools
     enough: Bools  # both overlaps reach the threshold
     matched: Bools  # and the type is the same
-    matched_as_given: Bools  # or would have matched without overlap removal
+    matched_as_given: Bools  # without overlap removal
     d_of_label: Floats
     tp: Floats
-
-
-def _find_pairs(metric: Metric, given: Segments, predictions: Segments, prepared: Any) -> _Pairs:
-    """Every prediction with every truth of its essay that it shares words with, or would have matched."""
-    truths = prepared.truths
-    begin = np.searchsorted(
-        metric.place(truths.essay, truths.last), metric.place(predictions.essay, predictions.first), side="left"
-    )
-    end = np.searchsorted(
-        metric.place(truths.essay, truths.first),
-        metric.place(predictions.essay, predictions.last),
-        side="right",
-    )
-    number = end - begin
-    prediction = predictions.row[np.repeat(np.arange(len(number)), number)]
-    truth = np.arange(number.sum()) + np.repeat(begin - (np.cumsum(number) - number), number)
-    matching = _matching_as_given(metric, given, prepared)
-    matched_as_given = matching[prediction] == truth
-
-    # Those that would have matched, but lost all words or all that they shared with the truth.
-    rows = np.lexsort((given.d1, given.discourse_type, given.last, given.first, given.essay))
-    lost = rows[(matching[rows] >= 0) & ~np.isin(rows, prediction[matched_as_given])]
-    is_left = np.arange(len(prediction) + len(lost)) < len(prediction)
-    prediction = np.append(prediction, lost)
-    truth = np.append(truth, matching[lost])
-    matched_as_given = np.append(matched_as_given, np.ones(len(lost), dtype=bool))
-
-    first_left = given.first.copy()
-    first_left[predictions.row] = predictions.first
-    as_given, g = given.take(prediction), truths.take(truth)
-    p = as_given._replace(first=first_left[prediction])
-    common = metric.common_words(p, g)
-    overlap_prediction, overlap_truth = common / p.words, common / g.words
-    enough = is_left & (np.minimum(overlap_prediction, overlap_truth) >= prepared.overlap_threshold)
-    same_type = p.discourse_type == g.discourse_type
-    tp = metric.true_positive_fraction(p, g, prepared.segment_weight)
-    return _Pairs(
-        np.append(p.row, -1),
-        np.append(g.row, -1),
-        np.append(overlap_prediction, np.nan),
-        np.append(overlap_truth, np.nan),
-        np.append(metric.intersection_over_union(p, g), np.nan),
-        np.append(metric.intersection_over_union(as_given, g), np.nan),
-        np.append(same_type, False),
-        np.append(enough, False),
-        np.append(enough & same_type, False),
-        np.append(matched_as_given, False),
-        np.append(metric.probability_of_label(p, g), np.nan),
-        np.append(np.where(enough & same_type, tp, 0.0), 0.0),
-    )
-
-
-def _matching_as_given(metric: Metric, given: Segments, prepared: Any) -> Ints:
-    """For each prediction the truth, among `prepared.truths`, that its words as given match, else -1; (n,).
-
-    A truth that holds more than half of a prediction holds its middle word.
-    """
-    truths = prepared.truths
-    middle = metric.place(given.essay, (given.first + given.last) // 2)
-    candidate = np.searchsorted(metric.place(truths.essay, truths.first), middle, side="right") - 1
-    rivals = truths.take(np.maximum(candidate, 0))
-    common = metric.common_words(given, rivals)
-    matching = (
-        (rivals.essay == given.essay)
-        & (rivals.discourse_type == given.discourse_type)
-        & (common / given.words >= prepared.overlap_threshold)
-        & (common / rivals.words >= prepared.overlap_threshold)
-    )
-    return np.where(matching, candidate, -1)
-
-
-def _closest_pair(pairs: _Pairs, row_of_pair: Ints, rows: int) -> Ints:
-    """For each row of one side its match, else the pair that comes closest to one, else -1; (rows,)."""
-    order = (pairs.iou, pairs.matched_as_given, pairs.enough, pairs.matched)
-    ascending = np.lexsort([key[:-1] for key in order])
-    closest = np.full(rows, -1)
-    closest[row_of_pair[ascending]] = ascending  # of repeated rows the last, best one stays
-    return closest
 
 
 def softmin_gradient(metric: Metric, scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float) -> Floats:
     """∂ν/∂s_i = β_i·(1 - α·(s_i - ν)), with the parameters of the metric's `softmin_weights`; (..., k).
 
-    Negative above ν + 1/α.  At infinite temperature it is 1 for the lowest score and 0 for the others; of
-    equal lowest scores each has its β_i, which is right if they change together.
-
-    Examples
-    --------
-    >>> from podium import hosted
-    >>> unified = hosted.module("unified")
-    >>> softmin_gradient(unified, [0.6, 0.8], [1, 1], temperature=10).round(3).tolist()
-    [1.091, -0.091]
-    >>> softmin_gradient(unified, [0.6, 0.8], [1, 1], temperature=np.inf).tolist()
-    [1.0, 0.0]
+    At infinite temperature it is 1 for the lowest score and 0 for the others; of equal lowest scores each has
+    its β_i, which is right if they change together.
     """
     weights: Floats = metric.softmin_weights(scores, sizes, temperature)
     scores = np.where(np.asarray(sizes) > 0, scores, 0.0)
@@ -558,11 +475,3 @@ def softmin_gradient(metric: Metric, scores: npt.ArrayLike, sizes: npt.ArrayLike
     steepness = np.multiply(above, temperature, out=np.zeros_like(above), where=above != 0)
     gradient: Floats = weights * (1 - steepness)
     return gradient
-
-
-def _share(numerator: Floats, denominator: Floats) -> Floats:
-    """numerator / denominator, NaN where the denominator is 0."""
-    share: Floats = np.divide(
-        numerator, denominator, out=np.full(numerator.shape, np.nan), where=denominator != 0
-    )
-    return share

@@ -82,8 +82,9 @@ class Explanation:
         self.statistics: Any = evaluation.statistics
 
 
-def ratio(numerator: npt.ArrayLike, denominator: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """numerator / denominator, NaN where the denominator is 0."""
-    quotient = np.full(denominator.shape, np.nan)
-    np.divide(numerator, denominator, out=quotient, where=denominator != 0)
+    a, b = np.broadcast_arrays(numerator, denominator)
+    quotient = np.full(a.shape, np.nan)
+    np.divide(a, b, out=quotient, where=b != 0)
     return quotient

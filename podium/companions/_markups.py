@@ -1,16 +1,12 @@
-"""What the companions of the two markup metrics share: their files, tables, figures and the experts' agreement.
-
-They use what a hosted file prepared: ``items``, ``compare``, ``among``, and ``experts`` with their ``number``.
-"""
+"""What the companions of the two markup metrics share: files, tables, figures, the experts' agreement."""
 
 import functools
 import gzip
 import itertools
 import json
-import operator
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import statistics
+from podium import companions, statistics
+from podium.companions import ratio
 from podium.errors import SubmissionRejected, ToolError, UsageError
 from podium.files import read_bytes
 from podium.progress import track
@@ -27,6 +24,8 @@ from podium.wording import counted, listed
 
 __all__ = [
     "ALGORITHM",
+    "AMONG",
+    "WITH",
     "Agreement",
     "Criteria",
     "Explanation",
@@ -35,7 +34,6 @@ __all__ = [
     "experts_of",
     "gamma",
     "marks",
-    "name_of",
     "named",
     "read_documents",
     "read_folder",
@@ -66,14 +64,7 @@ class _Gathered:
 
 
 def read_folder(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
-    """Every markup in a folder of JSON files, one row per document; see `read_documents`.
-
-    Parameters
-    ----------
-    path : a folder, whose files ``*.json`` and ``*.json.gz`` are read with those of its sub-folders, or a file
-    error : the exception for a file that is not what it should be; of a markup that does not say whose it is,
-        `SubmissionRejected` means the algorithm's, others an expert's
-    """
+    """The documents in a file, or in a folder and its sub-folders; see `read_documents`."""
     path = Path(path)
     files = sorted([*path.rglob("*.json"), *path.rglob("*.json.gz")]) if path.is_dir() else [path]
     if not files:
@@ -98,30 +89,19 @@ def _read_json(file: Path, error: type[ToolError]) -> Any:
 
 
 def read_documents(contents: Iterable[tuple[Path, Any]], error: type[ToolError]) -> pd.DataFrame:
-    """The documents in the contents of JSON files.
+    """The documents in the contents of JSON files, by id: document_id, subject, text, markups, markup.
 
     Each content is one of
 
     * a document: ``{"id": …, "text": …, "markups": […], "markup": {…}}``, where ``markups`` are the experts'
       unless they say ``"isExpert": false``, and ``markup`` is the algorithm's;
-    * an essay as the READ//ABLE competition's program takes it, ``{"essay": {…}}``, a document with its id,
-      text and markups inside;
-    * one markup, with ``elements`` or ``selections``: an expert's unless it says ``"isExpert": false`` or its
-      ``meta`` has an empty ``expert``; several such files may belong to one document.
+    * an essay as the READ//ABLE competition's program takes it: ``{"essay": {…}}`` with a document inside;
+    * one markup, with ``elements`` or ``selections``, of maybe many of a document.  Whose it is says
+      ``isExpert``, else whether ``meta.expert`` is empty; where neither is there, it is the algorithm's if
+      `error` is `SubmissionRejected`, else an expert's, with a warning.
 
-    The document's id is ``id`` or ``document_id``, else ``meta.id``, else the file's name; its subject is
-    ``subject`` or ``meta.subject``.  Grades may be called ``criterias``.
-
-    Returns
-    -------
-    DataFrame
-        ``document_id``, ``subject`` and ``text`` (None where unknown), ``markups`` (JSON, the list of the
-        experts' markups) and ``markup`` (JSON, the algorithm's; None where there is none), by document id.
-
-    Warns
-    -----
-    UserWarning
-        A markup does not say whose it is, and is taken for an expert's.
+    The id is ``id`` or ``document_id``, else ``meta.id``, else the file's name; the subject is ``subject`` or
+    ``meta.subject``; grades may be called ``criterias``.  What is unknown is None.
     """
     documents: dict[str, _Gathered] = {}
     unsaid: list[str] = []
@@ -208,13 +188,7 @@ def experts_of(documents: pd.DataFrame) -> pd.DataFrame:
 
 
 def algorithms_of(documents: pd.DataFrame) -> pd.DataFrame:
-    """The submission among the documents.
-
-    Raises
-    ------
-    SubmissionRejected
-        A document has no algorithm's markup.
-    """
+    """The submission among the documents, each of which must have the algorithm's markup."""
     lacking = documents.loc[documents["markup"].isna(), "document_id"].tolist()
     if lacking:
         raise SubmissionRejected(
@@ -224,14 +198,8 @@ def algorithms_of(documents: pd.DataFrame) -> pd.DataFrame:
     return documents[["document_id", "markup"]]
 
 
-def texts(evaluation: Any, path: Path | None = None) -> dict[str, str]:
-    """The documents' texts, as far as the solution has them, or the folder or file at `path`.
-
-    Raises
-    ------
-    UsageError
-        A file is not what it should be.
-    """
+def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
+    """The documents' texts, as far as the solution has them, or the folder or file at `path`."""
     frame, row_id = evaluation.solution.frame, evaluation.solution.arguments["row_id_column_name"]
     if path is not None:
         frame, row_id = read_folder(path, UsageError), "document_id"
@@ -248,19 +216,54 @@ def texts(evaluation: Any, path: Path | None = None) -> dict[str, str]:
 class Criteria:
     """How a metric's criteria are called and read.
 
-    Attributes
-    ----------
-    titles : dict of each criterion, the total first, to its name in the paper
-    unit : what full agreement is, 1 or 100
-    measure, barrier : the relative measure, and what it must reach, or exceed where `is_strict`, for an
-        algorithm to be as good as experts
+    titles : of each criterion, the total first, its name in the paper
+    about : of each criterion, what `Explanation.criteria_table` tells of it
+    table : columns there: this, the algorithm's mean, the experts', the ratio of both
+    unit : full agreement
+    measure, passes, barrier : what the relative measure must do to which barrier to be as good as experts
+    weights : in use, of all but the total
     """
 
     titles: Mapping[str, str]
+    about: Mapping[str, str]
+    table: Sequence[str]
     unit: float
     measure: str
+    passes: Callable[[Any, float], Any]
     barrier: float
-    is_strict: bool
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """All criteria that are compared."""
+        return [next(iter(self.titles)), *self.weights]
+
+    @property
+    def shown(self) -> dict[str, tuple[int, str]]:
+        """Those with an influence, whose weight and that of all above is positive: their places and titles."""
+        return {
+            name: (number, self.titles.get(name, name))
+            for number, name in enumerate(self.names)
+            if all(
+                self.weights.get(above, 1) > 0
+                for above in itertools.accumulate(name.split("."), "{}.{}".format)
+            )
+        }
+
+    def histograms(self, sides: Mapping[str, tuple[Any, Floats]]) -> dict[str, Any]:
+        """The paper's figures 3 and 4, over each other: the criteria of pairs of markups, with corpus values.
+
+        Of each side, the criteria of its pairs document by document, and their means, (n, criteria).
+        """
+        panels = {}
+        for number, title in self.shown.values():
+            series, lines = {}, {}
+            for side, (pairs, means) in sides.items():
+                series[side] = np.concatenate(pairs)[:, number]
+                if not np.isnan(means[:, number]).all():
+                    lines[side] = float(np.nanmean(means[:, number]))
+            panels[title] = {"series": series, "lines": lines, "last": self.unit}
+        return panels
 
 
 def name_of(number: int) -> str:
@@ -276,18 +279,6 @@ def comparisons(prepared: Any, algorithm: Sequence[Any]) -> Iterator[tuple[str, 
             yield item, first, second, one, other
 
 
-def pairs_of_markups(prepared: Any, algorithm: Sequence[Floats], names: Sequence[str]) -> pd.DataFrame:
-    """One row per two markups of a document: document_id, first, second, and their criteria by name."""
-    rows = []
-    for item, experts, ours, theirs in zip(prepared.items, prepared.experts, algorithm, prepared.among):
-        numbers = [expert.number for expert in experts]
-        pairs = [(0, number) for number in numbers]
-        pairs += [(min(pair), max(pair)) for pair in itertools.combinations(numbers, 2)]
-        for (first, second), values in sorted(zip(pairs, [*ours.tolist(), *theirs.tolist()])):
-            rows.append((item, name_of(first), name_of(second), *values))
-    return pd.DataFrame(rows, columns=["document_id", "first", "second", *names])
-
-
 def named(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows with the names of the markups whose numbers stand in the columns markup and against."""
     return rows.assign(markup=rows["markup"].map(name_of), against=rows["against"].map(name_of))
@@ -299,22 +290,14 @@ def mean(values: Floats) -> Floats:
     return means
 
 
-class Explanation:
-    """What became of a submission's markups (see `podium.companions`); each metric adds what it alone has.
+class Explanation(companions.Explanation):
+    """What became of a submission's markups; each metric adds what it alone has."""
 
-    Parameters
-    ----------
-    names, weighed : the criteria, and those of them that have an influence
-    """
-
-    def __init__(
-        self, evaluation: Evaluation, criteria: Criteria, names: Sequence[str], weighed: Sequence[str]
-    ) -> None:
-        self.evaluation, self.criteria, self.names, self.weighed = evaluation, criteria, names, weighed
-        self.metric, self.prepared = evaluation.solution.metric, evaluation.prepared
+    def __init__(self, evaluation: Evaluation, criteria: Criteria) -> None:
+        super().__init__(evaluation)
+        self.criteria, self.names = criteria, criteria.names
         # Of each document, its experts' criteria with the algorithm, (experts, criteria).
         self.with_algorithm: list[Floats] = evaluation.compared
-        self.statistics: Any = evaluation.statistics
 
     @functools.cached_property
     def algorithm_means(self) -> Floats:
@@ -337,8 +320,7 @@ class Explanation:
         two = ~np.isnan(self.expert_means[:, 0])
         algorithm, of_two = (mean(self.algorithm_means[rows]) for rows in (self.experts > 0, two))
         experts = mean(self.expert_means[two])
-        ratio = np.divide(of_two, experts, out=np.full(len(experts), np.nan), where=experts > 0)
-        return algorithm, experts, ratio
+        return algorithm, experts, ratio(of_two, experts)
 
     @property
     def means_of_documents(self) -> dict[str, Floats]:
@@ -347,27 +329,33 @@ class Explanation:
         return {f"{side}.{name}": column for side, means in sides for name, column in zip(self.names, means.T)}
 
     @functools.cached_property
-    def pairs(self) -> pd.DataFrame:
-        """One row per pair of markups; see `pairs_of_markups`."""
-        return pairs_of_markups(self.prepared, self.with_algorithm, self.names)
+    def criteria_table(self) -> pd.DataFrame:
+        """One row per criterion: means over documents with an expert, with two, and their ratio over these."""
+        criteria = self.criteria
+        algorithm, experts, relative = self.means
+        told = [criteria.about.get(name, "") for name in self.names]
+        columns = dict(zip(criteria.table, (told, algorithm, experts, criteria.unit * relative)))
+        table = pd.DataFrame({"criterion": self.names} | columns)
+        table.insert(2, "weight", [criteria.weights.get(name, np.nan) for name in self.names])
+        return table
 
     @functools.cached_property
     def barrier(self) -> pd.DataFrame:
-        """Whether the algorithm is as good as the experts: measure, value, barrier, passed, probability.
-
-        The probability is the share of resamples of the documents that pass.
-        """
-        name, least = self.criteria.measure, self.criteria.barrier
-        passes = operator.gt if self.criteria.is_strict else operator.ge
+        """Whether the algorithm is as good as the experts, and in which share of resamples of the documents."""
+        name, least, passes = self.criteria.measure, self.criteria.barrier, self.criteria.passes
         column = self.prepared.measure_names.index(name)
         weights = statistics.draw(len(self.statistics), statistics.RESAMPLES, 0)
         samples = statistics.resample(self.prepared, self.statistics, weights)[:, column]
         samples = samples[~np.isnan(samples)]
         value = self.evaluation.measures[name]
-        passed = "yes" if passes(value, least) else "no"
-        probability = passes(samples, least).mean() if len(samples) else np.nan
-        columns = ["measure", "value", "barrier", "passed", "probability"]
-        return pd.DataFrame([(name, value, least, passed, probability)], columns=columns)
+        row = {
+            "measure": name,
+            "value": value,
+            "barrier": least,
+            "passed": "yes" if passes(value, least) else "no",
+            "probability": passes(samples, least).mean() if len(samples) else np.nan,
+        }
+        return pd.DataFrame([row])
 
     @property
     def notices(self) -> list[str]:
@@ -382,19 +370,9 @@ class Explanation:
         return notices
 
     def histograms_of_pairs(self) -> dict[str, Any]:
-        """The paper's figures 3 and 4, over each other: the criteria of pairs of markups."""
-        panels = {}
-        among, ours = np.concatenate(self.prepared.among), np.concatenate(self.with_algorithm)
-        for number, name in enumerate(self.names):
-            if name in self.weighed:
-                title = self.criteria.titles.get(name, name)
-                values = {AMONG: among[:, number], WITH: ours[:, number]}
-                corpus = {AMONG: self.expert_means[:, number], WITH: self.algorithm_means[:, number]}
-                lines = {
-                    key: float(np.nanmean(means)) for key, means in corpus.items() if not np.isnan(means).all()
-                }
-                panels[title] = {"series": values, "lines": lines, "last": self.criteria.unit}
-        return panels
+        """Of the criteria, experts and algorithm."""
+        among, ours = (self.prepared.among, self.expert_means), (self.with_algorithm, self.algorithm_means)
+        return self.criteria.histograms({AMONG: among, WITH: ours})
 
 
 # ---- Agreement without a submission ----------------------------------------------------------------------
@@ -403,28 +381,13 @@ class Explanation:
 class Agreement:
     """How well the experts of a solution agree with each other.
 
-    It is to `podium.statistics` what the hosted file's ``prepare`` makes of a solution: the measures are the
-    means of the criteria over the documents with two experts, and ``numbers`` their statistics.
-
-    Parameters
-    ----------
-    solution : DataFrame, from which `prepared` was made
-    names, weighed : the criteria, and those of them that have an influence
+    To `podium.statistics` it is what ``prepare`` makes of a solution: its measures are the means of the
+    criteria over the documents with two experts, ``numbers`` their statistics.
     """
 
-    def __init__(
-        self,
-        prepared: Any,
-        solution: pd.DataFrame,
-        criteria: Criteria,
-        names: Sequence[str],
-        weighed: Sequence[str],
-    ) -> None:
-        self.prepared, self.unit = prepared, criteria.unit
-        self.titles = {name: criteria.titles.get(name, name) for name in names}
+    def __init__(self, prepared: Any, solution: pd.DataFrame, criteria: Criteria) -> None:
+        self.prepared, self._criteria, self.measure_names = prepared, criteria, criteria.names
         self.items, self.labels, self.groups = prepared.items, prepared.labels, prepared.groups
-        self.measure_names = list(names)
-        self.weighed = weighed
         self.means = np.array([mean(values) for values in prepared.among])
         two = ~np.isnan(self.means[:, 0])
         self.numbers = np.column_stack([np.where(two[:, np.newaxis], self.means, 0.0), two])
@@ -433,18 +396,17 @@ class Agreement:
     def measures(self, sums: npt.ArrayLike) -> Floats:
         """The means of the criteria, (..., criteria), of sums over documents, (..., 1, criteria + 1)."""
         sums = np.asarray(sums, dtype=np.float64)[..., 0, :]
-        two = sums[..., -1:]
-        means: Floats = np.divide(sums[..., :-1], two, out=np.full(sums[..., :-1].shape, np.nan), where=two > 0)
-        return means
+        return ratio(sums[..., :-1], sums[..., -1:])
 
     @functools.cached_property
     def criteria(self) -> pd.DataFrame:
         """One row per criterion that counts: criterion, name, mean, and the 95% interval, low and high."""
-        table = statistics.intervals(self, self.numbers)
-        table = table[["measure", "value", "low", "high"]]
+        table = statistics.intervals(self, self.numbers)[["measure", "value", "low", "high"]]
         table = table.rename(columns={"measure": "criterion", "value": "mean"})
-        table.insert(1, "name", list(self.titles.values()))
-        return table[table["criterion"].isin(self.weighed)].reset_index(drop=True)
+        places, titles = zip(*self._criteria.shown.values())
+        table = table.iloc[list(places)].reset_index(drop=True)
+        table.insert(1, "name", titles)
+        return table
 
     @functools.cached_property
     def documents(self) -> pd.DataFrame:
@@ -458,13 +420,11 @@ class Agreement:
     def experts(self) -> pd.DataFrame:
         """One row per expert, the one who agrees least with the others first.
 
-        Columns
-        -------
         expert : the name that the markups give, else the place in the documents' lists
         documents : in which there is another expert
-        agreement : of the expert with the others, the mean over these documents of the means over pairs
-        among_others : of the others with each other, likewise over the documents where there are two of them
-        relative : of these documents, the one over the other, as if the expert were an algorithm
+        agreement, among_others : the expert with the others, and these with each other where there are two,
+            means over the documents of the means over pairs
+        relative : of the latter documents, the one over the other, as if the expert were an algorithm
         """
         total = np.concatenate(self.prepared.among)[:, 0]
         document = np.repeat(np.arange(len(self.items)), [len(values) for values in self.prepared.among])
@@ -486,7 +446,7 @@ class Agreement:
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """The criteria, the experts, and the documents on which they agree least."""
-        shown = ["document_id", "experts", *(name for name in self.weighed if "." not in name)]
+        shown = ["document_id", "experts", *(name for name in self._criteria.shown if "." not in name)]
         least = self.documents.sort_values([self.measure_names[0], "document_id"])[shown].head(10)
         return {
             "Agreement of the experts": self.criteria,
@@ -503,12 +463,7 @@ class Agreement:
     @property
     def histograms(self) -> dict[str, Any]:
         """The criteria of pairs of experts, the paper's figure 3."""
-        panels = {}
-        for number, (name, title) in enumerate(self.titles.items()):
-            if name in self.weighed:
-                line = {AMONG: float(np.nanmean(self.means[:, number]))}
-                series = {AMONG: np.concatenate(self.prepared.among)[:, number]}
-                panels[title] = {"series": series, "lines": line, "last": self.unit}
+        panels = self._criteria.histograms({AMONG: (self.prepared.among, self.means)})
         return {"Agreement of the experts": panels}
 
 
@@ -540,23 +495,9 @@ def marks(prepared: Any, marks_of: Callable[[Any], Iterable[tuple[int, int, str]
 
 
 def gamma(documents: Marks) -> pd.DataFrame:
-    """γ of Mathet, Widlöcher and Métivier (2015), an agreement corrected for chance, by pygamma-agreement.
+    """document_id and γ of Mathet, Widlöcher and Métivier (2015), by pygamma-agreement, of places and labels.
 
-    1 is full agreement, 0 what chance would give.  It looks at places and labels only.
-
-    Parameters
-    ----------
-    documents : of each document, of each expert with a mark, (start, end, label) of the marks
-
-    Returns
-    -------
-    DataFrame
-        document_id and gamma; NaN with marks of fewer than two experts.
-
-    Raises
-    ------
-    UsageError
-        pygamma-agreement is not installed.
+    1 is full agreement, 0 what chance would give; NaN with marks of fewer than two experts.
     """
     try:
         from pyannote.core import Segment

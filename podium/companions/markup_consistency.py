@@ -1,21 +1,17 @@
-"""What became of every element, fragment and overtext under markup consistency, and how experts agree.
-
-The stages are those of the hosted file that is given (see `metrics/markup_consistency.py`), as are the names
-of the criteria.
-"""
+"""What became of every element, fragment and overtext under markup consistency, and how experts agree."""
 
 import functools
+import operator
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, scoring
-from podium.companions import _importers, _markups
+from podium.companions import _importers, _markups, ratio
 from podium.companions._markups import AMONG, WITH, Agreement, Criteria, texts
 from podium.errors import HostError, SubmissionRejected, ToolError
 from podium.hosted import Metric
@@ -64,13 +60,15 @@ EQUATIONS = {name: equation for name, (equation, _) in DEFINITIONS.items()}
 
 CRITERIA = Criteria(
     titles={name: title for name, (_, title) in DEFINITIONS.items()},
+    about=EQUATIONS,
+    table=("equation", "ama", "ema", "rma"),
     unit=1.0,
     measure="RMA",
+    passes=operator.ge,
     barrier=1.0,
-    is_strict=False,
 )
 
-# The levels of what the objects of a level hold.
+# The levels of what objects hold.
 BELOW = {"total": ("overtexts", "fragments"), "fragments": ("fragments.overtexts",)}
 
 # Of `Explanation.rows`.
@@ -79,50 +77,24 @@ COLUMNS = (
     *("outcome", "partner_element", "partner_fragment", "partner_overtext", "consistency"),
 )
 
-Floats = npt.NDArray[np.float64]
+Place = tuple[int, int, int]  # positions of element, fragment and overtext; -1 for none
 
 
 # ---- Files -----------------------------------------------------------------------------------------------
 
 
 def read_documents(path: str | Path) -> pd.DataFrame:
-    """Every markup in a folder or file, one row per document: document_id, text, markups, markup.
-
-    The files are JSON documents, essays of READ//ABLE or single markups (see `_markups.read_documents`), or
-    what brat, INCEpTION or Label Studio export (see `_importers.read`).
-
-    Raises
-    ------
-    HostError
-        A file is not what it should be.
-    """
+    """The documents in a folder or file: JSON (`_markups.read_documents`) or an annotation tool's export."""
     return _read(path, HostError)
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
-    """The experts' markups in a folder or file, as the hosted file takes them.
-
-    Returns
-    -------
-    DataFrame
-        ``document_id``, ``text`` where every document has one, and ``markups``.
-
-    Raises
-    ------
-    HostError
-        A file is not what it should be.
-    """
+    """The experts' markups: ``document_id``, ``markups``, and ``text`` where every document has one."""
     return _markups.experts_of(_read(path, HostError))
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
-    """The algorithm's markups in a folder or file, as the hosted file takes them: ``document_id``, ``markup``.
-
-    Raises
-    ------
-    SubmissionRejected
-        A file is not what it should be, or a document has no algorithm's markup.
-    """
+    """The algorithm's markups: ``document_id``, ``markup``; raises `SubmissionRejected`."""
     return _markups.algorithms_of(_read(path, SubmissionRejected))
 
 
@@ -136,19 +108,12 @@ def _read(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
 
 
 class Pair(NamedTuple):
-    """Two objects, one of each markup, that the accordance made partners.
+    """Two objects that the accordance made partners: elements, fragments or overtexts.
 
-    Attributes
-    ----------
-    first, second : int
-        Their positions, from 0, in the lists that hold them: elements, fragments or overtexts.
-    consistency : float in [0, 1]
-        The weighted average of their criteria, which the accordance "sum" maximises the sum of.
-    criteria : dict of str to float
-        By name within their level: "tags", "overtexts.texts" … of elements, "texts", "tags", "overtexts" …
-        of fragments, "texts" and "tags" of overtexts.
-    overtexts, fragments : list of Pair
-        The partners among their own overtexts and fragments.
+    first, second : their positions, from 0, in the lists of either markup that hold them
+    consistency : the weighted average of their criteria, whose sum the accordance "sum" maximises
+    criteria : by name within their level: "tags", "overtexts.texts" … of elements, "texts" … of fragments
+    overtexts, fragments : the partners among their own
     """
 
     first: int
@@ -161,18 +126,10 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Consistency:
-    """What `consistency` returns; each number is between 0 and 1.
+    """The criteria (13), (14), (15), (19), (23), (24) and C (7), from 0 to 1.
 
-    Attributes
-    ----------
-    accordance, tags, overtexts, fragments, fragment_text_union, fragment_tag_union : float
-        The criteria (13), (14), (15), (19), (23), (24).
-    total : float
-        C (7), their weighted average.
-    parts : dict of str to float
-        The parts of the composite criteria, averaged over the pairs of elements: "overtexts.texts" …
-    pairs : list of Pair
-        The elements that are partners.
+    parts : of the composite criteria, averaged over the pairs of elements: "overtexts.texts" …
+    pairs : the elements that are partners
     """
 
     accordance: float
@@ -198,10 +155,8 @@ def consistency(
 
     Parameters
     ----------
-    first, second : dict, as `json.loads` gives it
-        Markups of the form that the hosted file's `score` describes.
-    weights : dict of criterion to float, at least 0
-        Those left out are 1, whatever the markups hold.
+    first, second : markups of the form that the hosted file's `score` describes, as `json.loads` gives them
+    weights : of criteria; those left out are 1, whatever the markups hold
     accordance : "sum" or "exact"
     lemmatiser : as for `score`
     metric : the hosted file, if not the project's own
@@ -209,25 +164,12 @@ def consistency(
     Returns
     -------
     Consistency
-        Symmetric: with `first` and `second` exchanged, every number is the same, to the last bit.
+        Symmetric, to the last bit.
 
     Raises
     ------
     ValueError
         A markup is malformed.
-
-    Examples
-    --------
-    >>> spans = [{"start": 0, "end": 10}, {"start": 20, "end": 30}]
-    >>> first = {"elements": [{"tags": ["a", "b"], "fragments": spans}]}
-    >>> second = {"elements": [{"tags": ["a"], "fragments": [{"start": 5, "end": 15}]}]}
-    >>> result = consistency(first, second)
-    >>> [round(value, 4) for value in (result.total, result.accordance, result.tags, result.fragments)]
-    [0.7986, 1.0, 0.6667, 0.7917]
-    >>> result.parts["fragments.texts"]
-    0.5
-    >>> [(pair.first, pair.second) for pair in result.pairs[0].fragments]
-    [(0, 0)]
     """
     metric = metric or hosted.module("markup_consistency")
     markups = []
@@ -241,79 +183,54 @@ def consistency(
     values = {name: float(compared[-1]["total"].averages[name][0]) for name in metric.CRITERIA}
     parts = {name: values.pop(name) for name in metric.CRITERIA if "." in name}
     swapped = markups[1].content < markups[0].content
-    return Consistency(**values, parts=parts, pairs=_pairs(_partners(metric, compared, rules), swapped))
+    return Consistency(**values, parts=parts, pairs=_pairs(metric, compared, rules, swapped))
 
 
-def _pairs(partners: Iterable["_Partners"], swapped: bool) -> list[Pair]:
-    """Partners and those below by their positions, in the order of the caller's first markup."""
-    result = []
-    for one in partners:
-        ends = [item.position for item in one.items]
-        first, second = reversed(ends) if swapped else ends
-        held = (_pairs(one.within.get(kind, ()), swapped) for kind in ("overtexts", "fragments"))
-        result.append(Pair(first, second, one.worth, one.criteria, *held))
-    return sorted(result, key=lambda pair: pair[:2])
+def _pairs(
+    metric: Metric,
+    compared: Any,
+    rules: Any,
+    swapped: bool,
+    name: str = "total",
+    problem: int = 0,
+    holders: Any = (),
+) -> list[Pair]:
+    """The partners of one problem of a level, from what the hosted file's `consistency` says of two markups.
 
-
-class _Partners(NamedTuple):
-    """The objects of two partners, what their pair is worth, its criteria, and the partners they hold."""
-
-    items: tuple[Any, Any]
-    worth: float
-    criteria: dict[str, float]
-    within: dict[str, list["_Partners"]]
-
-
-def _partners(
-    metric: Metric, compared: Any, rules: Any, name: str = "total", problem: int = 0, holders: Any = ()
-) -> list[_Partners]:
-    """The partners of one problem of a level, from what the hosted file's `consistency` says of one pair."""
+    Where these are `swapped` there, positions are in the order of the caller's.
+    """
     *sides, levels = compared
     level, found = levels[name], []
     attribute = {"total": "elements", "fragments": "fragments"}.get(name, "overtexts")
     lists = [getattr(holder, attribute) for holder in (holders if attribute == "overtexts" else sides)]
     for row in np.flatnonzero(level.partners[:, 0] == problem).tolist():
         _, *places, inner = level.partners[row].tolist()
-        items = tuple(items[place] for items, place in zip(lists, places))
+        items = [items[place] for items, place in zip(lists, places)]
         if metric.NOWHERE not in items:
             values = {part: float(of_pairs[row]) for part, of_pairs in level.criteria.items()}
             worth = float(metric.weighted_average(values, metric.PARTS[name][1:], rules.weights))
             criteria = {part.removeprefix(f"{name}."): value for part, value in values.items()}
-            within = {
-                below.rpartition(".")[2]: _partners(metric, compared, rules, below, inner, items)
-                for below in BELOW.get(name, ())
-            }
-            found.append(_Partners(items, worth, criteria, within))
-    return found
+            within: dict[str, list[Pair]] = {"overtexts": [], "fragments": []}
+            for below in BELOW.get(name, ()):
+                kind = below.rpartition(".")[2]
+                within[kind] = _pairs(metric, compared, rules, swapped, below, inner, items)
+            first, second = [item.position for item in items][:: -1 if swapped else 1]
+            found.append(Pair(first, second, worth, criteria, **within))
+    return sorted(found, key=lambda pair: pair[:2])
 
 
 # ---- Submissions -----------------------------------------------------------------------------------------
 
 
-def explain(evaluation: scoring.Evaluation) -> "Explanation":
-    """What became of a submission; see `podium.companions`."""
-    metric, prepared = evaluation.solution.metric, evaluation.prepared
-    return Explanation(evaluation, CRITERIA, metric.CRITERIA, weighed(metric, prepared))
-
-
 def weights(prepared: Any) -> str:
-    """The weights in use as the parameter ``weights``, to give them explicitly.
-
-    Without it each part of a solution decides by its own experts, so Public and Private could differ.
-    """
+    """The weights in use as the parameter ``weights``; without it each part of a solution has its own."""
     return ",".join(
         f"{name}={weight:.9f}".rstrip("0").rstrip(".") for name, weight in prepared.rules.weights.items()
     )
 
 
 def advice(metric: Metric, solution: pd.DataFrame, arguments: Mapping[str, Any]) -> list[str]:
-    """The weights that a host should give, and where the parts of the solution would decide differently.
-
-    Raises
-    ------
-    HostError
-        The solution is malformed.
-    """
+    """The weights that a host should give, and where the parts of the solution would decide differently."""
     if arguments.get("weights", "").count("=") == len(metric.CRITERIA) - 1:
         return []  # all of them are given
     in_use = {}
@@ -334,49 +251,30 @@ def advice(metric: Metric, solution: pd.DataFrame, arguments: Mapping[str, Any])
     ]
 
 
-def weighed(metric: Metric, prepared: Any) -> list[str]:
-    """The criteria that have an influence: their weight and that of all above them is positive."""
-    names = {"total"}
-    for level, parts in metric.PARTS.items():
-        if level in names:
-            names |= {name for name in parts if prepared.rules.weights[name] > 0}
-    return [name for name in metric.CRITERIA if name in names]
+def _criteria(prepared: Any) -> Criteria:
+    return replace(CRITERIA, weights=prepared.rules.weights)
 
 
 class Explanation(_markups.Explanation):
     """What became of a submission's markups."""
 
+    roles: ClassVar = {"item": "document_id", "label": "tags", "outcome": "outcome"}
+
+    def __init__(self, evaluation: scoring.Evaluation) -> None:
+        super().__init__(evaluation, _criteria(evaluation.prepared))
+
     @functools.cached_property
     def documents(self) -> pd.DataFrame:
-        """One row per document: document_id, experts, ama, ema, rma and, of each criterion, two means.
-
-        ``algorithm.NAME`` is the mean over the document's experts, ``experts.NAME`` over its pairs of
-        experts; both are NaN where there are none.
-        """
+        """One row per document, with its AMA, EMA and RMA; NaN where there are too few experts."""
         ama, ema = self.algorithm_means[:, 0], self.expert_means[:, 0]
         columns = {
             "document_id": self.prepared.items,
             "experts": self.experts,
             "ama": ama,
             "ema": ema,
-            "rma": np.divide(ama, ema, out=np.full(len(ama), np.nan), where=ema > 0),
+            "rma": ratio(ama, ema),
         }
         return pd.DataFrame(columns | self.means_of_documents)
-
-    @functools.cached_property
-    def criteria_table(self) -> pd.DataFrame:
-        """One row per criterion: criterion, equation, weight, ama, ema, rma (of this criterion)."""
-        ama, ema, rma = self.means
-        return pd.DataFrame(
-            {
-                "criterion": list(self.metric.CRITERIA),
-                "equation": [EQUATIONS.get(name, "") for name in self.metric.CRITERIA],
-                "weight": [self.prepared.rules.weights.get(name, np.nan) for name in self.metric.CRITERIA],
-                "ama": ama,
-                "ema": ema,
-                "rma": rma,
-            }
-        )
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -384,7 +282,7 @@ class Explanation(_markups.Explanation):
         groups = self.documents.groupby("experts")
         table = groups[["ama", "ema"]].mean()
         table.insert(0, "documents", groups.size())
-        table["rma"] = table["ama"] / table["ema"].where(table["ema"] > 0)
+        table["rma"] = ratio(table["ama"], table["ema"])
         return {"Criteria": self.criteria_table, "Documents": table.reset_index(), "Barrier": self.barrier}
 
     @property
@@ -412,49 +310,40 @@ class Explanation(_markups.Explanation):
             "Documents": {"AMA and EMA": accuracies, "RMA": relative},
         }
 
-    @property
-    def roles(self) -> dict[str, str]:
-        """Which column of `rows` holds the item, the label and the outcome."""
-        return {"item": "document_id", "label": "tags", "outcome": "outcome"}
-
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
         """One row per object of a markup and other markup of its document: what became of it there.
 
-        Columns
-        -------
-        document_id
-        markup, against : the object's markup and the one compared with: "algorithm", "expert 1" …
         level : "element", "element overtext", "fragment" or "fragment overtext"
         element, fragment, overtext : positions, from 0, in the JSON; -1 where the object lies in none
-        start, end : offsets of a fragment; -1 of the others
-        tags : its tags, such as "fact, logic"; missing where it has none
-        outcome : "matched" or "unmatched"; what lies within an unmatched object is unmatched
-        partner_element, partner_fragment, partner_overtext : likewise; -1 where unmatched
-        consistency : of the two partners, the worth that the accordance gave their pair; NaN where unmatched
+        tags : such as "fact, logic"; missing where it has none
+        outcome : "matched" or "unmatched", as is what lies within an unmatched object
+        partner_element, partner_fragment, partner_overtext : -1 where unmatched
+        consistency : what the accordance found the pair worth; NaN where unmatched
         """
-        metric, prepared = self.metric, self.prepared
+        metric, rules = self.metric, self.prepared.rules
         rows = []
-        for document_id, first, second, one, other in _markups.comparisons(prepared, self.evaluation.read):
-            address = {id(item): place for markup in (one, other) for _, place, item in _objects(markup)}
-            compared = metric.consistency([(one, other)], prepared.rules)
-            partner = dict(_by_object(_partners(metric, compared, prepared.rules)))
-            for markup, name, against in ((one, first, second), (other, second, first)):
+        for document_id, first, second, one, other in _markups.comparisons(self.prepared, self.evaluation.read):
+            compared = metric.consistency([(one, other)], rules)
+            places = list(_places(_pairs(metric, compared, rules, other.content < one.content)))
+            found = {ours: (theirs, worth) for ours, theirs, worth in places}
+            back = {theirs: (ours, worth) for ours, theirs, worth in places}
+            for markup, *names, partners in ((one, first, second, found), (other, second, first, back)):
                 for level, place, item in _objects(markup):
                     span = item.content[:2] if level == "fragment" else (-1, -1)
                     tags = ", ".join(item.content[3]) or None
-                    found, worth = partner.get(id(item), (None, np.nan))
-                    outcome = "unmatched" if found is None else "matched"
-                    other_place = (-1, -1, -1) if found is None else address[id(found)]
-                    rows.append(
-                        (document_id, name, against, level, *place, *span, tags, outcome, *other_place, worth)
-                    )
+                    outcome = "matched" if place in partners else "unmatched"
+                    partner, worth = partners.get(place, ((-1, -1, -1), np.nan))
+                    rows.append((document_id, *names, level, *place, *span, tags, outcome, *partner, worth))
         rows.sort(key=lambda row: (row[:3], row[4:7]))
         return _markups.named(pd.DataFrame(rows, columns=list(COLUMNS)))
 
 
-def _objects(markup: Any) -> Iterator[tuple[str, tuple[int, int, int], Any]]:
-    """All objects of a markup: level, positions of element, fragment and overtext, and the object itself."""
+explain = Explanation
+
+
+def _objects(markup: Any) -> Iterator[tuple[str, Place, Any]]:
+    """All objects of a markup: level, place, and the object itself."""
     for element in markup.elements:
         e = element.position
         yield "element", (e, -1, -1), element
@@ -466,13 +355,16 @@ def _objects(markup: Any) -> Iterator[tuple[str, tuple[int, int, int], Any]]:
                 yield "fragment overtext", (e, fragment.position, overtext.position), overtext
 
 
-def _by_object(partners: Iterable[_Partners]) -> Iterator[tuple[int, tuple[Any, float]]]:
-    """Of each object with a partner its id, the partner, and the worth of the two."""
-    for (one, other), worth, _, within in partners:
-        yield id(one), (other, worth)
-        yield id(other), (one, worth)
-        for held in within.values():
-            yield from _by_object(held)
+def _places(pairs: Iterable[Pair]) -> Iterator[tuple[Place, Place, float]]:
+    """The places of all partners in either markup, and what they are worth."""
+    for e in pairs:
+        yield (e.first, -1, -1), (e.second, -1, -1), e.consistency
+        for o in e.overtexts:
+            yield (e.first, -1, o.first), (e.second, -1, o.second), o.consistency
+        for f in e.fragments:
+            yield (e.first, f.first, -1), (e.second, f.second, -1), f.consistency
+            for o in f.overtexts:
+                yield (e.first, f.first, o.first), (e.second, f.second, o.second), o.consistency
 
 
 # ---- Experts ---------------------------------------------------------------------------------------------
@@ -480,7 +372,7 @@ def _by_object(partners: Iterable[_Partners]) -> Iterator[tuple[int, tuple[Any, 
 
 def agreement(metric: Metric, prepared: Any, solution: pd.DataFrame) -> Agreement:
     """How well the experts agree with each other; see `Agreement`."""
-    return Agreement(prepared, solution, CRITERIA, metric.CRITERIA, weighed(metric, prepared))
+    return Agreement(prepared, solution, _criteria(prepared))
 
 
 def gamma(prepared: Any) -> pd.DataFrame:

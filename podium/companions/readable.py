@@ -1,18 +1,13 @@
-"""What became of every selection under READ//ABLE's measures, and how experts agree.
-
-The stages are those of the hosted file that is given (see `metrics/readable.py`), and so are the names of the
-criteria.
-"""
+"""What became of every selection under READ//ABLE's measures, and how experts agree."""
 
 import functools
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, scoring, statistics
@@ -42,21 +37,24 @@ __all__ = [
 TEXT_COLUMNS = ("document_id", "markups", "markup", "subject", "text")
 SIDE_COLUMNS = ("m7",)
 
+TITLES = {
+    "M": "Pairwise accuracy",
+    "M1": "Essay score prediction accuracy",
+    "M2": "Fragment detection accuracy and recall",
+    "M3": "Code prediction accuracy",
+    "M4": "Subtype prediction accuracy",
+    "M5": "Fragment localization accuracy",
+    "M6": "Correction accuracy",
+    "M7": "Explanation accuracy",
+}
 CRITERIA = Criteria(
-    titles={
-        "M": "Pairwise accuracy",
-        "M1": "Essay score prediction accuracy",
-        "M2": "Fragment detection accuracy and recall",
-        "M3": "Code prediction accuracy",
-        "M4": "Subtype prediction accuracy",
-        "M5": "Fragment localization accuracy",
-        "M6": "Correction accuracy",
-        "M7": "Explanation accuracy",
-    },
+    titles=TITLES,
+    about=TITLES,
+    table=("name", "algorithm", "experts", "relative"),
     unit=100.0,
     measure="OTAR",
+    passes=operator.gt,
     barrier=100.0,
-    is_strict=True,
 )
 
 # What becomes of a selection: each is better than those before it.
@@ -67,70 +65,26 @@ COLUMNS = (
     *("cost", "jaccard", "same_type", "same_subtype", "same_correction"),
 )
 
-Floats = npt.NDArray[np.float64]
-
-
 # ---- Files -----------------------------------------------------------------------------------------------
 
 
 def read_documents(path: str | Path) -> pd.DataFrame:
-    """Every markup in a folder or file (see `_markups.read_documents`), one row per essay.
-
-    Returns
-    -------
-    DataFrame
-        ``document_id``, ``subject`` and ``text`` (None where unknown), ``markups`` (JSON, the list of the
-        experts' markups) and ``markup`` (JSON, the algorithm's; None where there is none).
-
-    Raises
-    ------
-    HostError
-        A file is not what it should be.
-    """
+    """The essays in a folder or file; see `_markups.read_documents`."""
     return _markups.read_folder(path, HostError)
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
-    """The experts' markups in a folder or file, as the hosted file takes them.
-
-    Returns
-    -------
-    DataFrame
-        ``document_id``, ``subject``, ``text`` where every essay has one, and ``markups``.
-
-    Raises
-    ------
-    HostError
-        A file is not what it should be.
-    """
+    """The experts' markups: ``document_id``, ``subject``, ``markups``, and ``text`` if all have one."""
     return _markups.experts_of(read_documents(path))
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
-    """The algorithm's markups in a folder or file, as the hosted file takes them: ``document_id``, ``markup``.
-
-    Raises
-    ------
-    SubmissionRejected
-        A file is not what it should be, or an essay has no algorithm's markup.
-    """
+    """The algorithm's markups: ``document_id``, ``markup``; raises `SubmissionRejected`."""
     return _markups.algorithms_of(_markups.read_folder(path, SubmissionRejected))
 
 
 def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: str) -> pd.DataFrame:
-    """The submission with ``m7``, the experts' judgement of its explanations, from the host's file beside it.
-
-    Whatever the submission has under this name is dropped: only the host may say it.
-
-    Parameters
-    ----------
-    side : DataFrame, one row per essay, with `row_id_column_name` and ``m7`` in percent
-
-    Raises
-    ------
-    HostError
-        A column is missing, or an essay of the submission has not exactly one row.
-    """
+    """The submission with ``m7``, in percent, from the host's file beside it, instead of any of its own."""
     needed = [row_id_column_name, *SIDE_COLUMNS]
     lacking = [name for name in needed if name not in side]
     if lacking:
@@ -157,16 +111,9 @@ def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: s
 
 
 class Pair(NamedTuple):
-    """Two selections, one of each markup, that correspond to each other.
+    """Two selections that correspond to each other, by their positions, from 0, in the lists of selections.
 
-    Attributes
-    ----------
-    first, second : int
-        Their positions, from 0, in the lists of selections.
-    cost : float in [0, 2)
-        What the matching minimises the sum of, with 1 for each selection without partner.
-    jaccard : float in (0, 1]
-    same_type, same_subtype, same_correction : bool
+    The matching minimises the sum of the costs, with 1 for each selection without partner.
     """
 
     first: int
@@ -180,16 +127,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Accuracy:
-    """What `accuracy` returns; each number is in percent.
-
-    Attributes
-    ----------
-    m : float
-        M, the weighted average.
-    m1, m2, m3, m4, m5, m6 : float
-    pairs : list of Pair
-        D.
-    """
+    """M, the weighted average, M1 to M6, in percent, and D."""
 
     m: float
     m1: float
@@ -212,34 +150,20 @@ def accuracy(
 
     Parameters
     ----------
-    first, second : dict, as `json.loads` gives it
-        Markups of the form that the hosted file's `score` describes.
-    subject : str, one of the hosted file's `LARGEST_GRADE`
-    weights : dict of M1 to M6; those left out are the competition's
+    first, second : markups of the form that the hosted file's `score` describes, as `json.loads` gives them
+    subject : one of the hosted file's `LARGEST_GRADE`
+    weights : of M1 to M6; those left out are the competition's
     metric : the hosted file, if not the project's own
 
     Returns
     -------
     Accuracy
-        Symmetric: with `first` and `second` exchanged, every number is the same, to the last bit.
+        Symmetric, to the last bit.
 
     Raises
     ------
     ValueError
         A markup is malformed, or the subject unknown.
-
-    Examples
-    --------
-    >>> first = {"criteria": {"K1": 1, "K2": 0}, "selections": [
-    ...     {"startSelection": 0, "endSelection": 10, "type": "Logic"},
-    ...     {"startSelection": 30, "endSelection": 40, "type": "fact"}]}
-    >>> second = {"criteria": {"K1": "0", "K2": "1"}, "selections": [
-    ...     {"startSelection": 2, "endSelection": 10, "type": "logic"}]}
-    >>> result = accuracy(first, second, "hist")
-    >>> [round(value, 3) for value in (result.m1, result.m2, result.m3, result.m4, result.m5, result.m)]
-    [83.333, 66.667, 100.0, 100.0, 80.0, 82.778]
-    >>> [(pair.first, pair.second, round(pair.cost, 3)) for pair in result.pairs]
-    [(0, 0, 1.2)]
     """
     metric = metric or hosted.module("readable")
     if subject not in metric.LARGEST_GRADE:
@@ -290,37 +214,22 @@ def _fates(metric: Metric, one: Any, other: Any) -> list[list[tuple[Any, ...]]]:
 # ---- Submissions -----------------------------------------------------------------------------------------
 
 
-def explain(evaluation: scoring.Evaluation) -> "Explanation":
-    """What became of a submission; see `podium.companions`."""
-    prepared = evaluation.prepared
-    return Explanation(evaluation, CRITERIA, prepared.criteria, weighed(prepared))
-
-
-def weighed(prepared: Any) -> list[str]:
-    """The criteria that have an influence."""
-    return ["M", *(name for name in prepared.criteria[1:] if prepared.weights[name] > 0)]
+def _criteria(prepared: Any) -> Criteria:
+    return replace(CRITERIA, weights={name: prepared.weights[name] for name in prepared.criteria[1:]})
 
 
 class Explanation(_markups.Explanation):
     """What became of a submission's markups."""
 
-    @property
-    def subjects(self) -> list[str]:
-        """The subject of each essay."""
-        return [self.prepared.known[item][0] for item in self.prepared.items]
+    roles: ClassVar = {"item": "document_id", "label": "type", "outcome": "outcome"}
+
+    def __init__(self, evaluation: scoring.Evaluation) -> None:
+        super().__init__(evaluation, _criteria(evaluation.prepared))
+        self.subjects = [self.prepared.known[item][0] for item in self.prepared.items]
 
     @functools.cached_property
     def documents(self) -> pd.DataFrame:
-        """One row per essay: its measures and what they are made of.
-
-        Columns
-        -------
-        document_id, subject, experts (their number), otar, m_avg, m_opt, m
-        max_m : largest M with an expert; mean_m_experts, min_m_experts : of the experts among each other
-        algorithm.M …, experts.M … : means over the experts, and over their pairs
-
-        NaN where not defined.
-        """
+        """One row per essay: its measures and what they are made of; NaN where not defined."""
         algorithm, experts = self.algorithm_means, self.expert_means
         best = np.array([max(values[:, 0], default=np.nan) for values in self.with_algorithm])
         worst = np.array([min(values[:, 0], default=np.nan) for values in self.prepared.among])
@@ -339,25 +248,6 @@ class Explanation(_markups.Explanation):
             "min_m_experts": worst,
         }
         return pd.DataFrame(columns | self.means_of_documents)
-
-    @functools.cached_property
-    def criteria_table(self) -> pd.DataFrame:
-        """One row per criterion: criterion, name, weight, algorithm, experts, relative.
-
-        ``algorithm`` is the mean over essays with an expert, ``experts`` over those with two or more,
-        ``relative`` the ratio of both over the latter.
-        """
-        algorithm, experts, ratio = self.means
-        return pd.DataFrame(
-            {
-                "criterion": self.names,
-                "name": [CRITERIA.titles[name] for name in self.names],
-                "weight": [self.prepared.weights.get(name, np.nan) for name in self.names],
-                "algorithm": algorithm,
-                "experts": experts,
-                "relative": 100 * ratio,
-            }
-        )
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -396,27 +286,15 @@ class Explanation(_markups.Explanation):
         }
         return {"Accuracy": self.histograms_of_pairs(), "Documents": {"Mean M": accuracies} | documents}
 
-    @property
-    def roles(self) -> dict[str, str]:
-        """Which column of `rows` holds the item, the label and the outcome."""
-        return {"item": "document_id", "label": "type", "outcome": "outcome"}
-
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
         """One row per selection of a markup and other markup of its essay: what became of it there.
 
-        Columns
-        -------
-        document_id
-        markup, against : the selection's markup and the one compared with: "algorithm", "expert 1" …
-        selection : its position, from 0, in the JSON
-        start, end, type, subtype, correction : the texts as they are compared
+        selection, partner_selection : positions, from 0, in the JSON; -1 without partner
+        type, subtype, correction : as they are compared
         outcome : "matched"; "partner taken" (a pair would be cheap enough, but not in the assignment of
             least cost); "too costly" (it overlaps, but no pair is cheaper than no pair); "no overlap"
-        partner_selection : position of the partner; -1 where unmatched
-        cost : of the pair; 1 where unmatched
-        jaccard : with the partner; NaN where unmatched
-        same_type, same_subtype, same_correction : bool; False where unmatched
+        cost, jaccard, same_type, same_subtype, same_correction : of the pair; 1, NaN, False without partner
         """
         rows = []
         for item, first, second, one, other in _markups.comparisons(self.prepared, self.evaluation.read):
@@ -427,12 +305,15 @@ class Explanation(_markups.Explanation):
         return _markups.named(pd.DataFrame(rows, columns=["document_id", "markup", "against", *COLUMNS]))
 
 
+explain = Explanation
+
+
 # ---- Experts ---------------------------------------------------------------------------------------------
 
 
 def agreement(metric: Metric, prepared: Any, solution: pd.DataFrame) -> Agreement:
     """How well the experts agree with each other; see `Agreement`."""
-    return Agreement(prepared, solution, CRITERIA, prepared.criteria, weighed(prepared))
+    return Agreement(prepared, solution, _criteria(prepared))
 
 
 def gamma(prepared: Any) -> pd.DataFrame:

@@ -195,7 +195,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def _claims(self) -> list[tuple[str, list[tuple[str, Any, Any]]]]:
-        """Each claim with the abstracts that either side names, the gold's first, and what each says of them."""
+        """Each claim with the abstracts that either side names, the gold's first, and what each says."""
         answers = self.prepared.read(self.submission, lambda gold, predicted: predicted)
         return [
             (claim_id, [(key, gold.get(key), answer.get(key)) for key in dict.fromkeys([*gold, *answer])])

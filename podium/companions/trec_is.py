@@ -1,7 +1,4 @@
-"""What became of every tweet under the TREC-IS metrics, the track's own files, and files for Kaggle.
-
-The stages are those of the hosted file that is given (see `metrics/trec_is.py`).
-"""
+"""What became of every tweet under the TREC-IS metrics, the track's own files, and files for Kaggle."""
 
 import functools
 import json
@@ -10,14 +7,15 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import hosted
+from podium import companions, hosted
 from podium import statistics as sufficient
+from podium.companions import ratio
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import read_lines, read_text
 from podium.hosted import Metric
@@ -87,16 +85,11 @@ class OfficialFileWarning(UserWarning):
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
-    """Read the track's label files: JSON, with the fields of 2018 to 2020 or those of 2021, .gz or not.
+    """The labels in a file of the track, or in a folder of such, read in the order of their names; .gz or not.
 
     The rows of a tweet are united: all their types, the highest priority, the event that comes first.  Events
-    that were labelled in parts A to E ("fireYMM2016A") are one event again.
-
-    Parameters
-    ----------
-    path : a label file, or a folder of such, read in the order of their names
-        In a folder, the ontology (JSON with ``informationTypes``) is passed over, and with a topics file
-        (``*.topics``) an event that the labels call by its number gets the name of its dataset.
+    that were labelled in parts A to E ("fireYMM2016A") are one event again.  In a folder the ontology is
+    passed over, and with a topics file (``*.topics``) the number of an event becomes the name of its dataset.
 
     Returns
     -------
@@ -118,10 +111,10 @@ def read_solution(path: str | Path) -> pd.DataFrame:
     unlisted: Counter[str] = Counter()
     parts: dict[str, str] = {}
     for file in _files(path, "label files (.json)", lambda name: name.endswith(".json"), HostError):
-        content = _read_json(file)
-        if path.is_dir() and isinstance(content, dict) and "informationTypes" in content:
-            continue
         try:
+            content = _parsed(read_text(file, HostError, ENCODING))
+            if path.is_dir() and isinstance(content, dict) and "informationTypes" in content:
+                continue
             labels = list(_labels(metric, content, unlisted))
         except ValueError as fault:
             raise HostError(f"{file.name}: expected {EXPECTED_LABELS}; {fault}") from None
@@ -129,8 +122,12 @@ def read_solution(path: str | Path) -> pd.DataFrame:
             event = datasets.get(label.event_id, label.event_id)
             if re.search(r"\d[A-E]$", event):
                 parts[event], event = event[:-1], event[:-1]
-            known = rows.get(label.tweet_id)
-            rows[label.tweet_id] = known.united(label) if known else label._replace(event_id=event)
+            known = rows.setdefault(label.tweet_id, label._replace(event_id=event))
+            rows[label.tweet_id] = known._replace(
+                priority=max(known.priority, label.priority),
+                categories=known.categories | label.categories,
+                text=known.text or label.text,
+            )
     if parts:
         _warn(f"{counted(len(parts), 'part')} of events united: {', '.join(sorted(set(parts.values())))}")
     if unlisted:
@@ -147,14 +144,10 @@ def read_solution(path: str | Path) -> pd.DataFrame:
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
-    """Read a run of the track: lines of ``event Q0 tweet rank score ["Type-A","Type-B"] tag``, .gz or not.
+    """A run: lines of ``event Q0 tweet rank score ["Type-A","Type-B"] tag`` in a file or folder, .gz or not.
 
     Fields are separated by tabs or spaces, the types quoted by " or '; what follows the types does not count.
-
-    Parameters
-    ----------
-    path : a run file, or a folder of a run's files, with topics as for `read_solution`
-        Without a topics file the hosted file infers from the tweets which event a number means.
+    Topics are as for `read_solution`; without, the hosted file infers which event a number means.
 
     Returns
     -------
@@ -192,14 +185,6 @@ class _Labelled(NamedTuple):
     categories: int  # a set of types
     text: str | None
 
-    def united(self, other: "_Labelled") -> "_Labelled":
-        """With another row of the same tweet."""
-        return self._replace(
-            priority=max(self.priority, other.priority),
-            categories=self.categories | other.categories,
-            text=self.text or other.text,
-        )
-
 
 def _files(path: Path, what: str, is_one: Callable[[str], bool], error: type[ToolError]) -> list[Path]:
     """The file, or those in the folder whose names, without .gz, are right."""
@@ -226,20 +211,15 @@ def _datasets(path: Path, error: type[ToolError]) -> dict[str, str]:
     return datasets
 
 
-def _read_json(file: Path) -> Any:
+def _parsed(text: str) -> Any:
     try:
-        return json.loads(read_text(file, HostError, ENCODING))
+        return json.loads(text)
     except (ValueError, RecursionError) as fault:
-        raise HostError(f"{file.name}: expected {EXPECTED_LABELS}; it is not JSON ({fault})") from None
+        raise ValueError(f"it is not JSON ({fault})") from None
 
 
 def _labels(metric: Metric, content: Any, unlisted: Counter[str]) -> Iterator[_Labelled]:
-    """What a label file says of each of its tweets; counts the annotations that are no types.
-
-    Raises
-    ------
-    ValueError
-    """
+    """What a label file says of each of its tweets; counts the annotations that are no types."""
 
     @functools.cache
     def types_named(name: str) -> int:
@@ -279,30 +259,25 @@ def _field(entry: Any, where: str, kind: type | tuple[type, ...], *names: str) -
 
 def _run_rows(file: Path) -> list[tuple[str, str, str, str, str]]:
     """Tweet, event, rank, score and types of each line of a run file."""
-    types_in = functools.cache(_read_list)
+
+    @functools.cache
+    def types_in(literal: str) -> str:
+        names = _parsed(literal.replace("'", '"'))
+        if not isinstance(names, list) or any(name.split() != [name] for name in names):
+            raise ValueError
+        return " ".join(names)
 
     def read(line: str) -> tuple[str, str, str, str, str]:
-        words = line.split(None, 5)
-        types = types_in(words[5][: words[5].find("]") + 1]) if len(words) == 6 else None
-        if types is None:
-            raise ValueError(hosted.module("trec_is")._quoted(line.strip()))
-        return words[2], words[0], words[3], words[4], types
+        try:
+            event, _, tweet, rank, score, rest = line.split(None, 5)
+            return tweet, event, rank, score, types_in(rest[: rest.find("]") + 1])
+        except (ValueError, AttributeError):
+            raise ValueError(hosted.module("trec_is")._quoted(line.strip())) from None
 
     rows = read_lines(file, read, EXPECTED_RUN, SubmissionRejected, ENCODING)
     if not rows:
         raise SubmissionRejected(f"{file.name}: expected {EXPECTED_RUN}. It has no lines")
     return rows
-
-
-def _read_list(literal: str) -> str | None:
-    """The names in a list like ["Type-A","Type-B"], separated by spaces; None if it is no such list."""
-    try:
-        names = json.loads(literal.replace("'", '"'))
-    except (ValueError, RecursionError):
-        return None
-    if isinstance(names, list) and all(isinstance(name, str) and name.split() == [name] for name in names):
-        return " ".join(names)
-    return None
 
 
 def _as_numbers(texts: list[str]) -> list[str] | list[float]:
@@ -328,20 +303,14 @@ def _type_texts(metric: Metric, types: npt.ArrayLike) -> npt.NDArray[np.object_]
 
 
 def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.DataFrame:
-    """A run as a file that Kaggle accepts even where it aligns rows: one row per labelled tweet.
+    """A run as Kaggle accepts it even where it aligns rows: one row per labelled tweet, as in the solution.
 
-    A space stands for no types, because Kaggle takes an empty cell for a missing value.  A labelled tweet that
-    the run lacks gets the last rank, priority 0.25 and no types.
+    A space stands for no types, as Kaggle takes an empty cell for a missing value.  A labelled tweet that the
+    run lacks gets the last rank, priority 0.25 and no types.
 
     Parameters
     ----------
-    submission, solution : DataFrame
-        As `read_submission` and `read_solution` return them; the first column of the solution has the ids.
-
-    Returns
-    -------
-    DataFrame, in the order of the solution
-        The ids, ``rank``, ``priority``, ``categories``.
+    submission, solution : DataFrame, as read above; the first column of the solution has the ids
 
     Raises
     ------
@@ -380,13 +349,7 @@ def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.Da
 
 
 def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """A submission to show its form: every tweet Other-Irrelevant, priority 0.5, ranked as in the solution.
-
-    Raises
-    ------
-    HostError
-        The solution has a tweet in several rows.
-    """
+    """A submission to show its form: every tweet Other-Irrelevant, priority 0.5, ranked as in the solution."""
     row_id = _row_id(solution)
     return pd.DataFrame(
         {
@@ -421,15 +384,10 @@ def _row_id(solution: pd.DataFrame) -> str:
 # ---- What became of every tweet --------------------------------------------------------------------------
 
 
-class Explanation:
-    """What led to a score, by the contract of `podium.companions`."""
+class Explanation(companions.Explanation):
+    """What led to a score."""
 
-    def __init__(self, evaluation: Evaluation) -> None:
-        self.metric, self.prepared = evaluation.solution.metric, evaluation.prepared
-        self.submission = evaluation.submission
-        statistics: Any = evaluation.statistics
-        self.statistics: Floats = statistics
-        self.totals: Floats = statistics.sum(axis=0)
+    roles: ClassVar = {"item": "event_id", "label": "priority", "outcome": "case"}
 
     @functools.cached_property
     def run(self) -> pd.DataFrame:
@@ -439,14 +397,11 @@ class Explanation:
 
     @functools.cached_property
     def visits(self) -> pd.DataFrame:
-        """Every labelled tweet as it was visited, with the columns rank, case, and:
-
-        contribution : what it adds to accumulated_alert_worth (6)
-        accumulated_worth : sum of the contributions in its event so far
-        """
+        """Every labelled tweet as it was visited, with further columns of `rows`."""
         visits: pd.DataFrame = self.prepared.visit(self.run)
         case = np.where(visits["row"] < 0, len(CASES) - 1, 2 * ~visits["important"] + ~visits["alert"])
-        contribution = visits["worth"] / np.where(visits["important"], 2 * self.totals[0], 2 * self.totals[2])
+        high, _, low, *_ = self.statistics.sum(axis=0)
+        contribution = visits["worth"] / np.where(visits["important"], 2 * high, 2 * low)
         visits["rank"] = np.append(self.run["rank"], np.nan)[visits["row"]]
         visits["case"] = pd.Categorical.from_codes(case, pd.Index([*CASES]))
         visits["contribution"] = contribution
@@ -455,40 +410,29 @@ class Explanation:
 
     @functools.cached_property
     def types(self) -> pd.DataFrame:
-        """One row per information type, over all tweets.
+        """One row per information type; tweets are those that the assessors gave it.
 
-        Columns: information_type; actionable; tweets (that the assessors gave the type); tp, fp, fn, tn;
-        precision (NaN if never predicted), recall (NaN if never labelled), f1 (0 where undefined), accuracy;
-        mse and rmse of the priority of its tweets (NaN if never labelled).
+        Precision is NaN if never predicted, recall and mse (of the priority) are if never labelled.
         """
         metric = self.metric
-        tp, fp, fn, squared_error = self.totals[4:].reshape(4, -1)
-        number = len(self.visits)
-        mse = metric.mse_of_each(squared_error, tp, fn)
-        counts = {"tweets": tp + fn, "tp": tp, "fp": fp, "fn": fn, "tn": number - tp - fp - fn}
+        tp, fp, fn, squared_error = self.statistics.sum(axis=0)[4:].reshape(4, -1)
+        counts = {"tweets": tp + fn, "tp": tp, "fp": fp, "fn": fn}
         return pd.DataFrame(
             {
                 "information_type": metric.INFORMATION_TYPES,
                 "actionable": metric.IS_ACTIONABLE,
                 **{name: values.astype(np.int64) for name, values in counts.items()},
-                "precision": metric._ratio(tp, tp + fp),
-                "recall": metric._ratio(tp, tp + fn),
+                "precision": ratio(tp, tp + fp),
+                "recall": ratio(tp, tp + fn),
                 "f1": metric.f1_of_each(tp, fp, fn),
-                "accuracy": metric.accuracy_of_each(fp, fn, np.float64(number)),
-                "mse": mse,
-                "rmse": np.sqrt(mse),
+                "accuracy": metric.accuracy_of_each(fp, fn, np.float64(len(self.visits))),
+                "mse": metric.mse_of_each(squared_error, tp, fn),
             }
         )
 
     @functools.cached_property
     def events(self) -> pd.DataFrame:
-        """One row per event, in the order of ``prepared.items``.
-
-        Columns: event_id; tweets, and how many of them are high (High or Critical), low (Low or Medium) and
-        missing (from the run); true_alerts, missed_alerts, false_alerts, no_alerts; highest_delta;
-        contribution (to accumulated_alert_worth, of which the events' contributions are the sum); then all
-        measures of the event alone (NaN where undefined).
-        """
+        """One row per event: numbers of tweets, its part of accumulated_alert_worth, and its own measures."""
         event = self.visits["event"]
         cases = pd.crosstab(event, self.visits["case"], dropna=False)
         return pd.DataFrame(
@@ -499,7 +443,6 @@ class Explanation:
                 "low": self.statistics[:, 2].astype(np.int64),
                 "missing": cases["missing"],
                 **{f"{case.replace(' ', '_')}s": cases[case] for case in CASES if case != "missing"},
-                "highest_delta": self.visits["delta"].where(self.visits["row"] >= 0, 0).groupby(event).max(),
                 "contribution": self.visits["contribution"].groupby(event).sum(),
                 **self.metric.all_measures(self.statistics),
             }
@@ -509,19 +452,13 @@ class Explanation:
     def rows(self) -> pd.DataFrame:
         """One row per labelled tweet in the order of its visit, then one per row of the run that is ignored.
 
-        Columns
-        -------
-        tweet_id, event_id : as text; of a labelled tweet the solution's event
-        rank, score : the run's, `score` normalised if that was asked for; NaN if missing
-        priority : the assessor's
-        true_types, run_types : the types of assessor and run by their full names
+        score, true_types, run_types : scaled, if that was asked for; types by their full names
         case : "true alert" or "missed alert" (labelled High or Critical); "false alert" or "no alert"
             (labelled Low or Medium); "missing" from the run; "ignored": a tweet without a label, or its
             row in another event's list than the one that counts
-        equation : "(1)" or "(5)", which gives the worth
+        equation : which gives the worth, from -1 to 1
         delta : δ at that moment: false alerts in the event since its last true alert
         actionable_score, other_score : ActCScore (2) and NActCScore (3)
-        worth : from -1 to 1
         contribution : the worth's part of accumulated_alert_worth, which is their sum (6)
         accumulated_worth : sum of the contributions in this event so far
         squared_error : of the priority
@@ -550,16 +487,8 @@ class Explanation:
         return pd.concat([labelled, ignored.astype({"case": object})], ignore_index=True)[ROWS.split()]
 
     @property
-    def roles(self) -> dict[str, str]:
-        """Which column of `rows` tells what."""
-        return {"item": "event_id", "label": "priority", "outcome": "case"}
-
-    @property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The measures, the cases of the equations, the types, the events, and the traces of their rankings.
-
-        Of more than 20 events the 20 are shown that contribute least to accumulated_alert_worth.
-        """
+        """The measures, the equations' cases, the types, and the events and their rankings, the worst first."""
         values = sufficient.measures(self.prepared, self.statistics)
         measures = pd.DataFrame(
             [(name, values[name], TABLE_1.get(name)) for name in self.metric.MEASURES],
@@ -577,7 +506,7 @@ class Explanation:
         return {
             "Measures": measures,
             "What became of the tweets": cases,
-            "Information types": self.types.drop(columns=["tn", "rmse"]),
+            "Information types": self.types,
             "Events, least alert worth first": shown[columns.split()].assign(
                 event_id=[self.metric._short(text) for text in shown["event_id"]]
             ),
@@ -586,7 +515,7 @@ class Explanation:
 
     @property
     def notices(self) -> list[str]:
-        """Rows of the run that are ignored, tweets that it lacks, and whatever else may surprise."""
+        """What of the run is ignored, missing, or taken for something else."""
         visits, run, prepared = self.visits, self.run, self.prepared
         used = visits[visits["row"] >= 0]
         meant = self._meant[used["row"]].to_numpy()
@@ -618,10 +547,7 @@ class Explanation:
 
     @functools.cached_property
     def _meant(self) -> pd.Series:
-        """The event in whose list each row of the run is, (m,), -1 for none.
-
-        A name that the solution lacks means the event with which its list shares most tweets.
-        """
+        """The event in whose list each row of the run is, (m,), -1 for none; unknown names by tweets."""
         run = self.run
         rows = run[(run["named"] < 0) & (run["event"] >= 0) & (run["tweet"] >= 0)]
         events = self.prepared.truths["event"][rows["tweet"]].set_axis(rows.index)
@@ -706,22 +632,11 @@ def _stretches(length: int) -> Ints:
 # ---- Texts -----------------------------------------------------------------------------------------------
 
 
-def texts(evaluation: Any, path: Path | None = None) -> dict[str, str]:
+def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
     """What the report shows of each event: its tweets in the order of their visit, and what became of each.
 
-    Texts are in the column ``text`` of solution or submission, if they have one, or in a file.
-
-    Parameters
-    ----------
-    evaluation : `podium.scoring.Evaluation`
-    path : a file of tweets, one JSON object per line, .gz or not, optional
-        With ``id_str`` or ``id``, and ``full_text`` or ``text``; in the track's own files these are in
-        ``allProperties``.
-
-    Raises
-    ------
-    UsageError
-        A line is wrong, or the file has none of the tweets.
+    Texts are in the column ``text`` of solution or submission, or in a file of JSON lines with ``id_str`` or
+    ``id`` and ``full_text`` or ``text``, which the track's own files have in ``allProperties``.
     """
     rows: pd.DataFrame = evaluation.explanation.rows
     rows = rows[rows["case"] != IGNORED]
@@ -734,7 +649,7 @@ def texts(evaluation: Any, path: Path | None = None) -> dict[str, str]:
             of_tweets |= {as_text(tweet): text for tweet, text in pairs if isinstance(text, str)}
     if path is not None:
         wanted = set(rows["tweet_id"])
-        read = _read_tweets(path)
+        read = read_lines(path, _tweet, EXPECTED_TWEETS, UsageError)
         of_tweets |= {tweet: text for tweet, text in read if tweet in wanted}
         if wanted.isdisjoint(of_tweets):
             raise UsageError(f"{path}: expected texts of the solution's tweets, found none of {len(wanted):,}")
@@ -744,18 +659,12 @@ def texts(evaluation: Any, path: Path | None = None) -> dict[str, str]:
     return {str(event): "\n".join(of_event) for event, of_event in lines.groupby(known["event_id"], sort=False)}
 
 
-def _read_tweets(path: Path) -> Iterator[tuple[str, str]]:
-    """Id and text of each tweet of a file."""
-    for number, line in enumerate(read_text(path, UsageError).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            tweet = json.loads(line)
-            tweet = tweet.get("allProperties", tweet)
-            tweet_id = tweet.get("id_str", tweet.get("id"))
-            text = tweet.get("full_text", tweet.get("text"))
-        except (ValueError, RecursionError, AttributeError):
-            tweet_id, text = None, None
-        if not isinstance(tweet_id, str | int) or not isinstance(text, str):
-            raise UsageError(f"{path}: expected {EXPECTED_TWEETS}, found another thing in line {number}")
-        yield str(tweet_id), text
+def _tweet(line: str) -> tuple[str, str]:
+    """Id and text of a tweet."""
+    tweet = _parsed(line)
+    if isinstance(tweet, dict):
+        tweet = tweet.get("allProperties", tweet)
+        tweet_id, text = tweet.get("id_str", tweet.get("id")), tweet.get("full_text", tweet.get("text"))
+        if isinstance(tweet_id, str | int) and isinstance(text, str):
+            return str(tweet_id), text
+    raise ValueError(hosted.module("trec_is")._quoted(line))

@@ -37,16 +37,8 @@ Annotations = Iterator[tuple[str, str, str, list[dict[str, Any]]]]
 def read(path: Path, error: type[ToolError]) -> pd.DataFrame | None:
     """The documents in an export, as `_markups.read_documents` gives them; None where it is none.
 
-    * brat: a folder of ``ANNOTATOR/DOCUMENT.ann`` beside ``ANNOTATOR/DOCUMENT.txt``.
-    * INCEpTION: a folder of ``DOCUMENT/ANNOTATOR.xmi`` beside a ``TypeSystem.xml``, or of
-      ``DOCUMENT/ANNOTATOR.json`` (UIMA CAS JSON) or ``DOCUMENT/ANNOTATOR.tsv`` (WebAnno TSV 3), as in the
-      folder ``annotation`` of an exported project.
-    * Label Studio: one ``.json``, a list of tasks with ``annotations``.
-
-    Raises
-    ------
-    UsageError
-        dkpro-cassis, which reads UIMA CAS, is not installed.
+    Folders: brat's ``ANNOTATOR/DOCUMENT.ann`` with ``.txt``; INCEpTION's ``DOCUMENT/ANNOTATOR`` as ``.xmi`` with
+    ``TypeSystem.xml``, ``.json`` (UIMA CAS) or ``.tsv`` (WebAnno 3).  Label Studio: one ``.json``.
     """
     found = _annotations(path, error)
     if found is None:
@@ -104,7 +96,7 @@ def _element(tags: Iterable[Any], spans: Iterable[tuple[int, int]], notes: Itera
 
 
 def _read_brat(file: Path, error: type[ToolError]) -> Annotations:
-    """Lines of brat's standoff format: T are spans, A and M attributes, # notes; the rest links them."""
+    """brat's standoff format: T are spans, A and M attributes, # notes; the rest links them."""
     tags: dict[str, list[str]] = {}
     spans: dict[str, list[tuple[int, int]]] = {}
     notes: dict[str, list[str]] = {}
@@ -125,7 +117,7 @@ def _read_brat(file: Path, error: type[ToolError]) -> Annotations:
 
 
 def _read_cas(file: Path, error: type[ToolError]) -> Annotations:
-    """A UIMA CAS: annotations of all layers but the machine's; the features with text are their tags."""
+    """A UIMA CAS: annotations of all layers but the machine's; features with text are tags."""
     try:
         import cassis
     except ImportError:
@@ -159,8 +151,8 @@ def _read_cas(file: Path, error: type[ToolError]) -> Annotations:
 def _read_webanno(file: Path, error: type[ToolError]) -> Annotations:
     """WebAnno TSV 3.2 or 3.3: annotations of all span layers but the machine's; their features are the tags.
 
-    A line per token, or part of one, has a column per feature.  Values of several annotations of a token are
-    divided by "|"; those of one annotation of several tokens have the same number in brackets.
+    A line per token, or part of one, has a column per feature.  "|" divides the values of several annotations;
+    those of one annotation of several tokens have the same number in brackets.
     """
     first, *lines = read_text(file, error).split("\n")
     if not re.match(r"#FORMAT=WebAnno TSV 3\.[23]\s*$", first):

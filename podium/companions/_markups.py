@@ -1,7 +1,6 @@
 """What the companions of the two markup metrics share: files, tables, figures, the experts' agreement."""
 
 import functools
-import gzip
 import itertools
 import json
 import warnings
@@ -17,7 +16,7 @@ import pandas as pd
 from podium import companions, statistics
 from podium.companions import ratio
 from podium.errors import SubmissionRejected, ToolError, UsageError
-from podium.files import read_bytes
+from podium.files import read_text
 from podium.progress import track
 from podium.scoring import Evaluation
 from podium.wording import counted, listed
@@ -41,9 +40,8 @@ __all__ = [
 ]
 
 ALGORITHM = "algorithm"
-# The organisers' files are in UTF-8 or in the Windows code page of Russian.
-ENCODINGS = ("utf-8-sig", "cp1251")
 EXPERT_NAMES = ("expert", "annotator", "id")
+EXPECTED: dict[type, str] = {dict: "an object as", list: "a list under", str: "text under"}
 AMONG, WITH = "experts with each other", "algorithm with experts"
 
 Ints = npt.NDArray[np.int64]
@@ -51,16 +49,6 @@ Floats = npt.NDArray[np.float64]
 
 
 # ---- Files -----------------------------------------------------------------------------------------------
-
-
-@dataclass
-class _Gathered:
-    """What the files said about a document so far."""
-
-    subjects: set[str]
-    texts: set[str]
-    experts: list[Any]
-    algorithms: list[Any]
 
 
 def read_folder(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
@@ -73,19 +61,14 @@ def read_folder(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
 
 
 def _read_json(file: Path, error: type[ToolError]) -> Any:
-    content = read_bytes(file)
     try:
-        content = gzip.decompress(content) if file.suffix == ".gz" else content
-    except (OSError, EOFError) as problem:
-        raise error(f"{file}: expected a file packed by gzip, found {problem}") from None
-    for encoding in ENCODINGS:
-        try:
-            return json.loads(content.decode(encoding))
-        except UnicodeDecodeError:
-            continue
-        except (ValueError, RecursionError) as problem:
-            raise error(f"{file}: expected JSON, found a fault: {problem}") from None
-    raise error(f"{file}: expected text in UTF-8 or CP1251")
+        return json.loads(
+            read_text(file, error, "cp1251")
+        )  # of Russian on Windows, as some organisers' files are
+    except UnicodeDecodeError:
+        raise error(f"{file}: expected text in UTF-8 or CP1251") from None
+    except (ValueError, RecursionError) as problem:
+        raise error(f"{file}: expected JSON, found a fault: {problem}") from None
 
 
 def read_documents(contents: Iterable[tuple[Path, Any]], error: type[ToolError]) -> pd.DataFrame:
@@ -103,7 +86,7 @@ def read_documents(contents: Iterable[tuple[Path, Any]], error: type[ToolError])
     The id is ``id`` or ``document_id``, else ``meta.id``, else the file's name; the subject is ``subject`` or
     ``meta.subject``; grades may be called ``criterias``.  What is unknown is None.
     """
-    documents: dict[str, _Gathered] = {}
+    documents: dict[str, dict[str, Any]] = {}
     unsaid: list[str] = []
     for file, content in contents:
         try:
@@ -118,14 +101,12 @@ def read_documents(contents: Iterable[tuple[Path, Any]], error: type[ToolError])
         )
     rows = []
     for document_id, found in sorted(documents.items()):
-        for name, values in (("subject", found.subjects), ("text", found.texts)):
-            if len(values) > 1:
-                raise error(f"document {document_id!r}: expected one {name}, found {len(values)} in its files")
-        if len(found.algorithms) > 1:
-            number = len(found.algorithms)
-            raise error(f"document {document_id!r}: expected one markup of the algorithm, found {number}")
-        subject, text = (next(iter(values), None) for values in (found.subjects, found.texts))
-        rows.append((document_id, subject, text, _dump(found.experts), *map(_dump, found.algorithms or [None])))
+        for name, what in (("subject", "subject"), ("text", "text"), ("algorithm", "markup of the algorithm")):
+            if len(found[name]) > 1:
+                number = len(found[name])
+                raise error(f"document {document_id!r}: expected one {what}, found {number} in its files")
+        subject, text, markup = (next(iter(found[name]), None) for name in ("subject", "text", "algorithm"))
+        rows.append((document_id, subject, text, _dump(found["expert"]), _dump(markup)))
     return pd.DataFrame(rows, columns=["document_id", "subject", "text", "markups", "markup"], dtype=object)
 
 
@@ -133,51 +114,42 @@ def _dump(value: Any) -> str | None:
     return None if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def _gather(content: Any, file: Path, is_experts: bool, documents: dict[str, _Gathered]) -> bool:
+def _gather(content: Any, file: Path, is_experts: bool, documents: dict[str, dict[str, Any]]) -> bool:
     """Add what one file holds to what is known of its document; False where it does not say whose it is."""
-    content = _object(content, "the file")
-    content = _object(content.get("essay", content), "essay")
-    meta = _object(content.get("meta") or {}, "meta")
+    content = _expect(content, dict, "the file")
+    content = _expect(content.get("essay", content), dict, "essay")
+    meta = _expect(content.get("meta") or {}, dict, "meta")
     ids = (content.get("id"), content.get("document_id"), meta.get("id"))
     stem = file.name.removesuffix(".gz").removesuffix(".json")
     document_id = next((str(value) for value in ids if value not in (None, "")), stem)
-    found = documents.setdefault(document_id, _Gathered(set(), set(), [], []))
-    for key, value, values in (
-        ("subject", content.get("subject", meta.get("subject")), found.subjects),
-        ("text", content.get("text"), found.texts),
-    ):
-        if value is not None and not isinstance(value, str):
-            raise ValueError(f"expected text under {key}, found {type(value).__name__}")
+    found = documents.setdefault(document_id, {"subject": set(), "text": set(), "expert": [], "algorithm": []})
+    about = {"subject": content.get("subject", meta.get("subject")), "text": content.get("text")}
+    for key, value in about.items():
         if value is not None:
-            values.add(value)
+            found[key].add(_expect(value, str, key))
+
+    def add(markup: Mapping[str, Any], is_experts: bool) -> None:
+        """Under the keys of the hosted file; the text has a column of its own."""
+        grades = {"criteria": markup["criterias"]} if "criterias" in markup else {}
+        kept = {name: value for name, value in markup.items() if name not in ("text", "criterias")}
+        found["expert" if is_experts else "algorithm"].append(grades | kept)
+
     if "elements" in content or "selections" in content:
-        says = "isExpert" in content or "expert" in meta
-        is_experts = bool(content.get("isExpert", meta.get("expert", is_experts)))
         named = {"expert": meta["expert"]} if meta.get("expert") else {}
-        (found.experts if is_experts else found.algorithms).append(_markup(content) | named)
-        return says
+        add(content | named, bool(content.get("isExpert", meta.get("expert", is_experts))))
+        return "isExpert" in content or "expert" in meta
     if "markups" not in content and "markup" not in content:
         raise ValueError("expected a document with markups, an essay, or a markup with elements or selections")
-    markups = content.get("markups") or []
-    if not isinstance(markups, list):
-        raise ValueError(f"expected a list under markups, found {type(markups).__name__}")
-    for markup in markups:
-        of_expert = _object(markup, "a markup").get("isExpert", True)
-        (found.experts if of_expert else found.algorithms).append(_markup(markup))
+    for markup in _expect(content.get("markups") or [], list, "markups"):
+        add(markup, _expect(markup, dict, "a markup").get("isExpert", True))
     if content.get("markup") is not None:
-        found.algorithms.append(_markup(_object(content["markup"], "markup")))
+        add(_expect(content["markup"], dict, "markup"), False)
     return True
 
 
-def _markup(content: Mapping[str, Any]) -> dict[str, Any]:
-    """A markup under the keys of the hosted file, without the text, which has a column of its own."""
-    markup = {name: value for name, value in content.items() if name not in ("text", "criterias")}
-    return {"criteria": content["criterias"]} | markup if "criterias" in content else markup
-
-
-def _object(value: Any, what: str) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError(f"expected an object as {what}, found {type(value).__name__}")
+def _expect(value: Any, kind: type, what: str) -> Any:
+    if not isinstance(value, kind):
+        raise ValueError(f"expected {EXPECTED[kind]} {what}, found {type(value).__name__}")
     return value
 
 
@@ -340,6 +312,19 @@ class Explanation(companions.Explanation):
         return table
 
     @functools.cached_property
+    def pairs(self) -> pd.DataFrame:
+        """The criteria of every two markups: document_id, first, second, and each by name."""
+        rows = []
+        values = zip(self.prepared.items, self.prepared.experts, self.with_algorithm, self.prepared.among)
+        for item, experts, ours, theirs in values:
+            numbers = [expert.number for expert in experts]
+            pairs = [(0, number) for number in numbers]
+            pairs += [(min(pair), max(pair)) for pair in itertools.combinations(numbers, 2)]
+            for ends, criteria in sorted(zip(pairs, [*ours.tolist(), *theirs.tolist()])):
+                rows.append((item, *map(name_of, ends), *criteria))
+        return pd.DataFrame(rows, columns=["document_id", "first", "second", *self.names])
+
+    @functools.cached_property
     def barrier(self) -> pd.DataFrame:
         """Whether the algorithm is as good as the experts, and in which share of resamples of the documents."""
         name, least, passes = self.criteria.measure, self.criteria.barrier, self.criteria.passes
@@ -359,7 +344,6 @@ class Explanation(companions.Explanation):
 
     @property
     def notices(self) -> list[str]:
-        """Documents left out."""
         without, one = (self.experts == 0).sum(), (self.experts == 1).sum()
         notices = []
         if without:
@@ -370,7 +354,6 @@ class Explanation(companions.Explanation):
         return notices
 
     def histograms_of_pairs(self) -> dict[str, Any]:
-        """Of the criteria, experts and algorithm."""
         among, ours = (self.prepared.among, self.expert_means), (self.with_algorithm, self.algorithm_means)
         return self.criteria.histograms({AMONG: among, WITH: ours})
 
@@ -445,7 +428,6 @@ class Agreement:
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The criteria, the experts, and the documents on which they agree least."""
         shown = ["document_id", "experts", *(name for name in self._criteria.shown if "." not in name)]
         least = self.documents.sort_values([self.measure_names[0], "document_id"])[shown].head(10)
         return {
@@ -456,13 +438,11 @@ class Agreement:
 
     @property
     def notices(self) -> list[str]:
-        """Documents left out."""
         number = int((self.documents["experts"] < 2).sum())
         return [f"{counted(number, 'document')} with fewer than two experts, left out"] if number else []
 
     @property
     def histograms(self) -> dict[str, Any]:
-        """The criteria of pairs of experts, the paper's figure 3."""
         panels = self._criteria.histograms({AMONG: (self.prepared.among, self.means)})
         return {"Agreement of the experts": panels}
 

@@ -278,7 +278,6 @@ class Explanation(_markups.Explanation):
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The criteria, the documents by their number of experts, and whether the barrier is passed."""
         groups = self.documents.groupby("experts")
         table = groups[["ama", "ema"]].mean()
         table.insert(0, "documents", groups.size())
@@ -287,13 +286,12 @@ class Explanation(_markups.Explanation):
 
     @property
     def notices(self) -> list[str]:
-        """Documents left out, and criteria without weight."""
         absent = [name for name, weight in self.prepared.rules.weights.items() if weight == 0]
         return super().notices + ([f"criteria of weight 0: {', '.join(absent)}"] if absent else [])
 
     @property
     def histograms(self) -> dict[str, Any]:
-        """The figures 3 and 4 of the paper over each other, and figure 5: AMA beside EMA, and RMA."""
+        """The paper's figures 3 and 4 over each other, and figure 5."""
         documents, measures = self.documents, self.evaluation.measures
         accuracies = {
             "series": {AMONG: documents["ema"].dropna(), WITH: documents["ama"].dropna()},

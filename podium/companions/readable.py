@@ -2,15 +2,14 @@
 
 import functools
 import operator
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from podium import hosted, scoring, statistics
+from podium import scoring, statistics
 from podium.companions import _markups
 from podium.companions._markups import AMONG, WITH, Agreement, Criteria, texts
 from podium.errors import HostError, SubmissionRejected
@@ -20,10 +19,7 @@ from podium.wording import counted, listed
 __all__ = [
     "SIDE_COLUMNS",
     "TEXT_COLUMNS",
-    "Accuracy",
     "Explanation",
-    "Pair",
-    "accuracy",
     "add_side",
     "agreement",
     "explain",
@@ -110,77 +106,6 @@ def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: s
 # ---- Two markups -----------------------------------------------------------------------------------------
 
 
-class Pair(NamedTuple):
-    """Two selections that correspond to each other, by their positions, from 0, in the lists of selections.
-
-    The matching minimises the sum of the costs, with 1 for each selection without partner.
-    """
-
-    first: int
-    second: int
-    cost: float
-    jaccard: float
-    same_type: bool
-    same_subtype: bool
-    same_correction: bool
-
-
-@dataclass(frozen=True)
-class Accuracy:
-    """M, the weighted average, M1 to M6, in percent, and D."""
-
-    m: float
-    m1: float
-    m2: float
-    m3: float
-    m4: float
-    m5: float
-    m6: float
-    pairs: list[Pair]
-
-
-def accuracy(
-    first: Mapping[str, Any],
-    second: Mapping[str, Any],
-    subject: str,
-    weights: Mapping[str, float] | None = None,
-    metric: Metric | None = None,
-) -> Accuracy:
-    """Pairwise accuracy M(X, Y) of two markups of the same essay, with M1 to M6 and the matching D.
-
-    Parameters
-    ----------
-    first, second : markups of the form that the hosted file's `score` describes, as `json.loads` gives them
-    subject : one of the hosted file's `LARGEST_GRADE`
-    weights : of M1 to M6; those left out are the competition's
-    metric : the hosted file, if not the project's own
-
-    Returns
-    -------
-    Accuracy
-        Symmetric, to the last bit.
-
-    Raises
-    ------
-    ValueError
-        A markup is malformed, or the subject unknown.
-    """
-    metric = metric or hosted.module("readable")
-    if subject not in metric.LARGEST_GRADE:
-        raise ValueError(f"subject: expected one of {', '.join(metric.LARGEST_GRADE)}, found {subject!r}")
-    markups = []
-    for name, value in (("first", first), ("second", second)):
-        try:
-            markups.append(metric.read_essay(value, subject, None))
-        except ValueError as fault:
-            raise ValueError(f"the {name} markup: {fault}") from None
-    in_use = metric.WEIGHTS | dict(weights or {})
-    m, m1, m2, m3, m4, m5, m6 = metric.accuracies([markups], in_use)[0, :7].tolist()
-    ours, _ = _fates(metric, *markups)
-    pairs = [Pair(row[0], *row[7:]) for row in ours if row[6] == "matched"]
-    return Accuracy(m, m1, m2, m3, m4, m5, m6, sorted(pairs))
-
-
 def _fates(metric: Metric, one: Any, other: Any) -> list[list[tuple[Any, ...]]]:
     """Of the selections of two markups, what became of each, as `COLUMNS` name it."""
     if other.content < one.content:
@@ -251,7 +176,6 @@ class Explanation(_markups.Explanation):
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The measures, the criteria, the essays by subject, and whether the barrier is passed."""
         names = ["OTAR", "M_avg", "M_opt", "M"]
         measures = pd.DataFrame(
             {"measure": names, "percent": [self.evaluation.measures[name] for name in names]}
@@ -272,7 +196,6 @@ class Explanation(_markups.Explanation):
 
     @property
     def histograms(self) -> dict[str, Any]:
-        """The criteria of pairs of markups, experts and algorithm over each other, and the essays' measures."""
         documents = {}
         for title in ("M_avg", "M_opt", "OTAR"):
             values = self.documents[title.lower()].dropna()

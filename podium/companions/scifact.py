@@ -293,7 +293,6 @@ class Explanation(companions.Explanation):
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The counts with the twelve measures; how many things of each level and side had which outcome."""
         measures = self.counts
         measures[["precision", "recall", "f1"]] = self.metric.precision_recall_f1(*measures.to_numpy().T)
         columns = {
@@ -312,7 +311,6 @@ class Explanation(companions.Explanation):
 
     @property
     def notices(self) -> list[str]:
-        """Nothing predicted, and sentences in the wrong place or twice."""
         predicted = self.rows[self.rows["side"] == "prediction"]
         numbers = Counter(zip(predicted["level"], predicted["outcome"]))
         notices = []

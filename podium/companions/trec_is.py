@@ -161,14 +161,32 @@ def read_submission(path: str | Path) -> pd.DataFrame:
     """
     path = Path(path)
     datasets = _datasets(path, SubmissionRejected)
+
+    @functools.cache
+    def types_in(literal: str) -> str:
+        names = _parsed(literal.replace("'", '"'))
+        if not isinstance(names, list) or any(name.split() != [name] for name in names):
+            raise ValueError
+        return " ".join(names)
+
+    def read(line: str) -> tuple[str, str, str, str, str]:
+        try:
+            event, _, tweet, rank, score, rest = line.split(None, 5)
+            return tweet, datasets.get(event, event), rank, score, types_in(rest[: rest.find("]") + 1])
+        except (ValueError, AttributeError):
+            raise ValueError(hosted.module("trec_is")._quoted(line.strip())) from None
+
     rows: list[tuple[str, str, str, str, str]] = []
     for file in _files(path, "files of a run", lambda name: not name.endswith(TOPICS), SubmissionRejected):
-        rows += _run_rows(file)
+        lines = read_lines(file, read, EXPECTED_RUN, SubmissionRejected, ENCODING)
+        if not lines:
+            raise SubmissionRejected(f"{file.name}: expected {EXPECTED_RUN}. It has no lines")
+        rows += lines
     tweet_id, event_id, rank, priority, categories = map(list, zip(*rows))
     return pd.DataFrame(
         {
             "tweet_id": tweet_id,
-            "event_id": [datasets.get(event, event) for event in event_id],
+            "event_id": event_id,
             "rank": _as_numbers(rank),
             "priority": _as_numbers(priority),
             "categories": categories,
@@ -255,29 +273,6 @@ def _field(entry: Any, where: str, kind: type | tuple[type, ...], *names: str) -
             if isinstance(entry.get(name), kind) and not isinstance(entry[name], bool):
                 return entry[name]
     raise ValueError(f"{where} lacks {' or '.join(names)}, {'a list' if kind is list else 'text'}")
-
-
-def _run_rows(file: Path) -> list[tuple[str, str, str, str, str]]:
-    """Tweet, event, rank, score and types of each line of a run file."""
-
-    @functools.cache
-    def types_in(literal: str) -> str:
-        names = _parsed(literal.replace("'", '"'))
-        if not isinstance(names, list) or any(name.split() != [name] for name in names):
-            raise ValueError
-        return " ".join(names)
-
-    def read(line: str) -> tuple[str, str, str, str, str]:
-        try:
-            event, _, tweet, rank, score, rest = line.split(None, 5)
-            return tweet, event, rank, score, types_in(rest[: rest.find("]") + 1])
-        except (ValueError, AttributeError):
-            raise ValueError(hosted.module("trec_is")._quoted(line.strip())) from None
-
-    rows = read_lines(file, read, EXPECTED_RUN, SubmissionRejected, ENCODING)
-    if not rows:
-        raise SubmissionRejected(f"{file.name}: expected {EXPECTED_RUN}. It has no lines")
-    return rows
 
 
 def _as_numbers(texts: list[str]) -> list[str] | list[float]:
@@ -488,7 +483,6 @@ class Explanation(companions.Explanation):
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The measures, the equations' cases, the types, and the events and their rankings, the worst first."""
         values = sufficient.measures(self.prepared, self.statistics)
         measures = pd.DataFrame(
             [(name, values[name], TABLE_1.get(name)) for name in self.metric.MEASURES],
@@ -515,7 +509,6 @@ class Explanation(companions.Explanation):
 
     @property
     def notices(self) -> list[str]:
-        """What of the run is ignored, missing, or taken for something else."""
         visits, run, prepared = self.visits, self.run, self.prepared
         used = visits[visits["row"] >= 0]
         meant = self._meant[used["row"]].to_numpy()

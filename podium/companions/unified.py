@@ -107,14 +107,12 @@ class Explanation(companions.Explanation):
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The sub-populations, and the types for all essays together."""
         classes = self.classes
         overall = classes.loc[classes["attribute"] == self.metric.ALL[0]].drop(columns=["attribute", "value"])
         return {"Sub-populations": self.groups, "Discourse types": overall}
 
     @property
     def notices(self) -> list[str]:
-        """What passes in silence."""
         notices = []
         essay_id = self.submission[self.prepared.essay_id_column_name]
         unknown = pd.unique(essay_id[self.given.essay < 0])

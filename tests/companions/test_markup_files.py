@@ -200,7 +200,7 @@ def test_bad_folders(tmp_path: Path) -> None:
     (tmp_path / "b.json").rmdir()
     write(tmp_path, "b.json", {"id": "d", "subject": "lit", "text": "x", "markup": selections()})
     write(tmp_path, "c.json", {"id": "d", "subject": "lit", "text": "x", "markup": selections()})
-    assert message() == "document 'd': expected one markup of the algorithm, found 2"
+    assert message() == "document 'd': expected one markup of the algorithm, found 2 in its files"
     write(tmp_path, "c.json", {"id": "d", "subject": "lit", "text": "y", "markups": []})
     assert message() == "document 'd': expected one text, found 2 in its files"
     write(tmp_path, "c.json", {"id": "d", "subject": "rus", "text": "x", "markups": []})

@@ -11,10 +11,11 @@ import pytest
 
 from podium import companions, hosted, scoring
 from podium.companions import readable as companion
-from podium.companions.readable import accuracy, add_side
+from podium.companions.readable import add_side
 from podium.errors import HostError, UsageError
 from tests.support import readable_data as data
 from tests.support.markups import Evaluated
+from tests.support.readable_pairs import accuracy
 
 metric = hosted.module("readable")
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 import podium
 from podium import hosted
 from podium.companions import readable as companion
-from podium.companions.readable import accuracy
 from tests.support import readable_data as data
 from tests.support.examples import examples
 from tests.support.markups import Evaluated, bad_submissions, shuffled
+from tests.support.readable_pairs import accuracy
 from tests.support.readable_transcription import accuracies, best_matching, every_matching, relative, value_of
 
 ESSAYS = Path(podium.__file__).parents[2] / "shared" / "data" / "readable" / "inputs"

@@ -1,13 +1,11 @@
 """What the tests of the two markup metrics share: a submission with all that is known of it."""
 
-import itertools
 import random
 from typing import Any
 
 import pandas as pd
 
 from podium import hosted, scoring
-from podium.companions._markups import name_of
 
 
 class Evaluated:
@@ -26,19 +24,6 @@ class Evaluated:
     @property
     def explanation(self) -> Any:
         return self.evaluation.explanation
-
-    @property
-    def pairs(self) -> pd.DataFrame:
-        """One row per two markups of a document: document_id, first, second, and their criteria by name."""
-        rows = []
-        prepared, compared = self.prepared, self.evaluation.compared
-        for item, experts, ours, theirs in zip(self.items, prepared.experts, compared, prepared.among):
-            numbers = [expert.number for expert in experts]
-            pairs = [(0, number) for number in numbers]
-            pairs += [(min(pair), max(pair)) for pair in itertools.combinations(numbers, 2)]
-            for (first, second), values in sorted(zip(pairs, [*ours.tolist(), *theirs.tolist()])):
-                rows.append((item, name_of(first), name_of(second), *values))
-        return pd.DataFrame(rows, columns=["document_id", "first", "second", *self.explanation.names])
 
     def __getattr__(self, name: str) -> Any:
         lower = {key.lower(): value for key, value in self.__dict__["measures"].items()}

@@ -1,0 +1,60 @@
+"""Two markups of READ//ABLE compared: what the tests ask of a single pair."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from podium import hosted
+from podium.companions.readable import _fates
+
+
+class Pair(NamedTuple):
+    """Two selections that correspond to each other, by their positions, from 0, in the lists of selections.
+
+    The matching minimises the sum of the costs, with 1 for each selection without partner.
+    """
+
+    first: int
+    second: int
+    cost: float
+    jaccard: float
+    same_type: bool
+    same_subtype: bool
+    same_correction: bool
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """M, the weighted average, M1 to M6, in percent, and D."""
+
+    m: float
+    m1: float
+    m2: float
+    m3: float
+    m4: float
+    m5: float
+    m6: float
+    pairs: list[Pair]
+
+
+def accuracy(
+    first: Mapping[str, Any],
+    second: Mapping[str, Any],
+    subject: str,
+    weights: Mapping[str, float] | None = None,
+) -> Accuracy:
+    """Pairwise accuracy M(X, Y) of two markups of the same essay, with M1 to M6 and the matching D."""
+    metric = hosted.module("readable")
+    if subject not in metric.LARGEST_GRADE:
+        raise ValueError(f"subject: expected one of {', '.join(metric.LARGEST_GRADE)}, found {subject!r}")
+    markups = []
+    for name, value in (("first", first), ("second", second)):
+        try:
+            markups.append(metric.read_essay(value, subject, None))
+        except ValueError as fault:
+            raise ValueError(f"the {name} markup: {fault}") from None
+    in_use = metric.WEIGHTS | dict(weights or {})
+    m, m1, m2, m3, m4, m5, m6 = metric.accuracies([markups], in_use)[0, :7].tolist()
+    ours, _ = _fates(metric, *markups)
+    pairs = [Pair(row[0], *row[7:]) for row in ours if row[6] == "matched"]
+    return Accuracy(m, m1, m2, m3, m4, m5, m6, sorted(pairs))

@@ -1,13 +1,10 @@
-"""What became of every row and where the points went, as tables made of what a companion offers.
-
-A point is one unit of the score.  How an explanation offers ``rows``, ``losses`` and ``roles`` is written down
-in `podium.companions`.
-"""
+"""What became of every row and where the points, units of the score, went, from a companion's explanation."""
 
 from typing import Any
 
 import pandas as pd
 
+from podium.companions import ratio
 from podium.scoring import Evaluation
 
 __all__ = ["column", "groups_of_items", "points_by_cause", "points_by_item", "points_by_label", "rows"]
@@ -28,10 +25,7 @@ def groups_of_items(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def rows(evaluation: Evaluation) -> pd.DataFrame:
-    """The explanation's rows, with the groups of each one's item as further columns.
-
-    A group whose attribute is named like a column of the rows is called "attribute of item".
-    """
+    """The explanation's rows, with the groups of each one's item, "attribute of item" where a name is taken."""
     explanation = evaluation.explanation
     table: pd.DataFrame = explanation.rows
     item = column(explanation, "item")
@@ -43,35 +37,23 @@ def rows(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def points_by_cause(explanation: Any) -> pd.DataFrame:
-    """The points lost, over all rows.
-
-    Returns
-    -------
-    DataFrame, sorted by points
-        cause; points; rows: how many rows lost by it; share: of all points lost, NaN if these are 0.
-    """
+    """The points lost by each cause, in how many rows, and as a share of all; the most first."""
     losses: pd.DataFrame = explanation.losses
     points = losses.sum()
-    table = pd.DataFrame(
-        {
-            "cause": losses.columns,
-            "points": points.to_numpy(),
-            "rows": (losses != 0).sum().to_numpy(),
-            "share": (points / points.sum() if points.sum() else points * float("nan")).to_numpy(),
-        }
-    )
+    table = pd.DataFrame({"points": points, "rows": (losses != 0).sum(), "share": ratio(points, points.sum())})
+    table = table.rename_axis("cause").reset_index()
     return table.sort_values("points", ascending=False, kind="stable", ignore_index=True)
 
 
 def points_by_label(explanation: Any) -> pd.DataFrame:
-    """The points lost by cause (columns) of each label (index), in order of appearance."""
+    """The points lost by cause (columns) of each label (index)."""
     labels = explanation.rows[column(explanation, "label")]
     table: pd.DataFrame = explanation.losses.groupby(labels.to_numpy(), sort=False).sum()
     return table
 
 
 def points_by_item(evaluation: Evaluation) -> "pd.Series[float]":
-    """The points lost in each item (index), the most first."""
+    """The points lost in each item, the most first."""
     table = evaluation.explanation.rows
     points: pd.Series[float] = table.groupby(column(evaluation.explanation, "item"))["points_lost"].sum()
     points = points.reindex(evaluation.prepared.items, fill_value=0.0)

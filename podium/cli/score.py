@@ -184,7 +184,6 @@ def selected(frame: Any, solution: Any, submission: Any, options: argparse.Names
 
 
 def evaluate_other(path: str, solution: Any, parameters: dict[str, Any], options: argparse.Namespace) -> Any:
-    """The evaluation of a submission to compare with."""
     from podium import scoring
 
     try:
@@ -204,17 +203,12 @@ def paired(comparisons: dict[str, Any]) -> Any:
 
 
 def check_offers(evaluation: Any, options: argparse.Namespace) -> None:
-    """The metric and its companion offer what the options ask for.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Raise `UsageError` where the metric and its companion do not offer what the options ask for."""
     if evaluation.statistics is None and (options.bootstrap or len(options.submission) > 1):
         raise UsageError(
             f"{options.metric} offers no statistics to compare or resample: it defines no prepare()"
         )
-    # To look for the rows themselves may take long: they are made when they are written.
+    # Rows are made when they are written, which may take long.
     if options.rows is not None and not hasattr(type(evaluation.explanation), "rows"):
         raise UsageError(f"--rows: nothing explains the rows of {options.metric}")
 
@@ -246,7 +240,6 @@ def print_report(
 
 
 def print_json(evaluation: Any, tables: dict[str, Any], notices: list[str]) -> None:
-    """Scores, signature, measures, tables and warnings."""
     from podium import companions
     from podium.cli import console
 

@@ -37,8 +37,8 @@ Annotations = Iterator[tuple[str, str, str, list[dict[str, Any]]]]
 def read(path: Path, error: type[ToolError]) -> pd.DataFrame | None:
     """The documents in an export, as `_markups.read_documents` gives them; None where it is none.
 
-    Folders: brat's ``ANNOTATOR/DOCUMENT.ann`` with ``.txt``; INCEpTION's ``DOCUMENT/ANNOTATOR`` as ``.xmi`` with
-    ``TypeSystem.xml``, ``.json`` (UIMA CAS) or ``.tsv`` (WebAnno 3).  Label Studio: one ``.json``.
+    Folders: brat's ``ANNOTATOR/DOCUMENT.ann`` with ``.txt``; INCEpTION's ``DOCUMENT/ANNOTATOR``, ``.json`` or
+    ``.xmi`` with ``TypeSystem.xml`` (UIMA CAS), or ``.tsv`` (WebAnno 3).  Label Studio: one ``.json``.
     """
     found = _annotations(path, error)
     if found is None:

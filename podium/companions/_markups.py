@@ -74,14 +74,11 @@ def _read_json(file: Path, error: type[ToolError]) -> Any:
 def read_documents(contents: Iterable[tuple[Path, Any]], error: type[ToolError]) -> pd.DataFrame:
     """The documents in the contents of JSON files, by id: document_id, subject, text, markups, markup.
 
-    Each content is one of
-
-    * a document: ``{"id": …, "text": …, "markups": […], "markup": {…}}``, where ``markups`` are the experts'
-      unless they say ``"isExpert": false``, and ``markup`` is the algorithm's;
-    * an essay as the READ//ABLE competition's program takes it: ``{"essay": {…}}`` with a document inside;
-    * one markup, with ``elements`` or ``selections``, of maybe many of a document.  Whose it is says
-      ``isExpert``, else whether ``meta.expert`` is empty; where neither is there, it is the algorithm's if
-      `error` is `SubmissionRejected`, else an expert's, with a warning.
+    Each is a document ``{"id": …, "text": …, "markups": […], "markup": {…}}``, where ``markups`` are the
+    experts' unless they say ``"isExpert": false``, and ``markup`` is the algorithm's; or ``{"essay": {…}}``
+    around one; or one of a document's markups.  Whose this is says ``isExpert``, else whether ``meta.expert``
+    is empty; where neither is there, it is the algorithm's if `error` is `SubmissionRejected`, else an
+    expert's, with a warning.
 
     The id is ``id`` or ``document_id``, else ``meta.id``, else the file's name; the subject is ``subject`` or
     ``meta.subject``; grades may be called ``criterias``.  What is unknown is None.
@@ -160,7 +157,6 @@ def experts_of(documents: pd.DataFrame) -> pd.DataFrame:
 
 
 def algorithms_of(documents: pd.DataFrame) -> pd.DataFrame:
-    """The submission among the documents, each of which must have the algorithm's markup."""
     lacking = documents.loc[documents["markup"].isna(), "document_id"].tolist()
     if lacking:
         raise SubmissionRejected(
@@ -186,33 +182,22 @@ def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Criteria:
-    """How a metric's criteria are called and read.
-
-    titles : of each criterion, the total first, its name in the paper
-    about : of each criterion, what `Explanation.criteria_table` tells of it
-    table : columns there: this, the algorithm's mean, the experts', the ratio of both
-    unit : full agreement
-    measure, passes, barrier : what the relative measure must do to which barrier to be as good as experts
-    weights : in use, of all but the total
-    """
-
-    titles: Mapping[str, str]
-    about: Mapping[str, str]
-    table: Sequence[str]
-    unit: float
-    measure: str
+    titles: Mapping[str, str]  # in the paper, the total's first
+    about: Mapping[str, str]  # what `Explanation.criteria_table` tells of each, in the first of the columns
+    table: Sequence[str]  # for that, the algorithm's mean, the experts', and their ratio
+    unit: float  # full agreement
+    measure: str  # what must pass the barrier, for an algorithm as good as experts
     passes: Callable[[Any, float], Any]
     barrier: float
-    weights: Mapping[str, float] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)  # in use, of all but the total
 
     @property
     def names(self) -> list[str]:
-        """All criteria that are compared."""
         return [next(iter(self.titles)), *self.weights]
 
     @property
     def shown(self) -> dict[str, tuple[int, str]]:
-        """Those with an influence, whose weight and that of all above is positive: their places and titles."""
+        """Those whose weight and that of all above is positive: their places and titles."""
         return {
             name: (number, self.titles.get(name, name))
             for number, name in enumerate(self.names)
@@ -223,10 +208,7 @@ class Criteria:
         }
 
     def histograms(self, sides: Mapping[str, tuple[Any, Floats]]) -> dict[str, Any]:
-        """The paper's figures 3 and 4, over each other: the criteria of pairs of markups, with corpus values.
-
-        Of each side, the criteria of its pairs document by document, and their means, (n, criteria).
-        """
+        """Figures 3 and 4 over each other: of each side the criteria of its pairs, and means by document."""
         panels = {}
         for number, title in self.shown.values():
             series, lines = {}, {}
@@ -239,12 +221,11 @@ class Criteria:
 
 
 def name_of(number: int) -> str:
-    """A markup's name, from its number: the algorithm's is 0, experts count from 1."""
+    """A markup's name; the algorithm's number is 0."""
     return f"expert {number}" if number else ALGORITHM
 
 
 def comparisons(prepared: Any, algorithm: Sequence[Any]) -> Iterator[tuple[str, int, int, Any, Any]]:
-    """Every two markups of each document: its id, their numbers, and the two, with these of the algorithm."""
     for item, experts, markup in zip(prepared.items, prepared.experts, algorithm):
         numbered = [(0, markup), *((expert.number, expert) for expert in experts)]
         for (first, one), (second, other) in itertools.combinations(numbered, 2):
@@ -252,12 +233,12 @@ def comparisons(prepared: Any, algorithm: Sequence[Any]) -> Iterator[tuple[str, 
 
 
 def named(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows with the names of the markups whose numbers stand in the columns markup and against."""
+    """Rows with names for the numbers in the columns markup and against."""
     return rows.assign(markup=rows["markup"].map(name_of), against=rows["against"].map(name_of))
 
 
 def mean(values: Floats) -> Floats:
-    """Means of the columns, (k,) of (n, k); NaN without rows."""
+    """Means of the columns; NaN without rows."""
     means: Floats = values.mean(axis=0) if len(values) else np.full(values.shape[1], np.nan)
     return means
 
@@ -283,7 +264,6 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def experts(self) -> Ints:
-        """Number of experts of each document, (n,)."""
         return np.array([len(experts) for experts in self.prepared.experts])
 
     @functools.cached_property
@@ -296,7 +276,6 @@ class Explanation(companions.Explanation):
 
     @property
     def means_of_documents(self) -> dict[str, Floats]:
-        """Of each document the means of each criterion: ``algorithm.NAME`` and ``experts.NAME``."""
         sides = (("algorithm", self.algorithm_means), ("experts", self.expert_means))
         return {f"{side}.{name}": column for side, means in sides for name, column in zip(self.names, means.T)}
 
@@ -377,7 +356,7 @@ class Agreement:
         self.names = _names_of_experts(prepared, solution)
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """The means of the criteria, (..., criteria), of sums over documents, (..., 1, criteria + 1)."""
+        """The means of the criteria, (..., k), of sums over documents, (..., 1, k + 1)."""
         sums = np.asarray(sums, dtype=np.float64)[..., 0, :]
         return ratio(sums[..., :-1], sums[..., -1:])
 
@@ -464,7 +443,6 @@ Marks = Mapping[str, Mapping[str, Sequence[tuple[int, int, str]]]]
 
 
 def marks(prepared: Any, marks_of: Callable[[Any], Iterable[tuple[int, int, str]]]) -> Marks:
-    """Of each document, of each expert, what `marks_of` finds in the markup, but for marks of no characters."""
     return {
         item: {
             name_of(expert.number): [mark for mark in marks_of(expert) if mark[0] < mark[1]]

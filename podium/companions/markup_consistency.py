@@ -230,7 +230,6 @@ def weights(prepared: Any) -> str:
 
 
 def advice(metric: Metric, solution: pd.DataFrame, arguments: Mapping[str, Any]) -> list[str]:
-    """The weights that a host should give, and where the parts of the solution would decide differently."""
     if arguments.get("weights", "").count("=") == len(metric.CRITERIA) - 1:
         return []  # all of them are given
     in_use = {}
@@ -256,8 +255,6 @@ def _criteria(prepared: Any) -> Criteria:
 
 
 class Explanation(_markups.Explanation):
-    """What became of a submission's markups."""
-
     roles: ClassVar = {"item": "document_id", "label": "tags", "outcome": "outcome"}
 
     def __init__(self, evaluation: scoring.Evaluation) -> None:
@@ -313,11 +310,10 @@ class Explanation(_markups.Explanation):
         """One row per object of a markup and other markup of its document: what became of it there.
 
         level : "element", "element overtext", "fragment" or "fragment overtext"
-        element, fragment, overtext : positions, from 0, in the JSON; -1 where the object lies in none
+        element, fragment, overtext and partner_… : positions, from 0, in the JSON; -1 for none
         tags : such as "fact, logic"; missing where it has none
         outcome : "matched" or "unmatched", as is what lies within an unmatched object
-        partner_element, partner_fragment, partner_overtext : -1 where unmatched
-        consistency : what the accordance found the pair worth; NaN where unmatched
+        consistency : what the accordance found the pair worth
         """
         metric, rules = self.metric, self.prepared.rules
         rows = []
@@ -354,7 +350,6 @@ def _objects(markup: Any) -> Iterator[tuple[str, Place, Any]]:
 
 
 def _places(pairs: Iterable[Pair]) -> Iterator[tuple[Place, Place, float]]:
-    """The places of all partners in either markup, and what they are worth."""
     for e in pairs:
         yield (e.first, -1, -1), (e.second, -1, -1), e.consistency
         for o in e.overtexts:
@@ -369,17 +364,14 @@ def _places(pairs: Iterable[Pair]) -> Iterator[tuple[Place, Place, float]]:
 
 
 def agreement(metric: Metric, prepared: Any, solution: pd.DataFrame) -> Agreement:
-    """How well the experts agree with each other; see `Agreement`."""
     return Agreement(prepared, solution, _criteria(prepared))
 
 
 def gamma(prepared: Any) -> pd.DataFrame:
-    """document_id and γ of the experts' fragments; see `_markups.gamma`."""
     return _markups.gamma(marks(prepared))
 
 
 def marks(prepared: Any) -> _markups.Marks:
-    """Of each document, of each expert, the fragments as `gamma` takes them."""
 
     def fragments(expert: Any) -> Iterator[tuple[int, int, str]]:
         for element in expert.elements:

@@ -80,7 +80,7 @@ def read_submission(path: str | Path) -> pd.DataFrame:
 
 
 def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: str) -> pd.DataFrame:
-    """The submission with ``m7``, in percent, from the host's file beside it, instead of any of its own."""
+    """The submission with ``m7``, in percent, from the host's file instead of its own."""
     needed = [row_id_column_name, *SIDE_COLUMNS]
     lacking = [name for name in needed if name not in side]
     if lacking:
@@ -144,8 +144,6 @@ def _criteria(prepared: Any) -> Criteria:
 
 
 class Explanation(_markups.Explanation):
-    """What became of a submission's markups."""
-
     roles: ClassVar = {"item": "document_id", "label": "type", "outcome": "outcome"}
 
     def __init__(self, evaluation: scoring.Evaluation) -> None:
@@ -235,15 +233,12 @@ explain = Explanation
 
 
 def agreement(metric: Metric, prepared: Any, solution: pd.DataFrame) -> Agreement:
-    """How well the experts agree with each other; see `Agreement`."""
     return Agreement(prepared, solution, _criteria(prepared))
 
 
 def gamma(prepared: Any) -> pd.DataFrame:
-    """document_id and γ of the experts' selections; see `_markups.gamma`."""
     return _markups.gamma(marks(prepared))
 
 
 def marks(prepared: Any) -> _markups.Marks:
-    """Of each essay, of each expert, the selections as `_markups.gamma` takes them."""
     return _markups.marks(prepared, lambda expert: [selection[:3] for selection in expert.content[0]])

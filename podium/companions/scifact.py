@@ -52,15 +52,9 @@ EXPECTED_DOCUMENT = "one JSON object per line, with doc_id, title (text) and abs
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
-    """Claims with gold evidence from an official JSON-lines file, .gz or not.
+    """Claims with gold evidence from an official JSON-lines file, .gz or not; raises `HostError`.
 
-    Returns
-    -------
-    DataFrame of text: ``claim_id``, ``evidence`` (not checked) and ``claim``, where a line has one
-
-    Raises
-    ------
-    HostError
+    ``claim_id``, ``evidence`` (not checked) and ``claim``, where a line has one, are text.
     """
     return _read_claims(path, HostError)
 
@@ -111,7 +105,6 @@ _PLAIN_LINE = _plain_line()
 
 
 def _claim(line: str) -> tuple[str, str, str | None]:
-    """Id, evidence and text of a claim."""
     if plain := _PLAIN_LINE.fullmatch(line):
         return plain[1], plain[3], plain[2] and plain[2][1:-1]
     shown, entry = hosted.module("scifact").shown, hosted.module("scifact").parse_object(line)
@@ -133,10 +126,9 @@ def _claim(line: str) -> tuple[str, str, str | None]:
 
 
 def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
-    """What the report shows of each claim: its text, if the solution's column ``claim`` has one, and abstracts.
+    """The claims' texts, from the solution's column ``claim``, and the abstracts that either side names.
 
-    These are the ones that either side names, from the official corpus at `path`: JSON lines with ``doc_id``,
-    ``title`` and ``abstract``, a list of sentences.
+    These are in the official corpus at `path`: JSON lines with ``doc_id``, ``title``, and ``abstract``, a list.
     """
     rows: pd.DataFrame = evaluation.explanation.rows
     named = set(rows["abstract"].dropna())
@@ -168,7 +160,6 @@ def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
 
 
 def _document(line: str) -> tuple[str, tuple[str, list[str]]]:
-    """Id, title and sentences of an abstract in the corpus."""
     shown, entry = hosted.module("scifact").shown, hosted.module("scifact").parse_object(line)
     kinds: dict[str, tuple[type, ...]] = {"doc_id": (int, str), "title": (str,), "abstract": (list,)}
     for key, kind in kinds.items():
@@ -181,7 +172,6 @@ def _document(line: str) -> tuple[str, tuple[str, list[str]]]:
 
 
 def official_json(measures: Mapping[str, float]) -> dict[str, float]:
-    """What the leaderboard's evaluator writes to its metrics.json."""
     return {name: value for name, value in measures.items() if name != "score"}
 
 
@@ -189,8 +179,6 @@ def official_json(measures: Mapping[str, float]) -> dict[str, float]:
 
 
 class Explanation(companions.Explanation):
-    """What led to a score."""
-
     roles: ClassVar = {"item": "claim_id", "label": "label", "outcome": "outcome"}
 
     @functools.cached_property
@@ -259,7 +247,6 @@ class Explanation(companions.Explanation):
         return table.astype(dict.fromkeys(("sentence", "place", "evidence_set"), "Int64"))
 
     def _outcome(self, truth: Any, answer: Any) -> str:
-        """What became of an abstract."""
         if answer is None:
             return MISSED
         if truth is None:

@@ -51,7 +51,7 @@ TABLE_1 = {
     "priority_mse_all": "Priority RMSE, All",
 }
 
-# What becomes of a tweet, and the equation that gives its worth.
+# What becomes of a tweet, and the equation of its worth.
 CASES = {"true alert": "(1)", "missed alert": "(1)", "false alert": "(5)", "no alert": "(5)", "missing": None}
 ROWS = (
     "tweet_id event_id rank score priority true_types run_types case equation delta actionable_score "
@@ -87,14 +87,14 @@ class OfficialFileWarning(UserWarning):
 def read_solution(path: str | Path) -> pd.DataFrame:
     """The labels in a file of the track, or in a folder of such, read in the order of their names; .gz or not.
 
-    The rows of a tweet are united: all their types, the highest priority, the event that comes first.  Events
-    that were labelled in parts A to E ("fireYMM2016A") are one event again.  In a folder the ontology is
-    passed over, and with a topics file (``*.topics``) the number of an event becomes the name of its dataset.
+    The rows of a tweet are united: all types, the highest priority, the first event.  Events that were labelled
+    in parts A to E are one again.  In a folder the ontology is passed over, and a topics file (``*.topics``)
+    tells the datasets' names for the events' numbers.
 
     Returns
     -------
     DataFrame, one row per tweet, in the files' order
-        ``tweet_id``, ``event_id``, ``priority``, ``categories``; and ``text``, where a file has texts.
+        ``tweet_id``, ``event_id``, ``priority``, ``categories``; ``text``, where a file has texts.
 
     Raises
     ------
@@ -144,10 +144,9 @@ def read_solution(path: str | Path) -> pd.DataFrame:
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
-    """A run: lines of ``event Q0 tweet rank score ["Type-A","Type-B"] tag`` in a file or folder, .gz or not.
+    """A run, in one file or a folder (with topics as for `read_solution`), .gz or not.
 
-    Fields are separated by tabs or spaces, the types quoted by " or '; what follows the types does not count.
-    Topics are as for `read_solution`; without, the hosted file infers which event a number means.
+    Its lines are ``event Q0 tweet rank score ["Type-A","Type-B"] tag``, with tabs or spaces, and " or '.
 
     Returns
     -------
@@ -195,8 +194,6 @@ def read_submission(path: str | Path) -> pd.DataFrame:
 
 
 class _Labelled(NamedTuple):
-    """What label files say of a tweet."""
-
     tweet_id: str
     event_id: str
     priority: float
@@ -276,7 +273,6 @@ def _field(entry: Any, where: str, kind: type | tuple[type, ...], *names: str) -
 
 
 def _as_numbers(texts: list[str]) -> list[str] | list[float]:
-    """The texts as numbers if all of them are."""
     numbers = [hosted.module("trec_is")._number(text) for text in texts]
     return texts if np.isnan(numbers).any() else numbers
 
@@ -300,22 +296,14 @@ def _type_texts(metric: Metric, types: npt.ArrayLike) -> npt.NDArray[np.object_]
 def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.DataFrame:
     """A run as Kaggle accepts it even where it aligns rows: one row per labelled tweet, as in the solution.
 
-    A space stands for no types, as Kaggle takes an empty cell for a missing value.  A labelled tweet that the
-    run lacks gets the last rank, priority 0.25 and no types.
-
-    Parameters
-    ----------
-    submission, solution : DataFrame, as read above; the first column of the solution has the ids
+    A space stands for no types, as an empty cell would be a missing value.  A labelled tweet that the run lacks
+    gets the last rank, priority 0.25 and no types, with an `OfficialFileWarning`: labelled High or Critical, it
+    becomes a missed alert, worth -1, not 0.  The first column of the solution has the ids.
 
     Raises
     ------
     SubmissionRejected, HostError
         As scoring does; also where the solution has a tweet in several rows.
-
-    Warns
-    -----
-    OfficialFileWarning
-        The run lacks labelled tweets: those labelled High or Critical become missed alerts, worth -1, not 0.
     """
     metric = hosted.module("trec_is")
     row_id = _row_id(solution)
@@ -380,13 +368,10 @@ def _row_id(solution: pd.DataFrame) -> str:
 
 
 class Explanation(companions.Explanation):
-    """What led to a score."""
-
     roles: ClassVar = {"item": "event_id", "label": "priority", "outcome": "case"}
 
     @functools.cached_property
     def run(self) -> pd.DataFrame:
-        """The submission, checked."""
         run: pd.DataFrame = self.prepared.read(self.submission)
         return run
 
@@ -405,10 +390,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def types(self) -> pd.DataFrame:
-        """One row per information type; tweets are those that the assessors gave it.
-
-        Precision is NaN if never predicted, recall and mse (of the priority) are if never labelled.
-        """
+        """One row per information type; NaN are shares of nothing, and the error where none was labelled."""
         metric = self.metric
         tp, fp, fn, squared_error = self.statistics.sum(axis=0)[4:].reshape(4, -1)
         counts = {"tweets": tp + fn, "tp": tp, "fp": fp, "fn": fn}
@@ -447,15 +429,13 @@ class Explanation(companions.Explanation):
     def rows(self) -> pd.DataFrame:
         """One row per labelled tweet in the order of its visit, then one per row of the run that is ignored.
 
-        score, true_types, run_types : scaled, if that was asked for; types by their full names
         case : "true alert" or "missed alert" (labelled High or Critical); "false alert" or "no alert"
             (labelled Low or Medium); "missing" from the run; "ignored": a tweet without a label, or its
             row in another event's list than the one that counts
-        equation : which gives the worth, from -1 to 1
-        delta : δ at that moment: false alerts in the event since its last true alert
+        equation : which gives the worth
+        delta : δ at that moment
         actionable_score, other_score : ActCScore (2) and NActCScore (3)
-        contribution : the worth's part of accumulated_alert_worth, which is their sum (6)
-        accumulated_worth : sum of the contributions in this event so far
+        contribution, accumulated_worth : part of accumulated_alert_worth (6), and sum in the event so far
         squared_error : of the priority
         """
         metric, prepared, visits, run = self.metric, self.prepared, self.visits, self.run
@@ -563,7 +543,6 @@ class Explanation(companions.Explanation):
         return values
 
     def _traces(self, events: list[int]) -> pd.DataFrame:
-        """δ and the accumulated worth along the rankings of some events."""
         ranked = self.visits[self.visits["row"] >= 0]
         rows: list[dict[str, Any]] = []
         for event in events:
@@ -592,7 +571,7 @@ explain = Explanation
 
 
 def delta_trace(delta: Ints) -> str:
-    """δ along a ranking: of each stretch the tenths of worth that a false alert costs where δ is highest.
+    """δ along a ranking: the tenths of worth that a false alert costs at most in each stretch.
 
     >>> delta_trace(np.array([0, 0, 1, 2, 4, 8, 17, 18, 30, 0]))
     '0013469XX0'
@@ -603,7 +582,7 @@ def delta_trace(delta: Ints) -> str:
 
 
 def worth_trace(accumulated: Floats) -> str:
-    """Accumulated worth along a ranking, at the end of each stretch: 0 at its lowest, 9 at its highest.
+    """Accumulated worth at the end of each stretch of a ranking: 0 at its lowest, 9 at its highest.
 
     >>> worth_trace(np.array([0.5, 1.0, -0.5, 0.25]))
     '6904'
@@ -617,7 +596,7 @@ def worth_trace(accumulated: Floats) -> str:
 
 
 def _stretches(length: int) -> Ints:
-    """Where the stretches begin into which a trace divides a ranking."""
+    """Where the stretches of a ranking begin."""
     width = min(length, TRACE_WIDTH)
     return np.arange(width) * length // width
 
@@ -626,10 +605,10 @@ def _stretches(length: int) -> Ints:
 
 
 def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
-    """What the report shows of each event: its tweets in the order of their visit, and what became of each.
+    """The tweets of each event in the order of their visit, and what became of each.
 
-    Texts are in the column ``text`` of solution or submission, or in a file of JSON lines with ``id_str`` or
-    ``id`` and ``full_text`` or ``text``, which the track's own files have in ``allProperties``.
+    Texts are in a column ``text`` or a file of JSON lines with ``id_str`` or ``id`` and ``full_text`` or
+    ``text``, in the track's own files within ``allProperties``.
     """
     rows: pd.DataFrame = evaluation.explanation.rows
     rows = rows[rows["case"] != IGNORED]
@@ -653,7 +632,6 @@ def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
 
 
 def _tweet(line: str) -> tuple[str, str]:
-    """Id and text of a tweet."""
     tweet = _parsed(line)
     if isinstance(tweet, dict):
         tweet = tweet.get("allProperties", tweet)

@@ -34,10 +34,7 @@ Segments = Any  # of the hosted file
 def recognise(
     frame: pd.DataFrame, row_id: str, effectiveness: float | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The columns of the Feedback Prize (id, class) under this metric's names, and what was taken for what.
-
-    Rows without ids are numbered; every segment gets the `effectiveness`, to score the segmentation alone.
-    """
+    """The Feedback Prize's columns under this metric's names, rows numbered, all of one `effectiveness`."""
     names = {old: new for old, new in OTHER_NAMES.items() if old in frame and new not in frame}
     notices = [f"the column {old} is taken for {new}" for old, new in names.items()]
     frame = frame.rename(columns=names)
@@ -52,7 +49,6 @@ def recognise(
 
 
 def predicted(prepared: Any, submission: pd.DataFrame) -> Bools:
-    """The essays for which the submission has a segment, (n,)."""
     return np.bincount(prepared.read(submission).essay + 1, minlength=len(prepared.items) + 1)[1:] > 0
 
 
@@ -188,12 +184,10 @@ class Explanation(companions.Explanation):
         outcome : of a prediction "matched", "wrong type" (would match a truth of another type), "too little
             overlap" (shares words with a truth, or would match one had it not lost words), "no truth there",
             "discarded" (by overlap removal) or "unknown essay"; of a truth "matched", "missed" or "discarded"
-        partner : the match, else what comes closest on the other side; of a discarded prediction, and of what
-            it would have found, what it would have matched
-        overlap_prediction, overlap_truth, iou : common words as shares of the prediction, the truth and both,
-            after overlap removal, but of a discarded prediction as given
-        effectiveness, tp : d[E] of matched segments, and the TP fraction, 0 of others
-        words, partner_first, partner_last and the like : as in the file
+        partner : the match, else what comes closest; where overlap removal prevented a match, that
+        overlap_prediction, overlap_truth, iou : common words as shares of either and both, after overlap
+            removal, but of a discarded prediction as given; other words and positions are as in the file
+        effectiveness, tp : d[E] of matched segments, and the TP fraction
         """
         prepared, pairs = self.prepared, self._pairs
         of_predictions, of_truths = self._closest_pairs
@@ -232,7 +226,6 @@ class Explanation(companions.Explanation):
         return rows.assign(points_lost=self.losses.sum(axis=1))[columns.split()]
 
     def _described(self, given: Segments, kept: Segments, pair: Ints, unmatched: npt.ArrayLike) -> pd.DataFrame:
-        """One row per segment of one side, before its ids are added."""
         pairs = self._pairs
         words_kept = np.zeros(len(given.row), dtype=np.int64)
         words_kept[kept.row] = kept.words

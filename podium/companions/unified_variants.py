@@ -1,9 +1,4 @@
-"""The Unified Metric under other decisions: how much does a ranking depend on them?
-
-`of_measures` needs the statistics alone.  `of_statistics` reads a submission again: other thresholds and
-weights, overlaps left as they are, and the memo's path from Feedback Prize 1's metric [2.1] to the Unified
-one, step by step.  The stages are those of the hosted file that is given.
-"""
+"""The Unified Metric under other decisions: how much does a ranking depend on them?"""
 
 import dataclasses
 import math
@@ -30,7 +25,6 @@ Segments = Any  # of the hosted file
 
 
 def of_measures(prepared: Any) -> dict[str, Any]:
-    """Prepared solutions by what is other in them: temperatures."""
     return {
         f"temperature {temperature:g}": dataclasses.replace(prepared, temperature=temperature)
         for temperature in TEMPERATURES
@@ -39,7 +33,7 @@ def of_measures(prepared: Any) -> dict[str, Any]:
 
 
 def of_statistics(metric: Metric, prepared: Any, submission: pd.DataFrame) -> dict[str, tuple[Any, Floats]]:
-    """By what is other, the prepared solution and the statistics, (n, 22), of a submission."""
+    """By what is other, the prepared solution and the statistics of a submission, which is read again."""
     given = prepared.read(submission)
     given = given.take(given.essay >= 0)
     variants = {}
@@ -99,10 +93,6 @@ def best_pairs(metric: Metric, predictions: Segments, truths: Segments, threshol
     """Of each truth the prediction of its essay and type that overlaps it most, if both overlap enough [2.1].
 
     Predictions may overlap each other.  Most is the larger of both shares; of equal ones the first in the text.
-
-    Returns
-    -------
-    prediction, truth : (pairs,) int, indices
     """
     types = len(metric.DISCOURSE_TYPES)
     cell_p = predictions.essay * types + predictions.discourse_type

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "submission",
         nargs="+",
-        help="the predictions, likewise; - for standard input; further ones are compared with the first",
+        help="the predictions, likewise, or - for standard input; others are compared with the first",
     )
     arguments.add_metric(parser)
     parser.add_argument("-b", "--bare", action="store_true", help="print the score and nothing else")
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rows",
         type=Path,
         metavar="FILE",
-        help="write what became of every row to a .csv, .csv.gz or .parquet",
+        help="write what became of every row, as .csv, .csv.gz or .parquet",
     )
     parser.add_argument(
         "--bootstrap", type=arguments.positive, metavar="N", help="95%% intervals from N resamples"
@@ -55,18 +55,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--texts",
         type=Path,
         metavar="FOLDER_OR_FILE",
-        help="the texts to show in the report: ID.txt files, a CSV with an id and a column text, or the "
-        "metric's official file of texts",
+        help="texts for the report: ID.txt files, a CSV with an id and a column text, or an official file",
     )
     parser.add_argument(
         "--report-items",
         type=arguments.natural,
         default=200,
         metavar="N",
-        help="how many essays (or other items) to show, those that lost most (default: %(default)s)",
+        help="how many items to show, those that lost most (default: %(default)s)",
     )
     parser.add_argument(
-        "--random-items", action="store_true", help="show a random sample in place of those that lost most"
+        "--random-items", action="store_true", help="show a random sample, not those that lost most"
     )
 
 

@@ -6,29 +6,27 @@ its own.  All that it offers is optional:
 ``TEXT_COLUMNS``
     Columns, beside those named by the metric's parameters, that hold text, whatever they look like.
 ``read_solution(path)``, ``read_submission(path)``
-    Official files that are no tables as a DataFrame; raise `HostError` and `SubmissionRejected`.
+    DataFrames from official files that are no tables; they raise `HostError` and `SubmissionRejected`.
 ``recognise(frame, row_id, effectiveness) -> (frame, notices)``
     Other people's columns under the metric's names, and what was taken for what.
 ``predicted(prepared, submission) -> (n,) bool``
     The items for which the submission holds anything.
 ``explain(evaluation) -> Explanation``
-``agreement(metric, prepared, solution)``
-    How well the experts agree in a solution, the frame that ``prepared`` was made from: an object with
-    ``tables``, ``notices`` and ``histograms`` as of `Explanation`, and ``documents``, a DataFrame.
-``gamma(prepared) -> DataFrame``
-    ``document_id`` and ``gamma``, an agreement of the experts corrected for chance.
+``agreement(metric, prepared, solution)``, ``gamma(prepared) -> DataFrame``
+    How well the experts agree in the solution that ``prepared`` was made from: an object with ``tables``,
+    ``notices``, ``histograms`` (see `Explanation`) and ``documents``, a DataFrame; and, corrected for chance,
+    ``document_id`` and ``gamma``.
 ``advice(metric, solution, arguments) -> list of str``
     What a host should know before he publishes, from a solution with ``Usage``.
 ``SIDE_COLUMNS``, ``add_side(submission, side, row_id_column_name) -> DataFrame``
-    Columns of a submission that only the host may write, which are dropped from participants' files, and what
-    puts them in from a frame of his.
+    Columns that only the host may write, so dropped from participants' files, and what puts them in.
 ``texts(evaluation, path) -> dict``
-    What the report shows of each item, from the frames and maybe an official file; raises `UsageError`.
+    What the report shows of each item, with an official file at `path` or None; raises `UsageError`.
 ``kaggle_submission(submission, solution)``, ``sample_submission(solution)``, ``perfect_submission(solution)``
     A submission as Kaggle accepts it even where it aligns rows (one per row of the solution, no empty cell),
     one that shows the form, and one that no other beats.
 ``official_json(measures) -> dict``
-    What the official program writes, under its names.
+    What the official program writes.
 """
 
 import importlib

@@ -62,9 +62,9 @@ def _annotations(path: Path, error: type[ToolError]) -> Annotations | None:
         content = _json(files[0]) if files else None
         is_cas = isinstance(content, dict) and CAS_JSON in content
         return _each(files, _read_cas, error) if is_cas else None
-    content = _json(path) if path.suffix == ".json" else None
-    is_tasks = isinstance(content, list) and all(
-        isinstance(task, dict) and "annotations" in task for task in content
+    tasks = _json(path) if path.suffix == ".json" else None
+    is_tasks = isinstance(tasks, list) and all(
+        isinstance(task, dict) and "annotations" in task for task in tasks
     )
     return _each([path], _read_label_studio, error) if is_tasks else None
 
@@ -123,10 +123,8 @@ def _read_cas(file: Path, error: type[ToolError]) -> Annotations:
     except ImportError:
         raise UsageError("UIMA CAS needs dkpro-cassis: pip install podium[inception]") from None
     if file.suffix == ".xmi":
-        folders = [file.parent, *file.parents[1:3]]
-        types = next(
-            (folder / "TypeSystem.xml" for folder in folders if (folder / "TypeSystem.xml").is_file()), None
-        )
+        candidates = (folder / "TypeSystem.xml" for folder in file.parents[:3])
+        types = next((path for path in candidates if path.is_file()), None)
         if types is None:
             raise error(f"{file}: expected TypeSystem.xml beside it")
         with types.open("rb") as stream:

@@ -149,7 +149,6 @@ def consistency(
     weights: Mapping[str, float] | None = None,
     accordance: str = "sum",
     lemmatiser: str = "none",
-    metric: Metric | None = None,
 ) -> Consistency:
     """Consistency C(L1, L2) of two markups of the same document (7), with all its criteria.
 
@@ -159,7 +158,6 @@ def consistency(
     weights : of criteria; those left out are 1, whatever the markups hold
     accordance : "sum" or "exact"
     lemmatiser : as for `score`
-    metric : the hosted file, if not the project's own
 
     Returns
     -------
@@ -171,7 +169,7 @@ def consistency(
     ValueError
         A markup is malformed.
     """
-    metric = metric or hosted.module("markup_consistency")
+    metric = hosted.module("markup_consistency")
     markups = []
     for name, value in (("first", first), ("second", second)):
         try:

@@ -571,22 +571,14 @@ explain = Explanation
 
 
 def delta_trace(delta: Ints) -> str:
-    """δ along a ranking: the tenths of worth that a false alert costs at most in each stretch.
-
-    >>> delta_trace(np.array([0, 0, 1, 2, 4, 8, 17, 18, 30, 0]))
-    '0013469XX0'
-    """
+    """δ along a ranking: the tenths of worth that a false alert costs at most in each stretch, X for all."""
     highest = np.maximum.reduceat(delta, _stretches(len(delta))) if len(delta) else delta
     cost = np.minimum(np.log10(highest / 2 + 1), 1.0)
     return "".join("0123456789X"[tenths] for tenths in np.floor(10 * cost).astype(int).tolist())
 
 
 def worth_trace(accumulated: Floats) -> str:
-    """Accumulated worth at the end of each stretch of a ranking: 0 at its lowest, 9 at its highest.
-
-    >>> worth_trace(np.array([0.5, 1.0, -0.5, 0.25]))
-    '6904'
-    """
+    """Accumulated worth at the end of each stretch of a ranking: 0 at its lowest, 9 at its highest."""
     if not len(accumulated):
         return ""
     ends = np.append(_stretches(len(accumulated))[1:], len(accumulated)) - 1

@@ -158,6 +158,7 @@ def selected(frame: Any, solution: Any, submission: Any, options: argparse.Names
     import numpy as np
 
     from podium import companions, hosted, scoring
+    from podium.files import read_text
 
     if not solution.prepared:
         raise UsageError(
@@ -166,10 +167,7 @@ def selected(frame: Any, solution: Any, submission: Any, options: argparse.Names
     whole = solution.prepared["All"]
     kept = np.ones(len(whole.items), dtype=bool)
     if options.essays is not None:
-        try:
-            ids = {line.strip() for line in options.essays.read_text(encoding="utf-8-sig").splitlines()}
-        except (OSError, UnicodeDecodeError) as problem:
-            raise UsageError(f"cannot read {options.essays}: {problem}") from None
+        ids = {line.strip() for line in read_text(options.essays, UsageError).splitlines()}
         kept &= np.isin(whole.items, list(ids))
     if options.only_predicted:
         predicted = getattr(companions.of(solution.metric), "predicted", None)

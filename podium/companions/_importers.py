@@ -1,8 +1,7 @@
 """Exports of annotation tools as markups: brat, INCEpTION (UIMA CAS and WebAnno TSV 3) and Label Studio.
 
 Each annotation becomes one element: its label and attributes are the tags, its spans the fragments, its notes
-the overtexts.  Annotators are experts; the predictions of Label Studio, and what an annotator called
-"algorithm" did in the others, are the algorithm's.
+the overtexts.  Annotators are experts; one called "algorithm", and Label Studio's predictions, are not.
 """
 
 import json

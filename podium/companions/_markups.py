@@ -246,6 +246,8 @@ def mean(values: Floats) -> Floats:
 class Explanation(companions.Explanation):
     """What became of a submission's markups; each metric adds what it alone has."""
 
+    documents: Any  # DataFrame, one row per document
+
     def __init__(self, evaluation: Evaluation, criteria: Criteria) -> None:
         super().__init__(evaluation)
         self.criteria, self.names = criteria, criteria.names
@@ -332,9 +334,23 @@ class Explanation(companions.Explanation):
             notices.append(f"{counted(int(one), 'document')} with one expert, left out of {left_out}")
         return notices
 
-    def histograms_of_pairs(self) -> dict[str, Any]:
-        among, ours = (self.prepared.among, self.expert_means), (self.with_algorithm, self.algorithm_means)
-        return self.criteria.histograms({AMONG: among, WITH: ours})
+    def figures(
+        self, title: str, averages: str, sides: Mapping[str, Any], relative: Sequence[str]
+    ) -> dict[str, Any]:
+        """The criteria of pairs; averages by document and of the corpus on each side; relative measures."""
+        criteria, unit = self.criteria, self.criteria.unit
+        pairs = {
+            AMONG: (self.prepared.among, self.expert_means),
+            WITH: (self.with_algorithm, self.algorithm_means),
+        }
+        series = {side: values.dropna() for side, (values, _) in sides.items()}
+        lines = {side: corpus for side, (_, corpus) in sides.items()}
+        panels: dict[str, Any] = {averages: {"series": series, "lines": lines, "last": unit}}
+        for name in relative:
+            lines = {WITH: self.evaluation.measures[name], "barrier": criteria.barrier}
+            values = self.documents[name.lower()].dropna()
+            panels[name] = {"series": {WITH: values}, "lines": lines, "last": 2 * unit}
+        return {title: criteria.histograms(pairs), "Documents": panels}
 
 
 # ---- Agreement without a submission ----------------------------------------------------------------------

@@ -156,8 +156,7 @@ def consistency(
     ----------
     first, second : markups of the form that the hosted file's `score` describes, as `json.loads` gives them
     weights : of criteria; those left out are 1, whatever the markups hold
-    accordance : "sum" or "exact"
-    lemmatiser : as for `score`
+    accordance, lemmatiser : as for `score`
 
     Returns
     -------
@@ -288,20 +287,8 @@ class Explanation(_markups.Explanation):
     def histograms(self) -> dict[str, Any]:
         """The paper's figures 3 and 4 over each other, and figure 5."""
         documents, measures = self.documents, self.evaluation.measures
-        accuracies = {
-            "series": {AMONG: documents["ema"].dropna(), WITH: documents["ama"].dropna()},
-            "lines": {AMONG: measures["EMA"], WITH: measures["AMA"]},
-            "last": 1.0,
-        }
-        relative = {
-            "series": {WITH: documents["rma"].dropna()},
-            "lines": {WITH: measures["RMA"], "barrier": CRITERIA.barrier},
-            "last": 2.0,
-        }
-        return {
-            "Consistency criteria": self.histograms_of_pairs(),
-            "Documents": {"AMA and EMA": accuracies, "RMA": relative},
-        }
+        sides = {AMONG: (documents["ema"], measures["EMA"]), WITH: (documents["ama"], measures["AMA"])}
+        return self.figures("Consistency criteria", "AMA and EMA", sides, ["RMA"])
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:

@@ -194,18 +194,9 @@ class Explanation(_markups.Explanation):
 
     @property
     def histograms(self) -> dict[str, Any]:
-        documents = {}
-        for title in ("M_avg", "M_opt", "OTAR"):
-            values = self.documents[title.lower()].dropna()
-            lines = {WITH: self.evaluation.measures[title], "barrier": CRITERIA.barrier}
-            documents[title] = {"series": {WITH: values}, "lines": lines, "last": 200.0}
-        among, ours = (self.documents[name].dropna() for name in ("mean_m_experts", "m"))
-        accuracies = {
-            "series": {AMONG: among, WITH: ours},
-            "lines": {AMONG: float(among.mean()), WITH: self.evaluation.measures["M"]},
-            "last": 100.0,
-        }
-        return {"Accuracy": self.histograms_of_pairs(), "Documents": {"Mean M": accuracies} | documents}
+        among, ours = (self.documents[name] for name in ("mean_m_experts", "m"))
+        sides = {AMONG: (among, float(among.mean())), WITH: (ours, self.evaluation.measures["M"])}
+        return self.figures("Accuracy", "Mean M", sides, ["M_avg", "M_opt", "OTAR"])
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:

@@ -145,17 +145,16 @@ def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
         for item, claim in zip(evaluation.prepared.item_of_row.tolist(), claims.tolist()):
             if isinstance(claim, str):
                 paragraphs[evaluation.prepared.items[item]] = [f"Claim: {claim}"]
-    known = rows[rows["abstract"].isin(list(corpus))]
-    for (claim_id, document), of_abstract in known.groupby(["claim_id", "abstract"], sort=False):
-        title, sentences = corpus[str(document)]
-        marks: dict[Any, list[str]] = {}
-        for side, sentence, outcome in of_abstract[["side", "sentence", "outcome"]].itertuples(index=False):
-            key = None if pd.isna(sentence) else int(sentence)
-            marks.setdefault(key, []).append(f"{'predicted' if side == 'prediction' else 'gold'}: {outcome}")
-        became = {key: f" [{', '.join(of_key)}]" for key, of_key in marks.items()}
-        lines = [f"Abstract {document}: {title}{became.get(None, '')}"]
-        lines += [f"{n}. {text.strip()}{became.get(n, '')}" for n, text in enumerate(sentences)]
-        paragraphs.setdefault(str(claim_id), []).append("\n".join(lines))
+    known = rows[rows["abstract"].isin(list(corpus))].fillna({"sentence": -1})  # -1: the abstract itself
+    said = known["side"].map({"prediction": "predicted: ", "truth": "gold: "}) + known["outcome"]
+    marks = said.groupby([known[key] for key in ("claim_id", "abstract", "sentence")]).agg(", ".join).to_dict()
+    for claim_id, document in dict.fromkeys(zip(known["claim_id"], known["abstract"])):
+        title, sentences = corpus[document]
+        lines = [f"Abstract {document}: {title}", *(f"{n}. {text.strip()}" for n, text in enumerate(sentences))]
+        for n, line in enumerate(lines):
+            mark = marks.get((claim_id, document, n - 1))
+            lines[n] = f"{line} [{mark}]" if mark else line
+        paragraphs.setdefault(claim_id, []).append("\n".join(lines))
     return {claim_id: "\n\n".join(parts) for claim_id, parts in paragraphs.items()}
 
 
@@ -200,10 +199,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def claims(self) -> pd.DataFrame:
-        """One row per claim and abstract that either side names, or per claim of which neither names any.
-
-        ``relevant`` and ``retrieved`` are numbers of sentences, the last four columns what earns these credits.
-        """
+        """One row per claim and abstract that either side names, if any: labels, outcome, credits."""
         rows: list[tuple[Any, ...]] = []
         for claim_id, abstracts in self._claims:
             for document, truth, answer in abstracts:
@@ -221,13 +217,12 @@ class Explanation(companions.Explanation):
     def rows(self) -> pd.DataFrame:
         """One row per claim, and per predicted and gold abstract and sentence: what became of it.
 
-        level, side : a claim, the answer to it, is on the side "prediction"
-        place : of a predicted sentence in its list, from 1
-        evidence_set : the number of a gold sentence's set, from 1
-        outcome : one of `OUTCOMES`; "correct" where an abstract earns abstract_rationalized, a sentence,
-            wherever it stands, sentence_label, or each gold abstract of a claim is found and no other;
-            "evidence incomplete" where no gold set, or not the sentence's, is listed as a whole; "beyond the
-            first three" where one is, but not among the first k
+        level, side : a claim is on the side "prediction"
+        place, evidence_set : of a predicted sentence in its list, and the number of a gold one's set, from 1
+        outcome : one of `OUTCOMES`; "correct" where an abstract earns abstract_rationalized, a sentence
+            sentence_label, or each gold abstract of a claim is found and no other; "evidence incomplete" where
+            no gold set, or not the sentence's, is listed as a whole; "beyond the first three" where one is, but
+            not among the first k
         """
         rows: list[tuple[Any, ...]] = []
         for claim_id, abstracts in self._claims:

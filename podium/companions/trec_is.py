@@ -89,21 +89,12 @@ def read_solution(path: str | Path) -> pd.DataFrame:
 
     The rows of a tweet are united: all types, the highest priority, the first event.  Events that were labelled
     in parts A to E are one again.  In a folder the ontology is passed over, and a topics file (``*.topics``)
-    tells the datasets' names for the events' numbers.
+    tells the datasets' names for the events' numbers.  Of annotations that are none of the 25 types, which are
+    left out, and of united parts an `OfficialFileWarning` tells.
 
     Returns
     -------
-    DataFrame, one row per tweet, in the files' order
-        ``tweet_id``, ``event_id``, ``priority``, ``categories``; ``text``, where a file has texts.
-
-    Raises
-    ------
-    HostError
-
-    Warns
-    -----
-    OfficialFileWarning
-        Annotations that are none of the 25 types were left out, or parts of events united.
+    DataFrame, one row per tweet: ``tweet_id``, ``event_id``, ``priority``, ``categories``, maybe ``text``
     """
     metric, path = hosted.module("trec_is"), Path(path)
     datasets = _datasets(path, HostError)
@@ -150,9 +141,8 @@ def read_submission(path: str | Path) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame, one row per line
-        ``tweet_id``, ``event_id``, ``rank``, ``priority``, ``categories``.  A column with something in it that
-        is not a number stays text, for the error message.
+    DataFrame, one row per line: ``tweet_id``, ``event_id``, ``rank``, ``priority``, ``categories``
+        A column with something in it that is not a number stays text, for the error message.
 
     Raises
     ------
@@ -432,11 +422,9 @@ class Explanation(companions.Explanation):
         case : "true alert" or "missed alert" (labelled High or Critical); "false alert" or "no alert"
             (labelled Low or Medium); "missing" from the run; "ignored": a tweet without a label, or its
             row in another event's list than the one that counts
-        equation : which gives the worth
-        delta : δ at that moment
-        actionable_score, other_score : ActCScore (2) and NActCScore (3)
+        equation, worth : which gives the worth, and this
+        delta, actionable_score, other_score : δ at that moment, ActCScore (2) and NActCScore (3)
         contribution, accumulated_worth : part of accumulated_alert_worth (6), and sum in the event so far
-        squared_error : of the priority
         """
         metric, prepared, visits, run = self.metric, self.prepared, self.visits, self.run
         names = {number: name for name, number in metric.PRIORITIES.items()}

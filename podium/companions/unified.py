@@ -1,7 +1,8 @@
 """What became of every segment under the Unified Metric, and where the points, units of the score, went."""
 
 import functools
-from typing import Any, ClassVar, NamedTuple
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,6 @@ NOTABLE_LOSS = 0.02  # the share of predictions that overlap removal may take wi
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 Segments = Any  # of the hosted file
 
 
@@ -48,7 +48,7 @@ def recognise(
     return frame, notices
 
 
-def predicted(prepared: Any, submission: pd.DataFrame) -> Bools:
+def predicted(prepared: Any, submission: pd.DataFrame) -> npt.NDArray[np.bool_]:
     return np.bincount(prepared.read(submission).essay + 1, minlength=len(prepared.items) + 1)[1:] > 0
 
 
@@ -245,7 +245,7 @@ class Explanation(companions.Explanation):
                 "overlap_prediction": pairs.overlap_prediction[pair],
                 "overlap_truth": pairs.overlap_truth[pair],
                 "iou": pairs.iou[pair],
-                "effectiveness": np.where(pairs.matched[pair], pairs.d_of_label[pair], np.nan),
+                "effectiveness": np.where(pairs.matched[pair], pairs.d[pair], np.nan),
                 "tp": pairs.tp[pair],
             }
         )
@@ -275,8 +275,8 @@ class Explanation(companions.Explanation):
         * Of others, an unmatched prediction is right if it is gone ("spurious"), an unmatched truth if it is
           matched by 1 ("missed"); what is discarded or in an unknown essay lost nothing.
 
-        So every mistake is in one row, and all rows are `gradient` times the way to a perfect submission.  An
-        attempt's loss is divided by setting right one thing after the other:
+        So all rows together are `gradient` times the way to a perfect submission.  An attempt's loss is divided
+        by setting right one thing after the other:
 
         wrong type : matching at all, where only the type prevents it
         boundaries : matching at all, where the predicted words prevent it, and w·(1 - IoU)
@@ -301,7 +301,7 @@ class Explanation(companions.Explanation):
         attempts = attempts[of_truths[pairs.truth[attempts]] == attempts]
         attempts = attempts[(pairs.same_type | pairs.enough)[attempts]]
         prediction, truth, _, _, iou, iou_as_given, same_type, enough, matched, matched_as_given, d, _ = (
-            column[attempts] for column in pairs
+            column[attempts] for column in vars(pairs).values()
         )
         w, hit = self.prepared.segment_weight, found[truth]
         # The IoU with which they match once they do, and the best that the words as given allow.
@@ -366,7 +366,8 @@ class Explanation(companions.Explanation):
         )
 
     @functools.cached_property
-    def _pairs(self) -> "_Pairs":
+    def _pairs(self) -> Any:
+        """Predictions and truths, by row, that share words or would match as given; the last pair is none."""
         metric, prepared, given, predictions = self.metric, self.prepared, self.given, self.predictions
         truths = prepared.truths
         begin = np.searchsorted(
@@ -403,22 +404,21 @@ class Explanation(companions.Explanation):
         enough = is_left & (np.minimum(overlap_prediction, overlap_truth) >= prepared.overlap_threshold)
         same_type = p.discourse_type == g.discourse_type
         tp = metric.true_positive_fraction(p, g, prepared.segment_weight)
-        pairs = _Pairs(
-            p.row,
-            g.row,
-            overlap_prediction,
-            overlap_truth,
-            metric.intersection_over_union(p, g),
-            metric.intersection_over_union(as_given, g),
-            same_type,
-            enough,
-            enough & same_type,
-            matched_as_given,
-            metric.probability_of_label(p, g),
-            np.where(enough & same_type, tp, 0.0),
-        )
-        none = (-1, -1, np.nan, np.nan, np.nan, np.nan, False, False, False, False, np.nan, 0.0)
-        return _Pairs(*map(np.append, pairs, none))
+        columns = {
+            "prediction": (p.row, -1),
+            "truth": (g.row, -1),
+            "overlap_prediction": (overlap_prediction, np.nan),
+            "overlap_truth": (overlap_truth, np.nan),
+            "iou": (metric.intersection_over_union(p, g), np.nan),
+            "iou_as_given": (metric.intersection_over_union(as_given, g), np.nan),
+            "same_type": (same_type, False),
+            "enough": (enough, False),
+            "matched": (enough & same_type, False),
+            "matched_as_given": (matched_as_given, False),
+            "d": (metric.probability_of_label(p, g), np.nan),
+            "tp": (np.where(enough & same_type, tp, 0.0), 0.0),
+        }
+        return SimpleNamespace(**{name: np.append(*column) for name, column in columns.items()})
 
     @functools.cached_property
     def _closest_pairs(self) -> tuple[Ints, Ints]:
@@ -433,23 +433,6 @@ class Explanation(companions.Explanation):
 
 
 explain = Explanation
-
-
-class _Pairs(NamedTuple):
-    """Predictions and truths that share words, or would match as given; the last pair stands for none."""
-
-    prediction: Ints  # row in the submission; -1 for none
-    truth: Ints  # row in the solution; -1 for none
-    overlap_prediction: Floats
-    overlap_truth: Floats
-    iou: Floats
-    iou_as_given: Floats
-    same_type: Bools
-    enough: Bools  # both overlaps reach the threshold
-    matched: Bools  # and the type is the same
-    matched_as_given: Bools  # without overlap removal
-    d_of_label: Floats
-    tp: Floats
 
 
 def softmin_gradient(metric: Metric, scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float) -> Floats:

@@ -12,7 +12,9 @@ averaged over its tokens; it begins a segment where one of them does.  Illegal t
 several windows averaged.  Arrays are whatever numpy takes; what is wrong with them is a ValueError.
 """
 
+import bisect
 import functools
+import re
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from typing import Any, NamedTuple
 
@@ -38,6 +40,7 @@ __all__ = [
     "to_segments",
     "to_submission",
     "without_overlaps",
+    "word_positions",
 ]
 
 metric = hosted.module("unified")
@@ -165,13 +168,31 @@ def from_characters(
         found.last,
         lengths,
     )
-    from podium.hosting.corpus import word_positions
-
     first, last = np.empty_like(found.first), np.empty_like(found.last)
     for row in np.argsort(found.essay, kind="stable").tolist():  # one text after the other
         text, start, end = texts[found.essay[row]], int(found.first[row]), int(found.last[row])
         first[row], last[row] = word_positions(text, start, end)
     return found._replace(first=first, last=last).take(last >= first)
+
+
+def word_positions(full_text: str, start: int, end: int) -> tuple[int, int]:
+    """First and last word of the characters from start to before end, by the organisers' rule.
+
+    From within a word, what is before counts as a word, and what is left of it as another:
+
+    >>> word_positions("I think so. Do you?", 2, 11), word_positions("I think so. Do you?", 4, 11)
+    ((1, 2), (2, 3))
+    """
+    starts, ends = _word_bounds(full_text)
+    first = bisect.bisect_left(starts, start)
+    number = bisect.bisect_left(starts, end) - bisect.bisect_right(ends, start)
+    return first, min(first + number, len(starts)) - 1
+
+
+@functools.lru_cache(maxsize=1)
+def _word_bounds(text: str) -> tuple[list[int], list[int]]:
+    spans = [match.span() for match in re.finditer(r"\S+", text)]
+    return [start for start, _ in spans], [end for _, end in spans]
 
 
 def from_words(

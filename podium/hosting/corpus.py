@@ -5,8 +5,6 @@ whole where a segment lacks its effectiveness or its words: a model that finds t
 punished.  Overlaps are removed here, by the metric's own rule, so that the files hold what is scored.
 """
 
-import bisect
-import functools
 import re
 from array import array
 from collections.abc import Callable, Iterable, Mapping
@@ -34,9 +32,10 @@ from podium.hosting.folders import (
 )
 from podium.hosting.split import TRAIN, split
 from podium.scoring import PARTS, USAGE
+from podium.spans import word_positions
 from podium.wording import counted, listed
 
-__all__ = ["Column", "Corpus", "make", "read_corpus", "word_positions"]
+__all__ = ["Column", "Corpus", "make", "read_corpus"]
 
 metric = hosted.module("unified")
 
@@ -308,26 +307,6 @@ def _words_of_characters(columns: dict[str, Column]) -> tuple[Ints, Ints, int]:
     for row in order[np.argsort(text.codes[order], kind="stable")].tolist():  # each text's one after the other
         first[row], last[row] = word_positions(text.values[text.codes[row]], int(start[row]), int(end[row]))
     return first, last, int((located & (end > text.mapped(len))).sum())
-
-
-def word_positions(full_text: str, start: int, end: int) -> tuple[int, int]:
-    """First and last word of the characters from start to before end, by the organisers' rule.
-
-    From within a word, what is before counts as a word, and what is left of it as another:
-
-    >>> word_positions("I think so. Do you?", 2, 11), word_positions("I think so. Do you?", 4, 11)
-    ((1, 2), (2, 3))
-    """
-    starts, ends = _word_bounds(full_text)
-    first = bisect.bisect_left(starts, start)
-    number = bisect.bisect_left(starts, end) - bisect.bisect_right(ends, start)
-    return first, min(first + number, len(starts)) - 1
-
-
-@functools.lru_cache(maxsize=1)
-def _word_bounds(text: str) -> tuple[list[int], list[int]]:
-    spans = [match.span() for match in re.finditer(r"\S+", text)]
-    return [start for start, _ in spans], [end for _, end in spans]
 
 
 def _offsets(column: Column) -> Ints:

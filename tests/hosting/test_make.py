@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.make import PROGRAM, write_corpus
 from benchmarks.measure import memory_of
-from podium import hosted
+from podium import hosted, spans
 from podium.errors import HostError
 from podium.hosting import corpus, folders, split
 from tests.support.corpora import make_corpus
@@ -322,7 +322,7 @@ def test_word_positions_by_the_organisers_rule():
     words = text.split()
     for start in range(len(text)):
         for end in range(start + 1, len(text) + 3):
-            first, last = corpus.word_positions(text, start, end)
+            first, last = spans.word_positions(text, start, end)
             inside = text[start:end].split()
             assert first == len(text[:start].split())
             assert last - first + 1 == min(len(inside), len(words) - first)

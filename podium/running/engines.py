@@ -1,12 +1,8 @@
 """How a model is started: in bubblewrap, in a container, or without a sandbox.
 
-Each engine is an existing program, called through its command line.  Bubblewrap is called twice.  The outer
-call makes the file system: the system and Python read-only, the model and the data read-only, and one file
-system in memory, limited in size, for all that is written.  In it runs the supervisor.  The inner call, made by
-the supervisor, adds namespaces of users, processes, IPC, network and host name; in it runs the model.  When the
-model is gone, what it wrote is still there for the supervisor, and nothing is left that could change it.
-
-Started by root, supervisor and model run as nobody, because limits on processes do not bind root.
+Bubblewrap is called twice: the outer call makes the file system, read-only but for one in memory, limited in
+size, where the supervisor makes the inner call: the namespaces in which the model runs.  So what a model wrote
+outlives it, and nothing else does.  Root's models run as nobody: limits on processes do not bind root.
 """
 
 import contextlib
@@ -20,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -33,14 +29,12 @@ __all__ = ["CONTAINER_ENGINES", "Run", "Settings", "choose", "probe", "run", "vi
 
 CONTAINER_ENGINES = ("docker", "podman", "apptainer")
 
-SUBMISSIONS = ["submission.csv", "submission.csv.gz", "submission.parquet"]
 SUBMISSION_BYTES = 256 * 2**20
-LOG_BYTES = 64 * 2**10
 PROCESSES = 512
 OPEN_FILES = 4096
 OLDEST_BUBBLEWRAP = (0, 8)  # the first that can forbid further user namespaces
 NOBODY = "65534"
-NO_IMAGE = "the image"  # so begins why an image cannot be run
+NO_IMAGE = "the image"  # so begin the reasons of `_NoImage`
 NOT_FOUND = 127
 # What runc and crun say of an entry point that is not there or cannot be executed.
 NO_ENTRY_POINT = re.compile('exec: "|executable')
@@ -48,6 +42,7 @@ HERE = Path(__file__).parent
 
 MODEL, INPUT, WORKING = "/kaggle/model", "/kaggle/input", "/kaggle/working"
 TOOLS, SCRATCH = "/podium", "/podium/scratch"
+WRITABLE = {"working": WORKING, "tmp": "/tmp", "shm": "/dev/shm"}  # folders in SCRATCH, as the model sees them
 SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64")
 ETC = ("alternatives", "fonts", "ld.so.cache")  # what programs need to find their libraries and fonts
 NOTEBOOK_PACKAGES = ("nbclient", "nbformat", "ipykernel")
@@ -55,17 +50,9 @@ ACCELERATORS = ("nvidia*", "dri", "kfd")
 
 
 class Settings(NamedTuple):
-    """How every model is run.
+    """How every model is run; limits in seconds and bytes.
 
-    Attributes
-    ----------
-    data : folder of the competition's data
-    sandbox : "bubblewrap" or "none": how scripts and notebooks run
-    container_engine : one of `CONTAINER_ENGINES`, or "" where none is needed
-    time_limit : seconds
-    memory_limit, disk_limit : bytes
-    cores : number of cores to which models are pinned; 0 for all
-    gpus : whether models see the accelerators
+    `sandbox` is "bubblewrap" or "none"; `container_engine` is "" where no model needs one; 0 `cores` are all.
     """
 
     data: Path
@@ -79,49 +66,33 @@ class Settings(NamedTuple):
 
 
 class _NoImage(Exception):
-    """The model's image cannot be had."""
+    """It cannot be run, which is the team's fault."""
 
 
 class Run(NamedTuple):
-    """What came of one run of a model: what was measured, its log, and its submission, if any."""
+    """What came of it."""
 
     measured: supervisor.Measured
     log: str
     submission: bytes
 
 
-class _Launch(NamedTuple):
-    """A part of the supervisor's job; `before` stands before the supervisor's own command, found in `tools`."""
-
-    command: list[str]
-    environment: dict[str, str]
-    folder: str
-    disk: int | None
-    stop: Sequence[str] = ()
-    before: Sequence[str] = ()
-    tools: str = ""
-
-
 def choose(engine: str, models: list[Model]) -> tuple[str, str]:
-    """The sandbox of scripts and notebooks, and the container engine ("" where none is needed).
-
-    Raises
-    ------
-    UsageError
-        A model needs an engine that is not here or does not work, or a notebook what executes it.
-    """
-    with_notebook = [model.key for model in models if model.kind == "notebook"]
+    """The sandbox and the container engine of the settings; UsageError where a model needs what is not here."""
+    named = {
+        kind: ", ".join([model.key for model in models if model.kind == kind][:5])
+        for kind in {model.kind for model in models}
+    }
     lacking = [name for name in NOTEBOOK_PACKAGES if importlib.util.find_spec(name) is None]
-    if with_notebook and lacking:
+    if "notebook" in named and lacking:
         raise UsageError(
-            f"the notebook of {', '.join(with_notebook[:5])} needs {', '.join(lacking)}, not here: "
+            f"the notebook of {named['notebook']} needs {', '.join(lacking)}, not here: "
             "pip install 'podium[notebooks]'"
         )
     sandbox = "none" if engine == "none" else "bubblewrap"
-    if sandbox == "bubblewrap" and any(model.kind != "container" for model in models):
+    if sandbox == "bubblewrap" and named.keys() - {"container"}:
         _check_bubblewrap()
-    with_container = [model.key for model in models if model.kind == "container"]
-    if not with_container:
+    if "container" not in named:
         return sandbox, ""
     candidates = (engine,) if engine in CONTAINER_ENGINES else CONTAINER_ENGINES
     heard = ""
@@ -131,55 +102,42 @@ def choose(engine: str, models: list[Model]) -> tuple[str, str]:
             return sandbox, name
         heard += f"; {name} says: {_last_line(answer)}"
     raise UsageError(
-        f"{CONTAINER} of {', '.join(with_container[:5])} needs {' or '.join(candidates)}, "
+        f"{CONTAINER} of {named['container']} needs {' or '.join(candidates)}, "
         f"which is not here or does not work{heard}"
     )
 
 
 def probe(settings: Settings, models: list[Model]) -> None:
-    """Try the sandbox with a program that does nothing; see that models started by root can be read by nobody.
-
-    Raises
-    ------
-    UsageError
-        It cannot be made here, or the files cannot be read.
-    """
-    inside = (
-        [model for model in models if model.kind != "container"] if settings.sandbox == "bubblewrap" else []
-    )
+    """Try the sandbox with a program that does nothing; UsageError if it fails or cannot read a model."""
+    inside = [model for model in models if model.kind != "container" and settings.sandbox == "bubblewrap"]
     if (inside or settings.container_engine) and hasattr(os, "geteuid") and os.geteuid() == 0:
-        folders = [settings.data, *(model.folder for model in inside)]
-        programs = [(model.folder / model.entry, 0o5 if model.entry == "run" else 0o4) for model in inside]
-        for path, needed in [*((folder, 0o5) for folder in folders), *programs]:
+        paths = [settings.data]
+        for model in inside:
+            paths += [model.folder, model.folder / model.entry]
+        for path in paths:
+            needed = 0o5 if path.is_dir() or path.name == "run" else 0o4
             if path.stat().st_mode & needed != needed:
                 raise UsageError(f"root's models run as nobody, who cannot read {path} (chmod -R o+rX)")
     if inside:
         with tempfile.TemporaryDirectory() as folder:
-            result = _supervised(_bubblewrap(Path(folder), ["true"], settings), settings)
+            result = _bubblewrap(Path(folder), ["true"], settings)
         if result.measured["exit_code"] != 0:
             raise UsageError(_no_sandbox(result.log))
 
 
 def run(model: Model, settings: Settings) -> Run:
-    """Run a model once.
-
-    Raises
-    ------
-    UsageError
-        The engine itself fails.
-    """
+    """Run a model once; UsageError where the engine itself fails."""
     if model.kind != "container" and settings.sandbox == "bubblewrap":
-        return _supervised(_bubblewrap(model.folder, _program(model, MODEL, TOOLS), settings), settings)
+        return _bubblewrap(model.folder, _program(model, MODEL, TOOLS), settings)
     with tempfile.TemporaryDirectory(prefix="podium-", ignore_cleanup_errors=True) as folder:
-        working = Path(folder, "working")
-        working.mkdir()
+        working = f"{folder}/working"
+        os.mkdir(working)
         if model.kind != "container":
-            return _supervised(_without_sandbox(model, settings, str(working)), settings)
+            return _without_sandbox(model, settings, working)
         try:
             if settings.container_engine == "apptainer":
-                return _supervised(_apptainer(model.entry, settings, Path(folder)), settings)
-            with _container(model.entry, settings, str(working)) as (launch, name):
-                return _by_the_engine(_supervised(launch, settings), settings.container_engine, name)
+                return _apptainer(model.entry, settings, folder, working)
+            return _container(model.entry, settings, working)
         except _NoImage as problem:
             return Run(supervisor.nothing_measured(str(problem)), "", b"")
 
@@ -191,27 +149,33 @@ def cores_used(number: int) -> list[int]:
 
 def visible(data: Path) -> list[Path]:
     """The folders of this machine that every model can read."""
-    prefixes = {sys.prefix, sys.base_prefix, str(Path(sys.executable).resolve().parent.parent)}
-    return [data, Path("/usr"), *(Path(name) for name in sorted(prefixes) if not name.startswith("/usr"))]
+    python = {sys.prefix, sys.base_prefix, str(Path(sys.executable).resolve().parent.parent)}
+    return [data, Path("/usr"), *(Path(name) for name in sorted(python) if not name.startswith("/usr"))]
 
 
-def _supervised(launch: _Launch, settings: Settings) -> Run:
+def _supervised(
+    settings: Settings,
+    command: list[str],
+    environment: dict[str, str],
+    folder: str,
+    stop: Sequence[str] = (),
+    outer: Sequence[str] = (),
+) -> Run:
+    """Run a command; the supervisor stands behind `outer`, bubblewrap's call, if any."""
     job = supervisor.Job(
-        command=launch.command,
-        environment=launch.environment,
-        folder=launch.folder,
-        disk=launch.disk,
-        stop=list(launch.stop),
-        names=SUBMISSIONS,
+        command=command,
+        environment=environment,
+        folder=folder,
+        disk=None if outer else settings.disk_limit,
+        stop=list(stop),
         cores=cores_used(settings.cores),
         seconds=settings.time_limit,
         memory=settings.memory_limit,
-        log=LOG_BYTES,
         submission=SUBMISSION_BYTES,
     )
     pipe = subprocess.PIPE
-    program = [sys.executable, "-I", "-S", f"{launch.tools or HERE}/supervisor.py"]
-    with subprocess.Popen([*launch.before, *program], stdin=pipe, stdout=pipe, stderr=pipe) as process:
+    program = [*outer, sys.executable, "-I", "-S", f"{TOOLS if outer else HERE}/supervisor.py"]
+    with subprocess.Popen(program, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
@@ -229,20 +193,20 @@ def _supervised(launch: _Launch, settings: Settings) -> Run:
 # --- bubblewrap ---------------------------------------------------------------------------------------------
 
 
-def _bubblewrap(model: Path, program: list[str], settings: Settings) -> _Launch:
+def _bubblewrap(model: Path, program: list[str], settings: Settings) -> Run:
     data = f"{INPUT}/{settings.data.name}"
     is_root = os.geteuid() == 0
     outer = ["bwrap", "--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-net", "--unshare-uts"]
     if is_root:
         outer += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-    shown = visible(settings.data)[1:]
-    places = [*(str(folder) for folder in shown), data, WORKING, SCRATCH]
+    shown = [str(folder) for folder in visible(settings.data)[1:]]
+    places = [*shown, data, WORKING, SCRATCH]
     for parent in sorted({str(parent) for place in places for parent in Path(place).parents} - {"/"}):
         outer += ["--dir", parent]  # by itself, bubblewrap makes them for root alone
     for folder in shown:
-        outer += ["--ro-bind", str(folder), str(folder)]
-        if (folder / "pip.conf").exists():  # may hold passwords
-            outer += ["--ro-bind", "/dev/null", str(folder / "pip.conf")]
+        outer += ["--ro-bind", folder, folder]
+        if os.path.exists(f"{folder}/pip.conf"):  # may hold passwords
+            outer += ["--ro-bind", "/dev/null", f"{folder}/pip.conf"]
     for name in SYSTEM_FOLDERS:
         path = Path("/", name)
         if path.is_symlink():
@@ -258,50 +222,43 @@ def _bubblewrap(model: Path, program: list[str], settings: Settings) -> _Launch:
         outer += ["--ro-bind", str(HERE / name), f"{TOOLS}/{name}"]
     outer += ["--ro-bind", str(model), MODEL, "--ro-bind", str(settings.data), data]
     outer += ["--perms", "0777", "--size", str(settings.disk_limit), "--tmpfs", SCRATCH]
-    for name in ("working", "tmp", "shm"):
-        outer += ["--perms", "0777", "--dir", f"{SCRATCH}/{name}"]
 
     inner = ["bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000"]
     inner += ["--cap-drop", "ALL", "--die-with-parent", "--new-session", "--hostname", "podium"]
     inner += ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
-    for name, place in (("working", WORKING), ("tmp", "/tmp"), ("shm", "/dev/shm")):
+    for name, place in WRITABLE.items():
+        outer += ["--perms", "0777", "--dir", f"{SCRATCH}/{name}"]
         inner += ["--bind", f"{SCRATCH}/{name}", place]
     for folder in shown:
-        if folder.is_relative_to("/tmp"):  # which the model's own has just hidden
-            inner += ["--ro-bind", str(folder), str(folder)]
+        if folder.startswith("/tmp/"):  # which the model's own has just hidden
+            inner += ["--ro-bind", folder, folder]
     inner += ["--remount-ro", "/dev", "--tmpfs", SCRATCH, "--remount-ro", SCRATCH, "--chdir", WORKING]
     if settings.gpus:
-        devices = [str(path) for pattern in ACCELERATORS for path in sorted(Path("/dev").glob(pattern))]
-        devices = [word for path in devices for word in ("--dev-bind", path, path)]
-        outer += [*devices, "--ro-bind", "/sys", "/sys"]
-        inner = [*inner, *devices]
-    environment = _environment(data, MODEL) | {"HOME": "/tmp", "TMPDIR": "/tmp", "USER": "model"}
+        for path in (path for pattern in ACCELERATORS for path in sorted(Path("/dev").glob(pattern))):
+            outer += ["--dev-bind", str(path), str(path)]
+            inner += ["--dev-bind", str(path), str(path)]
+        outer += ["--ro-bind", "/sys", "/sys"]
     limits = [
         f"--nproc={PROCESSES}", f"--nofile={OPEN_FILES}", f"--data={settings.memory_limit}",
         f"--fsize={settings.disk_limit}", "--core=0",
     ]  # fmt: skip
     as_nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if is_root else []
-    return _Launch(
+    return _supervised(
+        settings,
         [*inner, "--", "prlimit", *limits, "--", *program],
-        environment,
+        _environment(data, MODEL) | {"HOME": "/tmp", "TMPDIR": "/tmp", "USER": "model"},
         f"{SCRATCH}/working",
-        disk=None,
-        before=[*_scope(settings), *outer, "--clearenv", "--", *as_nobody],
-        tools=TOOLS,
+        outer=[*_scope(settings), *outer, "--clearenv", "--", *as_nobody],
     )
 
 
 @functools.cache
 def _scope(settings: Settings) -> list[str]:
-    """What goes before a command so that systemd's control group limits all of it together, if that works here.
-
-    Memory that belongs to no process counts there, too.  Twice the processes, because bubblewrap and the
-    supervisor have some.
-    """
+    """Stands before a command that systemd limits as a whole, with memory of no process, where that works."""
     limits = {
         "MemoryMax": settings.memory_limit + settings.disk_limit,
         "MemorySwapMax": 0,
-        "TasksMax": 2 * PROCESSES,
+        "TasksMax": 2 * PROCESSES,  # bubblewrap and the supervisor have some, too
     }
     command = ["systemd-run", "--scope", "--quiet", "--collect", *([] if os.geteuid() == 0 else ["--user"])]
     command += [f"--property={name}={value}" for name, value in limits.items()]
@@ -332,9 +289,8 @@ def _no_sandbox(said: str) -> str:
 # --- containers ---------------------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def _container(image: str, settings: Settings, working: str) -> Iterator[tuple[_Launch, str]]:
-    """A container of docker or podman that waits to be started; removed at the end, whatever happens."""
+def _container(image: str, settings: Settings, working: str) -> Run:
+    """By docker or podman; made before the clock starts, and removed in any case."""
     engine = settings.container_engine
     if _answer(engine, "image", "inspect", image).returncode != 0:
         _have(image, _answer(engine, "pull", image))
@@ -346,8 +302,7 @@ def _container(image: str, settings: Settings, working: str) -> Iterator[tuple[_
         "--pids-limit", str(PROCESSES), "--memory", str(settings.memory_limit),
         "--memory-swap", str(settings.memory_limit), "--ulimit", f"fsize={settings.disk_limit}",
         "--ulimit", f"nofile={OPEN_FILES}", "--ulimit", "core=0", "--log-driver", "none",
-        # Of a user's processes everywhere, so more than the container's; by itself podman raises it, which
-        # not every machine's root may.
+        # Counts all of a user's processes; what podman sets by itself not every root may.
         "--ulimit", f"nproc={OPEN_FILES}",
         "--tmpfs", f"/tmp:size={settings.disk_limit}", "--workdir", WORKING,
         "--mount", f"type=bind,source={settings.data},target={data},readonly",
@@ -367,13 +322,13 @@ def _container(image: str, settings: Settings, working: str) -> Iterator[tuple[_
         raise UsageError(f"{engine} cannot make a container: {_last_line(made)}")
     try:
         start, stop = [engine, "start", "--attach", name], [engine, "kill", name]
-        yield _Launch(start, dict(os.environ), working, settings.disk_limit, stop), name
+        return _by_the_engine(_supervised(settings, start, dict(os.environ), working, stop), engine, name)
     finally:
         _answer(engine, "rm", "--force", name)
 
 
 def _by_the_engine(result: Run, engine: str, name: str) -> Run:
-    """The run with the engine's own times, from the start of the container's process to its end."""
+    """The run with the engine's own times."""
     measured = result.measured
     measured["cpu_seconds"] = measured["others"] = float("nan")
     measured["peak_memory"] = 0
@@ -384,7 +339,7 @@ def _by_the_engine(result: Run, engine: str, name: str) -> Run:
         raise UsageError(f"{engine} lost the container: {_last_line(answer)}")
     state = json.loads(answer.stdout)
     start, end = (datetime.fromisoformat(state[moment]) for moment in ("StartedAt", "FinishedAt"))
-    # The engine's clocks are not one: of a moment's work, podman may note the end before the start.
+    # Of a moment's work, podman may note the end before the start.
     measured["seconds"] = max((end - start).total_seconds(), 0.0)
     measured["exit_code"] = state["ExitCode"]
     if start.year == 1:  # it never ran
@@ -395,17 +350,17 @@ def _by_the_engine(result: Run, engine: str, name: str) -> Run:
     return result
 
 
-def _apptainer(image: str, settings: Settings, folder: Path) -> _Launch:
-    file = folder / "image.sif"
-    _have(image, _answer("apptainer", "pull", str(file), f"docker://{image}"))
+def _apptainer(image: str, settings: Settings, folder: str, working: str) -> Run:
+    file = f"{folder}/image.sif"
+    _have(image, _answer("apptainer", "pull", file, f"docker://{image}"))
     data = f"{INPUT}/{settings.data.name}"
     command = [
         "apptainer", "run", "--containall", "--cleanenv", "--no-home", "--net", "--network", "none",
         "--memory", str(settings.memory_limit), "--pids-limit", str(PROCESSES),
-        "--bind", f"{settings.data}:{data}:ro", "--bind", f"{folder / 'working'}:{WORKING}", "--pwd", WORKING,
-        "--env", f"PODIUM_DATA={data}", *(["--nv"] if settings.gpus else []), str(file),
+        "--bind", f"{settings.data}:{data}:ro", "--bind", f"{working}:{WORKING}", "--pwd", WORKING,
+        "--env", f"PODIUM_DATA={data}", *(["--nv"] if settings.gpus else []), file,
     ]  # fmt: skip
-    return _Launch(command, dict(os.environ), str(folder / "working"), settings.disk_limit)
+    return _supervised(settings, command, dict(os.environ), working)
 
 
 def _have(image: str, pulled: "subprocess.CompletedProcess[str]") -> None:
@@ -416,12 +371,12 @@ def _have(image: str, pulled: "subprocess.CompletedProcess[str]") -> None:
 # --- without a sandbox --------------------------------------------------------------------------------------
 
 
-def _without_sandbox(model: Model, settings: Settings, working: str) -> _Launch:
+def _without_sandbox(model: Model, settings: Settings, working: str) -> Run:
     folder = str(model.folder.resolve())
     environment = _environment(str(settings.data), folder) | {"HOME": working}
     if sys.platform == "win32":
         environment |= {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP") if name in os.environ}
-    return _Launch(_program(model, folder, str(HERE)), environment, working, settings.disk_limit)
+    return _supervised(settings, _program(model, folder, str(HERE)), environment, working)
 
 
 def _program(model: Model, folder: str, tools: str) -> list[str]:

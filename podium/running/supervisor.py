@@ -1,12 +1,8 @@
-"""Stands beside one running model: starts it, stops it at its limits, measures it, hands back what it left.
+"""Starts a model, stops it at its limits, measures it, and hands back what it left.
 
-A program of its own, with nothing but the standard library, because it starts inside the outer sandbox.  The
-first line of its input is the job as JSON; the input stays open as long as podium lives, and when it ends the
-model is killed.  Its output is a line of JSON (`Measured`), then the log, then the submission.
-
-In bubblewrap nothing that a model does can reach it.  On Linux it adopts every process that leaves its parent.
-The clock runs from the start of the command to its exit, and the submission is looked at only when no process
-of the model is left.
+A program of its own, of the standard library alone, because it starts inside the outer sandbox.  It reads `Job`
+and writes `Measured`, a line of JSON each, then the log and the submission, which it looks at when no process
+of the model is left.  When its input ends, podium is gone, and it kills the model.
 """
 
 import contextlib
@@ -22,12 +18,13 @@ import time
 from pathlib import Path
 from typing import IO, TypedDict
 
-__all__ = ["Job", "Measured", "nothing_measured"]
+__all__ = ["LOG_BYTES", "Job", "Measured", "nothing_measured"]
 
+SUBMISSIONS = ("submission.csv", "submission.csv.gz", "submission.parquet")
+LOG_BYTES = 64 * 2**10
 SECONDS_BETWEEN_LOOKS = 0.1
 LOOKS_PER_DISK_LOOK = 10
-# Below this share of the machine's memory the model is stopped, whatever its own limit: memory that belongs to
-# no process (files in memory without a name, shared segments) is seen here alone.
+# The machine's free memory is watched, too: files without a name and shared segments belong to no process.
 LEAST_MEMORY_SHARE = 0.05
 PR_SET_CHILD_SUBREAPER = 36
 KEYCTL = {"x86_64": 250, "aarch64": 219}  # the number of the system call, which libc does not wrap
@@ -37,30 +34,26 @@ ON_LINUX = sys.platform == "linux"
 
 
 class Job(TypedDict):
-    """What to run: the command with its environment and folder, and its limits (seconds, bytes).
+    """What to run, with limits in seconds and bytes.
 
-    `stop` is a command that ends it, where killing its processes is not enough; `names` are those that a
-    submission may have; `disk` is None where the file system itself sets the limit.
+    `stop` ends it where killing is not enough; `disk` is None where the file system sets the limit.
     """
 
     command: list[str]
     stop: list[str]
     environment: dict[str, str]
     folder: str
-    names: list[str]
     cores: list[int]
     seconds: float
     memory: int
     disk: int | None
-    log: int
     submission: int
 
 
 class Measured(TypedDict):
-    """What came of it; `stopped` names the limit that was passed, `problem` why there is no submission.
+    """What came of it: `stopped` names the limit passed, `problem` why there is no submission.
 
-    `others` is the share of its cores' time that other programs, or other virtual machines, took meanwhile;
-    NaN where that is not known.
+    `others` is the share of its cores' time that other programs or machines took, NaN if unknown.
     """
 
     seconds: float
@@ -76,33 +69,33 @@ class Measured(TypedDict):
 
 
 class Log:
-    """The first and the last bytes of a stream, each half of `limit`; what is between them is only counted."""
+    """The first and the last bytes of a stream; what is between them is only counted."""
 
-    def __init__(self, stream: IO[bytes], limit: int) -> None:
-        self.half = limit // 2
-        self.first, self.last, self.size = b"", b"", 0
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.first, self.last, self.left_out = b"", b"", 0
         self.reader = threading.Thread(target=self._read, args=(stream,), daemon=True)
         self.reader.start()
 
     def _read(self, stream: IO[bytes]) -> None:
+        half = LOG_BYTES // 2
         while block := os.read(stream.fileno(), 1 << 16):
-            room = self.half - len(self.first)
+            room = half - len(self.first)
             self.first += block[:room]
-            self.last = (self.last + block[room:])[-self.half :]
-            self.size += len(block)
+            last = self.last + block[room:]
+            self.left_out += max(len(last) - half, 0)
+            self.last = last[-half:]
 
     def content(self) -> bytes:
-        left_out = self.size - len(self.first) - len(self.last)
-        cut = f"\n[{left_out:,} bytes left out]\n".encode() if left_out else b""
-        return self.first + cut + self.last
+        cut = f"\n[{self.left_out:,} bytes left out]\n" if self.left_out else ""
+        return self.first + cut.encode() + self.last
 
 
 class Watch(threading.Thread):
     """Kills the model at its limits and when podium is gone; `stopped` then says which it was."""
 
-    def __init__(self, job: Job, process: "subprocess.Popen[bytes]", podium_is_gone: threading.Event) -> None:
+    def __init__(self, job: Job, process: "subprocess.Popen[bytes]", podium: threading.Thread) -> None:
         super().__init__(daemon=True)
-        self.job, self.process, self.podium_is_gone = job, process, podium_is_gone
+        self.job, self.process, self.podium = job, process, podium
         self.stopped, self.peak_memory = "", 0
         self.over = threading.Event()
 
@@ -121,59 +114,49 @@ class Watch(threading.Thread):
                     kill(self.process)
 
     def _limit_passed(self, end: float, looks: int) -> str:
-        pids = descendants(os.getpid())
-        memory = memory_of(pids, self.job["memory"])
+        job, pids = self.job, descendants(os.getpid())
+        memory = memory_of(pids, job["memory"])
         self.peak_memory = max(self.peak_memory, memory)
-        disk = self.job["disk"]
-        if self.podium_is_gone.is_set():
+        if not self.podium.is_alive():
             return "podium"
         if time.monotonic() >= end:
             return "time"
-        if memory > self.job["memory"]:
+        if memory > job["memory"]:
             return "memory"
         if machine_is_full():
             return "machine"
-        if self.job["cores"] and not all(stays_on(pid, {*self.job["cores"]}) for pid in pids):
+        if job["cores"] and not all(stays_on(pid, {*job["cores"]}) for pid in pids):
             return "cores"
-        if disk is not None and looks % LOOKS_PER_DISK_LOOK == 0 and size_of(self.job["folder"]) > disk:
+        if job["disk"] is not None and looks % LOOKS_PER_DISK_LOOK == 0 and size_of(".") > job["disk"]:
             return "disk"
         return ""
 
 
 def main() -> None:
-    """Run the job on standard input."""
     job: Job = json.loads(sys.stdin.buffer.readline())
-    podium_is_gone = threading.Event()
-
-    def wait_for_podium() -> None:
-        os.read(sys.stdin.fileno(), 1)
-        podium_is_gone.set()
-
-    threading.Thread(target=wait_for_podium, daemon=True).start()
+    os.chdir(job["folder"])
+    podium = threading.Thread(target=os.read, args=(sys.stdin.fileno(), 1), daemon=True)  # lives as long
+    podium.start()
     if ON_LINUX:
         libc = ctypes.CDLL(None)
-        libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # adopt every process that leaves its parent
         if os.uname().machine in KEYCTL:  # a keyring of its own: the user's may hold keys of file systems
             libc.syscall(KEYCTL[os.uname().machine], KEYCTL_JOIN_SESSION_KEYRING, None)
         with contextlib.suppress(OSError):  # where memory runs out, the kernel takes the model first
             Path("/proc/self/oom_score_adj").write_text("1000")
-    # Opened before the model can take the folder's permissions away.
-    folder = os.open(job["folder"], os.O_RDONLY) if ON_LINUX else None
-    measured, log = run(job, podium_is_gone)
+    measured, log = run(job, podium)
     content = b""
     if not (measured["stopped"] or measured["exit_code"] or measured["problem"]):
         try:
-            measured["submission"], content = submission_in(job, folder)
-        except OSError as problem:
-            measured["problem"] = problem.strerror or str(problem)
-        except ValueError as problem:
-            measured["problem"] = str(problem)
+            measured["submission"], content = submission(job["submission"])
+        except (OSError, ValueError) as problem:
+            measured["problem"] = getattr(problem, "strerror", None) or str(problem)
     measured["log_size"], measured["submission_size"] = len(log), len(content)
     sys.stdout.buffer.write(json.dumps(measured).encode() + b"\n" + log + content)
     sys.stdout.buffer.flush()
 
 
-def run(job: Job, podium_is_gone: threading.Event) -> tuple[Measured, bytes]:
+def run(job: Job, podium: threading.Thread) -> tuple[Measured, bytes]:
     """The command, from its start until nothing of it is left; and its log."""
     everywhere = os.sched_getaffinity(0) if ON_LINUX else set()
     if job["cores"] and ON_LINUX:
@@ -184,7 +167,6 @@ def run(job: Job, podium_is_gone: threading.Event) -> tuple[Measured, bytes]:
         process = subprocess.Popen(
             job["command"],
             env=job["environment"],
-            cwd=job["folder"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -195,7 +177,7 @@ def run(job: Job, podium_is_gone: threading.Event) -> tuple[Measured, bytes]:
     if ON_LINUX:
         os.sched_setaffinity(0, everywhere - {*job["cores"]} or everywhere)
     assert process.stdout is not None
-    log, watch = Log(process.stdout, job["log"]), Watch(job, process, podium_is_gone)
+    log, watch = Log(process.stdout), Watch(job, process, podium)
     watch.start()
     exit_code = process.wait()
     seconds = time.perf_counter() - start
@@ -218,7 +200,6 @@ def run(job: Job, podium_is_gone: threading.Event) -> tuple[Measured, bytes]:
 
 
 def nothing_measured(problem: str) -> Measured:
-    """Of a command that was not started."""
     return Measured(
         seconds=0.0,
         cpu_seconds=0.0,
@@ -233,36 +214,27 @@ def nothing_measured(problem: str) -> Measured:
     )
 
 
-def submission_in(job: Job, folder: int | None) -> tuple[str, bytes]:
-    """Name and bytes of the one submission, a regular file: no link is followed, nothing waited for.
-
-    Raises
-    ------
-    ValueError, OSError
-        There is none, or it is no file that could be one.
-    """
-    names = os.listdir(job["folder"] if folder is None else folder)
-    found = [name for name in job["names"] if name in names]
+def submission(limit: int) -> tuple[str, bytes]:
+    """Name and bytes of the one submission, a regular file: no link is followed, nothing waited for."""
+    names = os.listdir()
+    found = [name for name in SUBMISSIONS if name in names]
     if len(found) != 1:
         raise ValueError(f"{' and '.join(found)} are there, expected one" if found else "no submission.csv")
     [name] = found
+    if not stat.S_ISREG(os.lstat(name).st_mode):
+        raise ValueError(f"{name} is not a regular file")
     flags = os.O_RDONLY
     for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):  # those that this system has
         flags |= getattr(os, flag, 0)
-    path = name if folder is not None else os.path.join(job["folder"], name)
-    if not stat.S_ISREG(os.stat(path, dir_fd=folder, follow_symlinks=False).st_mode):
-        raise ValueError(f"{name} is not a regular file")
-    with open(os.open(path, flags, dir_fd=folder), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise ValueError(f"{name} is not a regular file")
-        content = file.read(job["submission"] + 1)
-    if len(content) > job["submission"]:
-        raise ValueError(f"{name} is larger than {job['submission']:,} bytes")
+    with open(os.open(name, flags), "rb") as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise ValueError(f"{name} is larger than {limit:,} bytes")
     return name, content
 
 
 def descendants(pid: int) -> list[int]:
-    """The processes below a process; none where the system does not tell."""
+    """The processes below a process."""
     found = [pid]
     for parent in found if ON_LINUX else []:
         with contextlib.suppress(OSError), os.scandir(f"/proc/{parent}/task") as threads:
@@ -273,7 +245,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def kill(process: "subprocess.Popen[bytes]") -> None:
-    """Send SIGKILL to all that this process started: on Linux also to what left its session or its parent."""
+    """Kill all that this process started: on Linux also what left its session or its parent."""
     if ON_LINUX:
         for pid in descendants(os.getpid()):
             with contextlib.suppress(OSError):
@@ -286,10 +258,7 @@ def kill(process: "subprocess.Popen[bytes]") -> None:
 
 
 def used_by_children() -> tuple[float, float, int]:
-    """Of all that ended: CPU seconds outside the kernel and in all, and peak memory of the largest in bytes.
-
-    On Windows NaN and 0.
-    """
+    """Seconds outside the kernel and in all, bytes of the largest."""
     try:
         import resource
     except ImportError:
@@ -300,10 +269,7 @@ def used_by_children() -> tuple[float, float, int]:
 
 
 def busy_seconds(cores: list[int], path: Path = Path("/proc/stat")) -> float:
-    """How long these cores have worked for programs or, on a virtual machine, for others; NaN if unknown.
-
-    The kernel's own work is left out: it may be done for the model.
-    """
+    """How long these cores have worked, but for the kernel, which may do it for the model; NaN if unknown."""
     if not ON_LINUX:
         return float("nan")
     try:
@@ -315,7 +281,6 @@ def busy_seconds(cores: list[int], path: Path = Path("/proc/stat")) -> float:
 
 
 def stays_on(pid: int, cores: set[int]) -> bool:
-    """Whether all threads of a process keep to these cores."""
     try:
         return all(os.sched_getaffinity(int(thread)) <= cores for thread in os.listdir(f"/proc/{pid}/task"))
     except OSError:  # it is gone
@@ -323,10 +288,7 @@ def stays_on(pid: int, cores: set[int]) -> bool:
 
 
 def memory_of(pids: list[int], limit: int) -> int:
-    """Bytes that processes hold together.
-
-    Pages that they share are counted once, but only above the limit: to look at the pages takes time.
-    """
+    """Bytes that processes hold; above the limit shared pages count once, which takes time to find out."""
     resident = sum(_resident(pid) for pid in pids)
     return resident if resident <= limit else sum(_proportional(pid) for pid in pids)
 
@@ -347,7 +309,6 @@ def _proportional(pid: int) -> int:
 
 
 def machine_is_full(meminfo: Path = Path("/proc/meminfo")) -> bool:
-    """Whether the machine itself is about to run out of memory."""
     if not ON_LINUX:
         return False
     values = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
@@ -356,12 +317,11 @@ def machine_is_full(meminfo: Path = Path("/proc/meminfo")) -> bool:
 
 
 def size_of(folder: str) -> int:
-    """Bytes that the files of a folder take on disk."""
     size = 0
     for place, _, names in os.walk(folder):
         for name in names:
             with contextlib.suppress(OSError):
-                size += os.lstat(os.path.join(place, name)).st_blocks * 512 if ON_LINUX else 0
+                size += getattr(os.lstat(os.path.join(place, name)), "st_blocks", 0) * 512
     return size
 
 

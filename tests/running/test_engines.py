@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from podium.errors import UsageError
-from podium.running import engines
+from podium.running import engines, supervisor
 from podium.running.engines import Run, Settings
 from podium.running.models import Model, find_model
 from podium.running.rounds import _outcome
@@ -135,7 +135,7 @@ def test_the_log_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
     assert result.log.startswith("0\n1\n")
     assert result.log.endswith("\n49999\n")
     assert "bytes left out]" in result.log
-    assert len(result.log) < engines.LOG_BYTES + 100
+    assert len(result.log) < supervisor.LOG_BYTES + 100
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody can look")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.running import engines
+from podium.running import engines, supervisor
 from podium.running.models import Model, find_model
 from podium.running.rounds import _outcome
 from podium.running.supervisor import KEYCTL
@@ -177,7 +177,7 @@ def test_hostile_models_fail_without_harm(
     assert SECRET not in run.log
     assert SECRET.encode() not in run.submission
     assert all(one.isprintable() or one in "\n\t" for one in run.log)
-    assert len(run.log) < 2 * engines.LOG_BYTES
+    assert len(run.log) < 2 * supervisor.LOG_BYTES
     assert run.measured["seconds"] < settings.time_limit + 30
     assert bool(run.submission) == (hostile.outcome == "done")
     assert bait.visitors == []

@@ -7,9 +7,7 @@ MODELS has a folder per team (or several in a team's folder), each with one note
 run.sh or container.txt.  A model finds the data in $PODIUM_DATA, works in an empty folder and leaves
 submission.csv (.csv.gz, .parquet) there.  It has no network and sees nothing else of the machine.
 
-A participant tries one model exactly as it will be run:
-
-    podium run --one FOLDER --data data --out try
+    podium run --one FOLDER --data data --out try        a participant tries a model
 
 Stopped and started again, a run goes on where it was.  docs/running.md says more.
 """
@@ -120,12 +118,10 @@ def run(options: argparse.Namespace) -> None:
 
 
 def seconds(text: str) -> float:
-    """Seconds from text like 90, 90s, 15m, 9h."""
     return _with_unit(text, SECONDS, "90s, 15m or 9h")
 
 
 def size(text: str) -> int:
-    """Bytes from text like 500M, 16G."""
     return int(_with_unit(text.upper(), BYTES, "500M or 16G"))
 
 

@@ -1,12 +1,7 @@
-"""A picture of the histograms that a companion offers.
+"""A picture of the histograms that a companion offers: a dict of figures, each a dict of panels by title.
 
-``histograms`` is a dict of figures, each a dict of panels: title to a dict of
-
-``series``   name to values, (n,): drawn over each other on one scale, as shares
-``lines``    name to a value: a vertical line, in the colour of the series of its name
-``last``     where the scale ends; what lies beyond is in the last bin
-
-The picture shows the figures below each other, as .png, .svg or .pdf.
+A panel has ``series``, values by name, drawn over each other as shares; ``lines``, a value by name, in the
+colour of the series of its name; and ``last``, where the scale ends: what lies beyond is in the last bin.
 """
 
 import math
@@ -27,24 +22,12 @@ BINS = 20
 PANEL_INCHES = (3.2, 2.2)
 FORMATS = (".png", ".svg", ".pdf")
 
-# Of series, which are told apart without colour vision, and of lines that belong to none.
-COLOURS = ("#e69f00", "#0072b2")
-OTHER_COLOUR = "#333333"
+COLOURS = ("#e69f00", "#0072b2")  # of series, told apart without colour vision
+OTHER_COLOUR = "#333333"  # of lines that belong to none
 
 
 def save(explanation: Any, path: str | Path) -> None:
-    """Draw an explanation's histograms into a file.
-
-    Parameters
-    ----------
-    explanation : what a companion's `explain` returns
-    path : the picture, whose suffix tells its format
-
-    Raises
-    ------
-    UsageError
-        The explanation offers no histograms, the suffix is none of `FORMATS`.
-    """
+    """Draw an explanation's histograms into a .png, .svg or .pdf."""
     path = Path(path)
     if path.suffix not in FORMATS:
         raise UsageError(f"cannot draw {path}: expected a name that ends in {', '.join(FORMATS)}")
@@ -52,7 +35,7 @@ def save(explanation: Any, path: str | Path) -> None:
 
 
 def draw(explanation: Any) -> Any:
-    """An explanation's histograms as a matplotlib Figure.  Parameters and errors are those of `save`."""
+    """The picture as a matplotlib Figure."""
     figures: Mapping[str, Mapping[str, Any]] = getattr(explanation, "histograms", {})
     if not figures:
         raise UsageError("this metric offers no histograms")
@@ -85,7 +68,6 @@ def _draw(
     lines: Mapping[str, float],
     last: float,
 ) -> None:
-    """One panel, from 0 to `last`, whose last bin has what lies beyond, too."""
     axis.set_title(name, fontsize="medium")
     axis.tick_params(labelsize="small")
     edges = np.linspace(0, last, BINS + 1)

@@ -37,11 +37,9 @@ Record = dict[str, Any]
 
 
 class Row(NamedTuple):
-    """A row of an item, as the page shows it."""
-
     partner: int | None  # its number in the item
     label: str
-    short: str  # what tells the label from others
+    short: str  # tells the label from others
     look: str  # classes
     outcome: str
     cause: str  # that cost most
@@ -50,8 +48,6 @@ class Row(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A stretch of a text."""
-
     numbers: list[int]  # of the rows whose segments hold it, the innermost last
     starting: list[int]  # those of them that begin with it
     text: str
@@ -61,22 +57,22 @@ class Piece(NamedTuple):
 def section(
     evaluation: Evaluation, texts: Mapping[str, str], most_items: int, random: int | None, unit: float
 ) -> dict[str, Any] | None:
-    """What the template shows of the items that lost most, the first ones or a sample; None without items.
+    """What the template shows of the items that lost most, the first ones or a sample.
 
-    The parameters are those of `podium.report.page.render`; `unit` is that of the points.
+    Its parameters are those of `podium.report.page.render`, and the unit of the points.
     """
     explanation = evaluation.explanation
     item, label, outcome = (explain.column(explanation, role) for role in ROLES)
     if item is None:
         return None
     has_points = "points_lost" in explanation.rows
-    none = pd.Series(0.0, index=evaluation.prepared.items)
-    points = explain.points_by_item(evaluation) if has_points else none
-    if random is not None and most_items < len(points):
-        drawn = np.random.default_rng(random).choice(len(points), most_items, replace=False)
-        shown = points.index[np.sort(drawn)].tolist()
-    else:
-        shown = points.index[:most_items].tolist()
+    points = pd.Series(0.0, index=evaluation.prepared.items)
+    if has_points:
+        points = explain.points_by_item(evaluation)
+    chosen = np.arange(min(most_items, len(points)))
+    if random is not None:
+        chosen = np.sort(np.random.default_rng(random).choice(len(points), len(chosen), replace=False))
+    shown = points.index[chosen].tolist()
     total = points.sum()
     groups = explain.groups_of_items(evaluation)
 
@@ -140,13 +136,11 @@ def section(
 
 
 def noun(evaluation: Evaluation) -> str:
-    """What an item is called."""
     item = explain.column(evaluation.explanation, "item") or "item"
     return item.removesuffix("_id").replace("_", " ")
 
 
 def labels(evaluation: Evaluation) -> list[str]:
-    """The labels of the rows, in the order of the confusion where it is offered."""
     explanation = evaluation.explanation
     found = dict.fromkeys(map(str, explanation.rows[explain.column(explanation, "label")].dropna()))
     order = list(map(str, explanation.confusion.index)) if hasattr(explanation, "confusion") else []
@@ -154,7 +148,6 @@ def labels(evaluation: Evaluation) -> list[str]:
 
 
 def number(value: Any, digits: int = 4) -> str:
-    """A number as people read it; text as it is; a dash for nothing."""
     if pd.isna(value):
         return NOTHING
     if isinstance(value, float | np.floating):
@@ -165,7 +158,7 @@ def number(value: Any, digits: int = 4) -> str:
 
 
 def _swatches(names: list[str]) -> dict[str, tuple[str, str]]:
-    """Of each label the shortest beginning that tells it from the others, and the classes of its look."""
+    """Of each label the shortest beginning of its own, and classes."""
     found = {}
     for place, label in enumerate(names):
         beginnings = (label[:length] for length in range(1, len(label)))
@@ -179,9 +172,9 @@ def _swatches(names: list[str]) -> dict[str, tuple[str, str]]:
 
 
 def _paired(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows that are stretches of a text with ``pair``, ``is_truth``, and ``first`` and ``last`` unit.
+    """Stretches of a text with ``pair``, ``is_truth``, and ``first`` and ``last`` unit; other rows as they are.
 
-    Of several experts' markups each is a truth, and the algorithm's is beside each of them.
+    Each expert's markup is a truth, with the algorithm's beside it.
     """
     if {"side", "first", "last"} <= set(rows):
         return rows.assign(pair="truth", is_truth=rows["side"] == "truth")
@@ -194,7 +187,7 @@ def _paired(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _columns(explanation: Any) -> list[str]:
-    """The columns to show.  What decides comes first: it must be visible on a phone."""
+    """What decides comes first: it must be visible on a phone."""
     item, label, outcome = (explain.column(explanation, role) for role in ROLES)
     cause = ["cause"] if hasattr(explanation, "losses") else []
     found = [str(name) for name in explanation.rows if name not in MERGED | {item}] + cause
@@ -209,7 +202,6 @@ def _rows(
     swatches: Mapping[str, tuple[str, str]],
     unit: float,
 ) -> list[Row]:
-    """The rows of all items' records."""
     item, label, outcome = (explain.column(explanation, role) for role in ROLES)
     # What says where a row is, and where its partner is.
     own = {label: "partner_type"} | {name: f"partner_{name}" for name in explanation.rows}
@@ -261,7 +253,7 @@ def _is_trimmed(record: Record) -> bool:
 
 
 def _first_kept(record: Record) -> int:
-    """Where the words begin that counted; of a discarded segment, that were given."""
+    """Its first word that counted; of a discarded segment, that was given."""
     kept = record.get("words_kept") or record["last"] - record["first"] + 1
     return int(record["last"] - kept + 1)
 
@@ -271,7 +263,6 @@ def _outcome(record: Record, column: str) -> str:
 
 
 def _cause(record: Record) -> str:
-    """What cost most; "" if nothing did."""
     return str(record.get("cause", "")) if record.get("points_lost") else ""
 
 
@@ -285,7 +276,6 @@ def _characters(record: Record) -> str:
 
 
 def _partner(record: Record) -> str:
-    """The partner's row and, where known, what it is."""
     parts = [record["partner"], record.get("partner_type")]
     return ": ".join(str(part) for part in parts if not pd.isna(part)) or NOTHING
 
@@ -307,24 +297,17 @@ CELLS = {
 # ---- The truth and the prediction side by side -----------------------------------------------------------
 
 
-class Text(NamedTuple):
-    """A text in units, words or characters; where there is none, units are shown by their positions."""
+class Text:
+    """A text in units, matches of a pattern; where there is none, they are shown by their positions."""
 
-    text: str | None
-    places: list[tuple[int, int]]  # where each unit starts and ends
-    lines: set[int]  # units that begin one
-
-    @classmethod
-    def of(cls, text: str | None, unit: str) -> "Text":
-        """The text cut into units, matches of a pattern."""
-        if text is None:
-            return cls(None, [], set())
-        places = [match.span() for match in re.finditer(unit, text)]
-        ends = [line.end() for line in re.finditer(r"\n\s*", text)]
-        return cls(text, places, {bisect.bisect_left(places, (end,)) for end in ends})
+    def __init__(self, text: str | None, unit: str) -> None:
+        self.text = text
+        self.places = [match.span() for match in re.finditer(unit, text or "")]
+        ends = [line.end() for line in re.finditer(r"\n\s*", text or "")]
+        self.lines = {bisect.bisect_left(self.places, (end,)) for end in ends}  # units that begin one
 
     def stretch(self, first: int, end: int) -> tuple[str, str]:
-        """The units from first to before end, and the white space that follows within the line."""
+        """The units from first to before end, and the white space after them in the line."""
         if self.text is None:
             return _range(first, end - 1), " "
         known = len(self.places)
@@ -338,11 +321,10 @@ class Text(NamedTuple):
 
 
 def _sides(records: list[Record], rows: list[Row], text: str | None) -> list[dict[str, Any]]:
-    """The truth and the prediction as strips and in the text; empty where rows are no stretches of one."""
     if not records or "pair" not in records[0]:
         return []
     in_characters = "start" in records[0]
-    content = Text.of(text, "(?s)." if in_characters else r"\S+")
+    content = Text(text, "(?s)." if in_characters else r"\S+")
     length = max([len(content.places), *(record["last"] + 1 for record in records)])
     sides = []
     for pair, is_truth in itertools.product(dict.fromkeys(record["pair"] for record in records), (True, False)):
@@ -374,7 +356,7 @@ def _sides(records: list[Record], rows: list[Row], text: str | None) -> list[dic
 
 
 def _lines(segments: list[Record], length: int, content: Text) -> Iterator[list[Piece]]:
-    """The lines of a text to its last unit, each cut where segments begin or end."""
+    """The lines of a text, each cut where segments begin or end."""
     ends = {record["number"]: record["last"] + 1 for record in segments}
     starting: dict[int, list[int]] = {}
     for record in segments:

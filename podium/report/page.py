@@ -1,11 +1,6 @@
-"""One page, for people, of everything that an evaluation tells: an HTML file that needs nothing else.
+"""One page, for people, of all that an evaluation offers (see `podium.companions`): a file that loads nothing.
 
-The page shows what the evaluation offers (see `podium.companions`) and leaves out the rest: the score and
-its parts with intervals, where the points went, sub-populations, confusion, calibration, histograms, and the
-items (essays, claims, documents) that lost most, with the truth and the prediction side by side.
-
-It loads nothing and sends nothing.  Whatever comes from files is escaped as text by Jinja2, and the page's own
-policy lets the browser run one script only, that of ``templates/report.js``.
+Jinja2 escapes whatever comes from files, and the page's own policy lets ``templates/report.js`` alone run.
 """
 
 import base64
@@ -14,7 +9,7 @@ import io
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,11 +29,8 @@ BINS = 10
 ITEMS_COMPARED = 10
 FIXES = 3
 MOST_OFFSET = 8  # words
-Z = 1.96
+Z = 1.96  # of a 95% interval
 TEMPLATES = Path(__file__).with_name("templates")
-
-
-# ---- Public API ------------------------------------------------------------------------------------------
 
 
 def render(
@@ -53,15 +45,8 @@ def render(
 ) -> str:
     """The page as text.
 
-    Parameters
-    ----------
-    evaluation : what `podium.scoring.evaluate` returned
-    title : heading of the page
-    texts : the texts of some items by their ids
-    most_items : how many items to show in full
-    random : show a random sample, drawn by this seed, in place of the items that lost most
-    intervals : what `podium.statistics.intervals` returns
-    comparison, other : what `podium.statistics.compare` returns, and the other submission's name and evaluation
+    `random` seeds a sample in place of the items that lost most; `intervals` and `comparison` are what
+    `podium.statistics` returns, `other` is the other submission's name and evaluation.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
@@ -81,7 +66,8 @@ def render(
     }
     style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    drawn = pd.DataFrame(columns=["measure", "low", "high"]) if intervals is None else intervals
+    ends = ["measure", "low", "high"]
+    drawn = pd.DataFrame(columns=ends) if intervals is None else intervals[ends]
     return environment.get_template("report.html").render(
         title=title,
         style=Markup(style),
@@ -108,24 +94,14 @@ def render(
 
 
 def write(page: str, path: Path) -> None:
-    """Write the page, all of it or nothing."""
     # What is no character (half of a pair, from a broken file) must not stop the rest.
     write_atomically(path, lambda part: part.write_bytes(page.encode("utf-8", "replace")))
 
 
 def read_texts(path: Path | None, evaluation: Evaluation) -> dict[str, str]:
-    """The texts of the evaluation's items, as far as they are known.
+    """The texts of the evaluation's items, as far as they are known; UsageError where `path` tells none.
 
-    Parameters
-    ----------
-    path : a folder of files ID.txt, or a CSV with a column of ids (named as in the explanation's rows,
-        ``essay_id`` or ``id``) and one of texts (``text`` or ``full_text``); anything else is for the metric's
-        companion, if it offers ``texts``
-
-    Raises
-    ------
-    UsageError
-        There is no such folder or file, it lacks a column, or it has a text for none of the items.
+    It is a folder of files ID.txt, or a table of ids and texts; else the metric's companion may read it.
     """
     is_own = path is not None and (path.is_dir() or path.name.endswith((".csv", ".csv.gz", ".parquet")))
     companion: Any = companions.of(evaluation.solution.metric)
@@ -139,11 +115,10 @@ def read_texts(path: Path | None, evaluation: Evaluation) -> dict[str, str]:
         files = {file.stem: file for file in path.glob("*.txt") if file.stem in wanted}
         texts = {name: file.read_text(encoding="utf-8", errors="replace") for name, file in files.items()}
     else:
-        item = explain.column(evaluation.explanation, "item")
-        ids = tuple(dict.fromkeys([item, *ID_COLUMNS] if item else ID_COLUMNS))
+        ids = (explain.column(evaluation.explanation, "item") or "id", *ID_COLUMNS)
         table = read_table(path, {*ids, *TEXT_COLUMNS}, UsageError)
         columns = []
-        for what, names in (("ids", ids), ("texts", TEXT_COLUMNS)):
+        for what, names in (("ids", dict.fromkeys(ids)), ("texts", TEXT_COLUMNS)):
             there = [name for name in names if name in table]
             if not there:
                 raise UsageError(
@@ -159,18 +134,9 @@ def read_texts(path: Path | None, evaluation: Evaluation) -> dict[str, str]:
 
 
 def calibration(forecasts: pd.DataFrame) -> pd.DataFrame:
-    """How often it happened, by how likely it was said to be.
+    """Of each tenth of the probabilities: the number of forecasts, their mean, and the share of what happened.
 
-    Parameters
-    ----------
-    forecasts : DataFrame
-        probability, happened (0 or 1).
-
-    Returns
-    -------
-    DataFrame, one row per tenth of the probabilities that occurs
-        forecasts: their number; probability: their mean; happened: the share that did; low, high: its 95%
-        interval (E. Wilson, 1927).
+    With its 95% interval, low to high (E. Wilson, 1927).
     """
     tenth = np.minimum((forecasts["probability"] * BINS).astype(int), BINS - 1)
     table = forecasts.groupby(tenth).agg(
@@ -183,13 +149,9 @@ def calibration(forecasts: pd.DataFrame) -> pd.DataFrame:
     return table.assign(low=low, high=high).reset_index(drop=True)
 
 
-# ---- Numbers ---------------------------------------------------------------------------------------------
-
-
 def _unit(evaluation: Evaluation) -> tuple[float, str]:
-    """The power of ten in which the page shows points, and its name: that of the item that lost most."""
-    explanation = evaluation.explanation
-    if "points_lost" not in getattr(explanation, "rows", ()):
+    """The power of ten of the points of the item that lost most, and its name."""
+    if "points_lost" not in getattr(evaluation.explanation, "rows", ()):
         return 1.0, ""
     most = explain.points_by_item(evaluation).max()
     if not most > 0:
@@ -199,40 +161,31 @@ def _unit(evaluation: Evaluation) -> tuple[float, str]:
     return 10.0**exponent, f"10{digits}"
 
 
-class Axis(NamedTuple):
-    """A scale from left to right, with round ends."""
+class Axis:
+    """A scale that holds all values, from left to right, in 1 to 6 steps of 1, 2 or 5 of a decimal place."""
 
-    low: float
-    high: float
-    ticks: list[tuple[float, str]]  # percent from the left, label
+    def __init__(self, values: Any) -> None:
+        finite = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
+        low, high = min(finite), max(finite)
+        spread = max(high - low, 1e-3)
+        place = 10.0 ** math.floor(math.log10(spread))
+        step = next(place * n for n in (0.2, 0.5, 1, 2, 5) if spread / (place * n) <= 5)
+        first = math.floor(low / step)
+        last = max(math.ceil(high / step), first + 1)
+        self.low, self.high = float(first * step), float(last * step)
+        digits = max(0, -math.floor(math.log10(step)))
+        self.ticks = [
+            (self.at(n * step), f"{n * step:.{digits}f}".replace("-", "−")) for n in range(first, last + 1)
+        ]
 
     def at(self, value: float) -> float:
-        """Percent from the left."""
         return round(100 * (value - self.low) / (self.high - self.low), 2)
 
 
-def _axis(values: Any) -> Axis:
-    """An axis that holds all values, from 2 to 6 steps of 1, 2 or 5 of a decimal place."""
-    finite = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
-    low, high = min(finite), max(finite)
-    spread = max(high - low, 1e-3)
-    place = 10.0 ** math.floor(math.log10(spread))
-    step = next(place * n for n in (0.2, 0.5, 1, 2, 5) if spread / (place * n) <= 5)
-    first, last = math.floor(low / step), math.ceil(high / step)
-    last = max(last, first + 1)
-    digits = max(0, -math.floor(math.log10(step)))
-    ticks = [
-        (round(100 * (n - first) / (last - first), 2), f"{n * step:.{digits}f}".replace("-", "−"))
-        for n in range(first, last + 1)
-    ]
-    return Axis(first * step, last * step, ticks)
-
-
-# ---- Sections: what the template shows of each, None where the evaluation does not offer it --------------
+# ---- Sections of the template; None where the evaluation does not offer them -----------------------------
 
 
 def _fixes(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """Where most points are to be gained: causes of labels in sub-populations, the most first."""
     explanation = evaluation.explanation
     item, label = (explain.column(explanation, role) for role in ("item", "label"))
     if not hasattr(explanation, "losses") or label is None:
@@ -253,7 +206,6 @@ def _fixes(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 
 def _causes(evaluation: Evaluation) -> dict[str, Any] | None:
-    """The points by cause, and by label and cause."""
     explanation = evaluation.explanation
     if not hasattr(explanation, "losses"):
         return None
@@ -274,7 +226,7 @@ def _causes(evaluation: Evaluation) -> dict[str, Any] | None:
 
 
 def _heat(table: pd.DataFrame, darkness: pd.DataFrame) -> dict[str, Any]:
-    """A table whose cells have a shade from 0 to 100, of darkness from 0 to 1."""
+    """A table with a percentage of darkness beside each value."""
     shades = (100 * darkness).round().astype(int).to_numpy().tolist()
     rows = zip(map(str, table.index), table.to_numpy().tolist(), shades)
     return {
@@ -284,31 +236,29 @@ def _heat(table: pd.DataFrame, darkness: pd.DataFrame) -> dict[str, Any]:
 
 
 def _offsets(evaluation: Evaluation) -> list[dict[str, Any]] | None:
-    """How far starts and ends of matches are off: a shift of all of them shows at once."""
     rows = getattr(evaluation.explanation, "rows", pd.DataFrame())
     if not {"side", "outcome", "first", "last", "partner_first", "partner_last"} <= set(rows):
         return None
     matches = rows[(rows["side"] == "prediction") & rows["outcome"].isin(items.WELL)]
     if matches.empty:
         return None
-    offsets = range(-MOST_OFFSET, MOST_OFFSET + 1)
-    names = [f"{offset:+d}" if offset else "0" for offset in offsets]
-    names[0], names[-1] = f"{names[0]} or more", f"{names[-1]} or more"
     panels = []
     for title, place in (("Starts", "first"), ("Ends", "last")):
         words = (matches[place] - matches[f"partner_{place}"]).astype(np.int64).clip(-MOST_OFFSET, MOST_OFFSET)
-        numbers = words.value_counts().reindex(offsets, fill_value=0).tolist()
-        bars = [
-            {"name": name, "number": n, "height": 100 * n / max(numbers)} for name, n in zip(names, numbers)
-        ]
-        panels.append({"title": title, "exact": numbers[MOST_OFFSET] / len(words), "bars": bars})
+        numbers = words.value_counts()
+        bars = []
+        for at in range(-MOST_OFFSET, MOST_OFFSET + 1):
+            name = f"{at:+d}" if at else "0"
+            more = " or more" if abs(at) == MOST_OFFSET else ""
+            number = int(numbers.get(at, 0))
+            bars.append({"name": name + more, "number": number, "height": 100 * number / numbers.max()})
+        panels.append({"title": title, "exact": numbers.get(0, 0) / len(words), "bars": bars})
     return panels
 
 
 def _comparison(
     comparison: pd.DataFrame, evaluation: Evaluation, name: str, other: Evaluation
 ) -> dict[str, Any]:
-    """The differences in all measures, and the items in which either submission is ahead."""
     mine: Any = evaluation.statistics
     theirs: Any = other.statistics
     by_item = statistics.gains_by_item(evaluation.prepared, mine, theirs)[:, 0]
@@ -316,45 +266,42 @@ def _comparison(
     return {
         "other": name,
         "rows": comparison.to_dict("records"),
-        "axis": _axis(np.append(comparison[["low", "high", "difference"]], 0.0)),
+        "axis": Axis(np.append(comparison[["low", "high", "difference"]], 0.0)),
         "better": [(item, gain) for item, gain in gains[::-1].head(ITEMS_COMPARED).items() if gain > 0],
         "worse": [(item, gain) for item, gain in gains.head(ITEMS_COMPARED).items() if gain < 0],
     }
 
 
 def _groups(evaluation: Evaluation, intervals: pd.DataFrame) -> dict[str, Any] | None:
-    """The sub-populations with their intervals and weights."""
     table: pd.DataFrame | None = getattr(evaluation.explanation, "groups", None)
     if table is None:
         return None
-    table = table.assign(measure=_group_names(table)).merge(intervals[["measure", "low", "high"]], "left")
+    table = table.assign(measure=_group_names(table)).merge(intervals, "left")
     rows: list[Any] = table.to_dict("records")
     return {
         "rows": rows,
         "sizes": [name for name in table if pd.api.types.is_integer_dtype(table[name])],
-        "axis": _axis(np.append(table[["low", "high", "score"]], evaluation.score)),
+        "axis": Axis(np.append(table[["low", "high", "score"]], evaluation.score)),
         "heaviest": max(rows, key=lambda row: row["weight"]),
     }
 
 
 def _group_names(groups: pd.DataFrame) -> "pd.Series[str]":
-    """The sub-populations as the measures name them."""
     return groups["attribute"] + " = " + groups["value"]
 
 
 def _measures(evaluation: Evaluation, intervals: pd.DataFrame) -> dict[str, Any] | None:
-    """The measures that no other section shows."""
+    """Those that no other section shows."""
     if evaluation.statistics is None:
         return None
     table = pd.DataFrame(evaluation.measures.items(), columns=["measure", "value"])
-    table = table.merge(intervals[["measure", "low", "high"]], "left")
+    table = table.merge(intervals, "left")
     if hasattr(evaluation.explanation, "groups"):
         table = table[~table["measure"].isin(_group_names(evaluation.explanation.groups))]
-    return {"rows": table.to_dict("records"), "axis": _axis(table[["low", "high", "value"]].to_numpy().ravel())}
+    return {"rows": table.to_dict("records"), "axis": Axis(table[["low", "high", "value"]].to_numpy().ravel())}
 
 
 def _tables(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """The evaluation's own tables, but for that of the sub-populations."""
     tables: dict[str, pd.DataFrame] = getattr(evaluation.explanation, "tables", {})
     groups = getattr(evaluation.explanation, "groups", None)
     return [
@@ -376,7 +323,6 @@ def _column(column: "pd.Series[Any]") -> list[str]:
 
 
 def _confusion(evaluation: Evaluation) -> dict[str, Any] | None:
-    """How often which label was predicted for which, each row's cells shaded by their share of the row."""
     if not hasattr(evaluation.explanation, "confusion"):
         return None
     table: pd.DataFrame = evaluation.explanation.confusion
@@ -384,7 +330,6 @@ def _confusion(evaluation: Evaluation) -> dict[str, Any] | None:
 
 
 def _calibration(evaluation: Evaluation) -> dict[str, Any] | None:
-    """The bins of the forecasts, and how good these are."""
     forecasts = getattr(evaluation.explanation, "forecasts", pd.DataFrame())
     if forecasts.empty:
         return None

@@ -23,15 +23,7 @@ MOST_LOSSES = 2
 def workers_of(
     address: str, engine: str, models: list[Model], settings: Settings
 ) -> Iterator[tuple[dict[str, Any], Settings, rounds.Execute]]:
-    """The description that the workers of a cluster share, the settings, and how to run models on them.
-
-    A worker of another description is refused, with a warning; so is one that lacks the data or the models.
-
-    Raises
-    ------
-    UsageError
-        There is no such cluster, or none of its workers can be used.
-    """
+    """`rounds.prepare` and `rounds.here` of a cluster; a worker unlike most is refused, with a warning."""
     try:
         from distributed import Client
         from distributed.comm.core import CommClosedError
@@ -46,7 +38,8 @@ def workers_of(
         answers = client.run(ready, on_error="return")
         able = [answer for answer in answers.values() if not isinstance(answer, Exception)]
         if not able:
-            raise UsageError(f"no worker at {address} can run the models; {_first(answers)}")
+            reasons = [f"{worker}: {answer}" for worker, answer in answers.items()]
+            raise UsageError(f"no worker at {address} can run the models; {(reasons or ['there is none'])[0]}")
         common = collections.Counter(map(repr, able)).most_common(1)[0][0]
         machine, settings = next(answer for answer in able if repr(answer) == common)
         crew = {worker: _is_accepted(worker, answer, (machine, settings)) for worker, answer in answers.items()}
@@ -56,9 +49,7 @@ def workers_of(
             warnings.warn("workers share a machine: their models slow each other down", stacklevel=2)
 
         def workers() -> set[str]:
-            """Those that are there and accepted; a new one is asked first."""
-            # scheduler_info() is short of workers now and then, while the client brings it up to date.
-            there = set(client.nthreads())
+            there = set(client.nthreads())  # scheduler_info() is short of workers now and then
             if new := sorted(there - crew.keys()):
                 for worker, answer in client.run(ready, workers=new, on_error="return").items():
                     if not isinstance(answer, CommClosedError):  # it has just gone
@@ -69,12 +60,10 @@ def workers_of(
 
 
 def _ready(engine: str, models: list[Model], settings: Settings, data: str) -> tuple[dict[str, Any], Settings]:
-    """Runs on a worker: as `rounds.prepare`, after a look at the files."""
-    if not settings.data.is_dir() or digest_of(settings.data) != data:
-        raise UsageError(f"it does not see the same {settings.data}")
-    for model in models:
-        if not model.folder.is_dir() or digest_of(model.folder) != model.digest:
-            raise UsageError(f"it does not see the same {model.folder}")
+    """Runs on a worker: `rounds.prepare`, if it sees the files."""
+    for folder, digest in [(settings.data, data), *((model.folder, model.digest) for model in models)]:
+        if not folder.is_dir() or digest_of(folder) != digest:
+            raise UsageError(f"it does not see the same {folder}")
     return rounds.prepare(engine, models, settings)
 
 
@@ -89,10 +78,6 @@ def _is_accepted(worker: str, answer: Any, expected: tuple[dict[str, Any], Setti
     if reason:
         warnings.warn(f"worker {worker} is refused: {reason}", stacklevel=3)
     return not reason
-
-
-def _first(answers: dict[str, Any]) -> str:
-    return next((f"{worker}: {answer}" for worker, answer in answers.items()), "there is none")
 
 
 def _execute(

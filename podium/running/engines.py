@@ -70,8 +70,6 @@ class _NoImage(Exception):
 
 
 class Run(NamedTuple):
-    """What came of it."""
-
     measured: supervisor.Measured
     log: str
     submission: bytes
@@ -148,7 +146,6 @@ def cores_used(number: int) -> list[int]:
 
 
 def visible(data: Path) -> list[Path]:
-    """The folders of this machine that every model can read."""
     python = {sys.prefix, sys.base_prefix, str(Path(sys.executable).resolve().parent.parent)}
     return [data, Path("/usr"), *(Path(name) for name in sorted(python) if not name.startswith("/usr"))]
 
@@ -328,7 +325,6 @@ def _container(image: str, settings: Settings, working: str) -> Run:
 
 
 def _by_the_engine(result: Run, engine: str, name: str) -> Run:
-    """The run with the engine's own times."""
     measured = result.measured
     measured["cpu_seconds"] = measured["others"] = float("nan")
     measured["peak_memory"] = 0

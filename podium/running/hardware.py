@@ -15,12 +15,13 @@ __all__ = ["describe", "differences"]
 
 
 def describe() -> dict[str, Any]:
-    """This machine and its software; two machines with equal descriptions are identical hardware."""
+    """Equal descriptions are identical hardware."""
+    accelerators = _said("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
     return {
         "cpu": _cpu(),
         "cores": os.cpu_count(),
         "memory_gb": _memory_gb(),
-        "accelerators": _accelerators(),
+        "accelerators": accelerators.splitlines(),
         "kernel": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         "bubblewrap": _said("bwrap", "--version"),
@@ -30,7 +31,6 @@ def describe() -> dict[str, Any]:
 
 
 def differences(expected: dict[str, Any], found: dict[str, Any]) -> str:
-    """Where two descriptions differ, in words; "" if nowhere."""
     return "; ".join(
         f"{name}: {_shortened(found.get(name))} instead of {_shortened(expected.get(name))}"
         if not isinstance(expected.get(name), dict)
@@ -56,13 +56,8 @@ def _cpu() -> str:
 def _memory_gb() -> float | None:
     if not hasattr(os, "sysconf"):
         return None
-    # The kernel keeps a little for itself, not the same after each start.
+    # Rounded: the kernel keeps a little for itself, not the same after each start.
     return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
-
-
-def _accelerators() -> list[str]:
-    said = _said("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
-    return said.splitlines()
 
 
 def _said(*command: str) -> str:

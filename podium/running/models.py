@@ -22,16 +22,9 @@ NAMES_SHOWN = 5
 
 
 class Model(NamedTuple):
-    """A model to run.
+    """A model of a team, nameless if it is the only one.
 
-    Attributes
-    ----------
-    team : name of the team
-    name : name of the model among the team's; "" if it is the only one
-    folder : where it is
-    entry : name of the file that is run, or of the container's image
-    kind : "notebook", "script" or "container"
-    digest : of the names, sizes and times of its files: another one is another model
+    `entry` is the file to run, or the image of a container; `kind` is "notebook", "script" or "container".
     """
 
     team: str
@@ -43,12 +36,11 @@ class Model(NamedTuple):
 
     @property
     def key(self) -> str:
-        """As it is shown and as its files are called."""
         return key_of(self.team, self.name)
 
 
 class Failure(NamedTuple):
-    """A model without a result, and why; to be printed, so without line ends and what a terminal obeys."""
+    """A model without a result, and why; safe to print."""
 
     team: str
     model: str
@@ -56,36 +48,27 @@ class Failure(NamedTuple):
 
 
 def key_of(team: str, name: str) -> str:
-    """Team and name of a model in one; neither is ever part of another's, because both are names of folders."""
+    """Names a model and its files; unique, because both parts are names of folders."""
     return f"{team}/{name}" if name else team
 
 
 def find_models(folder: Path) -> tuple[list[Model], list[Failure]]:
-    """The models in a folder: a folder per team, or a folder per team with a folder per model.
-
-    Hidden files are left out, and so are files beside the teams' folders.
-
-    Raises
-    ------
-    UsageError
-        There is no such folder or no model in it.
-    """
+    """The models in a folder per team, or in a folder per model of a team; UsageError if there is none."""
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}")
     models: list[Model] = []
     failures: list[Failure] = []
     for place in _visible(folder):
-        if place.is_symlink() or not place.is_dir():
-            if place.is_symlink():
-                failures.append(_failure(place.name, "", "a link, expected a folder"))
-            continue
-        inner = [] if _entries(place) else [inner for inner in _visible(place) if _entries(inner)]
-        for team, name, home in [(place.name, one.name, one) for one in inner] or [(place.name, "", place)]:
-            found = find_model(home, team, name)
-            if isinstance(found, Model):
-                models.append(found)
-            else:
-                failures.append(found)
+        if place.is_symlink():
+            failures.append(_failure(place.name, "", "a link, expected a folder"))
+        elif place.is_dir():
+            inner = [] if _entries(place) else [one for one in _visible(place) if _entries(one)]
+            for home in inner or [place]:
+                found = find_model(home, place.name, home.name if inner else "")
+                if isinstance(found, Model):
+                    models.append(found)
+                else:
+                    failures.append(found)
     if not models and not failures:
         if _entries(folder):
             raise UsageError(
@@ -96,7 +79,6 @@ def find_models(folder: Path) -> tuple[list[Model], list[Failure]]:
 
 
 def find_model(folder: Path, team: str, name: str = "") -> Model | Failure:
-    """The model in a folder, or why there is none."""
     try:
         entry, kind = _entry(folder)
         for part in (team, name):
@@ -110,7 +92,7 @@ def find_model(folder: Path, team: str, name: str = "") -> Model | Failure:
 
 
 def printable(text: str) -> str:
-    """Text that does nothing to a terminal: what cannot be printed is escaped, line ends and tabs stay."""
+    """Text that does nothing to a terminal but end lines and move to tabs."""
     return "".join(
         one if one.isprintable() or one in "\n\t" else one.encode("unicode_escape", "surrogatepass").decode()
         for one in text
@@ -126,7 +108,6 @@ def _visible(folder: Path) -> list[Path]:
 
 
 def _entries(folder: Path) -> list[str]:
-    """Names of what could be run."""
     if folder.is_symlink() or not folder.is_dir():
         return []
     return [
@@ -146,8 +127,8 @@ def _entry(folder: Path) -> tuple[str, str]:
     if not stat.S_ISREG(path.lstat().st_mode):
         raise ValueError(f"{name} is not a regular file")
     if name == CONTAINER:
-        with path.open("rb") as file:
-            image = file.read(1000).decode("ascii", "replace").strip()
+        with path.open(encoding="ascii", errors="replace") as file:
+            image = file.read(1000).strip()
         if not IMAGE.fullmatch(image):
             raise ValueError(f"{CONTAINER} names no image: expected something like docker.io/team/model:1")
         return image, "container"
@@ -160,26 +141,23 @@ def _check_executable(path: Path) -> None:
     if not os.access(path, os.X_OK):
         raise ValueError("run is not executable (chmod +x run)")
     with path.open("rb") as file:
-        first = file.read(200).partition(b"\n")[0]
-    if first.startswith(b"#!"):
-        if first.endswith(b"\r"):
+        first = file.read(200).partition(b"\n")[0].decode("utf-8", "replace")
+    if first.startswith("#!"):
+        if first.endswith("\r"):
             raise ValueError("run has the line ends of Windows, expected those of Unix")
-        interpreter = first[2:].decode("utf-8", "replace").split()[:1]
+        interpreter = first[2:].split()[:1]
         if not interpreter or not Path(interpreter[0]).is_file():
-            raise ValueError(f"run begins with {first.decode('utf-8', 'replace')}, which is not there")
+            raise ValueError(f"run begins with {first}, which is not there")
 
 
 def digest_of(folder: Path) -> str:
-    """Of the names, sizes and times of all files."""
+    """Of the names, sizes and times of all files: another one is another model, or other data."""
     digest = hashlib.sha256()
     for place, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
             path = os.path.join(place, name)
             status = os.lstat(path)
-            digest.update(
-                f"{os.path.relpath(path, folder)}\0{status.st_size}\0{status.st_mtime_ns}\n".encode(
-                    "utf-8", "surrogateescape"
-                )
-            )
+            line = f"{os.path.relpath(path, folder)}\0{status.st_size}\0{status.st_mtime_ns}\n"
+            digest.update(os.fsencode(line))
     return digest.hexdigest()[:16]

@@ -1,8 +1,6 @@
-"""Executes a notebook from top to bottom and prints what its cells print; runs inside the sandbox.
+"""Executes a notebook from top to bottom, inside the sandbox, and prints what its cells print.
 
-    python notebook.py NOTEBOOK
-
-The exit code is 1 where a cell fails, and the last line says which.
+Where a cell fails, the exit code is 1 and the last line says which.
 """
 
 import re
@@ -18,16 +16,15 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def main(path: str) -> None:
-    """Execute the notebook; what is wrong with it ends the program."""
     try:
         notebook: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     except (ValueError, AttributeError, nbformat.ValidationError) as problem:
         sys.exit(f"no notebook: {problem}")
-    current = 0
+    where = ""
 
     def note(cell_index: int, **_: Any) -> None:
-        nonlocal current
-        current = cell_index
+        nonlocal where
+        where = f"cell {cell_index + 1} of {len(notebook.cells)} failed"
 
     def show(cell: Any, **_: Any) -> None:
         for output in cell.get("outputs", []):
@@ -42,10 +39,9 @@ def main(path: str) -> None:
     try:
         client.execute()
     except CellExecutionError as problem:
-        where = f"cell {current + 1} of {len(notebook.cells)} failed"
         sys.exit(f"{COLOURS.sub('', problem.traceback)}\n{where}: {problem.ename}: {problem.evalue}")
     except DeadKernelError:
-        sys.exit(f"cell {current + 1} of {len(notebook.cells)} failed: the kernel died")
+        sys.exit(f"{where}: the kernel died")
     except Exception as problem:
         sys.exit(f"the notebook cannot be executed: {type(problem).__name__}: {problem}")
 

@@ -22,29 +22,22 @@ __all__ = [
     "runs_needed",
 ]
 
-# Up to this factor a steady machine counts as equally fast.
-SLOWER = 1.05
-# A machine counts as steady until so many runs have shown otherwise.
-FEWEST_RUNS = 8
-# One that changes between two speeds at random does so in every second run, so more than half; a disturbance
-# changes it only where it begins and ends, so not much more.
+SLOWER = 1.05  # up to this factor a steady machine counts as equally fast
+FEWEST_RUNS = 8  # that can show a machine to be unsteady
+# Two speeds at random change in every second run, so more than half; a disturbance changes the speed only where
+# it begins and ends, so not much more.
 USUAL_CHANGE = 0.6
 BEYOND = 3
-# What `runs_needed` is about: models that differ by 2%, in order 95 times of 100 (the normal deviate).
-DIFFERENCE, CERTAINTY = 0.02, 1.645
-# The kernel counts in ticks of up to 10 ms.
-TICKS = 0.05
+DIFFERENCE, CERTAINTY = 0.02, 1.645  # 2%, 95 times of 100 (the normal deviate)
+TICKS = 0.05  # the kernel's have up to 10 ms
 PASSES = 7
 HASHES = 80_000
-NUMBERS = 2**20  # 8 MB a table: more than a core keeps to itself, so that memory counts, too
+NUMBERS = 2**20  # 8 MB: more than a core keeps to itself, so that memory counts, too
 SUMS = 30
 
 
 def reference_seconds(cores: Sequence[int]) -> float:
-    """Seconds of the same work on each core at the same time, the median of a few passes.
-
-    Both halves of the work, arithmetic and memory, leave Python's lock to the others.
-    """
+    """Seconds of the same work on all cores at once, the median of a few passes."""
     with ThreadPoolExecutor(max(len(cores), 1)) as threads:
         return statistics.median(_pass(threads, cores or [-1]) for _ in range(PASSES))
 
@@ -58,6 +51,7 @@ def _pass(threads: ThreadPoolExecutor, cores: Sequence[int]) -> float:
 def _work(core: int) -> None:
     if core >= 0 and sys.platform == "linux":
         os.sched_setaffinity(0, [core])  # of this thread
+    # Arithmetic and memory; both leave Python's lock to the others.
     hashlib.pbkdf2_hmac("sha256", b"podium", b"reference", HASHES)
     numbers = np.ones(NUMBERS)
     for _ in range(SUMS):
@@ -65,20 +59,13 @@ def _work(core: int) -> None:
 
 
 def baseline(measured: Iterable[float]) -> float:
-    """What the reference takes, or others take, when the machine is not disturbed: the lower quartile of all.
-
-    The least would make one lucky measurement the rule; the median would hide half a day of slowness.
-    """
+    """What is usual: the lower quartile, neither one lucky measurement nor half a day of slowness."""
     known = [one for one in measured if not math.isnan(one)]
     return float(np.quantile(known, 0.25)) if known else 0.0
 
 
 def limit_of(references: Sequence[tuple[float, float]]) -> float:
-    """The factor up to which a machine counts as equally fast: 1.05, or what its own unsteadiness makes of it.
-
-    That is three times what usually changes between the references before and after a run: a machine that is
-    disturbed for a while changes only twice, one that is unsteady by itself all the time.
-    """
+    """The factor up to which a machine counts as equally fast: 1.05, or three of its usual changes."""
     if len(references) < FEWEST_RUNS:
         return SLOWER
     changes = np.diff(np.log(references))
@@ -87,20 +74,18 @@ def limit_of(references: Sequence[tuple[float, float]]) -> float:
 
 
 def is_slow(before: float, after: float, undisturbed: float, limit: float = SLOWER) -> bool:
-    """Whether the machine was slow around a run."""
     return max(before, after) > limit * undisturbed
 
 
 def is_shared(seconds: float, others: float, undisturbed: float = 0.0, limit: float = SLOWER) -> bool:
-    """Whether others took a part of the cores' time during a run that the reference beside it cannot see."""
+    """Whether others took a part of the cores' time, which the reference beside the run cannot see."""
     return others - undisturbed > limit - 1 and others * seconds > TICKS
 
 
 def runs_needed(runs: Iterable[Sequence[float]]) -> int:
-    """How many runs of each model it takes to put two that differ by 2% in order 95 times of 100.
+    """How many of each model put two that differ by 2% in order 95 times of 100, by their seconds so far.
 
-    From the seconds of each model's runs so far; 0 where no model has two.  The median of n runs deviates by
-    √(π / 2n) times as much as a run, the difference of two medians by √2 times that.
+    The median of n runs deviates by √(π / 2n) times as much as a run, the difference of two by √2 times that.
     """
     relative = [np.array(one) / np.mean(one) for one in runs if len(one) > 1 and min(one) > 0]
     freedom = sum(len(one) - 1 for one in relative)

@@ -1,7 +1,6 @@
-"""Every model as often as asked, in rounds, and what was learned, in files.
+"""Every model as often as asked, in rounds.
 
-`measure` keeps a journal, runs.csv, written after each run; stopped and started again it goes on where it was.
-All else is computed from the journal.
+runs.csv is a journal: what was stopped goes on after it, and the other files are made of it.
 """
 
 import csv
@@ -42,8 +41,7 @@ __all__ = ["Execute", "Result", "Row", "here", "measure", "not_run", "prepare", 
 RUNS, RUNTIMES, FAILED, HARDWARE = "runs.csv", "runtimes.csv", "failed.csv", "hardware.json"
 SUBMISSIONS, LOGS = "submissions", "logs"
 DONE, TIME_LIMIT = "done", "time limit"
-# How often a model is run again because the machine was slow.
-MOST_EXTRA_RUNS = 2
+MOST_EXTRA_RUNS = 2  # of a model, because the machine was slow
 LAST_LINES, LONGEST_REASON = 5, 600
 RUNTIME_COLUMNS = ("team", "submission", "runtime", "runtime_low", "runtime_high", "runs", "engine")
 NAMES_SHOWN = 10
@@ -72,13 +70,10 @@ class Row(NamedTuple):
 
     @property
     def key(self) -> str:
-        """As a model's."""
         return key_of(self.team, self.model)
 
 
 class Result(NamedTuple):
-    """What comes back from a run, maybe from another machine."""
-
     row: Row
     log: str
     submission: bytes
@@ -97,26 +92,10 @@ def measure(
     machine: dict[str, Any],
     execute: Execute,
 ) -> tuple[list[dict[str, Any]], list[Failure]]:
-    """Run all models and write the results.
+    """Write all results; those of runtimes.csv and failed.csv are returned.
 
-    Parameters
-    ----------
-    models, failures : as found
-    settings : how every model is run
-    out : folder of the results
-    repeats : number of runs of each model
-    seed : of the order of the models in each round
-    machine : description of the hardware
-    execute : runs some models in a certain round and yields the results as they come
-
-    Returns
-    -------
-    the rows of runtimes.csv and of failed.csv
-
-    Raises
-    ------
-    UsageError
-        `out` was made with other settings or on other hardware, is in use, or the engine itself fails.
+    `execute` runs some models in a certain round; `seed` is that of their order.  UsageError where `out` is in
+    use or was measured in another way, or an engine fails.
     """
     with alone_in(out):
         _note_hardware(out / HARDWARE, machine, settings, seed)
@@ -131,27 +110,21 @@ def measure(
                 rows.append(_kept(result, rows, out))
                 slow = _slow(rows)
                 _write(out / RUNS, (*Row._fields, "slow"), ((*row, row in slow) for row in rows))
-        return _write_results(models, failures, rows, settings, repeats, out)
+        return _write_results(models, failures, rows, repeats, out)
 
 
 def prepare(engine: str, models: list[Model], settings: Settings) -> tuple[dict[str, Any], Settings]:
-    """Make sure that this machine can run the models: its description, and the settings with its engines.
-
-    Raises
-    ------
-    UsageError
-        It cannot.
-    """
+    """This machine, and the settings with its engines; UsageError if it cannot run the models."""
     sandbox, container_engine = engines.choose(engine, models)
     settings = settings._replace(sandbox=sandbox, container_engine=container_engine)
-    if len(engines.cores_used(settings.cores)) < settings.cores:
-        raise UsageError(f"--cores {settings.cores}, and there are {len(engines.cores_used(settings.cores))}")
+    there = len(engines.cores_used(settings.cores))
+    if there < settings.cores:
+        raise UsageError(f"--cores {settings.cores}, and there are {there}")
     engines.probe(settings, models)
     return hardware.describe(), settings
 
 
 def here(settings: Settings) -> Execute:
-    """Run the models on this machine, one after the other, and the reference workload between them."""
     reference: float | None = None
 
     def execute(models: list[Model], number: int) -> Iterator[Result]:
@@ -165,7 +138,6 @@ def here(settings: Settings) -> Execute:
 
 
 def run_once(model: Model, settings: Settings, number: int, before: float | None = None) -> Result:
-    """Run one model, between two runs of the reference workload, of which the first may be known."""
     cores = engines.cores_used(settings.cores)
     before = reference_seconds(cores) if before is None else before
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -194,13 +166,11 @@ def run_once(model: Model, settings: Settings, number: int, before: float | None
 
 
 def not_run(model: Model, number: int, reason: str) -> Result:
-    """The result of a model that nobody can run."""
     row = Row(number, *model[:2], "", reason, 0.0, 0.0, 0.0, 0, 0, 0.0, 0.0, "", "", "", "", model.digest)
     return Result(row, "", b"")
 
 
 def _outcome(measured: Measured, log: str, settings: Settings) -> str:
-    """ "done", or why there are no predictions, in one line."""
     if measured["stopped"]:
         return {
             "time": f"{TIME_LIMIT} of {settings.time_limit:g} s",
@@ -221,8 +191,7 @@ def _outcome(measured: Measured, log: str, settings: Settings) -> str:
 
 
 def _hash(submission: bytes, name: str) -> str:
-    """SHA-256 of the predictions; the time that gzip writes into its header is no prediction."""
-    if name.endswith(".gz"):
+    if name.endswith(".gz"):  # the time in its header is no prediction
         submission = submission[:4] + bytes(4) + submission[8:]
     return hashlib.sha256(submission).hexdigest()
 
@@ -231,8 +200,7 @@ def _hash(submission: bytes, name: str) -> str:
 
 
 def _note_hardware(path: Path, machine: dict[str, Any], settings: Settings, seed: int) -> None:
-    """Write hardware.json; what was measured before must have been measured in the same way."""
-    described = {
+    described: dict[str, Any] = {
         "hardware": machine,
         "settings": settings._asdict() | {"data": settings.data.name, "seed": seed},
         "data": digest_of(settings.data),
@@ -245,8 +213,8 @@ def _note_hardware(path: Path, machine: dict[str, Any], settings: Settings, seed
         if differing := hardware.differences(earlier, described):
             raise UsageError(f"{path.parent} was measured in another way: {differing}. Choose another --out")
         return
-    state = {"load": os.getloadavg() if hasattr(os, "getloadavg") else None, "date": str(datetime.now(UTC))}
-    content = json.dumps(described | state, indent=2, ensure_ascii=False) + "\n"
+    described["load"] = os.getloadavg() if hasattr(os, "getloadavg") else None
+    content = json.dumps(described, indent=2, ensure_ascii=False) + "\n"
     write_atomically(path, lambda part: part.write_text(content, encoding="utf-8"))
 
 
@@ -275,24 +243,20 @@ def _write(path: Path, names: Iterable[str], rows: Iterable[Iterable[Any]]) -> N
 
 
 def _forget_others(rows: list[Row], models: list[Model], out: Path) -> list[Row]:
-    """Only the runs of models that are still there and the same; the files of others are removed.
-
-    An image that could not be had is asked for again: it may have been the registry's fault.
-    """
+    """The runs of models that are still the same; the submissions of others are removed."""
     current = {model.key: model.digest for model in models}
-    kept = [
-        row
-        for row in rows
-        if current.get(row.key) == row.digest and not row.outcome.startswith(engines.NO_IMAGE)
-    ]
+    kept = []
     for row in rows:
-        if current.get(row.key) != row.digest and row.submission:
-            (out / SUBMISSIONS / row.submission).unlink(missing_ok=True)
+        if current.get(row.key) != row.digest:
+            if row.submission:
+                (out / SUBMISSIONS / row.submission).unlink(missing_ok=True)
+        elif not row.outcome.startswith(engines.NO_IMAGE):  # perhaps the registry's fault: asked for again
+            kept.append(row)
     return kept
 
 
 def _kept(result: Result, rows: list[Row], out: Path) -> Row:
-    """Save a run's log and, if it is the model's first, its submission."""
+    """Save a run's log and, if it is the model's first one, its submission."""
     row = result.row
     head = f"[{row.started_at}, round {row.round}, engine {row.engine}]\n"
     write_atomically(
@@ -309,7 +273,7 @@ def _of(model: Model, rows: list[Row]) -> list[Row]:
 
 
 def _slow(rows: list[Row]) -> set[Row]:
-    """The runs around which the machine was slow, or during which it was shared."""
+    """The runs around which the machine was slow, or in which it was shared."""
     limit, slow = _limit(rows), set()
     for machine in {row.machine for row in rows}:
         runs = [row for row in rows if row.machine == machine]
@@ -325,25 +289,24 @@ def _slow(rows: list[Row]) -> set[Row]:
 
 
 def _limit(rows: list[Row]) -> float:
-    """One for all machines, which are identical; those without a machine were not run."""
+    """One for all machines, since they are identical; a row without one was not run."""
     return limit_of([(row.reference_before, row.reference_after) for row in rows if row.machine])
 
 
 def _waiting(models: list[Model], rows: list[Row], repeats: int) -> list[Model]:
     """The models to be run again: also for runs on a slow machine, but not once they have failed."""
     slow = _slow(rows)
-    extra = MOST_EXTRA_RUNS if repeats > 1 else 0  # whoever asks for one run gets one
-    waiting = []
-    for model in models:
-        runs = _of(model, rows)
+    most = repeats + MOST_EXTRA_RUNS if repeats > 1 else 1  # whoever asks for one run gets one
+
+    def is_waiting(runs: list[Row]) -> bool:
         sound = sum(row not in slow for row in runs)
-        if not _failure(runs, slow) and sound < repeats and len(runs) < repeats + extra:
-            waiting.append(model)
-    return waiting
+        return sound < repeats and len(runs) < most and not _failure(runs, slow)
+
+    return [model for model in models if is_waiting(_of(model, rows))]
 
 
 def _failure(runs: list[Row], slow: set[Row]) -> str:
-    """Why a model has failed, "" if it has not: its first run counts, unless a slow machine took its time."""
+    """Why a model has failed, if so: its first run decides, unless a slow machine took its time."""
     counted = [row for row in runs if not (row in slow and row.outcome.startswith(TIME_LIMIT))]
     return counted[0].outcome.removeprefix(DONE) if counted else ""
 
@@ -352,7 +315,7 @@ def _failure(runs: list[Row], slow: set[Row]) -> str:
 
 
 def _write_results(
-    models: list[Model], failures: list[Failure], rows: list[Row], settings: Settings, repeats: int, out: Path
+    models: list[Model], failures: list[Failure], rows: list[Row], repeats: int, out: Path
 ) -> tuple[list[dict[str, Any]], list[Failure]]:
     slow, runtimes, failed = _slow(rows), list[dict[str, Any]](), list(failures)
     unequal, incomplete, disturbed, measured = [], [], [], []
@@ -362,13 +325,12 @@ def _write_results(
         if not done or _failure(runs, slow):
             failed.append(Failure(model.team, model.name, _failure(runs, slow) or runs[0].outcome))
             continue
-        used = [row for row in done if row not in slow] or done
-        seconds = [row.seconds for row in used]
-        middle, low, high = round(statistics.median(seconds), 6), min(seconds), max(seconds)
-        every = " ".join(map(str, seconds))
-        cells = (model.team, Path(done[0].submission).name, middle, low, high, every, used[0].engine)
-        runtimes.append(dict(zip(RUNTIME_COLUMNS, cells)))
+        seconds = [row.seconds for row in done if row not in slow] or [row.seconds for row in done]
         measured.append(seconds)
+        middle, every = round(statistics.median(seconds), 6), " ".join(map(str, seconds))
+        name, engine = Path(done[0].submission).name, done[0].engine
+        cells = (model.team, name, middle, min(seconds), max(seconds), every, engine)
+        runtimes.append(dict(zip(RUNTIME_COLUMNS, cells)))
         if len({row.sha256 for row in done}) > 1:
             unequal.append(model.key)
         if len(done) < len(runs):
@@ -378,31 +340,33 @@ def _write_results(
     _write(out / RUNTIMES, RUNTIME_COLUMNS, (row.values() for row in runtimes))
     used_engines = {row.key: row.engine for row in rows}
     failed_rows = ((*one, used_engines.get(key_of(one.team, one.model), "")) for one in failed)
-    _write(out / FAILED, ("team", "model", "reason", "engine"), failed_rows)
+    _write(out / FAILED, (*Failure._fields, "engine"), failed_rows)
 
     limit, needed, taken = _limit(rows), runs_needed(measured), baseline(row.others for row in rows)
+    said = []
     if limit > SLOWER:
-        said = (
-            f"the machine's speed changes by {limit ** (1 / BEYOND) - 1:.0%} from run to run by itself; "
-            f"marked are only runs around which it was more than {limit - 1:.0%} slower than usual"
-        )
+        enough = ""
         if needed > repeats:
-            said += (
+            enough = (
                 f". To tell models apart that differ by 2% takes about {needed:,} runs each, or another machine"
             )
-        warnings.warn(said, stacklevel=2)
+        said.append(
+            f"the machine's speed changes by {limit ** (1 / BEYOND) - 1:.0%} from run to run by itself; "
+            f"marked are only runs around which it was more than {limit - 1:.0%} slower than usual{enough}"
+        )
     if taken > SLOWER - 1:
-        said = f"the machine is shared: others take {taken:.0%} of the cores' time all along"
-        warnings.warn(said, stacklevel=2)
+        said.append(f"the machine is shared: others take {taken:.0%} of the cores' time all along")
     marked = [f"{row.key} in round {row.round}" for row in rows if row in slow]
     too_few = f"fewer than {repeats} runs" if repeats > 1 else "not run"
-    for names, what in (
-        (marked, f"the machine was more than {limit - 1:.0%} slower than usual, or shared, around these runs"),
-        (disturbed, f"{too_few} at the machine's usual speed"),
-        (unequal, "predictions differ from run to run; the first count"),
-        (incomplete, "not every run gave predictions"),
-    ):
+    for what, names in {
+        f"the machine was more than {limit - 1:.0%} slower than usual, or shared, around these runs": marked,
+        f"{too_few} at the machine's usual speed": disturbed,
+        "predictions differ from run to run; the first count": unequal,
+        "not every run gave predictions": incomplete,
+    }.items():
         if names:
             more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-            warnings.warn(f"{what}: {', '.join(names[:NAMES_SHOWN])}{more}", stacklevel=2)
+            said.append(f"{what}: {', '.join(names[:NAMES_SHOWN])}{more}")
+    for one in said:
+        warnings.warn(one, stacklevel=2)
     return runtimes, failed

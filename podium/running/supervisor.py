@@ -234,7 +234,6 @@ def submission(limit: int) -> tuple[str, bytes]:
 
 
 def descendants(pid: int) -> list[int]:
-    """The processes below a process."""
     found = [pid]
     for parent in found if ON_LINUX else []:
         with contextlib.suppress(OSError), os.scandir(f"/proc/{parent}/task") as threads:
@@ -245,7 +244,6 @@ def descendants(pid: int) -> list[int]:
 
 
 def kill(process: "subprocess.Popen[bytes]") -> None:
-    """Kill all that this process started: on Linux also what left its session or its parent."""
     if ON_LINUX:
         for pid in descendants(os.getpid()):
             with contextlib.suppress(OSError):

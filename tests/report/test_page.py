@@ -337,7 +337,7 @@ def test_calibration():
     ],
 )
 def test_an_axis_holds_its_values_with_a_few_round_ticks(values):
-    axis = report._axis(values)
+    axis = report.Axis(values)
     finite = [value for value in values if value == value]
     assert all(0 <= axis.at(value) <= 100 for value in finite)
     assert 2 <= len(axis.ticks) <= 7

@@ -1,15 +1,14 @@
-// Filters and sorts the items of the page; without it the page only lacks that.
+// Filters and sorts the items; without it the page only lacks that.
 "use strict";
 (() => {
   const form = document.getElementById("filters");
   const list = document.getElementById("list");
   const places = JSON.parse(list.dataset.places);
-  function read(element, place) {
+  function read(element) {
     const rows = [...element.querySelectorAll(".rows tbody tr")];
     const segments = [...element.querySelectorAll("[data-n]")];
     return {
       element,
-      place,
       id: element.dataset.id,
       points: Number(element.dataset.points),
       groups: [...element.querySelectorAll(".chip")].map((chip) => chip.textContent),
@@ -18,7 +17,7 @@
         for (const name in places) values[name] = row.cells[places[name]].textContent.trim();
         return values;
       }),
-      // Elements and the numbers of the rows that they show.
+      // Elements, and the rows that they show.
       parts: new Map([
         ...rows.map((row, number) => [row, [String(number)]]),
         ...segments.map((segment) => [segment, segment.dataset.n.split(" ")]),
@@ -26,16 +25,17 @@
       matching: 0,
     };
   }
-  // Read when first asked for, not while the page loads.
+  // Not while the page loads.
   let known;
   const items = () => (known ??= [...list.children].map(read));
 
   const text = new Intl.Collator(undefined, { numeric: true });
+  // Of equal ones the first of the page stays first.
   const orders = {
-    place: (a, b) => a.place - b.place,
-    points: (a, b) => b.points - a.points || a.place - b.place,
-    rows: (a, b) => b.matching - a.matching || a.place - b.place,
-    group: (a, b) => text.compare(a.groups.join(), b.groups.join()) || a.place - b.place,
+    place: () => 0,
+    points: (a, b) => b.points - a.points,
+    rows: (a, b) => b.matching - a.matching,
+    group: (a, b) => text.compare(a.groups.join(), b.groups.join()),
     id: (a, b) => text.compare(a.id, b.id),
   };
 
@@ -62,8 +62,7 @@
         part.classList.toggle("dim", filtered && !numbers.some((number) => matches[number]));
       }
     }
-    items().sort(orders[sort]);
-    list.append(...items().map((item) => item.element));
+    list.append(...[...items()].sort(orders[sort]).map((item) => item.element));
     document.getElementById("count").textContent = `${shown.toLocaleString("en")} shown`;
     document.getElementById("none").hidden = shown > 0;
   }
@@ -83,7 +82,7 @@
     }
   }
 
-  // A cell or a line of the page leads to the rows that it counts.
+  // A cell or a line leads to the rows that it counts.
   document.addEventListener("click", (event) => {
     const link = event.target.closest("[data-set]");
     if (link) {
@@ -96,7 +95,7 @@
   });
   function open() {
     const item = document.getElementById(location.hash.slice(1));
-    if (item && item.matches("details")) {
+    if (item?.matches("details")) {
       item.hidden = false;
       item.open = true;
       item.firstElementChild.focus();

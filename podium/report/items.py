@@ -37,7 +37,8 @@ Record = dict[str, Any]
 
 
 class Row(NamedTuple):
-    partner: int | None  # its number in the item
+    record: Record  # as in the explanation's rows, and its number in the item
+    partner: int | None  # number
     label: str
     short: str  # tells the label from others
     look: str  # classes
@@ -82,12 +83,10 @@ def section(
         table["cause"] = explanation.losses.loc[table.index].idxmax(axis=1)
     columns = _columns(explanation)
     swatches = _swatches(labels(evaluation)) if label else {}
-    records: dict[str, list[Record]] = {name: [] for name in shown}
+    records: list[Any] = table.to_dict("records")
     rows: dict[str, list[Row]] = {name: [] for name in shown}
-    of_table: list[Any] = table.to_dict("records")
-    for record, row in zip(of_table, _rows(of_table, explanation, columns, swatches, unit)):
-        records[record[item]].append(record)
-        rows[record[item]].append(row)
+    for row in _rows(records, explanation, columns, swatches, unit):
+        rows[row.record[item]].append(row)
     all_rows = [row for of_item in rows.values() for row in of_item]
     entries = [
         {
@@ -96,7 +95,7 @@ def section(
             "share": points[name] / total if total else math.nan,
             "groups": [f"{attribute}: {value}" for attribute, value in groups.loc[name].items()],
             "rows": rows[name],
-            "sides": _sides(records[name], rows[name], texts.get(name)),
+            "sides": _sides(rows[name], texts.get(name)),
             "text": texts.get(name),
             "outcomes": Counter(row.outcome for row in rows[name] if row.outcome).most_common(),
         }
@@ -217,12 +216,24 @@ def _rows(
 
     def cell(record: Record, name: str) -> str:
         value = record[name]
-        if name in CELLS:
-            return CELLS[name](record)
-        if name == outcome:
-            return _outcome(record, outcome)
+        if name == "row_id":  # as in the file, to be found there
+            return str(value)
+        if name == "first":
+            text = _range(value, record["last"])
+            return (
+                f"{text}, {_range(_first_kept(record), record['last'])} left" if _is_trimmed(record) else text
+            )
+        if name == "start":
+            return NOTHING if value < 0 else f"{value}–{record['end']}"
+        if name == "partner":
+            parts = [value, record.get("partner_type")]
+            return ": ".join(str(part) for part in parts if not pd.isna(part)) or NOTHING
         if name == "points_lost":
             return number(value / unit, 2)
+        if name == "cause":
+            return _cause(record)
+        if name == outcome:
+            return _outcome(record, outcome)
         if name in links or name in links.values():
             return NOTHING if value == -1 else str(value)
         if isinstance(value, float) and value == value:
@@ -232,13 +243,12 @@ def _rows(
     rows = []
     for record in records:
         name = number(record[label]) if label else ""
-        short, look = swatches.get(name, ("", "c0"))
         rows.append(
             Row(
-                partner=places.get(place(record, not record["is_truth"], links.values())) if places else None,
-                label=name,
-                short=short,
-                look=look,
+                record,
+                places.get(place(record, not record["is_truth"], links.values())) if places else None,
+                name,
+                *swatches.get(name, ("", "c0")),
                 outcome=_outcome(record, outcome) if outcome else "",
                 cause=_cause(record),
                 well=outcome is not None and record[outcome] in WELL,
@@ -266,32 +276,8 @@ def _cause(record: Record) -> str:
     return str(record.get("cause", "")) if record.get("points_lost") else ""
 
 
-def _words(record: Record) -> str:
-    text = _range(record["first"], record["last"])
-    return f"{text}, {_range(_first_kept(record), record['last'])} left" if _is_trimmed(record) else text
-
-
-def _characters(record: Record) -> str:
-    return NOTHING if record["start"] < 0 else f"{record['start']}–{record['end']}"
-
-
-def _partner(record: Record) -> str:
-    parts = [record["partner"], record.get("partner_type")]
-    return ": ".join(str(part) for part in parts if not pd.isna(part)) or NOTHING
-
-
 def _range(first: int, last: int) -> str:
     return str(first) if first == last else f"{first}–{last}"
-
-
-# Cells that are made of more than their value; a row id is as in the file, to be found there.
-CELLS = {
-    "row_id": lambda record: str(record["row_id"]),
-    "first": _words,
-    "start": _characters,
-    "partner": _partner,
-    "cause": _cause,
-}
 
 
 # ---- The truth and the prediction side by side -----------------------------------------------------------
@@ -320,7 +306,9 @@ class Text:
         return " ".join(parts), self.text[inside[-1][1] : following[0][0]] if following else " "
 
 
-def _sides(records: list[Record], rows: list[Row], text: str | None) -> list[dict[str, Any]]:
+def _sides(rows: list[Row], text: str | None) -> list[dict[str, Any]]:
+    """The truth and the prediction as strips and in the text; empty if rows are no stretches of one."""
+    records = [row.record for row in rows]
     if not records or "pair" not in records[0]:
         return []
     in_characters = "start" in records[0]
@@ -338,7 +326,7 @@ def _sides(records: list[Record], rows: list[Row], text: str | None) -> list[dic
         sides.append(
             {
                 "name": pair if is_truth else ALGORITHM if in_characters else "prediction",
-                # Percent from the left, and width.
+                # Number, percent from the left, and width.
                 "strip": [
                     (
                         record["number"],

@@ -134,9 +134,9 @@ def read_texts(path: Path | None, evaluation: Evaluation) -> dict[str, str]:
 
 
 def calibration(forecasts: pd.DataFrame) -> pd.DataFrame:
-    """Of each tenth of the probabilities: the number of forecasts, their mean, and the share of what happened.
+    """Of each tenth of the probabilities the number of forecasts, their mean, and the share that happened.
 
-    With its 95% interval, low to high (E. Wilson, 1927).
+    Its 95% interval, from low to high, is E. Wilson's (1927).
     """
     tenth = np.minimum((forecasts["probability"] * BINS).astype(int), BINS - 1)
     table = forecasts.groupby(tenth).agg(
@@ -291,7 +291,7 @@ def _group_names(groups: pd.DataFrame) -> "pd.Series[str]":
 
 
 def _measures(evaluation: Evaluation, intervals: pd.DataFrame) -> dict[str, Any] | None:
-    """Those that no other section shows."""
+    """The measures that no other section shows."""
     if evaluation.statistics is None:
         return None
     table = pd.DataFrame(evaluation.measures.items(), columns=["measure", "value"])

@@ -52,7 +52,7 @@ ACCELERATORS = ("nvidia*", "dri", "kfd")
 class Settings(NamedTuple):
     """How every model is run; limits in seconds and bytes.
 
-    `sandbox` is "bubblewrap" or "none"; `container_engine` is "" where no model needs one; 0 `cores` are all.
+    `sandbox` is "bubblewrap" or "none", `container_engine` "" where no model needs one; 0 `cores` are all.
     """
 
     data: Path
@@ -251,7 +251,7 @@ def _bubblewrap(model: Path, program: list[str], settings: Settings) -> Run:
 
 @functools.cache
 def _scope(settings: Settings) -> list[str]:
-    """Stands before a command that systemd limits as a whole, with memory of no process, where that works."""
+    """Before a command: systemd limits all of it, memory of no process too, where that works."""
     limits = {
         "MemoryMax": settings.memory_limit + settings.disk_limit,
         "MemorySwapMax": 0,

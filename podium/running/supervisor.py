@@ -135,7 +135,7 @@ class Watch(threading.Thread):
 def main() -> None:
     job: Job = json.loads(sys.stdin.buffer.readline())
     os.chdir(job["folder"])
-    podium = threading.Thread(target=os.read, args=(sys.stdin.fileno(), 1), daemon=True)  # lives as long
+    podium = threading.Thread(target=os.read, args=(sys.stdin.fileno(), 1), daemon=True)  # ends with it
     podium.start()
     if ON_LINUX:
         libc = ctypes.CDLL(None)

@@ -117,19 +117,15 @@ class Watch(threading.Thread):
         job, pids = self.job, descendants(os.getpid())
         memory = memory_of(pids, job["memory"])
         self.peak_memory = max(self.peak_memory, memory)
-        if not self.podium.is_alive():
-            return "podium"
-        if time.monotonic() >= end:
-            return "time"
-        if memory > job["memory"]:
-            return "memory"
-        if machine_is_full():
-            return "machine"
-        if job["cores"] and not all(stays_on(pid, {*job["cores"]}) for pid in pids):
-            return "cores"
-        if job["disk"] is not None and looks % LOOKS_PER_DISK_LOOK == 0 and size_of(".") > job["disk"]:
-            return "disk"
-        return ""
+        passed = {
+            "podium": not self.podium.is_alive(),
+            "time": time.monotonic() >= end,
+            "memory": memory > job["memory"],
+            "machine": machine_is_full(),
+            "cores": job["cores"] and not all(stays_on(pid, {*job["cores"]}) for pid in pids),
+            "disk": job["disk"] is not None and looks % LOOKS_PER_DISK_LOOK == 0 and size_of(".") > job["disk"],
+        }
+        return next((name for name, is_passed in passed.items() if is_passed), "")
 
 
 def main() -> None:

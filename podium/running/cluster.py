@@ -38,24 +38,35 @@ def workers_of(
         answers = client.run(ready, on_error="return")
         able = [answer for answer in answers.values() if not isinstance(answer, Exception)]
         if not able:
-            reasons = [f"{worker}: {answer}" for worker, answer in answers.items()]
-            raise UsageError(f"no worker at {address} can run the models; {(reasons or ['there is none'])[0]}")
+            reasons = [f"{worker}: {answer}" for worker, answer in answers.items()] or ["there is none"]
+            raise UsageError(f"no worker at {address} can run the models; {reasons[0]}")
         common = collections.Counter(map(repr, able)).most_common(1)[0][0]
         machine, settings = next(answer for answer in able if repr(answer) == common)
-        crew = {worker: _is_accepted(worker, answer, (machine, settings)) for worker, answer in answers.items()}
+        crew: dict[str, bool] = {}
 
-        machines = [worker.rpartition(":")[0] for worker in crew if crew[worker]]
-        if len(set(machines)) < len(machines):
-            warnings.warn("workers share a machine: their models slow each other down", stacklevel=2)
+        def accept(answers: dict[str, Any]) -> None:
+            for worker, answer in answers.items():
+                if isinstance(answer, CommClosedError):  # it has just gone
+                    continue
+                if isinstance(answer, Exception):
+                    reason = str(answer)
+                else:
+                    reason = hardware.differences(machine, answer[0])
+                    reason = reason or hardware.differences(settings._asdict(), answer[1]._asdict())
+                if reason:
+                    warnings.warn(f"worker {worker} is refused: {reason}", stacklevel=3)
+                crew[worker] = not reason
 
         def workers() -> set[str]:
             there = set(client.nthreads())  # scheduler_info() is short of workers now and then
             if new := sorted(there - crew.keys()):
-                for worker, answer in client.run(ready, workers=new, on_error="return").items():
-                    if not isinstance(answer, CommClosedError):  # it has just gone
-                        crew[worker] = _is_accepted(worker, answer, (machine, settings))
+                accept(client.run(ready, workers=new, on_error="return"))
             return {worker for worker in there if crew.get(worker)}
 
+        accept(answers)
+        machines = [worker.rpartition(":")[0] for worker in crew if crew[worker]]
+        if len(set(machines)) < len(machines):
+            warnings.warn("workers share a machine: their models slow each other down", stacklevel=2)
         yield machine, settings, functools.partial(_execute, client, workers, settings)
 
 
@@ -65,19 +76,6 @@ def _ready(engine: str, models: list[Model], settings: Settings, data: str) -> t
         if not folder.is_dir() or digest_of(folder) != digest:
             raise UsageError(f"it does not see the same {folder}")
     return rounds.prepare(engine, models, settings)
-
-
-def _is_accepted(worker: str, answer: Any, expected: tuple[dict[str, Any], Settings]) -> bool:
-    if isinstance(answer, Exception):
-        reason = str(answer)
-    else:
-        ours, theirs = (
-            {"hardware": machine, "settings": settings._asdict()} for machine, settings in (expected, answer)
-        )
-        reason = hardware.differences(ours, theirs)
-    if reason:
-        warnings.warn(f"worker {worker} is refused: {reason}", stacklevel=3)
-    return not reason
 
 
 def _execute(

@@ -1,9 +1,7 @@
 """Consistency of an algorithm's text markup with experts who disagree, as one file to upload to Kaggle.
 
-Several experts mark up the same document, and none of them is the truth.  ``score`` says how well an
-algorithm's markups agree with theirs, relative to how well theirs agree with each other.  It follows
-A. Levikin, I. Khabutdinov, A. Grabovoy and K. Vorontsov, "The methodology of multi-criteria evaluation of text
-markup models based on inconsistent expert markup" (2025), section 3, whose equations are given in brackets.
+``score`` says how well an algorithm's markups agree with those of experts, none of whom is the truth, relative
+to how well theirs agree with each other.  Numbers in brackets are the equations of the paper that it names.
 The stages stand in the order in which data passes through them:
 
     input                 (1)-(4)    read_markup
@@ -11,49 +9,35 @@ The stages stand in the order in which data passes through them:
     consistency           (7)        consistency, level_of
     criteria              (13)-(24)  c_accordance, c_tags, c_overtexts … c_union_of_tags
     optimal accordance    (8), (9)   best_sum, best_average
-    corpus                (10)-(12)  average_accuracies
+    corpus                (10)-(12)  compared, average_accuracies
 
-The criteria, by the names used throughout (a name with a dot is a part of the composite before the dot):
+The criteria; a name with a dot is a part of the composite before the dot:
 
     total                 (7)   C, the weighted average of the six that have no dot
     accordance            (13)  elements that found a partner
     tags                  (14)  tags of partners
     overtexts             (15)  .accordance (16), .texts (17), .tags (18)
-    fragments             (19)  .accordance (20), .texts (21), .tags (22), and .overtexts (3.4.4), which
-                                again has .accordance, .texts and .tags
+    fragments             (19)  .accordance (20), .texts (21), .tags (22), .overtexts (3.4.4) with parts like these
     fragment_text_union   (23)  characters of all fragments of partners, merged
     fragment_tag_union    (24)  tags of all fragments of partners, united
 
 Where the paper is silent, this file decides (each decision has a test):
 
-* Accordance "sum", the default, maximises the sum of the partners' worth, the weighted average of the criteria
-  that a pair of partners has: all of its level but ``accordance``.  Among equal sums (to 1e-9) more pairs
-  win; what is still equal is settled by the contents of the markups, so that neither their order nor the
-  order within them has an influence.
-* Accordance "exact" is literally (9): of each number of pairs the accordance of the largest sum, and of these
-  the one of the largest weighted average, the larger one of two equally good.  It may drop a weak pair.
-* Inner levels come first: overtexts of fragments, fragments and overtexts of elements, elements.  For "exact"
-  that is the joint optimum, as no weight is negative; for "sum" it need not be and is a decision.
-* What has nothing in common is never paired.  Elements need a pair of fragments that could be partners, or
-  no fragments on either side; fragments need common characters, or are the same empty fragment; overtexts
-  need a common word or tag, or have neither words nor tags.
-* F(∅, ∅) = 1.  Two empty sets of elements, fragments or overtexts: every criterion is 1.  One empty, or no
-  pair: every criterion is 0.
-* All weights of a level are equal, but a criterion whose subject occurs nowhere among the experts' markups
-  (say, overtexts) has weight 0: it would be 1 everywhere and pull RMA towards 1.  Explicit weights override;
-  give all of them in a competition, because each part of the solution would decide for itself.
-* A markup of the READ//ABLE competition (with "selections") is read as the paper did it: as one element whose
-  fragments are the selections, with type and subtype as tags, and without overtexts.  Where all experts'
-  markups are such, a submission's must be, and ``accordance``, 1 by construction, has weight 0 by default.
-* (10)-(12) average over documents: AMA over those with an expert, EMA and RMA over those with two or more
-  experts, RMA over the same documents in numerator and denominator.  (11) runs over unordered pairs.
-* Words are runs of letters, digits and underscores in lower case, with ё as е; a bag counts repetitions.
-* Equal objects of one markup are different objects; a repeated tag is one tag.  Tags are compared as they
-  are.  Offsets count characters from 0, the end is exclusive.  Unknown keys of the JSON are ignored.
-
-Errors in the submission raise ``ParticipantVisibleError``, whose text depends on the submission alone, except
-that it says how many documents are missing, and what is known of the documents beside their markups; errors of
-the host (solution, parameters) raise ``HostVisibleError``, which participants never see.
+* Accordance "sum" maximises the sum of the partners' worth, the weighted average of all criteria of a pair;
+  "exact" is literally (9) and may drop a weak pair.
+* Of equal ones (to 1e-9) that of more pairs wins, then contents decide, never the order in a file.
+* Inner levels come first: for "exact" the joint optimum; for "sum" it need not be.
+* What has nothing in common is never paired.  Elements need fragments that may be partners, fragments common
+  characters, overtexts a common word or tag; or neither has any, and empty fragments are at the same place.
+* F(∅, ∅) = 1: two empty sets of objects have 1 in every criterion.  One empty, or no pair: 0.
+* Weights are 1, but 0 for what no expert's markup has: it would be 1 everywhere.  A competition should give all,
+  as each part of its solution decides for itself.
+* A READ//ABLE markup (with "selections") is one element with them as fragments, type and subtype as tags, no
+  overtexts.  Where all experts' are such, a submission's must be, and ``accordance`` has weight 0.
+* AMA is over the documents with an expert, EMA (unordered pairs) and RMA over those with two or more.
+* Words are runs of letters, digits and underscores in lower case, ё as е; repetitions count.
+* Tags are compared as they are, and repeated ones are one; equal objects of a markup are different objects.
+* Offsets count characters from 0, the end is exclusive.  Unknown keys of the JSON are ignored.
 """
 
 import functools
@@ -83,18 +67,21 @@ NAME = "markup_consistency"
 COMPLETE_SUBMISSION = False  # a submission has the solution's documents
 MEASURE_PARAMETERS = ("measure", "criterion")
 
-# The criteria, and those that each composite one is the weighted average of; all levels have an accordance.
+# What each composite criterion is the weighted average of, its accordance first.
 OF_OVERTEXTS = ("overtexts.accordance", "overtexts.texts", "overtexts.tags")
-OF_FRAGMENTS = ("fragments.accordance", "fragments.texts", "fragments.tags", "fragments.overtexts")
-OF_NOTES = tuple(f"fragments.{name}" for name in OF_OVERTEXTS)
-UNIONS = ("fragment_text_union", "fragment_tag_union")
 PARTS = {
-    "total": ("accordance", "tags", "overtexts", "fragments", *UNIONS),
+    "total": ("accordance", "tags", "overtexts", "fragments", "fragment_text_union", "fragment_tag_union"),
     "overtexts": OF_OVERTEXTS,
-    "fragments": OF_FRAGMENTS,
-    "fragments.overtexts": OF_NOTES,
+    "fragments": ("fragments.accordance", "fragments.texts", "fragments.tags", "fragments.overtexts"),
+    "fragments.overtexts": tuple(f"fragments.{name}" for name in OF_OVERTEXTS),
 }
-CRITERIA = ("total", *PARTS["total"][:3], *OF_OVERTEXTS, "fragments", *OF_FRAGMENTS, *OF_NOTES, *UNIONS)
+
+
+def _with_parts(name: str) -> list[str]:
+    return [name, *(inner for part in PARTS.get(name, ()) for inner in _with_parts(part))]
+
+
+CRITERIA = tuple(_with_parts("total"))
 MEASURES = ("rma", "ama", "consistency")
 ACCORDANCES = ("sum", "exact")
 
@@ -102,9 +89,7 @@ TIE = 1e-9  # sums of worth that differ by less are equal
 LAST_OFFSET = 1_000_000_000
 APART = LAST_OFFSET + 2  # between the offsets of markups that are compared at once
 AT_ONCE = 100_000  # pairs of objects
-# Of one markup; these bound time and memory.
-MOST_OBJECTS = 2_000  # elements, fragments and overtexts
-MOST_CHARACTERS = 200_000  # of tags and comments
+MOST_OBJECTS, MOST_CHARACTERS = 2_000, 200_000  # of a markup; they bound time and memory
 LARGE = 500  # rows and columns of an assignment problem that is prepared before it is solved
 
 LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
@@ -116,7 +101,7 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Lemmatiser = Callable[[str], str]
 
-# A tool may set it to a function of the documents that are compared and of all.
+# A tool may set it to a function, called with the documents compared and all documents.
 progress: Callable[[int, int], None] | None = None
 
 
@@ -124,11 +109,11 @@ progress: Callable[[int, int], None] | None = None
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong.  Kaggle shows the text of this exception, by its name, to the participant."""
+    """The submission is wrong.  Kaggle knows this exception by its name and shows its text."""
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.  Kaggle shows this to the host only."""
+    """The solution or a parameter is wrong.  Only the host sees this."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -146,80 +131,63 @@ def score(
 ) -> float:
     """Relative accuracy of an algorithm's text markup (RMA): its agreement with experts over theirs.
 
-    Two markups of a document are compared by criteria for their elements, tags, overtexts (comments) and
-    fragments; C, their weighted average, is between 0 and 1, and 1 for identical markups.  What is compared
-    with what is decided by an optimal accordance, a one-to-one assignment.  AMA is the mean C of the
-    algorithm with the experts of each document, EMA that of the experts with each other, and RMA = AMA/EMA:
-    from 1 on, the algorithm agrees with experts at least as well as they agree with each other.
+    C (7), from 0 to 1, compares two markups: their elements, with tags, fragments and overtexts (comments), once
+    an optimal one-to-one assignment, the accordance, made partners of them.  AMA is the mean C of the algorithm
+    with the experts, EMA that of the experts with each other, RMA = AMA/EMA: from 1 on it is as good as experts.
 
     Parameters
     ----------
     solution : DataFrame, one row per document
         `row_id_column_name` and ``markups``: JSON, the list of the experts' markups, each of the form
         ``{"elements": [{"tags": […], "overtexts": [{"comment": "…", "tags": […]}], "fragments": [{"start": 0,
-        "end": 10, "tags": […], "overtexts": […]}]}]}``; every key but ``elements``, ``start`` and ``end``
-        may be left out.  With a column ``text``, offsets are checked against it.
+        "end": 10, "tags": […], "overtexts": […]}]}]}``, where only ``elements``, ``start`` and ``end`` are
+        required.  With a column ``text``, offsets are checked against it.
     submission : DataFrame, one row per document
-        `row_id_column_name` and ``markup``: JSON, the algorithm's markup.
+        `row_id_column_name` and ``markup``: JSON, the algorithm's.
     row_id_column_name : str
-        The documents' ids, compared as text; both frames must have the same ones, in any order.
-    measure : str
-        "rma", "ama", or "consistency": the mean of one criterion, averaged as in AMA.
+        The documents' ids, compared as text; both frames have the same.
+    measure : "rma", "ama" or "consistency"
+        The last is the mean of one criterion, averaged as in AMA.
     criterion : str
-        The criterion of measure "consistency", such as "fragments" or "fragments.texts".
-    accordance : str
-        "sum" maximises the sum of the partners' worth, "exact" the weighted average itself.
+        That one, such as "fragments.texts".
+    accordance : "sum" or "exact"
     weights : str
-        Weights that differ from the default, as in "tags=2,overtexts=0,fragments.texts=3".
+        What differs from the default, as in "tags=2,fragments.texts=0".
     lemmatiser : str
-        For the words of overtexts: "none", "pymorphy3" (Russian) or "simplemma:ru", "simplemma:en" …; the
-        package of this name must be installed.
+        For the words of overtexts: "none", or an installed "pymorphy3" (Russian), "simplemma:en" …
 
     Returns
     -------
     float
-        At least 0; RMA may exceed 1, the others may not.
+        At least 0; only RMA may exceed 1.
 
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed, or its documents are not those of the test set.
+        The submission is malformed.  Only how many documents are missing, and which offsets are beyond their
+        text, is told of the solution.
     HostVisibleError
-        The solution is malformed, a parameter is wrong or the measure is not defined: no document has an
-        expert (two experts for RMA), or the experts have nothing in common (RMA).
+        The solution is malformed, a parameter is wrong, or the measure not defined: no document has an expert
+        (RMA: two who have something in common).
 
     References
     ----------
-    A. Levikin, I. Khabutdinov, A. Grabovoy, K. Vorontsov, "The methodology of multi-criteria evaluation of
-    text markup models based on inconsistent expert markup", 2025, doi:10.28995/2075-7182-2025-23-1066-1080.
+    A. Levikin and others, "The methodology of multi-criteria evaluation of text markup models based on
+    inconsistent expert markup", 2025, section 3.
 
     Examples
     --------
     Two experts marked the same error, one of them a little longer, and so does the algorithm:
 
-    >>> def markup(start, end, tag):
-    ...     return {"elements": [{"fragments": [{"start": start, "end": end, "tags": [tag]}]}]}
-    >>> experts = [markup(0, 10, "logic"), markup(0, 15, "logic")]
-    >>> solution = pd.DataFrame({"document_id": ["A"], "markups": [json.dumps(experts)]})
-    >>> submission = pd.DataFrame({"document_id": ["A"], "markup": [json.dumps(markup(0, 10, "logic"))]})
+    >>> def markup(start, end):
+    ...     return {"elements": [{"fragments": [{"start": start, "end": end, "tags": ["logic"]}]}]}
+    >>> experts = json.dumps([markup(0, 10), markup(0, 15)])
+    >>> solution = pd.DataFrame({"document_id": ["A"], "markups": [experts]})
+    >>> submission = pd.DataFrame({"document_id": ["A"], "markup": [json.dumps(markup(0, 10))]})
     >>> round(score(solution, submission, "document_id"), 6)
     1.035714
     >>> score(solution, submission, "document_id", measure="consistency", criterion="fragments.texts")
     0.9
-
-    Nothing marked where the experts see something scores zero:
-
-    >>> score(solution, submission.assign(markup='{"elements": []}'), "document_id")
-    0.0
-
-    What was expected, where, and what was found:
-
-    >>> try:
-    ...     score(solution, submission.assign(markup=json.dumps(markup(10, 0, "logic"))), "document_id")
-    ... except ParticipantVisibleError as error:
-    ...     print(error)
-    markup: expected a markup in JSON, such as {"elements": [{"fragments": [{"start": 0, "end": 10}]}]}. Wrong \
-in 1 row of the submission: document_id A (element 1: fragment 1: start 10 is after end 0)
     """
     prepared = prepare(solution, row_id_column_name, measure, criterion, accordance, weights, lemmatiser)
     sums = prepared.statistics(submission).sum(axis=0)  # of rows one after the other
@@ -235,14 +203,9 @@ def prepare(
     weights: str = "",
     lemmatiser: str = "none",
 ) -> "Prepared":
-    """Check a solution and compare its experts with each other once, to score many submissions.
+    """Check a solution and compare its experts once, to score many submissions.
 
-    Parameters are those of `score`.
-
-    Raises
-    ------
-    HostVisibleError
-        The solution is malformed, a parameter is wrong, or the measure is not defined.
+    Parameters and the `HostVisibleError` are those of `score`.
     """
     _check_text("row_id_column_name", row_id_column_name)
     _check_choice("measure", measure, MEASURES)
@@ -284,10 +247,7 @@ def prepare(
 
 
 class Rules(NamedTuple):
-    """How markups are compared: the weight of each criterion but ``total``, and the accordance.
-
-    ``is_readable``: whether the experts' markups, and so those of a submission, are READ//ABLE's.
-    """
+    """The weight of each criterion but ``total``, the accordance, and whether all markups must be READ//ABLE's."""
 
     weights: Mapping[str, float]
     accordance: str
@@ -296,17 +256,16 @@ class Rules(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`, with the parameters to score against it.
+    """A solution, checked and digested by `prepare`.
 
     Attributes
     ----------
-    items : list of str, the n documents' ids, sorted
-    item_of_row : (rows,) int, the document of each row of the solution
+    items : the n documents' ids, sorted
+    item_of_row : the document of each row of the solution
     labels, groups : one group of all documents
-    lengths : dict of id to the length of the text, None where it is unknown
-    experts : of each document, list of Markup, in the order of content
-    among : of each document, (pairs, criteria) float, the criteria of the pairs of its experts
-    rules : Rules
+    lengths : of each id's text, None where unknown
+    experts : of each document, in the order of content
+    among : of each document (pairs, criteria), of its experts with each other
     parameters : row_id_column_name, measure, criterion, lemmatiser
     """
 
@@ -326,13 +285,7 @@ class Prepared:
         return ["score", "AMA", "EMA", "RMA", *CRITERIA[1:]]
 
     def read(self, submission: pd.DataFrame) -> list["Markup"]:
-        """The submission's markups, checked, in the order of `items`.
-
-        Raises
-        ------
-        ParticipantVisibleError
-            The submission is malformed, or its documents are not those of the solution.
-        """
+        """The submission's markups, checked, in the order of `items`."""
         table = _Table(submission, "the submission", self.parameters[0], ParticipantVisibleError)
         table.check_columns("markup")
         ids, is_readable = read_ids(table, self.items), self.rules.is_readable
@@ -349,15 +302,13 @@ class Prepared:
         return [by_id[item] for item in self.items]
 
     def compare(self, read: Sequence["Markup"]) -> list[Floats]:
-        """Of each document, the criteria of the algorithm with each of its experts, (experts, criteria)."""
+        """Of each document (experts, criteria), of the algorithm with them."""
         pairs = [[(markup, expert) for expert in experts] for markup, experts in zip(read, self.experts)]
         return compared(pairs, self.rules)
 
     def count(self, algorithm: Sequence[Floats]) -> Floats:
-        """The statistics, (n, criteria + 4), from the criteria of the algorithm with the experts.
-
-        Per document with an expert the means of all criteria, then 1; per document with two or more, the mean
-        C of the algorithm with the experts, that of the experts with each other, and 1.
+        """Per document with an expert the means of all criteria, and 1; with two or more the means of C, with
+        the algorithm and among experts, and 1.
         """
         rows = []
         for ours, theirs in zip(algorithm, self.among):
@@ -366,11 +317,11 @@ class Prepared:
         return np.array(rows, dtype=np.float64)
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
-        """One array of numbers per document, (n, criteria + 4), whose sums decide every measure."""
+        """Per document what `count` counts, (n, criteria + 4), whose sums decide every measure."""
         return self.count(self.compare(self.read(submission)))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """The measures, (..., m), of sums of the statistics, (..., 1, criteria + 4); NaN where not defined."""
+        """The measures, (..., m), of sums of statistics, (..., 1, criteria + 4); NaN where not defined."""
         _, measure, criterion, _ = self.parameters
         criteria, ema, rma = average_accuracies(np.asarray(sums, dtype=np.float64)[..., 0, :])
         asked = rma if measure == "rma" else criteria[..., CRITERIA.index(criterion)]
@@ -382,7 +333,7 @@ class Prepared:
 
 
 def read_ids(table: "_Table", expected: Sequence[str] | None = None) -> list[str]:
-    """The document of each row, (n,), each document once; exactly the `expected` ones, in any order."""
+    """The document of each row, each once; exactly the `expected` ones, in any order."""
     ids = read_column(table, table.row_id, str, "a value in every row")
     index = pd.Index(ids, dtype=object)
     table.check(table.row_id, index.duplicated(), lambda row: "repeated", "every document once")
@@ -396,7 +347,7 @@ def read_ids(table: "_Table", expected: Sequence[str] | None = None) -> list[str
 
 
 def read_lengths(table: "_Table") -> list[int | None]:
-    """Length of the text of each row, None without a column for it."""
+    """Of each row's text, None without a column for it."""
     if "text" not in table.frame:
         return [None] * len(table.frame)
     table.check_columns("text")
@@ -404,7 +355,7 @@ def read_lengths(table: "_Table") -> list[int | None]:
 
 
 def read_column(table: "_Table", name: str, read: Callable[..., Any], expected: str, *about: Any) -> list[Any]:
-    """What `read` makes of each cell and what is known `about` its row; its ValueErrors become one message."""
+    """What `read` makes of each cell and what is known `about` its row; one message of all its ValueErrors."""
     values, faults = [], {}
     for row, (cell, *known) in enumerate(zip(table.frame[name].to_numpy(dtype=object), *about)):
         try:
@@ -414,8 +365,7 @@ def read_column(table: "_Table", name: str, read: Callable[..., Any], expected: 
             values.append(read(text, *known))
         except ValueError as fault:
             faults[row] = str(fault)
-    wrong = np.isin(np.arange(len(table.frame)), list(faults))
-    table.check(name, wrong, faults.__getitem__, expected)
+    table.check(name, [row in faults for row in range(len(table.frame))], faults.__getitem__, expected)
     return values
 
 
@@ -533,10 +483,9 @@ def _parse_weights(text: str, names: Sequence[str]) -> dict[str, float]:
 
 
 class Item(NamedTuple):
-    """An element (2), fragment (3) or overtext (4), with what it holds in the order of content.
+    """An element (2), fragment (3) or overtext (4), with its place in the file.
 
-    The content (start, end, comment, tags, contents of overtexts, contents of fragments) knows no position in
-    the file: items of equal content are equal in every comparison.  ``words``: the comment's bag of words.
+    All that is compared is its content: start, end, comment, tags, contents of overtexts and fragments, sorted.
     """
 
     content: tuple[Any, ...]
@@ -547,12 +496,12 @@ class Item(NamedTuple):
     fragments: tuple["Item", ...]
 
 
-# What elements without fragments are compared by: it lies behind all texts.
+# Stands for the fragments of an element without any: it lies behind all texts.
 NOWHERE = Item((LAST_OFFSET + 1, LAST_OFFSET + 1, "", (), (), ()), -1, frozenset(), frozenset(), (), ())
 
 
 class Markup(NamedTuple):
-    """A markup (1); `number`: from 1, in the document's list of experts; `size`: of all its objects."""
+    """A markup (1), how many objects it holds, and its place, from 1, among those of the experts."""
 
     content: tuple[Any, ...]
     elements: tuple[Item, ...]
@@ -567,15 +516,15 @@ Pairs = Sequence[tuple[Markup, Markup]]
 def read_experts(cell: str, length: int | None, lemmatise: Lemmatiser) -> list[Markup]:
     """The markups of a document's experts, in the order of content."""
     values = _expect(_load(cell), list, wanted="a list of markups")
-    found = _each("markup", values, lambda value: read_markup(value, length, lemmatise))
-    markups = [markup._replace(number=number) for number, markup in enumerate(found, 1)]
-    return sorted(markups, key=lambda markup: (markup.content, markup.number))
+    markups = _each("markup", values, lambda value: read_markup(value, length, lemmatise))
+    numbered = [markup._replace(number=number) for number, markup in enumerate(markups, 1)]
+    return sorted(numbered, key=lambda markup: markup.content)
 
 
 def read_markup(
     value: Any, length: int | None, lemmatise: Lemmatiser = str, is_readable: bool = False
 ) -> Markup:
-    """A markup, only of READ//ABLE where that is asked for; `length` is that of its text, where it is known."""
+    """A markup of a text of that `length`, None where it is unknown."""
     markup = _expect(value, dict)
     selections = "selections" in markup and "elements" not in markup
     if not selections and (is_readable or "elements" not in markup):
@@ -591,7 +540,7 @@ def read_markup(
 
 
 def from_selections(markup: Mapping[str, Any]) -> dict[str, Any]:
-    """A READ//ABLE markup in the general form: one element whose fragments are the selections [4.3]."""
+    """A READ//ABLE markup in the general form (section 4.3)."""
 
     def fragment(value: Any) -> dict[str, Any]:
         codes = [_plain(_value(_expect(value, dict), name, str)) for name in ("type", "subtype")]
@@ -605,7 +554,7 @@ def from_selections(markup: Mapping[str, Any]) -> dict[str, Any]:
 def read_items(
     holder: Mapping[str, Any], noun: str, length: int | None, lemmatise: Lemmatiser
 ) -> tuple[Item, ...]:
-    """The elements, fragments or overtexts of a holder, in the order of content."""
+    """The elements, fragments or overtexts that an object holds, in the order of content."""
 
     def read(numbered: tuple[int, Any]) -> Item:
         found = _expect(numbered[1], dict)
@@ -648,7 +597,7 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def _each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> list[Any]:
-    """What `read` makes of the values; its ValueErrors say of which one."""
+    """What `read` makes of the values; its ValueErrors say of which."""
     results = []
     for number, value in enumerate(values, 1):
         try:
@@ -659,13 +608,13 @@ def _each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> list[
 
 
 def _value(holder: Mapping[str, Any], name: str, kind: type) -> Any:
-    """What an object has under a name, which may be left out."""
+    """What an object has under a name, empty where it is left out."""
     value = holder.get(name)
     return kind() if value is None else _expect(value, kind, f"{name} is ")
 
 
 def _span(holder: Mapping[str, Any], names: tuple[str, str], length: int | None) -> list[int]:
-    """The offsets under the names of the start and the end."""
+    """The offsets with the names of the start and the end."""
     span = []
     for name in names:
         found: Any = holder.get(name)
@@ -681,7 +630,7 @@ def _span(holder: Mapping[str, Any], names: tuple[str, str], length: int | None)
 
 
 def _expect(value: Any, kind: type, found: str = "", wanted: str = "") -> Any:
-    """A JSON value, which must be of a type."""
+    """A JSON value, which must be of a kind."""
     if not isinstance(value, kind) or isinstance(value, bool):
         wanted = wanted or {dict: "an object", list: "a list", str: "text", int: "a whole number"}[kind]
         raise ValueError(f"{found}{_kind(value)} instead of {wanted}")
@@ -700,16 +649,12 @@ def _at_most(most: int, number: int, what: str) -> None:
 
 
 def _plain(text: str) -> str:
-    """A code as it is compared: without regard to case, outer spaces and Unicode form."""
+    """Without regard to case, outer spaces and Unicode form."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).strip().casefold())
 
 
 def bag_of_words(comment: str, lemmatise: Lemmatiser) -> frozenset[tuple[str, int]]:
-    """The multiset of a comment's words, as the set of (word, how often it occurred before).
-
-    >>> sorted(bag_of_words("Ёж и ещё еж", str))
-    [('еж', 0), ('еж', 1), ('еще', 0), ('и', 0)]
-    """
+    """The multiset of a comment's words, as a set of (word, how often it occurred before)."""
     words = re.findall(r"\w+", unicodedata.normalize("NFC", comment).lower())
     counts = Counter(lemmatise(word).lower().replace("ё", "е") for word in words)
     return frozenset((word, before) for word, count in counts.items() for before in range(count))
@@ -742,7 +687,7 @@ def lemmatiser_of(name: str) -> Lemmatiser:
 def weights_in_use(
     experts: Iterable[Markup], is_readable: bool, given: Mapping[str, float]
 ) -> dict[str, float]:
-    """One, but zero for criteria whose subject occurs nowhere among the experts; then those that are given."""
+    """Those that are given, else 1, and 0 for criteria of what no expert marked."""
     elements = [element for expert in experts for element in expert.elements]
     fragments = [fragment for element in elements for fragment in element.fragments]
     kinds = {"": elements, "fragments": fragments}
@@ -763,8 +708,8 @@ def weights_in_use(
 
 
 def weighted_average(criteria: Mapping[str, Any], names: Sequence[str], weights: Mapping[str, float]) -> Any:
-    """Σ w·C / Σ w (7) of some criteria, exactly 1 where all are 1; 0 where all weights are 0."""
-    # One after the other, as neither Python nor numpy promises of its sum.
+    """Σ w·C / Σ w (7), exactly 1 where all criteria are; 0 where all weights are 0."""
+    # One after the other, which no sum() promises.
     total = 0.0
     for name in names:
         total = total + criteria[name] * weights[name]
@@ -772,50 +717,36 @@ def weighted_average(criteria: Mapping[str, Any], names: Sequence[str], weights:
 
 
 # ---- Consistency (7) -------------------------------------------------------------------------------------
-# Of many pairs of markups at once.  On each level there are many problems: of each, who are partners?
+# Of many pairs of markups at once.  Who are partners is on each level a problem per pair of their holders.
 
 
 class Side(NamedTuple):
-    """One markup of each pair: all elements, and all fragments by start.
-
-    ``pair``: of each element, the number of its pair; ``element``: of each fragment, that of its element;
-    ``spans``, (2, n): starts and ends, each markup's `APART` from those of the one before; ``kinds``, (n,): of
-    each fragment the first one of equal tags and overtexts.
-    """
+    """One markup of each pair: its elements, and its fragments by start."""
 
     elements: list[Item]
-    pair: Ints
+    pair: Ints  # of each element
     fragments: list[Item]
-    element: Ints
-    spans: Ints
-    kinds: Ints
+    element: Ints  # of each fragment
+    spans: Ints  # starts and ends, (2, n), each markup's `APART` from those of the one before
+    kinds: Ints  # of each fragment the first with equal tags and overtexts
 
 
 class Level(NamedTuple):
-    """The partners among objects of one kind, and the averages over them.
+    """The partners among objects of one kind."""
 
-    Attributes
-    ----------
-    partners : (p, 4), the problem, the places of two partners, and the number of theirs on the levels below
-    criteria : dict of (p,), theirs
-    averages : dict of criterion to (problems,), the level's and all that it is made of
-    """
-
-    partners: Ints
-    criteria: dict[str, Floats]
-    averages: dict[str, Floats]
+    partners: Ints  # (p, 4): problem, place of the one and of the other, their problem on the levels below
+    criteria: dict[str, Floats]  # (p,) each
+    averages: dict[str, Floats]  # (problems,) each: the level's criterion and its parts
 
 
 def consistency(pairs: Pairs, rules: Rules) -> tuple[Side, Side, dict[str, Level]]:
-    """The two sides of pairs of markups, and their levels by name; C (7) is an average of the level total.
-
-    The one whose content comes first is on the left, so that the consistency is symmetric.
-    """
+    """The two sides of pairs of markups, and the levels by name; C (7) is the average of the level total."""
+    # Symmetric, as the one whose content comes first is on the left.
     ordered = [sorted(pair, key=lambda markup: markup.content) for pair in pairs]
     x, y = (side_of([pair[side] for pair in ordered]) for side in (0, 1))
     i, k = overlapping(x.spans, y.spans).T
     problem, ours, theirs = _distinct(x.element[i], y.element[k])  # elements that may be partners
-    objects = _counts(x.element, len(x.elements))[ours] + _counts(y.element, len(y.elements))[theirs]
+    objects = np.bincount(x.element)[ours] + np.bincount(y.element)[theirs]
     fragments, notes = c_fragments(x, y, np.column_stack([problem, i, k]), objects, rules)
     one, other = [x.elements[n] for n in ours.tolist()], [y.elements[n] for n in theirs.tolist()]
     overtexts = c_overtexts("overtexts", one, other, rules)
@@ -827,7 +758,7 @@ def consistency(pairs: Pairs, rules: Rules) -> tuple[Side, Side, dict[str, Level
         "fragment_tag_union": c_union_of_tags(one, other),
     }
     places = np.column_stack([x.pair[ours], ours, theirs, np.arange(len(ours))])
-    objects = _counts(x.pair, len(pairs)) + _counts(y.pair, len(pairs))
+    objects = _ints(len(one.elements) + len(other.elements) for one, other in pairs)
     total = level_of("total", objects, places, criteria, rules)
     return x, y, {"total": total, "overtexts": overtexts, "fragments": fragments, "fragments.overtexts": notes}
 
@@ -848,15 +779,7 @@ def side_of(markups: Sequence[Markup]) -> Side:
 
 
 def level_of(name: str, objects: Ints, places: Ints, criteria: Mapping[str, Floats], rules: Rules) -> Level:
-    """The averages over the optimal accordance of the objects of each problem.
-
-    Parameters
-    ----------
-    name : of the composite criterion, a key of `PARTS`
-    objects : (problems,), how many the two sides have together
-    places : (n, 4), of each two that may be partners, see `Level`
-    criteria : of them, (n,) each
-    """
+    """The optimal accordance in each problem with so many `objects`, among those at `places` (see `Level`)."""
     accordance, *parts = PARTS[name]
     worth = weighted_average(criteria, parts, rules.weights)
     ends = np.column_stack([_distinct(places[:, 0], end)[0] for end in places[:, 1:3].T])
@@ -868,50 +791,45 @@ def level_of(name: str, objects: Ints, places: Ints, criteria: Mapping[str, Floa
         for rows in _groups(places[:, 0]):
             chosen[rows] = best_average(ends[rows], worth[rows], int(objects[places[rows[0], 0]]), share)
     problem = places[chosen, 0]
-    averages = {accordance: c_accordance(_counts(problem, len(objects)), objects)}
+    averages = {accordance: c_accordance(np.bincount(problem, minlength=len(objects)), objects)}
     found = {part: values[chosen] for part, values in criteria.items()}
     averages |= {part: _mean_over_pairs(values, problem, objects) for part, values in found.items()}
     averages[name] = weighted_average(averages, PARTS[name], rules.weights)
     return Level(places[chosen], found, averages)
 
 
-def _counts(numbers: Ints, length: int) -> Ints:
-    return np.bincount(numbers, minlength=length)
-
-
 def _distinct(a: Ints, b: Ints) -> tuple[Ints, Ints, Ints]:
-    """Which of the distinct pairs of two arrays each of theirs is, and the distinct ones, sorted."""
+    """Codes of the pairs of two arrays, and the distinct pairs, sorted."""
     base = b.max(initial=0) + 1
     codes, distinct = pd.factorize(a * base + b, sort=True)
     return codes, *np.divmod(distinct, base)
 
 
 def _mean_over_pairs(values: Any, place: Ints, objects: Ints) -> Floats:
-    """Means at each place: 1 where there are no objects, else 0 without values."""
+    """Means at each place; without values 0, without objects 1."""
     sums = np.bincount(place, values, len(objects))  # of one after the other
     means = sums / np.maximum(np.bincount(place, minlength=len(objects)), 1)
     return np.where(objects > 0, means, 1.0)
 
 
 # ---- Criteria (13)-(24) ----------------------------------------------------------------------------------
-# Those of tags, texts and unions give the summand of a pair; `level_of` averages over the accordance.
+# Of tags, texts and unions the summands; `level_of` averages them.
 
 
-def f_measure(common: Any, total: Any) -> Any:
+def f_measure(common: Ints, total: Ints) -> Floats:
     """F = 2|A ∩ B| / (|A| + |B|) (6), and 1 for two empty sets."""
     is_empty = total == 0
-    return (2.0 * common + is_empty) / (total + is_empty)
+    return np.asarray((2.0 * common + is_empty) / (total + is_empty))
 
 
 def f_of_sets(pairs: Iterable[tuple[frozenset[Any], frozenset[Any]]]) -> Floats:
-    """F of pairs of sets."""
-    sizes = _ints((len(a & b), len(a) + len(b)) for a, b in pairs).reshape(-1, 2)
-    return np.asarray(f_measure(sizes[:, 0], sizes[:, 1]))
+    common, total = _ints((len(a & b), len(a) + len(b)) for a, b in pairs).reshape(-1, 2).T
+    return f_measure(common, total)
 
 
 def c_accordance(pairs: Ints, objects: Ints) -> Floats:
-    """(13), (16), (20): of the objects of both sides, how many found a partner."""
-    return np.asarray(f_measure(pairs, objects))
+    """(13), (16), (20)."""
+    return f_measure(pairs, objects)
 
 
 def c_tags(x: Sequence[Item], y: Sequence[Item]) -> Floats:
@@ -920,7 +838,7 @@ def c_tags(x: Sequence[Item], y: Sequence[Item]) -> Floats:
 
 
 def c_overtexts(name: str, x: Sequence[Item], y: Sequence[Item], rules: Rules) -> Level:
-    """(15) of elements, 3.4.4 of fragments: overtexts with a common word or tag, or without words and tags."""
+    """(15) of elements, 3.4.4 of fragments."""
     found = [
         (problem, i, k, a, b)
         for problem, (ours, theirs) in enumerate(zip(x, y))
@@ -941,9 +859,9 @@ def c_overtexts_texts(x: Sequence[Item], y: Sequence[Item]) -> Floats:
 
 
 def c_fragments(x: Side, y: Side, places: Ints, objects: Ints, rules: Rules) -> tuple[Level, Level]:
-    """(19), of fragments with common characters, or empty ones at the same place; and their overtexts."""
+    """(19), and its overtexts."""
     _, i, k = places.T
-    # Many candidates are equal but for their places: compared once.
+    # Many candidates are equal but for their spans: compared once.
     kind, ours, theirs = _distinct(x.kinds[i], y.kinds[k])
     one, other = [x.fragments[n] for n in ours.tolist()], [y.fragments[n] for n in theirs.tolist()]
     notes = c_overtexts("fragments.overtexts", one, other, rules)
@@ -956,20 +874,19 @@ def c_fragments(x: Side, y: Side, places: Ints, objects: Ints, rules: Rules) -> 
 
 
 def c_fragments_texts(x: Ints, y: Ints) -> Floats:
-    """(21), of spans, (2, n) each, with common characters."""
-    common = np.minimum(x[1], y[1]) - np.maximum(x[0], y[0])
-    return np.asarray(f_measure(common, x[1] - x[0] + y[1] - y[0]))
+    """(21), of spans, (2, n) each."""
+    return f_measure(np.minimum(x[1], y[1]) - np.maximum(x[0], y[0]), x[1] - x[0] + y[1] - y[0])
 
 
 def c_union_of_texts(x: Sequence[Item], y: Sequence[Item]) -> Floats:
     """(23)."""
     total = _ints(length_of_union(a.fragments) + length_of_union(b.fragments) for a, b in zip(x, y))
     union = _ints(length_of_union(a.fragments + b.fragments) for a, b in zip(x, y))
-    return np.asarray(f_measure(total - union, total))
+    return f_measure(total - union, total)
 
 
 def length_of_union(fragments: Sequence[Item]) -> int:
-    """How many characters lie in at least one of the fragments."""
+    """How many characters are in a fragment."""
     length = reached = 0
     for start, end in sorted(fragment.content[:2] for fragment in fragments):
         length += max(end - max(start, reached), 0)
@@ -987,14 +904,8 @@ def c_union_of_tags(x: Sequence[Item], y: Sequence[Item]) -> Floats:
 
 
 def overlapping(x: Ints, y: Ints) -> Ints:
-    """Places in x and in y, (n, 2), of spans with common characters, and of empty ones at the same place.
-
-    A sweep over the starts, which are sorted: what overlaps a span comes after all that end before it and
-    before all that start behind it.
-
-    >>> overlapping(np.array([[0, 5], [4, 5]]), np.array([[0, 4, 5], [9, 5, 5]])).tolist()
-    [[0, 0], [1, 2]]
-    """
+    """Places in x and y, (n, 2), of spans, sorted by start, that overlap, or are empty and equal."""
+    # What overlaps a span comes after all that end before it and before all that start behind it.
     x_end, y_end = (np.maximum(end, start + 1) for start, end in (x, y))
     first = np.searchsorted(np.maximum.accumulate(y_end), x[0], "right")
     last = np.searchsorted(y[0], x_end)
@@ -1010,7 +921,7 @@ def overlapping(x: Ints, y: Ints) -> Ints:
 def best_sum(places: Ints, worth: Floats) -> Bools:
     """Which of the candidates at places (n, 2), all worth something, make the accordance of the largest sum.
 
-    The best pair of all, (0, 0), is given up for two good ones:
+    The best pair, (0, 0), is given up for two good ones:
 
     >>> best_sum(np.array([[0, 0], [0, 1], [1, 0]]), np.array([0.9, 0.6, 0.6])).tolist()
     [False, True, True]
@@ -1029,19 +940,14 @@ def best_sum(places: Ints, worth: Floats) -> Bools:
             # Made square, so that all columns get a row, and each column's best worth 0: found sooner.
             matrix = np.pad(matrix, [(0, max(matrix.shape) - length) for length in matrix.shape])
             matrix -= matrix.max(axis=0)
-        r, partner = linear_sum_assignment(matrix, maximize=True)
-        partner_of_row = np.full(len(matrix), -1)
-        partner_of_row[r] = partner
-        chosen[candidates] = partner_of_row[row] == column
+        taken = np.zeros(matrix.shape, dtype=bool)
+        taken[linear_sum_assignment(matrix, maximize=True)] = True
+        chosen[candidates] = taken[row, column]
     return chosen
 
 
 def components(places: Ints) -> list[Ints]:
-    """Which of the candidates at places (n, 2) belong together, because each shares an object with another.
-
-    >>> [part.tolist() for part in components(np.array([[0, 0], [1, 1], [1, 2], [3, 0]]))]
-    [[0, 3], [1, 2]]
-    """
+    """The candidates at places (n, 2) that share objects, directly or by others."""
     i, k = places.T
     rows = i.max() + 1
     graph = coo_array((np.ones(len(i), dtype=bool), (i, rows + k)), shape=(rows + k.max() + 1,) * 2)
@@ -1061,16 +967,8 @@ def _ints(values: Iterable[Any]) -> Ints:
 def best_average(places: Ints, worth: Floats, objects: int, share: float) -> Bools:
     """Which of the candidates make the accordance of the largest weighted average (9).
 
-    That is share·2q/n + (1 - share)·S/q for q pairs of the sum S, where n is the number of objects of both
-    sides, and `share` the weight of the accordance.  S is concave in q, so S/q falls: that bounds what numbers
-    between two tried ones can give.
-
-    A weak second pair lowers the average by more than the better accordance is worth:
-
-    >>> best_average(np.array([[0, 0], [1, 1]]), np.array([0.9, 0.1]), 4, 0.25).tolist()
-    [True, False]
-    >>> best_average(np.array([[0, 0], [1, 1]]), np.array([0.9, 0.1]), 4, 0.75).tolist()
-    [True, True]
+    That is share·2q/n + (1 - share)·S/q for q pairs of the sum S among n objects.  S is concave in q, so S/q
+    falls: that bounds what numbers between two tried ones can give.
     """
     row, column = (np.unique(ends, return_inverse=True)[1] for ends in places.T)
     if column.max() < row.max():
@@ -1094,10 +992,9 @@ def best_average(places: Ints, worth: Floats, objects: int, share: float) -> Boo
 
 
 def _best_of_size(row: Ints, column: Ints, worth: Floats, pairs: int) -> Bools:
-    """The accordance of the largest sum of worth with so many pairs, or with as many as there can be.
+    """The accordance of the largest sum with q pairs, or as many as there can be.
 
-    Of n rows, n - q must take one of n - q spare columns: worth more than all pairs together, so that all
-    spare columns are taken, which leaves q rows for pairs.
+    Of n rows n - q take spare columns, which are worth more than all pairs together.
     """
     rows, columns = int(row.max()) + 1, int(column.max()) + 1
     matrix = np.full((rows, columns + rows - pairs), float(rows + 1))
@@ -1111,20 +1008,14 @@ def _best_of_size(row: Ints, column: Ints, worth: Floats, pairs: int) -> Bools:
 # ---- The corpus (10)-(12) --------------------------------------------------------------------------------
 
 
-def criteria_of(pairs: Pairs, rules: Rules) -> Floats:
-    """The criteria of pairs of markups, (pairs, criteria)."""
-    *_, levels = consistency(pairs, rules)
-    averages = levels["total"].averages
-    return np.column_stack([averages[name] for name in CRITERIA])
-
-
 def compared(documents: Sequence[Pairs], rules: Rules) -> list[Floats]:
-    """`criteria_of` of the pairs of each document, (pairs, criteria) each; of many documents at once."""
+    """The criteria of each document's pairs, (pairs, criteria) each; of many documents at once."""
     sizes = [sum(one.size * other.size for one, other in pairs) for pairs in documents]
     results: list[Floats] = []
     for places in _groups(np.cumsum(sizes) // AT_ONCE):
         batch = [documents[place] for place in places.tolist()]
-        criteria = criteria_of([pair for pairs in batch for pair in pairs], rules)
+        averages = consistency([pair for pairs in batch for pair in pairs], rules)[-1]["total"].averages
+        criteria = np.column_stack([averages[name] for name in CRITERIA])
         for part in np.split(criteria, np.cumsum([len(pairs) for pairs in batch])[:-1]):
             results.append(part)
             if progress is not None:
@@ -1138,14 +1029,7 @@ def mean(values: Floats) -> Floats:
 
 
 def average_accuracies(sums: Floats) -> tuple[Floats, Floats, Floats]:
-    """AMA (10) of each criterion, (..., criteria), EMA (11) and RMA (12), (...), of sums of the statistics.
-
-    Two documents with C = 0.6 and 0.8; the first has two experts, with C = 0.5:
-
-    >>> ama, ema, rma = average_accuracies(np.array([1.4, 2, 0.6, 0.5, 1]))
-    >>> ama.round(3).tolist(), float(ema), round(float(rma), 3)
-    ([0.7], 0.5, 1.2)
-    """
+    """AMA (10) of each criterion, (..., criteria), EMA (11) and RMA (12), (...), of sums of statistics."""
     *_, number, of_two, theirs, two = np.moveaxis(sums, -1, 0)
     ama, ema = _ratio(sums[..., :-4], number[..., np.newaxis]), _ratio(theirs, two)
     return ama, ema, _ratio(_ratio(of_two, two), ema)

@@ -2,10 +2,9 @@
 
 Experts mark the errors and the meaning blocks of an exam essay and grade it, and so does an algorithm.
 ``score`` says how close the algorithm comes to the experts, relative to how close they come to each other:
-above 100 % it has overcome the competition's technological barrier.  It follows A. Levikin, I. Khabutdinov,
-A. Grabovoy and K. Vorontsov, "The methodology of multi-criteria evaluation of text markup models based on
-inconsistent expert markup" (2025), section 4.2.  The stages stand in the order in which data passes through
-them:
+above 100 % it has overcome the competition's technological barrier.  It follows the formulas of the paper that
+it names, from which the competition's own program departs.  The stages stand in the order in which data passes
+through them:
 
     input         grades and selections in JSON              read_essay
     matching      D, pairs of selections that correspond     candidates, cost, match_selections
@@ -29,32 +28,18 @@ All measures are in percent:
 Where the paper is silent, this file decides (each decision has a test):
 
 * D is the one-to-one assignment of least cost.  A selection without partner costs 1; a pair costs
-  (1 - Jaccard) + 1 if the starts differ + 1 if the types differ + 4 if exactly one is a meaning block
-  (a selection whose ``group`` is "meaning").  Selections without common characters are never paired, and a
-  pair must be cheaper than its two selections alone.
-* Selections of no characters, remarks on the whole essay, are paired where start, end and type are equal; their
-  Jaccard index is 1.
-* Among assignments of equal cost (to 1e-9) the one of more pairs wins, then that of more equal subtypes and
-  corrections, so that a markup agrees with itself to 100 %; what is still equal is settled by the contents
-  of the markups, so that neither their order nor the order within them has an influence.
-* Types, subtypes, groups and corrections are compared without regard to case, outer spaces and Unicode form;
-  what is missing is "".
+  (1 - Jaccard) + 1 if the starts differ + 1 if the types differ + 4 if exactly one has the ``group`` "meaning".
+* A pair must have common characters and cost less than 2.  Selections of no characters, remarks on the whole
+  essay, are paired where start, end and type are equal, with Jaccard index 1.
+* Of equal costs (to 1e-9) that of more pairs wins, then of more equal subtypes and corrections, then contents
+  decide, never the order in a file.
+* Texts are compared without regard to case, outer spaces and Unicode form; a missing one is "".
 * Neither markup has selections: M2 to M6 are 100.  One has none, or D is empty: M3 to M6 are 0.
 * A grade that one markup lacks is 0 there.  M1 is at least 0.
-* M7 counts where it has a weight.  It is then the column ``m7`` of the submission, in percent, which the host
-  adds: it comes from experts, never from participants.  On Kaggle, where participants write all columns,
-  leave its weight at 0.  The experts' own explanations count 100.
+* M7 is that of the submission's column ``m7``; experts' own explanations count 100.
 * OTAR, M_avg and M_opt of a corpus are means of the numerators over means of the denominators, over the
   essays with two or more experts; ``m`` is the mean over essays with an expert of the mean M(A, E).
 * Offsets count characters from 0, the end is exclusive.  Unknown keys of the JSON are ignored.
-
-The competition's own program gives other numbers, because it departs from these formulas; this file follows the
-paper.
-
-Errors in the submission raise ``ParticipantVisibleError``, whose text depends on the submission alone, except
-that it says how many essays are missing, and what is known of the essays beside their markups (which offsets
-are beyond a text, which grades above a subject's maximum); errors of the host (solution, parameters, M7) raise
-``HostVisibleError``, which participants never see.
 """
 
 import itertools
@@ -96,9 +81,7 @@ TIE, FINE_TIE = 1e-9, 1e-12
 LAST_OFFSET = 1_000_000_000
 APART = LAST_OFFSET + 2  # between the offsets of markups that are compared at once
 AT_ONCE = 100_000  # pairs of selections
-# Of one markup; these bound time and memory.
-MOST_SELECTIONS = 2_000
-MOST_CHARACTERS = 200_000  # of types, subtypes, groups and corrections
+MOST_SELECTIONS, MOST_CHARACTERS = 2_000, 200_000  # of a markup; they bound time and memory
 LARGE = 500  # rows and columns of an assignment problem that is prepared before it is solved
 
 LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
@@ -109,7 +92,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-# A tool may set it to a function of the essays that are compared and of all.
+# A tool may set it to a function, called with the essays compared and all essays.
 progress: Callable[[int, int], None] | None = None
 
 
@@ -117,11 +100,11 @@ progress: Callable[[int, int], None] | None = None
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong.  Kaggle shows the text of this exception, by its name, to the participant."""
+    """The submission is wrong.  Kaggle knows this exception by its name and shows its text."""
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.  Kaggle shows this to the host only."""
+    """The solution or a parameter is wrong.  Only the host sees this."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -137,30 +120,29 @@ def score(
 ) -> float:
     """Overall relative accuracy (OTAR) of essay markups, as in the READ//ABLE competition, in percent.
 
-    The pairwise accuracy M of two markups is a weighted average of the accuracy of their grades (M1), of
-    the share of selections that correspond to each other (M2) and of those pairs' types, subtypes and
-    boundaries (M3 to M5).  The algorithm's M with the experts is divided by the experts' M with each other:
-    OTAR above 100 means that the algorithm is closer to the experts than they are to each other.
+    The accuracy M of two markups is a weighted average of that of their grades (M1), the share of selections
+    with a partner (M2), and their types, subtypes and boundaries (M3 to M5).  The algorithm's M with the experts
+    is divided by theirs with each other: above 100 it is closer to them than they are to each other.
 
     Parameters
     ----------
     solution : DataFrame, one row per essay
-        `row_id_column_name`; ``markups``: JSON, the list of the experts' markups, each of the form
-        ``{"criteria": {"K1": 1, …}, "selections": [{"startSelection": 0, "endSelection": 10, "type": "…",
-        "subtype": "…", "group": "error", "correction": "…"}]}``, where only grades, offsets and type are
-        required; ``subject``: rus, rus-free, lit, social, hist, eng or eng-free.  With a column ``text``,
+        `row_id_column_name`; ``subject``: rus, rus-free, lit, social, hist, eng or eng-free; ``markups``: JSON,
+        the list of the experts' markups, each of the form ``{"criteria": {"K1": 1, …}, "selections":
+        [{"startSelection": 0, "endSelection": 10, "type": "…", "subtype": "…", "group": "error",
+        "correction": "…"}]}``, where only grades, offsets and type are required.  With a column ``text``,
         offsets are checked against it.
     submission : DataFrame, one row per essay
-        `row_id_column_name` and ``markup``: JSON, the algorithm's markup.  Where M7 has a weight, the host adds
-        ``m7``: the experts' judgement of the algorithm's explanations, from 0 to 100.
+        `row_id_column_name` and ``markup``: JSON, the algorithm's.  Where M7 has a weight, the host adds ``m7``:
+        the experts' judgement of the explanations, from 0 to 100.
     row_id_column_name : str
-        The essays' ids, compared as text; both frames must have the same ones, in any order.
-    measure : str
-        "otar", "m_avg", "m_opt", or "m": the accuracy itself, not relative to the experts.
+        The essays' ids, compared as text; both frames have the same.
+    measure : "otar", "m_avg", "m_opt" or "m", which is not relative
     h : float in [0, 1]
-        H of OTAR: 1 is M_avg, as in the competition, 0 is M_opt.
+        H of OTAR: 1, as in the competition, is M_avg, 0 is M_opt.
     weights : str
-        Of M1 to M7; those left out are the competition's.  Its final tests had M7=1.
+        Of M1 to M7; those left out are the competition's, whose final tests had M7=1.  On Kaggle, where
+        participants write all columns, leave M7 at 0.
 
     Returns
     -------
@@ -170,44 +152,31 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed, or its essays are not those of the test set.
+        The submission is malformed.  Only how many essays are missing, which offsets are beyond a text and which
+        grades above a subject's maximum is told of the solution.
     HostVisibleError
-        The solution is malformed, a parameter is wrong, M7 is needed and lacking, or the measure is not
-        defined: no essay has two experts ("m": one), or the experts' accuracy is 0.
+        The solution is malformed, a parameter or ``m7`` is wrong, or the measure not defined: no essay has two
+        experts ("m": one), or their accuracy is 0.
 
     References
     ----------
-    A. Levikin, I. Khabutdinov, A. Grabovoy, K. Vorontsov, "The methodology of multi-criteria evaluation of
-    text markup models based on inconsistent expert markup", 2025, doi:10.28995/2075-7182-2025-23-1066-1080.
+    A. Levikin and others, "The methodology of multi-criteria evaluation of text markup models based on
+    inconsistent expert markup", 2025, section 4.2.
 
     Examples
     --------
     The experts grade alike and mark the same error, one of them longer; the algorithm is between them:
 
-    >>> def markup(grade, start, end):
-    ...     selection = {"startSelection": start, "endSelection": end, "type": "logic", "group": "error"}
-    ...     return {"criteria": {"K1": grade}, "selections": [selection]}
-    >>> experts = [markup(3, 0, 10), markup(3, 0, 20)]
-    >>> solution = pd.DataFrame({"document_id": ["A"], "subject": "lit", "markups": [json.dumps(experts)]})
-    >>> submission = pd.DataFrame({"document_id": ["A"], "markup": [json.dumps(markup(3, 0, 15))]})
+    >>> def markup(end):
+    ...     selection = {"startSelection": 0, "endSelection": end, "type": "logic"}
+    ...     return {"criteria": {"K1": 3}, "selections": [selection]}
+    >>> experts = json.dumps([markup(10), markup(20)])
+    >>> solution = pd.DataFrame({"document_id": ["A"], "subject": "lit", "markups": [experts]})
+    >>> submission = pd.DataFrame({"document_id": ["A"], "markup": [json.dumps(markup(15))]})
     >>> round(score(solution, submission, "document_id"), 6)
     103.787879
     >>> round(score(solution, submission, "document_id", measure="m"), 6)
     95.138889
-
-    As in the final tests, after experts gave half of the points to the algorithm's explanations:
-
-    >>> round(score(solution, submission.assign(m7=50), "document_id", weights="M7=1"), 6)
-    95.512821
-
-    What was expected, where, and what was found:
-
-    >>> try:
-    ...     score(solution, submission.assign(markup=json.dumps(markup(3, 10, 0))), "document_id")
-    ... except ParticipantVisibleError as error:
-    ...     print(error)
-    markup: expected a markup in JSON, such as {"criteria": {"K1": 1}, "selections": []}. Wrong in 1 row of \
-the submission: document_id A (selection 1: startSelection 10 is after endSelection 0)
     """
     prepared = prepare(solution, row_id_column_name, measure, h, weights)
     sums = prepared.statistics(submission).sum(axis=0)  # of rows one after the other
@@ -221,14 +190,9 @@ def prepare(
     h: float = 1.0,
     weights: str = "M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=0",
 ) -> "Prepared":
-    """Check a solution and compare its experts with each other once, to score many submissions.
+    """Check a solution and compare its experts once, to score many submissions.
 
-    Parameters are those of `score`.
-
-    Raises
-    ------
-    HostVisibleError
-        The solution is malformed, a parameter is wrong, or the measure is not defined.
+    Parameters and the `HostVisibleError` are those of `score`.
     """
     _check_text("row_id_column_name", row_id_column_name)
     _check_choice("measure", measure, MEASURES)
@@ -269,17 +233,16 @@ def prepare(
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`, with the parameters to score against it.
+    """A solution, checked and digested by `prepare`.
 
     Attributes
     ----------
-    items : list of str, the n essays' ids, sorted
-    item_of_row : (rows,) int, the essay of each row of the solution
+    items : the n essays' ids, sorted
+    item_of_row : the essay of each row of the solution
     labels, groups : one group of all essays
-    known : dict of id to the essay's subject and the length of its text, None where it is unknown
-    experts : of each essay, list of Markup, in the order of content
-    among : of each essay, (pairs, criteria) float, the accuracies of the pairs of its experts
-    weights : dict, of M1 to M7
+    known : of each id the subject and the length of the text, None where unknown
+    experts : of each essay, in the order of content
+    among : of each essay (pairs, criteria), of its experts with each other
     parameters : row_id_column_name, measure, h
     """
 
@@ -304,15 +267,7 @@ class Prepared:
         return ["score", "OTAR", "M_avg", "M_opt", *self.criteria]
 
     def read(self, submission: pd.DataFrame) -> list["Markup"]:
-        """The submission's markups, checked, in the order of `items`, with their M7.
-
-        Raises
-        ------
-        ParticipantVisibleError
-            The submission is malformed, or its essays are not those of the solution.
-        HostVisibleError
-            M7 counts and is lacking or wrong.
-        """
+        """The submission's markups, checked, in the order of `items`."""
         table = _Table(submission, "the submission", self.parameters[0], ParticipantVisibleError)
         table.check_columns("markup")
         ids = read_ids(table, self.items)
@@ -328,15 +283,13 @@ class Prepared:
         return [by_id[item] for item in self.items]
 
     def compare(self, read: Sequence["Markup"]) -> list[Floats]:
-        """Of each essay, the accuracies of the algorithm with each of its experts, (experts, criteria)."""
+        """Of each essay (experts, criteria), of the algorithm with them."""
         pairs = [[(markup, expert) for expert in experts] for markup, experts in zip(read, self.experts)]
         return compared(pairs, self.weights)
 
     def count(self, algorithm: Sequence[Floats]) -> Floats:
-        """The statistics, (n, 6 + criteria), from the accuracies of the algorithm with the experts.
-
-        Whether an essay has two experts, and of those that do the mean and the largest M(A, E), the mean and
-        the least M(E, E'); whether it has an expert, and of those that do the means of all criteria.
+        """Per essay with two experts 1, the mean and the largest M(A, E), the mean and the least M(E, E'); with an
+        expert 1 and the means of all criteria.
         """
         rows = []
         for ours, theirs in zip(algorithm, self.among):
@@ -347,11 +300,11 @@ class Prepared:
         return np.array(rows, dtype=np.float64)
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
-        """One array of numbers per essay, (n, 6 + criteria), whose sums decide every measure."""
+        """Per essay what `count` counts, (n, 6 + criteria), whose sums decide every measure."""
         return self.count(self.compare(self.read(submission)))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """The measures, (..., m), of sums of the statistics, (..., 1, 6 + criteria); NaN where not defined."""
+        """The measures, (..., m), of sums of statistics, (..., 1, 6 + criteria); NaN where not defined."""
         _, measure, h = self.parameters
         sums = np.asarray(sums, dtype=np.float64)[..., 0, :]
         relative = relative_accuracies(np.moveaxis(sums[..., 1:5], -1, 0), h)
@@ -364,7 +317,7 @@ class Prepared:
 
 
 def read_ids(table: "_Table", expected: Sequence[str] | None = None) -> list[str]:
-    """The document of each row, (n,), each document once; exactly the `expected` ones, in any order."""
+    """The document of each row, each once; exactly the `expected` ones, in any order."""
     ids = read_column(table, table.row_id, str, "a value in every row")
     index = pd.Index(ids, dtype=object)
     table.check(table.row_id, index.duplicated(), lambda row: "repeated", "every document once")
@@ -387,7 +340,7 @@ def read_subjects(table: "_Table") -> list[str]:
 
 
 def read_lengths(table: "_Table") -> list[int | None]:
-    """Length of the text of each row, None without a column for it."""
+    """Of each row's text, None without a column for it."""
     if "text" not in table.frame:
         return [None] * len(table.frame)
     table.check_columns("text")
@@ -404,7 +357,7 @@ def read_m7(table: "_Table") -> Floats:
 
 
 def read_column(table: "_Table", name: str, read: Callable[..., Any], expected: str, *about: Any) -> list[Any]:
-    """What `read` makes of each cell and what is known `about` its row; its ValueErrors become one message."""
+    """What `read` makes of each cell and what is known `about` its row; one message of all its ValueErrors."""
     values, faults = [], {}
     for row, (cell, *known) in enumerate(zip(table.frame[name].to_numpy(dtype=object), *about)):
         try:
@@ -414,8 +367,7 @@ def read_column(table: "_Table", name: str, read: Callable[..., Any], expected: 
             values.append(read(text, *known))
         except ValueError as fault:
             faults[row] = str(fault)
-    wrong = np.isin(np.arange(len(table.frame)), list(faults))
-    table.check(name, wrong, faults.__getitem__, expected)
+    table.check(name, [row in faults for row in range(len(table.frame))], faults.__getitem__, expected)
     return values
 
 
@@ -446,7 +398,7 @@ class _Table(NamedTuple):
         missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
         self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
-    def check(self, column: str, wrong: Bools, found: Callable[[int], str], expected: str) -> None:
+    def check(self, column: str, wrong: npt.ArrayLike, found: Callable[[int], str], expected: str) -> None:
         """Raise the table's error where rows are `wrong`; `found` says what is in a row."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
@@ -550,7 +502,7 @@ def _parse_weights(text: str, names: Sequence[str]) -> dict[str, float]:
 
 
 class Selection(NamedTuple):
-    """A selection's content, its texts as they are compared; or, in arrays, the contents of several."""
+    """A selection as it is compared; or, in arrays, several."""
 
     start: Any
     end: Any
@@ -561,18 +513,13 @@ class Selection(NamedTuple):
 
 
 class Markup(NamedTuple):
-    """A markup, with its selections and grades in the order of content.
-
-    The content knows no position in the file: markups of equal content are equal in every comparison.
-    ``positions``: the selections' in the file, from 0; ``largest``: K_max of its subject; ``m7``: in [0, 1];
-    ``number``: the markup's, from 1, in the essay's list of experts.
-    """
+    """A markup: all that is compared is its content, selections and grades, sorted."""
 
     content: tuple[tuple[Selection, ...], tuple[tuple[str, float], ...]]
-    positions: tuple[int, ...]
-    largest: int
-    m7: float = 1.0
-    number: int = 0
+    positions: tuple[int, ...]  # of the selections in the file
+    largest: int  # K_max
+    m7: float = 1.0  # from 0 to 1
+    number: int = 0  # from 1, among those of the experts
 
 
 Pairs = Sequence[tuple[Markup, Markup]]
@@ -581,13 +528,13 @@ Pairs = Sequence[tuple[Markup, Markup]]
 def read_essays(cell: str, subject: str, length: int | None) -> list[Markup]:
     """The markups of an essay's experts, in the order of content."""
     values = _expect(_load(cell), list, wanted="a list of markups")
-    found = _each("markup", values, lambda value: read_essay(value, subject, length))
-    markups = [markup._replace(number=number) for number, markup in enumerate(found, 1)]
-    return sorted(markups, key=lambda markup: (markup.content, markup.number))
+    markups = _each("markup", values, lambda value: read_essay(value, subject, length))
+    numbered = [markup._replace(number=number) for number, markup in enumerate(markups, 1)]
+    return sorted(numbered, key=lambda markup: markup.content)
 
 
 def read_essay(value: Any, subject: str, length: int | None) -> Markup:
-    """A markup of an essay; `length` is that of its text, where it is known."""
+    """A markup of a text of that `length`, None where it is unknown."""
     markup = _expect(value, dict)
     for name in ("criteria", "selections"):
         if name not in markup:
@@ -604,7 +551,7 @@ def read_essay(value: Any, subject: str, length: int | None) -> Markup:
 
 
 def read_grades(criteria: Mapping[str, Any], largest: float) -> tuple[tuple[str, float], ...]:
-    """The grades other than 0 by their criteria, sorted; a missing grade and the grade 0 are the same."""
+    """The grades other than 0 by criterion, sorted."""
     grades = {}
     for name, value in criteria.items():
         grades[name] = np.nan if isinstance(value, bool) else _number(value)
@@ -647,7 +594,7 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def _each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> list[Any]:
-    """What `read` makes of the values; its ValueErrors say of which one."""
+    """What `read` makes of the values; its ValueErrors say of which."""
     results = []
     for number, value in enumerate(values, 1):
         try:
@@ -658,13 +605,13 @@ def _each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> list[
 
 
 def _value(holder: Mapping[str, Any], name: str, kind: type) -> Any:
-    """What an object has under a name, which may be left out."""
+    """What an object has under a name, empty where it is left out."""
     value = holder.get(name)
     return kind() if value is None else _expect(value, kind, f"{name} is ")
 
 
 def _span(holder: Mapping[str, Any], names: tuple[str, str], length: int | None) -> list[int]:
-    """The offsets under the names of the start and the end."""
+    """The offsets with the names of the start and the end."""
     span = []
     for name in names:
         found: Any = holder.get(name)
@@ -680,7 +627,7 @@ def _span(holder: Mapping[str, Any], names: tuple[str, str], length: int | None)
 
 
 def _expect(value: Any, kind: type, found: str = "", wanted: str = "") -> Any:
-    """A JSON value, which must be of a type."""
+    """A JSON value, which must be of a kind."""
     if not isinstance(value, kind) or isinstance(value, bool):
         wanted = wanted or {dict: "an object", list: "a list", str: "text", int: "a whole number"}[kind]
         raise ValueError(f"{found}{_kind(value)} instead of {wanted}")
@@ -699,12 +646,12 @@ def _at_most(most: int, number: int, what: str) -> None:
 
 
 def _plain(text: str) -> str:
-    """A code as it is compared: without regard to case, outer spaces and Unicode form."""
+    """Without regard to case, outer spaces and Unicode form."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).strip().casefold())
 
 
 # ---- Matching --------------------------------------------------------------------------------------------
-# Of two markups, or of many two at once: then those of each two are far from those of all others.
+# Of many pairs of markups at once, far from each other.
 
 
 def columns_of(markups: Sequence[Markup]) -> Selection:
@@ -728,11 +675,8 @@ def match_selections(x: Selection, y: Selection) -> Ints:
 
 
 def candidates(x: Selection, y: Selection) -> Ints:
-    """Places, (n, 2), of selections with common characters, and of empty ones of the same place and type.
-
-    A sweep over the starts, which are sorted: what overlaps a selection comes after all that end before it and
-    before all that start behind it.
-    """
+    """Places in x and y, (n, 2), of selections, sorted by start, that overlap, or are empty and equal."""
+    # What overlaps a selection comes after all that end before it and before all that start behind it.
     x_end, y_end = (np.maximum(side.end, side.start + 1) for side in (x, y))
     first = np.searchsorted(np.maximum.accumulate(y_end), x.start, "right")
     last = np.searchsorted(y.start, x_end)
@@ -750,7 +694,7 @@ def pairs_of(x: Selection, y: Selection, places: Ints) -> tuple[Selection, Selec
 
 
 def cost(x: Selection, y: Selection) -> Floats:
-    """What a pair costs; without partner each of the two costs 1."""
+    """What each pair costs."""
     costs: Floats = (1 - jaccard(x, y)) + COST_OF_START * (x.start != y.start)
     costs += COST_OF_TYPE * (x.type != y.type)
     costs += COST_OF_MEANING * (x.is_meaning != y.is_meaning)
@@ -758,7 +702,7 @@ def cost(x: Selection, y: Selection) -> Floats:
 
 
 def jaccard(x: Selection, y: Selection) -> Floats:
-    """The Jaccard index of the characters of selections that overlap; 1 of two empty ones."""
+    """The Jaccard index of overlapping selections' characters; 1 of two empty ones."""
     common = np.minimum(x.end, y.end) - np.maximum(x.start, y.start)
     union = x.end - x.start + y.end - y.start - common
     return np.asarray(np.where(union > 0, common, 1) / np.maximum(union, 1))
@@ -767,7 +711,7 @@ def jaccard(x: Selection, y: Selection) -> Floats:
 def best_sum(places: Ints, worth: Floats) -> Bools:
     """Which of the candidates at places (n, 2), all worth something, make the accordance of the largest sum.
 
-    The best pair of all, (0, 0), is given up for two good ones:
+    The best pair, (0, 0), is given up for two good ones:
 
     >>> best_sum(np.array([[0, 0], [0, 1], [1, 0]]), np.array([0.9, 0.6, 0.6])).tolist()
     [False, True, True]
@@ -786,19 +730,14 @@ def best_sum(places: Ints, worth: Floats) -> Bools:
             # Made square, so that all columns get a row, and each column's best worth 0: found sooner.
             matrix = np.pad(matrix, [(0, max(matrix.shape) - length) for length in matrix.shape])
             matrix -= matrix.max(axis=0)
-        r, partner = linear_sum_assignment(matrix, maximize=True)
-        partner_of_row = np.full(len(matrix), -1)
-        partner_of_row[r] = partner
-        chosen[candidates] = partner_of_row[row] == column
+        taken = np.zeros(matrix.shape, dtype=bool)
+        taken[linear_sum_assignment(matrix, maximize=True)] = True
+        chosen[candidates] = taken[row, column]
     return chosen
 
 
 def components(places: Ints) -> list[Ints]:
-    """Which of the candidates at places (n, 2) belong together, because each shares an object with another.
-
-    >>> [part.tolist() for part in components(np.array([[0, 0], [1, 1], [1, 2], [3, 0]]))]
-    [[0, 3], [1, 2]]
-    """
+    """The candidates at places (n, 2) that share objects, directly or by others."""
     i, k = places.T
     rows = i.max() + 1
     graph = coo_array((np.ones(len(i), dtype=bool), (i, rows + k)), shape=(rows + k.max() + 1,) * 2)
@@ -812,12 +751,11 @@ def _groups(labels: Ints) -> list[Ints]:
 
 
 # ---- M1 to M7 and M --------------------------------------------------------------------------------------
-# In [0, 1].  M2 to M6, of many pairs of markups at once, take the partners of D, on the left x and on the right
-# y, and how many selections the two markups of each pair have together.
+# From 0 to 1.  M2 to M6 take the partners of D and how many selections each two markups have together.
 
 
 def m1(x: Markup, y: Markup) -> float:
-    """M1, the accuracy of the grades."""
+    """The accuracy of the grades."""
     ours, theirs = dict(x.content[1]), dict(y.content[1])
     names = ours.keys() | theirs.keys()
     difference = math.fsum(abs(ours.get(name, 0.0) - theirs.get(name, 0.0)) for name in names)
@@ -825,43 +763,41 @@ def m1(x: Markup, y: Markup) -> float:
 
 
 def m2(x: Selection, y: Selection, selections: Ints) -> Floats:
-    """M2, the F-measure of the selections that found a partner."""
+    """The share of selections that found a partner."""
     found = np.bincount(x.start // APART, minlength=len(selections))
     return np.where(selections > 0, 2 * found / np.maximum(selections, 1), 1.0)
 
 
 def m3(x: Selection, y: Selection, selections: Ints) -> Floats:
-    """M3, the share of equal types in D."""
+    """The share of equal types in D."""
     return _mean_over_pairs(x.type == y.type, x.start // APART, selections)
 
 
 def m4(x: Selection, y: Selection, selections: Ints) -> Floats:
-    """M4, the share of equal subtypes in D."""
+    """The share of equal subtypes in D."""
     return _mean_over_pairs(x.subtype == y.subtype, x.start // APART, selections)
 
 
 def m5(x: Selection, y: Selection, selections: Ints) -> Floats:
-    """M5, the mean Jaccard index of the characters in D."""
+    """The mean Jaccard index in D."""
     return _mean_over_pairs(jaccard(x, y), x.start // APART, selections)
 
 
 def m6(x: Selection, y: Selection, selections: Ints) -> Floats:
-    """M6, the share of equal corrections in D."""
+    """The share of equal corrections in D."""
     return _mean_over_pairs(x.correction == y.correction, x.start // APART, selections)
 
 
 def _mean_over_pairs(values: Any, place: Ints, objects: Ints) -> Floats:
-    """Means at each place: 1 where there are no objects, else 0 without values."""
+    """Means at each place; without values 0, without objects 1."""
     sums = np.bincount(place, values, len(objects))  # of one after the other
     means = sums / np.maximum(np.bincount(place, minlength=len(objects)), 1)
     return np.where(objects > 0, means, 1.0)
 
 
 def accuracies(pairs: Pairs, weights: Mapping[str, float]) -> Floats:
-    """M, M1 to M6, and M7 where it counts, of pairs of markups, (pairs, criteria), in percent.
-
-    The one whose content comes first is on the left, so that the accuracies are symmetric.
-    """
+    """M, M1 to M6, and M7 where it counts, of pairs of markups, (pairs, criteria), in percent."""
+    # Symmetric, as the one whose content comes first is on the left.
     ordered = [sorted(pair, key=lambda markup: markup.content) for pair in pairs]
     x, y = (columns_of([pair[side] for pair in ordered]) for side in (0, 1))
     ours, theirs = pairs_of(x, y, match_selections(x, y))
@@ -881,7 +817,7 @@ def accuracies(pairs: Pairs, weights: Mapping[str, float]) -> Floats:
 
 
 def compared(documents: Sequence[Pairs], weights: Mapping[str, float]) -> list[Floats]:
-    """`accuracies` of the pairs of each document, (pairs, criteria) each; of many documents at once."""
+    """`accuracies` of each document's pairs, (pairs, criteria) each; of many documents at once."""
     sizes = [sum(len(one.positions) * len(other.positions) for one, other in pairs) for pairs in documents]
     results: list[Floats] = []
     for places in _groups(np.cumsum(sizes) // AT_ONCE):
@@ -900,20 +836,7 @@ def mean(values: Floats) -> Floats:
 
 
 def relative_accuracies(sums: Iterable[Floats], h: float) -> tuple[Floats, Floats, Floats]:
-    """OTAR, M_avg and M_opt in percent, NaN where not defined.
-
-    Parameters
-    ----------
-    sums : of the mean and the largest M(A, E), the mean and the least M(E, E') of each essay
-    h : float, H
-
-    Examples
-    --------
-    One essay, with M(A, E) of 80 on average and 90 at most, M(E, E') of 75 on average and 60 at least:
-
-    >>> [round(float(value), 3) for value in relative_accuracies(np.array([80.0, 90, 75, 60]), 0.5)]
-    [125.926, 106.667, 150.0]
-    """
+    """OTAR, M_avg and M_opt, of sums of the mean and the largest M(A, E), the mean and the least M(E, E')."""
     mean, best, experts, worst = sums
     otar, m_avg, m_opt = (
         100 * _ratio(_mix(share, mean, best), _mix(share, experts, worst)) for share in (h, 1.0, 0.0)
@@ -922,7 +845,7 @@ def relative_accuracies(sums: Iterable[Floats], h: float) -> tuple[Floats, Float
 
 
 def _mix(h: float, average: Floats, extreme: Floats) -> Floats:
-    """H·average + (1 - H)·extreme; exactly the one or the other at H = 1 and H = 0."""
+    """Exactly the one or the other at H = 1 and H = 0."""
     return h * average + (1 - h) * extreme
 
 

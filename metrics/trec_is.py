@@ -534,7 +534,7 @@ class _Table(NamedTuple):
         missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
         self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
-    def check(self, column: str, wrong: Bools, found: Callable[[int], str], expected: str) -> None:
+    def check(self, column: str, wrong: npt.ArrayLike, found: Callable[[int], str], expected: str) -> None:
         """Raise the table's error where rows are `wrong`; `found` says what is in a row."""
         rows = np.flatnonzero(wrong)
         if not len(rows):

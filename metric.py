@@ -1,9 +1,8 @@
 """The Unified Metric for segmenting student essays, as one file to upload to Kaggle.
 
 A model marks the segments of an essay (a lead, a claim, a piece of evidence …) and says for each how likely
-it is to be effective.  ``score`` turns such a submission into one number between 0 and 1.  It follows
-R. Abboud's memo "Shovel-Ready Competition - Unified Metric" (23 January 2024), whose sections are given in
-brackets.  The stages stand in the order in which data passes through them:
+it is to be effective.  ``score`` turns such a submission into one number between 0 and 1.  Numbers in brackets
+are sections of the memo that it names.  The stages stand in the order in which data passes through them:
 
     input                          prepare, Prepared.read
     overlap removal       [1]      remove_overlaps
@@ -15,21 +14,16 @@ brackets.  The stages stand in the order in which data passes through them:
 
 Where the memo is silent, this file decides (each decision has a test):
 
-* Predictions that start at the same word are ordered by last word, type (as in ``DISCOURSE_TYPES``),
-  then d[1]; so the order of a file's rows never counts, and equal rows give bit-identical scores.
-* The words of a discarded segment stay used.  A segment that lost words and is left with one is
-  discarded; a one-word segment that lost none stays.  A discarded prediction is no false positive.
-* Truth segments that overlap lose words by the same rule (with a ``TruthOverlapWarning``).
+* Predictions that start at the same word are ordered by last word, type (as in ``DISCOURSE_TYPES``), then
+  d[1]; so the order of rows never counts.
+* The words of a discarded segment stay used.  Left with one word, a segment is discarded if it lost others.  A
+  discarded prediction is no false positive.
+* True segments that overlap lose words by the same rule (with a ``TruthOverlapWarning``).
 * A type absent from a sub-population's truth is left out of that sub-population's mean.
-* Every value of every named attribute is a sub-population, and all of them share one softmin;
-  ``intersectional=True`` takes every combination that occurs.  Essays whose value is missing form a
-  sub-population of their own.  The size of a sub-population is its number of essays.
+* Every value of every attribute is a sub-population, also the missing one; all share one softmin.  Their size
+  is the number of essays.
 * Predictions for essays outside the solution are ignored; an empty submission scores 0.
-* A probability may be outside [0, 1] by 0.000001, and a pair may miss the sum 1 by 0.001.  d[1] is then
-  their second divided by their sum, and d[0] = 1 - d[1].
-
-Errors in the submission raise ``ParticipantVisibleError``, whose text depends on the submission alone;
-errors of the host (solution, parameters) raise ``HostVisibleError``, which participants never see.
+* A probability may be outside [0, 1] by 0.000001, a pair miss the sum 1 by 0.001; it is then divided by it.
 """
 
 import functools
@@ -78,11 +72,11 @@ Bools = npt.NDArray[np.bool_]
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong.  Kaggle shows the text of this exception, by its name, to the participant."""
+    """The submission is wrong.  Kaggle knows this exception by its name and shows its text."""
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.  Kaggle shows this to the host only."""
+    """The solution or a parameter is wrong.  Only the host sees this."""
 
 
 class TruthOverlapWarning(UserWarning):
@@ -105,29 +99,29 @@ def score(
 ) -> float:
     """Unified Metric: span F1 with fractional true positives, averaged by a softmin over demographics.
 
-    Per essay, overlaps among the predicted segments are removed.  A prediction P matches a true segment
-    G of its type if their common words are at least `overlap_threshold` of P and of G.  A match counts
-    w·IoU(P, G) + (1 - w)·d[E] true positives, where w is `segment_weight` and d[E] the probability given
-    to the true effectiveness; the rest of it is a false negative.  The F1 scores of the seven types are
-    averaged within each sub-population of writers; the softmin of these averages is the score.
+    Per essay, overlaps among the predicted segments are removed.  A prediction P matches a true segment G of its
+    type if their common words are at least `overlap_threshold` of either.  A match counts w·IoU(P, G) +
+    (1 - w)·d[E] true positives, where d[E] is the probability given to the true effectiveness; the rest of it is
+    a false negative.  The F1 scores of the types are averaged within each sub-population of writers; the softmin
+    of these averages is the score.
 
     Parameters
     ----------
     solution : DataFrame, one row per true segment
-        `row_id_column_name`, `essay_id_column_name`, ``discourse_type``, ``predictionstring`` (the
-        positions of its words in the essay, from zero, as in "45 46 47"),
-        ``discourse_effectiveness`` (0 or 1) and the columns of `subpopulation_column_names`.
+        `row_id_column_name`, `essay_id_column_name`, ``discourse_type``, ``predictionstring`` (the positions of
+        its words, from 0, as in "45 46 47"), ``discourse_effectiveness`` (E, 0 or 1) and the columns of
+        `subpopulation_column_names`.
     submission : DataFrame, one row per predicted segment
-        The same first four columns, and ``score_discourse_effectiveness_0`` and
-        ``score_discourse_effectiveness_1``: two probabilities that sum to one.
+        The first four of these columns, ``score_discourse_effectiveness_0`` and
+        ``score_discourse_effectiveness_1``: probabilities that sum to one.
     row_id_column_name : str
-        Names rows in error messages; has no influence on the score.
+        Only names rows in messages.
     essay_id_column_name : str
-        Essays are the same if their ids are the same text.
+        Ids are compared as text.
     subpopulation_column_names : str
         The writer's attributes, separated by commas; "" scores the whole population at once.
     segment_weight : float in [0, 1]
-        w, the share of a true positive that depends on the words; the rest depends on effectiveness.
+        w.
     overlap_threshold : float in (0.5, 1]
     temperature : float, at least 0
         α of the softmin: 0 is the mean weighted by number of essays, infinity the minimum.
@@ -142,8 +136,7 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  The text never depends on the solution, except that it says when
-        none of the submission's essays is in the test set.
+        The submission is malformed.  Only that no essay of it is in the test set is told of the solution.
     HostVisibleError
         The solution is malformed or a parameter is out of range.
 
@@ -153,42 +146,33 @@ def score(
 
     Examples
     --------
-    Two segments found, one of them two words short, and good guesses at their effectiveness:
+    One of two segments found two words short, and good guesses at their effectiveness:
 
     >>> solution = pd.DataFrame({
-    ...     "row_id": [0, 1, 2],
-    ...     "essay_id": ["A", "A", "B"],
-    ...     "discourse_type": ["Lead", "Claim", "Lead"],
-    ...     "predictionstring": ["0 1 2 3", "4 5 6 7 8 9 10 11", "0 1 2 3 4"],
-    ...     "discourse_effectiveness": [1, 0, 1],
-    ...     "ell_status": ["No", "No", "Yes"],
+    ...     "row_id": [0, 1],
+    ...     "essay_id": ["A", "B"],
+    ...     "discourse_type": "Claim",
+    ...     "predictionstring": ["0 1 2 3 4 5 6 7", "0 1 2 3"],
+    ...     "discourse_effectiveness": [0, 1],
+    ...     "ell_status": ["No", "Yes"],
     ... })
     >>> submission = solution.iloc[:, :4].assign(
-    ...     predictionstring=["0 1 2 3", "6 7 8 9 10 11", "0 1 2 3 4"],
-    ...     score_discourse_effectiveness_0=[0.25, 1.0, 0.5],
-    ...     score_discourse_effectiveness_1=[0.75, 0.0, 0.5],
+    ...     predictionstring=["2 3 4 5 6 7", "0 1 2 3"],
+    ...     score_discourse_effectiveness_0=[1.0, 0.5],
+    ...     score_discourse_effectiveness_1=[0.0, 0.5],
     ... )
     >>> round(score(solution, submission, "row_id", subpopulation_column_names="ell_status"), 6)
     0.857677
 
-    The truth itself scores exactly one, nothing scores zero:
-
-    >>> perfect = solution.assign(score_discourse_effectiveness_0=1 - solution["discourse_effectiveness"],
-    ...                           score_discourse_effectiveness_1=solution["discourse_effectiveness"])
-    >>> score(solution, perfect, "row_id", subpopulation_column_names="ell_status")
-    1.0
-    >>> score(solution, submission.head(0), "row_id", subpopulation_column_names="ell_status")
-    0.0
-
     What was expected, where, and what was found:
 
-    >>> wrong = submission.replace("0 1 2 3 4", "0 2")
+    >>> wrong = submission.replace("0 1 2 3", "0 2")
     >>> try:
     ...     score(solution, wrong, "row_id", subpopulation_column_names="ell_status")
     ... except ParticipantVisibleError as error:
     ...     print(error)
     predictionstring: expected the positions of the segment's words, counted from 0, ascending without a gap, \
-separated by single spaces, such as '45 46 47'. Wrong in 1 row of the submission: row_id 2 ('0 2': 0 is not \
+separated by single spaces, such as '45 46 47'. Wrong in 1 row of the submission: row_id 1 ('0 2': 0 is not \
 followed by 1)
     """
     prepared = prepare(
@@ -215,17 +199,9 @@ def prepare(
     temperature: float = 65.0,
     intersectional: bool = False,
 ) -> "Prepared":
-    """Check and digest a solution once, to score many submissions.  Parameters are those of `score`.
+    """Check and digest a solution once, to score many submissions.
 
-    Raises
-    ------
-    HostVisibleError
-        The solution is malformed or a parameter is out of range.
-
-    Warns
-    -----
-    TruthOverlapWarning
-        Segments of the solution overlap; the later ones lose the common words.
+    Parameters and the `HostVisibleError` are those of `score`.
     """
     _check_parameter("row_id_column_name", row_id_column_name, str)
     _check_parameter("essay_id_column_name", essay_id_column_name, str)
@@ -267,45 +243,36 @@ def prepare(
 
 
 class Segments(NamedTuple):
-    """Segments of many essays, as columns of equal length n.
+    """Segments of many essays, as columns, (n,) each."""
 
-    Attributes
-    ----------
-    essay : (n,) int, the essay's number among the sorted essay ids of the solution; -1 if not among them
-    first, last : (n,) int, positions of the first and the last word, both inclusive, from 0
-    discourse_type : (n,) int, index into `DISCOURSE_TYPES`
-    d1 : (n,) float, d[1], the probability of effective, where d[0] = 1 - d[1]; of a true segment its label E
-    row : (n,) int, the segment's number in the file it came from, from 0
-    """
-
-    essay: Ints
-    first: Ints
+    essay: Ints  # index into the solution's sorted essay ids; -1 if not among them
+    first: Ints  # positions of the first and the last word, both inclusive, from 0
     last: Ints
-    discourse_type: Ints
-    d1: Floats
-    row: Ints
+    discourse_type: Ints  # index into `DISCOURSE_TYPES`
+    d1: Floats  # d[1], the probability of effective, where d[0] = 1 - d[1]; of a true segment E
+    row: Ints  # number of the segment in its file
 
     def take(self, index: Ints | Bools) -> "Segments":
-        """The segments at `index`, which selects as it does in numpy."""
+        """The segments at an index of numpy's."""
         return Segments._make(column[index] for column in self)
 
     @property
     def words(self) -> Ints:
-        """Number of words of each segment, (n,)."""
+        """Number of words of each segment."""
         return self.last - self.first + 1
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`, with the parameters to score against it.
+    """A solution, checked and digested by `prepare`.
 
     Attributes
     ----------
-    items : list of str, the n essays' ids, sorted
-    item_of_row : (rows,) int, the essay of each row of the solution
-    labels : list of (attribute, value), the g sub-populations
-    groups : (attributes, n) int, the sub-population of each essay by each attribute
-    given, truths : Segments, the true segments as they are in the file and after overlap removal
+    items : the n essays' ids, sorted
+    item_of_row : the essay of each row of the solution
+    labels : (attribute, value) of the g sub-populations
+    groups : (attributes, n), the sub-population of each essay by each attribute
+    given, truths : the true segments as they are in the file and after overlap removal
     """
 
     items: list[str]
@@ -322,12 +289,12 @@ class Prepared:
 
     @property
     def measure_names(self) -> list[str]:
-        """The m measures: the score, the score of each sub-population, the F1 of each type over all essays."""
+        """The score, τ of each sub-population, the F1 of each type over all essays."""
         populations = [f"{attribute} = {value}" for attribute, value in self.labels]
         return ["score", *populations, *(f"F1 of {name}" for name in DISCOURSE_TYPES)]
 
     def read(self, submission: pd.DataFrame) -> Segments:
-        """The submission's segments, in the order of its rows; malformed, a `ParticipantVisibleError`."""
+        """The submission's segments, checked, in the order of its rows."""
         table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
         essay_id = self.essay_id_column_name
         table.check_columns(essay_id, "discourse_type", "predictionstring", *PROBABILITY_COLUMNS)
@@ -342,26 +309,23 @@ class Prepared:
         return segments
 
     def compare(self, given: Segments) -> tuple[Segments, tuple[Ints, Ints]]:
-        """What overlap removal leaves of segments (an essay's only by their number), and its matches."""
+        """What overlap removal leaves of segments, and their matches."""
         predictions = remove_overlaps(given.take(given.essay >= 0))
         return predictions, match(predictions, self.truths, self.overlap_threshold)
 
     def count(self, compared: tuple[Segments, tuple[Ints, Ints]]) -> Floats:
-        """Per essay TP, FP and FN of each type, then 1, so that sums know sub-populations' sizes, (n, 22)."""
+        """Per essay TP, FP and FN of each type, then 1, of which sums are sub-populations' sizes, (n, 22)."""
         predictions, (p, g) = compared
         tp = true_positive_fraction(predictions.take(p), self.truths.take(g), self.segment_weight)
         counts = count_outcomes(predictions, self.truths, (p, g), tp, len(self.items))
         return np.concatenate([counts.reshape(len(counts), -1), np.ones((len(counts), 1))], axis=1)
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
-        """One array of numbers per essay, (n, 22), whose sums over sub-populations decide every measure."""
+        """Per essay what `count` counts, whose sums decide every measure."""
         return self.count(self.compare(self.read(submission)))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """The measures, (..., m), of sums of the statistics over each sub-population, (..., g, 22).
-
-        A sub-population without essays has no score (NaN) and no weight in the softmin.
-        """
+        """The measures, (..., m), of sums over each sub-population, (..., g, 22), NaN of one without essays."""
         sums = np.asarray(sums, dtype=np.float64)
         counts = sums[..., :-1].reshape(*sums.shape[:-1], len(DISCOURSE_TYPES), 3)
         tau = macro_f1(counts)
@@ -375,14 +339,14 @@ class Prepared:
 
 
 def read_segments(table: "_Table", essay: Ints, read_d1: Callable[["_Table"], Floats]) -> Segments:
-    """The segments of a table's rows, from the number of each row's essay."""
+    """The segments of a table's rows, which belong to these essays."""
     discourse_type = read_types(table)
     first, last = read_words(table)
     return Segments(essay, first, last, discourse_type, read_d1(table), np.arange(len(essay)))
 
 
 def read_types(table: "_Table") -> Ints:
-    """Index into `DISCOURSE_TYPES` of each row, (n,)."""
+    """Index into `DISCOURSE_TYPES` of each row."""
     codes, texts = table.texts("discourse_type")
     index = {name: number for number, name in enumerate(DISCOURSE_TYPES)}
     types = np.array([index.get(text, -1) for text in texts], dtype=np.int64)[codes]
@@ -392,9 +356,9 @@ def read_types(table: "_Table") -> Ints:
 
 
 def read_words(table: "_Table") -> tuple[Ints, Ints]:
-    """First and last word of each row's segment, (n,) each."""
+    """First and last word of each row's segment."""
     column = table.frame["predictionstring"]
-    # Block by block, a block's text is made, read and dropped within the processor's cache.
+    # A block's text stays within the processor's cache.
     blocks = [
         parse_predictionstrings(_cells(column.iloc[start : start + ROWS_AT_ONCE]))
         for start in range(0, max(len(column), 1), ROWS_AT_ONCE)
@@ -427,14 +391,10 @@ def _word_positions() -> tuple[str, Ints, Ints]:
 
 
 def parse_predictionstrings(cells: list[str]) -> tuple[Ints, Ints]:
-    """First and last word of each predictionstring, (n,) each, from 0, both inclusive; not valid, last is -1.
+    """First and last word of each predictionstring; last is -1 where it is not valid.
 
-    A valid cell stands, letter for letter, in "0 1 2 3 …" from the place where its first number starts,
-    up to the end of a number.  That is one comparison per cell and bounds the work by the file's size.
-
-    >>> first, last = parse_predictionstrings(["45 46 47", "7", "5 4", "1  2", ""])
-    >>> first[:2].tolist(), last.tolist()
-    ([45, 7], [47, 7, -1, -1, -1])
+    A valid one stands, letter for letter, in "0 1 2 3 …" from where its first number starts up to the end of a
+    number: one comparison per cell, and the file's size bounds the work.
     """
     text, starts, position_ending_at = _word_positions()
     # "replace" keeps one byte per character; what it replaces fails the comparison below.
@@ -457,7 +417,7 @@ def parse_predictionstrings(cells: list[str]) -> tuple[Ints, Ints]:
 
 
 def _why_not_a_predictionstring(cell: str) -> str:
-    """What is wrong with a predictionstring; reads no further than the first fault."""
+    """The first fault of a predictionstring."""
     previous, begin = None, 0
     while begin < len(cell):
         space = cell.find(" ", begin)
@@ -478,14 +438,14 @@ def _why_not_a_predictionstring(cell: str) -> str:
 
 
 def read_effectiveness(table: "_Table") -> Floats:
-    """Label E of each row's segment, 0.0 or 1.0, (n,)."""
+    """Label E of each row's segment."""
     label = _numbers(table.frame[LABEL_COLUMN])
     table.check(LABEL_COLUMN, ~((label == 0) | (label == 1)), table.cell_of(LABEL_COLUMN), "0 or 1")
     return label
 
 
 def read_probabilities(table: "_Table") -> Floats:
-    """d[1] of each row's segment, (n,), once d[0] and d[1] are normalised to the sum one."""
+    """d[1] of each row's segment, normalised."""
     d = []
     for column in PROBABILITY_COLUMNS:
         values = _numbers(table.frame[column])
@@ -673,31 +633,10 @@ def _attributes(subpopulation_column_names: str) -> list[str]:
 def remove_overlaps(segments: Segments) -> Segments:
     """Give every word of an essay to the first segment that holds it, across all types [1].
 
-    Once sorted, the words that earlier segments used inside a later one are always its first ones, so the
-    words left to it start after the largest last word seen so far.  A segment that lost words and is left
-    with one or none is discarded; its words stay used.
-
-    Parameters
-    ----------
-    segments : Segments, (n,), in any order
-
-    Returns
-    -------
-    Segments, (m,), m <= n
-        What is left, sorted by essay, first word (of the untrimmed segment), last word, type, d[1].
-
-    Examples
-    --------
-    The memo's example, segments A to F (A, in row 0, is discarded):
-
-    >>> left = remove_overlaps(make_segments(
-    ...     (0, "Claim", 50, 64, 1), (0, "Claim", 10, 29, 1), (0, "Claim", 25, 44, 1),
-    ...     (0, "Claim", 90, 99, 1), (0, "Claim", 80, 94, 1), (0, "Claim", 45, 69, 1)))
-    >>> ["ABCDEF"[row] for row in left.row]
-    ['B', 'C', 'F', 'E', 'D']
-    >>> left.first.tolist(), left.last.tolist()
-    ([10, 30, 45, 80, 95], [29, 44, 69, 94, 99])
+    What is left is sorted by essay, first word (before it lost any), last word, type, d[1].
     """
+    # Once sorted, words that earlier segments used inside a later one are always its first ones: what is left to
+    # it starts after the largest last word so far.
     order = _reading_order(segments)
     essay, first, last = segments.essay[order], segments.first[order], segments.last[order]
     # Essays ascend, so the running maximum of (essay, last word) never looks back into another essay.
@@ -708,24 +647,13 @@ def remove_overlaps(segments: Segments) -> Segments:
     return segments.take(order[left])._replace(first=first_left[left])
 
 
-def make_segments(*segments: tuple[int, str, int, int, float]) -> Segments:
-    """Segments written by hand, (essay number, discourse type, first word, last word, d[1]) each.
-
-    >>> make_segments((0, "Lead", 0, 9, 0.75)).words.tolist()
-    [10]
-    """
-    essay, name, first, last, d1 = (np.array(column) for column in zip(*segments))
-    types = np.array([DISCOURSE_TYPES.index(text) for text in name])
-    return Segments(essay, first, last, types, d1.astype(np.float64), np.arange(len(segments)))
-
-
 def place(essay: Ints, position: Ints | np.int64) -> Ints:
     """One integer per word of all essays, ascending with essay and position."""
     return (essay << _POSITION_BITS) | position
 
 
 def _reading_order(segments: Segments) -> Ints:
-    """Indices that sort by essay, first word, last word, type, d[1]."""
+    """What sorts by essay, first word, last word, type, d[1]."""
     start = place(segments.essay, segments.first)
     key = (place(start, segments.last) << _TYPE_BITS) | segments.discourse_type
     order = np.argsort(key, kind="stable")
@@ -753,33 +681,12 @@ def _warn_of_overlaps(given: Segments, truths: Segments) -> None:
 
 
 def match(predictions: Segments, truths: Segments, overlap_threshold: float = 0.51) -> tuple[Ints, Ints]:
-    """Pair the predictions and truths of one essay and type that share enough of both their words.
+    """Indices of the predictions and truths of one essay and type that share enough of both their words.
 
-    A prediction that holds more than half of a truth holds its middle word, and without overlaps only
-    one prediction does; so one binary search finds the only candidate of each truth.
-
-    Parameters
-    ----------
-    predictions, truths : Segments, (p,) and (g,), as `remove_overlaps` returns them
-    overlap_threshold : float in (0.5, 1]
-        Least share of the prediction's and of the truth's words that must be common.
-
-    Returns
-    -------
-    prediction, truth : (matches,) int
-        Indices of the partners; each segment occurs at most once.
-
-    Examples
-    --------
-    Figure 1: at 51% neither prediction matches the truths two words further right.
-
-    >>> predictions = make_segments((0, "Claim", 0, 3, 1), (0, "Claim", 4, 7, 1))
-    >>> truths = make_segments((0, "Claim", 2, 5, 1), (0, "Claim", 6, 9, 1))
-    >>> match(predictions, truths)[0].tolist()
-    []
-    >>> match(predictions, make_segments((0, "Claim", 3, 7, 1)))
-    (array([1]), array([0]))
+    Both are as `remove_overlaps` returns them; each segment occurs at most once.
     """
+    # A prediction that holds more than half of a truth holds its middle word, and without overlaps only one does:
+    # a binary search finds the only candidate.
     if not len(predictions.row):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     middle = place(truths.essay, (truths.first + truths.last) // 2)
@@ -796,7 +703,7 @@ def match(predictions: Segments, truths: Segments, overlap_threshold: float = 0.
 
 
 def common_words(a: Segments, b: Segments) -> Ints:
-    """Number of words in both of each pair, (n,), for segments of the same essays."""
+    """Number of words in both of aligned segments, (n,)."""
     return np.asarray(np.maximum(np.minimum(a.last, b.last) - np.maximum(a.first, b.first) + 1, 0))
 
 
@@ -804,32 +711,18 @@ def common_words(a: Segments, b: Segments) -> Ints:
 
 
 def intersection_over_union(predictions: Segments, truths: Segments) -> Floats:
-    """Words in both over words in either, in [0, 1], for aligned pairs of segments of one essay, (n,) [2.3].
-
-    Example (a) of the memo, 9 / 11:
-
-    >>> iou = intersection_over_union(make_segments((0, "Lead", 1, 10, 1)), make_segments((0, "Lead", 0, 9, 1)))
-    >>> round(float(iou[0]), 3)
-    0.818
-    """
+    """Words in both over words in either of aligned segments, (n,) [2.3]."""
     common = common_words(predictions, truths)
     return common / (predictions.words + truths.words - common)
 
 
 def probability_of_label(predictions: Segments, truths: Segments) -> Floats:
-    """d[E] of aligned pairs, (n,): the probability given to the true effectiveness [2.2]."""
+    """d[E], (n,): the probability given to the true effectiveness [2.2]."""
     return np.where(truths.d1 == 1.0, predictions.d1, 1.0 - predictions.d1)
 
 
 def true_positive_fraction(predictions: Segments, truths: Segments, segment_weight: float = 0.5) -> Floats:
-    """TP_P = w·IoU(P, G) + (1 - w)·d[E] of matched, aligned pairs, (n,); the rest is FN_P = 1 - TP_P [2.3].
-
-    Example (a) of the memo:
-
-    >>> tp = true_positive_fraction(make_segments((0, "Lead", 1, 10, 0.8)), make_segments((0, "Lead", 0, 9, 1)))
-    >>> round(float(tp[0]), 3)
-    0.809
-    """
+    """TP_P = w·IoU(P, G) + (1 - w)·d[E] of matches, (n,); the rest is FN_P = 1 - TP_P [2.3]."""
     iou = intersection_over_union(predictions, truths)
     return segment_weight * iou + (1 - segment_weight) * probability_of_label(predictions, truths)
 
@@ -840,25 +733,11 @@ def true_positive_fraction(predictions: Segments, truths: Segments, segment_weig
 def count_outcomes(
     predictions: Segments, truths: Segments, matches: tuple[Ints, Ints], tp: Floats, essays: int
 ) -> Floats:
-    """True positives, false positives and false negatives per essay and type, (essays, types, 3) [2.1, 2.2].
-
-    Each of the `matches` counts `tp`, its TP fraction, and misses 1 - `tp`; an unmatched prediction is a whole
-    false positive, an unmatched truth a whole false negative.
-
-    Examples
-    --------
-    A lead matched by 0.9; a claim predicted where there is none:
-
-    >>> predictions = make_segments((0, "Lead", 0, 9, 0.8), (0, "Claim", 20, 29, 1))
-    >>> truths = make_segments((0, "Lead", 0, 9, 1))
-    >>> counts = count_outcomes(predictions, truths, match(predictions, truths), np.array([0.9]), 1)
-    >>> counts[0, :3].round(3).tolist()
-    [[0.9, 0.0, 0.1], [0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
-    """
+    """TP, FP and FN per essay and type, (essays, types, 3), from the TP fractions of the matches [2.1, 2.2]."""
     types = len(DISCOURSE_TYPES)
 
     def total(cell: Ints, weights: Floats | None = None) -> Floats:
-        # bincount adds one after the other, in the order of the segments: the sums are reproducible.
+        # bincount adds one after the other: the sums are reproducible.
         return np.bincount(cell, weights, minlength=essays * types).astype(np.float64)
 
     predicted = predictions.essay * types + predictions.discourse_type
@@ -870,7 +749,7 @@ def count_outcomes(
 
 
 def f1_of_types(counts: Floats) -> Floats:
-    """F1 = 2TP / (2TP + FP + FN), (..., types), of (..., types, 3) counts; NaN where the truth lacks the type.
+    """F1 = 2TP / (2TP + FP + FN), (..., types), of counts (..., types, 3); NaN where the truth lacks the type.
 
     >>> f1_of_types(np.array([[1.0, 0, 0], [1, 1, 0], [0, 0, 1], [0, 1, 0]])).round(3).tolist()
     [1.0, 0.667, 0.0, nan]
@@ -880,13 +759,7 @@ def f1_of_types(counts: Floats) -> Floats:
 
 
 def macro_f1(counts: Floats) -> Floats:
-    """τ, (...): the mean F1 over the types that occur in the truth; NaN where none does.
-
-    A type found, one missed, and one predicted that is not in the truth, which does not count:
-
-    >>> macro_f1(np.array([[1.0, 0, 0], [0, 0, 1], [0, 1, 0]])).tolist()
-    0.5
-    """
+    """τ, (...): the mean F1 over the types that occur in the truth; NaN where none does."""
     f1 = f1_of_types(counts)
     occurs = ~np.isnan(f1)
     return _ratio(np.where(occurs, f1, 0.0).sum(axis=-1), occurs.sum(axis=-1))
@@ -905,7 +778,7 @@ def _ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
 def _subpopulations(
     table: _Table, attributes: list[str], essay: Ints, items: list[str], intersectional: bool
 ) -> tuple[list[tuple[str, str]], Ints]:
-    """`Prepared.labels` and `groups`: what the attributes' values, or their combinations, form."""
+    """`Prepared.labels` and `groups`."""
     if not attributes:
         return [ALL], np.zeros((1, len(items)), dtype=np.int64)
     columns = [_values_of_essays(table, attribute, essay, items) for attribute in attributes]
@@ -923,7 +796,7 @@ def _subpopulations(
 
 
 def _values_of_essays(table: _Table, attribute: str, essay: Ints, items: list[str]) -> tuple[list[str], Ints]:
-    """The attribute's distinct values, sorted, missing last, and the index of each essay's value, (essays,)."""
+    """The attribute's values, sorted, missing last, and the index of each essay's."""
     codes, texts = _factorize(table.frame[attribute])
     first_row = np.zeros(len(items), dtype=np.int64)
     first_row[essay[::-1]] = np.arange(len(essay))[::-1]
@@ -941,11 +814,7 @@ def _values_of_essays(table: _Table, attribute: str, essay: Ints, items: list[st
 
 
 def sums_of_groups(statistics: Floats, groups: Ints) -> Floats:
-    """Sums of (n, k) statistics over each group of items, (g, k), added in the order of the items.
-
-    >>> sums_of_groups(np.array([[1.0], [2], [4]]), np.array([[0, 1, 0], [2, 2, 2]])).tolist()
-    [[5.0], [2.0], [7.0]]
-    """
+    """Sums of statistics, (n, k), over each group of items, (g, k), in the order of the items."""
     number = groups.max() + 1
     columns = [
         sum(np.bincount(members, column, minlength=number) for members in groups) for column in statistics.T
@@ -957,44 +826,27 @@ def sums_of_groups(statistics: Floats, groups: Ints) -> Floats:
 
 
 def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65.0) -> Floats:
-    """β_i = |P_i|·exp(-α·s_i) / Σ_j |P_j|·exp(-α·s_j), (..., k).
+    """β_i = |P_i|·exp(-α·s_i) / Σ_j |P_j|·exp(-α·s_j), (..., k), for scores s and sizes |P|, (..., k).
 
-    Parameters
-    ----------
-    scores : (..., k) float
-        s, the scores of the sub-populations.
-    sizes : (..., k) int or float
-        |P|, their numbers of essays; sub-populations of size 0 have no weight, whatever their score.
-    temperature : float, at least 0
-        α; infinity leaves only the lowest score.
-
-    Examples
-    --------
     >>> [softmin_weights([0.6, 0.8], [1, 1], temperature=a).round(3).tolist() for a in (0, 10, np.inf)]
     [[0.5, 0.5], [0.881, 0.119], [1.0, 0.0]]
     """
     _, excess = _above_lowest(scores, sizes)
-    # Counted from the lowest, no exponential overflows; and an infinite α is not multiplied by 0.
+    # Counted from the lowest, no exponential overflows; an infinite α is not multiplied by 0.
     exponent = np.multiply(excess, temperature, out=np.zeros_like(excess), where=excess > 0)
     weights = np.asarray(sizes) * np.exp(-exponent)
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
 def softmin(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65.0) -> Floats:
-    """ν = Σ_j β_j·s_j, (...), with the weights and parameters of `softmin_weights`.
-
-    The two models of section 3, equal on average; the second is biased, which the minimum shows:
-
-    >>> [softmin([[0.7, 0.7], [0.6, 0.8]], [1, 1], a).round(3).tolist() for a in (0, 10, np.inf)]
-    [[0.7, 0.7], [0.7, 0.624], [0.7, 0.6]]
-    """
+    """ν = Σ_j β_j·s_j, (...)."""
     lowest, excess = _above_lowest(scores, sizes)
     # From the lowest up, equal scores give exactly themselves and ν is never below the lowest.
     return np.asarray(lowest + (softmin_weights(scores, sizes, temperature) * excess).sum(axis=-1))
 
 
 def _above_lowest(scores: npt.ArrayLike, sizes: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """The lowest score of a sub-population that has members, (...), and each one's excess over it, (..., k)."""
+    """The lowest score of a sub-population with members, (...), and each one's excess over it, (..., k)."""
     scores, present = np.broadcast_arrays(np.asarray(scores, dtype=np.float64), np.asarray(sizes) > 0)
     lowest = np.min(scores, axis=-1, where=present, initial=np.inf)
     return lowest, np.where(present, scores - lowest[..., np.newaxis], 0.0)

@@ -1,43 +1,33 @@
 """The SciFact leaderboard's evaluation of scientific claim verification, as one file to upload to Kaggle.
 
 For every claim a system names the abstracts that decide it, gives each a label, SUPPORT or CONTRADICT, and
-lists the sentences that are the evidence.  Four kinds of credit are counted over all claims, two per
-abstract and two per sentence:
+lists the sentences that are the evidence.  Four kinds of credit are counted over all claims:
 
     abstract_label_only      the abstract is in the claim's gold, and the label is right
     abstract_rationalized    … and a whole gold evidence set is among the first three sentences listed
     sentence_selection       the sentence is in a gold evidence set, all of which is listed
     sentence_label           … and the label of its abstract is right
 
-Each gives P = correct / retrieved, R = correct / relevant and F1 = 2·P·R / (P + R), with 0 / 0 = 0: twelve
-measures, of which ``score`` returns one.  The file follows "SciFact leaderboard submission and evaluation
-guidelines" (below: the document) and stands in the order in which data passes through it:
+Each gives P = correct / retrieved, R = correct / relevant and F1 = 2·P·R / (P + R), with 0 / 0 = 0.  The stages
+stand in the order in which data passes through them:
 
     input       prepare, Prepared.read, parse_gold, parse_prediction
     credits     judge
     counts      count
     measures    precision_recall_f1
 
-Where the document is silent, or the evaluator behind the leaderboard does otherwise, this file decides (each
-decision has a test; the twelve measures equal the leaderboard's to the last bit):
+Where the document that `score` names is silent, or the evaluator behind the leaderboard does otherwise, this
+file decides (each decision has a test; the measures equal the leaderboard's to the last bit):
 
-* Where every gold set of an abstract has more than three sentences, the first k count, k being the size of
-  the smallest: otherwise no answer could be right.  The leaderboard's evaluator does so since December 2021;
-  the document and the paper's own repository count three.
-* "The first" are the first in the list as given.  A sentence listed twice takes two places and is retrieved
-  twice, but correct once.
-* An empty list of sentences with the right label earns abstract_label_only.  A claim without evidence is
-  expressed by leaving its abstracts out: ``{}``; any abstract predicted for it is wrong everywhere.
-* The labels are SUPPORT and CONTRADICT.  Others are errors, also the REFUTES of the document's example.
-* Claims are joined by id, compared as text, in whatever order; so are documents, whose ids are JSON keys.
-* Sentence indices are whole numbers from 0 to ``LAST_SENTENCE``.  4.0 is 4; "4", true and NaN are errors.
-* A JSON object that names a key twice is an error.  Keys other than label and sentences are ignored.
-* In the gold, an abstract has one label and at least one evidence set, no set is empty, and no sentence is
-  named twice: otherwise "relevant" and "correct" would count different things.
-
-Errors in the submission raise ``ParticipantVisibleError``, whose text depends on the submission alone, except
-that it says which of its claims are not in the test set and how many claims it lacks; errors of the host
-(solution, parameters) raise ``HostVisibleError``, which participants never see.
+* Where every gold set of an abstract has more than three sentences, the first k count, k being the size of the
+  smallest, as the leaderboard does since December 2021; the document counts three.
+* The first are those in the list as given.  A sentence listed twice takes two places and is retrieved twice,
+  but correct once.
+* No sentences with the right label earn abstract_label_only.  Any abstract for a claim without evidence is wrong.
+* Labels other than SUPPORT and CONTRADICT are errors, also the document's REFUTES.
+* Claims are joined by id, as text, in whatever order; so are documents, by the keys of the JSON.
+* A sentence is a whole number from 0, maybe written 4.0.  A key written twice is an error, another is ignored.
+* In the gold, an abstract has one label and an evidence set, none is empty, and no sentence is in two.
 """
 
 import json
@@ -94,8 +84,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-# Of each document the label and the evidence sets, or the label and the sentences listed.  Of tuples of numbers
-# Python's garbage collector soon keeps its hands off, which halves the time.
+# Tuples of numbers, which Python's garbage collector soon leaves alone: that halves the time.
 Sentences = tuple[int, ...]
 GoldAbstract = tuple[str, tuple[Sentences, ...]]
 PredictedAbstract = tuple[str, Sentences]
@@ -108,11 +97,11 @@ Made = TypeVar("Made")
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong.  Kaggle shows the text of this exception, by its name, to the participant."""
+    """The submission is wrong.  Kaggle knows this exception by its name and shows its text."""
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.  Kaggle shows this to the host only."""
+    """The solution or a parameter is wrong.  Only the host sees this."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -126,23 +115,16 @@ def score(
 ) -> float:
     """One of the twelve measures of the SciFact leaderboard.
 
-    A predicted abstract earns label-only credit if it is in the claim's gold with the same label, and
-    rationalized credit if moreover a whole gold evidence set is among the first three sentences listed.
-    A predicted sentence earns selection credit if it is in a gold evidence set that is listed as a whole,
-    and label credit if moreover its abstract's label is right.  Of each credit there is a precision, a
-    recall and an F1 over all claims.
-
     Parameters
     ----------
     solution : DataFrame, one row per claim
-        `row_id_column_name`, and ``evidence``: JSON text with the gold evidence sets of each document, as in
-        ``{"11": [{"sentences": [0, 1], "label": "SUPPORT"}, {"sentences": [11], "label": "SUPPORT"}]}``;
-        ``{}`` where there is no evidence.
+        `row_id_column_name`, and ``evidence``: JSON with the gold evidence sets of each document, as in
+        ``{"11": [{"sentences": [0, 1], "label": "SUPPORT"}, {"sentences": [11], "label": "SUPPORT"}]}``.
     submission : DataFrame, one row per claim
-        `row_id_column_name`, and ``evidence``: JSON text with one label and one list of sentences for each
-        document, as in ``{"11": {"sentences": [1, 11, 13], "label": "SUPPORT"}}``; ``{}`` for no evidence.
+        `row_id_column_name`, and ``evidence``: JSON with one label and one list of sentences for each document,
+        as in ``{"11": {"sentences": [1, 11, 13], "label": "SUPPORT"}}``; ``{}`` for no evidence.
     row_id_column_name : str
-        The claim's id.  Claims are the same if their ids are the same text.
+        The claim's id.
     measure : str
         ``abstract_label_only``, ``abstract_rationalized``, ``sentence_selection`` or ``sentence_label``,
         followed by ``_precision``, ``_recall`` or ``_f1``.
@@ -155,8 +137,8 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed, or its claims are not those of the test set.  The text depends on the
-        submission alone, except that it says which of its claims are unknown and how many it lacks.
+        The submission is malformed.  Only which of its claims are not in the test set, and how many it lacks, is
+        told of the solution.
     HostVisibleError
         The solution is malformed or there is no such measure.
 
@@ -167,7 +149,7 @@ def score(
 
     Examples
     --------
-    The document's worked example: of two abstracts one is right, of five sentences one, of four to find:
+    The document's: of two abstracts one is right, of five sentences one, of four to find:
 
     >>> solution = pd.DataFrame({"claim_id": [52], "evidence": [
     ...     '{"11": [{"sentences": [0, 1], "label": "SUPPORT"}, {"sentences": [11], "label": "SUPPORT"}],'
@@ -179,17 +161,6 @@ def score(
     0.222222
     >>> score(solution, submission, "claim_id", "abstract_rationalized_f1")
     0.5
-
-    What was expected, where, and what was found:
-
-    >>> wrong = submission.replace("CONTRADICT", "REFUTES", regex=True)
-    >>> try:
-    ...     score(solution, wrong, "claim_id")
-    ... except ParticipantVisibleError as error:
-    ...     print(error)
-    evidence: expected JSON such as '{"11": {"sentences": [1, 4], "label": "SUPPORT"}}' or '{}', labels \
-SUPPORT or CONTRADICT, sentences counted from 0. Wrong in 1 row of the submission: claim_id 52 (document '16': \
-the label is 'REFUTES'; write CONTRADICT)
     """
     prepared = prepare(solution, row_id_column_name, measure)
     # Whole numbers below 2**53 add up exactly, in any order.
@@ -201,15 +172,12 @@ def prepare(
     row_id_column_name: str,
     measure: str = "sentence_label_f1",
 ) -> "Prepared":
-    """Check and digest a solution once, to score many submissions.  Parameters are those of `score`.
+    """Check and digest a solution once, to score many submissions.
 
-    Raises
-    ------
-    HostVisibleError
-        The solution is malformed or there is no such measure.
+    Parameters and the `HostVisibleError` are those of `score`.
     """
-    _check_parameter("row_id_column_name", row_id_column_name, str)
-    _check_parameter("measure", measure, str)
+    _check_text("row_id_column_name", row_id_column_name)
+    _check_text("measure", measure)
     if measure not in MEASURES:
         raise HostVisibleError(
             f"measure: expected {', '.join(CREDITS)}, followed by _precision, _recall or _f1, "
@@ -235,15 +203,14 @@ def prepare(
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`, with the measure to score by.
+    """A solution, checked and digested by `prepare`.
 
     Attributes
     ----------
-    items : list of str, the n claims' ids, sorted
-    item_of_row : (n,) int, the claim of each row of the solution
-    labels : list of (attribute, value): one, as there are no sub-populations
-    groups : (1, n) int, zeros
-    gold : list of n dict, of each abstract in a claim's gold its label and its evidence sets
+    items : the n claims' ids, sorted
+    item_of_row : the claim of each row of the solution
+    labels, groups : one group of all claims
+    gold : of each claim, of each abstract the label and the evidence sets
     """
 
     items: list[str]
@@ -260,13 +227,7 @@ class Prepared:
         return ["score", *MEASURES]
 
     def read(self, submission: pd.DataFrame, work: Callable[[Gold, Prediction], Made]) -> list[Made]:
-        """What `work` makes of each claim's gold and the submission's answer to it, (n,).
-
-        Raises
-        ------
-        ParticipantVisibleError
-            The submission is malformed, or its claims are not those of the solution.
-        """
+        """What `work` makes of each claim's gold and the submission's answer to it, checked."""
         table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
         table.check_columns("evidence")
         ids = read_claim_ids(table)
@@ -275,7 +236,7 @@ class Prepared:
         def made(row: int, cell: object) -> Made:
             return work(known.get(ids[row], {}), parse_prediction(cell))
 
-        # Row by row, so that not all answers are in memory at once: that takes longer than to read them.
+        # Row by row: to have all answers in memory at once takes longer than to read them.
         made_of = dict(zip(ids, read_evidence(table, made, EXPECTED_PREDICTION)))
         unknown = [claim_id for claim_id in ids if claim_id not in known]
         lacking = len(known) - (len(ids) - len(unknown))
@@ -289,11 +250,11 @@ class Prepared:
         return [made_of[claim_id] for claim_id in self.items]
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
-        """What `count` counts of each claim, (n, 8), whose sums decide every measure."""
+        """Per claim what `count` counts, (n, 8), whose sums decide every measure."""
         return np.array(self.read(submission, count), dtype=np.float64)
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """The 13 measures, (..., 13), of sums of the statistics over all claims, (..., 1, 8)."""
+        """The measures, (..., 13), of sums of statistics, (..., 1, 8)."""
         sums = np.asarray(sums, dtype=np.float64)[..., 0, :]
         values = precision_recall_f1(sums[..., [0, 0, 2, 2]], sums[..., [1, 1, 3, 3]], sums[..., 4:])
         twelve = values.reshape(*sums.shape[:-1], len(MEASURES))
@@ -306,15 +267,17 @@ class Prepared:
 
 def read_claim_ids(table: "_Table") -> list[str]:
     """The id of each row's claim; none is missing, blank or there twice."""
-    codes, ids = table.texts(table.row_id)
-    repeated = np.ones(len(codes), dtype=bool)
-    repeated[np.unique(codes, return_index=True)[1]] = False
+    cells = table.frame[table.row_id].to_numpy(dtype=object)
+    ids = ["" if _is_missing(cell) else _as_text(cell) for cell in cells]
+    blank = [not claim_id.strip() for claim_id in ids]
+    table.check(table.row_id, blank, lambda row: "missing", "a value in every row")
+    repeated = pd.Index(ids, dtype=object).duplicated()
     table.check(table.row_id, repeated, lambda row: "there before", "every claim once")
     return ids
 
 
 def read_evidence(table: "_Table", work: Callable[[int, object], Made], expected: str) -> list[Made]:
-    """What `work` makes of each row's number and evidence."""
+    """What `work` makes of each row's number and evidence; one message of all its ValueErrors."""
     made: list[Made] = []
     faults: dict[int, str] = {}
     for row, cell in enumerate(table.frame["evidence"].to_numpy(dtype=object)):
@@ -322,49 +285,17 @@ def read_evidence(table: "_Table", work: Callable[[int, object], Made], expected
             made.append(work(row, cell))
         except ValueError as fault:
             faults[row] = str(fault)
-    wrong = np.zeros(len(table.frame), dtype=bool)
-    wrong[list(faults)] = True
-    table.check("evidence", wrong, faults.__getitem__, expected)
+    table.check("evidence", [row in faults for row in range(len(table.frame))], faults.__getitem__, expected)
     return made
 
 
 def parse_gold(cell: object) -> Gold:
-    """The label and the evidence sets of each abstract in the gold of one claim, from its JSON.
-
-    Raises
-    ------
-    ValueError
-        With what is wrong.
-
-    Examples
-    --------
-    >>> parse_gold('{"11": [{"sentences": [0, 1], "label": "SUPPORT"}]}')
-    {'11': ('SUPPORT', ((0, 1),))}
-    >>> parse_gold('{"15": []}')
-    Traceback (most recent call last):
-    ...
-    ValueError: document '15': no evidence set
-    """
+    """The label and the evidence sets of each abstract in a claim's gold; a ValueError says what is wrong."""
     return _each_document(cell, _gold_abstract)
 
 
 def parse_prediction(cell: object) -> Prediction:
-    """The label and the sentences of each abstract predicted for one claim, from its JSON.
-
-    Raises
-    ------
-    ValueError
-        With what is wrong.
-
-    Examples
-    --------
-    >>> parse_prediction('{"11": {"sentences": [1, 11, 13], "label": "SUPPORT"}}')
-    {'11': ('SUPPORT', (1, 11, 13))}
-    >>> parse_prediction('{"11": {"sentences": ["1"], "label": "SUPPORT"}}')
-    Traceback (most recent call last):
-    ...
-    ValueError: document '11': the text '1' among the sentences
-    """
+    """The label and the sentences of each abstract predicted for a claim; a ValueError says what is wrong."""
     return _each_document(cell, _label_and_sentences)
 
 
@@ -382,7 +313,6 @@ def _each_document(cell: object, parse: Callable[[Any], Made]) -> dict[str, Made
 
 
 def _gold_abstract(entries: Any) -> GoldAbstract:
-    """The label and the evidence sets of a gold abstract."""
     if type(entries) is not list:
         raise ValueError(f"{shown(entries)} where a list of evidence sets is due")
     if not entries:
@@ -400,7 +330,6 @@ def _gold_abstract(entries: Any) -> GoldAbstract:
 
 
 def _label_and_sentences(value: Any) -> PredictedAbstract:
-    """What stands in an object with a label and sentences."""
     if type(value) is not dict:
         raise ValueError(f"{shown(value)} where an object is due")
     lacking = [key for key in ("label", "sentences") if key not in value]
@@ -422,20 +351,7 @@ def _label_and_sentences(value: Any) -> PredictedAbstract:
 
 
 def parse_object(text: object) -> dict[str, Any]:
-    """The JSON object that a text holds.
-
-    Raises
-    ------
-    ValueError
-        With what is wrong; also if an object names a key twice, of which Python would keep the last.
-
-    Examples
-    --------
-    >>> parse_object('{"11": 1, "11": 2}')
-    Traceback (most recent call last):
-    ...
-    ValueError: the key '11' is written twice
-    """
+    """The JSON object that a text holds; a ValueError says what is wrong."""
     if not isinstance(text, str):
         raise ValueError("missing" if _is_missing(text) else f"a Python {type(text).__name__}, no text")
     text = text.strip(" \t\n\r")
@@ -461,7 +377,6 @@ def parse_object(text: object) -> dict[str, Any]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object that these pairs of key and value make."""
     made = dict(pairs)
     if len(made) < len(pairs):
         raise KeyError(Counter(key for key, _ in pairs).most_common(1)[0][0])
@@ -472,11 +387,7 @@ _decode = json.JSONDecoder(object_pairs_hook=_unique).raw_decode
 
 
 def shown(value: Any) -> str:
-    """A JSON value as messages show it; lists and objects, which may be huge, by name.
-
-    >>> shown("5"), shown(None), shown([1])
-    ("the text '5'", 'null', 'a list')
-    """
+    """A JSON value as messages show it."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, str):
@@ -528,26 +439,6 @@ class _Table(NamedTuple):
         head = f"{_short(column)}: expected {expected}. Wrong in {_counted(len(rows), 'row')} of {self.name}: "
         raise self.error(head + _listed(shown, len(rows), LONGEST_MESSAGE - len(head)))
 
-    def texts(self, column: str) -> tuple[Ints, list[str]]:
-        """Codes of a column's texts, (n,), and the distinct texts; nothing may be missing or blank."""
-        codes, texts = _factorize(self.frame[column])
-        self.check(column, codes < 0, lambda row: "missing", "a value in every row")
-        return codes, texts
-
-
-def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
-    """Codes of a column's texts, (n,), -1 where missing or blank, and the distinct texts."""
-    if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string":
-        # Text first: pandas takes False for 0 and has no place for a list.
-        column = pd.Series([None if _is_missing(value) else _as_text(value) for value in column], dtype=object)
-    codes, distinct = pd.factorize(column)
-    number: dict[str, int] = {}
-    code_of_value = [
-        number.setdefault(text, len(number)) if text.strip() else -1
-        for text in map(_as_text, distinct.tolist())
-    ]
-    return np.array([*code_of_value, -1], dtype=np.int64)[codes], list(number)
-
 
 def _is_missing(value: object) -> bool:
     """Whether a cell holds nothing."""
@@ -592,33 +483,17 @@ def _listed(items: Sequence[str], total: int, room: int) -> str:
     return f"{text[: room - len(more) - 1]}…{more}" if items else ""
 
 
-def _check_parameter(
-    name: str,
-    value: object,
-    kind: type[str | float],
-    fits: Callable[[Any], bool] = lambda value: True,
-    wanted: str = "",
-) -> None:
-    """A parameter has its type, where a whole number is a float, too, and fits."""
-    kinds = {float: (int, float, np.integer, np.floating), bool: (bool, np.bool_), str: (str,)}[kind]
-    if not isinstance(value, kinds) or (kind is float and isinstance(value, bool)) or not fits(value):
-        expected = {str: "text", bool: "True or False", float: f"a number {wanted}"}[kind]
-        raise HostVisibleError(f"{name}: expected {expected}, found {type(value).__name__} {_quoted(value)}")
+def _check_text(name: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise HostVisibleError(f"{name}: expected text, found {type(value).__name__} {_quoted(value)}")
 
 
 # ---- Credits ---------------------------------------------------------------------------------------------
 
 
 def judge(gold: GoldAbstract, predicted: PredictedAbstract) -> tuple[int, int, int, int]:
-    """What a predicted abstract that is in its claim's gold earns: one number for each of `CREDITS`.
+    """What a predicted abstract that is in its claim's gold earns, in the order of `CREDITS`.
 
-    Parameters
-    ----------
-    gold : label and evidence sets, as `parse_gold` returns them
-    predicted : label and sentences, as `parse_prediction` returns them
-
-    Examples
-    --------
     The set {0, 1} is complete, but not among the first three sentences:
 
     >>> judge(("SUPPORT", ((0, 1), (5,))), ("SUPPORT", (1, 7, 1, 0)))
@@ -634,11 +509,7 @@ def judge(gold: GoldAbstract, predicted: PredictedAbstract) -> tuple[int, int, i
 
 
 def complete_sets(sets: tuple[Sentences, ...], sentences: Sentences) -> list[Sentences]:
-    """The evidence sets of which every sentence is listed.
-
-    >>> complete_sets(((0, 1), (11,)), (1, 11, 13))
-    [(11,)]
-    """
+    """The evidence sets of which every sentence is listed."""
     listed = set(sentences)
     return [of_set for of_set in sets if listed.issuperset(of_set)]
 
@@ -647,16 +518,7 @@ def complete_sets(sets: tuple[Sentences, ...], sentences: Sentences) -> list[Sen
 
 
 def count(gold: Gold, predicted: Prediction) -> list[int]:
-    """Relevant and retrieved abstracts, relevant and retrieved sentences, and `CREDITS` of one claim, (8,).
-
-    Examples
-    --------
-    The document's worked example:
-
-    >>> gold = {"11": ("SUPPORT", ((0, 1), (11,))), "15": ("SUPPORT", ((4,),))}
-    >>> count(gold, {"11": ("SUPPORT", (1, 11, 13)), "16": ("CONTRADICT", (18, 20))})
-    [2, 2, 4, 5, 1, 1, 1, 1]
-    """
+    """Of a claim relevant and retrieved abstracts, relevant and retrieved sentences, and `CREDITS`."""
     numbers = [len(gold), len(predicted), 0, 0, 0, 0, 0, 0]
     for _, sets in gold.values():
         numbers[2] += sum(map(len, sets))
@@ -672,23 +534,8 @@ def count(gold: Gold, predicted: Prediction) -> list[int]:
 
 
 def precision_recall_f1(relevant: npt.ArrayLike, retrieved: npt.ArrayLike, correct: npt.ArrayLike) -> Floats:
-    """P = correct / retrieved, R = correct / relevant, F1 = 2·P·R / (P + R), where 0 / 0 is 0.
-
-    F1 is taken from P and R, not from the counts: so its last bit, too, is the leaderboard's.
-
-    Parameters
-    ----------
-    relevant, retrieved, correct : (...) int or float
-
-    Returns
-    -------
-    (..., 3) float in [0, 1]
-
-    Examples
-    --------
-    >>> precision_recall_f1([4, 0], [5, 0], [1, 0]).round(3).tolist()
-    [[0.2, 0.25, 0.222], [0.0, 0.0, 0.0]]
-    """
+    """P, R and F1, (..., 3), of counts, (...)."""
+    # F1 is taken from P and R, not from the counts: so its last bit, too, is the leaderboard's.
     precision, recall = _quotient(correct, retrieved), _quotient(correct, relevant)
     return np.stack([precision, recall, _quotient(2 * precision * recall, precision + recall)], axis=-1)
 

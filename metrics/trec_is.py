@@ -1,10 +1,9 @@
 """The TREC Incident Streams V2 metrics, as one file to upload to Kaggle.
 
 A system reads the tweets of an emergency, gives each a priority score and the information types it finds in
-it, and ranks them.  A response officer is alerted to every tweet whose score is at least 0.7.  ``score``
-measures how much these alerts are worth, or how good types or priorities are.  It follows R. McCreadie's memo
-"TREC-IS V2 Metrics" (May 2019), whose equations and sections are given in brackets.  The stages stand in the
-order in which data passes through them:
+it, and ranks them.  ``score`` measures how much it is worth to alert an officer to the tweets with high scores,
+or how good types or scores are.  Numbers in brackets are equations and sections of the memo that it names.
+The stages stand in the order in which data passes through them:
 
     input                        prepare, Prepared.read
     visits           [4.1]       rows_that_count, Prepared.visit, false_alerts_before (δ)
@@ -16,43 +15,30 @@ order in which data passes through them:
     low_priority_worth              mean worth (5) of the tweets labelled Low or Medium
     accumulated_alert_worth         the mean of these two (6), from -1 to 1
     info_type_f1_actionable, _all   F1 of a type over all tweets, averaged over the 6 actionable or all 25 types
-    info_type_accuracy_all          accuracy of a type over all tweets, averaged over the 25 types
+    info_type_accuracy_all          accuracy of a type over all tweets, averaged over all types
     priority_mse_actionable, _all   mean square of label - score over the tweets that the assessors gave a
                                     type, averaged over the types that occur: what Table 1 heads "RMSE"
     priority_rmse_actionable, _all  the root of that
 
-Of the priority errors less is better, of the rest more.  A perfect run can miss the alert worth 1: a tweet to
-which the assessor gave only actionable types is worth at most 0.3 + 0.7·0.75 = 0.825, because nothing can be
-common to two empty sets of other types.
+A perfect run can miss the alert worth 1: with actionable types alone a tweet is worth 0.3 + 0.7·0.75 = 0.825 at
+most, because nothing is common to two empty sets of other types.
 
 Where the memo is silent or contradicts itself, this file decides (each decision has a test):
 
-* Section 4.2 says that only High and Critical tweets can add to the worth; but by (5) a Low or Medium tweet
-  rightly left alone is worth what its types are, and equations decide.
-* Section 5 says that F1 ignores false negatives, but then it would be precision: F1 is 2TP / (2TP + FP + FN).
-* The logarithm of (5) has base 10, as in the published scripts, and its argmax is a max.  δ counts the false
-  alerts before the tweet: the first of a row costs nothing, from δ = 18 on each costs 1.
-* Tweets are visited event by event, by rank ascending, ties by tweet id as text.  The order of a file's rows
-  never counts, and equal rows give bit-identical scores.
-* A tweet's event is the solution's: otherwise a run could start δ anew wherever it likes.  A run's `event_id`
-  only tells the rows of a tweet apart that stands in the lists of several events: the row counts whose list
-  has the name of the solution's event, else that whose list shares most tweets with this event (the track
-  gives each event two names), else the one ranked best.  Twice in one event's list is an error.
-* Tweets of the run without a label are ignored: no alert for them counts as false.  A labelled tweet missing
-  from the run has no types, the priority 0.25 and the worth 0; it stays in the denominators.
-* F1 is 0 where a type is neither labelled nor predicted.  A type that no assessor used is left out of the
-  priority errors.
-* `normalize_priority` takes minimum and maximum over all rows of the run, those without a label too.
-* A repeated type counts once.  Short names ("SearchAndRescue") and the four names that the ontology of 2018
-  had instead ("PastNews") are the types they became.
-* A tweet twice in the solution with equal labels counts once, in the first of its events as text.
+* Equations decide: by (5) a Low or Medium tweet without an alert is worth what its types are (against 4.2), and
+  F1 is 2TP / (2TP + FP + FN) (against 5).
+* The logarithm of (5) has base 10, its argmax is a max.  δ counts the false alerts before the tweet.
+* Tweets are visited event by event, by rank, ties by tweet id as text; the order of rows never counts.
+* A tweet's event is the solution's: otherwise a run could start δ anew.  Of a tweet in the lists of several
+  events that row counts whose list has this event's name, else shares most tweets with it, else ranks it best.
+* A run's tweets without a label are ignored.  A labelled tweet that it lacks has no types, the priority 0.25 and
+  the worth 0.
+* F1 is 0 of a type neither labelled nor predicted.  One that no assessor used has no priority error.
+* `normalize_priority` is by all rows of the run, those without a label too.
+* A repeated type counts once.  Short names ("SearchAndRescue") and those of 2018 ("PastNews") are known.
+* A tweet twice in the solution counts once, in the first of its events as text; labels must not differ.
 * Only the measure that is asked for must be defined by the solution.
-* δ sees only the tweets that it is given: Public and Private are sets of whole events.  Both are scored with
-  the whole run, because a run may have tweets without a label and lack others.
-
-Errors in the submission raise ``ParticipantVisibleError``, whose text depends on the submission alone, except
-that it says when none of its tweets is in the test set; errors of the host (solution, parameters) raise
-``HostVisibleError``, which participants never see.
+* Public and Private are sets of whole events, as δ sees only the tweets of one; each is given the whole run.
 """
 
 import re
@@ -122,11 +108,11 @@ Bools = npt.NDArray[np.bool_]
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong.  Kaggle shows the text of this exception, by its name, to the participant."""
+    """The submission is wrong.  Kaggle knows this exception by its name and shows its text."""
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.  Kaggle shows this to the host only."""
+    """The solution or a parameter is wrong.  Only the host sees this."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -147,21 +133,20 @@ def score(
     A tweet is an alert if its priority score is at least `alert_threshold`.  A tweet labelled High or Critical
     is worth α + (1 - α)·C if it is an alert, else -1.  A tweet labelled Low or Medium is worth C if it is no
     alert, else max(-log10(δ/2 + 1), -1), where δ is the number of false alerts since the last true one in the
-    ranking of its event.  C compares the types of run and assessor: γ times the Jaccard index of the
-    actionable types plus 1 - γ times that of the others, where γ is λ if the assessor chose an actionable type,
-    else 0, and 0/0 is 0.  The score is the mean of the mean worths of the two groups.
+    ranking of its event.  C is γ times the Jaccard index of run's and assessor's actionable types plus 1 - γ
+    times that of the others, where γ is λ if the assessor chose an actionable type, else 0, and 0/0 is 0.  The
+    score is the mean of the mean worths of the two groups.
 
     Parameters
     ----------
     solution : DataFrame, one row per labelled tweet
-        `row_id_column_name`, the tweet's id; ``event_id``; ``priority``, one of Low, Medium, High and
-        Critical; ``categories``, the information types separated by spaces, maybe none.
+        `row_id_column_name`; ``event_id``; ``priority``: Low, Medium, High or Critical; ``categories``: the
+        information types separated by spaces, maybe none.
     submission : DataFrame, one row per tweet
-        `row_id_column_name`; ``rank``, the position in the event's list, a whole number from 0;
-        ``priority``, a score; ``categories`` as above (where Kaggle rejects empty cells, a space is one
-        without types).  An ``event_id`` may be there.
+        `row_id_column_name`; ``rank``, the position in the event's list, a whole number from 0; ``priority``, a
+        score; ``categories`` (for none a space, as Kaggle rejects empty cells); maybe ``event_id``.
     row_id_column_name : str
-        Names the column of tweet ids, which are compared as text.
+        The tweets' ids, compared as text.
     measure : str
         "accumulated_alert_worth", "high_priority_worth", "low_priority_worth", "info_type_f1_actionable",
         "info_type_f1_all", "info_type_accuracy_all", or, of which less is better, "priority_mse_actionable",
@@ -169,10 +154,10 @@ def score(
     actionable_weight : float in [0, 1]
         λ.
     alert_gain : float in [0, 1]
-        α, what a true alert is worth whatever its types; 1 ignores the types of alerts.
+        α.
     alert_threshold : float
     normalize_priority : bool
-        Scale the scores of the run to 0 … 1 by their minimum and maximum first; equal scores become 0.
+        Scale the scores to 0 … 1 by their minimum and maximum first; equal scores become 0.
 
     Returns
     -------
@@ -182,10 +167,9 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  The text never depends on the solution, except that it says when
-        none of the submission's tweets is in the test set.
+        The submission is malformed.  Only that none of its tweets is in the test set is told of the solution.
     HostVisibleError
-        The solution is malformed, a parameter is out of range, or the solution leaves the measure undefined.
+        The solution is malformed, a parameter is out of range, or the measure undefined.
 
     References
     ----------
@@ -193,44 +177,24 @@ def score(
 
     Examples
     --------
-    A call for help and a report of damage, an alert to one of them; a false alert between them:
+    An alert to a call for help, a false one, a report of damage missed:
 
     >>> solution = pd.DataFrame({
-    ...     "tweet_id": [11, 12, 13, 14],
-    ...     "event_id": ["flood"] * 4,
-    ...     "priority": ["Critical", "Low", "High", "Medium"],
-    ...     "categories": ["Request-SearchAndRescue Report-Location", "Other-Sentiment",
-    ...                    "Report-EmergingThreats", "Report-News Report-Hashtags"],
+    ...     "tweet_id": [11, 12, 13],
+    ...     "event_id": "flood",
+    ...     "priority": ["Critical", "Low", "High"],
+    ...     "categories": ["Request-SearchAndRescue Report-Location", "Other-Sentiment", "Report-EmergingThreats"],
     ... })
     >>> submission = pd.DataFrame({
-    ...     "tweet_id": [11, 12, 13, 14],
-    ...     "rank": [1, 2, 3, 4],
-    ...     "priority": [0.9, 0.8, 0.6, 0.3],
-    ...     "categories": ["SearchAndRescue", "Sentiment", "EmergingThreats", "News"],
+    ...     "tweet_id": [11, 12, 13],
+    ...     "rank": [1, 2, 3],
+    ...     "priority": [0.9, 0.8, 0.6],
+    ...     "categories": ["SearchAndRescue", "Sentiment", "EmergingThreats"],
     ... })
     >>> round(score(solution, submission, "tweet_id", measure="high_priority_worth"), 6)  # (0.825 - 1) / 2
     -0.0875
-    >>> score(solution, submission, "tweet_id", measure="low_priority_worth")  # (0 + 1/2) / 2
-    0.25
-    >>> round(score(solution, submission, "tweet_id"), 6)
-    0.08125
-
-    Without any alert each of the two is missed; nothing submitted is worth nothing:
-
-    >>> score(solution, submission.assign(priority=0.6), "tweet_id", measure="high_priority_worth")
-    -1.0
-    >>> score(solution, submission.head(0), "tweet_id")
-    0.0
-
-    What was expected, where, and what was found:
-
-    >>> wrong = submission.assign(priority=["high", 0.8, 0.6, None])
-    >>> try:
-    ...     score(solution, wrong, "tweet_id")
-    ... except ParticipantVisibleError as error:
-    ...     print(error)
-    priority: expected a finite number. Wrong in 2 rows of the submission: tweet_id 11 ('high'), tweet_id 14 \
-(missing)
+    >>> round(score(solution, submission, "tweet_id"), 6)  # the false alert costs nothing
+    -0.04375
     """
     parameters = (measure, actionable_weight, alert_gain, alert_threshold, normalize_priority)
     prepared = prepare(solution, row_id_column_name, *parameters)
@@ -239,7 +203,7 @@ def score(
 
 
 def higher_is_better(measure: str = "accumulated_alert_worth", **_: object) -> bool:
-    """Whether more of a measure is better: of all but the errors of the priority."""
+    """Of all measures but the errors of the priority."""
     return not measure.startswith("priority_")
 
 
@@ -252,12 +216,9 @@ def prepare(
     alert_threshold: float = 0.7,
     normalize_priority: bool = False,
 ) -> "Prepared":
-    """Check and digest a solution once, to score many submissions.  Parameters are those of `score`.
+    """Check and digest a solution once, to score many submissions.
 
-    Raises
-    ------
-    HostVisibleError
-        The solution is malformed, a parameter is out of range, or the solution leaves the measure undefined.
+    Parameters and the `HostVisibleError` are those of `score`.
     """
     _check_parameter("row_id_column_name", row_id_column_name, str)
     _check_parameter("measure", measure, str)
@@ -309,17 +270,17 @@ def prepare(
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`, with the parameters to score against it.
+    """A solution, checked and digested by `prepare`.
 
     Attributes
     ----------
-    items : list of str, the n events, sorted: δ ties their tweets to each other and to nothing else
-    item_of_row : (rows,) int, the event of the tweet of each row of the solution
-    labels, groups : all events are one group
-    tweet_ids : list of str, sorted
-    truths : DataFrame, one row per tweet, in the order of `tweet_ids`
-        What the assessors said: event (index into `items`), priority (the number of its label, see
-        `PRIORITIES`), types (a set, as an integer), important (labelled High or Critical).
+    items : the n events, sorted
+    item_of_row : the event of the tweet of each row of the solution
+    labels, groups : one group of all events
+    tweet_ids : sorted
+    truths : DataFrame, one row per tweet in their order
+        event (index into `items`), priority (a number of `PRIORITIES`), types (a set, as an integer), important
+        (labelled High or Critical).
     """
 
     items: list[str]
@@ -337,23 +298,14 @@ class Prepared:
 
     @property
     def measure_names(self) -> list[str]:
-        """The measure that was asked for as the score, then all of `MEASURES`."""
+        """The score, then all of `MEASURES`."""
         return ["score", *MEASURES]
 
     def read(self, submission: pd.DataFrame) -> pd.DataFrame:
         """The run: the submission, checked, in the order of its m rows.
 
-        Returns
-        -------
-        DataFrame
-            rank; score (normalised if that was asked for); types; tweet (index into `tweet_ids`; -1 for a
-            tweet without a label); event (number of the event's name among those of the run, sorted; -1 where
-            it names none); named (the solution's event of this name, index into `items`; -1 for none).
-
-        Raises
-        ------
-        ParticipantVisibleError
-            The submission is malformed, or none of its tweets is in the solution.
+        Its columns are rank; score; types; tweet (index into `tweet_ids`); event (index into the run's own, sorted);
+        named (the event of this name, index into `items`).  -1 is for none.
         """
         table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
         table.check_columns("rank", "priority", "categories")
@@ -375,22 +327,13 @@ class Prepared:
         )
 
     def visit(self, run: pd.DataFrame) -> pd.DataFrame:
-        """Visit every labelled tweet, event by event, by rank [4.1] (1) … (5).
+        """Visit every labelled tweet, event by event, by rank, those that the run lacks last [4.1] (1) … (5).
 
-        Parameters
-        ----------
-        run : DataFrame
-            As `read` returns it.
-
-        Returns
-        -------
-        DataFrame, one row per labelled tweet, in each event first those of the run, then those missing from it
-            Its index is into `tweet_ids`.  The columns of `truths`, and: row (of the run; -1 if missing), score
-            (0.25 if missing), run_types, alert, delta (δ when the tweet is visited), act_c_score,
-            n_act_c_score, worth, squared_error ((label - clip(score, 0.25, 1))²).
+        To the columns of `truths` come row (of the run, or -1), score, run_types, alert, delta (δ), act_c_score,
+        n_act_c_score, worth and squared_error ((label - clip(score, 0.25, 1))²).
         """
         row = rows_that_count(run, self.truths)
-        # The truths are in the order of the ids, and the sort is stable: so ids break ties.
+        # The truths are in the order of the ids, so these break ties.
         order = np.lexsort((np.append(run["rank"], np.inf)[row], self.truths["event"]))
         visits, row = self.truths.iloc[order], row[order]
         event, label, types, important = (visits[name].to_numpy() for name in visits)
@@ -407,16 +350,11 @@ class Prepared:
         return visits.assign(squared_error=np.square(error))
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
-        """One array of numbers per event, (n, 104), whose sums decide every measure.
-
-        Numbers and worths of the tweets labelled High or Critical, then of those labelled Low or Medium; then
-        of each type the numbers of true positives, false positives and false negatives, and the squared
-        errors of the priority summed over the tweets that the assessors gave the type.
-        """
+        """Per event what `count_events` counts, (n, 104), whose sums decide every measure."""
         return count_events(self.visit(self.read(submission)), len(self.items))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """The measures, (..., 11), of sums of the statistics, (..., 1, 104)."""
+        """The measures, (..., 11), of sums of statistics, (..., 1, 104); NaN where undefined."""
         values = all_measures(np.asarray(sums, dtype=np.float64)[..., 0, :])
         return np.stack([values[self.measure], *values.values()], axis=-1)
 
@@ -425,7 +363,7 @@ class Prepared:
 
 
 def read_tweet_ids(table: "_Table") -> tuple[Ints, list[str]]:
-    """Codes of the tweets' ids, (n,), and the distinct ids; none may be blank or rounded."""
+    """Codes of the tweets' ids and the distinct ids; none is blank or rounded."""
     codes, texts = table.texts(table.row_id)
     column = table.frame[table.row_id]
     if pd.api.types.infer_dtype(column) not in ("string", "integer"):
@@ -436,7 +374,7 @@ def read_tweet_ids(table: "_Table") -> tuple[Ints, list[str]]:
 
 
 def read_priorities(table: "_Table") -> Floats:
-    """The number of each row's label, (n,)."""
+    """The number of each row's label."""
     codes, texts = table.texts("priority")
     numbers = np.array([PRIORITIES.get(text, np.nan) for text in texts])[codes]
     expected = f"one of {', '.join(PRIORITIES)}"
@@ -445,7 +383,7 @@ def read_priorities(table: "_Table") -> Floats:
 
 
 def read_categories(table: "_Table") -> Ints:
-    """The set of types of each row, (n,)."""
+    """The set of types of each row."""
     codes, cells = _factorize(table.frame["categories"])
     types, unknown = parse_types(cells)
     wrong = np.array([*map(bool, unknown), False])[codes]
@@ -455,28 +393,7 @@ def read_categories(table: "_Table") -> Ints:
 
 
 def parse_types(cells: list[str]) -> tuple[Ints, list[str]]:
-    """The set of types that each cell names, and the first name in it that is none.
-
-    Parameters
-    ----------
-    cells : list of n str
-        Names separated by white space: full, short, or of 2018.
-
-    Returns
-    -------
-    types : (n,) int
-        Bit t stands for ``INFORMATION_TYPES[t]``.
-    unknown : list of n str
-        "" where all names are known.
-
-    Examples
-    --------
-    >>> types, unknown = parse_types(["Report-News Other-Advice", "Advice ContinuingNews", "", "News Nonsense"])
-    >>> types[0] == types[1], types[2] == 0
-    (np.True_, np.True_)
-    >>> unknown
-    ['', '', '', 'Nonsense']
-    """
+    """The set of types that each cell names, full, short or of 2018, and the first name in it that is none."""
     types, unknown = np.zeros(len(cells), dtype=np.int64), [""] * len(cells)
     for number, cell in enumerate(cells):
         for name in _WORD.finditer(cell):  # unlike split(), needs no memory for a long cell
@@ -488,7 +405,7 @@ def parse_types(cells: list[str]) -> tuple[Ints, list[str]]:
 
 
 def read_ranks(table: "_Table") -> Floats:
-    """The rank of each row, (m,)."""
+    """The rank of each row."""
     rank = _numbers(table.frame["rank"])
     whole = (rank >= 0) & (rank == np.floor(rank)) & np.isfinite(rank)
     expected = "the position in the event's list, a whole number from 0"
@@ -497,7 +414,7 @@ def read_ranks(table: "_Table") -> Floats:
 
 
 def read_scores(table: "_Table", normalize: bool) -> Floats:
-    """The priority score of each row, (m,), if asked for scaled to 0 … 1; equal ones then become 0."""
+    """The priority score of each row, scaled if asked for."""
     scores = _numbers(table.frame["priority"])
     table.check("priority", ~np.isfinite(scores), table.cell_of("priority"), "a finite number")
     if not normalize or not len(scores):
@@ -652,13 +569,13 @@ def _check_parameter(
 
 
 def _sorted(codes: Ints, texts: list[str]) -> tuple[Ints, list[str]]:
-    """Codes of texts, (n,), and the texts, in order; code -1 stays."""
+    """Codes of texts, and the texts, in order; code -1 stays."""
     ordered = sorted(texts)
     return np.append(_positions(texts, ordered), -1)[codes], ordered
 
 
 def _positions(texts: list[str], among: list[str]) -> Ints:
-    """The position of each text among others, (n,), -1 where it is not there."""
+    """The position of each text among others, -1 where it is not there."""
     position = {text: number for number, text in enumerate(among)}
     return np.array([position.get(text, -1) for text in texts], dtype=np.int64)
 
@@ -667,10 +584,7 @@ def _positions(texts: list[str], among: list[str]) -> Ints:
 
 
 def rows_that_count(run: pd.DataFrame, truths: pd.DataFrame) -> Ints:
-    """The row of the run for each of the solution's tweets, (n,), -1 where there is none.
-
-    What counts for the tweets of an event depends on the labels of no other event.
-    """
+    """The row of the run for each of the solution's tweets, -1 for none."""
     rows = run[run["tweet"] >= 0]
     if rows["tweet"].duplicated().any():  # tweets in the lists of several events: the best last
         of_tweet = truths["event"].to_numpy()[rows["tweet"]]
@@ -683,29 +597,8 @@ def rows_that_count(run: pd.DataFrame, truths: pd.DataFrame) -> Ints:
 
 
 def false_alerts_before(event: Ints, important: Bools, alert: Bools) -> Ints:
-    """δ: the false alerts in the same event since its last true alert, before each tweet [4.1].
-
-    The false alerts so far never grow fewer, so how many there were at the last reset is a running maximum.
-
-    Parameters
-    ----------
-    event : (n,) int, the tweets of an event next to each other, in the order of their visit
-    important : (n,) bool, labelled High or Critical
-    alert : (n,) bool
-
-    Returns
-    -------
-    (n,) int
-
-    Examples
-    --------
-    Three false alerts, a true one, another false one; then a new event:
-
-    >>> event = np.array([0, 0, 0, 0, 0, 0, 1, 1])
-    >>> important = np.array([False, False, False, True, False, False, False, False])
-    >>> false_alerts_before(event, important, np.ones(8, dtype=bool)).tolist()
-    [0, 1, 2, 3, 0, 1, 0, 1]
-    """
+    """δ: the false alerts in the same event since its last true alert, before each tweet visited [4.1]."""
+    # The false alerts so far never grow fewer, so how many there were at the last reset is a running maximum.
     false_alert = alert & ~important
     so_far: Ints = np.cumsum(false_alert) - false_alert
     reset = np.diff(event, prepend=-1) != 0
@@ -719,62 +612,32 @@ def false_alerts_before(event: Ints, important: Bools, alert: Bools) -> Ints:
 
 
 def high_priority_worth(alert: Bools, category_score: Floats, alert_gain: float = 0.3) -> Floats:
-    """highPriorityWorth of tweets labelled High or Critical, (n,), in [-1, 1] (1).
-
-    Parameters
-    ----------
-    alert : (n,) bool
-    category_score : (n,) float in [0, 1]
-        ActCScore + NActCScore.
-    alert_gain : float in [0, 1]
-        α.
-
-    Examples
-    --------
-    Alerts with every type right and with none, and a missed one:
-
-    >>> high_priority_worth(np.array([True, True, False]), np.array([1.0, 0, 1])).tolist()
-    [1.0, 0.3, -1.0]
-    """
+    """highPriorityWorth of tweets labelled High or Critical, where `category_score` is C (1)."""
     return np.where(alert, alert_gain + (1 - alert_gain) * category_score, -1.0)
 
 
 def act_c_score(run_types: Ints, true_types: Ints, weight: Floats) -> Floats:
-    """ActCScore: `weight`, γ, times the Jaccard index of the actionable types, (n,) (2).
-
-    One of two actionable types, and of a tweet without any:
-
-    >>> true, _ = parse_types(["SearchAndRescue MovePeople News", "News"])
-    >>> run, _ = parse_types(["SearchAndRescue News", "News Hashtags"])
-    >>> act_c_score(run, true, gamma(true)).tolist()
-    [0.375, 0.0]
-    """
+    """ActCScore: `weight`, γ, times the Jaccard index of the actionable types (2)."""
     return weight * jaccard(run_types & _ACTIONABLE, true_types & _ACTIONABLE)
 
 
 def n_act_c_score(run_types: Ints, true_types: Ints, weight: Floats) -> Floats:
-    """NActCScore: 1 - γ times the Jaccard index of the other types, (n,) (3).
-
-    >>> true, _ = parse_types(["SearchAndRescue MovePeople News", "News"])
-    >>> run, _ = parse_types(["SearchAndRescue News", "News Hashtags"])
-    >>> n_act_c_score(run, true, gamma(true)).tolist()
-    [0.25, 0.5]
-    """
+    """NActCScore: 1 - γ times the Jaccard index of the other types (3)."""
     return (1 - weight) * jaccard(run_types & ~_ACTIONABLE, true_types & ~_ACTIONABLE)
 
 
 def gamma(true_types: Ints, actionable_weight: float = 0.75) -> Floats:
-    """γ, (n,): λ, which is `actionable_weight`, where the assessor chose an actionable type, else 0 (4)."""
+    """γ: λ where the assessor chose an actionable type, else 0 (4)."""
     return np.where(true_types & _ACTIONABLE, actionable_weight, 0.0)
 
 
 def jaccard(a: Ints, b: Ints) -> Floats:
-    """|A ∩ B| / |A ∪ B| of sets of types, 0 if both are empty, (n,)."""
+    """|A ∩ B| / |A ∪ B| of sets of types, 0 if both are empty."""
     return np.nan_to_num(_ratio(np.bitwise_count(a & b), np.bitwise_count(a | b)))
 
 
 def low_priority_worth(alert: Bools, category_score: Floats, delta: Ints) -> Floats:
-    """lowPriorityWorth of tweets labelled Low or Medium at δ, (n,), in [-1, 1] (5).
+    """lowPriorityWorth of tweets labelled Low or Medium (5).
 
     The first, third and nineteenth false alert in a row, and a tweet rightly left alone:
 
@@ -789,13 +652,13 @@ def low_priority_worth(alert: Bools, category_score: Floats, delta: Ints) -> Flo
 
 
 def count_events(visits: pd.DataFrame, events: int) -> Floats:
-    """The statistics, (events, 104), of all visits."""
+    """Per event number and worth of the High or Critical tweets, of the others; TP, FP, FN and error by type."""
     true, said = set_members(visits["types"]), set_members(visits["run_types"])
     high, event = visits["important"].to_numpy()[:, np.newaxis], visits["event"].to_numpy()
     one, worth, squared_error = np.ones(len(visits)), visits["worth"], visits["squared_error"]
 
     def total(which: Bools, values: npt.ArrayLike) -> Floats:
-        # bincount adds one after the other, in the order of the visits: the sums are reproducible.
+        # bincount adds one after the other: the sums are reproducible.
         row, kind = np.nonzero(which)
         cell, cells = event[row] * which.shape[1] + kind, events * which.shape[1]
         sums: Floats = np.bincount(cell, np.asarray(values)[row], minlength=cells).astype(np.float64)
@@ -807,11 +670,7 @@ def count_events(visits: pd.DataFrame, events: int) -> Floats:
 
 
 def set_members(types: npt.ArrayLike) -> Bools:
-    """Which types are in each set, (n, types).
-
-    >>> set_members(np.array([0b101]))[0, :4].tolist()
-    [True, False, True, False]
-    """
+    """Which types are in each set, (n, types)."""
     of_bytes = np.asarray(types, dtype="<u4").view(np.uint8).reshape(-1, 4)
     return np.unpackbits(of_bytes, axis=1, count=len(INFORMATION_TYPES), bitorder="little").view(np.bool_)
 
@@ -820,31 +679,27 @@ def set_members(types: npt.ArrayLike) -> Bools:
 
 
 def accumulated_alert_worth(high_worth: Floats, low_worth: Floats) -> Floats:
-    """AAW: the mean of the two groups' mean worths, (...) (6)."""
+    """AAW: the mean of the two groups' mean worths (6)."""
     return (high_worth + low_worth) / 2
 
 
 def f1_of_each(tp: Floats, fp: Floats, fn: Floats) -> Floats:
-    """F1 = 2TP / (2TP + FP + FN) of each type, 0 where undefined, (..., types) [5].
-
-    >>> f1_of_each(np.array([1.0, 0]), np.array([1.0, 0]), np.array([0.0, 0])).round(3).tolist()
-    [0.667, 0.0]
-    """
+    """F1 = 2TP / (2TP + FP + FN) of each type, 0 where undefined [5]."""
     return np.nan_to_num(_ratio(2 * tp, 2 * tp + fp + fn))
 
 
 def accuracy_of_each(fp: Floats, fn: Floats, tweets: Floats) -> Floats:
-    """Share of the tweets on which run and assessors agree about each type, (..., types) [5]."""
+    """Share of the tweets on which run and assessors agree about each type [5]."""
     return _ratio(tweets[..., np.newaxis] - fp - fn, tweets[..., np.newaxis])
 
 
 def mse_of_each(squared_error: Floats, tp: Floats, fn: Floats) -> Floats:
-    """Mean squared error of the priority of each type's tweets, NaN where there are none, (..., types) [6]."""
+    """Mean squared error of the priority of each type's tweets, NaN where there are none [6]."""
     return _ratio(squared_error, tp + fn)
 
 
 def all_measures(sums: Floats) -> dict[str, Floats]:
-    """All `MEASURES`, (...) each, of sums of the statistics, (..., 104); NaN where undefined."""
+    """All `MEASURES`, (...) each, of sums of statistics, (..., 104)."""
     high_count, high_worths, low_count, low_worths = np.moveaxis(sums[..., :4], -1, 0)
     tp, fp, fn, squared_error = np.split(sums[..., 4:], 4, axis=-1)
     high, low = _ratio(high_worths, high_count), _ratio(low_worths, low_count)
@@ -858,11 +713,7 @@ def all_measures(sums: Floats) -> dict[str, Floats]:
 
 
 def mean_of_defined(values: Floats) -> Floats:
-    """Mean over the last axis of what is not NaN; NaN where nothing is left.
-
-    >>> mean_of_defined(np.array([[1.0, np.nan, 3], [np.nan] * 3])).tolist()
-    [2.0, nan]
-    """
+    """Mean over the last axis of what is not NaN; NaN where nothing is left."""
     defined = ~np.isnan(values)
     return _ratio(np.where(defined, values, 0.0).sum(axis=-1), defined.sum(axis=-1))
 

@@ -10,6 +10,7 @@ import metric
 from podium import statistics
 from podium.companions import unified_variants
 from tests.support.essays import make_competition
+from tests.support.unified import make_segments
 
 TYPES = metric.DISCOURSE_TYPES
 
@@ -144,8 +145,8 @@ def test_other_weights_are_the_metric_s_own(case):
 
 def test_the_corner_case_of_figure_1():
     """At 50% both truths take the right prediction, which is no false positive; at 51% none matches."""
-    predictions = metric.make_segments((0, "Claim", 0, 3, 1), (0, "Claim", 4, 7, 1))
-    truths = metric.make_segments((0, "Claim", 2, 5, 1), (0, "Claim", 6, 9, 1))
+    predictions = make_segments((0, "Claim", 0, 3, 1), (0, "Claim", 4, 7, 1))
+    truths = make_segments((0, "Claim", 2, 5, 1), (0, "Claim", 6, 9, 1))
     p, g = unified_variants.best_pairs(metric, predictions, truths, 0.5)
     assert (p.tolist(), g.tolist()) == ([0, 1], [0, 1])
     assert len(unified_variants.best_pairs(metric, predictions, truths, 0.51)[0]) == 0

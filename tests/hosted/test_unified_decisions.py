@@ -9,12 +9,12 @@ import pytest
 
 import metric
 from tests.support.frames import WHOLE, perfect, solution, submission, whole_score, words
-from tests.support.unified import evaluate
+from tests.support.unified import evaluate, make_segments
 
 
 def kept(*segments: tuple[int, str, int, int, float]) -> list[tuple[int, int, int]]:
     """(row, first, last) of what overlap removal leaves."""
-    left = metric.remove_overlaps(metric.make_segments(*segments))
+    left = metric.remove_overlaps(make_segments(*segments))
     return list(zip(left.row.tolist(), left.first.tolist(), left.last.tolist()))
 
 

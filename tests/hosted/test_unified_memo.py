@@ -7,7 +7,7 @@ import pytest
 
 import metric
 from tests.support.frames import WHOLE, perfect, solution, submission, whole_score, words
-from tests.support.unified import evaluate
+from tests.support.unified import evaluate, make_segments
 
 # --- 1 Overlap Removal ------------------------------------------------------------------------------
 
@@ -15,7 +15,7 @@ from tests.support.unified import evaluate
 def test_example_of_section_1():
     segments = {"A": (50, 64), "B": (10, 29), "C": (25, 44), "D": (90, 99), "E": (80, 94), "F": (45, 69)}
     left = metric.remove_overlaps(
-        metric.make_segments(*((0, "Evidence", first, last, 1.0) for first, last in segments.values()))
+        make_segments(*((0, "Evidence", first, last, 1.0) for first, last in segments.values()))
     )
     result = {
         "ABCDEF"[row]: (first, last)
@@ -25,19 +25,19 @@ def test_example_of_section_1():
 
 
 def test_segments_are_seen_in_order_of_their_appearance():
-    left = metric.remove_overlaps(metric.make_segments((0, "Lead", 5, 9, 1), (0, "Lead", 0, 6, 1)))
+    left = metric.remove_overlaps(make_segments((0, "Lead", 5, 9, 1), (0, "Lead", 0, 6, 1)))
     assert left.row.tolist() == [1, 0]
     assert (left.first.tolist(), left.last.tolist()) == ([0, 7], [6, 9])
 
 
 def test_a_segment_without_used_words_is_returned_with_no_changes():
-    segments = metric.make_segments((0, "Lead", 0, 4, 0.3), (0, "Claim", 5, 9, 0.6))
+    segments = make_segments((0, "Lead", 0, 4, 0.3), (0, "Claim", 5, 9, 0.6))
     assert all(np.array_equal(a, b) for a, b in zip(metric.remove_overlaps(segments), segments))
 
 
 @pytest.mark.parametrize(("last", "left"), [(5, 1), (6, 1), (7, 2)])
 def test_a_segment_of_one_word_or_less_is_discarded(last, left):
-    segments = metric.make_segments((0, "Lead", 0, 5, 1), (0, "Claim", 3, last, 1))
+    segments = make_segments((0, "Lead", 0, 5, 1), (0, "Claim", 3, last, 1))
     assert len(metric.remove_overlaps(segments).row) == left
 
 
@@ -163,8 +163,8 @@ def test_table_1(name):
 
 def test_a_short_prediction_inside_the_truth_scores_its_share():
     """2.3: a prediction with only part of the words would obtain 1 by maximum overlap; IoU gives the part."""
-    segments = metric.make_segments((0, "Lead", 0, 4, 1))
-    assert metric.intersection_over_union(segments, metric.make_segments((0, "Lead", 0, 9, 1))).tolist() == [
+    segments = make_segments((0, "Lead", 0, 4, 1))
+    assert metric.intersection_over_union(segments, make_segments((0, "Lead", 0, 9, 1))).tolist() == [
         0.5
     ]
 
@@ -174,8 +174,8 @@ def test_a_short_prediction_inside_the_truth_scores_its_share():
 
 def test_figure_1():
     """Two 4-word truths, shifted by 2 words to the right of two 4-word predictions."""
-    predictions = metric.make_segments((0, "Claim", 0, 3, 1), (0, "Claim", 4, 7, 1))
-    truths = metric.make_segments((0, "Claim", 2, 5, 1), (0, "Claim", 6, 9, 1))
+    predictions = make_segments((0, "Claim", 0, 3, 1), (0, "Claim", 4, 7, 1))
+    truths = make_segments((0, "Claim", 2, 5, 1), (0, "Claim", 6, 9, 1))
     halves = [
         (p, g)
         for p in range(2)
@@ -188,8 +188,8 @@ def test_figure_1():
 
 
 def test_a_segment_has_at_most_one_partner_above_one_half():
-    predictions = metric.make_segments((0, "Claim", 0, 5, 1), (0, "Claim", 6, 9, 1))
-    p, g = metric.match(predictions, metric.make_segments((0, "Claim", 0, 9, 1)), np.nextafter(0.5, 1))
+    predictions = make_segments((0, "Claim", 0, 5, 1), (0, "Claim", 6, 9, 1))
+    p, g = metric.match(predictions, make_segments((0, "Claim", 0, 9, 1)), np.nextafter(0.5, 1))
     assert (p.tolist(), g.tolist()) == ([0], [0])
 
 

@@ -1,8 +1,6 @@
 """The Unified Metric for segmenting student essays, as one file to upload to Kaggle.
 
-A model marks the segments of an essay (a lead, a claim, a piece of evidence …) and says for each how likely
-it is to be effective.  ``score`` turns such a submission into one number between 0 and 1.  Numbers in brackets
-are sections of the memo that it names.  The stages stand in the order in which data passes through them:
+Numbers in brackets are sections of the memo that ``score`` names.  The stages, in the order of the data:
 
     input                          prepare, Prepared.read
     overlap removal       [1]      remove_overlaps
@@ -16,14 +14,14 @@ Where the memo is silent, this file decides (each decision has a test):
 
 * Predictions that start at the same word are ordered by last word, type (as in ``DISCOURSE_TYPES``), then
   d[1]; so the order of rows never counts.
-* The words of a discarded segment stay used.  Left with one word, a segment is discarded if it lost others.  A
-  discarded prediction is no false positive.
+* The words of a discarded segment stay used.  A segment left with one word is discarded only if it lost others.
+  A discarded prediction is no false positive.
 * True segments that overlap lose words by the same rule (with a ``TruthOverlapWarning``).
-* A type absent from a sub-population's truth is left out of that sub-population's mean.
-* Every value of every attribute is a sub-population, also the missing one; all share one softmin.  Their size
-  is the number of essays.
+* A type absent from a sub-population's truth is left out of its mean.
+* Every value of every attribute is a sub-population, also the missing one; all share one softmin.  Its size is
+  the number of essays.
 * Predictions for essays outside the solution are ignored; an empty submission scores 0.
-* A probability may be outside [0, 1] by 0.000001, a pair miss the sum 1 by 0.001; it is then divided by it.
+* A probability may be outside [0, 1] by 0.000001, and a pair, which is normalised, miss the sum 1 by 0.001.
 """
 
 import functools
@@ -72,11 +70,11 @@ Bools = npt.NDArray[np.bool_]
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong.  Kaggle knows this exception by its name and shows its text."""
+    """The submission is wrong; Kaggle shows the text."""
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.  Only the host sees this."""
+    """The solution or a parameter is wrong; only the host sees it."""
 
 
 class TruthOverlapWarning(UserWarning):
@@ -99,21 +97,21 @@ def score(
 ) -> float:
     """Unified Metric: span F1 with fractional true positives, averaged by a softmin over demographics.
 
-    Per essay, overlaps among the predicted segments are removed.  A prediction P matches a true segment G of its
+    Overlaps among the predicted segments of an essay are removed.  A prediction P matches a true segment G of its
     type if their common words are at least `overlap_threshold` of either.  A match counts w·IoU(P, G) +
-    (1 - w)·d[E] true positives, where d[E] is the probability given to the true effectiveness; the rest of it is
-    a false negative.  The F1 scores of the types are averaged within each sub-population of writers; the softmin
-    of these averages is the score.
+    (1 - w)·d[E] true positives, where d[E] is the probability given to the true effectiveness E; the rest is a
+    false negative.  The mean F1 score of the types is taken in each sub-population of writers; the softmin of
+    these means is the score.
 
     Parameters
     ----------
     solution : DataFrame, one row per true segment
         `row_id_column_name`, `essay_id_column_name`, ``discourse_type``, ``predictionstring`` (the positions of
-        its words, from 0, as in "45 46 47"), ``discourse_effectiveness`` (E, 0 or 1) and the columns of
+        its words, from 0, as in "45 46 47"), ``discourse_effectiveness`` (0 or 1) and the columns of
         `subpopulation_column_names`.
     submission : DataFrame, one row per predicted segment
-        The first four of these columns, ``score_discourse_effectiveness_0`` and
-        ``score_discourse_effectiveness_1``: probabilities that sum to one.
+        The first four of these, and ``score_discourse_effectiveness_0`` and ``score_discourse_effectiveness_1``:
+        probabilities that sum to one.
     row_id_column_name : str
         Only names rows in messages.
     essay_id_column_name : str
@@ -136,7 +134,7 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  Only that no essay of it is in the test set is told of the solution.
+        The submission is malformed.  Of the solution, it tells only that it has none of its essays.
     HostVisibleError
         The solution is malformed or a parameter is out of range.
 
@@ -146,7 +144,7 @@ def score(
 
     Examples
     --------
-    One of two segments found two words short, and good guesses at their effectiveness:
+    Two segments found, one of them two words short:
 
     >>> solution = pd.DataFrame({
     ...     "row_id": [0, 1],
@@ -163,17 +161,6 @@ def score(
     ... )
     >>> round(score(solution, submission, "row_id", subpopulation_column_names="ell_status"), 6)
     0.857677
-
-    What was expected, where, and what was found:
-
-    >>> wrong = submission.replace("0 1 2 3", "0 2")
-    >>> try:
-    ...     score(solution, wrong, "row_id", subpopulation_column_names="ell_status")
-    ... except ParticipantVisibleError as error:
-    ...     print(error)
-    predictionstring: expected the positions of the segment's words, counted from 0, ascending without a gap, \
-separated by single spaces, such as '45 46 47'. Wrong in 1 row of the submission: row_id 1 ('0 2': 0 is not \
-followed by 1)
     """
     prepared = prepare(
         solution,
@@ -258,29 +245,19 @@ class Segments(NamedTuple):
 
     @property
     def words(self) -> Ints:
-        """Number of words of each segment."""
         return self.last - self.first + 1
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`.
-
-    Attributes
-    ----------
-    items : the n essays' ids, sorted
-    item_of_row : the essay of each row of the solution
-    labels : (attribute, value) of the g sub-populations
-    groups : (attributes, n), the sub-population of each essay by each attribute
-    given, truths : the true segments as they are in the file and after overlap removal
-    """
+    """A solution, checked and digested by `prepare` (the contract stands in podium/hosted.py)."""
 
     items: list[str]
     item_of_row: Ints
     labels: list[tuple[str, str]]
     groups: Ints
     given: Segments
-    truths: Segments
+    truths: Segments  # what overlap removal leaves of these
     row_id_column_name: str
     essay_id_column_name: str
     segment_weight: float
@@ -346,7 +323,6 @@ def read_segments(table: "_Table", essay: Ints, read_d1: Callable[["_Table"], Fl
 
 
 def read_types(table: "_Table") -> Ints:
-    """Index into `DISCOURSE_TYPES` of each row."""
     codes, texts = table.texts("discourse_type")
     index = {name: number for number, name in enumerate(DISCOURSE_TYPES)}
     types = np.array([index.get(text, -1) for text in texts], dtype=np.int64)[codes]
@@ -356,7 +332,6 @@ def read_types(table: "_Table") -> Ints:
 
 
 def read_words(table: "_Table") -> tuple[Ints, Ints]:
-    """First and last word of each row's segment."""
     column = table.frame["predictionstring"]
     # A block's text stays within the processor's cache.
     blocks = [
@@ -417,7 +392,6 @@ def parse_predictionstrings(cells: list[str]) -> tuple[Ints, Ints]:
 
 
 def _why_not_a_predictionstring(cell: str) -> str:
-    """The first fault of a predictionstring."""
     previous, begin = None, 0
     while begin < len(cell):
         space = cell.find(" ", begin)
@@ -438,7 +412,6 @@ def _why_not_a_predictionstring(cell: str) -> str:
 
 
 def read_effectiveness(table: "_Table") -> Floats:
-    """Label E of each row's segment."""
     label = _numbers(table.frame[LABEL_COLUMN])
     table.check(LABEL_COLUMN, ~((label == 0) | (label == 1)), table.cell_of(LABEL_COLUMN), "0 or 1")
     return label
@@ -463,7 +436,7 @@ def read_probabilities(table: "_Table") -> Floats:
 
 
 class _Table(NamedTuple):
-    """A frame, read column by column with checks; every fault has one form of message."""
+    """A frame, read column by column; every fault has one form of message."""
 
     frame: pd.DataFrame
     name: str
@@ -490,7 +463,7 @@ class _Table(NamedTuple):
         self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
     def check(self, column: str, wrong: npt.ArrayLike, found: Callable[[int], str], expected: str) -> None:
-        """Raise the table's error where rows are `wrong`; `found` says what is in a row."""
+        """Raise the error where rows are `wrong`; `found` says what is in a row."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
@@ -505,19 +478,18 @@ class _Table(NamedTuple):
         raise self.error(head + _listed(shown, len(rows), LONGEST_MESSAGE - len(head)))
 
     def texts(self, column: str) -> tuple[Ints, list[str]]:
-        """Codes of a column's texts, (n,), and the distinct texts; nothing may be missing or blank."""
+        """Codes of a column's texts and the distinct texts; none may be missing or blank."""
         codes, texts = _factorize(self.frame[column])
         self.check(column, codes < 0, lambda row: "missing", "a value in every row")
         return codes, texts
 
     def cell_of(self, column: str) -> Callable[[int], str]:
-        """What `check` shows of a row: its cell."""
         cells = self.frame[column]
         return lambda row: "missing" if _is_missing(cells.iloc[row]) else _quoted(cells.iloc[row])
 
 
 def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
-    """Codes of a column's texts, (n,), -1 where missing or blank, and the distinct texts."""
+    """Codes of a column's texts, -1 where missing or blank, and the distinct texts."""
     if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string":
         # Text first: pandas takes False for 0 and has no place for a list.
         column = pd.Series([None if _is_missing(value) else _as_text(value) for value in column], dtype=object)
@@ -531,7 +503,6 @@ def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
 
 
 def _cells(column: pd.Series) -> list[str]:
-    """A column's texts, "" where missing."""
     values = column.to_numpy(dtype=object)
     if pd.api.types.infer_dtype(values, skipna=False) == "string":
         return values.tolist()
@@ -539,14 +510,13 @@ def _cells(column: pd.Series) -> list[str]:
 
 
 def _numbers(column: pd.Series) -> Floats:
-    """A column as floats, (n,), with NaN for what is no real number."""
+    """A column as floats, NaN for what is no real number."""
     if pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c":
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     return np.array([_number(value) for value in column.astype(object)], dtype=np.float64)
 
 
 def _number(value: object) -> float:
-    """A cell as a float, NaN where it is no real number."""
     if not isinstance(value, str | int | float | np.bool_ | np.integer | np.floating | Decimal):
         return np.nan
     if isinstance(value, str) and (not value.isascii() or "_" in value):  # which Python would read
@@ -558,7 +528,6 @@ def _number(value: object) -> float:
 
 
 def _is_missing(value: object) -> bool:
-    """Whether a cell holds nothing."""
     if isinstance(value, Decimal):
         return value.is_nan()
     if isinstance(value, float | np.floating):
@@ -567,7 +536,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """The text of an id or label, the same whether a CSV reader took it for text, int or float."""
+    """The text of a cell, the same whether a CSV reader took it for text, int or float."""
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -577,7 +546,6 @@ def _as_text(value: object) -> str:
 
 
 def _short(value: object) -> str:
-    """A value as messages show it: on one line and not long."""
     text = repr(_as_text(value)[: CHARACTERS_SHOWN + 1])[1:-1]
     return text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN] + "…"
 
@@ -591,7 +559,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _listed(items: Sequence[str], total: int, room: int) -> str:
-    """As many of the items as fit into so many characters, and how many more of the `total` there are."""
+    """As many of the items as have room, and how many more there are."""
     for number in range(len(items), 0, -1):
         more = f" and {total - number:,} more" if total > number else ""
         text = ", ".join(items[:number])
@@ -607,7 +575,6 @@ def _check_parameter(
     fits: Callable[[Any], bool] = lambda value: True,
     wanted: str = "",
 ) -> None:
-    """A parameter has its type, where a whole number is a float, too, and fits."""
     kinds = {float: (int, float, np.integer, np.floating), bool: (bool, np.bool_), str: (str,)}[kind]
     if not isinstance(value, kinds) or (kind is float and isinstance(value, bool)) or not fits(value):
         expected = {str: "text", bool: "True or False", float: f"a number {wanted}"}[kind]
@@ -615,7 +582,6 @@ def _check_parameter(
 
 
 def _attributes(subpopulation_column_names: str) -> list[str]:
-    """The names in a comma-separated list."""
     if not subpopulation_column_names.strip():
         return []
     names = [name.strip() for name in subpopulation_column_names.split(",")]
@@ -778,7 +744,6 @@ def _ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
 def _subpopulations(
     table: _Table, attributes: list[str], essay: Ints, items: list[str], intersectional: bool
 ) -> tuple[list[tuple[str, str]], Ints]:
-    """`Prepared.labels` and `groups`."""
     if not attributes:
         return [ALL], np.zeros((1, len(items)), dtype=np.int64)
     columns = [_values_of_essays(table, attribute, essay, items) for attribute in attributes]

@@ -1,8 +1,6 @@
 """Consistency of an algorithm's text markup with experts who disagree, as one file to upload to Kaggle.
 
-``score`` says how well an algorithm's markups agree with those of experts, none of whom is the truth, relative
-to how well theirs agree with each other.  Numbers in brackets are the equations of the paper that it names.
-The stages stand in the order in which data passes through them:
+Numbers in brackets are equations of the paper that ``score`` names.  The stages, in the order of the data:
 
     input                 (1)-(4)    read_markup
     weights               (7)        weights_in_use
@@ -11,33 +9,31 @@ The stages stand in the order in which data passes through them:
     optimal accordance    (8), (9)   best_sum, best_average
     corpus                (10)-(12)  compared, average_accuracies
 
-The criteria; a name with a dot is a part of the composite before the dot:
+The criteria; those with a dot are parts of the one before the dot:
 
-    total                 (7)   C, the weighted average of the six that have no dot
+    total                 (7)   C, the weighted average of the six without a dot
     accordance            (13)  elements that found a partner
     tags                  (14)  tags of partners
     overtexts             (15)  .accordance (16), .texts (17), .tags (18)
-    fragments             (19)  .accordance (20), .texts (21), .tags (22), .overtexts (3.4.4) with parts like these
+    fragments             (19)  .accordance (20), .texts (21), .tags (22), .overtexts (3.4.4) with such parts
     fragment_text_union   (23)  characters of all fragments of partners, merged
     fragment_tag_union    (24)  tags of all fragments of partners, united
 
 Where the paper is silent, this file decides (each decision has a test):
 
-* Accordance "sum" maximises the sum of the partners' worth, the weighted average of all criteria of a pair;
-  "exact" is literally (9) and may drop a weak pair.
-* Of equal ones (to 1e-9) that of more pairs wins, then contents decide, never the order in a file.
-* Inner levels come first: for "exact" the joint optimum; for "sum" it need not be.
+* Accordance "sum" maximises the sum of the weighted averages of each pair's criteria; "exact" is literally (9),
+  and may drop a weak pair.  Among equal ones (to 1e-9) more pairs win, then contents decide, never order.
+* Inner levels come first: for "exact" that is the joint optimum; for "sum" it need not be.
 * What has nothing in common is never paired.  Elements need fragments that may be partners, fragments common
   characters, overtexts a common word or tag; or neither has any, and empty fragments are at the same place.
-* F(∅, ∅) = 1: two empty sets of objects have 1 in every criterion.  One empty, or no pair: 0.
-* Weights are 1, but 0 for what no expert's markup has: it would be 1 everywhere.  A competition should give all,
-  as each part of its solution decides for itself.
-* A READ//ABLE markup (with "selections") is one element with them as fragments, type and subtype as tags, no
-  overtexts.  Where all experts' are such, a submission's must be, and ``accordance`` has weight 0.
-* AMA is over the documents with an expert, EMA (unordered pairs) and RMA over those with two or more.
-* Words are runs of letters, digits and underscores in lower case, ё as е; repetitions count.
-* Tags are compared as they are, and repeated ones are one; equal objects of a markup are different objects.
-* Offsets count characters from 0, the end is exclusive.  Unknown keys of the JSON are ignored.
+* F(∅, ∅) = 1: of two empty sets of objects every criterion is 1.  One empty, or no pair: 0.
+* Weights are 1, but 0 for what no expert marked: it would be 1 everywhere.  A competition should give all, as
+  each part of its solution decides for itself.
+* A READ//ABLE markup (with "selections") is one element with these as fragments, type and subtype as tags.
+  Where all experts' are such, a submission's must be, and ``accordance`` has weight 0.
+* AMA is over documents with an expert, EMA (unordered pairs) and RMA over those with two.
+* Words are letters, digits and underscores in lower case, ё as е; repeated ones count, repeated tags do not.
+* Offsets count characters from 0, the end is exclusive.  Unknown keys are ignored.
 """
 
 import functools
@@ -109,11 +105,11 @@ progress: Callable[[int, int], None] | None = None
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong.  Kaggle knows this exception by its name and shows its text."""
+    """The submission is wrong; Kaggle shows the text."""
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.  Only the host sees this."""
+    """The solution or a parameter is wrong; only the host sees it."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -131,9 +127,9 @@ def score(
 ) -> float:
     """Relative accuracy of an algorithm's text markup (RMA): its agreement with experts over theirs.
 
-    C (7), from 0 to 1, compares two markups: their elements, with tags, fragments and overtexts (comments), once
-    an optimal one-to-one assignment, the accordance, made partners of them.  AMA is the mean C of the algorithm
-    with the experts, EMA that of the experts with each other, RMA = AMA/EMA: from 1 on it is as good as experts.
+    C (7) compares the elements of two markups, with their tags, fragments and overtexts (comments), once an
+    optimal one-to-one assignment, the accordance, has made partners of them; it is 1 for identical markups.
+    AMA is the mean C of algorithm and experts, EMA that of the experts with each other, RMA = AMA/EMA.
 
     Parameters
     ----------
@@ -145,16 +141,14 @@ def score(
     submission : DataFrame, one row per document
         `row_id_column_name` and ``markup``: JSON, the algorithm's.
     row_id_column_name : str
-        The documents' ids, compared as text; both frames have the same.
-    measure : "rma", "ama" or "consistency"
-        The last is the mean of one criterion, averaged as in AMA.
+        The documents' ids, compared as text.
+    measure : "rma", "ama", or "consistency", the mean of one criterion
     criterion : str
         That one, such as "fragments.texts".
     accordance : "sum" or "exact"
     weights : str
         What differs from the default, as in "tags=2,fragments.texts=0".
-    lemmatiser : str
-        For the words of overtexts: "none", or an installed "pymorphy3" (Russian), "simplemma:en" …
+    lemmatiser : "none", or an installed one: "pymorphy3" (Russian), "simplemma:en" …
 
     Returns
     -------
@@ -164,10 +158,10 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  Only how many documents are missing, and which offsets are beyond their
-        text, is told of the solution.
+        The submission is malformed.  Of the solution, it tells how many documents are missing and which offsets
+        are beyond a text.
     HostVisibleError
-        The solution is malformed, a parameter is wrong, or the measure not defined: no document has an expert
+        The solution is malformed, a parameter is wrong, or the measure undefined: no document has an expert
         (RMA: two who have something in common).
 
     References
@@ -179,15 +173,13 @@ def score(
     --------
     Two experts marked the same error, one of them a little longer, and so does the algorithm:
 
-    >>> def markup(start, end):
-    ...     return {"elements": [{"fragments": [{"start": start, "end": end, "tags": ["logic"]}]}]}
-    >>> experts = json.dumps([markup(0, 10), markup(0, 15)])
+    >>> def markup(end):
+    ...     return {"elements": [{"fragments": [{"start": 0, "end": end, "tags": ["logic"]}]}]}
+    >>> experts = json.dumps([markup(10), markup(15)])
     >>> solution = pd.DataFrame({"document_id": ["A"], "markups": [experts]})
-    >>> submission = pd.DataFrame({"document_id": ["A"], "markup": [json.dumps(markup(0, 10))]})
+    >>> submission = pd.DataFrame({"document_id": ["A"], "markup": [json.dumps(markup(10))]})
     >>> round(score(solution, submission, "document_id"), 6)
     1.035714
-    >>> score(solution, submission, "document_id", measure="consistency", criterion="fragments.texts")
-    0.9
     """
     prepared = prepare(solution, row_id_column_name, measure, criterion, accordance, weights, lemmatiser)
     sums = prepared.statistics(submission).sum(axis=0)  # of rows one after the other
@@ -256,36 +248,23 @@ class Rules(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`.
-
-    Attributes
-    ----------
-    items : the n documents' ids, sorted
-    item_of_row : the document of each row of the solution
-    labels, groups : one group of all documents
-    lengths : of each id's text, None where unknown
-    experts : of each document, in the order of content
-    among : of each document (pairs, criteria), of its experts with each other
-    parameters : row_id_column_name, measure, criterion, lemmatiser
-    """
+    """A solution, checked and digested by `prepare` (the contract stands in podium/hosted.py)."""
 
     items: list[str]
     item_of_row: Ints
     labels: list[tuple[str, str]]
     groups: Ints
-    lengths: dict[str, int | None]
+    lengths: dict[str, int | None]  # of each id's text, where known
     experts: list[list["Markup"]]
-    among: list[Floats]
+    among: list[Floats]  # of each document (pairs, criteria), of its experts with each other
     rules: Rules
-    parameters: tuple[str, str, str, str]
+    parameters: tuple[str, str, str, str]  # row_id_column_name, measure, criterion, lemmatiser
 
     @property
     def measure_names(self) -> list[str]:
-        """The score, AMA, EMA, RMA, and each criterion's mean, algorithm with experts."""
         return ["score", "AMA", "EMA", "RMA", *CRITERIA[1:]]
 
     def read(self, submission: pd.DataFrame) -> list["Markup"]:
-        """The submission's markups, checked, in the order of `items`."""
         table = _Table(submission, "the submission", self.parameters[0], ParticipantVisibleError)
         table.check_columns("markup")
         ids, is_readable = read_ids(table, self.items), self.rules.is_readable
@@ -370,7 +349,7 @@ def read_column(table: "_Table", name: str, read: Callable[..., Any], expected: 
 
 
 class _Table(NamedTuple):
-    """A frame, read column by column with checks; every fault has one form of message."""
+    """A frame, read column by column; every fault has one form of message."""
 
     frame: pd.DataFrame
     name: str
@@ -397,7 +376,7 @@ class _Table(NamedTuple):
         self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
     def check(self, column: str, wrong: npt.ArrayLike, found: Callable[[int], str], expected: str) -> None:
-        """Raise the table's error where rows are `wrong`; `found` says what is in a row."""
+        """Raise the error where rows are `wrong`; `found` says what is in a row."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
@@ -413,7 +392,6 @@ class _Table(NamedTuple):
 
 
 def _is_missing(value: object) -> bool:
-    """Whether a cell holds nothing."""
     if isinstance(value, Decimal):
         return value.is_nan()
     if isinstance(value, float | np.floating):
@@ -422,7 +400,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """The text of an id or label, the same whether a CSV reader took it for text, int or float."""
+    """The text of a cell, the same whether a CSV reader took it for text, int or float."""
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -432,7 +410,6 @@ def _as_text(value: object) -> str:
 
 
 def _short(value: object) -> str:
-    """A value as messages show it: on one line and not long."""
     text = repr(_as_text(value)[: CHARACTERS_SHOWN + 1])[1:-1]
     return text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN] + "…"
 
@@ -446,7 +423,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _listed(items: Sequence[str], total: int, room: int) -> str:
-    """As many of the items as fit into so many characters, and how many more of the `total` there are."""
+    """As many of the items as have room, and how many more there are."""
     for number in range(len(items), 0, -1):
         more = f" and {total - number:,} more" if total > number else ""
         text = ", ".join(items[:number])
@@ -467,7 +444,6 @@ def _check_choice(name: str, value: object, choices: Sequence[str]) -> None:
 
 
 def _parse_weights(text: str, names: Sequence[str]) -> dict[str, float]:
-    """The weights that a comma-separated list of NAME=NUMBER gives."""
     weights: dict[str, float] = {}
     for part in text.split(",") if text.strip() else []:
         name, _, number = (piece.strip() for piece in part.partition("="))
@@ -578,7 +554,6 @@ def _contents(items: Sequence[Item]) -> tuple[Any, ...]:
 
 
 def _load(cell: str) -> Any:
-    """The value of a JSON text; every fault of it is a ValueError."""
     try:
         return _DECODER.decode(cell)
     except json.JSONDecodeError as fault:
@@ -597,7 +572,6 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def _each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> list[Any]:
-    """What `read` makes of the values; its ValueErrors say of which."""
     results = []
     for number, value in enumerate(values, 1):
         try:
@@ -614,7 +588,6 @@ def _value(holder: Mapping[str, Any], name: str, kind: type) -> Any:
 
 
 def _span(holder: Mapping[str, Any], names: tuple[str, str], length: int | None) -> list[int]:
-    """The offsets with the names of the start and the end."""
     span = []
     for name in names:
         found: Any = holder.get(name)
@@ -630,7 +603,6 @@ def _span(holder: Mapping[str, Any], names: tuple[str, str], length: int | None)
 
 
 def _expect(value: Any, kind: type, found: str = "", wanted: str = "") -> Any:
-    """A JSON value, which must be of a kind."""
     if not isinstance(value, kind) or isinstance(value, bool):
         wanted = wanted or {dict: "an object", list: "a list", str: "text", int: "a whole number"}[kind]
         raise ValueError(f"{found}{_kind(value)} instead of {wanted}")
@@ -638,7 +610,6 @@ def _expect(value: Any, kind: type, found: str = "", wanted: str = "") -> Any:
 
 
 def _kind(value: Any) -> str:
-    """A JSON value in a message."""
     shown = _quoted(value) if isinstance(value, str) else _short(value)
     return {type(None): "missing", dict: "an object", list: "a list"}.get(type(value), shown)
 
@@ -662,7 +633,6 @@ def bag_of_words(comment: str, lemmatise: Lemmatiser) -> frozenset[tuple[str, in
 
 @functools.cache
 def lemmatiser_of(name: str) -> Lemmatiser:
-    """The function from a word in lower case to its lemma."""
     package, _, language = name.partition(":")
     try:
         if package == "simplemma" and language:
@@ -955,7 +925,6 @@ def components(places: Ints) -> list[Ints]:
 
 
 def _groups(labels: Ints) -> list[Ints]:
-    """The places of each label."""
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1) if len(order) else []
 

@@ -1,14 +1,11 @@
 """The accuracy of essay markups as in the READ//ABLE competition, as one file to upload to Kaggle.
 
-Experts mark the errors and the meaning blocks of an exam essay and grade it, and so does an algorithm.
-``score`` says how close the algorithm comes to the experts, relative to how close they come to each other:
-above 100 % it has overcome the competition's technological barrier.  It follows the formulas of the paper that
-it names, from which the competition's own program departs.  The stages stand in the order in which data passes
-through them:
+It follows the paper that ``score`` names, from which the competition's own program departs.  The stages, in the
+order of the data:
 
     input         grades and selections in JSON              read_essay
     matching      D, pairs of selections that correspond     candidates, cost, match_selections
-    M1 … M7, M    the accuracy of two markups                m1 … m6, accuracies
+    M1 … M7, M    the accuracy of two markups                m1, m2, accuracies
     corpus        M_avg, M_opt and OTAR                      relative_accuracies
 
 All measures are in percent:
@@ -29,17 +26,15 @@ Where the paper is silent, this file decides (each decision has a test):
 
 * D is the one-to-one assignment of least cost.  A selection without partner costs 1; a pair costs
   (1 - Jaccard) + 1 if the starts differ + 1 if the types differ + 4 if exactly one has the ``group`` "meaning".
-* A pair must have common characters and cost less than 2.  Selections of no characters, remarks on the whole
-  essay, are paired where start, end and type are equal, with Jaccard index 1.
-* Of equal costs (to 1e-9) that of more pairs wins, then of more equal subtypes and corrections, then contents
-  decide, never the order in a file.
+* A pair must have common characters, or be empty with equal start, end and type (Jaccard index 1); and cost
+  less than 2.
+* Among equal costs (to 1e-9) more pairs win, then equal subtypes and corrections, then contents, never order.
 * Texts are compared without regard to case, outer spaces and Unicode form; a missing one is "".
 * Neither markup has selections: M2 to M6 are 100.  One has none, or D is empty: M3 to M6 are 0.
-* A grade that one markup lacks is 0 there.  M1 is at least 0.
-* M7 is that of the submission's column ``m7``; experts' own explanations count 100.
+* A grade that one markup lacks is 0 there.  M1 is at least 0.  M7 of experts' markups is 100.
 * OTAR, M_avg and M_opt of a corpus are means of the numerators over means of the denominators, over the
-  essays with two or more experts; ``m`` is the mean over essays with an expert of the mean M(A, E).
-* Offsets count characters from 0, the end is exclusive.  Unknown keys of the JSON are ignored.
+  essays with two experts; ``m`` is the mean over those with one.
+* Offsets count characters from 0, the end is exclusive.  Unknown keys are ignored.
 """
 
 import itertools
@@ -100,11 +95,11 @@ progress: Callable[[int, int], None] | None = None
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong.  Kaggle knows this exception by its name and shows its text."""
+    """The submission is wrong; Kaggle shows the text."""
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.  Only the host sees this."""
+    """The solution or a parameter is wrong; only the host sees it."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -120,9 +115,9 @@ def score(
 ) -> float:
     """Overall relative accuracy (OTAR) of essay markups, as in the READ//ABLE competition, in percent.
 
-    The accuracy M of two markups is a weighted average of that of their grades (M1), the share of selections
-    with a partner (M2), and their types, subtypes and boundaries (M3 to M5).  The algorithm's M with the experts
-    is divided by theirs with each other: above 100 it is closer to them than they are to each other.
+    M, the accuracy of two markups, is a weighted average of that of their grades (M1), the share of selections
+    with a partner (M2), and the partners' types, subtypes and boundaries (M3 to M5).  Above 100 the algorithm's
+    markups are closer to the experts' than these are to each other: the technological barrier.
 
     Parameters
     ----------
@@ -133,16 +128,16 @@ def score(
         "correction": "…"}]}``, where only grades, offsets and type are required.  With a column ``text``,
         offsets are checked against it.
     submission : DataFrame, one row per essay
-        `row_id_column_name` and ``markup``: JSON, the algorithm's.  Where M7 has a weight, the host adds ``m7``:
-        the experts' judgement of the explanations, from 0 to 100.
+        `row_id_column_name` and ``markup``: JSON, the algorithm's.  Where M7 has a weight, the host adds it, from
+        0 to 100, as ``m7``.
     row_id_column_name : str
-        The essays' ids, compared as text; both frames have the same.
-    measure : "otar", "m_avg", "m_opt" or "m", which is not relative
+        The essays' ids, compared as text.
+    measure : "otar", "m_avg", "m_opt", or "m", which is not relative
     h : float in [0, 1]
         H of OTAR: 1, as in the competition, is M_avg, 0 is M_opt.
     weights : str
-        Of M1 to M7; those left out are the competition's, whose final tests had M7=1.  On Kaggle, where
-        participants write all columns, leave M7 at 0.
+        Those left out are the competition's; its final tests had M7=1.  On Kaggle participants write all columns:
+        leave M7 at 0.
 
     Returns
     -------
@@ -152,10 +147,10 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  Only how many essays are missing, which offsets are beyond a text and which
-        grades above a subject's maximum is told of the solution.
+        The submission is malformed.  Of the solution, it tells how many essays are missing, which offsets are
+        beyond a text and which grades above a subject's maximum.
     HostVisibleError
-        The solution is malformed, a parameter or ``m7`` is wrong, or the measure not defined: no essay has two
+        The solution is malformed, a parameter or ``m7`` is wrong, or the measure undefined: no essay has two
         experts ("m": one), or their accuracy is 0.
 
     References
@@ -175,8 +170,6 @@ def score(
     >>> submission = pd.DataFrame({"document_id": ["A"], "markup": [json.dumps(markup(15))]})
     >>> round(score(solution, submission, "document_id"), 6)
     103.787879
-    >>> round(score(solution, submission, "document_id", measure="m"), 6)
-    95.138889
     """
     prepared = prepare(solution, row_id_column_name, measure, h, weights)
     sums = prepared.statistics(submission).sum(axis=0)  # of rows one after the other
@@ -233,41 +226,27 @@ def prepare(
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`.
-
-    Attributes
-    ----------
-    items : the n essays' ids, sorted
-    item_of_row : the essay of each row of the solution
-    labels, groups : one group of all essays
-    known : of each id the subject and the length of the text, None where unknown
-    experts : of each essay, in the order of content
-    among : of each essay (pairs, criteria), of its experts with each other
-    parameters : row_id_column_name, measure, h
-    """
+    """A solution, checked and digested by `prepare` (the contract stands in podium/hosted.py)."""
 
     items: list[str]
     item_of_row: Ints
     labels: list[tuple[str, str]]
     groups: Ints
-    known: dict[str, tuple[str, int | None]]
+    known: dict[str, tuple[str, int | None]]  # of each id the subject, and the length of the text where known
     experts: list[list["Markup"]]
-    among: list[Floats]
+    among: list[Floats]  # of each essay (pairs, criteria), of its experts with each other
     weights: dict[str, float]
-    parameters: tuple[str, str, float]
+    parameters: tuple[str, str, float]  # row_id_column_name, measure, h
 
     @property
     def criteria(self) -> list[str]:
-        """M and M1 to M6, and M7 where it counts."""
         return ["M", *CRITERIA[: 7 if self.weights["M7"] else 6]]
 
     @property
     def measure_names(self) -> list[str]:
-        """The score, OTAR, M_avg, M_opt, and each criterion's mean, algorithm with experts."""
         return ["score", "OTAR", "M_avg", "M_opt", *self.criteria]
 
     def read(self, submission: pd.DataFrame) -> list["Markup"]:
-        """The submission's markups, checked, in the order of `items`."""
         table = _Table(submission, "the submission", self.parameters[0], ParticipantVisibleError)
         table.check_columns("markup")
         ids = read_ids(table, self.items)
@@ -331,7 +310,6 @@ def read_ids(table: "_Table", expected: Sequence[str] | None = None) -> list[str
 
 
 def read_subjects(table: "_Table") -> list[str]:
-    """The subject of each row, a key of `LARGEST_GRADE`."""
     subjects = read_column(table, "subject", str, "a value in every row")
     unknown = ~pd.Index(subjects, dtype=object).isin(list(LARGEST_GRADE))
     expected = f"one of {', '.join(LARGEST_GRADE)}"
@@ -372,7 +350,7 @@ def read_column(table: "_Table", name: str, read: Callable[..., Any], expected: 
 
 
 class _Table(NamedTuple):
-    """A frame, read column by column with checks; every fault has one form of message."""
+    """A frame, read column by column; every fault has one form of message."""
 
     frame: pd.DataFrame
     name: str
@@ -399,7 +377,7 @@ class _Table(NamedTuple):
         self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
     def check(self, column: str, wrong: npt.ArrayLike, found: Callable[[int], str], expected: str) -> None:
-        """Raise the table's error where rows are `wrong`; `found` says what is in a row."""
+        """Raise the error where rows are `wrong`; `found` says what is in a row."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
@@ -414,13 +392,11 @@ class _Table(NamedTuple):
         raise self.error(head + _listed(shown, len(rows), LONGEST_MESSAGE - len(head)))
 
     def cell_of(self, column: str) -> Callable[[int], str]:
-        """What `check` shows of a row: its cell."""
         cells = self.frame[column]
         return lambda row: "missing" if _is_missing(cells.iloc[row]) else _quoted(cells.iloc[row])
 
 
 def _number(value: object) -> float:
-    """A cell as a float, NaN where it is no real number."""
     if not isinstance(value, str | int | float | np.bool_ | np.integer | np.floating | Decimal):
         return np.nan
     if isinstance(value, str) and (not value.isascii() or "_" in value):  # which Python would read
@@ -432,7 +408,6 @@ def _number(value: object) -> float:
 
 
 def _is_missing(value: object) -> bool:
-    """Whether a cell holds nothing."""
     if isinstance(value, Decimal):
         return value.is_nan()
     if isinstance(value, float | np.floating):
@@ -441,7 +416,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """The text of an id or label, the same whether a CSV reader took it for text, int or float."""
+    """The text of a cell, the same whether a CSV reader took it for text, int or float."""
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -451,7 +426,6 @@ def _as_text(value: object) -> str:
 
 
 def _short(value: object) -> str:
-    """A value as messages show it: on one line and not long."""
     text = repr(_as_text(value)[: CHARACTERS_SHOWN + 1])[1:-1]
     return text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN] + "…"
 
@@ -465,7 +439,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _listed(items: Sequence[str], total: int, room: int) -> str:
-    """As many of the items as fit into so many characters, and how many more of the `total` there are."""
+    """As many of the items as have room, and how many more there are."""
     for number in range(len(items), 0, -1):
         more = f" and {total - number:,} more" if total > number else ""
         text = ", ".join(items[:number])
@@ -486,7 +460,6 @@ def _check_choice(name: str, value: object, choices: Sequence[str]) -> None:
 
 
 def _parse_weights(text: str, names: Sequence[str]) -> dict[str, float]:
-    """The weights that a comma-separated list of NAME=NUMBER gives."""
     weights: dict[str, float] = {}
     for part in text.split(",") if text.strip() else []:
         name, _, number = (piece.strip() for piece in part.partition("="))
@@ -551,7 +524,6 @@ def read_essay(value: Any, subject: str, length: int | None) -> Markup:
 
 
 def read_grades(criteria: Mapping[str, Any], largest: float) -> tuple[tuple[str, float], ...]:
-    """The grades other than 0 by criterion, sorted."""
     grades = {}
     for name, value in criteria.items():
         grades[name] = np.nan if isinstance(value, bool) else _number(value)
@@ -575,7 +547,6 @@ def read_selection(value: Any, length: int | None) -> Selection:
 
 
 def _load(cell: str) -> Any:
-    """The value of a JSON text; every fault of it is a ValueError."""
     try:
         return _DECODER.decode(cell)
     except json.JSONDecodeError as fault:
@@ -594,7 +565,6 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def _each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> list[Any]:
-    """What `read` makes of the values; its ValueErrors say of which."""
     results = []
     for number, value in enumerate(values, 1):
         try:
@@ -611,7 +581,6 @@ def _value(holder: Mapping[str, Any], name: str, kind: type) -> Any:
 
 
 def _span(holder: Mapping[str, Any], names: tuple[str, str], length: int | None) -> list[int]:
-    """The offsets with the names of the start and the end."""
     span = []
     for name in names:
         found: Any = holder.get(name)
@@ -627,7 +596,6 @@ def _span(holder: Mapping[str, Any], names: tuple[str, str], length: int | None)
 
 
 def _expect(value: Any, kind: type, found: str = "", wanted: str = "") -> Any:
-    """A JSON value, which must be of a kind."""
     if not isinstance(value, kind) or isinstance(value, bool):
         wanted = wanted or {dict: "an object", list: "a list", str: "text", int: "a whole number"}[kind]
         raise ValueError(f"{found}{_kind(value)} instead of {wanted}")
@@ -635,7 +603,6 @@ def _expect(value: Any, kind: type, found: str = "", wanted: str = "") -> Any:
 
 
 def _kind(value: Any) -> str:
-    """A JSON value in a message."""
     shown = _quoted(value) if isinstance(value, str) else _short(value)
     return {type(None): "missing", dict: "an object", list: "a list"}.get(type(value), shown)
 
@@ -688,13 +655,11 @@ def candidates(x: Selection, y: Selection) -> Ints:
 
 
 def pairs_of(x: Selection, y: Selection, places: Ints) -> tuple[Selection, Selection]:
-    """The selections at places, (n, 2)."""
     ours, theirs = (Selection(*(column[ends] for column in side)) for side, ends in zip((x, y), places.T))
     return ours, theirs
 
 
 def cost(x: Selection, y: Selection) -> Floats:
-    """What each pair costs."""
     costs: Floats = (1 - jaccard(x, y)) + COST_OF_START * (x.start != y.start)
     costs += COST_OF_TYPE * (x.type != y.type)
     costs += COST_OF_MEANING * (x.is_meaning != y.is_meaning)
@@ -745,47 +710,25 @@ def components(places: Ints) -> list[Ints]:
 
 
 def _groups(labels: Ints) -> list[Ints]:
-    """The places of each label."""
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1) if len(order) else []
 
 
 # ---- M1 to M7 and M --------------------------------------------------------------------------------------
-# From 0 to 1.  M2 to M6 take the partners of D and how many selections each two markups have together.
+# From 0 to 1.  M2 to M6 are of many pairs of markups: the place of a partner is the number of its pair.
 
 
 def m1(x: Markup, y: Markup) -> float:
-    """The accuracy of the grades."""
     ours, theirs = dict(x.content[1]), dict(y.content[1])
     names = ours.keys() | theirs.keys()
     difference = math.fsum(abs(ours.get(name, 0.0) - theirs.get(name, 0.0)) for name in names)
     return max(1 - difference / x.largest, 0.0)
 
 
-def m2(x: Selection, y: Selection, selections: Ints) -> Floats:
+def m2(place: Ints, selections: Ints) -> Floats:
     """The share of selections that found a partner."""
-    found = np.bincount(x.start // APART, minlength=len(selections))
+    found = np.bincount(place, minlength=len(selections))
     return np.where(selections > 0, 2 * found / np.maximum(selections, 1), 1.0)
-
-
-def m3(x: Selection, y: Selection, selections: Ints) -> Floats:
-    """The share of equal types in D."""
-    return _mean_over_pairs(x.type == y.type, x.start // APART, selections)
-
-
-def m4(x: Selection, y: Selection, selections: Ints) -> Floats:
-    """The share of equal subtypes in D."""
-    return _mean_over_pairs(x.subtype == y.subtype, x.start // APART, selections)
-
-
-def m5(x: Selection, y: Selection, selections: Ints) -> Floats:
-    """The mean Jaccard index in D."""
-    return _mean_over_pairs(jaccard(x, y), x.start // APART, selections)
-
-
-def m6(x: Selection, y: Selection, selections: Ints) -> Floats:
-    """The share of equal corrections in D."""
-    return _mean_over_pairs(x.correction == y.correction, x.start // APART, selections)
 
 
 def _mean_over_pairs(values: Any, place: Ints, objects: Ints) -> Floats:
@@ -803,7 +746,10 @@ def accuracies(pairs: Pairs, weights: Mapping[str, float]) -> Floats:
     ours, theirs = pairs_of(x, y, match_selections(x, y))
     selections = np.array([len(one.positions) + len(other.positions) for one, other in pairs], dtype=np.int64)
     shares = [np.array([m1(*pair) for pair in ordered], dtype=np.float64)]
-    shares += [m(ours, theirs, selections) for m in (m2, m3, m4, m5, m6)]
+    place = ours.start // APART
+    types, subtypes = ours.type == theirs.type, ours.subtype == theirs.subtype
+    of_pairs = (types, subtypes, jaccard(ours, theirs), ours.correction == theirs.correction)  # M3 to M6
+    shares += [m2(place, selections), *(_mean_over_pairs(values, place, selections) for values in of_pairs)]
     if weights["M7"]:
         shares.append(np.array([min(one.m7, other.m7) for one, other in pairs]))
     total, weight = np.zeros(len(pairs)), 0.0

@@ -1,32 +1,32 @@
 """The SciFact leaderboard's evaluation of scientific claim verification, as one file to upload to Kaggle.
 
-For every claim a system names the abstracts that decide it, gives each a label, SUPPORT or CONTRADICT, and
-lists the sentences that are the evidence.  Four kinds of credit are counted over all claims:
+For every claim a system names the abstracts that decide it, labels each and lists the sentences that are the
+evidence.  Four kinds of credit are counted over all claims:
 
     abstract_label_only      the abstract is in the claim's gold, and the label is right
     abstract_rationalized    … and a whole gold evidence set is among the first three sentences listed
     sentence_selection       the sentence is in a gold evidence set, all of which is listed
     sentence_label           … and the label of its abstract is right
 
-Each gives P = correct / retrieved, R = correct / relevant and F1 = 2·P·R / (P + R), with 0 / 0 = 0.  The stages
-stand in the order in which data passes through them:
+Each gives P = correct / retrieved, R = correct / relevant and F1 = 2·P·R / (P + R), with 0 / 0 = 0.  The
+stages, in the order of the data:
 
     input       prepare, Prepared.read, parse_gold, parse_prediction
     credits     judge
     counts      count
     measures    precision_recall_f1
 
-Where the document that `score` names is silent, or the evaluator behind the leaderboard does otherwise, this
-file decides (each decision has a test; the measures equal the leaderboard's to the last bit):
+Where the document that ``score`` names is silent, or the leaderboard does otherwise, this file decides (each
+decision has a test; the measures equal the leaderboard's to the last bit):
 
 * Where every gold set of an abstract has more than three sentences, the first k count, k being the size of the
-  smallest, as the leaderboard does since December 2021; the document counts three.
+  smallest, as on the leaderboard since December 2021.
 * The first are those in the list as given.  A sentence listed twice takes two places and is retrieved twice,
   but correct once.
 * No sentences with the right label earn abstract_label_only.  Any abstract for a claim without evidence is wrong.
 * Labels other than SUPPORT and CONTRADICT are errors, also the document's REFUTES.
-* Claims are joined by id, as text, in whatever order; so are documents, by the keys of the JSON.
-* A sentence is a whole number from 0, maybe written 4.0.  A key written twice is an error, another is ignored.
+* Claims and documents are joined by their ids as text, in whatever order.
+* A sentence is a whole number from 0, maybe written 4.0.  A key written twice is an error; unknown ones are not.
 * In the gold, an abstract has one label and an evidence set, none is empty, and no sentence is in two.
 """
 
@@ -97,11 +97,11 @@ Made = TypeVar("Made")
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong.  Kaggle knows this exception by its name and shows its text."""
+    """The submission is wrong; Kaggle shows the text."""
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.  Only the host sees this."""
+    """The solution or a parameter is wrong; only the host sees it."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -118,11 +118,11 @@ def score(
     Parameters
     ----------
     solution : DataFrame, one row per claim
-        `row_id_column_name`, and ``evidence``: JSON with the gold evidence sets of each document, as in
+        `row_id_column_name`, and ``evidence``: JSON, the gold evidence sets of each document, as in
         ``{"11": [{"sentences": [0, 1], "label": "SUPPORT"}, {"sentences": [11], "label": "SUPPORT"}]}``.
     submission : DataFrame, one row per claim
-        `row_id_column_name`, and ``evidence``: JSON with one label and one list of sentences for each document,
-        as in ``{"11": {"sentences": [1, 11, 13], "label": "SUPPORT"}}``; ``{}`` for no evidence.
+        `row_id_column_name`, and ``evidence``: JSON, one label and one list of sentences for each document, as in
+        ``{"11": {"sentences": [1, 11, 13], "label": "SUPPORT"}}``; ``{}`` for no evidence.
     row_id_column_name : str
         The claim's id.
     measure : str
@@ -137,8 +137,7 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  Only which of its claims are not in the test set, and how many it lacks, is
-        told of the solution.
+        The submission is malformed.  Of the solution, it tells which claims it has not and how many are lacking.
     HostVisibleError
         The solution is malformed or there is no such measure.
 
@@ -203,15 +202,7 @@ def prepare(
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`.
-
-    Attributes
-    ----------
-    items : the n claims' ids, sorted
-    item_of_row : the claim of each row of the solution
-    labels, groups : one group of all claims
-    gold : of each claim, of each abstract the label and the evidence sets
-    """
+    """A solution, checked and digested by `prepare` (the contract stands in podium/hosted.py)."""
 
     items: list[str]
     item_of_row: Ints
@@ -223,7 +214,6 @@ class Prepared:
 
     @property
     def measure_names(self) -> list[str]:
-        """The score, then the twelve `MEASURES`."""
         return ["score", *MEASURES]
 
     def read(self, submission: pd.DataFrame, work: Callable[[Gold, Prediction], Made]) -> list[Made]:
@@ -387,7 +377,6 @@ _decode = json.JSONDecoder(object_pairs_hook=_unique).raw_decode
 
 
 def shown(value: Any) -> str:
-    """A JSON value as messages show it."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, str):
@@ -398,7 +387,7 @@ def shown(value: Any) -> str:
 
 
 class _Table(NamedTuple):
-    """A frame, read column by column with checks; every fault has one form of message."""
+    """A frame, read column by column; every fault has one form of message."""
 
     frame: pd.DataFrame
     name: str
@@ -425,7 +414,7 @@ class _Table(NamedTuple):
         self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
     def check(self, column: str, wrong: npt.ArrayLike, found: Callable[[int], str], expected: str) -> None:
-        """Raise the table's error where rows are `wrong`; `found` says what is in a row."""
+        """Raise the error where rows are `wrong`; `found` says what is in a row."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
@@ -441,7 +430,6 @@ class _Table(NamedTuple):
 
 
 def _is_missing(value: object) -> bool:
-    """Whether a cell holds nothing."""
     if isinstance(value, Decimal):
         return value.is_nan()
     if isinstance(value, float | np.floating):
@@ -450,7 +438,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """The text of an id or label, the same whether a CSV reader took it for text, int or float."""
+    """The text of a cell, the same whether a CSV reader took it for text, int or float."""
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -460,7 +448,6 @@ def _as_text(value: object) -> str:
 
 
 def _short(value: object) -> str:
-    """A value as messages show it: on one line and not long."""
     text = repr(_as_text(value)[: CHARACTERS_SHOWN + 1])[1:-1]
     return text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN] + "…"
 
@@ -474,7 +461,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _listed(items: Sequence[str], total: int, room: int) -> str:
-    """As many of the items as fit into so many characters, and how many more of the `total` there are."""
+    """As many of the items as have room, and how many more there are."""
     for number in range(len(items), 0, -1):
         more = f" and {total - number:,} more" if total > number else ""
         text = ", ".join(items[:number])
@@ -509,7 +496,6 @@ def judge(gold: GoldAbstract, predicted: PredictedAbstract) -> tuple[int, int, i
 
 
 def complete_sets(sets: tuple[Sentences, ...], sentences: Sentences) -> list[Sentences]:
-    """The evidence sets of which every sentence is listed."""
     listed = set(sentences)
     return [of_set for of_set in sets if listed.issuperset(of_set)]
 

@@ -1,9 +1,8 @@
 """The TREC Incident Streams V2 metrics, as one file to upload to Kaggle.
 
 A system reads the tweets of an emergency, gives each a priority score and the information types it finds in
-it, and ranks them.  ``score`` measures how much it is worth to alert an officer to the tweets with high scores,
-or how good types or scores are.  Numbers in brackets are equations and sections of the memo that it names.
-The stages stand in the order in which data passes through them:
+it, and ranks them.  Numbers in brackets are equations and sections of the memo that ``score`` names.  The stages,
+in the order of the data:
 
     input                        prepare, Prepared.read
     visits           [4.1]       rows_that_count, Prepared.visit, false_alerts_before (δ)
@@ -20,25 +19,24 @@ The stages stand in the order in which data passes through them:
                                     type, averaged over the types that occur: what Table 1 heads "RMSE"
     priority_rmse_actionable, _all  the root of that
 
-A perfect run can miss the alert worth 1: with actionable types alone a tweet is worth 0.3 + 0.7·0.75 = 0.825 at
-most, because nothing is common to two empty sets of other types.
+A perfect run can miss the alert worth 1: with actionable types alone a tweet is worth 0.3 + 0.7·0.75 = 0.825.
 
 Where the memo is silent or contradicts itself, this file decides (each decision has a test):
 
-* Equations decide: by (5) a Low or Medium tweet without an alert is worth what its types are (against 4.2), and
-  F1 is 2TP / (2TP + FP + FN) (against 5).
+* Equations decide: by (5) a Low or Medium tweet without an alert is worth what its types are, and F1 is
+  2TP / (2TP + FP + FN), whatever sections 4.2 and 5 say.
 * The logarithm of (5) has base 10, its argmax is a max.  δ counts the false alerts before the tweet.
 * Tweets are visited event by event, by rank, ties by tweet id as text; the order of rows never counts.
 * A tweet's event is the solution's: otherwise a run could start δ anew.  Of a tweet in the lists of several
   events that row counts whose list has this event's name, else shares most tweets with it, else ranks it best.
-* A run's tweets without a label are ignored.  A labelled tweet that it lacks has no types, the priority 0.25 and
+* A run's tweets without a label are ignored.  A labelled one that it lacks has no types, the priority 0.25 and
   the worth 0.
 * F1 is 0 of a type neither labelled nor predicted.  One that no assessor used has no priority error.
-* `normalize_priority` is by all rows of the run, those without a label too.
+* `normalize_priority` looks at all rows of the run.
 * A repeated type counts once.  Short names ("SearchAndRescue") and those of 2018 ("PastNews") are known.
 * A tweet twice in the solution counts once, in the first of its events as text; labels must not differ.
 * Only the measure that is asked for must be defined by the solution.
-* Public and Private are sets of whole events, as δ sees only the tweets of one; each is given the whole run.
+* Public and Private are sets of whole events, each scored with the whole run.
 """
 
 import re
@@ -108,11 +106,11 @@ Bools = npt.NDArray[np.bool_]
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong.  Kaggle knows this exception by its name and shows its text."""
+    """The submission is wrong; Kaggle shows the text."""
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.  Only the host sees this."""
+    """The solution or a parameter is wrong; only the host sees it."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -131,11 +129,10 @@ def score(
     """TREC Incident Streams V2: the worth of alerting an officer to tweets, or another measure of the track.
 
     A tweet is an alert if its priority score is at least `alert_threshold`.  A tweet labelled High or Critical
-    is worth α + (1 - α)·C if it is an alert, else -1.  A tweet labelled Low or Medium is worth C if it is no
-    alert, else max(-log10(δ/2 + 1), -1), where δ is the number of false alerts since the last true one in the
-    ranking of its event.  C is γ times the Jaccard index of run's and assessor's actionable types plus 1 - γ
-    times that of the others, where γ is λ if the assessor chose an actionable type, else 0, and 0/0 is 0.  The
-    score is the mean of the mean worths of the two groups.
+    is worth α + (1 - α)·C if it is an alert, else -1.  One labelled Low or Medium is worth C if it is no alert,
+    else max(-log10(δ/2 + 1), -1), where δ is the number of false alerts since the last true one in the ranking of
+    its event.  C is γ times the Jaccard index of run's and assessor's actionable types plus 1 - γ times that of
+    the others, where γ is λ if the assessor chose an actionable type, else 0, and 0/0 is 0.
 
     Parameters
     ----------
@@ -167,7 +164,7 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  Only that none of its tweets is in the test set is told of the solution.
+        The submission is malformed.  Of the solution, it tells only that it has none of its tweets.
     HostVisibleError
         The solution is malformed, a parameter is out of range, or the measure undefined.
 
@@ -183,7 +180,7 @@ def score(
     ...     "tweet_id": [11, 12, 13],
     ...     "event_id": "flood",
     ...     "priority": ["Critical", "Low", "High"],
-    ...     "categories": ["Request-SearchAndRescue Report-Location", "Other-Sentiment", "Report-EmergingThreats"],
+    ...     "categories": ["SearchAndRescue Location", "Sentiment", "EmergingThreats"],
     ... })
     >>> submission = pd.DataFrame({
     ...     "tweet_id": [11, 12, 13],
@@ -193,8 +190,6 @@ def score(
     ... })
     >>> round(score(solution, submission, "tweet_id", measure="high_priority_worth"), 6)  # (0.825 - 1) / 2
     -0.0875
-    >>> round(score(solution, submission, "tweet_id"), 6)  # the false alert costs nothing
-    -0.04375
     """
     parameters = (measure, actionable_weight, alert_gain, alert_threshold, normalize_priority)
     prepared = prepare(solution, row_id_column_name, *parameters)
@@ -270,17 +265,10 @@ def prepare(
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`.
+    """A solution, checked and digested by `prepare` (the contract stands in podium/hosted.py).
 
-    Attributes
-    ----------
-    items : the n events, sorted
-    item_of_row : the event of the tweet of each row of the solution
-    labels, groups : one group of all events
-    tweet_ids : sorted
-    truths : DataFrame, one row per tweet in their order
-        event (index into `items`), priority (a number of `PRIORITIES`), types (a set, as an integer), important
-        (labelled High or Critical).
+    The columns of `truths`, one row per tweet id, are event (index into `items`), priority (a number of
+    `PRIORITIES`), types (a set, as an integer) and important (labelled High or Critical).
     """
 
     items: list[str]
@@ -298,7 +286,6 @@ class Prepared:
 
     @property
     def measure_names(self) -> list[str]:
-        """The score, then all of `MEASURES`."""
         return ["score", *MEASURES]
 
     def read(self, submission: pd.DataFrame) -> pd.DataFrame:
@@ -374,7 +361,6 @@ def read_tweet_ids(table: "_Table") -> tuple[Ints, list[str]]:
 
 
 def read_priorities(table: "_Table") -> Floats:
-    """The number of each row's label."""
     codes, texts = table.texts("priority")
     numbers = np.array([PRIORITIES.get(text, np.nan) for text in texts])[codes]
     expected = f"one of {', '.join(PRIORITIES)}"
@@ -383,7 +369,6 @@ def read_priorities(table: "_Table") -> Floats:
 
 
 def read_categories(table: "_Table") -> Ints:
-    """The set of types of each row."""
     codes, cells = _factorize(table.frame["categories"])
     types, unknown = parse_types(cells)
     wrong = np.array([*map(bool, unknown), False])[codes]
@@ -405,7 +390,6 @@ def parse_types(cells: list[str]) -> tuple[Ints, list[str]]:
 
 
 def read_ranks(table: "_Table") -> Floats:
-    """The rank of each row."""
     rank = _numbers(table.frame["rank"])
     whole = (rank >= 0) & (rank == np.floor(rank)) & np.isfinite(rank)
     expected = "the position in the event's list, a whole number from 0"
@@ -425,7 +409,7 @@ def read_scores(table: "_Table", normalize: bool) -> Floats:
 
 
 class _Table(NamedTuple):
-    """A frame, read column by column with checks; every fault has one form of message."""
+    """A frame, read column by column; every fault has one form of message."""
 
     frame: pd.DataFrame
     name: str
@@ -452,7 +436,7 @@ class _Table(NamedTuple):
         self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
     def check(self, column: str, wrong: npt.ArrayLike, found: Callable[[int], str], expected: str) -> None:
-        """Raise the table's error where rows are `wrong`; `found` says what is in a row."""
+        """Raise the error where rows are `wrong`; `found` says what is in a row."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
@@ -467,19 +451,18 @@ class _Table(NamedTuple):
         raise self.error(head + _listed(shown, len(rows), LONGEST_MESSAGE - len(head)))
 
     def texts(self, column: str) -> tuple[Ints, list[str]]:
-        """Codes of a column's texts, (n,), and the distinct texts; nothing may be missing or blank."""
+        """Codes of a column's texts and the distinct texts; none may be missing or blank."""
         codes, texts = _factorize(self.frame[column])
         self.check(column, codes < 0, lambda row: "missing", "a value in every row")
         return codes, texts
 
     def cell_of(self, column: str) -> Callable[[int], str]:
-        """What `check` shows of a row: its cell."""
         cells = self.frame[column]
         return lambda row: "missing" if _is_missing(cells.iloc[row]) else _quoted(cells.iloc[row])
 
 
 def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
-    """Codes of a column's texts, (n,), -1 where missing or blank, and the distinct texts."""
+    """Codes of a column's texts, -1 where missing or blank, and the distinct texts."""
     if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string":
         # Text first: pandas takes False for 0 and has no place for a list.
         column = pd.Series([None if _is_missing(value) else _as_text(value) for value in column], dtype=object)
@@ -493,14 +476,13 @@ def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
 
 
 def _numbers(column: pd.Series) -> Floats:
-    """A column as floats, (n,), with NaN for what is no real number."""
+    """A column as floats, NaN for what is no real number."""
     if pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c":
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     return np.array([_number(value) for value in column.astype(object)], dtype=np.float64)
 
 
 def _number(value: object) -> float:
-    """A cell as a float, NaN where it is no real number."""
     if not isinstance(value, str | int | float | np.bool_ | np.integer | np.floating | Decimal):
         return np.nan
     if isinstance(value, str) and (not value.isascii() or "_" in value):  # which Python would read
@@ -512,7 +494,6 @@ def _number(value: object) -> float:
 
 
 def _is_missing(value: object) -> bool:
-    """Whether a cell holds nothing."""
     if isinstance(value, Decimal):
         return value.is_nan()
     if isinstance(value, float | np.floating):
@@ -521,7 +502,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """The text of an id or label, the same whether a CSV reader took it for text, int or float."""
+    """The text of a cell, the same whether a CSV reader took it for text, int or float."""
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -531,7 +512,6 @@ def _as_text(value: object) -> str:
 
 
 def _short(value: object) -> str:
-    """A value as messages show it: on one line and not long."""
     text = repr(_as_text(value)[: CHARACTERS_SHOWN + 1])[1:-1]
     return text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN] + "…"
 
@@ -545,7 +525,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _listed(items: Sequence[str], total: int, room: int) -> str:
-    """As many of the items as fit into so many characters, and how many more of the `total` there are."""
+    """As many of the items as have room, and how many more there are."""
     for number in range(len(items), 0, -1):
         more = f" and {total - number:,} more" if total > number else ""
         text = ", ".join(items[:number])
@@ -561,7 +541,6 @@ def _check_parameter(
     fits: Callable[[Any], bool] = lambda value: True,
     wanted: str = "",
 ) -> None:
-    """A parameter has its type, where a whole number is a float, too, and fits."""
     kinds = {float: (int, float, np.integer, np.floating), bool: (bool, np.bool_), str: (str,)}[kind]
     if not isinstance(value, kinds) or (kind is float and isinstance(value, bool)) or not fits(value):
         expected = {str: "text", bool: "True or False", float: f"a number {wanted}"}[kind]

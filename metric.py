@@ -41,7 +41,7 @@ __all__ = ["HostVisibleError", "ParticipantVisibleError", "Prepared", "prepare",
 __version__ = "2.0.0"
 
 NAME = "unified"
-COMPLETE_SUBMISSION = True  # switch on “Pass complete submission”: a submission has rows of its own
+COMPLETE_SUBMISSION = True  # switch on Kaggle's “Pass complete submission”
 MEASURE_PARAMETERS = ("subpopulation_column_names", "temperature", "intersectional")
 
 DISCOURSE_TYPES = ("Lead", "Position", "Claim", "Counterclaim", "Rebuttal", "Evidence", "Concluding Statement")
@@ -53,7 +53,7 @@ SUM_TOLERANCE = 1e-3 + 1e-9  # so that 0.999, which is no binary number, is with
 MISSING = "(missing)"
 ALL = ("(all)", "(all)")
 
-LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
+LONGEST_MESSAGE = 280  # Kaggle cuts the rest
 ROWS_SHOWN = 3
 CHARACTERS_SHOWN = 40
 ROWS_AT_ONCE = 8192
@@ -97,11 +97,10 @@ def score(
 ) -> float:
     """Unified Metric: span F1 with fractional true positives, averaged by a softmin over demographics.
 
-    Overlaps among the predicted segments of an essay are removed.  A prediction P matches a true segment G of its
-    type if their common words are at least `overlap_threshold` of either.  A match counts w·IoU(P, G) +
-    (1 - w)·d[E] true positives, where d[E] is the probability given to the true effectiveness E; the rest is a
-    false negative.  The mean F1 score of the types is taken in each sub-population of writers; the softmin of
-    these means is the score.
+    Once overlaps are removed, a prediction P matches a true segment G of its type if their common words are at
+    least `overlap_threshold` of either.  A match counts w·IoU(P, G) + (1 - w)·d[E] true positives, where d[E] is
+    the probability given to the true effectiveness E; the rest is a false negative.  The score is the softmin
+    of the mean F1 of the types in each sub-population of writers.
 
     Parameters
     ----------
@@ -113,18 +112,18 @@ def score(
         The first four of these, and ``score_discourse_effectiveness_0`` and ``score_discourse_effectiveness_1``:
         probabilities that sum to one.
     row_id_column_name : str
-        Only names rows in messages.
+        Names rows in messages.
     essay_id_column_name : str
         Ids are compared as text.
     subpopulation_column_names : str
-        The writer's attributes, separated by commas; "" scores the whole population at once.
+        The writer's attributes, separated by commas, or "" for none.
     segment_weight : float in [0, 1]
         w.
     overlap_threshold : float in (0.5, 1]
     temperature : float, at least 0
         α of the softmin: 0 is the mean weighted by number of essays, infinity the minimum.
     intersectional : bool
-        Take every combination of the attributes' values that occurs instead of every value.
+        Take the combinations of the attributes' values instead of each value.
 
     Returns
     -------
@@ -144,23 +143,14 @@ def score(
 
     Examples
     --------
-    Two segments found, one of them two words short:
+    All but one word found, and a good guess at its effectiveness:
 
-    >>> solution = pd.DataFrame({
-    ...     "row_id": [0, 1],
-    ...     "essay_id": ["A", "B"],
-    ...     "discourse_type": "Claim",
-    ...     "predictionstring": ["0 1 2 3 4 5 6 7", "0 1 2 3"],
-    ...     "discourse_effectiveness": [0, 1],
-    ...     "ell_status": ["No", "Yes"],
-    ... })
-    >>> submission = solution.iloc[:, :4].assign(
-    ...     predictionstring=["2 3 4 5 6 7", "0 1 2 3"],
-    ...     score_discourse_effectiveness_0=[1.0, 0.5],
-    ...     score_discourse_effectiveness_1=[0.0, 0.5],
-    ... )
-    >>> round(score(solution, submission, "row_id", subpopulation_column_names="ell_status"), 6)
-    0.857677
+    >>> solution = pd.DataFrame({"row_id": [0], "essay_id": "A", "discourse_type": "Claim"})
+    >>> submission = solution.assign(predictionstring="0 1 2")
+    >>> solution[["predictionstring", "discourse_effectiveness"]] = "0 1 2 3", 1
+    >>> submission[["score_discourse_effectiveness_0", "score_discourse_effectiveness_1"]] = 0.25, 0.75
+    >>> round(score(solution, submission, "row_id", subpopulation_column_names=""), 6)  # 1.5 / (1.5 + 0.25)
+    0.857143
     """
     prepared = prepare(
         solution,
@@ -291,14 +281,13 @@ class Prepared:
         return predictions, match(predictions, self.truths, self.overlap_threshold)
 
     def count(self, compared: tuple[Segments, tuple[Ints, Ints]]) -> Floats:
-        """Per essay TP, FP and FN of each type, then 1, of which sums are sub-populations' sizes, (n, 22)."""
+        """Per essay TP, FP and FN of each type, and 1, (n, 22)."""
         predictions, (p, g) = compared
         tp = true_positive_fraction(predictions.take(p), self.truths.take(g), self.segment_weight)
         counts = count_outcomes(predictions, self.truths, (p, g), tp, len(self.items))
         return np.concatenate([counts.reshape(len(counts), -1), np.ones((len(counts), 1))], axis=1)
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
-        """Per essay what `count` counts, whose sums decide every measure."""
         return self.count(self.compare(self.read(submission)))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
@@ -356,7 +345,7 @@ def read_words(table: "_Table") -> tuple[Ints, Ints]:
 
 @functools.cache
 def _word_positions() -> tuple[str, Ints, Ints]:
-    """The text "0 1 2 … 99999 ", where each position starts in it, and which one ends at each character."""
+    """The text "0 1 2 … 99999 ", where each position starts, and which one ends at each character."""
     text = " ".join(map(str, range(LAST_POSITION + 1))) + " "
     ends = np.flatnonzero(np.frombuffer(text.encode(), np.uint8) == ord(" "))
     starts = np.concatenate([[0], ends[:-1] + 1])
@@ -366,13 +355,10 @@ def _word_positions() -> tuple[str, Ints, Ints]:
 
 
 def parse_predictionstrings(cells: list[str]) -> tuple[Ints, Ints]:
-    """First and last word of each predictionstring; last is -1 where it is not valid.
-
-    A valid one stands, letter for letter, in "0 1 2 3 …" from where its first number starts up to the end of a
-    number: one comparison per cell, and the file's size bounds the work.
-    """
+    """First and last word of each predictionstring; last is -1 where it is not valid."""
+    # A valid one stands in "0 1 2 3 …" from where its first number starts to the end of a number: one comparison.
     text, starts, position_ending_at = _word_positions()
-    # "replace" keeps one byte per character; what it replaces fails the comparison below.
+    # "replace" keeps one byte per character.
     joined = np.frombuffer("\n".join([*cells, ""]).encode("ascii", "replace"), np.uint8)
     end = np.flatnonzero(joined == ord("\n"))
     if len(end) > len(cells):  # a line break within a cell
@@ -436,7 +422,7 @@ def read_probabilities(table: "_Table") -> Floats:
 
 
 class _Table(NamedTuple):
-    """A frame, read column by column; every fault has one form of message."""
+    """A frame and how its faults are told."""
 
     frame: pd.DataFrame
     name: str
@@ -444,7 +430,6 @@ class _Table(NamedTuple):
     error: type[Exception]
 
     def check_columns(self, *required: str) -> None:
-        """The row id and every required column are there once, and every row has an id."""
         if not isinstance(self.frame, pd.DataFrame):
             raise HostVisibleError(f"{self.name}: expected a DataFrame, found {type(self.frame).__name__}")
         required = tuple(dict.fromkeys((self.row_id, *required)))
@@ -458,7 +443,7 @@ class _Table(NamedTuple):
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
         ids = self.frame[self.row_id]
-        # pandas finds no fault in objects, and fails for Decimal("sNaN").
+        # Among objects pandas fails for Decimal("sNaN").
         missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
         self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
@@ -536,12 +521,12 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """The text of a cell, the same whether a CSV reader took it for text, int or float."""
+    """The same whether a CSV reader took a cell for text, int or float."""
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    # Python writes no integer of more than 4,300 digits.
+    # Python writes no more than 4,300 digits.
     return f"{value:x}" if isinstance(value, int) and value.bit_length() > 14_000 else str(value)
 
 
@@ -597,15 +582,11 @@ def _attributes(subpopulation_column_names: str) -> list[str]:
 
 
 def remove_overlaps(segments: Segments) -> Segments:
-    """Give every word of an essay to the first segment that holds it, across all types [1].
-
-    What is left is sorted by essay, first word (before it lost any), last word, type, d[1].
-    """
-    # Once sorted, words that earlier segments used inside a later one are always its first ones: what is left to
-    # it starts after the largest last word so far.
+    """Give every word of an essay to the first segment that holds it, across all types; sorts them [1]."""
+    # The words that earlier ones used inside a segment are always its first ones: up to the largest last word.
     order = _reading_order(segments)
     essay, first, last = segments.essay[order], segments.first[order], segments.last[order]
-    # Essays ascend, so the running maximum of (essay, last word) never looks back into another essay.
+    # Essays ascend, so the running maximum never looks back into another one.
     used = np.maximum.accumulate(place(essay, last))
     first_unused = np.append(0, used + 1)[:-1] - place(essay, np.int64(0))
     first_left = np.maximum(first, first_unused)
@@ -647,12 +628,8 @@ def _warn_of_overlaps(given: Segments, truths: Segments) -> None:
 
 
 def match(predictions: Segments, truths: Segments, overlap_threshold: float = 0.51) -> tuple[Ints, Ints]:
-    """Indices of the predictions and truths of one essay and type that share enough of both their words.
-
-    Both are as `remove_overlaps` returns them; each segment occurs at most once.
-    """
-    # A prediction that holds more than half of a truth holds its middle word, and without overlaps only one does:
-    # a binary search finds the only candidate.
+    """Indices of the predictions and truths, without overlaps, that share enough of both their words."""
+    # Only one prediction can hold the middle word of a truth, as all do that hold more than half of it.
     if not len(predictions.row):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     middle = place(truths.essay, (truths.first + truths.last) // 2)
@@ -699,7 +676,7 @@ def true_positive_fraction(predictions: Segments, truths: Segments, segment_weig
 def count_outcomes(
     predictions: Segments, truths: Segments, matches: tuple[Ints, Ints], tp: Floats, essays: int
 ) -> Floats:
-    """TP, FP and FN per essay and type, (essays, types, 3), from the TP fractions of the matches [2.1, 2.2]."""
+    """TP, FP and FN, (essays, types, 3), from the TP fractions of the matches [2.1, 2.2]."""
     types = len(DISCOURSE_TYPES)
 
     def total(cell: Ints, weights: Floats | None = None) -> Floats:
@@ -715,11 +692,7 @@ def count_outcomes(
 
 
 def f1_of_types(counts: Floats) -> Floats:
-    """F1 = 2TP / (2TP + FP + FN), (..., types), of counts (..., types, 3); NaN where the truth lacks the type.
-
-    >>> f1_of_types(np.array([[1.0, 0, 0], [1, 1, 0], [0, 0, 1], [0, 1, 0]])).round(3).tolist()
-    [1.0, 0.667, 0.0, nan]
-    """
+    """F1 = 2TP / (2TP + FP + FN), (..., types), of counts (..., types, 3); NaN where the truth lacks the type."""
     tp, fp, fn = np.moveaxis(counts, -1, 0)
     return _ratio(2 * tp, np.where(tp + fn > 0, 2 * tp + fp + fn, 0))
 
@@ -732,7 +705,7 @@ def macro_f1(counts: Floats) -> Floats:
 
 
 def _ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
-    """numerator / denominator, NaN where the denominator is 0."""
+    """NaN where the denominator is 0."""
     a, b = np.broadcast_arrays(np.asarray(numerator, dtype=np.float64), np.asarray(denominator))
     quotient: Floats = np.divide(a, b, out=np.full(a.shape, np.nan), where=b != 0)
     return quotient
@@ -779,7 +752,7 @@ def _values_of_essays(table: _Table, attribute: str, essay: Ints, items: list[st
 
 
 def sums_of_groups(statistics: Floats, groups: Ints) -> Floats:
-    """Sums of statistics, (n, k), over each group of items, (g, k), in the order of the items."""
+    """Sums of statistics, (n, k), over each group, (g, k), in the order of the items."""
     number = groups.max() + 1
     columns = [
         sum(np.bincount(members, column, minlength=number) for members in groups) for column in statistics.T
@@ -806,12 +779,12 @@ def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: fl
 def softmin(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65.0) -> Floats:
     """ν = Σ_j β_j·s_j, (...)."""
     lowest, excess = _above_lowest(scores, sizes)
-    # From the lowest up, equal scores give exactly themselves and ν is never below the lowest.
+    # So equal scores give exactly themselves, and ν is never below the lowest.
     return np.asarray(lowest + (softmin_weights(scores, sizes, temperature) * excess).sum(axis=-1))
 
 
 def _above_lowest(scores: npt.ArrayLike, sizes: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """The lowest score of a sub-population with members, (...), and each one's excess over it, (..., k)."""
+    """The lowest score of a sub-population with members, and each one's excess over it."""
     scores, present = np.broadcast_arrays(np.asarray(scores, dtype=np.float64), np.asarray(sizes) > 0)
     lowest = np.min(scores, axis=-1, where=present, initial=np.inf)
     return lowest, np.where(present, scores - lowest[..., np.newaxis], 0.0)

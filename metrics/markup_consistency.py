@@ -16,8 +16,8 @@ The criteria; those with a dot are parts of the one before the dot:
     tags                  (14)  tags of partners
     overtexts             (15)  .accordance (16), .texts (17), .tags (18)
     fragments             (19)  .accordance (20), .texts (21), .tags (22), .overtexts (3.4.4) with such parts
-    fragment_text_union   (23)  characters of all fragments of partners, merged
-    fragment_tag_union    (24)  tags of all fragments of partners, united
+    fragment_text_union   (23)  characters of all fragments of partners
+    fragment_tag_union    (24)  tags of all fragments of partners
 
 Where the paper is silent, this file decides (each decision has a test):
 
@@ -28,7 +28,7 @@ Where the paper is silent, this file decides (each decision has a test):
   characters, overtexts a common word or tag; or neither has any, and empty fragments are at the same place.
 * F(∅, ∅) = 1: of two empty sets of objects every criterion is 1.  One empty, or no pair: 0.
 * Weights are 1, but 0 for what no expert marked: it would be 1 everywhere.  A competition should give all, as
-  each part of its solution decides for itself.
+  each part of it decides for itself.
 * A READ//ABLE markup (with "selections") is one element with these as fragments, type and subtype as tags.
   Where all experts' are such, a submission's must be, and ``accordance`` has weight 0.
 * AMA is over documents with an expert, EMA (unordered pairs) and RMA over those with two.
@@ -86,9 +86,9 @@ LAST_OFFSET = 1_000_000_000
 APART = LAST_OFFSET + 2  # between the offsets of markups that are compared at once
 AT_ONCE = 100_000  # pairs of objects
 MOST_OBJECTS, MOST_CHARACTERS = 2_000, 200_000  # of a markup; they bound time and memory
-LARGE = 500  # rows and columns of an assignment problem that is prepared before it is solved
+LARGE = 500  # rows and columns of an assignment problem
 
-LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
+LONGEST_MESSAGE = 280  # Kaggle cuts the rest
 ROWS_SHOWN = 3
 CHARACTERS_SHOWN = 40
 
@@ -97,7 +97,7 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Lemmatiser = Callable[[str], str]
 
-# A tool may set it to a function, called with the documents compared and all documents.
+# A tool may set it, to be called with the documents compared and all documents.
 progress: Callable[[int, int], None] | None = None
 
 
@@ -127,9 +127,9 @@ def score(
 ) -> float:
     """Relative accuracy of an algorithm's text markup (RMA): its agreement with experts over theirs.
 
-    C (7) compares the elements of two markups, with their tags, fragments and overtexts (comments), once an
-    optimal one-to-one assignment, the accordance, has made partners of them; it is 1 for identical markups.
-    AMA is the mean C of algorithm and experts, EMA that of the experts with each other, RMA = AMA/EMA.
+    C (7) compares the elements of two markups, with tags, fragments and overtexts (comments), that an optimal
+    one-to-one assignment, the accordance, made partners.  AMA is the mean C of algorithm and experts, EMA that of
+    experts with each other, RMA = AMA/EMA.
 
     Parameters
     ----------
@@ -158,8 +158,8 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  Of the solution, it tells how many documents are missing and which offsets
-        are beyond a text.
+        The submission is malformed.  Of the solution, it tells how many documents are missing, and which offsets
+        are too large.
     HostVisibleError
         The solution is malformed, a parameter is wrong, or the measure undefined: no document has an expert
         (RMA: two who have something in common).
@@ -171,7 +171,7 @@ def score(
 
     Examples
     --------
-    Two experts marked the same error, one of them a little longer, and so does the algorithm:
+    Of two experts one marks the same error longer; the algorithm is the other's:
 
     >>> def markup(end):
     ...     return {"elements": [{"fragments": [{"start": 0, "end": end, "tags": ["logic"]}]}]}
@@ -239,7 +239,7 @@ def prepare(
 
 
 class Rules(NamedTuple):
-    """The weight of each criterion but ``total``, the accordance, and whether all markups must be READ//ABLE's."""
+    """The weight of each criterion but ``total``; ``is_readable`` if all markups must be READ//ABLE's."""
 
     weights: Mapping[str, float]
     accordance: str
@@ -286,9 +286,7 @@ class Prepared:
         return compared(pairs, self.rules)
 
     def count(self, algorithm: Sequence[Floats]) -> Floats:
-        """Per document with an expert the means of all criteria, and 1; with two or more the means of C, with
-        the algorithm and among experts, and 1.
-        """
+        """Per document with an expert the means of criteria, and 1; with two C, theirs among each other, and 1."""
         rows = []
         for ours, theirs in zip(algorithm, self.among):
             of_two = [mean(ours)[0], mean(theirs)[0], 1] if len(theirs) else [0, 0, 0]
@@ -296,7 +294,6 @@ class Prepared:
         return np.array(rows, dtype=np.float64)
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
-        """Per document what `count` counts, (n, criteria + 4), whose sums decide every measure."""
         return self.count(self.compare(self.read(submission)))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
@@ -334,7 +331,7 @@ def read_lengths(table: "_Table") -> list[int | None]:
 
 
 def read_column(table: "_Table", name: str, read: Callable[..., Any], expected: str, *about: Any) -> list[Any]:
-    """What `read` makes of each cell and what is known `about` its row; one message of all its ValueErrors."""
+    """What `read` makes of each cell and what is known `about` its row, or one message of its ValueErrors."""
     values, faults = [], {}
     for row, (cell, *known) in enumerate(zip(table.frame[name].to_numpy(dtype=object), *about)):
         try:
@@ -349,7 +346,7 @@ def read_column(table: "_Table", name: str, read: Callable[..., Any], expected: 
 
 
 class _Table(NamedTuple):
-    """A frame, read column by column; every fault has one form of message."""
+    """A frame and how its faults are told."""
 
     frame: pd.DataFrame
     name: str
@@ -357,7 +354,6 @@ class _Table(NamedTuple):
     error: type[Exception]
 
     def check_columns(self, *required: str) -> None:
-        """The row id and every required column are there once, and every row has an id."""
         if not isinstance(self.frame, pd.DataFrame):
             raise HostVisibleError(f"{self.name}: expected a DataFrame, found {type(self.frame).__name__}")
         required = tuple(dict.fromkeys((self.row_id, *required)))
@@ -371,7 +367,7 @@ class _Table(NamedTuple):
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
         ids = self.frame[self.row_id]
-        # pandas finds no fault in objects, and fails for Decimal("sNaN").
+        # Among objects pandas fails for Decimal("sNaN").
         missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
         self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
@@ -400,12 +396,12 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """The text of a cell, the same whether a CSV reader took it for text, int or float."""
+    """The same whether a CSV reader took a cell for text, int or float."""
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    # Python writes no integer of more than 4,300 digits.
+    # Python writes no more than 4,300 digits.
     return f"{value:x}" if isinstance(value, int) and value.bit_length() > 14_000 else str(value)
 
 
@@ -459,9 +455,9 @@ def _parse_weights(text: str, names: Sequence[str]) -> dict[str, float]:
 
 
 class Item(NamedTuple):
-    """An element (2), fragment (3) or overtext (4), with its place in the file.
+    """An element (2), fragment (3) or overtext (4).
 
-    All that is compared is its content: start, end, comment, tags, contents of overtexts and fragments, sorted.
+    Its content: start, end, comment, tags, contents of overtexts and fragments, sorted.
     """
 
     content: tuple[Any, ...]
@@ -472,12 +468,12 @@ class Item(NamedTuple):
     fragments: tuple["Item", ...]
 
 
-# Stands for the fragments of an element without any: it lies behind all texts.
+# Behind all texts, for elements without fragments.
 NOWHERE = Item((LAST_OFFSET + 1, LAST_OFFSET + 1, "", (), (), ()), -1, frozenset(), frozenset(), (), ())
 
 
 class Markup(NamedTuple):
-    """A markup (1), how many objects it holds, and its place, from 1, among those of the experts."""
+    """A markup (1), the number of its objects, and its own, from 1, among the experts."""
 
     content: tuple[Any, ...]
     elements: tuple[Item, ...]
@@ -625,7 +621,7 @@ def _plain(text: str) -> str:
 
 
 def bag_of_words(comment: str, lemmatise: Lemmatiser) -> frozenset[tuple[str, int]]:
-    """The multiset of a comment's words, as a set of (word, how often it occurred before)."""
+    """The multiset of words, as a set of (word, how often it occurred before)."""
     words = re.findall(r"\w+", unicodedata.normalize("NFC", comment).lower())
     counts = Counter(lemmatise(word).lower().replace("ё", "е") for word in words)
     return frozenset((word, before) for word, count in counts.items() for before in range(count))
@@ -657,7 +653,6 @@ def lemmatiser_of(name: str) -> Lemmatiser:
 def weights_in_use(
     experts: Iterable[Markup], is_readable: bool, given: Mapping[str, float]
 ) -> dict[str, float]:
-    """Those that are given, else 1, and 0 for criteria of what no expert marked."""
     elements = [element for expert in experts for element in expert.elements]
     fragments = [fragment for element in elements for fragment in element.fragments]
     kinds = {"": elements, "fragments": fragments}
@@ -687,7 +682,7 @@ def weighted_average(criteria: Mapping[str, Any], names: Sequence[str], weights:
 
 
 # ---- Consistency (7) -------------------------------------------------------------------------------------
-# Of many pairs of markups at once.  Who are partners is on each level a problem per pair of their holders.
+# Of many pairs of markups at once: each level has a problem per pair of holders.
 
 
 class Side(NamedTuple):
@@ -710,8 +705,7 @@ class Level(NamedTuple):
 
 
 def consistency(pairs: Pairs, rules: Rules) -> tuple[Side, Side, dict[str, Level]]:
-    """The two sides of pairs of markups, and the levels by name; C (7) is the average of the level total."""
-    # Symmetric, as the one whose content comes first is on the left.
+    """The two sides of pairs of markups, the lesser content on the left, and the levels by name."""
     ordered = [sorted(pair, key=lambda markup: markup.content) for pair in pairs]
     x, y = (side_of([pair[side] for pair in ordered]) for side in (0, 1))
     i, k = overlapping(x.spans, y.spans).T
@@ -749,7 +743,7 @@ def side_of(markups: Sequence[Markup]) -> Side:
 
 
 def level_of(name: str, objects: Ints, places: Ints, criteria: Mapping[str, Floats], rules: Rules) -> Level:
-    """The optimal accordance in each problem with so many `objects`, among those at `places` (see `Level`)."""
+    """The optimal accordance in each problem with so many `objects`, of those at `places` (see `Level`)."""
     accordance, *parts = PARTS[name]
     worth = weighted_average(criteria, parts, rules.weights)
     ends = np.column_stack([_distinct(places[:, 0], end)[0] for end in places[:, 1:3].T])
@@ -783,7 +777,6 @@ def _mean_over_pairs(values: Any, place: Ints, objects: Ints) -> Floats:
 
 
 # ---- Criteria (13)-(24) ----------------------------------------------------------------------------------
-# Of tags, texts and unions the summands; `level_of` averages them.
 
 
 def f_measure(common: Ints, total: Ints) -> Floats:
@@ -875,7 +868,7 @@ def c_union_of_tags(x: Sequence[Item], y: Sequence[Item]) -> Floats:
 
 def overlapping(x: Ints, y: Ints) -> Ints:
     """Places in x and y, (n, 2), of spans, sorted by start, that overlap, or are empty and equal."""
-    # What overlaps a span comes after all that end before it and before all that start behind it.
+    # They come after all that end before it and before all that start behind it.
     x_end, y_end = (np.maximum(end, start + 1) for start, end in (x, y))
     first = np.searchsorted(np.maximum.accumulate(y_end), x[0], "right")
     last = np.searchsorted(y[0], x_end)
@@ -907,7 +900,7 @@ def best_sum(places: Ints, worth: Floats) -> Bools:
         matrix = np.zeros((row.max() + 1, column.max() + 1))
         matrix[row, column] = worth[candidates]
         if min(matrix.shape) > LARGE:
-            # Made square, so that all columns get a row, and each column's best worth 0: found sooner.
+            # Square, and each column's best worth 0: solved sooner.
             matrix = np.pad(matrix, [(0, max(matrix.shape) - length) for length in matrix.shape])
             matrix -= matrix.max(axis=0)
         taken = np.zeros(matrix.shape, dtype=bool)
@@ -936,8 +929,7 @@ def _ints(values: Iterable[Any]) -> Ints:
 def best_average(places: Ints, worth: Floats, objects: int, share: float) -> Bools:
     """Which of the candidates make the accordance of the largest weighted average (9).
 
-    That is share·2q/n + (1 - share)·S/q for q pairs of the sum S among n objects.  S is concave in q, so S/q
-    falls: that bounds what numbers between two tried ones can give.
+    That is share·2q/n + (1 - share)·S/q for q pairs of the sum S among n objects, where S/q falls with q.
     """
     row, column = (np.unique(ends, return_inverse=True)[1] for ends in places.T)
     if column.max() < row.max():
@@ -961,10 +953,8 @@ def best_average(places: Ints, worth: Floats, objects: int, share: float) -> Boo
 
 
 def _best_of_size(row: Ints, column: Ints, worth: Floats, pairs: int) -> Bools:
-    """The accordance of the largest sum with q pairs, or as many as there can be.
-
-    Of n rows n - q take spare columns, which are worth more than all pairs together.
-    """
+    """The accordance of the largest sum with so many pairs, if there can be."""
+    # All other rows take spare columns, which are worth more than all pairs together.
     rows, columns = int(row.max()) + 1, int(column.max()) + 1
     matrix = np.full((rows, columns + rows - pairs), float(rows + 1))
     matrix[:, :columns] = -float(rows + 1)
@@ -1005,7 +995,7 @@ def average_accuracies(sums: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
-    """numerator / denominator, NaN where the denominator is 0."""
+    """NaN where the denominator is 0."""
     a, b = np.broadcast_arrays(np.asarray(numerator, dtype=np.float64), np.asarray(denominator))
     quotient: Floats = np.divide(a, b, out=np.full(a.shape, np.nan), where=b != 0)
     return quotient

@@ -1,7 +1,6 @@
 """The accuracy of essay markups as in the READ//ABLE competition, as one file to upload to Kaggle.
 
-It follows the paper that ``score`` names, from which the competition's own program departs.  The stages, in the
-order of the data:
+It follows the paper that ``score`` names, not the competition's program.  The stages, in the order of the data:
 
     input         grades and selections in JSON              read_essay
     matching      D, pairs of selections that correspond     candidates, cost, match_selections
@@ -10,24 +9,21 @@ order of the data:
 
 All measures are in percent:
 
-    M1      1 - Σ|K_i(X) - K_i(Y)| / K_max     grades, by criterion; K_max by subject       weight 1
-    M2      2|D| / (n + m)                     selections that found a partner              weight 2
-    M3      share of pairs of D                equal types                                  weight 1
-    M4      share of pairs of D                equal subtypes                               weight 1
-    M5      mean over D                        Jaccard index of the characters              weight 1
-    M6      share of pairs of D                equal corrections                            weight 0
-    M7      experts' judgement                 explanations of the tested markup            weight 0
-    M       Σ w M / Σ w
-    M_avg   mean M(A, E) / mean M(E, E')
-    M_opt   max M(A, E) / min M(E, E')
-    OTAR    (H·mean + (1 - H)·max M(A, E)) / (H·mean + (1 - H)·min M(E, E'))
+    M1          1 - Σ|K_i(X) - K_i(Y)| / K_max     grades, by criterion; K_max by subject
+    M2          2|D| / (n + m)                     selections that found a partner
+    M3, M4, M6  share of pairs of D                equal types, subtypes, corrections
+    M5          mean over D                        Jaccard index of the characters
+    M7          experts' judgement                 explanations of the tested markup
+    M           Σ w M / Σ w
+    M_avg       mean M(A, E) / mean M(E, E')
+    M_opt       max M(A, E) / min M(E, E')
+    OTAR        (H·mean + (1 - H)·max M(A, E)) / (H·mean + (1 - H)·min M(E, E'))
 
 Where the paper is silent, this file decides (each decision has a test):
 
 * D is the one-to-one assignment of least cost.  A selection without partner costs 1; a pair costs
   (1 - Jaccard) + 1 if the starts differ + 1 if the types differ + 4 if exactly one has the ``group`` "meaning".
-* A pair must have common characters, or be empty with equal start, end and type (Jaccard index 1); and cost
-  less than 2.
+* A pair costs less than 2 and has common characters, or is empty, of equal place and type (Jaccard index 1).
 * Among equal costs (to 1e-9) more pairs win, then equal subtypes and corrections, then contents, never order.
 * Texts are compared without regard to case, outer spaces and Unicode form; a missing one is "".
 * Neither markup has selections: M2 to M6 are 100.  One has none, or D is empty: M3 to M6 are 0.
@@ -70,16 +66,16 @@ MEASURES = ("otar", "m_avg", "m_opt", "m")
 
 MEANING = "meaning"
 COST_OF_TYPE, COST_OF_START, COST_OF_MEANING = 1.0, 1.0, 4.0
-# Costs that differ by less are equal; equal subtypes and corrections decide below that.
+# Below the one costs are equal; by the other equal subtypes and corrections count.
 TIE, FINE_TIE = 1e-9, 1e-12
 
 LAST_OFFSET = 1_000_000_000
 APART = LAST_OFFSET + 2  # between the offsets of markups that are compared at once
 AT_ONCE = 100_000  # pairs of selections
 MOST_SELECTIONS, MOST_CHARACTERS = 2_000, 200_000  # of a markup; they bound time and memory
-LARGE = 500  # rows and columns of an assignment problem that is prepared before it is solved
+LARGE = 500  # rows and columns of an assignment problem
 
-LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
+LONGEST_MESSAGE = 280  # Kaggle cuts the rest
 ROWS_SHOWN = 3
 CHARACTERS_SHOWN = 40
 
@@ -87,7 +83,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-# A tool may set it to a function, called with the essays compared and all essays.
+# A tool may set it, to be called with the essays compared and all essays.
 progress: Callable[[int, int], None] | None = None
 
 
@@ -115,9 +111,8 @@ def score(
 ) -> float:
     """Overall relative accuracy (OTAR) of essay markups, as in the READ//ABLE competition, in percent.
 
-    M, the accuracy of two markups, is a weighted average of that of their grades (M1), the share of selections
-    with a partner (M2), and the partners' types, subtypes and boundaries (M3 to M5).  Above 100 the algorithm's
-    markups are closer to the experts' than these are to each other: the technological barrier.
+    The accuracy M of the algorithm's markups with the experts', over that of these with each other: above 100 is
+    beyond the competition's technological barrier.
 
     Parameters
     ----------
@@ -128,16 +123,15 @@ def score(
         "correction": "…"}]}``, where only grades, offsets and type are required.  With a column ``text``,
         offsets are checked against it.
     submission : DataFrame, one row per essay
-        `row_id_column_name` and ``markup``: JSON, the algorithm's.  Where M7 has a weight, the host adds it, from
-        0 to 100, as ``m7``.
+        `row_id_column_name` and ``markup``: JSON, the algorithm's.  Where M7 has a weight, the host adds ``m7``.
     row_id_column_name : str
         The essays' ids, compared as text.
     measure : "otar", "m_avg", "m_opt", or "m", which is not relative
     h : float in [0, 1]
         H of OTAR: 1, as in the competition, is M_avg, 0 is M_opt.
     weights : str
-        Those left out are the competition's; its final tests had M7=1.  On Kaggle participants write all columns:
-        leave M7 at 0.
+        Those left out are the competition's; its final tests had M7=1.  On Kaggle, where participants write ``m7``,
+        leave it at 0.
 
     Returns
     -------
@@ -147,8 +141,8 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  Of the solution, it tells how many essays are missing, which offsets are
-        beyond a text and which grades above a subject's maximum.
+        The submission is malformed.  Of the solution, it tells how many essays are missing, and which offsets
+        and grades are too large.
     HostVisibleError
         The solution is malformed, a parameter or ``m7`` is wrong, or the measure undefined: no essay has two
         experts ("m": one), or their accuracy is 0.
@@ -160,7 +154,7 @@ def score(
 
     Examples
     --------
-    The experts grade alike and mark the same error, one of them longer; the algorithm is between them:
+    Of the experts one marks the same error longer; the algorithm is between them:
 
     >>> def markup(end):
     ...     selection = {"startSelection": 0, "endSelection": end, "type": "logic"}
@@ -217,9 +211,8 @@ def prepare(
         weights=in_use,
         parameters=(row_id_column_name, measure, float(h)),
     )
-    share = {"otar": h, "m_avg": 1.0}.get(measure, 0.0)
-    defined = (_mix(share, mean(pairs)[0], pairs[:, 0].min()) > 0 for pairs in prepared.among if len(pairs))
-    if measure != "m" and not any(defined):
+    of_experts = prepared.measures(prepared.count(prepared.among).sum(axis=0)[np.newaxis])
+    if measure != "m" and np.isnan(of_experts[0]):
         raise HostVisibleError("markups: expected experts whose accuracy is above 0, found none")
     return prepared
 
@@ -267,9 +260,7 @@ class Prepared:
         return compared(pairs, self.weights)
 
     def count(self, algorithm: Sequence[Floats]) -> Floats:
-        """Per essay with two experts 1, the mean and the largest M(A, E), the mean and the least M(E, E'); with an
-        expert 1 and the means of all criteria.
-        """
+        """Per essay with two experts 1, mean and largest M(A, E), mean and least M(E, E'); with one 1, all means."""
         rows = []
         for ours, theirs in zip(algorithm, self.among):
             relative = [0.0] * 5
@@ -279,7 +270,6 @@ class Prepared:
         return np.array(rows, dtype=np.float64)
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
-        """Per essay what `count` counts, (n, 6 + criteria), whose sums decide every measure."""
         return self.count(self.compare(self.read(submission)))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
@@ -335,7 +325,7 @@ def read_m7(table: "_Table") -> Floats:
 
 
 def read_column(table: "_Table", name: str, read: Callable[..., Any], expected: str, *about: Any) -> list[Any]:
-    """What `read` makes of each cell and what is known `about` its row; one message of all its ValueErrors."""
+    """What `read` makes of each cell and what is known `about` its row, or one message of its ValueErrors."""
     values, faults = [], {}
     for row, (cell, *known) in enumerate(zip(table.frame[name].to_numpy(dtype=object), *about)):
         try:
@@ -350,7 +340,7 @@ def read_column(table: "_Table", name: str, read: Callable[..., Any], expected: 
 
 
 class _Table(NamedTuple):
-    """A frame, read column by column; every fault has one form of message."""
+    """A frame and how its faults are told."""
 
     frame: pd.DataFrame
     name: str
@@ -358,7 +348,6 @@ class _Table(NamedTuple):
     error: type[Exception]
 
     def check_columns(self, *required: str) -> None:
-        """The row id and every required column are there once, and every row has an id."""
         if not isinstance(self.frame, pd.DataFrame):
             raise HostVisibleError(f"{self.name}: expected a DataFrame, found {type(self.frame).__name__}")
         required = tuple(dict.fromkeys((self.row_id, *required)))
@@ -372,7 +361,7 @@ class _Table(NamedTuple):
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
         ids = self.frame[self.row_id]
-        # pandas finds no fault in objects, and fails for Decimal("sNaN").
+        # Among objects pandas fails for Decimal("sNaN").
         missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
         self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
@@ -416,12 +405,12 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """The text of a cell, the same whether a CSV reader took it for text, int or float."""
+    """The same whether a CSV reader took a cell for text, int or float."""
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    # Python writes no integer of more than 4,300 digits.
+    # Python writes no more than 4,300 digits.
     return f"{value:x}" if isinstance(value, int) and value.bit_length() > 14_000 else str(value)
 
 
@@ -622,7 +611,7 @@ def _plain(text: str) -> str:
 
 
 def columns_of(markups: Sequence[Markup]) -> Selection:
-    """The selections of markups in arrays, the offsets of each markup `APART` from those of the one before."""
+    """The selections of markups, each markup's `APART` from those of the one before."""
     rows = [selection for markup in markups for selection in markup.content[0]]
     columns = Selection(*np.array(rows, dtype=object).reshape(-1, len(Selection._fields)).T)
     shift = APART * np.repeat(np.arange(len(markups)), [len(markup.positions) for markup in markups])
@@ -643,7 +632,7 @@ def match_selections(x: Selection, y: Selection) -> Ints:
 
 def candidates(x: Selection, y: Selection) -> Ints:
     """Places in x and y, (n, 2), of selections, sorted by start, that overlap, or are empty and equal."""
-    # What overlaps a selection comes after all that end before it and before all that start behind it.
+    # They come after all that end before it and before all that start behind it.
     x_end, y_end = (np.maximum(side.end, side.start + 1) for side in (x, y))
     first = np.searchsorted(np.maximum.accumulate(y_end), x.start, "right")
     last = np.searchsorted(y.start, x_end)
@@ -692,7 +681,7 @@ def best_sum(places: Ints, worth: Floats) -> Bools:
         matrix = np.zeros((row.max() + 1, column.max() + 1))
         matrix[row, column] = worth[candidates]
         if min(matrix.shape) > LARGE:
-            # Made square, so that all columns get a row, and each column's best worth 0: found sooner.
+            # Square, and each column's best worth 0: solved sooner.
             matrix = np.pad(matrix, [(0, max(matrix.shape) - length) for length in matrix.shape])
             matrix -= matrix.max(axis=0)
         taken = np.zeros(matrix.shape, dtype=bool)
@@ -715,7 +704,7 @@ def _groups(labels: Ints) -> list[Ints]:
 
 
 # ---- M1 to M7 and M --------------------------------------------------------------------------------------
-# From 0 to 1.  M2 to M6 are of many pairs of markups: the place of a partner is the number of its pair.
+# From 0 to 1; the place of partners is the number of their pair of markups.
 
 
 def m1(x: Markup, y: Markup) -> float:
@@ -739,8 +728,7 @@ def _mean_over_pairs(values: Any, place: Ints, objects: Ints) -> Floats:
 
 
 def accuracies(pairs: Pairs, weights: Mapping[str, float]) -> Floats:
-    """M, M1 to M6, and M7 where it counts, of pairs of markups, (pairs, criteria), in percent."""
-    # Symmetric, as the one whose content comes first is on the left.
+    """M, M1 to M6, and M7 where it counts, of pairs, the lesser content on the left, (pairs, criteria)."""
     ordered = [sorted(pair, key=lambda markup: markup.content) for pair in pairs]
     x, y = (columns_of([pair[side] for pair in ordered]) for side in (0, 1))
     ours, theirs = pairs_of(x, y, match_selections(x, y))
@@ -782,7 +770,7 @@ def mean(values: Floats) -> Floats:
 
 
 def relative_accuracies(sums: Iterable[Floats], h: float) -> tuple[Floats, Floats, Floats]:
-    """OTAR, M_avg and M_opt, of sums of the mean and the largest M(A, E), the mean and the least M(E, E')."""
+    """OTAR, M_avg and M_opt, of sums of mean and largest M(A, E), mean and least M(E, E')."""
     mean, best, experts, worst = sums
     otar, m_avg, m_opt = (
         100 * _ratio(_mix(share, mean, best), _mix(share, experts, worst)) for share in (h, 1.0, 0.0)
@@ -796,7 +784,7 @@ def _mix(h: float, average: Floats, extreme: Floats) -> Floats:
 
 
 def _ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
-    """numerator / denominator, NaN where the denominator is 0."""
+    """NaN where the denominator is 0."""
     a, b = np.broadcast_arrays(np.asarray(numerator, dtype=np.float64), np.asarray(denominator))
     quotient: Floats = np.divide(a, b, out=np.full(a.shape, np.nan), where=b != 0)
     return quotient

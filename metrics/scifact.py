@@ -76,7 +76,7 @@ HINTS = {
     ),
 }
 
-LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
+LONGEST_MESSAGE = 280  # Kaggle cuts the rest
 ROWS_SHOWN = 3
 CHARACTERS_SHOWN = 40
 
@@ -240,7 +240,6 @@ class Prepared:
         return [made_of[claim_id] for claim_id in self.items]
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
-        """Per claim what `count` counts, (n, 8), whose sums decide every measure."""
         return np.array(self.read(submission, count), dtype=np.float64)
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
@@ -387,7 +386,7 @@ def shown(value: Any) -> str:
 
 
 class _Table(NamedTuple):
-    """A frame, read column by column; every fault has one form of message."""
+    """A frame and how its faults are told."""
 
     frame: pd.DataFrame
     name: str
@@ -395,7 +394,6 @@ class _Table(NamedTuple):
     error: type[Exception]
 
     def check_columns(self, *required: str) -> None:
-        """The row id and every required column are there once, and every row has an id."""
         if not isinstance(self.frame, pd.DataFrame):
             raise HostVisibleError(f"{self.name}: expected a DataFrame, found {type(self.frame).__name__}")
         required = tuple(dict.fromkeys((self.row_id, *required)))
@@ -409,7 +407,7 @@ class _Table(NamedTuple):
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
         ids = self.frame[self.row_id]
-        # pandas finds no fault in objects, and fails for Decimal("sNaN").
+        # Among objects pandas fails for Decimal("sNaN").
         missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
         self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
@@ -438,12 +436,12 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """The text of a cell, the same whether a CSV reader took it for text, int or float."""
+    """The same whether a CSV reader took a cell for text, int or float."""
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    # Python writes no integer of more than 4,300 digits.
+    # Python writes no more than 4,300 digits.
     return f"{value:x}" if isinstance(value, int) and value.bit_length() > 14_000 else str(value)
 
 
@@ -527,7 +525,7 @@ def precision_recall_f1(relevant: npt.ArrayLike, retrieved: npt.ArrayLike, corre
 
 
 def _quotient(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
-    """numerator / denominator, 0 where the denominator is 0."""
+    """0 where the denominator is 0."""
     a, b = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
     quotient: Floats = np.divide(a, b, out=np.zeros_like(a), where=b != 0)
     return quotient

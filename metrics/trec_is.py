@@ -1,8 +1,7 @@
 """The TREC Incident Streams V2 metrics, as one file to upload to Kaggle.
 
-A system reads the tweets of an emergency, gives each a priority score and the information types it finds in
-it, and ranks them.  Numbers in brackets are equations and sections of the memo that ``score`` names.  The stages,
-in the order of the data:
+A system gives each tweet of an emergency a priority score, information types and a rank.  Numbers in brackets are
+equations and sections of the memo that ``score`` names.  The stages, in the order of the data:
 
     input                        prepare, Prepared.read
     visits           [4.1]       rows_that_count, Prepared.visit, false_alerts_before (δ)
@@ -12,14 +11,13 @@ in the order of the data:
 
     high_priority_worth             mean worth (1) of the tweets labelled High or Critical
     low_priority_worth              mean worth (5) of the tweets labelled Low or Medium
-    accumulated_alert_worth         the mean of these two (6), from -1 to 1
+    accumulated_alert_worth         the mean of these two (6); a perfect run can miss 1, as a tweet of actionable
+                                    types alone is worth 0.3 + 0.7·0.75
     info_type_f1_actionable, _all   F1 of a type over all tweets, averaged over the 6 actionable or all 25 types
-    info_type_accuracy_all          accuracy of a type over all tweets, averaged over all types
+    info_type_accuracy_all          accuracy of a type over all tweets, averaged likewise
     priority_mse_actionable, _all   mean square of label - score over the tweets that the assessors gave a
                                     type, averaged over the types that occur: what Table 1 heads "RMSE"
     priority_rmse_actionable, _all  the root of that
-
-A perfect run can miss the alert worth 1: with actionable types alone a tweet is worth 0.3 + 0.7·0.75 = 0.825.
 
 Where the memo is silent or contradicts itself, this file decides (each decision has a test):
 
@@ -54,7 +52,7 @@ __all__ = ["HostVisibleError", "ParticipantVisibleError", "Prepared", "higher_is
 __version__ = "2.0.0"
 
 NAME = "trec_is"
-COMPLETE_SUBMISSION = True  # switch on “Pass complete submission”: a run has rows of its own
+COMPLETE_SUBMISSION = True  # switch on Kaggle's “Pass complete submission”
 MEASURE_PARAMETERS = ("measure",)
 
 MEASURES = (
@@ -93,7 +91,7 @@ _WORD = re.compile(r"\S+")
 
 FLOAT_DIGITS_END = 2.0**53  # from here on not every whole number is a float
 
-LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
+LONGEST_MESSAGE = 280  # Kaggle cuts the rest
 ROWS_SHOWN = 3
 CHARACTERS_SHOWN = 40
 
@@ -126,7 +124,7 @@ def score(
     alert_threshold: float = 0.7,
     normalize_priority: bool = False,
 ) -> float:
-    """TREC Incident Streams V2: the worth of alerting an officer to tweets, or another measure of the track.
+    """TREC Incident Streams V2: the worth of alerts to tweets, or another measure of the track.
 
     A tweet is an alert if its priority score is at least `alert_threshold`.  A tweet labelled High or Critical
     is worth α + (1 - α)·C if it is an alert, else -1.  One labelled Low or Medium is worth C if it is no alert,
@@ -176,18 +174,9 @@ def score(
     --------
     An alert to a call for help, a false one, a report of damage missed:
 
-    >>> solution = pd.DataFrame({
-    ...     "tweet_id": [11, 12, 13],
-    ...     "event_id": "flood",
-    ...     "priority": ["Critical", "Low", "High"],
-    ...     "categories": ["SearchAndRescue Location", "Sentiment", "EmergingThreats"],
-    ... })
-    >>> submission = pd.DataFrame({
-    ...     "tweet_id": [11, 12, 13],
-    ...     "rank": [1, 2, 3],
-    ...     "priority": [0.9, 0.8, 0.6],
-    ...     "categories": ["SearchAndRescue", "Sentiment", "EmergingThreats"],
-    ... })
+    >>> solution = pd.DataFrame({"tweet_id": [11, 12, 13], "event_id": "flood", "priority": ["High", "Low", "High"]})
+    >>> solution["categories"] = ["SearchAndRescue", "Sentiment", "EmergingThreats"]
+    >>> submission = solution.assign(rank=[1, 2, 3], priority=[0.9, 0.8, 0.6])
     >>> round(score(solution, submission, "tweet_id", measure="high_priority_worth"), 6)  # (0.825 - 1) / 2
     -0.0875
     """
@@ -289,10 +278,8 @@ class Prepared:
         return ["score", *MEASURES]
 
     def read(self, submission: pd.DataFrame) -> pd.DataFrame:
-        """The run: the submission, checked, in the order of its m rows.
-
-        Its columns are rank; score; types; tweet (index into `tweet_ids`); event (index into the run's own, sorted);
-        named (the event of this name, index into `items`).  -1 is for none.
+        """The submission, checked: rank, score, types, tweet (index into `tweet_ids`), event (code of the name), named
+        (the solution's event of this name, index into `items`); -1 is for none.
         """
         table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
         table.check_columns("rank", "priority", "categories")
@@ -314,11 +301,7 @@ class Prepared:
         )
 
     def visit(self, run: pd.DataFrame) -> pd.DataFrame:
-        """Visit every labelled tweet, event by event, by rank, those that the run lacks last [4.1] (1) … (5).
-
-        To the columns of `truths` come row (of the run, or -1), score, run_types, alert, delta (δ), act_c_score,
-        n_act_c_score, worth and squared_error ((label - clip(score, 0.25, 1))²).
-        """
+        """`truths` by event and rank, those that the run lacks last, with what is decided of each [4.1] (1) … (5)."""
         row = rows_that_count(run, self.truths)
         # The truths are in the order of the ids, so these break ties.
         order = np.lexsort((np.append(run["rank"], np.inf)[row], self.truths["event"]))
@@ -337,7 +320,6 @@ class Prepared:
         return visits.assign(squared_error=np.square(error))
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
-        """Per event what `count_events` counts, (n, 104), whose sums decide every measure."""
         return count_events(self.visit(self.read(submission)), len(self.items))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
@@ -378,7 +360,7 @@ def read_categories(table: "_Table") -> Ints:
 
 
 def parse_types(cells: list[str]) -> tuple[Ints, list[str]]:
-    """The set of types that each cell names, full, short or of 2018, and the first name in it that is none."""
+    """The set of types that each cell names, and the first name in it that is none."""
     types, unknown = np.zeros(len(cells), dtype=np.int64), [""] * len(cells)
     for number, cell in enumerate(cells):
         for name in _WORD.finditer(cell):  # unlike split(), needs no memory for a long cell
@@ -409,7 +391,7 @@ def read_scores(table: "_Table", normalize: bool) -> Floats:
 
 
 class _Table(NamedTuple):
-    """A frame, read column by column; every fault has one form of message."""
+    """A frame and how its faults are told."""
 
     frame: pd.DataFrame
     name: str
@@ -417,7 +399,6 @@ class _Table(NamedTuple):
     error: type[Exception]
 
     def check_columns(self, *required: str) -> None:
-        """The row id and every required column are there once, and every row has an id."""
         if not isinstance(self.frame, pd.DataFrame):
             raise HostVisibleError(f"{self.name}: expected a DataFrame, found {type(self.frame).__name__}")
         required = tuple(dict.fromkeys((self.row_id, *required)))
@@ -431,7 +412,7 @@ class _Table(NamedTuple):
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
         ids = self.frame[self.row_id]
-        # pandas finds no fault in objects, and fails for Decimal("sNaN").
+        # Among objects pandas fails for Decimal("sNaN").
         missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
         self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
@@ -502,12 +483,12 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """The text of a cell, the same whether a CSV reader took it for text, int or float."""
+    """The same whether a CSV reader took a cell for text, int or float."""
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    # Python writes no integer of more than 4,300 digits.
+    # Python writes no more than 4,300 digits.
     return f"{value:x}" if isinstance(value, int) and value.bit_length() > 14_000 else str(value)
 
 
@@ -554,7 +535,7 @@ def _sorted(codes: Ints, texts: list[str]) -> tuple[Ints, list[str]]:
 
 
 def _positions(texts: list[str], among: list[str]) -> Ints:
-    """The position of each text among others, -1 where it is not there."""
+    """The position of each text among others, or -1."""
     position = {text: number for number, text in enumerate(among)}
     return np.array([position.get(text, -1) for text in texts], dtype=np.int64)
 
@@ -577,7 +558,7 @@ def rows_that_count(run: pd.DataFrame, truths: pd.DataFrame) -> Ints:
 
 def false_alerts_before(event: Ints, important: Bools, alert: Bools) -> Ints:
     """δ: the false alerts in the same event since its last true alert, before each tweet visited [4.1]."""
-    # The false alerts so far never grow fewer, so how many there were at the last reset is a running maximum.
+    # Alerts so far never grow fewer: how many there were at the last reset is a running maximum.
     false_alert = alert & ~important
     so_far: Ints = np.cumsum(false_alert) - false_alert
     reset = np.diff(event, prepend=-1) != 0
@@ -591,7 +572,7 @@ def false_alerts_before(event: Ints, important: Bools, alert: Bools) -> Ints:
 
 
 def high_priority_worth(alert: Bools, category_score: Floats, alert_gain: float = 0.3) -> Floats:
-    """highPriorityWorth of tweets labelled High or Critical, where `category_score` is C (1)."""
+    """highPriorityWorth, where `category_score` is C (1)."""
     return np.where(alert, alert_gain + (1 - alert_gain) * category_score, -1.0)
 
 
@@ -616,9 +597,7 @@ def jaccard(a: Ints, b: Ints) -> Floats:
 
 
 def low_priority_worth(alert: Bools, category_score: Floats, delta: Ints) -> Floats:
-    """lowPriorityWorth of tweets labelled Low or Medium (5).
-
-    The first, third and nineteenth false alert in a row, and a tweet rightly left alone:
+    """lowPriorityWorth (5); the first, third and nineteenth false alert in a row, and none:
 
     >>> alert = np.array([True, True, True, False])
     >>> low_priority_worth(alert, np.array([1, 1, 1, 0.5]), np.array([0, 2, 18, 18])).round(3).tolist()
@@ -631,7 +610,7 @@ def low_priority_worth(alert: Bools, category_score: Floats, delta: Ints) -> Flo
 
 
 def count_events(visits: pd.DataFrame, events: int) -> Floats:
-    """Per event number and worth of the High or Critical tweets, of the others; TP, FP, FN and error by type."""
+    """Per event number and worth of important tweets, then of the others; then by type TP, FP, FN and error."""
     true, said = set_members(visits["types"]), set_members(visits["run_types"])
     high, event = visits["important"].to_numpy()[:, np.newaxis], visits["event"].to_numpy()
     one, worth, squared_error = np.ones(len(visits)), visits["worth"], visits["squared_error"]
@@ -668,12 +647,12 @@ def f1_of_each(tp: Floats, fp: Floats, fn: Floats) -> Floats:
 
 
 def accuracy_of_each(fp: Floats, fn: Floats, tweets: Floats) -> Floats:
-    """Share of the tweets on which run and assessors agree about each type [5]."""
+    """Share of the tweets with agreement about each type [5]."""
     return _ratio(tweets[..., np.newaxis] - fp - fn, tweets[..., np.newaxis])
 
 
 def mse_of_each(squared_error: Floats, tp: Floats, fn: Floats) -> Floats:
-    """Mean squared error of the priority of each type's tweets, NaN where there are none [6]."""
+    """Mean squared error of each type's tweets, NaN where there are none [6]."""
     return _ratio(squared_error, tp + fn)
 
 
@@ -698,7 +677,7 @@ def mean_of_defined(values: Floats) -> Floats:
 
 
 def _ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
-    """numerator / denominator, NaN where the denominator is 0."""
+    """NaN where the denominator is 0."""
     a, b = np.broadcast_arrays(np.asarray(numerator, dtype=np.float64), np.asarray(denominator))
     quotient: Floats = np.divide(a, b, out=np.full(a.shape, np.nan), where=b != 0)
     return quotient

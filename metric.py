@@ -12,14 +12,13 @@ Numbers in brackets are sections of the memo that ``score`` names.  The stages, 
 
 Where the memo is silent, this file decides (each decision has a test):
 
-* Predictions that start at the same word are ordered by last word, type (as in ``DISCOURSE_TYPES``), then
-  d[1]; so the order of rows never counts.
-* The words of a discarded segment stay used.  A segment left with one word is discarded only if it lost others.
-  A discarded prediction is no false positive.
-* True segments that overlap lose words by the same rule (with a ``TruthOverlapWarning``).
+* Segments that start at the same word are ordered by last word, type (as in ``DISCOURSE_TYPES``), d[1].
+* The words of a discarded segment stay used.  One word left is discarded only if others were lost.
+* A discarded prediction is no false positive.
+* True segments that overlap lose words, too (with a ``TruthOverlapWarning``).
 * A type absent from a sub-population's truth is left out of its mean.
-* Every value of every attribute is a sub-population, also the missing one; all share one softmin.  Its size is
-  the number of essays.
+* Every value of every attribute, also the missing one, is a sub-population of so many essays; all share one
+  softmin.
 * Predictions for essays outside the solution are ignored; an empty submission scores 0.
 * A probability may be outside [0, 1] by 0.000001, and a pair, which is normalised, miss the sum 1 by 0.001.
 """
@@ -97,20 +96,20 @@ def score(
 ) -> float:
     """Unified Metric: span F1 with fractional true positives, averaged by a softmin over demographics.
 
-    Once overlaps are removed, a prediction P matches a true segment G of its type if their common words are at
-    least `overlap_threshold` of either.  A match counts w·IoU(P, G) + (1 - w)·d[E] true positives, where d[E] is
-    the probability given to the true effectiveness E; the rest is a false negative.  The score is the softmin
-    of the mean F1 of the types in each sub-population of writers.
+    Once overlaps are removed, a prediction P matches a true segment G of its type if their common words are
+    at least `overlap_threshold` of either.  A match counts w·IoU(P, G) + (1 - w)·d[E] true positives, where
+    d[E] is the probability given to the true effectiveness E; the rest is a false negative.  The score is the
+    softmin of the mean F1 of the types in each sub-population of writers.
 
     Parameters
     ----------
     solution : DataFrame, one row per true segment
-        `row_id_column_name`, `essay_id_column_name`, ``discourse_type``, ``predictionstring`` (the positions of
-        its words, from 0, as in "45 46 47"), ``discourse_effectiveness`` (0 or 1) and the columns of
+        `row_id_column_name`, `essay_id_column_name`, ``discourse_type``, ``predictionstring`` (the positions
+        of its words, from 0, as in "45 46 47"), ``discourse_effectiveness`` (0 or 1) and the columns of
         `subpopulation_column_names`.
     submission : DataFrame, one row per predicted segment
-        The first four of these, and ``score_discourse_effectiveness_0`` and ``score_discourse_effectiveness_1``:
-        probabilities that sum to one.
+        The first four, and ``score_discourse_effectiveness_0`` and ``score_discourse_effectiveness_1``, which
+        sum to 1.
     row_id_column_name : str
         Names rows in messages.
     essay_id_column_name : str
@@ -133,7 +132,7 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  Of the solution, it tells only that it has none of its essays.
+        The submission is malformed, or has no essay of the solution, of which nothing else is told.
     HostVisibleError
         The solution is malformed or a parameter is out of range.
 
@@ -240,7 +239,7 @@ class Segments(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A solution, checked and digested by `prepare` (the contract stands in podium/hosted.py)."""
+    """A solution, checked and digested by `prepare`."""
 
     items: list[str]
     item_of_row: Ints
@@ -256,7 +255,7 @@ class Prepared:
 
     @property
     def measure_names(self) -> list[str]:
-        """The score, τ of each sub-population, the F1 of each type over all essays."""
+        """The score, τ of each sub-population, and F1 over all essays."""
         populations = [f"{attribute} = {value}" for attribute, value in self.labels]
         return ["score", *populations, *(f"F1 of {name}" for name in DISCOURSE_TYPES)]
 
@@ -276,7 +275,7 @@ class Prepared:
         return segments
 
     def compare(self, given: Segments) -> tuple[Segments, tuple[Ints, Ints]]:
-        """What overlap removal leaves of segments, and their matches."""
+        """What overlap removal leaves, and its matches."""
         predictions = remove_overlaps(given.take(given.essay >= 0))
         return predictions, match(predictions, self.truths, self.overlap_threshold)
 
@@ -291,7 +290,7 @@ class Prepared:
         return self.count(self.compare(self.read(submission)))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """The measures, (..., m), of sums over each sub-population, (..., g, 22), NaN of one without essays."""
+        """The measures, (..., m), of sums, (..., g, 22); NaN of sub-populations without essays."""
         sums = np.asarray(sums, dtype=np.float64)
         counts = sums[..., :-1].reshape(*sums.shape[:-1], len(DISCOURSE_TYPES), 3)
         tau = macro_f1(counts)
@@ -322,7 +321,7 @@ def read_types(table: "_Table") -> Ints:
 
 def read_words(table: "_Table") -> tuple[Ints, Ints]:
     column = table.frame["predictionstring"]
-    # A block's text stays within the processor's cache.
+    # Within the processor's cache.
     blocks = [
         parse_predictionstrings(_cells(column.iloc[start : start + ROWS_AT_ONCE]))
         for start in range(0, max(len(column), 1), ROWS_AT_ONCE)
@@ -356,7 +355,7 @@ def _word_positions() -> tuple[str, Ints, Ints]:
 
 def parse_predictionstrings(cells: list[str]) -> tuple[Ints, Ints]:
     """First and last word of each predictionstring; last is -1 where it is not valid."""
-    # A valid one stands in "0 1 2 3 …" from where its first number starts to the end of a number: one comparison.
+    # A valid one stands in "0 1 2 3 …" from where its first number starts to the end of a number.
     text, starts, position_ending_at = _word_positions()
     # "replace" keeps one byte per character.
     joined = np.frombuffer("\n".join([*cells, ""]).encode("ascii", "replace"), np.uint8)
@@ -583,7 +582,7 @@ def _attributes(subpopulation_column_names: str) -> list[str]:
 
 def remove_overlaps(segments: Segments) -> Segments:
     """Give every word of an essay to the first segment that holds it, across all types; sorts them [1]."""
-    # The words that earlier ones used inside a segment are always its first ones: up to the largest last word.
+    # The words that earlier ones used inside a segment are always its first ones.
     order = _reading_order(segments)
     essay, first, last = segments.essay[order], segments.first[order], segments.last[order]
     # Essays ascend, so the running maximum never looks back into another one.
@@ -595,7 +594,7 @@ def remove_overlaps(segments: Segments) -> Segments:
 
 
 def place(essay: Ints, position: Ints | np.int64) -> Ints:
-    """One integer per word of all essays, ascending with essay and position."""
+    """One integer per word of all essays."""
     return (essay << _POSITION_BITS) | position
 
 
@@ -634,7 +633,7 @@ def match(predictions: Segments, truths: Segments, overlap_threshold: float = 0.
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     middle = place(truths.essay, (truths.first + truths.last) // 2)
     candidate = np.searchsorted(place(predictions.essay, predictions.first), middle, side="right") - 1
-    rivals = predictions.take(candidate)  # at -1 the last one, which starts after the middle, too
+    rivals = predictions.take(candidate)  # at -1 the last, which starts after the middle
     common = common_words(rivals, truths)
     matched = (
         (rivals.essay == truths.essay)
@@ -692,7 +691,7 @@ def count_outcomes(
 
 
 def f1_of_types(counts: Floats) -> Floats:
-    """F1 = 2TP / (2TP + FP + FN), (..., types), of counts (..., types, 3); NaN where the truth lacks the type."""
+    """F1 = 2TP / (2TP + FP + FN), (..., types), of (..., types, 3); NaN where the truth lacks the type."""
     tp, fp, fn = np.moveaxis(counts, -1, 0)
     return _ratio(2 * tp, np.where(tp + fn > 0, 2 * tp + fp + fn, 0))
 
@@ -770,7 +769,7 @@ def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: fl
     [[0.5, 0.5], [0.881, 0.119], [1.0, 0.0]]
     """
     _, excess = _above_lowest(scores, sizes)
-    # Counted from the lowest, no exponential overflows; an infinite α is not multiplied by 0.
+    # So no exponential overflows, and an infinite α is not multiplied by 0.
     exponent = np.multiply(excess, temperature, out=np.zeros_like(excess), where=excess > 0)
     weights = np.asarray(sizes) * np.exp(-exponent)
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
@@ -779,7 +778,7 @@ def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: fl
 def softmin(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65.0) -> Floats:
     """ν = Σ_j β_j·s_j, (...)."""
     lowest, excess = _above_lowest(scores, sizes)
-    # So equal scores give exactly themselves, and ν is never below the lowest.
+    # So equal scores give exactly themselves.
     return np.asarray(lowest + (softmin_weights(scores, sizes, temperature) * excess).sum(axis=-1))
 
 

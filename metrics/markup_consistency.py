@@ -21,14 +21,13 @@ The criteria; those with a dot are parts of the one before the dot:
 
 Where the paper is silent, this file decides (each decision has a test):
 
-* Accordance "sum" maximises the sum of the weighted averages of each pair's criteria; "exact" is literally (9),
-  and may drop a weak pair.  Among equal ones (to 1e-9) more pairs win, then contents decide, never order.
-* Inner levels come first: for "exact" that is the joint optimum; for "sum" it need not be.
+* Accordance "sum" maximises the sum of the pairs' weighted averages; "exact", literally (9), may drop a weak
+  pair.  Among equal ones (to 1e-9) more pairs win, then contents, never order.
+* Inner levels come first: the joint optimum for "exact"; for "sum" it need not be.
 * What has nothing in common is never paired.  Elements need fragments that may be partners, fragments common
-  characters, overtexts a common word or tag; or neither has any, and empty fragments are at the same place.
+  characters, overtexts a common word or tag; or neither has any, and empty fragments the same place.
 * F(∅, ∅) = 1: of two empty sets of objects every criterion is 1.  One empty, or no pair: 0.
-* Weights are 1, but 0 for what no expert marked: it would be 1 everywhere.  A competition should give all, as
-  each part of it decides for itself.
+* Weights are 1, but 0 for what no expert marked.  A competition should give all, as its parts may differ.
 * A READ//ABLE markup (with "selections") is one element with these as fragments, type and subtype as tags.
   Where all experts' are such, a submission's must be, and ``accordance`` has weight 0.
 * AMA is over documents with an expert, EMA (unordered pairs) and RMA over those with two.
@@ -60,7 +59,7 @@ __all__ = ["HostVisibleError", "ParticipantVisibleError", "Prepared", "prepare",
 __version__ = "2.0.0"
 
 NAME = "markup_consistency"
-COMPLETE_SUBMISSION = False  # a submission has the solution's documents
+COMPLETE_SUBMISSION = False
 MEASURE_PARAMETERS = ("measure", "criterion")
 
 # What each composite criterion is the weighted average of, its accordance first.
@@ -128,8 +127,8 @@ def score(
     """Relative accuracy of an algorithm's text markup (RMA): its agreement with experts over theirs.
 
     C (7) compares the elements of two markups, with tags, fragments and overtexts (comments), that an optimal
-    one-to-one assignment, the accordance, made partners.  AMA is the mean C of algorithm and experts, EMA that of
-    experts with each other, RMA = AMA/EMA.
+    one-to-one assignment, the accordance, made partners.  AMA is the mean C of algorithm and experts, EMA
+    that of experts with each other, RMA = AMA/EMA.
 
     Parameters
     ----------
@@ -158,8 +157,8 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  Of the solution, it tells how many documents are missing, and which offsets
-        are too large.
+        The submission is malformed.  Of the solution, how many documents are missing is told, and which
+        offsets are too large.
     HostVisibleError
         The solution is malformed, a parameter is wrong, or the measure undefined: no document has an expert
         (RMA: two who have something in common).
@@ -248,7 +247,7 @@ class Rules(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A solution, checked and digested by `prepare` (the contract stands in podium/hosted.py)."""
+    """A solution, checked and digested by `prepare`."""
 
     items: list[str]
     item_of_row: Ints
@@ -286,7 +285,7 @@ class Prepared:
         return compared(pairs, self.rules)
 
     def count(self, algorithm: Sequence[Floats]) -> Floats:
-        """Per document with an expert the means of criteria, and 1; with two C, theirs among each other, and 1."""
+        """Per document with an expert the means of criteria, and 1; with two C, theirs among them, and 1."""
         rows = []
         for ours, theirs in zip(algorithm, self.among):
             of_two = [mean(ours)[0], mean(theirs)[0], 1] if len(theirs) else [0, 0, 0]
@@ -316,7 +315,7 @@ def read_ids(table: "_Table", expected: Sequence[str] | None = None) -> list[str
     if expected is not None:
         unknown = ~index.isin(expected)
         table.check(table.row_id, unknown, lambda row: "unknown", "ids of the test set's documents")
-        if lacking := len(expected) - len(ids):  # which ones is not told
+        if lacking := len(expected) - len(ids):
             whole = "expected a row for every document of the test set"
             raise table.error(f"{table.name}: {whole}. It lacks {_counted(lacking, 'document')}")
     return ids
@@ -556,7 +555,7 @@ def _load(cell: str) -> Any:
         raise ValueError(f"not JSON: {fault.msg} at character {fault.pos + 1}") from None
     except RecursionError:
         raise ValueError("not a markup: nested too deeply") from None
-    except ValueError as fault:  # an unknown constant, or a number of thousands of digits
+    except ValueError as fault:  # a constant, or a number of too many digits
         raise ValueError(f"not JSON: {_short(fault)}") from None
 
 
@@ -633,7 +632,7 @@ def lemmatiser_of(name: str) -> Lemmatiser:
     try:
         if package == "simplemma" and language:
             lemmatize = functools.partial(importlib.import_module(package).lemmatize, lang=language)
-            lemmatize("a")  # is there such a language?
+            lemmatize("a")  # is there this language?
             return functools.cache(lemmatize)
         if name == "pymorphy3":
             analyser = importlib.import_module(name).MorphAnalyzer()
@@ -705,11 +704,11 @@ class Level(NamedTuple):
 
 
 def consistency(pairs: Pairs, rules: Rules) -> tuple[Side, Side, dict[str, Level]]:
-    """The two sides of pairs of markups, the lesser content on the left, and the levels by name."""
+    """Two sides, of each pair the lesser content first, and the levels by name."""
     ordered = [sorted(pair, key=lambda markup: markup.content) for pair in pairs]
     x, y = (side_of([pair[side] for pair in ordered]) for side in (0, 1))
     i, k = overlapping(x.spans, y.spans).T
-    problem, ours, theirs = _distinct(x.element[i], y.element[k])  # elements that may be partners
+    problem, ours, theirs = _distinct(x.element[i], y.element[k])
     objects = np.bincount(x.element)[ours] + np.bincount(y.element)[theirs]
     fragments, notes = c_fragments(x, y, np.column_stack([problem, i, k]), objects, rules)
     one, other = [x.elements[n] for n in ours.tolist()], [y.elements[n] for n in theirs.tolist()]
@@ -805,8 +804,8 @@ def c_overtexts(name: str, x: Sequence[Item], y: Sequence[Item], rules: Rules) -
     found = [
         (problem, i, k, a, b)
         for problem, (ours, theirs) in enumerate(zip(x, y))
-        if ours.overtexts and theirs.overtexts
-        for (i, a), (k, b) in itertools.product(enumerate(ours.overtexts), enumerate(theirs.overtexts))
+        for i, a in enumerate(ours.overtexts)
+        for k, b in enumerate(theirs.overtexts)
         if a.words & b.words or a.tags & b.tags or not (a.words or b.words or a.tags or b.tags)
     ]
     one, other = [a for *_, a, _ in found], [b for *_, b in found]
@@ -824,7 +823,7 @@ def c_overtexts_texts(x: Sequence[Item], y: Sequence[Item]) -> Floats:
 def c_fragments(x: Side, y: Side, places: Ints, objects: Ints, rules: Rules) -> tuple[Level, Level]:
     """(19), and its overtexts."""
     _, i, k = places.T
-    # Many candidates are equal but for their spans: compared once.
+    # Those equal but for their spans are compared once.
     kind, ours, theirs = _distinct(x.kinds[i], y.kinds[k])
     one, other = [x.fragments[n] for n in ours.tolist()], [y.fragments[n] for n in theirs.tolist()]
     notes = c_overtexts("fragments.overtexts", one, other, rules)
@@ -867,7 +866,7 @@ def c_union_of_tags(x: Sequence[Item], y: Sequence[Item]) -> Floats:
 
 
 def overlapping(x: Ints, y: Ints) -> Ints:
-    """Places in x and y, (n, 2), of spans, sorted by start, that overlap, or are empty and equal."""
+    """Places in x and y, (n, 2), of spans, sorted by start, that overlap or are empty and equal."""
     # They come after all that end before it and before all that start behind it.
     x_end, y_end = (np.maximum(end, start + 1) for start, end in (x, y))
     first = np.searchsorted(np.maximum.accumulate(y_end), x[0], "right")
@@ -882,16 +881,10 @@ def overlapping(x: Ints, y: Ints) -> Ints:
 
 
 def best_sum(places: Ints, worth: Floats) -> Bools:
-    """Which of the candidates at places (n, 2), all worth something, make the accordance of the largest sum.
-
-    The best pair, (0, 0), is given up for two good ones:
-
-    >>> best_sum(np.array([[0, 0], [0, 1], [1, 0]]), np.array([0.9, 0.6, 0.6])).tolist()
-    [False, True, True]
-    """
+    """Which of the candidates at places (n, 2), all worth something, make the accordance of the largest sum."""
     i, k = places.T
     chosen: Bools = (np.bincount(i)[i] == 1) & (np.bincount(k)[k] == 1)
-    if chosen.all():  # no object has a choice
+    if chosen.all():
         return chosen
     rest = np.flatnonzero(~chosen)
     for part in components(places[rest]):
@@ -954,7 +947,7 @@ def best_average(places: Ints, worth: Floats, objects: int, share: float) -> Boo
 
 def _best_of_size(row: Ints, column: Ints, worth: Floats, pairs: int) -> Bools:
     """The accordance of the largest sum with so many pairs, if there can be."""
-    # All other rows take spare columns, which are worth more than all pairs together.
+    # All other rows take spare columns, worth more than all pairs together.
     rows, columns = int(row.max()) + 1, int(column.max()) + 1
     matrix = np.full((rows, columns + rows - pairs), float(rows + 1))
     matrix[:, :columns] = -float(rows + 1)
@@ -988,7 +981,7 @@ def mean(values: Floats) -> Floats:
 
 
 def average_accuracies(sums: Floats) -> tuple[Floats, Floats, Floats]:
-    """AMA (10) of each criterion, (..., criteria), EMA (11) and RMA (12), (...), of sums of statistics."""
+    """AMA (10) of each criterion, EMA (11) and RMA (12), of sums of statistics."""
     *_, number, of_two, theirs, two = np.moveaxis(sums, -1, 0)
     ama, ema = _ratio(sums[..., :-4], number[..., np.newaxis]), _ratio(theirs, two)
     return ama, ema, _ratio(_ratio(of_two, two), ema)

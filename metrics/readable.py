@@ -1,6 +1,6 @@
 """The accuracy of essay markups as in the READ//ABLE competition, as one file to upload to Kaggle.
 
-It follows the paper that ``score`` names, not the competition's program.  The stages, in the order of the data:
+It follows the paper that ``score`` names, not the competition's program.  The stages, in the order of data:
 
     input         grades and selections in JSON              read_essay
     matching      D, pairs of selections that correspond     candidates, cost, match_selections
@@ -21,15 +21,15 @@ All measures are in percent:
 
 Where the paper is silent, this file decides (each decision has a test):
 
-* D is the one-to-one assignment of least cost.  A selection without partner costs 1; a pair costs
-  (1 - Jaccard) + 1 if the starts differ + 1 if the types differ + 4 if exactly one has the ``group`` "meaning".
+* D is the one-to-one assignment of least cost.  A selection without partner costs 1; a pair (1 - Jaccard) +
+  1 if the starts differ + 1 if the types differ + 4 if exactly one has the ``group`` "meaning".
 * A pair costs less than 2 and has common characters, or is empty, of equal place and type (Jaccard index 1).
 * Among equal costs (to 1e-9) more pairs win, then equal subtypes and corrections, then contents, never order.
 * Texts are compared without regard to case, outer spaces and Unicode form; a missing one is "".
-* Neither markup has selections: M2 to M6 are 100.  One has none, or D is empty: M3 to M6 are 0.
-* A grade that one markup lacks is 0 there.  M1 is at least 0.  M7 of experts' markups is 100.
+* Neither markup has selections: M2 to M6 are 100.  One has none, or D is empty: 0.
+* A grade that one markup lacks is 0 there.  M1 is at least 0.  Experts' M7 is 100.
 * OTAR, M_avg and M_opt of a corpus are means of the numerators over means of the denominators, over the
-  essays with two experts; ``m`` is the mean over those with one.
+  essays with two experts; ``m`` is over those with one.
 * Offsets count characters from 0, the end is exclusive.  Unknown keys are ignored.
 """
 
@@ -55,10 +55,10 @@ __all__ = ["HostVisibleError", "ParticipantVisibleError", "Prepared", "prepare",
 __version__ = "2.0.0"
 
 NAME = "readable"
-COMPLETE_SUBMISSION = False  # a submission has the solution's essays
+COMPLETE_SUBMISSION = False
 MEASURE_PARAMETERS = ("measure", "h")
 
-# K_max: the largest sum of grades, by subject.
+# K_max, by subject.
 LARGEST_GRADE = {"rus": 24, "rus-free": 24, "lit": 14, "social": 6, "hist": 12, "eng": 14, "eng-free": 24}
 CRITERIA = ("M1", "M2", "M3", "M4", "M5", "M6", "M7")
 WEIGHTS = {"M1": 1.0, "M2": 2.0, "M3": 1.0, "M4": 1.0, "M5": 1.0, "M6": 0.0, "M7": 0.0}
@@ -111,26 +111,26 @@ def score(
 ) -> float:
     """Overall relative accuracy (OTAR) of essay markups, as in the READ//ABLE competition, in percent.
 
-    The accuracy M of the algorithm's markups with the experts', over that of these with each other: above 100 is
-    beyond the competition's technological barrier.
+    The accuracy M of the algorithm with experts over that of these with each other: above 100 it has overcome
+    the competition's technological barrier.
 
     Parameters
     ----------
     solution : DataFrame, one row per essay
-        `row_id_column_name`; ``subject``: rus, rus-free, lit, social, hist, eng or eng-free; ``markups``: JSON,
-        the list of the experts' markups, each of the form ``{"criteria": {"K1": 1, …}, "selections":
-        [{"startSelection": 0, "endSelection": 10, "type": "…", "subtype": "…", "group": "error",
-        "correction": "…"}]}``, where only grades, offsets and type are required.  With a column ``text``,
-        offsets are checked against it.
+        `row_id_column_name`; ``subject``, one of `LARGEST_GRADE`; ``markups``: JSON, the list of the experts'
+        markups, each of the form ``{"criteria": {"K1": 1, …}, "selections": [{"startSelection": 0,
+        "endSelection": 10, "type": "…", "subtype": "…", "group": "error", "correction": "…"}]}``, where only
+        grades, offsets and type are required.  With a column ``text``, offsets are checked against it.
     submission : DataFrame, one row per essay
-        `row_id_column_name` and ``markup``: JSON, the algorithm's.  Where M7 has a weight, the host adds ``m7``.
+        `row_id_column_name` and ``markup``: JSON, the algorithm's.  Where M7 has a weight, the host adds
+        ``m7``.
     row_id_column_name : str
         The essays' ids, compared as text.
     measure : "otar", "m_avg", "m_opt", or "m", which is not relative
     h : float in [0, 1]
         H of OTAR: 1, as in the competition, is M_avg, 0 is M_opt.
     weights : str
-        Those left out are the competition's; its final tests had M7=1.  On Kaggle, where participants write ``m7``,
+        Those left out are the competition's; its final tests had M7=1.  On Kaggle participants write ``m7``:
         leave it at 0.
 
     Returns
@@ -141,7 +141,7 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  Of the solution, it tells how many essays are missing, and which offsets
+        The submission is malformed.  Of the solution, how many essays are missing is told, and which offsets
         and grades are too large.
     HostVisibleError
         The solution is malformed, a parameter or ``m7`` is wrong, or the measure undefined: no essay has two
@@ -219,7 +219,7 @@ def prepare(
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A solution, checked and digested by `prepare` (the contract stands in podium/hosted.py)."""
+    """A solution, checked and digested by `prepare`."""
 
     items: list[str]
     item_of_row: Ints
@@ -260,7 +260,7 @@ class Prepared:
         return compared(pairs, self.weights)
 
     def count(self, algorithm: Sequence[Floats]) -> Floats:
-        """Per essay with two experts 1, mean and largest M(A, E), mean and least M(E, E'); with one 1, all means."""
+        """Per essay with two experts 1, mean, largest M(A, E), mean, least M(E, E'); with one 1, all means."""
         rows = []
         for ours, theirs in zip(algorithm, self.among):
             relative = [0.0] * 5
@@ -293,7 +293,7 @@ def read_ids(table: "_Table", expected: Sequence[str] | None = None) -> list[str
     if expected is not None:
         unknown = ~index.isin(expected)
         table.check(table.row_id, unknown, lambda row: "unknown", "ids of the test set's documents")
-        if lacking := len(expected) - len(ids):  # which ones is not told
+        if lacking := len(expected) - len(ids):
             whole = "expected a row for every document of the test set"
             raise table.error(f"{table.name}: {whole}. It lacks {_counted(lacking, 'document')}")
     return ids
@@ -542,7 +542,7 @@ def _load(cell: str) -> Any:
         raise ValueError(f"not JSON: {fault.msg} at character {fault.pos + 1}") from None
     except RecursionError:
         raise ValueError("not a markup: nested too deeply") from None
-    except ValueError as fault:  # an unknown constant, or a number of thousands of digits
+    except ValueError as fault:  # a constant, or a number of too many digits
         raise ValueError(f"not JSON: {_short(fault)}") from None
 
 
@@ -631,7 +631,7 @@ def match_selections(x: Selection, y: Selection) -> Ints:
 
 
 def candidates(x: Selection, y: Selection) -> Ints:
-    """Places in x and y, (n, 2), of selections, sorted by start, that overlap, or are empty and equal."""
+    """Places in x and y, (n, 2), of selections, sorted by start, that overlap or are empty and equal."""
     # They come after all that end before it and before all that start behind it.
     x_end, y_end = (np.maximum(side.end, side.start + 1) for side in (x, y))
     first = np.searchsorted(np.maximum.accumulate(y_end), x.start, "right")
@@ -663,16 +663,10 @@ def jaccard(x: Selection, y: Selection) -> Floats:
 
 
 def best_sum(places: Ints, worth: Floats) -> Bools:
-    """Which of the candidates at places (n, 2), all worth something, make the accordance of the largest sum.
-
-    The best pair, (0, 0), is given up for two good ones:
-
-    >>> best_sum(np.array([[0, 0], [0, 1], [1, 0]]), np.array([0.9, 0.6, 0.6])).tolist()
-    [False, True, True]
-    """
+    """Which of the candidates at places (n, 2), all worth something, make the accordance of the largest sum."""
     i, k = places.T
     chosen: Bools = (np.bincount(i)[i] == 1) & (np.bincount(k)[k] == 1)
-    if chosen.all():  # no object has a choice
+    if chosen.all():
         return chosen
     rest = np.flatnonzero(~chosen)
     for part in components(places[rest]):
@@ -728,7 +722,7 @@ def _mean_over_pairs(values: Any, place: Ints, objects: Ints) -> Floats:
 
 
 def accuracies(pairs: Pairs, weights: Mapping[str, float]) -> Floats:
-    """M, M1 to M6, and M7 where it counts, of pairs, the lesser content on the left, (pairs, criteria)."""
+    """M, M1 to M6, and M7 where it counts, of each pair, the lesser content first, (pairs, criteria)."""
     ordered = [sorted(pair, key=lambda markup: markup.content) for pair in pairs]
     x, y = (columns_of([pair[side] for pair in ordered]) for side in (0, 1))
     ours, theirs = pairs_of(x, y, match_selections(x, y))

@@ -1,7 +1,7 @@
 """The SciFact leaderboard's evaluation of scientific claim verification, as one file to upload to Kaggle.
 
-For every claim a system names the abstracts that decide it, labels each and lists the sentences that are the
-evidence.  Four kinds of credit are counted over all claims:
+A system names the abstracts that decide a claim, labels each and lists the sentences that are the evidence.
+Four kinds of credit are counted over all claims:
 
     abstract_label_only      the abstract is in the claim's gold, and the label is right
     abstract_rationalized    … and a whole gold evidence set is among the first three sentences listed
@@ -19,14 +19,13 @@ stages, in the order of the data:
 Where the document that ``score`` names is silent, or the leaderboard does otherwise, this file decides (each
 decision has a test; the measures equal the leaderboard's to the last bit):
 
-* Where every gold set of an abstract has more than three sentences, the first k count, k being the size of the
-  smallest, as on the leaderboard since December 2021.
-* The first are those in the list as given.  A sentence listed twice takes two places and is retrieved twice,
-  but correct once.
-* No sentences with the right label earn abstract_label_only.  Any abstract for a claim without evidence is wrong.
+* The first three are as many as the smallest gold set has, if that has more (on the leaderboard since
+  December 2021), in the list as given.  A sentence listed twice takes two places and is retrieved twice, but
+  correct once.
+* The right label without sentences earns abstract_label_only.  A claim without evidence has no right abstract.
 * Labels other than SUPPORT and CONTRADICT are errors, also the document's REFUTES.
 * Claims and documents are joined by their ids as text, in whatever order.
-* A sentence is a whole number from 0, maybe written 4.0.  A key written twice is an error; unknown ones are not.
+* A sentence is a whole number from 0, maybe written 4.0.  A key written twice is an error.
 * In the gold, an abstract has one label and an evidence set, none is empty, and no sentence is in two.
 """
 
@@ -47,7 +46,7 @@ __all__ = ["HostVisibleError", "ParticipantVisibleError", "Prepared", "prepare",
 __version__ = "2.0.0"
 
 NAME = "scifact"
-COMPLETE_SUBMISSION = False  # a submission has the solution's rows: one per claim
+COMPLETE_SUBMISSION = False
 MEASURE_PARAMETERS = ("measure",)
 
 LABELS = ("SUPPORT", "CONTRADICT")
@@ -65,7 +64,7 @@ EXPECTED_PREDICTION = (
     "CONTRADICT, sentences counted from 0"
 )
 
-# What other data sets call the labels.
+# Labels of other data sets.
 HINTS = {
     **dict.fromkeys(("SUPPORT", "SUPPORTS", "SUPPORTED"), "write SUPPORT"),
     **dict.fromkeys(
@@ -121,8 +120,8 @@ def score(
         `row_id_column_name`, and ``evidence``: JSON, the gold evidence sets of each document, as in
         ``{"11": [{"sentences": [0, 1], "label": "SUPPORT"}, {"sentences": [11], "label": "SUPPORT"}]}``.
     submission : DataFrame, one row per claim
-        `row_id_column_name`, and ``evidence``: JSON, one label and one list of sentences for each document, as in
-        ``{"11": {"sentences": [1, 11, 13], "label": "SUPPORT"}}``; ``{}`` for no evidence.
+        `row_id_column_name`, and ``evidence``: JSON, one label and one list of sentences for each document,
+        as in ``{"11": {"sentences": [1, 11, 13], "label": "SUPPORT"}}``; ``{}`` for no evidence.
     row_id_column_name : str
         The claim's id.
     measure : str
@@ -137,7 +136,7 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  Of the solution, it tells which claims it has not and how many are lacking.
+        The submission is malformed, or lacks or adds claims: nothing else is told of the solution.
     HostVisibleError
         The solution is malformed or there is no such measure.
 
@@ -162,7 +161,6 @@ def score(
     0.5
     """
     prepared = prepare(solution, row_id_column_name, measure)
-    # Whole numbers below 2**53 add up exactly, in any order.
     return float(prepared.measures(prepared.statistics(submission).sum(axis=0)[np.newaxis])[0])
 
 
@@ -202,7 +200,7 @@ def prepare(
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A solution, checked and digested by `prepare` (the contract stands in podium/hosted.py)."""
+    """A solution, checked and digested by `prepare`."""
 
     items: list[str]
     item_of_row: Ints
@@ -226,7 +224,7 @@ class Prepared:
         def made(row: int, cell: object) -> Made:
             return work(known.get(ids[row], {}), parse_prediction(cell))
 
-        # Row by row: to have all answers in memory at once takes longer than to read them.
+        # Row by row: all answers in memory at once take longer than to read them.
         made_of = dict(zip(ids, read_evidence(table, made, EXPECTED_PREDICTION)))
         unknown = [claim_id for claim_id in ids if claim_id not in known]
         lacking = len(known) - (len(ids) - len(unknown))
@@ -356,7 +354,7 @@ def parse_object(text: object) -> dict[str, Any]:
         raise ValueError(f"the key {_quoted(problem.args[0])} is written twice") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    except ValueError:  # Python reads no whole number of more than 4,300 digits: it would take too long
+    except ValueError:  # Python reads no more than 4,300 digits
         raise ValueError("a number of too many digits") from None
     if end < len(text):
         raise ValueError(f"not JSON: more text after it at character {end + 1}")

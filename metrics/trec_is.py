@@ -1,7 +1,7 @@
 """The TREC Incident Streams V2 metrics, as one file to upload to Kaggle.
 
-A system gives each tweet of an emergency a priority score, information types and a rank.  Numbers in brackets are
-equations and sections of the memo that ``score`` names.  The stages, in the order of the data:
+Numbers in brackets are equations and sections of the memo that ``score`` names.  The stages, in the order of
+the data:
 
     input                        prepare, Prepared.read
     visits           [4.1]       rows_that_count, Prepared.visit, false_alerts_before (δ)
@@ -9,31 +9,28 @@ equations and sections of the memo that ``score`` names.  The stages, in the ord
     sums of events   [4.5, 5]    count_events
     measures         (6) [5, 6]  accumulated_alert_worth, f1_of_each, accuracy_of_each, mse_of_each
 
-    high_priority_worth             mean worth (1) of the tweets labelled High or Critical
-    low_priority_worth              mean worth (5) of the tweets labelled Low or Medium
-    accumulated_alert_worth         the mean of these two (6); a perfect run can miss 1, as a tweet of actionable
-                                    types alone is worth 0.3 + 0.7·0.75
-    info_type_f1_actionable, _all   F1 of a type over all tweets, averaged over the 6 actionable or all 25 types
-    info_type_accuracy_all          accuracy of a type over all tweets, averaged likewise
-    priority_mse_actionable, _all   mean square of label - score over the tweets that the assessors gave a
-                                    type, averaged over the types that occur: what Table 1 heads "RMSE"
-    priority_rmse_actionable, _all  the root of that
+    high_priority_worth, low_…   mean worth (1), (5) of the tweets labelled High or Critical, Low or Medium
+    accumulated_alert_worth      the mean of these two (6)
+    info_type_…                  F1 or accuracy of a type over all tweets, averaged over all 25 types or the 6
+                                 actionable ones
+    priority_mse_…, …_rmse_…     mean square of label - score over a type's tweets, averaged over the types that
+                                 occur (what Table 1 heads "RMSE"), and its root
 
 Where the memo is silent or contradicts itself, this file decides (each decision has a test):
 
-* Equations decide: by (5) a Low or Medium tweet without an alert is worth what its types are, and F1 is
-  2TP / (2TP + FP + FN), whatever sections 4.2 and 5 say.
+* Low and Medium tweets without an alert are worth what their types are (5), whatever 4.2 says.  A perfect run
+  can miss 1: a tweet of actionable types alone is worth 0.3 + 0.7·0.75.
+* F1 is 2TP / (2TP + FP + FN), whatever section 5 says; 0 of a type neither labelled nor predicted.
 * The logarithm of (5) has base 10, its argmax is a max.  δ counts the false alerts before the tweet.
 * Tweets are visited event by event, by rank, ties by tweet id as text; the order of rows never counts.
-* A tweet's event is the solution's: otherwise a run could start δ anew.  Of a tweet in the lists of several
-  events that row counts whose list has this event's name, else shares most tweets with it, else ranks it best.
-* A run's tweets without a label are ignored.  A labelled one that it lacks has no types, the priority 0.25 and
-  the worth 0.
-* F1 is 0 of a type neither labelled nor predicted.  One that no assessor used has no priority error.
+* A tweet's event is the solution's.  Of a tweet in several lists that row counts whose list has this event's
+  name, else shares most tweets with it, else ranks it best.
+* Tweets without a label are ignored.  One that the run lacks has no types, the priority 0.25 and the worth 0.
+* A type that no assessor used has no priority error.
 * `normalize_priority` looks at all rows of the run.
-* A repeated type counts once.  Short names ("SearchAndRescue") and those of 2018 ("PastNews") are known.
-* A tweet twice in the solution counts once, in the first of its events as text; labels must not differ.
-* Only the measure that is asked for must be defined by the solution.
+* Repeated types count once.  Short names ("SearchAndRescue") and those of 2018 ("PastNews") are known.
+* A tweet twice in the solution counts once, in the first of its events as text; its labels must not differ.
+* Only the measure asked for must be defined by the solution.
 * Public and Private are sets of whole events, each scored with the whole run.
 """
 
@@ -126,11 +123,11 @@ def score(
 ) -> float:
     """TREC Incident Streams V2: the worth of alerts to tweets, or another measure of the track.
 
-    A tweet is an alert if its priority score is at least `alert_threshold`.  A tweet labelled High or Critical
-    is worth α + (1 - α)·C if it is an alert, else -1.  One labelled Low or Medium is worth C if it is no alert,
-    else max(-log10(δ/2 + 1), -1), where δ is the number of false alerts since the last true one in the ranking of
-    its event.  C is γ times the Jaccard index of run's and assessor's actionable types plus 1 - γ times that of
-    the others, where γ is λ if the assessor chose an actionable type, else 0, and 0/0 is 0.
+    A tweet is an alert if its priority score is at least `alert_threshold`.  Labelled High or Critical, it is
+    worth α + (1 - α)·C if it is an alert, else -1; Low or Medium, C if it is no alert, else max(-log10(δ/2 +
+    1), -1) with δ false alerts since the last true one in its event.  C is γ times the Jaccard index of
+    actionable types plus 1 - γ times that of the others; γ is λ if the assessor chose an actionable type,
+    else 0, and 0/0 is 0.
 
     Parameters
     ----------
@@ -138,31 +135,29 @@ def score(
         `row_id_column_name`; ``event_id``; ``priority``: Low, Medium, High or Critical; ``categories``: the
         information types separated by spaces, maybe none.
     submission : DataFrame, one row per tweet
-        `row_id_column_name`; ``rank``, the position in the event's list, a whole number from 0; ``priority``, a
-        score; ``categories`` (for none a space, as Kaggle rejects empty cells); maybe ``event_id``.
+        `row_id_column_name`; ``rank`` in the event's list, a whole number from 0; ``priority``, a score;
+        ``categories`` (for none a space, as Kaggle rejects empty cells); maybe ``event_id``.
     row_id_column_name : str
         The tweets' ids, compared as text.
     measure : str
-        "accumulated_alert_worth", "high_priority_worth", "low_priority_worth", "info_type_f1_actionable",
-        "info_type_f1_all", "info_type_accuracy_all", or, of which less is better, "priority_mse_actionable",
-        "priority_mse_all", "priority_rmse_actionable", "priority_rmse_all".
+        One of `MEASURES`; of the errors of the priority less is better.
     actionable_weight : float in [0, 1]
         λ.
     alert_gain : float in [0, 1]
         α.
     alert_threshold : float
     normalize_priority : bool
-        Scale the scores to 0 … 1 by their minimum and maximum first; equal scores become 0.
+        Scale the scores to 0 … 1 first; equal ones become 0.
 
     Returns
     -------
     float
-        The worths are from -1 to 1, the other measures from 0 to 1.
+        Worths from -1 to 1, others from 0 to 1.
 
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  Of the solution, it tells only that it has none of its tweets.
+        The submission is malformed, or has no tweet of the solution, of which nothing else is told.
     HostVisibleError
         The solution is malformed, a parameter is out of range, or the measure undefined.
 
@@ -172,9 +167,10 @@ def score(
 
     Examples
     --------
-    An alert to a call for help, a false one, a report of damage missed:
+    A call for help, a false alert, a report of damage missed:
 
-    >>> solution = pd.DataFrame({"tweet_id": [11, 12, 13], "event_id": "flood", "priority": ["High", "Low", "High"]})
+    >>> solution = pd.DataFrame({"tweet_id": [11, 12, 13], "event_id": "flood"})
+    >>> solution["priority"] = ["High", "Low", "High"]
     >>> solution["categories"] = ["SearchAndRescue", "Sentiment", "EmergingThreats"]
     >>> submission = solution.assign(rank=[1, 2, 3], priority=[0.9, 0.8, 0.6])
     >>> round(score(solution, submission, "tweet_id", measure="high_priority_worth"), 6)  # (0.825 - 1) / 2
@@ -187,7 +183,6 @@ def score(
 
 
 def higher_is_better(measure: str = "accumulated_alert_worth", **_: object) -> bool:
-    """Of all measures but the errors of the priority."""
     return not measure.startswith("priority_")
 
 
@@ -254,7 +249,7 @@ def prepare(
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A solution, checked and digested by `prepare` (the contract stands in podium/hosted.py).
+    """A solution, checked and digested by `prepare`.
 
     The columns of `truths`, one row per tweet id, are event (index into `items`), priority (a number of
     `PRIORITIES`), types (a set, as an integer) and important (labelled High or Critical).
@@ -278,9 +273,7 @@ class Prepared:
         return ["score", *MEASURES]
 
     def read(self, submission: pd.DataFrame) -> pd.DataFrame:
-        """The submission, checked: rank, score, types, tweet (index into `tweet_ids`), event (code of the name), named
-        (the solution's event of this name, index into `items`); -1 is for none.
-        """
+        """rank, score, types; tweet, index into `tweet_ids`; event, a code; named, its index into `items`."""
         table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
         table.check_columns("rank", "priority", "categories")
         codes, tweet_ids = read_tweet_ids(table)
@@ -301,7 +294,7 @@ class Prepared:
         )
 
     def visit(self, run: pd.DataFrame) -> pd.DataFrame:
-        """`truths` by event and rank, those that the run lacks last, with what is decided of each [4.1] (1) … (5)."""
+        """`truths` by event and rank, what the run lacks last, with the worth and what it comes from [4.1]."""
         row = rows_that_count(run, self.truths)
         # The truths are in the order of the ids, so these break ties.
         order = np.lexsort((np.append(run["rank"], np.inf)[row], self.truths["event"]))
@@ -558,7 +551,7 @@ def rows_that_count(run: pd.DataFrame, truths: pd.DataFrame) -> Ints:
 
 def false_alerts_before(event: Ints, important: Bools, alert: Bools) -> Ints:
     """δ: the false alerts in the same event since its last true alert, before each tweet visited [4.1]."""
-    # Alerts so far never grow fewer: how many there were at the last reset is a running maximum.
+    # Alerts so far never grow fewer: at the last reset they were the running maximum.
     false_alert = alert & ~important
     so_far: Ints = np.cumsum(false_alert) - false_alert
     reset = np.diff(event, prepend=-1) != 0
@@ -597,12 +590,7 @@ def jaccard(a: Ints, b: Ints) -> Floats:
 
 
 def low_priority_worth(alert: Bools, category_score: Floats, delta: Ints) -> Floats:
-    """lowPriorityWorth (5); the first, third and nineteenth false alert in a row, and none:
-
-    >>> alert = np.array([True, True, True, False])
-    >>> low_priority_worth(alert, np.array([1, 1, 1, 0.5]), np.array([0, 2, 18, 18])).round(3).tolist()
-    [0.0, -0.301, -1.0, 0.5]
-    """
+    """lowPriorityWorth (5)."""
     return np.where(alert, np.maximum(0.0 - np.log10(delta / 2 + 1), -1.0), category_score)
 
 
@@ -610,7 +598,7 @@ def low_priority_worth(alert: Bools, category_score: Floats, delta: Ints) -> Flo
 
 
 def count_events(visits: pd.DataFrame, events: int) -> Floats:
-    """Per event number and worth of important tweets, then of the others; then by type TP, FP, FN and error."""
+    """Per event number and worth of important tweets, of others; by type TP, FP, FN and error."""
     true, said = set_members(visits["types"]), set_members(visits["run_types"])
     high, event = visits["important"].to_numpy()[:, np.newaxis], visits["event"].to_numpy()
     one, worth, squared_error = np.ones(len(visits)), visits["worth"], visits["squared_error"]
@@ -666,7 +654,7 @@ def all_measures(sums: Floats) -> dict[str, Floats]:
     worths = [accumulated_alert_worth(high, low), high, low]
     feed = [f1[..., IS_ACTIONABLE].mean(axis=-1), f1.mean(axis=-1), accuracy.mean(axis=-1)]
     errors = [mean_of_defined(mse[..., IS_ACTIONABLE]), mean_of_defined(mse)]
-    roots = [np.sqrt(np.maximum(error, 0.0)) for error in errors]  # differences of sums may be just below 0
+    roots = [np.sqrt(np.maximum(error, 0.0)) for error in errors]  # maybe just below 0
     return dict(zip(MEASURES, [*worths, *feed, *errors, *roots], strict=True))
 
 

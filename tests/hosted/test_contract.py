@@ -28,11 +28,11 @@ SETTABLE = (int, float, bool, str)
 MORE = {"markup_consistency": {"scipy", "simplemma", "pymorphy3"}, "readable": {"scipy"}}
 # Lines of code, without comments and docstrings: a participant reads these files to learn the rules.
 MOST_LINES = {
-    "unified": 500,
-    "scifact": 350,
+    "unified": 495,
+    "scifact": 317,
     "trec_is": 400,
-    "markup_consistency": 638,
-    "readable": 498,
+    "markup_consistency": 628,
+    "readable": 489,
     "boost": 200,
 }
 

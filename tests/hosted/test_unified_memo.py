@@ -164,9 +164,7 @@ def test_table_1(name):
 def test_a_short_prediction_inside_the_truth_scores_its_share():
     """2.3: a prediction with only part of the words would obtain 1 by maximum overlap; IoU gives the part."""
     segments = make_segments((0, "Lead", 0, 4, 1))
-    assert metric.intersection_over_union(segments, make_segments((0, "Lead", 0, 9, 1))).tolist() == [
-        0.5
-    ]
+    assert metric.intersection_over_union(segments, make_segments((0, "Lead", 0, 9, 1))).tolist() == [0.5]
 
 
 # --- 2.4 Changing the Overlap Threshold: Figure 1 ---------------------------------------------------

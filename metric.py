@@ -73,7 +73,7 @@ class ParticipantVisibleError(Exception):
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong; only the host sees it."""
+    """The solution or a parameter is wrong; the host sees it."""
 
 
 class TruthOverlapWarning(UserWarning):
@@ -142,7 +142,7 @@ def score(
 
     Examples
     --------
-    All but one word found, and a good guess at its effectiveness:
+    All but one word found:
 
     >>> solution = pd.DataFrame({"row_id": [0], "essay_id": "A", "discourse_type": "Claim"})
     >>> submission = solution.assign(predictionstring="0 1 2")
@@ -175,7 +175,7 @@ def prepare(
     temperature: float = 65.0,
     intersectional: bool = False,
 ) -> "Prepared":
-    """Check and digest a solution once, to score many submissions.
+    """A solution, checked and digested once to score many submissions.
 
     Parameters and the `HostVisibleError` are those of `score`.
     """
@@ -321,7 +321,7 @@ def read_types(table: "_Table") -> Ints:
 
 def read_words(table: "_Table") -> tuple[Ints, Ints]:
     column = table.frame["predictionstring"]
-    # Within the processor's cache.
+    # Within the cache.
     blocks = [
         parse_predictionstrings(_cells(column.iloc[start : start + ROWS_AT_ONCE]))
         for start in range(0, max(len(column), 1), ROWS_AT_ONCE)
@@ -344,7 +344,7 @@ def read_words(table: "_Table") -> tuple[Ints, Ints]:
 
 @functools.cache
 def _word_positions() -> tuple[str, Ints, Ints]:
-    """The text "0 1 2 … 99999 ", where each position starts, and which one ends at each character."""
+    """The text "0 1 2 … 99999 ", where each position starts, and which ends at each character."""
     text = " ".join(map(str, range(LAST_POSITION + 1))) + " "
     ends = np.flatnonzero(np.frombuffer(text.encode(), np.uint8) == ord(" "))
     starts = np.concatenate([[0], ends[:-1] + 1])
@@ -442,12 +442,12 @@ class _Table(NamedTuple):
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
         ids = self.frame[self.row_id]
-        # Among objects pandas fails for Decimal("sNaN").
+        # Else pandas fails for Decimal("sNaN").
         missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
         self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
     def check(self, column: str, wrong: npt.ArrayLike, found: Callable[[int], str], expected: str) -> None:
-        """Raise the error where rows are `wrong`; `found` says what is in a row."""
+        """No rows may be `wrong`; `found` says what is in one."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
@@ -520,7 +520,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """The same whether a CSV reader took a cell for text, int or float."""
+    """The same whether a CSV reader took it for text, int or float."""
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -543,7 +543,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _listed(items: Sequence[str], total: int, room: int) -> str:
-    """As many of the items as have room, and how many more there are."""
+    """As many items as fit, and how many more there are."""
     for number in range(len(items), 0, -1):
         more = f" and {total - number:,} more" if total > number else ""
         text = ", ".join(items[:number])
@@ -763,11 +763,7 @@ def sums_of_groups(statistics: Floats, groups: Ints) -> Floats:
 
 
 def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65.0) -> Floats:
-    """β_i = |P_i|·exp(-α·s_i) / Σ_j |P_j|·exp(-α·s_j), (..., k), for scores s and sizes |P|, (..., k).
-
-    >>> [softmin_weights([0.6, 0.8], [1, 1], temperature=a).round(3).tolist() for a in (0, 10, np.inf)]
-    [[0.5, 0.5], [0.881, 0.119], [1.0, 0.0]]
-    """
+    """β_i = |P_i|·exp(-α·s_i) / Σ_j |P_j|·exp(-α·s_j), (..., k), for scores s and sizes |P|, (..., k)."""
     _, excess = _above_lowest(scores, sizes)
     # So no exponential overflows, and an infinite α is not multiplied by 0.
     exponent = np.multiply(excess, temperature, out=np.zeros_like(excess), where=excess > 0)
@@ -783,7 +779,7 @@ def softmin(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65
 
 
 def _above_lowest(scores: npt.ArrayLike, sizes: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """The lowest score of a sub-population with members, and each one's excess over it."""
+    """The lowest score of those with members, and the excess over it."""
     scores, present = np.broadcast_arrays(np.asarray(scores, dtype=np.float64), np.asarray(sizes) > 0)
     lowest = np.min(scores, axis=-1, where=present, initial=np.inf)
     return lowest, np.where(present, scores - lowest[..., np.newaxis], 0.0)

@@ -24,8 +24,8 @@ Where the paper is silent, this file decides (each decision has a test):
 * Accordance "sum" maximises the sum of the pairs' weighted averages; "exact", literally (9), may drop a weak
   pair.  Among equal ones (to 1e-9) more pairs win, then contents, never order.
 * Inner levels come first: the joint optimum for "exact"; for "sum" it need not be.
-* What has nothing in common is never paired.  Elements need fragments that may be partners, fragments common
-  characters, overtexts a common word or tag; or neither has any, and empty fragments the same place.
+* What has nothing in common is no pair.  Elements need fragments that may be partners, fragments characters,
+  overtexts words or tags; or neither has any, and empty fragments the same place.
 * F(∅, ∅) = 1: of two empty sets of objects every criterion is 1.  One empty, or no pair: 0.
 * Weights are 1, but 0 for what no expert marked.  A competition should give all, as its parts may differ.
 * A READ//ABLE markup (with "selections") is one element with these as fragments, type and subtype as tags.
@@ -62,7 +62,7 @@ NAME = "markup_consistency"
 COMPLETE_SUBMISSION = False
 MEASURE_PARAMETERS = ("measure", "criterion")
 
-# What each composite criterion is the weighted average of, its accordance first.
+# The parts of composite criteria, their accordance first.
 OF_OVERTEXTS = ("overtexts.accordance", "overtexts.texts", "overtexts.tags")
 PARTS = {
     "total": ("accordance", "tags", "overtexts", "fragments", "fragment_text_union", "fragment_tag_union"),
@@ -82,9 +82,9 @@ ACCORDANCES = ("sum", "exact")
 
 TIE = 1e-9  # sums of worth that differ by less are equal
 LAST_OFFSET = 1_000_000_000
-APART = LAST_OFFSET + 2  # between the offsets of markups that are compared at once
+APART = LAST_OFFSET + 2  # between the markups compared at once
 AT_ONCE = 100_000  # pairs of objects
-MOST_OBJECTS, MOST_CHARACTERS = 2_000, 200_000  # of a markup; they bound time and memory
+MOST_OBJECTS, MOST_CHARACTERS = 2_000, 200_000  # of a markup
 LARGE = 500  # rows and columns of an assignment problem
 
 LONGEST_MESSAGE = 280  # Kaggle cuts the rest
@@ -108,7 +108,7 @@ class ParticipantVisibleError(Exception):
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong; only the host sees it."""
+    """The solution or a parameter is wrong; the host sees it."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def score(
 
     Examples
     --------
-    Of two experts one marks the same error longer; the algorithm is the other's:
+    One of two experts marks an error longer:
 
     >>> def markup(end):
     ...     return {"elements": [{"fragments": [{"start": 0, "end": end, "tags": ["logic"]}]}]}
@@ -194,7 +194,7 @@ def prepare(
     weights: str = "",
     lemmatiser: str = "none",
 ) -> "Prepared":
-    """Check a solution and compare its experts once, to score many submissions.
+    """A solution, checked and digested once to score many submissions.
 
     Parameters and the `HostVisibleError` are those of `score`.
     """
@@ -238,8 +238,6 @@ def prepare(
 
 
 class Rules(NamedTuple):
-    """The weight of each criterion but ``total``; ``is_readable`` if all markups must be READ//ABLE's."""
-
     weights: Mapping[str, float]
     accordance: str
     is_readable: bool = False
@@ -308,7 +306,7 @@ class Prepared:
 
 
 def read_ids(table: "_Table", expected: Sequence[str] | None = None) -> list[str]:
-    """The document of each row, each once; exactly the `expected` ones, in any order."""
+    """The document of each row, each once; exactly the `expected` ones."""
     ids = read_column(table, table.row_id, str, "a value in every row")
     index = pd.Index(ids, dtype=object)
     table.check(table.row_id, index.duplicated(), lambda row: "repeated", "every document once")
@@ -330,7 +328,7 @@ def read_lengths(table: "_Table") -> list[int | None]:
 
 
 def read_column(table: "_Table", name: str, read: Callable[..., Any], expected: str, *about: Any) -> list[Any]:
-    """What `read` makes of each cell and what is known `about` its row, or one message of its ValueErrors."""
+    """What `read` makes of each cell and what is known `about` its row."""
     values, faults = [], {}
     for row, (cell, *known) in enumerate(zip(table.frame[name].to_numpy(dtype=object), *about)):
         try:
@@ -366,12 +364,12 @@ class _Table(NamedTuple):
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
         ids = self.frame[self.row_id]
-        # Among objects pandas fails for Decimal("sNaN").
+        # Else pandas fails for Decimal("sNaN").
         missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
         self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
     def check(self, column: str, wrong: npt.ArrayLike, found: Callable[[int], str], expected: str) -> None:
-        """Raise the error where rows are `wrong`; `found` says what is in a row."""
+        """No rows may be `wrong`; `found` says what is in one."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
@@ -395,7 +393,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """The same whether a CSV reader took a cell for text, int or float."""
+    """The same whether a CSV reader took it for text, int or float."""
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -418,7 +416,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _listed(items: Sequence[str], total: int, room: int) -> str:
-    """As many of the items as have room, and how many more there are."""
+    """As many items as fit, and how many more there are."""
     for number in range(len(items), 0, -1):
         more = f" and {total - number:,} more" if total > number else ""
         text = ", ".join(items[:number])
@@ -472,7 +470,7 @@ NOWHERE = Item((LAST_OFFSET + 1, LAST_OFFSET + 1, "", (), (), ()), -1, frozenset
 
 
 class Markup(NamedTuple):
-    """A markup (1), the number of its objects, and its own, from 1, among the experts."""
+    """A markup (1); its number, from 1, is that among the experts."""
 
     content: tuple[Any, ...]
     elements: tuple[Item, ...]
@@ -495,7 +493,7 @@ def read_experts(cell: str, length: int | None, lemmatise: Lemmatiser) -> list[M
 def read_markup(
     value: Any, length: int | None, lemmatise: Lemmatiser = str, is_readable: bool = False
 ) -> Markup:
-    """A markup of a text of that `length`, None where it is unknown."""
+    """A markup of a text of that `length`, if known."""
     markup = _expect(value, dict)
     selections = "selections" in markup and "elements" not in markup
     if not selections and (is_readable or "elements" not in markup):
@@ -511,7 +509,7 @@ def read_markup(
 
 
 def from_selections(markup: Mapping[str, Any]) -> dict[str, Any]:
-    """A READ//ABLE markup in the general form (section 4.3)."""
+    """A READ//ABLE markup in the general form."""
 
     def fragment(value: Any) -> dict[str, Any]:
         codes = [_plain(_value(_expect(value, dict), name, str)) for name in ("type", "subtype")]
@@ -525,7 +523,7 @@ def from_selections(markup: Mapping[str, Any]) -> dict[str, Any]:
 def read_items(
     holder: Mapping[str, Any], noun: str, length: int | None, lemmatise: Lemmatiser
 ) -> tuple[Item, ...]:
-    """The elements, fragments or overtexts that an object holds, in the order of content."""
+    """What an object holds, in the order of content."""
 
     def read(numbered: tuple[int, Any]) -> Item:
         found = _expect(numbered[1], dict)
@@ -577,7 +575,7 @@ def _each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> list[
 
 
 def _value(holder: Mapping[str, Any], name: str, kind: type) -> Any:
-    """What an object has under a name, empty where it is left out."""
+    """Empty where it is left out."""
     value = holder.get(name)
     return kind() if value is None else _expect(value, kind, f"{name} is ")
 
@@ -672,8 +670,7 @@ def weights_in_use(
 
 
 def weighted_average(criteria: Mapping[str, Any], names: Sequence[str], weights: Mapping[str, float]) -> Any:
-    """Σ w·C / Σ w (7), exactly 1 where all criteria are; 0 where all weights are 0."""
-    # One after the other, which no sum() promises.
+    """Σ w·C / Σ w (7), one added after the other: exactly 1 where all criteria are; 0 without weights."""
     total = 0.0
     for name in names:
         total = total + criteria[name] * weights[name]
@@ -742,7 +739,7 @@ def side_of(markups: Sequence[Markup]) -> Side:
 
 
 def level_of(name: str, objects: Ints, places: Ints, criteria: Mapping[str, Floats], rules: Rules) -> Level:
-    """The optimal accordance in each problem with so many `objects`, of those at `places` (see `Level`)."""
+    """The optimal accordance in each problem of so many `objects`, those at `places` (see `Level`)."""
     accordance, *parts = PARTS[name]
     worth = weighted_average(criteria, parts, rules.weights)
     ends = np.column_stack([_distinct(places[:, 0], end)[0] for end in places[:, 1:3].T])
@@ -762,7 +759,7 @@ def level_of(name: str, objects: Ints, places: Ints, criteria: Mapping[str, Floa
 
 
 def _distinct(a: Ints, b: Ints) -> tuple[Ints, Ints, Ints]:
-    """Codes of the pairs of two arrays, and the distinct pairs, sorted."""
+    """Codes of pairs, and the distinct pairs, sorted."""
     base = b.max(initial=0) + 1
     codes, distinct = pd.factorize(a * base + b, sort=True)
     return codes, *np.divmod(distinct, base)
@@ -903,7 +900,7 @@ def best_sum(places: Ints, worth: Floats) -> Bools:
 
 
 def components(places: Ints) -> list[Ints]:
-    """The candidates at places (n, 2) that share objects, directly or by others."""
+    """The candidates that share objects, directly or by others."""
     i, k = places.T
     rows = i.max() + 1
     graph = coo_array((np.ones(len(i), dtype=bool), (i, rows + k)), shape=(rows + k.max() + 1,) * 2)
@@ -961,7 +958,7 @@ def _best_of_size(row: Ints, column: Ints, worth: Floats, pairs: int) -> Bools:
 
 
 def compared(documents: Sequence[Pairs], rules: Rules) -> list[Floats]:
-    """The criteria of each document's pairs, (pairs, criteria) each; of many documents at once."""
+    """Of each document (pairs, criteria), of many at once."""
     sizes = [sum(one.size * other.size for one, other in pairs) for pairs in documents]
     results: list[Floats] = []
     for places in _groups(np.cumsum(sizes) // AT_ONCE):

@@ -25,7 +25,7 @@ Where the paper is silent, this file decides (each decision has a test):
   1 if the starts differ + 1 if the types differ + 4 if exactly one has the ``group`` "meaning".
 * A pair costs less than 2 and has common characters, or is empty, of equal place and type (Jaccard index 1).
 * Among equal costs (to 1e-9) more pairs win, then equal subtypes and corrections, then contents, never order.
-* Texts are compared without regard to case, outer spaces and Unicode form; a missing one is "".
+* Texts are compared without regard to case, outer spaces and Unicode form.
 * Neither markup has selections: M2 to M6 are 100.  One has none, or D is empty: 0.
 * A grade that one markup lacks is 0 there.  M1 is at least 0.  Experts' M7 is 100.
 * OTAR, M_avg and M_opt of a corpus are means of the numerators over means of the denominators, over the
@@ -70,9 +70,9 @@ COST_OF_TYPE, COST_OF_START, COST_OF_MEANING = 1.0, 1.0, 4.0
 TIE, FINE_TIE = 1e-9, 1e-12
 
 LAST_OFFSET = 1_000_000_000
-APART = LAST_OFFSET + 2  # between the offsets of markups that are compared at once
+APART = LAST_OFFSET + 2  # between the markups compared at once
 AT_ONCE = 100_000  # pairs of selections
-MOST_SELECTIONS, MOST_CHARACTERS = 2_000, 200_000  # of a markup; they bound time and memory
+MOST_SELECTIONS, MOST_CHARACTERS = 2_000, 200_000  # of a markup
 LARGE = 500  # rows and columns of an assignment problem
 
 LONGEST_MESSAGE = 280  # Kaggle cuts the rest
@@ -95,7 +95,7 @@ class ParticipantVisibleError(Exception):
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong; only the host sees it."""
+    """The solution or a parameter is wrong; the host sees it."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def score(
 
     Examples
     --------
-    Of the experts one marks the same error longer; the algorithm is between them:
+    One of two experts marks an error longer, the algorithm is between them:
 
     >>> def markup(end):
     ...     selection = {"startSelection": 0, "endSelection": end, "type": "logic"}
@@ -177,7 +177,7 @@ def prepare(
     h: float = 1.0,
     weights: str = "M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=0",
 ) -> "Prepared":
-    """Check a solution and compare its experts once, to score many submissions.
+    """A solution, checked and digested once to score many submissions.
 
     Parameters and the `HostVisibleError` are those of `score`.
     """
@@ -286,7 +286,7 @@ class Prepared:
 
 
 def read_ids(table: "_Table", expected: Sequence[str] | None = None) -> list[str]:
-    """The document of each row, each once; exactly the `expected` ones, in any order."""
+    """The document of each row, each once; exactly the `expected` ones."""
     ids = read_column(table, table.row_id, str, "a value in every row")
     index = pd.Index(ids, dtype=object)
     table.check(table.row_id, index.duplicated(), lambda row: "repeated", "every document once")
@@ -316,16 +316,21 @@ def read_lengths(table: "_Table") -> list[int | None]:
 
 
 def read_m7(table: "_Table") -> Floats:
-    """M7 of each row, (n,), in [0, 1]."""
+    """M7 of each row, from 0 to 1."""
     table.check_columns("m7")
-    values = np.array([_number(value) for value in table.frame["m7"].astype(object)], dtype=np.float64)
+    cells = table.frame["m7"]
+    values = np.array([_number(value) for value in cells.astype(object)], dtype=np.float64)
     wrong = ~((values >= 0) & (values <= 100))
-    table.check("m7", wrong, table.cell_of("m7"), "the experts' judgement in percent, from 0 to 100")
+
+    def found(row: int) -> str:
+        return "missing" if _is_missing(cells.iloc[row]) else _quoted(cells.iloc[row])
+
+    table.check("m7", wrong, found, "the experts' judgement in percent, from 0 to 100")
     return values / 100
 
 
 def read_column(table: "_Table", name: str, read: Callable[..., Any], expected: str, *about: Any) -> list[Any]:
-    """What `read` makes of each cell and what is known `about` its row, or one message of its ValueErrors."""
+    """What `read` makes of each cell and what is known `about` its row."""
     values, faults = [], {}
     for row, (cell, *known) in enumerate(zip(table.frame[name].to_numpy(dtype=object), *about)):
         try:
@@ -361,12 +366,12 @@ class _Table(NamedTuple):
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
         ids = self.frame[self.row_id]
-        # Among objects pandas fails for Decimal("sNaN").
+        # Else pandas fails for Decimal("sNaN").
         missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
         self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
     def check(self, column: str, wrong: npt.ArrayLike, found: Callable[[int], str], expected: str) -> None:
-        """Raise the error where rows are `wrong`; `found` says what is in a row."""
+        """No rows may be `wrong`; `found` says what is in one."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
@@ -379,10 +384,6 @@ class _Table(NamedTuple):
             shown.append(f"{name} ({found(row)})")
         head = f"{_short(column)}: expected {expected}. Wrong in {_counted(len(rows), 'row')} of {self.name}: "
         raise self.error(head + _listed(shown, len(rows), LONGEST_MESSAGE - len(head)))
-
-    def cell_of(self, column: str) -> Callable[[int], str]:
-        cells = self.frame[column]
-        return lambda row: "missing" if _is_missing(cells.iloc[row]) else _quoted(cells.iloc[row])
 
 
 def _number(value: object) -> float:
@@ -405,7 +406,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """The same whether a CSV reader took a cell for text, int or float."""
+    """The same whether a CSV reader took it for text, int or float."""
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -428,7 +429,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _listed(items: Sequence[str], total: int, room: int) -> str:
-    """As many of the items as have room, and how many more there are."""
+    """As many items as fit, and how many more there are."""
     for number in range(len(items), 0, -1):
         more = f" and {total - number:,} more" if total > number else ""
         text = ", ".join(items[:number])
@@ -496,7 +497,7 @@ def read_essays(cell: str, subject: str, length: int | None) -> list[Markup]:
 
 
 def read_essay(value: Any, subject: str, length: int | None) -> Markup:
-    """A markup of a text of that `length`, None where it is unknown."""
+    """A markup of a text of that `length`, if known."""
     markup = _expect(value, dict)
     for name in ("criteria", "selections"):
         if name not in markup:
@@ -564,7 +565,7 @@ def _each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> list[
 
 
 def _value(holder: Mapping[str, Any], name: str, kind: type) -> Any:
-    """What an object has under a name, empty where it is left out."""
+    """Empty where it is left out."""
     value = holder.get(name)
     return kind() if value is None else _expect(value, kind, f"{name} is ")
 
@@ -656,7 +657,7 @@ def cost(x: Selection, y: Selection) -> Floats:
 
 
 def jaccard(x: Selection, y: Selection) -> Floats:
-    """The Jaccard index of overlapping selections' characters; 1 of two empty ones."""
+    """1 of two empty ones."""
     common = np.minimum(x.end, y.end) - np.maximum(x.start, y.start)
     union = x.end - x.start + y.end - y.start - common
     return np.asarray(np.where(union > 0, common, 1) / np.maximum(union, 1))
@@ -685,7 +686,7 @@ def best_sum(places: Ints, worth: Floats) -> Bools:
 
 
 def components(places: Ints) -> list[Ints]:
-    """The candidates at places (n, 2) that share objects, directly or by others."""
+    """The candidates that share objects, directly or by others."""
     i, k = places.T
     rows = i.max() + 1
     graph = coo_array((np.ones(len(i), dtype=bool), (i, rows + k)), shape=(rows + k.max() + 1,) * 2)
@@ -745,7 +746,7 @@ def accuracies(pairs: Pairs, weights: Mapping[str, float]) -> Floats:
 
 
 def compared(documents: Sequence[Pairs], weights: Mapping[str, float]) -> list[Floats]:
-    """`accuracies` of each document's pairs, (pairs, criteria) each; of many documents at once."""
+    """Of each essay (pairs, criteria), of many at once."""
     sizes = [sum(len(one.positions) * len(other.positions) for one, other in pairs) for pairs in documents]
     results: list[Floats] = []
     for places in _groups(np.cumsum(sizes) // AT_ONCE):

@@ -83,7 +83,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-# Tuples of numbers, which Python's garbage collector soon leaves alone: that halves the time.
+# Tuples, which Python's garbage collector soon leaves alone: that halves the time.
 Sentences = tuple[int, ...]
 GoldAbstract = tuple[str, tuple[Sentences, ...]]
 PredictedAbstract = tuple[str, Sentences]
@@ -100,7 +100,7 @@ class ParticipantVisibleError(Exception):
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong; only the host sees it."""
+    """The solution or a parameter is wrong; the host sees it."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -142,12 +142,11 @@ def score(
 
     References
     ----------
-    "SciFact leaderboard submission and evaluation guidelines"; D. Wadden et al., "Fact or Fiction: Verifying
-    Scientific Claims", 2020.
+    "SciFact leaderboard submission and evaluation guidelines".
 
     Examples
     --------
-    The document's: of two abstracts one is right, of five sentences one, of four to find:
+    The document's:
 
     >>> solution = pd.DataFrame({"claim_id": [52], "evidence": [
     ...     '{"11": [{"sentences": [0, 1], "label": "SUPPORT"}, {"sentences": [11], "label": "SUPPORT"}],'
@@ -169,7 +168,7 @@ def prepare(
     row_id_column_name: str,
     measure: str = "sentence_label_f1",
 ) -> "Prepared":
-    """Check and digest a solution once, to score many submissions.
+    """A solution, checked and digested once to score many submissions.
 
     Parameters and the `HostVisibleError` are those of `score`.
     """
@@ -264,7 +263,7 @@ def read_claim_ids(table: "_Table") -> list[str]:
 
 
 def read_evidence(table: "_Table", work: Callable[[int, object], Made], expected: str) -> list[Made]:
-    """What `work` makes of each row's number and evidence; one message of all its ValueErrors."""
+    """What `work` makes of each row's number and evidence."""
     made: list[Made] = []
     faults: dict[int, str] = {}
     for row, cell in enumerate(table.frame["evidence"].to_numpy(dtype=object)):
@@ -405,12 +404,12 @@ class _Table(NamedTuple):
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
         ids = self.frame[self.row_id]
-        # Among objects pandas fails for Decimal("sNaN").
+        # Else pandas fails for Decimal("sNaN").
         missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
         self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
     def check(self, column: str, wrong: npt.ArrayLike, found: Callable[[int], str], expected: str) -> None:
-        """Raise the error where rows are `wrong`; `found` says what is in a row."""
+        """No rows may be `wrong`; `found` says what is in one."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
@@ -434,7 +433,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """The same whether a CSV reader took a cell for text, int or float."""
+    """The same whether a CSV reader took it for text, int or float."""
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -457,7 +456,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _listed(items: Sequence[str], total: int, room: int) -> str:
-    """As many of the items as have room, and how many more there are."""
+    """As many items as fit, and how many more there are."""
     for number in range(len(items), 0, -1):
         more = f" and {total - number:,} more" if total > number else ""
         text = ", ".join(items[:number])

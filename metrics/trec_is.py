@@ -105,7 +105,7 @@ class ParticipantVisibleError(Exception):
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong; only the host sees it."""
+    """The solution or a parameter is wrong; the host sees it."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ def score(
 
     Examples
     --------
-    A call for help, a false alert, a report of damage missed:
+    Of two important tweets one is missed:
 
     >>> solution = pd.DataFrame({"tweet_id": [11, 12, 13], "event_id": "flood"})
     >>> solution["priority"] = ["High", "Low", "High"]
@@ -195,7 +195,7 @@ def prepare(
     alert_threshold: float = 0.7,
     normalize_priority: bool = False,
 ) -> "Prepared":
-    """Check and digest a solution once, to score many submissions.
+    """A solution, checked and digested once to score many submissions.
 
     Parameters and the `HostVisibleError` are those of `score`.
     """
@@ -405,12 +405,12 @@ class _Table(NamedTuple):
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
         ids = self.frame[self.row_id]
-        # Among objects pandas fails for Decimal("sNaN").
+        # Else pandas fails for Decimal("sNaN").
         missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
         self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
     def check(self, column: str, wrong: npt.ArrayLike, found: Callable[[int], str], expected: str) -> None:
-        """Raise the error where rows are `wrong`; `found` says what is in a row."""
+        """No rows may be `wrong`; `found` says what is in one."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
@@ -476,7 +476,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """The same whether a CSV reader took a cell for text, int or float."""
+    """The same whether a CSV reader took it for text, int or float."""
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -499,7 +499,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _listed(items: Sequence[str], total: int, room: int) -> str:
-    """As many of the items as have room, and how many more there are."""
+    """As many items as fit, and how many more there are."""
     for number in range(len(items), 0, -1):
         more = f" and {total - number:,} more" if total > number else ""
         text = ", ".join(items[:number])
@@ -585,7 +585,7 @@ def gamma(true_types: Ints, actionable_weight: float = 0.75) -> Floats:
 
 
 def jaccard(a: Ints, b: Ints) -> Floats:
-    """|A ∩ B| / |A ∪ B| of sets of types, 0 if both are empty."""
+    """0 if both are empty."""
     return np.nan_to_num(_ratio(np.bitwise_count(a & b), np.bitwise_count(a | b)))
 
 
@@ -625,7 +625,7 @@ def set_members(types: npt.ArrayLike) -> Bools:
 
 
 def accumulated_alert_worth(high_worth: Floats, low_worth: Floats) -> Floats:
-    """AAW: the mean of the two groups' mean worths (6)."""
+    """AAW (6)."""
     return (high_worth + low_worth) / 2
 
 
@@ -635,7 +635,7 @@ def f1_of_each(tp: Floats, fp: Floats, fn: Floats) -> Floats:
 
 
 def accuracy_of_each(fp: Floats, fn: Floats, tweets: Floats) -> Floats:
-    """Share of the tweets with agreement about each type [5]."""
+    """Share of the tweets without dissent [5]."""
     return _ratio(tweets[..., np.newaxis] - fp - fn, tweets[..., np.newaxis])
 
 
@@ -659,7 +659,7 @@ def all_measures(sums: Floats) -> dict[str, Floats]:
 
 
 def mean_of_defined(values: Floats) -> Floats:
-    """Mean over the last axis of what is not NaN; NaN where nothing is left."""
+    """Mean over the last axis of what is not NaN."""
     defined = ~np.isnan(values)
     return _ratio(np.where(defined, values, 0.0).sum(axis=-1), defined.sum(axis=-1))
 

@@ -10,15 +10,15 @@ Numbers in brackets are sections of the memo that ``score`` names.  The stages, 
     sub-populations       [5]      sums_of_groups
     softmin               [3]      softmin_weights, softmin
 
-Where the memo is silent, this file decides (each decision has a test):
+Where the memo is silent, this file decides:
 
 * Segments that start at the same word are ordered by last word, type (as in ``DISCOURSE_TYPES``), d[1].
 * The words of a discarded segment stay used.  One word left is discarded only if others were lost.
 * A discarded prediction is no false positive.
 * True segments that overlap lose words, too (with a ``TruthOverlapWarning``).
 * A type absent from a sub-population's truth is left out of its mean.
-* Every value of every attribute, also the missing one, is a sub-population of so many essays; all share one
-  softmin.
+* Every value of every attribute, also the missing one, is a sub-population, its size the number of essays; all
+  share one softmin.
 * Predictions for essays outside the solution are ignored; an empty submission scores 0.
 * A probability may be outside [0, 1] by 0.000001, and a pair, which is normalised, miss the sum 1 by 0.001.
 """

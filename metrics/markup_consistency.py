@@ -19,7 +19,7 @@ The criteria; those with a dot are parts of the one before the dot:
     fragment_text_union   (23)  characters of all fragments of partners
     fragment_tag_union    (24)  tags of all fragments of partners
 
-Where the paper is silent, this file decides (each decision has a test):
+Where the paper is silent, this file decides:
 
 * Accordance "sum" maximises the sum of the pairs' weighted averages; "exact", literally (9), may drop a weak
   pair.  Among equal ones (to 1e-9) more pairs win, then contents, never order.
@@ -28,8 +28,8 @@ Where the paper is silent, this file decides (each decision has a test):
   overtexts words or tags; or neither has any, and empty fragments the same place.
 * F(∅, ∅) = 1: of two empty sets of objects every criterion is 1.  One empty, or no pair: 0.
 * Weights are 1, but 0 for what no expert marked.  A competition should give all, as its parts may differ.
-* A READ//ABLE markup (with "selections") is one element with these as fragments, type and subtype as tags.
-  Where all experts' are such, a submission's must be, and ``accordance`` has weight 0.
+* A READ//ABLE markup (with "selections") is one element with these as fragments, type and subtype as tags,
+  without overtexts.  Where all experts' are such, a submission's must be, and ``accordance`` has weight 0.
 * AMA is over documents with an expert, EMA (unordered pairs) and RMA over those with two.
 * Words are letters, digits and underscores in lower case, ё as е; repeated ones count, repeated tags do not.
 * Offsets count characters from 0, the end is exclusive.  Unknown keys are ignored.

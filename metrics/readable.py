@@ -19,13 +19,13 @@ All measures are in percent:
     M_opt       max M(A, E) / min M(E, E')
     OTAR        (H·mean + (1 - H)·max M(A, E)) / (H·mean + (1 - H)·min M(E, E'))
 
-Where the paper is silent, this file decides (each decision has a test):
+Where the paper is silent, this file decides:
 
 * D is the one-to-one assignment of least cost.  A selection without partner costs 1; a pair (1 - Jaccard) +
   1 if the starts differ + 1 if the types differ + 4 if exactly one has the ``group`` "meaning".
 * A pair costs less than 2 and has common characters, or is empty, of equal place and type (Jaccard index 1).
 * Among equal costs (to 1e-9) more pairs win, then equal subtypes and corrections, then contents, never order.
-* Texts are compared without regard to case, outer spaces and Unicode form.
+* Texts are compared without regard to case, outer spaces and Unicode form; a missing one is "".
 * Neither markup has selections: M2 to M6 are 100.  One has none, or D is empty: 0.
 * A grade that one markup lacks is 0 there.  M1 is at least 0.  Experts' M7 is 100.
 * OTAR, M_avg and M_opt of a corpus are means of the numerators over means of the denominators, over the

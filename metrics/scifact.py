@@ -16,8 +16,8 @@ stages, in the order of the data:
     counts      count
     measures    precision_recall_f1
 
-Where the document that ``score`` names is silent, or the leaderboard does otherwise, this file decides (each
-decision has a test; the measures equal the leaderboard's to the last bit):
+Where the document that ``score`` names is silent, or the leaderboard does otherwise, this file decides; the
+measures equal the leaderboard's to the last bit:
 
 * The first three are as many as the smallest gold set has, if that has more (on the leaderboard since
   December 2021), in the list as given.  A sentence listed twice takes two places and is retrieved twice, but
@@ -25,7 +25,7 @@ decision has a test; the measures equal the leaderboard's to the last bit):
 * The right label without sentences earns abstract_label_only.  A claim without evidence has no right abstract.
 * Labels other than SUPPORT and CONTRADICT are errors, also the document's REFUTES.
 * Claims and documents are joined by their ids as text, in whatever order.
-* A sentence is a whole number from 0, maybe written 4.0.  A key written twice is an error.
+* A sentence is a whole number from 0, maybe written 4.0.  A key written twice is an error, unknown ones are not.
 * In the gold, an abstract has one label and an evidence set, none is empty, and no sentence is in two.
 """
 

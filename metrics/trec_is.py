@@ -16,7 +16,7 @@ the data:
     priority_mse_…, …_rmse_…     mean square of label - score over a type's tweets, averaged over the types that
                                  occur (what Table 1 heads "RMSE"), and its root
 
-Where the memo is silent or contradicts itself, this file decides (each decision has a test):
+Where the memo is silent or contradicts itself, this file decides:
 
 * Low and Medium tweets without an alert are worth what their types are (5), whatever 4.2 says.  A perfect run
   can miss 1: a tweet of actionable types alone is worth 0.3 + 0.7·0.75.
@@ -273,7 +273,7 @@ class Prepared:
         return ["score", *MEASURES]
 
     def read(self, submission: pd.DataFrame) -> pd.DataFrame:
-        """rank, score, types; tweet, index into `tweet_ids`; event, a code; named, its index into `items`."""
+        """rank, score, types, tweet (in `tweet_ids` or -1), event (a code or -1), named (it in `items` or -1)."""
         table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
         table.check_columns("rank", "priority", "categories")
         codes, tweet_ids = read_tweet_ids(table)

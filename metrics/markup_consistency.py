@@ -126,9 +126,9 @@ def score(
 ) -> float:
     """Relative accuracy of an algorithm's text markup (RMA): its agreement with experts over theirs.
 
-    C (7) compares the elements of two markups, with tags, fragments and overtexts (comments), that an optimal
-    one-to-one assignment, the accordance, made partners.  AMA is the mean C of algorithm and experts, EMA
-    that of experts with each other, RMA = AMA/EMA.
+    C, from 0 to 1, compares the elements of two markups, with tags, fragments and overtexts (comments), that an
+    optimal one-to-one assignment, the accordance, made partners.  AMA is the mean C of algorithm and experts,
+    EMA that of experts with each other, RMA = AMA/EMA.
 
     Parameters
     ----------
@@ -141,13 +141,16 @@ def score(
         `row_id_column_name` and ``markup``: JSON, the algorithm's.
     row_id_column_name : str
         The documents' ids, compared as text.
-    measure : "rma", "ama", or "consistency", the mean of one criterion
+    measure : str
+        "rma", "ama", or "consistency", the mean of one criterion.
     criterion : str
         That one, such as "fragments.texts".
-    accordance : "sum" or "exact"
+    accordance : str
+        "sum" or "exact".
     weights : str
         What differs from the default, as in "tags=2,fragments.texts=0".
-    lemmatiser : "none", or an installed one: "pymorphy3" (Russian), "simplemma:en" …
+    lemmatiser : str
+        "none", or an installed one: "pymorphy3" (Russian), "simplemma:en" …
 
     Returns
     -------
@@ -320,7 +323,7 @@ def read_ids(table: "_Table", expected: Sequence[str] | None = None) -> list[str
 
 
 def read_lengths(table: "_Table") -> list[int | None]:
-    """Of each row's text, None without a column for it."""
+    """None without a column of texts."""
     if "text" not in table.frame:
         return [None] * len(table.frame)
     table.check_columns("text")

@@ -4,20 +4,8 @@ It follows the paper that ``score`` names, not the competition's program.  The s
 
     input         grades and selections in JSON              read_essay
     matching      D, pairs of selections that correspond     candidates, cost, match_selections
-    M1 … M7, M    the accuracy of two markups                m1, m2, accuracies
+    M1 … M7, M    accuracy of two markups, in percent        m1, m2, accuracies
     corpus        M_avg, M_opt and OTAR                      relative_accuracies
-
-All measures are in percent:
-
-    M1          1 - Σ|K_i(X) - K_i(Y)| / K_max     grades, by criterion; K_max by subject
-    M2          2|D| / (n + m)                     selections that found a partner
-    M3, M4, M6  share of pairs of D                equal types, subtypes, corrections
-    M5          mean over D                        Jaccard index of the characters
-    M7          experts' judgement                 explanations of the tested markup
-    M           Σ w M / Σ w
-    M_avg       mean M(A, E) / mean M(E, E')
-    M_opt       max M(A, E) / min M(E, E')
-    OTAR        (H·mean + (1 - H)·max M(A, E)) / (H·mean + (1 - H)·min M(E, E'))
 
 Where the paper is silent, this file decides:
 
@@ -111,8 +99,18 @@ def score(
 ) -> float:
     """Overall relative accuracy (OTAR) of essay markups, as in the READ//ABLE competition, in percent.
 
-    The accuracy M of the algorithm with experts over that of these with each other: above 100 it has overcome
-    the competition's technological barrier.
+    The accuracy M(A, E) of the algorithm's markups with the experts' over that of these, M(E, E'): above 100 it
+    has overcome the competition's technological barrier.  D are the pairs of selections that correspond:
+
+        M1          1 - Σ|K_i(X) - K_i(Y)| / K_max     grades, by criterion; K_max by subject
+        M2          2|D| / (n + m)                     selections that found a partner
+        M3, M4, M6  share of pairs of D                equal types, subtypes, corrections
+        M5          mean over D                        Jaccard index of the characters
+        M7          experts' judgement                 explanations of the tested markup
+        M           Σ w M / Σ w
+        M_avg       mean M(A, E) / mean M(E, E')
+        M_opt       max M(A, E) / min M(E, E')
+        OTAR        (H·mean + (1 - H)·max M(A, E)) / (H·mean + (1 - H)·min M(E, E'))
 
     Parameters
     ----------
@@ -126,7 +124,8 @@ def score(
         ``m7``.
     row_id_column_name : str
         The essays' ids, compared as text.
-    measure : "otar", "m_avg", "m_opt", or "m", which is not relative
+    measure : str
+        "otar", "m_avg", "m_opt", or "m", which is not relative.
     h : float in [0, 1]
         H of OTAR: 1, as in the competition, is M_avg, 0 is M_opt.
     weights : str
@@ -154,7 +153,7 @@ def score(
 
     Examples
     --------
-    One of two experts marks an error longer, the algorithm is between them:
+    One of two experts marks an error longer:
 
     >>> def markup(end):
     ...     selection = {"startSelection": 0, "endSelection": end, "type": "logic"}
@@ -308,7 +307,7 @@ def read_subjects(table: "_Table") -> list[str]:
 
 
 def read_lengths(table: "_Table") -> list[int | None]:
-    """Of each row's text, None without a column for it."""
+    """None without a column of texts."""
     if "text" not in table.frame:
         return [None] * len(table.frame)
     table.check_columns("text")

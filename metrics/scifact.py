@@ -1,15 +1,6 @@
 """The SciFact leaderboard's evaluation of scientific claim verification, as one file to upload to Kaggle.
 
-A system names the abstracts that decide a claim, labels each and lists the sentences that are the evidence.
-Four kinds of credit are counted over all claims:
-
-    abstract_label_only      the abstract is in the claim's gold, and the label is right
-    abstract_rationalized    … and a whole gold evidence set is among the first three sentences listed
-    sentence_selection       the sentence is in a gold evidence set, all of which is listed
-    sentence_label           … and the label of its abstract is right
-
-Each gives P = correct / retrieved, R = correct / relevant and F1 = 2·P·R / (P + R), with 0 / 0 = 0.  The
-stages, in the order of the data:
+The stages, in the order of the data:
 
     input       prepare, Prepared.read, parse_gold, parse_prediction
     credits     judge
@@ -64,7 +55,6 @@ EXPECTED_PREDICTION = (
     "CONTRADICT, sentences counted from 0"
 )
 
-# Labels of other data sets.
 HINTS = {
     **dict.fromkeys(("SUPPORT", "SUPPORTS", "SUPPORTED"), "write SUPPORT"),
     **dict.fromkeys(
@@ -114,6 +104,16 @@ def score(
 ) -> float:
     """One of the twelve measures of the SciFact leaderboard.
 
+    A system names the abstracts that decide a claim, labels each and lists the sentences that are the evidence.
+    Four kinds of credit are counted over all claims:
+
+        abstract_label_only      the abstract is in the claim's gold, and the label is right
+        abstract_rationalized    … and a whole gold evidence set is among the first three sentences listed
+        sentence_selection       the sentence is in a gold evidence set, all of which is listed
+        sentence_label           … and the label of its abstract is right
+
+    Each gives P = correct / retrieved, R = correct / relevant and F1 = 2·P·R / (P + R), with 0 / 0 = 0.
+
     Parameters
     ----------
     solution : DataFrame, one row per claim
@@ -125,8 +125,7 @@ def score(
     row_id_column_name : str
         The claim's id.
     measure : str
-        ``abstract_label_only``, ``abstract_rationalized``, ``sentence_selection`` or ``sentence_label``,
-        followed by ``_precision``, ``_recall`` or ``_f1``.
+        The kind of credit, followed by ``_precision``, ``_recall`` or ``_f1``.
 
     Returns
     -------

@@ -127,7 +127,7 @@ def score(
     worth α + (1 - α)·C if it is an alert, else -1; Low or Medium, C if it is no alert, else max(-log10(δ/2 +
     1), -1) with δ false alerts since the last true one in its event.  C is γ times the Jaccard index of
     actionable types plus 1 - γ times that of the others; γ is λ if the assessor chose an actionable type,
-    else 0, and 0/0 is 0.
+    else 0, and 0/0 is 0.  The score is the mean of the two groups' means.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ measures equal the leaderboard's to the last bit:
 * The right label without sentences earns abstract_label_only.  A claim without evidence has no right abstract.
 * Labels other than SUPPORT and CONTRADICT are errors, also the document's REFUTES.
 * Claims and documents are joined by their ids as text, in whatever order.
-* A sentence is a whole number from 0, maybe written 4.0.  A key written twice is an error, unknown ones are not.
+* A sentence is a whole number from 0, maybe written 4.0.  A key written twice is an error, unknown ones none.
 * In the gold, an abstract has one label and an evidence set, none is empty, and no sentence is in two.
 """
 

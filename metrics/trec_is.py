@@ -273,7 +273,7 @@ class Prepared:
         return ["score", *MEASURES]
 
     def read(self, submission: pd.DataFrame) -> pd.DataFrame:
-        """rank, score, types, tweet (in `tweet_ids` or -1), event (a code or -1), named (it in `items` or -1)."""
+        """rank, score, types, tweet (of `tweet_ids` or -1), event (code or -1), named (of `items` or -1)."""
         table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
         table.check_columns("rank", "priority", "categories")
         codes, tweet_ids = read_tweet_ids(table)

@@ -1,7 +1,7 @@
 """Runtime rewards: a leaderboard in, the final one out.
 
-Once a competition is closed, fast submissions among the good ones are rewarded.  This file follows
-section 4 of R. Abboud's memo "Shovel-Ready Competition - Unified Metric" (23 January 2024):
+Fast submissions among the good ones are rewarded, as section 4 of R. Abboud's memo "Shovel-Ready Competition -
+Unified Metric" (23 January 2024) says:
 
     eligible     best / score <= 1.05, where best is the highest score on the board
     slowdown     t / s, where s is the fastest eligible runtime
@@ -13,18 +13,13 @@ section 4 of R. Abboud's memo "Shovel-Ready Competition - Unified Metric" (23 Ja
 
 Where the memo is silent, this file decides (each decision has a test):
 
-* A number is the decimal it is written as: 0.63 / 0.60 is 1.05, although no binary fraction is any of
-  the three.  Text keeps all its digits, a float is what it prints as.  Limits and ties are decided exactly;
-  the results are the nearest floats.
-* Equal boosted scores are ranked by the earlier submission, then the shorter runtime, then the team's
-  name; a missing time of submission is the latest, a missing runtime the longest.  The order of the rows
-  never counts.  The same rule ranks the board before the boost.
-* A team without a runtime is ranked by its score, and its score may be the best that others are measured
-  by, but it is not eligible.  A team without a score is ranked last.  The column ``note`` says so.
-* Where the best score is 0, nobody is eligible, and ``note`` says so.
+* A number is the decimal it is written as: 0.63 / 0.60 is 1.05.  Text keeps all its digits, a float is what it
+  prints as.  Limits and ties are decided exactly; the results are the nearest floats.
+* Equal scores, boosted or not, are ranked by the earlier submission (UTC unless it says otherwise), then the
+  shorter runtime, then the team's name; what is missing is the latest, the longest.
+* A team without a runtime is not eligible, but others are measured by its score.  One without a score is ranked
+  last.  Where the best score is 0, nobody is eligible.  The column ``note`` says so.
 * On a board without any runtime, scores may be negative, and lower may be better.
-* Teams are the same if their names are the same text.
-* A time of submission without a time zone is in UTC.
 """
 
 import argparse
@@ -52,8 +47,7 @@ __all__ = [
 
 __version__ = "2.0.0"
 
-# Rounding moves best / score by less than 1e-15, while two decimals of six digits whose ratio is not
-# 1.05 miss it by 1e-8 at least: floats within this tolerance are at the limit.
+# Of floats at the limit: rounding moves best / score by 1e-15, other decimals of six digits miss 1.05 by 1e-8.
 RELATIVE_TOLERANCE = 1e-12
 
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -89,21 +83,20 @@ def boost(
     ----------
     leaderboard : DataFrame, one row per team, as for `parse`
     max_boost : float, at least 0
-        The boost of the fastest eligible team, as a fraction of its score.
+        Of the fastest eligible team, as a fraction of its score.
     eligibility_ratio : float, at least 1
-        Eligible are the teams for which best score / score is at most this.
+        The most that best score / score may be.
     slowdown_limit : float, above 1
-        The boost falls linearly from `max_boost` at slowdown 1 to 0 at this slowdown.
+        Where the boost, which falls linearly from slowdown 1 on, is 0.
     higher_is_better : bool
         False, on a board without runtimes, ranks the lowest score first.
 
     Returns
     -------
-    DataFrame, one row per team, sorted by rank
-        The columns of `leaderboard` with ``score`` and ``runtime`` as floats, then ``eligible``, ``slowdown``
-        (also of teams that are not eligible; NaN without a runtime or where nobody is eligible), ``boost``
-        (the fraction of its score that is added), ``boosted_score``, ``rank`` (from 1; nobody shares one),
-        ``rank_before`` (by score) and ``note`` (why a team cannot be eligible, else "").
+    DataFrame, sorted by rank
+        The columns of `leaderboard`, then ``eligible``, ``slowdown`` (NaN without a runtime or where nobody is
+        eligible), ``boost`` (a fraction), ``boosted_score``, ``rank`` (nobody shares one), ``rank_before`` (by
+        score) and ``note`` (why a team cannot be eligible, else "").
 
     Raises
     ------
@@ -111,7 +104,7 @@ def boost(
 
     Examples
     --------
-    Table 2 of the memo.  Everybody is eligible; Yellow, the fastest, goes from fourth to first:
+    Table 2 of the memo: Yellow, the fastest, goes from fourth to first.
 
     >>> table_2 = pd.DataFrame({
     ...     "team": ["Red", "Blue", "Green", "Yellow"],
@@ -149,7 +142,7 @@ def boost(
 
 
 def _note(score: Any, runtime: Any) -> str:
-    """What a team lacks and what follows."""
+    """What a team lacks, and what follows."""
     lacks = ["no score"] * math.isnan(score) + ["no runtime"] * math.isnan(runtime)
     follows = "ranked last and not eligible" if math.isnan(score) else "not eligible"
     return f"{' and '.join(lacks)}, so {follows}" if lacks else ""
@@ -164,17 +157,9 @@ def boost_fractions(
 ) -> tuple[npt.NDArray[np.bool_], Numbers, Numbers]:
     """Eligibility, slowdown and boost of many leaderboards at once, (..., teams) each [4].
 
-    Parameters
-    ----------
-    scores, runtimes : (..., teams) float or Fraction (dtype object)
-        At least 0 and above 0 (not checked); NaN where missing.  They are broadcast against each other.
-        Fractions are computed exactly.  Floats are fast, for resampling; best / score may exceed the
-        eligibility ratio by `RELATIVE_TOLERANCE`, so that rounding excludes nobody.
-    max_boost, eligibility_ratio, slowdown_limit : float
-        As for `boost`.
+    Scores and runtimes, (..., teams) each, are exact as fractions (dtype object) and fast as floats, where
+    rounding excludes nobody from eligibility; NaN where missing.  Their signs are not checked.
 
-    Examples
-    --------
     >>> eligible, slowdown, fraction = boost_fractions([0.63, 0.6, 0.59], [46, 40, 20])
     >>> eligible.tolist(), slowdown.tolist(), fraction.round(6).tolist()
     ([True, True, False], [1.15, 1.0, 0.5], [0.0125, 0.05, 0.0])
@@ -199,9 +184,7 @@ def boost_fractions(
 
 
 def ranks(board: "Board", scores: npt.ArrayLike, higher_is_better: bool = True) -> npt.NDArray[np.int64]:
-    """Ranks from 1 by scores, (..., teams) floats or Fractions, boosted or not; NaN, where missing, is last.
-
-    The board, as `parse` returns it, decides between equal scores.
+    """Ranks from 1 by scores, (..., teams) floats or fractions; NaN is last, the board decides between equals.
 
     >>> board = parse(pd.DataFrame({"team": ["Red", "Blue"], "score": [0.6, 0.6], "runtime": [50, 45]}))
     >>> ranks(board, [[0.6, 0.6], [0.61, 0.6], [math.nan, 0]]).tolist()
@@ -221,7 +204,7 @@ def ranks(board: "Board", scores: npt.ArrayLike, higher_is_better: bool = True) 
 
 
 class Board(NamedTuple):
-    """A leaderboard, checked, as columns of equal length."""
+    """A leaderboard, checked."""
 
     teams: list[str]
     scores: Numbers  # of Fraction, NaN where missing
@@ -230,17 +213,11 @@ class Board(NamedTuple):
 
 
 def parse(leaderboard: pd.DataFrame) -> Board:
-    """Check a leaderboard and take its values exactly; where it is wrong, raise a `LeaderboardError`.
+    """Check a leaderboard and take its values exactly, or raise a `LeaderboardError`.
 
-    Parameters
-    ----------
-    leaderboard : DataFrame, one row per team
-        ``team`` (each once), ``score`` (where there are runtimes: at least 0, higher is better) and, as far as
-        wanted, ``runtime`` (seconds, above 0) and ``submitted_at`` (ISO 8601, such as 2024-01-23 14:05:33).
-        All but the names may be missing.  Numbers may be text, as read from a file.
+    Its columns are ``team``, ``score`` and, as far as wanted, ``runtime`` (seconds) and ``submitted_at`` (ISO
+    8601).  All but the names may be missing.  Numbers may be text, as read from a file.
 
-    Examples
-    --------
     >>> board = parse(pd.DataFrame({"team": ["Red"], "score": ["0.60"], "submitted_at": ["1970-01-02"]}))
     >>> board.scores.tolist(), board.runtimes.tolist(), board.submitted_at.tolist()
     ([Fraction(3, 5)], [nan], [86400000000])
@@ -254,7 +231,7 @@ def parse(leaderboard: pd.DataFrame) -> Board:
             raise LeaderboardError(f"the leaderboard: expected one column {name}, found the columns {found}")
 
     def column(name: str, expected: str, value: Callable[..., Any], is_wrong: Callable[..., bool]) -> list[Any]:
-        """The values of a column's cells; an error shows the first rows without one or with a wrong one."""
+        """The values of a column's cells; an error shows the first wrong ones."""
         cells = leaderboard[name].to_numpy() if name in names else [None] * len(leaderboard)
         values = [value(cell) for cell in cells]
         wrong = [row for row, value in enumerate(values) if value is None or is_wrong(value)]
@@ -302,7 +279,7 @@ def floats(numbers: Iterable[Any]) -> npt.NDArray[np.float64]:
 
 
 def _parameter(name: str, value: object, fits: Callable[[Any], bool], wanted: str) -> Any:
-    """The exact value of a parameter, which is a number that fits."""
+    """A parameter's exact value."""
     number = None if isinstance(value, str) else exact(value)
     if number is None or not fits(number):
         found = f"{type(value).__name__} '{_shown(value)}'"
@@ -348,10 +325,7 @@ def _shown(value: object) -> str:
 
 
 def read_leaderboard(path: str | Path) -> pd.DataFrame:
-    """A leaderboard from a CSV file (UTF-8, comma-separated), every cell as the text it is.
-
-    So a team may be named "NA" or "007", and no digit of a score is lost.  Raises `LeaderboardError`.
-    """
+    """A leaderboard from a CSV file, every cell as the text it is: a team may be named "NA" or "007"."""
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             lines = [cells for cells in csv.reader(file, strict=True) if cells]

@@ -1,28 +1,22 @@
 """The plots of the notebooks: the final board, its intervals, and what another runtime would give.
 
 Each function takes frames as boost.py, `podium.ranking.estimate` and the final ranking return them, and
-returns a matplotlib Figure, which a notebook shows after ``%matplotlib inline`` and
-``figure.savefig("board.png")`` saves.  No state is kept: there is nothing to close.
-
-Only the first `teams` of a long board are drawn, and long names are cut.  Labels never cover each other.  The
-colours are those of Okabe and Ito (2008), which colour-blind readers can tell apart; shape or place says the
-same once more.  Names in a script that matplotlib's font lacks appear as boxes;
-``matplotlib.rcParams["font.family"]`` takes another font.
+returns a matplotlib Figure; there is nothing to close.  Only the first `teams` of a board are drawn, and labels
+never cover each other.  The colours are those of Okabe and Ito (2008), for colour-blind readers; shape or place
+says the same once more.
 """
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, PercentFormatter
-from matplotlib.transforms import Transform, blended_transform_factory
+from matplotlib.transforms import blended_transform_factory
 
 __all__ = ["before_and_after", "rank_intervals", "score_and_runtime", "subpopulation_scores", "what_if_curve"]
 
@@ -30,24 +24,26 @@ BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
 )  # fmt: skip
 DARK, GREY, LIGHT = "#333333", "#777777", "#DDDDDD"
-# Of different lengths without a common divisor: 42 sub-populations look different.
+# 6 and 7 of them: 42 sub-populations look different.
 COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 CHARACTERS_SHOWN = 20
 DPI = 100
-ROW = 0.27  # inches per team in a list of teams
+WIDTH, ROW = 9.0, 0.27  # inches of a figure, and of a team in a list
 SMALL = 9  # points
 PRIZES_WIDE = 10  # the intervals are as wide as so many columns of prizes
 THIN, THICK = 1.2, 2.5
-MARKER_RADIUS = 4  # points
+LEGEND: dict[str, Any] = {"loc": "outside lower center", "fontsize": SMALL, "frameon": False}
+MARKER_RADIUS, PIXELS = 4, DPI / 72  # points, and how large one is
+RIGHT = 0.975  # of the width of a plot
 LOGARITHMIC_FROM = 4  # slowest / fastest runtime from which the axis is logarithmic
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-# Where a label may be, in points from its point: to the right of it (side 1), to the left (-1), above or below.
+# Where a label may be, in points from its point: on its right (side 1), on its left (-1), above or below.
 LENGTHS, ANGLES = (
     grid.ravel()
     for grid in np.meshgrid(
@@ -60,16 +56,10 @@ OFFSETS: Floats = LENGTHS[:, np.newaxis] * np.stack([np.cos(ANGLES), np.sin(ANGL
 SIDES: Floats = np.round(np.cos(ANGLES))
 NEAR = 14  # up to here a label needs no line to its point
 NOWHERE = -1
-CLOSE = 7  # points between a marker and a label that could be taken for its own
-WORSE = 60.0  # points by which a line may be longer rather than run over a marker or be mistaken
-CROSSED = 500.0  # the same, rather than run over another label
-UNLABELLED = 5000.0
+CLOSE = 7  # so near to another marker a label could be taken for its own
+# Points by which a line may be longer rather than run over a marker or be mistaken, or run over a label.
+WORSE, CROSSED, UNLABELLED = 60.0, 500.0, 5000.0
 ORDERS_TRIED = 10
-
-
-# ---------------------------------------------------------------------------------------------
-# Public API
-# ---------------------------------------------------------------------------------------------
 
 
 def score_and_runtime(
@@ -80,18 +70,17 @@ def score_and_runtime(
 ) -> Figure:
     """Score against runtime, with the region of the eligible and what the boost adds.
 
+    Teams without a runtime are drawn at the right edge; teams without a score are left out.
+
     Parameters
     ----------
-    leaderboard : DataFrame as `boost.boost` returns it
-        Teams without a runtime are drawn at the right edge; teams without a score are left out.
-    teams : how many to draw, from the first
-    eligibility_ratio, slowdown_limit
-        What `boost.boost` was called with.
+    leaderboard : DataFrame as `boost.boost` returned it, with these parameters
     """
     board = leaderboard[leaderboard["score"].notna()].head(teams)
     if board.empty:
         return _message("No team has a score.")
-    figure, axes = _figure(9.0, 5.2 + 0.06 * len(board))
+    figure = _figure(5.2 + 0.06 * len(board))
+    axes = _frameless(figure.subplots())
     x_of_missing = blended_transform_factory(axes.transAxes, axes.transData)
     has_runtime = board["runtime"].notna()
     eligible, boosted = board["eligible"], board["boost"] > 0
@@ -101,7 +90,7 @@ def score_and_runtime(
         ("not eligible", has_runtime & ~eligible, {"marker": "s", "color": VERMILLION}),
         ("no runtime, not eligible", ~has_runtime, {"marker": ">", "color": GREY, "transform": x_of_missing}),
     ]
-    place = board["runtime"].fillna(0.975)
+    place = board["runtime"].fillna(RIGHT)
     for label, which, style in kinds:
         if which.any():
             axes.scatter(place[which], board["score"][which], s=36, zorder=3, label=label, **style)
@@ -121,21 +110,16 @@ def score_and_runtime(
         f"{(leaderboard['boost'] > 0).sum():,} boosted",
         loc="left",
     )
-    figure.legend(loc="outside lower center", ncols=3, fontsize=SMALL, frameon=False)
+    figure.legend(ncols=3, **LEGEND)
 
-    figure.draw_without_rendering()  # now it is known where points are, in pixels
-    transforms = [axes.transData if known else x_of_missing for known in has_runtime]
-    points = list(zip(place, board["boosted_score"], transforms))
-    markers = [
-        [*transform.transform((x, score)), *transform.transform((x, top))]
-        for (x, top, transform), score in zip(points, board["score"])
-    ]
-    reach = MARKER_RADIUS * DPI / 72 * np.array([-1, -1, 1, 1])
-    labels = [
-        _short(name) + (f" +{share:.1%}" if share > 0 else "")
-        for name, share in zip(board["team"], board["boost"])
-    ]
-    _label_points(axes, points, labels, np.array(markers).reshape(-1, 4) + reach)
+    figure.draw_without_rendering()  # now the limits are known
+    right = axes.transData.inverted().transform(axes.transAxes.transform((RIGHT, 0)))[0]
+    place = board["runtime"].fillna(right)
+    bottoms, tops = (np.column_stack([place, board[name]]) for name in ("score", "boosted_score"))
+    markers = np.hstack([axes.transData.transform(ends) for ends in (bottoms, tops)])
+    markers += MARKER_RADIUS * PIXELS * np.array([-1, -1, 1, 1])
+    labels = [_short(name) + _added(share) for name, share in zip(board["team"], board["boost"])]
+    _label_points(axes, tops, labels, markers)
     return figure
 
 
@@ -146,18 +130,17 @@ def subpopulation_scores(
 
     Parameters
     ----------
-    subpopulations : DataFrame
-        ``team`` and a column per sub-population; None where the metric has none, which the figure then says.
+    subpopulations : DataFrame, team and a column per sub-population; None where the metric has none
     leaderboard : DataFrame as `boost.boost` returns it
-    teams : how many to draw, from the first
     """
     if subpopulations is None:
         return _message("The metric has no sub-populations.")
     board = leaderboard.head(teams)
     scores = board[["team"]].merge(subpopulations, on="team", how="left").drop(columns="team")
-    figure, axes = _figure(9.0, 1.3 + 0.1 * scores.shape[1] + len(board) * max(ROW, 0.1 * scores.shape[1]))
+    figure = _figure(1.3 + 0.1 * scores.shape[1] + len(board) * max(ROW, 0.1 * scores.shape[1]))
+    axes = _frameless(figure.subplots())
     rows = np.arange(len(board))
-    lanes = np.linspace(-0.4, 0.4, scores.shape[1]) if scores.shape[1] > 1 else [0.0]
+    lanes = np.linspace(-0.4, 0.4, scores.shape[1]) if scores.shape[1] > 1 else [0]
     for row in rows[::2]:
         axes.axhspan(row - 0.5, row + 0.5, color=LIGHT, alpha=0.4, linewidth=0)
     axes.vlines(board["score"], rows - 0.5, rows + 0.5, color=DARK, linewidth=2, label="score")
@@ -174,8 +157,7 @@ def subpopulation_scores(
     _rows(axes, board["rank"], board["team"])
     axes.set(xlabel="score before the boost")
     axes.set_title(f"{_first(len(board), leaderboard)}: scores of sub-populations", loc="left")
-    legend = figure.legend(loc="outside lower center", ncols=2, fontsize=SMALL, frameon=False)
-    for text in legend.get_texts():
+    for text in figure.legend(ncols=2, **LEGEND).get_texts():
         text.set_parse_math(False)
     return figure
 
@@ -185,18 +167,15 @@ def rank_intervals(intervals: pd.DataFrame | None, teams: int = 30) -> Figure:
 
     Parameters
     ----------
-    intervals : DataFrame
-        ``rank``, ``team``, ``rank_low``, ``rank_high`` and ``prize_1``, ``prize_2`` and so on; None where the
-        ranking was made without, which the figure then says.
-    teams : how many to draw, from the first
+    intervals : DataFrame, a final ranking's; None where it was made without
     """
     if intervals is None:
         return _message("There are no intervals: without resamples, or the metric does not offer them.")
     board = intervals.head(teams)
     prizes = board[[name for name in board if str(name).startswith("prize_")]]
-    figure = _empty_figure(9.0, 1.6 + ROW * len(board))
+    figure = _figure(1.6 + ROW * len(board))
     grid = figure.add_gridspec(1, PRIZES_WIDE + prizes.shape[1])
-    axes = figure.add_subplot(grid[:PRIZES_WIDE])
+    axes = _frameless(figure.add_subplot(grid[:PRIZES_WIDE]))
     rows = np.arange(len(board))
     axes.hlines(rows, board["rank_low"], board["rank_high"], color=BLUE, linewidth=THICK)
     axes.scatter(board["rank"], rows, s=30, color=BLUE, zorder=3)
@@ -206,7 +185,6 @@ def rank_intervals(intervals: pd.DataFrame | None, teams: int = 30) -> Figure:
     axes.set_axisbelow(True)
     axes.set(xlabel="rank after the boost (the dot) and its 95% interval (the line)")
     figure.suptitle(f"{_first(len(board), intervals)}: how sure the ranks are", x=0.01, ha="left")
-    axes.spines[["top", "right"]].set_visible(False)
     if prizes.shape[1]:
         _probabilities(figure.add_subplot(grid[PRIZES_WIDE:], sharey=axes), prizes)
     _rows(axes, board["rank"], board["team"])
@@ -214,16 +192,16 @@ def rank_intervals(intervals: pd.DataFrame | None, teams: int = 30) -> Figure:
 
 
 def before_and_after(leaderboard: pd.DataFrame, teams: int = 30) -> Figure:
-    """Who gains and who loses by the boost: ranks before and after it, joined by lines.
+    """Who of the first teams, before or after the boost, gains and who loses by it.
 
     Parameters
     ----------
     leaderboard : DataFrame as `boost.boost` returns it
-    teams : how many to draw; who is among the first before or after the boost is drawn
     """
     among = leaderboard[(leaderboard["rank"] <= teams) | (leaderboard["rank_before"] <= teams)]
     before, after = among["rank_before"].rank().to_numpy(), among["rank"].rank().to_numpy()
-    figure, axes = _figure(7.0, 1.2 + ROW * len(among))
+    figure = _figure(1.2 + ROW * len(among), 7.0)
+    axes = figure.subplots()
     columns = among[["team", "rank_before", "rank", "boost"]].to_numpy()
     for left, right, (name, rank_before, rank, share) in zip(before.tolist(), after.tolist(), columns):
         colour = BLUE if rank < rank_before else VERMILLION if rank > rank_before else GREY
@@ -236,10 +214,9 @@ def before_and_after(leaderboard: pd.DataFrame, teams: int = 30) -> Figure:
             marker="o",
             markersize=5,
         )
-        added = f"  +{share:.1%}" if share > 0 else ""
         style: dict[str, Any] = {"va": "center", "color": colour, "fontsize": SMALL, "parse_math": False}
         axes.text(-0.04, left, f"{_short(name)}  {rank_before}", ha="right", **style)
-        axes.text(1.04, right, f"{rank}  {_short(name)}{added}", ha="left", **style)
+        axes.text(1.04, right, f"{rank}  {_short(name)} {_added(share)}".rstrip(), ha="left", **style)
     axes.set(xlim=(-0.9, 1.9), ylim=(len(among) + 0.6, 0.4), xticks=[0, 1])
     axes.set_xticklabels(["rank before", "rank after the boost"])
     axes.xaxis.tick_top()
@@ -251,7 +228,7 @@ def before_and_after(leaderboard: pd.DataFrame, teams: int = 30) -> Figure:
         Line2D([], [], color=VERMILLION, linewidth=THIN, linestyle="--", label="loses"),
         Line2D([], [], color=DARK, linewidth=THICK, label="boosted"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=SMALL, frameon=False)
+    figure.legend(handles=handles, ncols=3, **LEGEND)
     return figure
 
 
@@ -263,7 +240,6 @@ def what_if_curve(
     Parameters
     ----------
     leaderboard : DataFrame as `boost.boost` returns it
-    team : its name
     curve : DataFrame as `what_if` returns it, for two runtimes or more
     break_even : DataFrame as `break_even_runtimes` returns it
     """
@@ -275,7 +251,7 @@ def what_if_curve(
     lines = max(ranks) - min(ranks) + 1
 
     rank_height = min(max(1.6, ROW * lines), 9.0)
-    figure = _empty_figure(9.0, 3.6 + rank_height)
+    figure = _figure(3.6 + rank_height)
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[2.6, rank_height])
     upper.plot(curve["runtime"], curve["boosted_score"], color=BLUE, linewidth=2)
     upper.set(ylabel="boosted score", xlim=(start, end + 0.1 * (end - start)))
@@ -310,8 +286,9 @@ def what_if_curve(
             )
     for axes in (upper, lower):
         everywhere = axes.get_xaxis_transform()
-        axes.vlines(named, 0, 1, transform=everywhere, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
-        axes.spines[["top", "right"]].set_visible(False)
+        _frameless(axes).vlines(
+            named, 0, 1, transform=everywhere, color=GREY, linewidth=0.6, linestyle=":", zorder=0
+        )
     its_runtime = "no runtime" if math.isnan(now["runtime"]) else _seconds(now["runtime"])
     if start <= now["runtime"] <= end:
         upper.plot(now["runtime"], now["boosted_score"], "o", color=VERMILLION, markersize=8)
@@ -325,36 +302,31 @@ def what_if_curve(
     return figure
 
 
-# ---------------------------------------------------------------------------------------------
-# Parts of figures
-# ---------------------------------------------------------------------------------------------
+# ---- Parts of figures ----------------------------------------------------------------------------------
 
 
-def _empty_figure(width: float, height: float) -> Figure:
-    figure = Figure(figsize=(width, height), dpi=DPI, layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
+def _figure(height: float, width: float = WIDTH) -> Figure:
+    return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
 
 
-def _figure(width: float, height: float) -> tuple[Figure, Axes]:
-    """A figure in inches, with one plot without a frame."""
-    figure = _empty_figure(width, height)
-    axes = figure.subplots()
+def _frameless(axes: Axes) -> Axes:
     axes.spines[["top", "right"]].set_visible(False)
-    return figure, axes
+    return axes
 
 
 def _message(text: str) -> Figure:
-    """A figure that says why there is nothing to see."""
-    figure = _empty_figure(9.0, 1.0)
+    figure = _figure(1.0)
     figure.text(0.5, 0.5, text, ha="center", va="center", color=DARK)
     return figure
 
 
 def _short(team: object) -> str:
-    """A name as labels show it: on one line and not long."""
     text = " ".join(str(team).split())
     return text if len(text) <= CHARACTERS_SHOWN else text[: CHARACTERS_SHOWN - 1] + "…"
+
+
+def _added(boost: float) -> str:
+    return f" +{boost:.1%}" if boost > 0 else ""
 
 
 def _seconds(runtime: float) -> str:
@@ -363,12 +335,10 @@ def _seconds(runtime: float) -> str:
 
 
 def _first(shown: int, board: pd.DataFrame) -> str:
-    """What of a board is drawn."""
     return f"{len(board):,} teams" if shown == len(board) else f"The first {shown:,} of {len(board):,} teams"
 
 
 def _rows(axes: Axes, ranks: "pd.Series[Any]", teams: "pd.Series[Any]") -> None:
-    """A row per team, the first on top."""
     labels = [f"{_short(team)}  {rank}" for team, rank in zip(teams, ranks)]
     axes.set_yticks(range(len(labels)), labels=labels, parse_math=False)
     axes.set_ylim(len(labels) - 0.4, -0.6)
@@ -377,7 +347,6 @@ def _rows(axes: Axes, ranks: "pd.Series[Any]", teams: "pd.Series[Any]") -> None:
 
 
 def _runtime_axis(axes: Axes, runtimes: "pd.Series[Any]") -> None:
-    """Seconds along x, logarithmic where runtimes differ much."""
     if runtimes.empty:
         axes.xaxis.set_major_locator(NullLocator())
         return
@@ -389,7 +358,6 @@ def _runtime_axis(axes: Axes, runtimes: "pd.Series[Any]") -> None:
 
 
 def _eligible_region(axes: Axes, lowest: float, slowest: float) -> None:
-    """Shade where teams are eligible, and darker where they are boosted."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     right, bottom = max(right, slowest), min(bottom, lowest - 0.05 * (top - lowest))
     boosted, eligible = f"boosted: faster than {_seconds(slowest)}", f"eligible: score at least {lowest:.4f}"
@@ -399,7 +367,6 @@ def _eligible_region(axes: Axes, lowest: float, slowest: float) -> None:
 
 
 def _probabilities(table: Axes, prizes: pd.DataFrame) -> None:
-    """A row per team and a column per prize, darker the likelier."""
     table.imshow(prizes, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     for (row, column), share in np.ndenumerate(prizes.to_numpy()):
         text = "" if share == 0 else "<1%" if share < 0.005 else f"{share:.0%}"
@@ -412,38 +379,28 @@ def _probabilities(table: Axes, prizes: pd.DataFrame) -> None:
     table.spines[:].set_visible(False)
 
 
-# ---------------------------------------------------------------------------------------------
-# Labels of points
-# ---------------------------------------------------------------------------------------------
+# ---- Labels of points ----------------------------------------------------------------------------------
 
 
-def _label_points(
-    axes: Axes, points: Sequence[tuple[float, float, Transform]], labels: Sequence[str], markers: Floats
-) -> None:
-    """Write a label near each point, in points of the plot, with a line to it if it is not close.
+def _label_points(axes: Axes, points: Floats, labels: list[str], markers: Floats) -> None:
+    """Write a label near each point, (n, 2), where the markers, boxes in pixels, leave room for it.
 
-    Parameters
-    ----------
-    points : x and y, and the transform that makes pixels of them
-    labels : one without room is left out
-    markers : (points, 4) boxes of what is drawn at the points, in pixels
+    A label that is not close to its point has a line to it.
     """
     sizes = []
     for text in labels:
         probe = axes.text(0, 0, text, fontsize=SMALL, parse_math=False)
         sizes.append(probe.get_window_extent().size)
         probe.remove()
-    pixels = np.array([transform.transform((x, y)) for x, y, transform in points]).reshape(-1, 2)
     inside = np.array(axes.get_window_extent().extents)
-    places = _places(pixels, np.array(sizes).reshape(-1, 2), markers, inside, DPI / 72)
-    for (x, y, transform), text, place in zip(points, labels, places.tolist()):
+    places = _places(axes.transData.transform(points), np.array(sizes), markers, inside, PIXELS)
+    line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.6, "shrinkA": 0, "shrinkB": MARKER_RADIUS}
+    for (x, y), text, place in zip(points.tolist(), labels, places.tolist()):
         if place == NOWHERE:
             continue
-        line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.6, "shrinkA": 0, "shrinkB": MARKER_RADIUS}
         axes.annotate(
             text,
             (x, y),
-            xycoords=transform,
             xytext=tuple(OFFSETS[place]),
             textcoords="offset points",
             ha=("center", "left", "right")[int(SIDES[place])],
@@ -456,22 +413,10 @@ def _label_points(
 
 
 def _places(points: Floats, sizes: Floats, markers: Floats, inside: Floats, scale: float) -> Ints:
-    """Where labels are that cover no marker and no other label.
+    """Which of the `OFFSETS` labels take, (n,), to cover no marker and no other label; or `NOWHERE`.
 
-    In several orders, each label takes the nearest place that is left; the best order counts.  A line runs
-    over another's label or marker only where there is no better place.
-
-    Parameters
-    ----------
-    points, sizes : (n, 2) pixels
-    markers : (n, 4) boxes: left, bottom, right, top
-    inside : (4,) the box that holds all labels
-    scale : pixels per point
-
-    Returns
-    -------
-    (n,) int
-        Numbers of `OFFSETS`, or `NOWHERE`.
+    In several orders, each label takes the best place that is left; the best order counts.  Points and sizes
+    are (n, 2) pixels, markers (n, 4) boxes: left, bottom, right, top; `inside` is one, too.
     """
     ends = points[:, np.newaxis] + OFFSETS * scale
     corners = ends - sizes[:, np.newaxis] * np.stack([0.5 - 0.5 * SIDES, np.full(len(SIDES), 0.5)], axis=1)
@@ -479,7 +424,6 @@ def _places(points: Floats, sizes: Floats, markers: Floats, inside: Floats, scal
     lines = np.concatenate([np.broadcast_to(points[:, np.newaxis], ends.shape), ends], axis=2)
     possible = np.all((boxes >= inside) == [True, True, False, False], axis=2)
     possible &= ~_overlap(boxes, markers).any(axis=2)
-    # A place is worse whose line runs over a marker, or that is so close to one that it could be its label.
     close = CLOSE * scale * np.array([-1, -1, 1, 1])
     mistakable = _crosses(lines, markers).astype(int) + _overlap(boxes + close, markers)
     mistakable[np.arange(len(points)), :, np.arange(len(points))] = 0
@@ -505,10 +449,8 @@ def _places(points: Floats, sizes: Floats, markers: Floats, inside: Floats, scal
 
 def _overlap(boxes: Floats, others: Floats) -> Bools:
     """Which boxes (..., 4) overlap which others (m, 4): (..., m)."""
-    left, bottom, right, top = np.moveaxis(boxes[..., np.newaxis, :], -1, 0)
-    overlap: Bools = (
-        (left < others[:, 2]) & (right > others[:, 0]) & (bottom < others[:, 3]) & (top > others[:, 1])
-    )
+    boxes = boxes[..., np.newaxis, :]
+    overlap: Bools = np.all((boxes[..., :2] < others[:, 2:]) & (boxes[..., 2:] > others[:, :2]), axis=-1)
     return overlap
 
 
@@ -516,7 +458,7 @@ def _crosses(lines: Floats, boxes: Floats) -> Bools:
     """Which lines (..., 4) from one point to another touch which boxes (m, 4): (..., m)."""
     start, end = lines[..., np.newaxis, :2], lines[..., np.newaxis, 2:]
     step = np.where(np.abs(end - start) < 1e-9, 1e-9, end - start)
-    # Where on the line, from 0 to 1, it enters and leaves the box's extent along each axis.
+    # Where on the line, from 0 to 1, it enters and leaves the box.
     first, second = (boxes[:, :2] - start) / step, (boxes[:, 2:] - start) / step
     enters = np.minimum(first, second).max(axis=-1)
     leaves = np.maximum(first, second).min(axis=-1)

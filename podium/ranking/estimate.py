@@ -1,8 +1,4 @@
-"""What another runtime would change on the final board, all else equal.
-
-``what_if`` answers what a team would get for other runtimes, ``break_even_runtimes`` at which runtimes its
-rank changes.  Both are as exact as the board itself.  They take a leaderboard and parameters as ``boost`` in
-boost.py does, and raise its ``LeaderboardError`` where these are wrong.
+"""What another runtime would change on the final board, all else equal, as exactly as the board itself.
 
 A slower team never gains on a rival: its own boost falls or stays, the rival's grows or stays.  So each rival
 is behind the team up to one runtime and ahead of it from there on.  It is found by solving for the runtime at
@@ -27,20 +23,14 @@ from podium.errors import UsageError
 __all__ = ["break_even_runtimes", "runtimes_around", "what_if"]
 
 TEAMS_SHOWN, CHARACTERS_SHOWN = 3, 40
-# What is tried if nothing else is asked for, as multiples of the fastest eligible runtime of the other teams.
-# Faster than 1/1.2 of it the others get nothing, slower than 1.2 the team: beyond, nothing changes.
+# Multiples of the fastest rival's runtime to try: beyond 1/1.2 and 1.2, nothing changes.
 SLOWDOWNS = tuple(Fraction(percent, 100) for percent in range(80, 130, 5))
 
 boost = hosted.module("boost")
 
 
 def what_if(
-    leaderboard: pd.DataFrame,
-    team: object,
-    runtimes: npt.ArrayLike,
-    max_boost: float = 0.05,
-    eligibility_ratio: float = 1.05,
-    slowdown_limit: float = 1.2,
+    leaderboard: pd.DataFrame, team: object, runtimes: npt.ArrayLike, **parameters: float
 ) -> pd.DataFrame:
     """What a team would get had it run in other times.
 
@@ -48,23 +38,20 @@ def what_if(
 
     Parameters
     ----------
-    leaderboard, max_boost, eligibility_ratio, slowdown_limit
-        As for `boost`.
-    team : str
-        A team of the leaderboard; its own runtime has no influence and may be missing.
-    runtimes : array_like of float, or of text, which keeps all its digits
-        Seconds, above 0.
+    leaderboard, parameters : as for `boost`
+    team : one of the leaderboard; its own runtime has no influence
+    runtimes : seconds, as float or as text, which keeps all its digits
 
     Returns
     -------
-    DataFrame, one row per runtime, in the order given
-        ``runtime``, and of the team ``slowdown``, ``boost``, ``boosted_score`` and ``rank``, as `boost` gives
-        them.
+    DataFrame, one row per runtime
+        ``runtime``, and the team's ``slowdown``, ``boost``, ``boosted_score`` and ``rank``.
 
     Raises
     ------
     UsageError
         The team is not on the leaderboard, or a runtime is none.
+    LeaderboardError
 
     Examples
     --------
@@ -82,7 +69,7 @@ def what_if(
         46.0     1.150 0.01250        0.60750     2
         50.0     1.250 0.00000        0.60000     3
     """
-    race = _race(leaderboard, team, max_boost, eligibility_ratio, slowdown_limit)
+    race = _race(leaderboard, team, **parameters)
     board, tried = race.board, _seconds(runtimes)
     # Beside the team's own, only the best score and the fastest eligible rival's runtime bear on its boost.
     best = np.argmax(np.where(pd.isna(board.scores), -1, board.scores))
@@ -90,9 +77,7 @@ def what_if(
     own = rows.index(race.own)
     times = np.tile(board.runtimes[rows], (len(tried), 1))
     times[:, own] = tried
-    _, slowdown, fraction = boost.boost_fractions(
-        board.scores[rows], times, max_boost, eligibility_ratio, slowdown_limit
-    )
+    _, slowdown, fraction = boost.boost_fractions(board.scores[rows], times, **parameters)
     overtaken = sorted(race.overtaken)
     return pd.DataFrame(
         {
@@ -105,30 +90,14 @@ def what_if(
     )
 
 
-def break_even_runtimes(
-    leaderboard: pd.DataFrame,
-    team: object,
-    max_boost: float = 0.05,
-    eligibility_ratio: float = 1.05,
-    slowdown_limit: float = 1.2,
-) -> pd.DataFrame:
-    """The runtimes at which a team's rank changes.
-
-    Parameters
-    ----------
-    leaderboard, team, max_boost, eligibility_ratio, slowdown_limit
-        As for `what_if`.
+def break_even_runtimes(leaderboard: pd.DataFrame, team: object, **parameters: float) -> pd.DataFrame:
+    """The runtimes at which a team's rank changes; parameters and errors are those of `what_if`.
 
     Returns
     -------
-    DataFrame, one row per break-even runtime, ascending
-        ``runtime`` in seconds, ``rank_below`` for runtimes just shorter, ``rank_above`` for runtimes just
-        longer.  At the runtime itself the boosted scores are equal, and the rule for ties decides.
-
-    Raises
-    ------
-    UsageError
-        The team is not on the leaderboard.
+    DataFrame, ascending
+        ``runtime`` in seconds, where boosted scores are equal; ``rank_below`` for runtimes just shorter,
+        ``rank_above`` for runtimes just longer.
 
     Examples
     --------
@@ -144,7 +113,7 @@ def break_even_runtimes(
     45.600000           1           2
     46.358333           2           3
     """
-    race = _race(leaderboard, team, max_boost, eligibility_ratio, slowdown_limit)
+    race = _race(leaderboard, team, **parameters)
     runtime, rivals = np.unique(boost.floats(time for time, _ in race.overtaken), return_counts=True)
     rank_above = 1 + np.cumsum(rivals)
     changes = pd.DataFrame({"runtime": runtime, "rank_below": rank_above - rivals, "rank_above": rank_above})
@@ -152,17 +121,8 @@ def break_even_runtimes(
 
 
 def runtimes_around(final: pd.DataFrame, team: object) -> list[float]:
-    """Runtimes worth trying: from 0.8 to 1.25 times the fastest eligible one of the other teams.
+    """Runtimes worth trying, by the fastest eligible rival of a team on a final board, else by the fastest.
 
-    Failing that, of the fastest on the board; none where there are no runtimes.
-
-    Parameters
-    ----------
-    final : DataFrame as `boost` returns it
-    team : str
-
-    Examples
-    --------
     >>> final = boost.boost(pd.DataFrame({"team": ["A", "B"], "score": [0.6, 0.6], "runtime": [40, 50]}))
     >>> runtimes_around(final, "A")
     [40.0, 42.5, 45.0, 47.5, 50.0, 52.5, 55.0, 57.5, 60.0, 62.5]
@@ -174,25 +134,22 @@ def runtimes_around(final: pd.DataFrame, team: object) -> list[float]:
 
 
 class _Race(NamedTuple):
-    """A team against all others.
-
-    Attributes
-    ----------
-    board : Board
-    own : the team's row
-    eligible : (teams,) bool, which rivals are
-    overtaken : of each rival the runtime from which on it is ahead of the team, and 1 if at that runtime the
-        team still is, else 0; the runtime is 0 for always, infinity for never
-    """
+    """A team against all others."""
 
     board: Any
-    own: int
-    eligible: npt.NDArray[np.bool_]
+    own: int  # the team's row
+    eligible: npt.NDArray[np.bool_]  # which rivals are
+    # Of each rival the runtime from which on it is ahead of the team (0 for always, infinity for never), and 1
+    # if at that runtime the team still is, else 0.
     overtaken: list[tuple[Any, int]]
 
 
 def _race(
-    leaderboard: pd.DataFrame, team: object, max_boost: float, eligibility_ratio: float, slowdown_limit: float
+    leaderboard: pd.DataFrame,
+    team: object,
+    max_boost: float = 0.05,
+    eligibility_ratio: float = 1.05,
+    slowdown_limit: float = 1.2,
 ) -> _Race:
     """Solve for the runtimes at which rivals overtake the team.
 
@@ -251,7 +208,6 @@ def _row_of(teams: list[str], team: str) -> int:
 
 
 def _seconds(runtimes: npt.ArrayLike) -> list[Fraction]:
-    """The runtimes to try, exactly."""
     exactly: list[Fraction] = []
     for cell in np.ravel(np.asarray(runtimes)):
         seconds = boost.exact(cell)

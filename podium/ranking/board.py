@@ -1,7 +1,4 @@
-"""The final ranking: which submission of each team counts, what speed is worth, and the order.
-
-`rank` does all of it from files, `again` from what an earlier run stored, and `write` saves the result.
-"""
+"""The final ranking: which submission of each team counts, what speed is worth, the order, how sure it is."""
 
 import functools
 import hashlib
@@ -20,22 +17,11 @@ from podium.errors import HostError
 from podium.files import write_atomically
 from podium.ranking import robustness, speed, uncertainty, work
 from podium.ranking.rules import Rules
-from podium.ranking.submissions import Submission, read_named
+from podium.ranking.submissions import Submission, errors_of_boost
 from podium.ranking.uncertainty import Uncertainty
 from podium.ranking.work import Job, Scored, Workers
-from podium.wording import listed
 
-__all__ = [
-    "RUN",
-    "STORE",
-    "TABLES",
-    "Ranking",
-    "digests",
-    "files",
-    "rank",
-    "read_selection",
-    "write",
-]
+__all__ = ["RUN", "STORE", "TABLES", "Ranking", "digests", "files", "rank", "write"]
 
 STORE = "store"
 RUN = "run.json"
@@ -51,41 +37,30 @@ TABLES = {
     "path": "path.csv",
     "similar": "similar.csv",
 }
-PUBLIC, PRIVATE = scoring.PARTS
+FIRST_COLUMNS = [
+    "rank", "team", "submission", "score", "runtime", "eligible", "slowdown", "boost", "boosted_score",
+    "rank_before",
+]  # fmt: skip
+PUBLIC = scoring.PARTS[0]
 MOST_TEAMS = 5000  # get intervals: draws of more would not fit the memory
 
 Floats = npt.NDArray[np.float64]
 
 
 class Ranking(NamedTuple):
-    """The result of `rank`.
-
-    Attributes
-    ----------
-    leaderboard : DataFrame, one row per team, sorted by rank
-    submissions : DataFrame, one row per file: hash, scores, whether it was chosen and why
-    rejected : DataFrame, one row per file that was rejected, with the reason
-    facts : dict: signature, rule, counts
-    similar : DataFrame, pairs of teams with the same file or that, by their statistics, agree where few do
-    subpopulations : DataFrame, one row per team, a column per sub-population; None if the metric has none
-    intervals : DataFrame, one row per team; None without resamples
-    neighbours : DataFrame, one row per pair of neighbours on the board; None without resamples
-    variants, variant_ranks : DataFrames, see `podium.ranking.robustness.of_board`; None without statistics
-    path : DataFrame, what each of the memo's steps does; None unless asked for
-    uncertainty : what the intervals are made of; None without resamples
-    """
+    """The result of `rank`: tables, a row per team in the order of the board unless said otherwise."""
 
     leaderboard: pd.DataFrame
-    submissions: pd.DataFrame
-    rejected: pd.DataFrame
-    facts: dict[str, Any]
-    similar: pd.DataFrame
-    subpopulations: pd.DataFrame | None = None
-    intervals: pd.DataFrame | None = None
-    neighbours: pd.DataFrame | None = None
-    variants: pd.DataFrame | None = None
+    submissions: pd.DataFrame  # a row per file: hash, scores, whether it was chosen and why
+    rejected: pd.DataFrame  # a row per rejected file, with the reason
+    facts: dict[str, Any]  # signature, rule, counts
+    similar: pd.DataFrame  # pairs of teams with the same file, or that agree where few do
+    subpopulations: pd.DataFrame | None = None  # None where the metric has none
+    intervals: pd.DataFrame | None = None  # None without resamples, and so are
+    neighbours: pd.DataFrame | None = None  # the pairs of neighbours
+    variants: pd.DataFrame | None = None  # see `robustness.of_board`; None without statistics
     variant_ranks: pd.DataFrame | None = None
-    path: pd.DataFrame | None = None
+    path: pd.DataFrame | None = None  # what each of the memo's steps does; None unless asked for
     uncertainty: Uncertainty | None = None
 
 
@@ -99,22 +74,7 @@ def rank(
     folder: Path,
     place: Workers,
 ) -> Ranking:
-    """Choose each team's submission, boost, rank, and say how sure that is.
-
-    Parameters
-    ----------
-    job, submissions, scored : what was scored against what, (n,)
-    runtimes : as `podium.ranking.speed.read` returns them
-    selection : as `read_selection` returns it; of the teams that it names only these files count
-    rules : Rules
-    folder : the store
-    place : where to work
-
-    Raises
-    ------
-    HostError
-        Runtimes or rules do not fit the scores, or no submission was scored.
-    """
+    """Choose each team's submission, boost, rank, and say how sure that is, from a store in a folder."""
     solution = work.prepared(job)
     higher_is_better = hosted.higher_is_better(solution.metric, dict(job.parameters))
     speed.check(runtimes, submissions)
@@ -186,7 +146,8 @@ def rank(
             "eligible": int(leaderboard["eligible"].sum()),
         },
     }
-    return Ranking(_ordered_columns(leaderboard), files, rejected, facts, similar, **more)
+    leaderboard = leaderboard[FIRST_COLUMNS + [name for name in leaderboard if name not in FIRST_COLUMNS]]
+    return Ranking(leaderboard, files, rejected, facts, similar, **more)
 
 
 def _under_other_statistics(
@@ -209,7 +170,7 @@ def _same_files(files: pd.DataFrame) -> pd.DataFrame:
 
 
 def files(ranking: Ranking) -> dict[str, bytes]:
-    """The tables as CSV, by the names of their files."""
+    """The tables as CSV."""
     return {
         file: table.to_csv(index=False, lineterminator="\n").encode()
         for name, file in TABLES.items()
@@ -218,12 +179,12 @@ def files(ranking: Ranking) -> dict[str, bytes]:
 
 
 def digests(files: dict[str, bytes]) -> dict[str, str]:
-    """SHA-256 of each file."""
+    """Of each file."""
     return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 
 def write(files: dict[str, bytes], folder: Path, run: dict[str, Any]) -> None:
-    """Save the tables and, as JSON, the run, each file complete or not at all."""
+    """Save the tables and the run, each file complete or not at all."""
     for name in TABLES.values():
         if name in files:
             write_atomically(folder / name, functools.partial(Path.write_bytes, data=files[name]))
@@ -233,44 +194,29 @@ def write(files: dict[str, bytes], folder: Path, run: dict[str, Any]) -> None:
     write_atomically(folder / RUN, lambda path: path.write_text(text, encoding="utf-8"))
 
 
-# ---- Inputs --------------------------------------------------------------------------------------------
-
-
-def read_selection(path: str, submissions: Sequence[Submission]) -> pd.DataFrame:
-    """The files that count: team and submission, both of files that are there.
-
-    Raises
-    ------
-    HostError
-    """
-    table = read_named(path, ["team", "submission"], {"team", "submission"})[["team", "submission"]]
-    known = {(each.team, each.name) for each in submissions}
-    absent = [f"{team}/{name}" for team, name in table.itertuples(index=False) if (team, name) not in known]
-    if absent:
-        raise HostError(f"selected but not among the submissions: {listed(sorted(absent))}")
-    return table
-
-
 # ---- Which submission counts ---------------------------------------------------------------------------
 
 
+def _column(part: str) -> str:
+    return "score" if part == scoring.ALL else f"{part.lower()}_score"
+
+
 def _files(submissions: Sequence[Submission], scored: Sequence[Scored]) -> pd.DataFrame:
-    """One row per file: team, submission, the hashes, submitted_at, the scores, the reason if rejected."""
-    parts = list(next((each.scores for each in scored if each.scores is not None), {}))
+    """A row per file; what is known of none has no column."""
     table: dict[str, Any] = {
         "team": [each.team for each in submissions],
         "submission": [each.name for each in submissions],
         "sha256": [each.digest for each in scored],
     }
-    if any(each.side_digest for each in scored):
-        table["side_sha256"] = [each.side_digest or None for each in scored]
-    if any(each.submitted_at for each in submissions):
-        table["submitted_at"] = [each.submitted_at or None for each in submissions]
-    if any(each.public_score for each in submissions):
-        table["given_public_score"] = [each.public_score or None for each in submissions]
-    for part in parts:
-        name = "score" if part == scoring.ALL else f"{part.lower()}_score"
-        table[name] = [math.nan if each.scores is None else each.scores[part] for each in scored]
+    for column, texts in {
+        "side_sha256": [each.side_digest for each in scored],
+        "submitted_at": [each.submitted_at for each in submissions],
+        "given_public_score": [each.public_score for each in submissions],
+    }.items():
+        if any(texts):
+            table[column] = [text or None for text in texts]
+    for part in next((each.scores for each in scored if each.scores is not None), {}):
+        table[_column(part)] = [math.nan if each.scores is None else each.scores[part] for each in scored]
     table["rejected"] = [each.rejected for each in scored]
     return pd.DataFrame(table)
 
@@ -287,56 +233,45 @@ def _choose(
 
     Of equal scores the earlier file counts, then the faster, then the first by name.
     """
-    deciding = "score" if solution.deciding == scoring.ALL else f"{solution.deciding.lower()}_score"
-    public = "public_score" if PUBLIC in solution.rows else "given_public_score"
+    public = _column(PUBLIC) if PUBLIC in solution.rows else "given_public_score"
     rule = rules.choose or ("public:2" if public in files else "private")
-    name_of_score = "score" if solution.deciding == scoring.ALL else f"{solution.deciding} score"
-    files = files.assign(chosen=False, why="")
-    files.loc[files["rejected"].notna(), "why"] = "rejected"
-    scored = files[files["rejected"].isna()].copy()
+    files = files.assign(chosen=False, why="rejected")
+    scored = files[files["rejected"].isna()]
     if scored.empty:
         return files, rule
-    order = pd.DataFrame(index=scored.index)
-    order["deciding"] = scored[deciding] * (-1 if higher_is_better else 1)
     ties = _with_runtimes(scored, runtimes)
-    boost = hosted.module("boost")
-    times = boost.parse(
-        pd.DataFrame({"team": range(len(ties)), "score": None, "submitted_at": ties.get("submitted_at")})
+    with errors_of_boost() as boost:
+        times = {"team": range(len(ties)), "score": None, "submitted_at": ties.get("submitted_at")}
+        when = boost.parse(pd.DataFrame(times)).submitted_at
+    order = scored[["team", "submission"]].assign(
+        time=when, runtime=pd.to_numeric(ties["runtime"], errors="coerce")
     )
-    order["time"] = times.submitted_at
-    order["runtime"] = pd.to_numeric(ties["runtime"], errors="coerce").to_numpy()
-    order["name"] = scored["submission"]
-    order["team"] = scored["team"]
 
-    def places(column: str, of: pd.DataFrame) -> "pd.Series[int]":
-        """From 0, each file's place among its team's."""
-        ranked = of.sort_values(["team", column, "time", "runtime", "name"])
-        return ranked.groupby("team").cumcount()
+    def best(left: "pd.Index[int]", column: str, number: int) -> "pd.Index[int]":
+        """Of the files that are left each team's best ones."""
+        score = pd.to_numeric(scored[column], errors="coerce") * (-1 if higher_is_better else 1)
+        ranked = order.assign(score=score).loc[left]
+        ranked = ranked.sort_values(["team", "score", "time", "runtime", "submission"])
+        return ranked.index[ranked.groupby("team").cumcount() < number]
 
-    left, words = order, f"of each team's files the best by {name_of_score}"
+    by = "score" if solution.deciding == scoring.ALL else f"{solution.deciding} score"
+    left, words = scored.index, f"of each team's files the best by {by}"
     if rule != "private":
         if public not in files:
             raise HostError(f"--choose {rule}: the solution has no Public part, and no public_score is given")
         number = int(rule.removeprefix("public:"))
-        scores = pd.to_numeric(scored[public], errors="coerce")
-        order["public"] = scores * (-1 if higher_is_better else 1)
-        left = order[places("public", order).reindex(order.index) < number]
-        words = f"of each team's {number} best files by Public score, the better by {name_of_score}"
+        left = best(left, public, number)
+        words = f"of each team's {number} best files by Public score, the better by {by}"
     files.loc[scored.index, "why"] = "not among the best by Public score"
     if selection is not None:
+        named = scored["team"].isin(selection["team"]).to_numpy()
         wanted = pd.MultiIndex.from_frame(selection)
-        named = order["team"].isin(selection["team"])
-        is_selected = pd.Series(
-            pd.MultiIndex.from_frame(files.loc[order.index, ["team", "submission"]]).isin(wanted), order.index
-        )
-        files.loc[order.index[named], "why"] = "not selected"
-        left = pd.concat([order[named & is_selected], left[~left["team"].isin(selection["team"])]])
-        words = f"of teams that selected files, the better by {name_of_score}; else {words}"
-    files.loc[left.index, "why"] = f"another one is better by {name_of_score}"
-    place = places("deciding", left)
-    best = place.index[place == 0]
-    files.loc[best, "chosen"] = True
-    files.loc[best, "why"] = f"best by {name_of_score}"
+        is_selected = pd.MultiIndex.from_frame(scored[["team", "submission"]]).isin(wanted)
+        files.loc[scored.index[named], "why"] = "not selected"
+        left = scored.index[np.where(named, is_selected, scored.index.isin(left))]
+        words = f"of teams that selected files, the better by {by}; else {words}"
+    files.loc[left, "why"] = f"another one is better by {by}"
+    files.loc[best(left, _column(solution.deciding), 1), ["chosen", "why"]] = True, f"best by {by}"
     return files, words
 
 
@@ -357,13 +292,11 @@ def _with_runtimes(files: pd.DataFrame, runtimes: pd.DataFrame | None) -> pd.Dat
 
 def _boosted(board: pd.DataFrame, rules: Rules, higher_is_better: bool) -> pd.DataFrame:
     """The board with its rewards, sorted by rank."""
-    boost = hosted.module("boost")
-    deciding = "private_score" if "private_score" in board else "score"
     board = board.drop(
         columns=["sha256", "side_sha256", "rejected", "chosen", "why", "given_public_score"], errors="ignore"
     )
-    if deciding != "score":
-        board = board.drop(columns="score").assign(score=board[deciding])
+    if "private_score" in board:
+        board = board.drop(columns="score").assign(score=board["private_score"])
     rewarded = rules.boost and board["runtime"].notna().any()
     if rewarded and not higher_is_better:
         raise HostError(
@@ -375,34 +308,21 @@ def _boosted(board: pd.DataFrame, rules: Rules, higher_is_better: bool) -> pd.Da
             f"the score of {worst['team']} is {worst['score']:g}, and only scores from 0 can be boosted: "
             "rank with --no-boost"
         )
-    try:
+    ranked: pd.DataFrame
+    with errors_of_boost() as boost:
         if rewarded:
-            rewarded_board: pd.DataFrame = boost.boost(board.reset_index(drop=True), **rules.of_boost)
-            return rewarded_board
-        ranked: pd.DataFrame = boost.boost(
-            board.drop(columns="runtime").reset_index(drop=True), higher_is_better=higher_is_better
-        )
-    except boost.LeaderboardError as problem:
-        raise HostError(str(problem)) from None
+            ranked = boost.boost(board, **rules.of_boost)
+            return ranked
+        ranked = boost.boost(board.drop(columns="runtime"), higher_is_better=higher_is_better)
     seconds = dict(zip(board["team"], pd.to_numeric(board["runtime"], errors="coerce")))
     return ranked.assign(runtime=ranked["team"].map(seconds), note="")
-
-
-def _ordered_columns(leaderboard: pd.DataFrame) -> pd.DataFrame:
-    first = [
-        "rank", "team", "submission", "score", "runtime", "eligible", "slowdown", "boost", "boosted_score",
-        "rank_before",
-    ]  # fmt: skip
-    return leaderboard[first + [name for name in leaderboard if name not in first]]
 
 
 def _subpopulations(
     teams: "pd.Series[str]", measures: Floats, solution: scoring.Solution
 ) -> pd.DataFrame | None:
-    """Scores of the sub-populations, one row per team."""
     prepared = solution.prepared[solution.deciding]
-    names = [f"{attribute} = {value}" for attribute, value in prepared.labels]
-    places = [(name, prepared.measure_names.index(name)) for name in names if name in prepared.measure_names]
-    if not places:
-        return None
-    return pd.DataFrame({"team": teams.to_numpy(), **{name: measures[:, place] for name, place in places}})
+    names = prepared.measure_names
+    groups = [f"{attribute} = {value}" for attribute, value in prepared.labels]
+    scores = {name: measures[:, names.index(name)] for name in groups if name in names}
+    return pd.DataFrame({"team": teams.to_numpy(), **scores}) if scores else None

@@ -1,10 +1,7 @@
-"""From files to a folder with the final board, and back: what was ranked how stands in its run.json.
-
-`perform` reads, scores, ranks and writes; `perform_again` starts from what an earlier run stored and reads no
-submission; `podium.ranking.audit` compares a folder with what its run.json leads to.
-"""
+"""From files to a folder with the final board, and back: what was ranked how stands in its run.json."""
 
 import functools
+import math
 import os
 import platform
 import subprocess
@@ -19,7 +16,7 @@ from podium.files import alone_in, is_url, write_atomically
 from podium.ranking import board, page, submissions, work
 from podium.ranking.board import STORE, Ranking
 from podium.ranking.rules import Rules
-from podium.ranking.run import Request, Run, read_run, read_tables, request_of
+from podium.ranking.run import Request, Run, as_then, changed_inputs, read_run, read_tables, request_of
 from podium.ranking.submissions import Submission, absolute
 from podium.wording import listed
 
@@ -37,11 +34,10 @@ def perform(
     command: Sequence[str] = (),
     team: str | None = None,
 ) -> Run:
-    """Score what is not in the store of `out`, rank, write.
+    """Score what is not in the store of a folder, rank, write.
 
     Parameters
     ----------
-    request, rules : what to rank how
     out : folder; made if it is not there
     jobs : number of processes; 0 for one per core
     dask : address of a Dask scheduler to work with instead
@@ -55,11 +51,8 @@ def perform(
     out = _folder(out)
     found = submissions.find(request.submissions)
     job = work.make_job(request.metric, request.solution, request.parameters)
-
-    def scored(place: work.Workers) -> list[work.Scored]:
-        return work.score(job, found, out / STORE, place)
-
-    return _ranked(Asked(request, rules, job, found, out / STORE), scored, out, jobs, dask, command, team)
+    score = functools.partial(work.score, job, found, out / STORE)
+    return _ranked(Asked(request, rules, job, found, out / STORE), score, out, jobs, dask, command, team)
 
 
 def perform_again(
@@ -72,16 +65,14 @@ def perform_again(
     team: str | None = None,
     **inputs: Any,
 ) -> Run:
-    """Rank what a run stored in `folder` with other parameters and rules; no submission is read.
+    """Rank what a run stored in a folder with other parameters and rules; no submission is read.
 
     Parameters
     ----------
-    folder : of the earlier run
-    out : another folder
-    parameters : of the metric, instead of the earlier ones; only such as leave the statistics as they are
-    rules : fields of `Rules`, instead of the earlier ones
+    folder, out : of the earlier run, and another one
+    parameters : of the metric; only such as leave the statistics as they are
+    rules, inputs : fields of `Rules` and of `Request`
     jobs, command, team : as for `perform`
-    inputs : fields of `Request`, instead of the earlier ones
 
     Raises
     ------
@@ -92,11 +83,12 @@ def perform_again(
     if os.path.realpath(out) == os.path.realpath(folder):
         raise UsageError(f"--out {out}: expected another folder than that of --again")
     before = read_run(folder)
-    request = request_of(before, Path(folder))._replace(**inputs)
-    for name in ("metric", "solution", "runtimes", "selection"):
-        if name == "solution" or name not in inputs:
-            path = getattr(request, name)
-            _unchanged(name, str(hosted.find(path)) if name == "metric" else path, before["inputs"].get(name))
+    request = request_of(before, Path(folder))
+    replaced: dict[str, Any] = dict.fromkeys(inputs)
+    changes = changed_inputs(before, request._replace(**replaced))
+    if changes:
+        raise UsageError(changes[0])
+    request = request._replace(**inputs)
     job_before = work.make_job(request.metric, request.solution, request.parameters)
     request = request._replace(parameters=request.parameters | parameters)
     job = work.make_job(request.metric, request.solution, request.parameters)
@@ -106,20 +98,12 @@ def perform_again(
             f"--again with {listed(sorted(parameters))}: expected only parameters on which the statistics do "
             f"not depend ({', '.join(accepted) or 'this metric has none'}); rank the submissions anew"
         )
-    found = [
-        Submission(
-            each["team"], each["submission"], "", 0, each.get("submitted_at", ""), each.get("public_score", "")
-        )
-        for each in before["submissions"]
-    ]
-    rules_now = Rules(**before["rules"])._replace(variants=False)._replace(**rules)
-    kept = Path(folder) / before["store"]
+    found = [as_then(Submission(each["team"], each["submission"], ""), each) for each in before["submissions"]]
     contents = [work.digests_of(each["sha256"], each.get("side_sha256", "")) for each in before["submissions"]]
-
-    def scored(place: work.Workers) -> list[work.Scored]:
-        return work.stored(job, contents, kept, place)
-
-    return _ranked(Asked(request, rules_now, job, found, kept), scored, out, jobs, None, command, team)
+    kept = Path(folder) / before["store"]
+    score = functools.partial(work.stored, job, contents, kept)
+    asked = Asked(request, Rules(**before["rules"] | {"variants": False} | rules), job, found, kept)
+    return _ranked(asked, score, out, jobs, None, command, team)
 
 
 class Asked(NamedTuple):
@@ -141,7 +125,6 @@ def _ranked(
     command: Sequence[str],
     team: str | None,
 ) -> Run:
-    """Score, rank and write."""
     request, rules, job, found, kept = asked
     tables = read_tables(request, found)
     work.prepared(job)  # a wrong solution is said before any work begins
@@ -150,11 +133,10 @@ def _ranked(
         ranking = board.rank(job, found, scored, *tables, rules, kept, place)
         files = board.files(ranking)
         done = Run(request, rules, ranking, _facts(asked, scored, ranking, files, out, command))
-        pages = {PAGE: page.of_board(done), TEAM_PAGE: None if team is None else page.of_team(done, team)}
+        pages = {PAGE: page.of_board(done)} | ({} if team is None else {TEAM_PAGE: page.of_team(done, team)})
         board.write(files, out, done.facts)
         for name, content in pages.items():
-            if content is not None:
-                write_atomically(out / name, functools.partial(Path.write_text, data=content, encoding="utf-8"))
+            write_atomically(out / name, functools.partial(Path.write_text, data=content, encoding="utf-8"))
         return done
 
 
@@ -163,17 +145,6 @@ def _folder(out: str | os.PathLike[str]) -> Path:
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {out} is not a folder")
     return out
-
-
-def _unchanged(name: str, path: str | None, before: dict[str, str] | None) -> None:
-    """An input is there and what it was.
-
-    Raises
-    ------
-    UsageError
-    """
-    if path is not None and before is not None and "sha256" in before and work.digest(path) != before["sha256"]:
-        raise UsageError(f"the {name} {path} has changed since the earlier run")
 
 
 def _facts(
@@ -196,9 +167,7 @@ def _facts(
         "command": list(command),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         **ranking.facts,
-        "parameters": {
-            name: str(value) if value in (float("inf"),) else value for name, value in job.parameters
-        },
+        "parameters": {name: "inf" if value == math.inf else value for name, value in job.parameters},
         "rules": rules._asdict(),
         "inputs": {
             "metric": input_of(job.metric, job.metric_digest),
@@ -222,7 +191,7 @@ def _facts(
 
 
 def _relative(path: str, folder: Path) -> str:
-    """A path as seen from a folder, with slashes; a URL, a metric's name or another drive as it is."""
+    """A path as seen from a folder; a URL, a metric's name or another drive as it is."""
     if is_url(path) or path in hosted.FILES:
         return path
     try:
@@ -232,13 +201,9 @@ def _relative(path: str, folder: Path) -> str:
 
 
 def _git_commit(folder: Path) -> str | None:
+    command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
-            capture_output=True,
-            text=True,
-            timeout=10,
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() or None

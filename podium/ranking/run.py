@@ -1,6 +1,7 @@
-"""A run: what was asked, what came out, and its run.json."""
+"""A run: what was asked, what came out, and its run.json; with the host's tables."""
 
 import json
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,26 +10,19 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from podium import hosted
-from podium.errors import UsageError
+from podium.errors import HostError, UsageError
 from podium.files import is_url
-from podium.ranking import speed
-from podium.ranking.board import RUN, Ranking, read_selection
+from podium.ranking import speed, work
+from podium.ranking.board import RUN, Ranking
 from podium.ranking.rules import Rules
-from podium.ranking.submissions import Submission
+from podium.ranking.submissions import Submission, read_named
+from podium.wording import listed
 
-__all__ = ["Request", "Run", "read_run", "read_tables", "request_of"]
+__all__ = ["Request", "Run", "as_then", "changed_inputs", "read_run", "read_tables", "request_of"]
 
 
 class Request(NamedTuple):
-    """What is ranked.
-
-    Attributes
-    ----------
-    metric : name or path
-    solution, submissions : paths or URLs
-    runtimes, selection : likewise, or None
-    parameters : dict, the metric's keyword arguments where not their defaults
-    """
+    """What is ranked: paths or URLs, a metric's name or path and its keyword arguments."""
 
     metric: str
     solution: str
@@ -39,7 +33,7 @@ class Request(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A finished run: what was asked, its result, and run.json."""
+    """A finished run."""
 
     request: Request
     rules: Rules
@@ -48,12 +42,7 @@ class Run(NamedTuple):
 
 
 def read_run(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """The run.json of a folder (or at a path).
-
-    Raises
-    ------
-    UsageError
-    """
+    """The run.json of a folder (or at a path)."""
     path = Path(folder) / RUN if Path(folder).is_dir() else Path(folder)
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
@@ -86,24 +75,40 @@ def request_of(facts: dict[str, Any], folder: Path) -> Request:
         str(path_of("submissions")),
         path_of("runtimes"),
         path_of("selection"),
-        {name: _from_json(value) for name, value in facts["parameters"].items()},
+        {name: math.inf if value == "inf" else value for name, value in facts["parameters"].items()},
     )
+
+
+def as_then(submission: Submission, facts: dict[str, str]) -> Submission:
+    """With what run.json has of it from a manifest."""
+    given: dict[str, Any] = {name: facts.get(name, "") for name in ("submitted_at", "public_score")}
+    return submission._replace(**given)
+
+
+def changed_inputs(facts: dict[str, Any], request: Request) -> list[str]:
+    """Which inputs are not what they were."""
+    changes = []
+    for name, then in facts["inputs"].items():
+        path = getattr(request, name, None)
+        if path is not None and then is not None and "sha256" in then:
+            now = work.digest(str(hosted.find(path)) if name == "metric" else path)
+            if now != then["sha256"]:
+                was = f"SHA-256 is {now}, was {then['sha256']}"
+                changes.append(f"the {name} {path} has changed since the earlier run: {was}")
+    return changes
 
 
 def read_tables(
     request: Request, submissions: Sequence[Submission]
 ) -> tuple[pd.DataFrame | None, pd.DataFrame | None]:
-    """The host's runtimes and selection; None where there are none.
-
-    Raises
-    ------
-    HostError
-    """
-    return (
-        None if request.runtimes is None else speed.read(request.runtimes),
-        None if request.selection is None else read_selection(request.selection, submissions),
-    )
-
-
-def _from_json(value: Any) -> Any:
-    return float(value) if value in ("inf", "-inf") else value
+    """The host's runtimes and selection; None where there are none."""
+    runtimes = None if request.runtimes is None else speed.read(request.runtimes)
+    if request.selection is None:
+        return runtimes, None
+    keys = speed.KEYS
+    selection = read_named(request.selection, keys, keys, set(keys))[keys]
+    known = {each[:2] for each in submissions}
+    absent = ["/".join(key) for key in selection.itertuples(index=False, name=None) if key not in known]
+    if absent:
+        raise HostError(f"selected but not among the submissions: {listed(sorted(absent))}")
+    return runtimes, selection

@@ -3,9 +3,11 @@
 import os
 import posixpath
 import warnings
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -14,54 +16,35 @@ from podium.errors import HostError, UsageError
 from podium.files import is_url, read_table
 from podium.wording import listed
 
-__all__ = ["MANIFEST_COLUMNS", "Submission", "absolute", "find", "read_named", "team_of"]
+__all__ = ["Submission", "absolute", "check_unique", "errors_of_boost", "find", "read_named", "team_of"]
 
 MANIFEST_COLUMNS = {"team", "submission", "path", "submitted_at", "public_score", "side"}
 
 
 class Submission(NamedTuple):
-    """A file to score.
-
-    Attributes
-    ----------
-    team : name of the team
-    name : name of the file within the team's folder, or the file itself
-    path : where it is: absolute, or a URL
-    size : bytes, 0 where unknown
-    submitted_at, public_score : text, as a manifest has them; "" where unknown
-    side : where the host's file beside it is (`podium.scoring.add_side`), as `path`; "" where there is none
-    """
+    """A file to score; "" is what is not known of it."""
 
     team: str
     name: str
-    path: str
+    path: str  # absolute, or a URL
     size: int = 0
-    submitted_at: str = ""
+    submitted_at: str = ""  # as a manifest has it
     public_score: str = ""
-    side: str = ""
+    side: str = ""  # path of the host's file beside it, see `podium.scoring.add_side`
 
 
 def find(source: str) -> list[Submission]:
     """The submissions of a folder or URL (a file per team, or a folder per team), or of a manifest.
 
-    A manifest is a CSV with the columns team and path (relative to the manifest, or a URL) and, as far as
-    known, submission (else the file's name), submitted_at, public_score and side (a path, too).  Hidden files
-    are left out.
-
-    Raises
-    ------
-    UsageError
-        There is no such folder or nothing in it.
-    HostError
-        A team occurs as file and folder, a folder is too deep, or the manifest is wrong.
+    Paths in a manifest are relative to it.  Hidden files are left out.
     """
-    if str(source).endswith((".csv", ".csv.gz", ".parquet")) and not Path(source).is_dir():
-        submissions = _of_manifest(str(source))
+    if source.endswith((".csv", ".csv.gz", ".parquet")) and not Path(source).is_dir():
+        submissions = _of_manifest(source)
     else:
         submissions = _of_files(source, *_listed(source))
     if not submissions:
         raise UsageError(f"there are no submissions in {source}")
-    return sorted(submissions, key=lambda submission: (submission.team, submission.name))
+    return sorted(submissions, key=lambda each: (each.team, each.name))
 
 
 def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:
@@ -78,18 +61,15 @@ def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:
         return source.rstrip("/"), files
     if not Path(source).is_dir():
         raise UsageError(f"there is no folder {source}")
-    root, files = absolute(source), []
-    folders = [""]
+    root, files, folders = absolute(source), [], [""]
     while folders:
         folder = folders.pop()
         entries = list(os.scandir(os.path.join(root, folder)))
         if folder and not entries:
             warnings.warn(f"the folder of team {folder.rstrip('/')} is empty", stacklevel=2)
         for entry in entries:
-            if entry.name.startswith("."):
-                continue
             if entry.is_dir():
-                folders.append(f"{folder}{entry.name}/")
+                folders += [] if entry.name.startswith(".") else [f"{folder}{entry.name}/"]
             else:  # a broken link, too: it is said when it cannot be read
                 files.append((folder + entry.name, entry.stat().st_size if entry.is_file() else 0))
     return root, files
@@ -113,8 +93,12 @@ def _of_files(source: str, root: str, files: Iterable[tuple[str, int]]) -> list[
 
 
 def _of_manifest(source: str) -> list[Submission]:
-    table = read_named(source, ["team", "path"], MANIFEST_COLUMNS)
-    _check_times_and_scores(table, source)
+    keys = ["team", "path"]
+    table = read_named(source, keys, keys, MANIFEST_COLUMNS)
+    names = [f"{number + 1}: {team}" for number, team in enumerate(table["team"])]
+    columns = {"team": names, "score": table.get("public_score"), "submitted_at": table.get("submitted_at")}
+    with errors_of_boost(source, score="public_score") as boost:  # before any work
+        boost.parse(pd.DataFrame(columns))
     base = source.rpartition("/")[0] if is_url(source) else os.path.dirname(absolute(source))
 
     def place_of(path: str) -> str:
@@ -130,43 +114,39 @@ def _of_manifest(source: str) -> list[Submission]:
         size = 0 if is_url(path) or not os.path.isfile(path) else os.path.getsize(path)
         side = place_of(str(row["side"])) if row.get("side") else ""
         submissions.append(Submission(str(row["team"]), name, path, size, **given, side=side))
-    _check_unique([f"{each.team}/{each.name}" for each in submissions], source)
+    check_unique([f"{each.team}/{each.name}" for each in submissions], source)
     return submissions
 
 
-def _check_times_and_scores(table: pd.DataFrame, source: str) -> None:
-    """Before any work, by the parser of the board."""
+@contextmanager
+def errors_of_boost(board: str = "the leaderboard", **columns: str) -> Iterator[Any]:
+    """boost.py; what it says of a wrong board is a `HostError`, with the host's names of board and columns."""
     boost = hosted.module("boost")
-    names = [f"{number + 1}: {team}" for number, team in enumerate(table["team"])]
-    columns = {"team": names, "score": table.get("public_score"), "submitted_at": table.get("submitted_at")}
     try:
-        boost.parse(pd.DataFrame(columns))
+        yield boost
     except boost.LeaderboardError as problem:
-        text = str(problem).replace("the leaderboard", source)
-        raise HostError(f"public_{text}" if text.startswith("score") else text) from None
+        column, colon, text = str(problem).replace("the leaderboard", board).partition(":")
+        raise HostError(columns.get(column, column) + colon + text) from None
 
 
-def read_named(source: str, required: list[str], text: set[str]) -> pd.DataFrame:
-    """A table of the host with some required columns, none of whose cells are empty; missing text is None.
-
-    Raises
-    ------
-    HostError
-    """
+def read_named(source: str, required: list[str], filled: list[str], text: set[str]) -> pd.DataFrame:
+    """A table of the host, with required columns and some, if there, without an empty cell."""
     table = read_table(source, text, HostError)
     for column in required:
         if column not in table:
             raise HostError(f"{source} lacks the column {column}; it has {', '.join(map(str, table.columns))}")
-        absent = table[column].isna()
-        if absent.any():
-            raise HostError(f"{source} has no {column} in row number {int(absent.to_numpy().argmax()) + 1}")
+    for column in filled:
+        if column in table and table[column].isna().any():
+            row = int(table[column].isna().to_numpy().argmax()) + 1
+            raise HostError(f"{source} has no {column} in row number {row}")
     return table.astype(object).where(table.notna(), None)
 
 
-def _check_unique(names: list[str], source: str) -> None:
-    repeated = pd.Series(names)[pd.Series(names).duplicated()].unique()
-    if len(repeated):
-        raise HostError(f"{source} has several rows for {listed(sorted(repeated))}")
+def check_unique(names: Iterable[str], source: str) -> None:
+    """A file of the host has one row for each."""
+    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
+    if repeated:
+        raise HostError(f"{source} has several rows for {listed(repeated)}")
 
 
 def absolute(path: str | os.PathLike[str]) -> str:

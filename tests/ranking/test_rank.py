@@ -525,7 +525,7 @@ def test_wrong_usage(call, files):
         ),
         (
             "team,runtime,runtime_low,runtime_high\nAda,1,-1,2\n",
-            "runtime_low, runtime: expected seconds, a finite",
+            "runtime_low: expected seconds, a finite",
         ),
         ("team,runtime,runs\nAda,1,1 x\n", "runs: expected seconds above 0 separated by spaces, found '1 x'"),
         ("team,runtime,submitted_at\nAda,1,yesterday\n", "submitted_at: expected"),

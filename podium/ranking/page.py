@@ -1,7 +1,6 @@
-"""The board as a page to publish: one file, no network, for 8 teams or 2,000.
+"""The board as a page to publish, and what one team is told that asks why it has its rank.
 
-`of_board` shows the board, how sure it is and what else it could have been; `of_team` is what one team is told
-that asks why it has its rank.
+Each is one file that needs no network, for 8 teams or 2,000.
 """
 
 import math
@@ -23,7 +22,7 @@ ROWS_SHOWN = 50
 MOST_ROWS = 2000  # the rest stand in the table's file
 VARIANTS_DRAWN = 40
 LINEAR_UP_TO = 40  # ranks; more are drawn logarithmically
-PLOT = 640  # units of width
+TICKS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000)
 NEIGHBOURS = 3  # on either side
 
 Floats = npt.NDArray[np.float64]
@@ -33,89 +32,64 @@ def of_board(run: Run) -> str:
     """The page of a board."""
     ranking = run.ranking
     board = ranking.leaderboard
-    html: str = _template("board.html").render(
+    return _page(
+        "board.html",
         facts=run.facts,
-        counts=ranking.facts["counts"],
-        boosted=bool((board["boost"] > 0).any()) or bool(board["eligible"].any()),
+        boosted=board["eligible"].any(),
         rows=_rows(run),
         rows_shown=ROWS_SHOWN,
         more_rows=max(0, len(board) - MOST_ROWS),
-        prizes=_prizes(run),
+        logarithmic=len(board) > LINEAR_UP_TO,
+        ticks=_ticks(len(board)),
+        prizes=_prizes(ranking.intervals),
         blobs=_blobs(run),
         ahead=_ahead(run),
         variants=_records(ranking.variants),
-        heat=_heat(run),
+        heat=_heat(ranking.variant_ranks),
         path=_records(ranking.path),
         shake=_shake(board),
         groups=_groups(ranking.subpopulations),
         similar=_records(ranking.similar),
-        number=number,
-        percent=percent,
         teams_drawn=TEAMS_DRAWN,
     )
-    return html
 
 
 def of_team(run: Run, team: str) -> str:
-    """The page of a team.
-
-    Raises
-    ------
-    UsageError
-        There is no such team.
-    """
+    """The page of a team."""
     ranking = run.ranking
     files = ranking.submissions[ranking.submissions["team"] == team]
     if files.empty:
         known = sorted(set(ranking.submissions["team"]))
         raise UsageError(f"--team {team}: expected one of the teams, such as {listed(known)}")
     board = ranking.leaderboard
-    found = np.flatnonzero(board["team"] == team)
-    place = int(found[0]) if len(found) else None
-    row = rows = held = None
-    if place is not None:
+    on_board: dict[str, Any] = {"row": None, "held": None, "groups": [], "break_even": []}
+    for place in np.flatnonzero(board["team"] == team).tolist():
         rows = _rows(run, slice(max(0, place - NEIGHBOURS), place + NEIGHBOURS + 1))
-        row = next(each for each in rows if each["team"] == team)
+        rank = board["rank"].iloc[place]
+        on_board |= {"rows": rows, "row": next(row for row in rows if row["team"] == team)}
         if ranking.variant_ranks is not None:
-            of_team_row = ranking.variant_ranks.iloc[place]
-            held = {
-                "share": of_team_row["held"],
-                "others": [
-                    (name, rank)
-                    for name, rank in of_team_row.drop(["rank", "team", "held"]).items()
-                    if rank != of_team_row["rank"]
-                ],
-            }
-    groups = ranking.subpopulations
-    of_groups = [] if groups is None or place is None else list(groups.drop(columns="team").iloc[place].items())
-    html: str = _template("team.html").render(
-        team=team,
-        facts=run.facts,
-        files=_records(files),
-        row=row,
-        rows=rows,
-        held=held,
-        groups=sorted(of_groups, key=lambda group: group[1]),
-        break_even=_break_even(run, place),
-        number=number,
-        percent=percent,
-    )
-    return html
+            ranks = ranking.variant_ranks.iloc[place].drop(["rank", "team"])
+            on_board |= {"held": ranks.pop("held"), "others": list(ranks[ranks != rank].items())}
+        if ranking.subpopulations is not None:
+            scores = ranking.subpopulations.iloc[place].drop("team").sort_values(kind="stable")
+            on_board["groups"] = list(scores.items())
+        if board["eligible"].any():
+            changes = estimate.break_even_runtimes(board, team, **run.rules.of_boost)
+            better = changes[changes["rank_below"] < rank][["runtime", "rank_below"]]
+            on_board["break_even"] = list(better.itertuples(index=False))[::-1]
+    return _page("team.html", team=team, facts=run.facts, files=_records(files), **on_board)
 
 
 def number(value: Any, digits: int = 5) -> str:
     """A number with so many decimals, without a sign at zero; a dash for nothing."""
-    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
+    if pd.isna(value):
         return "–"
-    if isinstance(value, int | np.integer):
-        return f"{value:,}"
-    text = f"{float(value):,.{digits}f}"
-    return text.removeprefix("-") if not float(text.replace(",", "")) else text
+    return f"{value:,}" if isinstance(value, int | np.integer) else f"{value:z,.{digits}f}"
 
 
 def percent(share: float) -> str:
     """A share, never 0% or 100% for what is not."""
-    if share != share:
+    if math.isnan(share):
         return "–"
     if 0 < share < 0.001:
         return "<0.1%"
@@ -124,13 +98,14 @@ def percent(share: float) -> str:
     return f"{share:.0%}" if share in (0, 1) else f"{share:.1%}"
 
 
-def _template(name: str) -> Any:
+def _page(template: str, **context: Any) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    loader = PackageLoader("podium.ranking")
-    return Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    ).get_template(name)
+    environment = Environment(
+        loader=PackageLoader("podium.ranking"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.globals |= {"number": number, "percent": percent}
+    return environment.get_template(template).render(context)
 
 
 def _records(table: pd.DataFrame | None) -> list[dict[str, Any]]:
@@ -141,21 +116,15 @@ def _records(table: pd.DataFrame | None) -> list[dict[str, Any]]:
 
 
 def _rows(run: Run, which: slice = slice(MOST_ROWS)) -> list[dict[str, Any]]:
-    """Rows of the board with their intervals, as shares of the width of a bar."""
+    """Rows of the board with their intervals, as percentages of the width of a bar."""
     rows, intervals = _records(run.ranking.leaderboard[which]), run.ranking.intervals
-    if intervals is None:
-        return rows
-    columns = ["boosted_score_low", "boosted_score_high"]
-    drawn = intervals[which].head(ROWS_SHOWN)
-    if drawn.empty:
-        return rows
-    low, high = float(drawn[columns[0]].min()), float(drawn[columns[1]].max())
-    width = (high - low) or 1.0
-    for row, interval in zip(rows, _records(intervals[which])):
-        row["interval"] = interval
-        row["bar"] = [
-            min(max((interval[name] - low) / width, 0), 1) * 100 for name in (*columns, "boosted_score")
-        ]
+    if intervals is not None:
+        columns = ["boosted_score_low", "boosted_score_high", "boosted_score"]
+        bars = intervals[which][columns]
+        low, high = bars[columns[0]].head(ROWS_SHOWN).min(), bars[columns[1]].head(ROWS_SHOWN).max()
+        bars = ((bars - low) / ((high - low) or 1.0)).clip(0, 1) * 100
+        for row, interval, bar in zip(rows, _records(intervals[which]), bars.to_numpy().tolist()):
+            row |= {"interval": interval, "bar": bar}
     return rows
 
 
@@ -168,46 +137,41 @@ def _axis(ranks: npt.ArrayLike, teams: int) -> Floats:
 
 
 def _ticks(teams: int) -> list[tuple[int, float]]:
-    ranks = [rank for rank in (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000) if rank < teams]
-    if teams <= LINEAR_UP_TO:
-        ranks = [rank for rank in ranks if rank not in (2, 3)] if teams > 12 else list(range(1, teams))
-    elif ranks and teams / ranks[-1] < 1.4:
-        ranks = ranks[:-1]
+    ranks = [rank for rank in TICKS if rank < teams]
+    if teams <= 12:
+        ranks = list(range(1, teams))
+    elif teams <= LINEAR_UP_TO:
+        ranks = [rank for rank in ranks if rank not in (2, 3)]
+    elif teams / ranks[-1] < 1.4:
+        ranks.pop()
     return list(zip([*ranks, teams], _axis([*ranks, teams], teams).tolist()))
 
 
-def _prizes(run: Run) -> dict[str, Any] | None:
+def _prizes(intervals: pd.DataFrame | None) -> dict[str, Any] | None:
     """Who wins which prize how often: the podium plot."""
-    intervals = run.ranking.intervals
-    if intervals is None:
+    names = [] if intervals is None else [name for name in map(str, intervals) if name.startswith("prize_")]
+    if intervals is None or not names:
         return None
-    names = [name for name in map(str, intervals) if name.startswith("prize_")]
-    likely = intervals[(intervals[names].sum(axis=1) > 0)] if names else intervals.head(0)
-    rows = [
-        (row["team"], row["rank"], [row[name] for name in names]) for row in _records(likely.head(TEAMS_DRAWN))
-    ]
-    return {"places": len(names), "rows": rows, "more": len(likely) - len(rows)} if names else None
+    likely = _records(intervals[intervals[names].sum(axis=1) > 0])
+    rows = [(row["team"], row["rank"], [row[name] for name in names]) for row in likely[:TEAMS_DRAWN]]
+    return {"places": len(names), "rows": rows, "more": len(likely) - len(rows)}
 
 
-def _blobs(run: Run) -> dict[str, Any] | None:
+def _blobs(run: Run) -> list[Any]:
     """How often each of the first teams has which rank: dots whose areas are shares of draws."""
-    sure = run.ranking.uncertainty
+    sure, board = run.ranking.uncertainty, run.ranking.leaderboard
     if sure is None:
-        return None
-    teams = sure.ranks.shape[1]
-    board = run.ranking.leaderboard
-    drawn = min(TEAMS_DRAWN, teams)
-    bins = (
-        np.arange(1, teams + 2) if teams <= LINEAR_UP_TO else np.unique(np.geomspace(1, teams + 1, 60).round())
-    )
+        return []
+    teams = len(board)
+    bins = np.arange(1, teams + 2)
+    if teams > LINEAR_UP_TO:
+        bins = np.unique(np.geomspace(1, teams + 1, 60).round())
+    places = _axis((bins[:-1] + bins[1:] - 1) / 2, teams).tolist()
     rows = []
-    for team in range(drawn):
-        counts = np.histogram(sure.ranks[:, team], bins)[0] / len(sure.ranks)
-        middle = (bins[:-1] + bins[1:] - 1) / 2
-        places = _axis(middle, teams)
-        dots = [(float(place), math.sqrt(share)) for place, share in zip(places, counts) if share > 0]
-        rows.append((board["team"].iloc[team], float(_axis(team + 1, teams)), dots))
-    return {"rows": rows, "ticks": _ticks(teams), "logarithmic": teams > LINEAR_UP_TO}
+    for name, own, ranks in zip(board["team"], _axis(board["rank"], teams), sure.ranks.T[:TEAMS_DRAWN]):
+        shares = np.histogram(ranks, bins)[0] / len(ranks)
+        rows.append((name, own, [(place, math.sqrt(share)) for place, share in zip(places, shares) if share]))
+    return rows
 
 
 def _ahead(run: Run) -> dict[str, Any] | None:
@@ -217,66 +181,42 @@ def _ahead(run: Run) -> dict[str, Any] | None:
         return None
     ranks = sure.ranks[:, :TEAMS_DRAWN]
     share = (ranks[:, :, np.newaxis] < ranks[:, np.newaxis]).mean(axis=0)
-    names = run.ranking.leaderboard["team"].head(ranks.shape[1]).tolist()
-    return {"names": names, "share": share.tolist()}
+    return {"names": run.ranking.leaderboard["team"].head(len(share)).tolist(), "share": share.tolist()}
 
 
-def _heat(run: Run) -> dict[str, Any] | None:
-    """The first teams' ranks in each variant."""
-    ranks = run.ranking.variant_ranks
+def _heat(ranks: pd.DataFrame | None) -> dict[str, Any] | None:
+    """The first teams' ranks in each variant, and how far, from -1 to 1, each is from that on the board."""
     if ranks is None or ranks.shape[1] < 4:
         return None
     names = list(ranks.columns[3 : 3 + VARIANTS_DRAWN])
+    shifts = np.log2(ranks[names].div(ranks["rank"], axis=0).to_numpy()) / 2
     rows = [
-        {
-            "team": row["team"],
-            "rank": row["rank"],
-            "held": row["held"],
-            "ranks": [
-                (row[name], max(-1.0, min(1.0, math.log2(row[name] / row["rank"]) / 2))) for name in names
-            ],
-        }
-        for row in _records(ranks.head(TEAMS_DRAWN))
+        row | {"ranks": list(zip([row[name] for name in names], shift))}
+        for row, shift in zip(_records(ranks.head(TEAMS_DRAWN)), shifts.clip(-1, 1).tolist())
     ]
     return {"names": names, "rows": rows}
 
 
-def _shake(board: pd.DataFrame) -> dict[str, Any] | None:
-    """Public and Private ranks, before rewards."""
+def _shake(board: pd.DataFrame) -> list[Any]:
+    """Public and Private ranks, before rewards; those of the first and of whom moved most with a name."""
     if "public_rank" not in board:
-        return None
+        return []
     teams = len(board)
     board = board[board["rank_before"] <= MOST_ROWS]
     public, private = board["public_rank"].astype(float), board["rank_before"].astype(float)
     moved = (public / private).map(math.log).abs()
     named = set(board["team"][private <= 3]) | set(board["team"][moved.nlargest(5).index])
-    dots = [
+    return [
         (x, y, team if team in named else None, int(a), int(b))
         for team, x, y, a, b in zip(board["team"], _axis(public, teams), _axis(private, teams), public, private)
     ]
-    return {"dots": dots, "ticks": _ticks(teams), "logarithmic": teams > LINEAR_UP_TO}
 
 
 def _groups(table: pd.DataFrame | None) -> dict[str, Any] | None:
     """The first teams' scores in each sub-population, and how far each is below the team's best one."""
     if table is None:
         return None
-    names = [name for name in map(str, table) if name != "team"]
-    rows = []
-    for row in _records(table.head(TEAMS_DRAWN)):
-        scores = [row[name] for name in names]
-        best = max((score for score in scores if score == score), default=math.nan)
-        rows.append(
-            (row["team"], [(score, min(1.0, (best - score) * 4) if score == score else 0) for score in scores])
-        )
-    return {"names": names, "rows": rows}
-
-
-def _break_even(run: Run, place: int | None) -> list[tuple[float, int]]:
-    """For each rank above the team's that another runtime would give: up to which runtime."""
-    board = run.ranking.leaderboard
-    if place is None or not board["eligible"].any():
-        return []
-    changes = estimate.break_even_runtimes(board, board["team"].iloc[place], **run.rules.of_boost)
-    better = changes[changes["rank_below"] < board["rank"].iloc[place]]
-    return list(zip(better["runtime"], better["rank_below"]))[::-1]
+    scores = table.head(TEAMS_DRAWN).set_index("team")
+    depths = scores.rsub(scores.max(axis=1), axis=0).mul(4).clip(upper=1).fillna(0)
+    cells = np.stack([scores, depths], axis=-1).tolist()
+    return {"names": list(scores), "rows": list(zip(scores.index, cells))}

@@ -1,7 +1,7 @@
 """The command `podium`: one module of this package per command, imported when it is called.
 
-A command's module defines ``add_arguments(parser)`` and ``run(options)``.  What a module imports at its top is
-paid for by ``podium COMMAND --help``, so only `run` imports pandas and what needs it.
+It defines ``add_arguments(parser)`` and ``run(options)``; only `run` imports pandas and what needs it, so that
+``podium COMMAND --help`` is quick.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Arguments that several commands share."""
+"""Arguments of several commands."""
 
 import argparse
 import datetime
@@ -26,7 +26,7 @@ __all__ = [
 
 
 def add_metric(parser: argparse.ArgumentParser) -> None:
-    """--metric and --set."""
+    """--metric, --set."""
     parser.add_argument(
         "--metric",
         default="unified",
@@ -49,7 +49,7 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
 
 
 def add_competition(parser: argparse.ArgumentParser) -> None:
-    """A competition to put on a platform: its files, title and metric."""
+    """A competition to put on a platform."""
     parser.add_argument("files", type=Path, help="the folder that podium make wrote")
     parser.add_argument("--title", required=True, help="of the competition")
     parser.add_argument("--subtitle", help="one line under the title (default: the metric's first line)")
@@ -73,12 +73,7 @@ def competition(options: argparse.Namespace, metric: "Metric") -> dict[str, Any]
 
 
 def check_outputs(outputs: Iterable[Any], inputs: Iterable[Any]) -> None:
-    """What is to be written can be, as far as one can tell before the work, and is none of the inputs.
-
-    Raises
-    ------
-    UsageError
-    """
+    """What is to be written can be, as far as one can tell before the work, and is none of the inputs."""
     taken = {os.path.realpath(path) for path in inputs if path is not None}
     for path in outputs:
         if path is None:
@@ -106,18 +101,18 @@ def moment(text: str) -> datetime.datetime:
 
 def natural(text: str) -> int:
     """A whole number, at least 0."""
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text} is below 0")
-    return number
+    return _at_least(0, text)
 
 
 def positive(text: str) -> int:
     """A whole number, at least 1."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is below 1")
-    return number
+    return _at_least(1, text)
+
+
+def _at_least(least: int, text: str) -> int:
+    if int(text) < least:
+        raise argparse.ArgumentTypeError(f"{text} is below {least}")
+    return int(text)
 
 
 def share(text: str) -> float:

@@ -7,66 +7,49 @@ BOARD is a CSV file with the columns team, score and, as far as known, runtime (
 """
 
 import argparse
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from podium.errors import HostError
+__all__ = ["PARAMETERS", "add_arguments", "add_board", "parameters", "run"]
 
-__all__ = ["add_arguments", "add_parameters", "errors_explained", "parameters", "run"]
+# Of the formula: default, and what it is.
+PARAMETERS = {
+    "max_boost": (0.05, "of the fastest"),
+    "eligibility_ratio": (1.05, "best score / score of the eligible is at most this"),
+    "slowdown_limit": (1.2, "runtime / fastest runtime from which on there is no boost"),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's arguments."""
-    parser.add_argument("board", metavar="BOARD", help="the leaderboard, a CSV file")
-    add_parameters(parser)
+    add_board(parser)
     parser.add_argument("--out", type=Path, metavar="CSV", help="write the final leaderboard, too")
+
+
+def add_board(parser: argparse.ArgumentParser) -> None:
+    """A leaderboard, the parameters of the formula, and whether to print JSON."""
+    parser.add_argument("board", metavar="BOARD", help="the leaderboard, a CSV file")
+    for name, (default, what) in PARAMETERS.items():
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            type=float,
+            default=default,
+            metavar="NUMBER",
+            help=f"{what} (default: {default})",
+        )
     parser.add_argument("--json", action="store_true", help="print JSON, with all digits")
-
-
-def add_parameters(parser: argparse.ArgumentParser) -> None:
-    """The parameters of the formula."""
-    parser.add_argument(
-        "--max-boost", type=float, default=0.05, metavar="B", help="of the fastest (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--eligibility-ratio",
-        type=float,
-        default=1.05,
-        metavar="R",
-        help="best score / score of the eligible is at most this (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--slowdown-limit",
-        type=float,
-        default=1.2,
-        metavar="L",
-        help="runtime / fastest runtime from which on there is no boost (default: %(default)s)",
-    )
 
 
 def parameters(options: argparse.Namespace) -> dict[str, float]:
     """The parameters of the formula, by name."""
-    return {name: getattr(options, name) for name in ("max_boost", "eligibility_ratio", "slowdown_limit")}
-
-
-@contextmanager
-def errors_explained(boost: Any) -> Iterator[None]:
-    """Turn what boost.py raises for a wrong board or parameter into a `HostError`."""
-    try:
-        yield
-    except boost.LeaderboardError as problem:
-        raise HostError(str(problem)) from None
+    return {name: getattr(options, name) for name in PARAMETERS}
 
 
 def run(options: argparse.Namespace) -> None:
     """Read, boost, write, print."""
-    from podium import hosted
     from podium.files import write_table
+    from podium.ranking.submissions import errors_of_boost
 
-    boost = hosted.module("boost")
-    with errors_explained(boost):
+    with errors_of_boost() as boost:
         final = boost.boost(boost.read_leaderboard(options.board), **parameters(options))
     if options.out is not None:
         write_table(final, options.out)

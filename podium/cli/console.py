@@ -19,51 +19,37 @@ def warn(notices: Iterable[str]) -> None:
 
 def print_table(title: str, table: pd.DataFrame) -> None:
     """Print a table with a title: shares to six digits, larger numbers to two, undefined ones as "-"."""
-    cells = pd.DataFrame({name: _cells(table[name]) for name in table})
+    columns = {str(name): _cells(table[name]) for name in table}
+    is_number = [pd.api.types.is_numeric_dtype(table[name]) for name in table]
+    rows = list(zip(*columns.values()))
     if not sys.stdout.isatty():
         print(f"\n{title}")
-        print(_plain(cells, [_is_number(table[name]) for name in table]))
+        widths = [max(map(len, [name, *cells])) for name, cells in columns.items()]
+        for row in [tuple(columns), *rows]:
+            cells = zip(row, widths, is_number)
+            line = "  ".join(cell.rjust(width) if right else cell.ljust(width) for cell, width, right in cells)
+            print(line.rstrip())
         return
     from rich.console import Console
     from rich.table import Table
 
     rich_table = Table(title=title, title_justify="left", title_style="bold")
-    for name in table:
-        rich_table.add_column(str(name), justify="right" if _is_number(table[name]) else "left")
-    for row in cells.itertuples(index=False):
+    for name, right in zip(columns, is_number):
+        rich_table.add_column(name, justify="right" if right else "left")
+    for row in rows:
         rich_table.add_row(*row)
     Console().print(rich_table, markup=False)
 
 
-def _plain(cells: pd.DataFrame, right: list[bool]) -> str:
-    widths = [max(map(len, [str(name), *cells[name]])) for name in cells]
-    rows = [[str(name) for name in cells], *cells.itertuples(index=False)]
-    lines = [
-        "  ".join(
-            cell.rjust(width) if numeric else cell.ljust(width)
-            for cell, width, numeric in zip(row, widths, right)
-        ).rstrip()
-        for row in rows
-    ]
-    return "\n".join(lines)
-
-
-def _is_number(column: "pd.Series[Any]") -> bool:
-    return pd.api.types.is_numeric_dtype(column)
-
-
 def _cells(column: "pd.Series[Any]") -> list[str]:
-    digits = 2
-    if pd.api.types.is_float_dtype(column) and not (column.abs() > 1).any():
-        digits = 6
-    return [
-        "-"
-        if value is None or value != value
-        else f"{value:.{digits}f}"
-        if isinstance(value, float)
-        else str(value)
-        for value in column.tolist()
-    ]
+    digits = 6 if pd.api.types.is_float_dtype(column) and not (column.abs() > 1).any() else 2
+
+    def text(value: Any) -> str:
+        if value is None or value != value:
+            return "-"
+        return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
+
+    return list(map(text, column.tolist()))
 
 
 def print_json(value: Any) -> None:

@@ -10,7 +10,7 @@ BOARD is a CSV file with the columns team, score, runtime (seconds) and, to brea
 import argparse
 from pathlib import Path
 
-from podium.cli.boost import add_parameters, errors_explained, parameters
+from podium.cli.boost import add_board, parameters
 from podium.errors import UsageError
 
 __all__ = ["add_arguments", "run"]
@@ -25,15 +25,13 @@ TITLES = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's arguments."""
-    parser.add_argument("board", metavar="BOARD", help="the leaderboard, a CSV file")
+    add_board(parser)
     parser.add_argument("team", metavar="TEAM", help="a team on it")
     parser.add_argument(
         "--runtimes",
         metavar="30,40,50",
         help="seconds to try (default: 0.8 to 1.25 times the fastest eligible runtime of the other teams)",
     )
-    add_parameters(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON, with all digits")
     parser.add_argument("--plot", type=picture, metavar="FILE", help="draw the curve, as .png or .svg")
 
 
@@ -48,29 +46,27 @@ def run(options: argparse.Namespace) -> None:
     """Estimate, draw, print."""
     import numpy as np
 
-    from podium import hosted
     from podium.cli import console
     from podium.files import write_atomically
     from podium.ranking import estimate
+    from podium.ranking.submissions import errors_of_boost
 
-    boost = hosted.module("boost")
-    with errors_explained(boost):
+    team, of_boost = options.team, parameters(options)
+    with errors_of_boost() as boost:
         leaderboard = boost.read_leaderboard(options.board)
-        final = boost.boost(leaderboard, **parameters(options)).set_index("rank").reset_index()
-        tried = (
-            options.runtimes.split(",") if options.runtimes else estimate.runtimes_around(final, options.team)
-        )
-        curve = estimate.what_if(leaderboard, options.team, tried, **parameters(options))
-        changes = estimate.break_even_runtimes(leaderboard, options.team, **parameters(options))
+        final = boost.boost(leaderboard, **of_boost).set_index("rank").reset_index()
+        tried = options.runtimes.split(",") if options.runtimes else estimate.runtimes_around(final, team)
+        curve = estimate.what_if(leaderboard, team, tried, **of_boost)
+        changes = estimate.break_even_runtimes(leaderboard, team, **of_boost)
     if options.plot is not None:
         from podium.ranking import plots
 
         if curve["runtime"].nunique() < 2:
             raise UsageError("--plot: expected two runtimes or more to draw a curve between")
         times = np.linspace(curve["runtime"].min(), curve["runtime"].max(), PLOTTED)
-        finer = estimate.what_if(leaderboard, options.team, times, **parameters(options))
-        write_atomically(options.plot, plots.what_if_curve(final, options.team, finer, changes).savefig)
-    tables = {"now": final[final["team"] == options.team], "what_if": curve, "break_even_runtimes": changes}
+        finer = estimate.what_if(leaderboard, team, times, **of_boost)
+        write_atomically(options.plot, plots.what_if_curve(final, team, finer, changes).savefig)
+    tables = {"now": final[final["team"] == team], "what_if": curve, "break_even_runtimes": changes}
     if options.json:
         console.print_json({"version": boost.__version__, **tables})
         return

@@ -3,9 +3,9 @@
 podium rank solution.csv submissions/ runtimes.csv --out final
 podium rank --again final --out other --set temperature=50
 
-A submission that is rejected never stops the run: it is listed in rejected.csv with the reason.  What is no
-submission's fault (a file that cannot be read, a worker that dies) is tried again, then listed, and the exit
-code is 2.  What was scored is kept in FOLDER/store: run again, and only what is new or changed is scored.
+A submission that is rejected is listed in rejected.csv with the reason.  What is no submission's fault (a file
+that cannot be read, a worker that dies) is tried again, then listed, and the exit code is 2.  Run again, only
+what is new or changed is scored.
 """
 
 import argparse
@@ -20,7 +20,8 @@ __all__ = ["add_arguments", "run"]
 
 TEAMS_SHOWN = 10
 RULES = (
-    "choose", "max_boost", "eligibility_ratio", "slowdown_limit", "resamples", "seed", "prizes",
+    "choose", "boost", "max_boost", "eligibility_ratio", "slowdown_limit", "resamples", "seed", "prizes",
+    "variants",
 )  # fmt: skip
 
 
@@ -32,8 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "submissions",
         nargs="?",
-        help="a folder or URL with a file per team, or a folder per team; or a manifest CSV: team, path[, "
-        "submission, submitted_at, public_score, side (what only the host may say, such as READ//ABLE's M7)]",
+        help="a folder or URL with a file or a folder per team; or a manifest CSV: team, path[, submission, "
+        "submitted_at, public_score, side (what only the host may say, such as READ//ABLE's M7)]",
     )
     parser.add_argument(
         "runtimes",
@@ -45,21 +46,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--again",
         type=Path,
         metavar="FOLDER",
-        help="rank what an earlier run stored there, with what is given here instead; no submission is read",
+        help="rank what a run stored there, with what is given here instead; no submission is read",
     )
     arguments.add_metric(parser)
     parser.add_argument(
         "--choose",
         type=choice,
         metavar="RULE",
-        help="which of a team's files counts: public:N, the best by Private score of the N best by Public "
-        "score (default: public:2 where there are Public scores), or private, the best of all",
+        help="of a team's files: public:N, the best by Private score of the N best by Public score "
+        "(default: public:2 where there are Public scores), or private, the best of all",
     )
     parser.add_argument(
         "--select", metavar="CSV", help="team, submission: of these teams only these files count"
     )
     boost = parser.add_mutually_exclusive_group()
-    boost.add_argument("--no-boost", action="store_true", help="rank by score alone")
+    boost.add_argument(
+        "--no-boost", action="store_false", dest="boost", default=None, help="rank by score alone"
+    )
     boost.add_argument("--max-boost", type=float, help="of the fastest (default: 0.05)")
     parser.add_argument("--eligibility-ratio", type=float, help="best score / score is at most (default: 1.05)")
     parser.add_argument("--slowdown-limit", type=float, help="from which there is no boost (default: 1.2)")
@@ -72,10 +75,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--variants",
         action="store_true",
-        help="read the chosen files once more: the board under other weights, thresholds and overlap "
-        "rules, and the memo's path from Feedback Prize 1's metric, step by step",
+        default=None,
+        help="read the chosen files once more: other weights, thresholds and overlap rules, and the memo's "
+        "path from Feedback Prize 1's metric, step by step",
     )
-    parser.add_argument("--team", metavar="NAME", help="write a page for this team, too: team.html")
+    parser.add_argument("--team", metavar="NAME", help="write team.html, a page for this team, too")
     parser.add_argument("--seed", type=arguments.natural, help="of the bootstrap (default: 0)")
 
 
@@ -90,59 +94,37 @@ def choice(text: str) -> str:
 def run(options: argparse.Namespace) -> None:
     """Rank and write."""
     rules = {name: value for name in RULES if (value := getattr(options, name)) is not None}
-    if options.no_boost:
-        rules["boost"] = False
-    if options.variants:
-        rules["variants"] = True
-    command = ["podium", *sys.argv[1:]]
-    if options.again is None:
-        if options.solution is None or options.submissions is None:
-            raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
-    elif options.variants:
-        raise UsageError("--variants reads submissions: rank without --again")
-    elif options.solution is not None or options.dask is not None or options.metric != "unified":
+    again, out = options.again, options.out
+    if again is None and options.submissions is None:
+        raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
+    if again is not None and (options.solution or options.dask or options.metric != "unified"):
         raise UsageError(
             "--again: expected neither files nor --metric nor --dask, they are those of the earlier run"
         )
+    if again is not None and options.variants:
+        raise UsageError("--variants reads submissions: rank without --again")
 
     from podium import hosted
     from podium.ranking import final
     from podium.ranking.rules import Rules
-    from podium.ranking.run import Request, read_run, request_of
+    from podium.ranking.run import read_run, request_of
 
-    if options.again is not None:
-        earlier = read_run(options.again)
-        metric = hosted.load(request_of(earlier, options.again).metric)
-        inputs = {} if options.select is None else {"selection": options.select}
-        result = final.perform_again(
-            options.again,
-            options.out,
-            hosted.parse_parameters(metric, options.set),
-            rules,
-            options.jobs,
-            command,
-            options.team,
-            **inputs,
-        )
+    metric = options.metric if again is None else request_of(read_run(again), again).metric
+    parameters = hosted.parse_parameters(hosted.load(metric), options.set)
+    how = {"jobs": options.jobs, "command": ["podium", *sys.argv[1:]], "team": options.team}
+    if again is None:
+        files = (options.solution, options.submissions, options.runtimes, options.select)
+        request = final.Request(metric, *files, parameters)
+        result = final.perform(request, Rules(**rules), out, dask=options.dask, **how)
     else:
-        parameters = hosted.parse_parameters(hosted.load(options.metric), options.set)
-        request = Request(
-            options.metric,
-            str(options.solution),
-            str(options.submissions),
-            options.runtimes,
-            options.select,
-            parameters,
-        )
-        result = final.perform(
-            request, Rules(**rules), options.out, options.jobs, options.dask, command, options.team
-        )
-    print_report(result, options.out)
+        inputs = {} if options.select is None else {"selection": options.select}
+        result = final.perform_again(again, out, parameters, rules, **how, **inputs)
+    print_report(result, out)
 
 
 def print_report(result: Any, out: Path) -> None:
     """The counts, the first teams, the warnings."""
-    from podium.cli.console import print_table
+    from podium.cli import console
     from podium.wording import listed
 
     ranking = result.ranking
@@ -154,16 +136,12 @@ def print_report(result: Any, out: Path) -> None:
     top = ranking.leaderboard.head(TEAMS_SHOWN)
     table = top[["rank", "team", "score", "runtime", "boost", "boosted_score", "rank_before"]]
     if ranking.intervals is not None:
-        low, high = (ranking.intervals[name].head(TEAMS_SHOWN) for name in ("rank_low", "rank_high"))
-        table = table.assign(ranks=[f"{a}-{b}" for a, b in zip(low, high)])
-    print_table(f"The first {len(top)}", table)
+        sets = ranking.intervals.head(TEAMS_SHOWN)
+        table = table.assign(ranks=[f"{low}-{high}" for low, high in zip(sets["rank_low"], sets["rank_high"])])
+    console.print_table(f"The first {len(top)}", table)
     print(f"\nwritten to {out}", flush=True)
     if counts["rejected"]:
-        print(
-            f"warning: {counts['rejected']:,} rejected, see rejected.csv; "
-            f"teams without any score, not on the board: {counts['teams_without_score']:,}",
-            file=sys.stderr,
-        )
+        without = f"teams without any score, not on the board: {counts['teams_without_score']:,}"
+        console.warn([f"{counts['rejected']:,} rejected, see rejected.csv; {without}"])
     noted = ranking.leaderboard[ranking.leaderboard["note"] != ""]
-    for note, teams in noted.groupby("note")["team"]:
-        print(f"warning: {note}: {listed(list(teams))}", file=sys.stderr)
+    console.warn(f"{note}: {listed(list(teams))}" for note, teams in noted.groupby("note")["team"])

@@ -4,8 +4,8 @@ podium tune solution.csv candidates.csv
 podium tune solution.csv candidates.csv --out thresholds.csv
 
 PREDICTIONS has a row per candidate segment, in the columns of a submission, and in the column probability how
-sure the model is of it, which must not have seen the essay.  Nested is the score of essays whose thresholds
-were found on others: what to expect of new ones.
+sure a model is of it that has not seen the essay.  Nested is the score of essays whose thresholds were found on
+others: what to expect of new ones.
 """
 
 import argparse
@@ -42,21 +42,20 @@ def run(options: argparse.Namespace) -> None:
     candidates = scoring.read_submission(metric, options.predictions, parameters)
     tuned = tuning.tune(solution.prepared[scoring.ALL], candidates, options.folds, options.seed)
     notices = [*solution.notices, *tuned.notices]
+    if options.out is not None:
+        write_table(tuned.thresholds, options.out)
     if options.json:
         values = {name: getattr(tuned, name) for name in ("before", "searches", "comparison", "thresholds")}
         console.print_json(values | {"signature": solution.signature, "warnings": notices})
-    else:
-        console.warn(notices)
-        print(tuned)
-        nested = f"Nested against before, {options.folds} folds, seed {options.seed}"
-        tables = {"Searches": tuned.searches, nested: tuned.comparison, "Thresholds": tuned.thresholds}
-        for title, table in tables.items():
-            console.print_table(title, table)
-        print("\nFor the notebook:\n")
-        for name, thresholds in tuned.options.items():
-            print(f"{name.upper()} = {thresholds}")
-        print(f"\n{solution.signature}")
+        return
+    console.warn(notices)
+    print(tuned)
+    console.print_table("Searches", tuned.searches)
+    console.print_table(f"Nested against before, {options.folds} folds, seed {options.seed}", tuned.comparison)
+    console.print_table("Thresholds", tuned.thresholds)
+    print("\nFor the notebook:\n")
+    for name, thresholds in tuned.options.items():
+        print(f"{name.upper()} = {thresholds}")
+    print(f"\n{solution.signature}")
     if options.out is not None:
-        write_table(tuned.thresholds, options.out)
-        if not options.json:
-            print(f"written to {options.out}")
+        print(f"written to {options.out}")

@@ -2,41 +2,39 @@
 
 podium verify final
 
-Needed are the folder's run.json and the inputs that it names: metric, solution, submissions, runtimes and
-selection.  Nothing of the store is used.  If anything differs, the first differences are listed and the
-exit code is 1.
+Needed are the folder's run.json and the inputs that it names, nothing of the store.  If anything differs, the
+first differences are listed and the exit code is 1.
 """
 
 import argparse
-import sys
 
 from podium.cli import arguments
 from podium.errors import Differences
 
 __all__ = ["add_arguments", "run"]
 
+INPUTS = ("solution", "submissions", "runtimes", "selection")
 DIFFERENCES_SHOWN = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's arguments."""
     parser.add_argument("folder", help="the folder of the board, or its run.json")
-    for name in ("solution", "submissions", "runtimes", "selection"):
+    for name in INPUTS:
         parser.add_argument(f"--{name}", help="where this input is now, if not where run.json says")
     parser.add_argument("--jobs", type=arguments.positive, default=0, help="processes (default: one per core)")
 
 
 def run(options: argparse.Namespace) -> None:
     """Verify; raise `Differences` where there are some."""
+    from podium.cli import console
     from podium.ranking.audit import verify
 
-    names = ("solution", "submissions", "runtimes", "selection")
-    inputs = {name: path for name in names if (path := getattr(options, name)) is not None}
+    inputs = {name: path for name in INPUTS if (path := getattr(options, name)) is not None}
     differences, notices = verify(options.folder, options.jobs, **inputs)
-    for notice in notices:
-        print(f"warning: {notice}", file=sys.stderr)
+    console.warn(notices)
     if differences:
         more = len(differences) - DIFFERENCES_SHOWN
-        lines = [*differences[:DIFFERENCES_SHOWN], *([f"and {more:,} more"] if more > 0 else [])]
+        lines = differences[:DIFFERENCES_SHOWN] + [f"and {more:,} more"] * (more > 0)
         raise Differences("\n".join([f"{options.folder} is not what its inputs lead to:", *lines]))
     print(f"{options.folder} is what its inputs lead to, to the last bit")

@@ -1,7 +1,6 @@
 """Runtime rewards: a leaderboard in, the final one out.
 
-Fast submissions among the good ones are rewarded, as section 4 of R. Abboud's memo "Shovel-Ready Competition -
-Unified Metric" (23 January 2024) says:
+Section 4 of R. Abboud's memo "Shovel-Ready Competition - Unified Metric" (23 January 2024):
 
     eligible     best / score <= 1.05, where best is the highest score on the board
     slowdown     t / s, where s is the fastest eligible runtime
@@ -13,8 +12,8 @@ Unified Metric" (23 January 2024) says:
 
 Where the memo is silent, this file decides (each decision has a test):
 
-* A number is the decimal it is written as: 0.63 / 0.60 is 1.05.  Text keeps all its digits, a float is what it
-  prints as.  Limits and ties are decided exactly; the results are the nearest floats.
+* A number is the decimal it is written or printed as: 0.63 / 0.60 is 1.05.  Limits and ties are decided
+  exactly; the results are the nearest floats.
 * Equal scores, boosted or not, are ranked by the earlier submission (UTC unless it says otherwise), then the
   shorter runtime, then the team's name; what is missing is the latest, the longest.
 * A team without a runtime is not eligible, but others are measured by its score.  One without a score is ranked
@@ -61,7 +60,7 @@ Numbers = npt.NDArray[Any]  # of float64, or of Fraction (dtype object) with a f
 
 
 class LeaderboardError(ValueError):
-    """The leaderboard or a parameter is wrong; the text says what was expected, where, and what was found."""
+    """The leaderboard or a parameter is wrong: what was expected, where, and what was found."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…")
@@ -94,9 +93,9 @@ def boost(
     Returns
     -------
     DataFrame, sorted by rank
-        The columns of `leaderboard`, then ``eligible``, ``slowdown`` (NaN without a runtime or where nobody is
-        eligible), ``boost`` (a fraction), ``boosted_score``, ``rank`` (nobody shares one), ``rank_before`` (by
-        score) and ``note`` (why a team cannot be eligible, else "").
+        The columns of `leaderboard`, then ``eligible``, ``slowdown`` (NaN where there is none), ``boost`` (a
+        fraction), ``boosted_score``, ``rank`` (nobody shares one), ``rank_before`` and ``note`` (why a team
+        cannot be eligible, else "").
 
     Raises
     ------
@@ -142,7 +141,6 @@ def boost(
 
 
 def _note(score: Any, runtime: Any) -> str:
-    """What a team lacks, and what follows."""
     lacks = ["no score"] * math.isnan(score) + ["no runtime"] * math.isnan(runtime)
     follows = "ranked last and not eligible" if math.isnan(score) else "not eligible"
     return f"{' and '.join(lacks)}, so {follows}" if lacks else ""
@@ -255,7 +253,7 @@ def parse(leaderboard: pd.DataFrame) -> Board:
 
 
 def exact(cell: object) -> Fraction | float | None:
-    """The number that a cell stands for: NaN if it is missing, None if it is none or not finite.
+    """A cell's number: NaN if it is missing, None if it is none or not finite.
 
     >>> exact("0.63") / exact(0.6), exact(" "), exact("1e999999999")
     (Fraction(21, 20), nan, None)
@@ -288,14 +286,14 @@ def _parameter(name: str, value: object, fits: Callable[[Any], bool], wanted: st
 
 
 def _name(cell: object) -> str | None:
-    """A team's name, None if it is missing or no text that a file can hold."""
+    """A team's name, or None."""
     text = _text(cell)
     holds = pd.api.types.is_scalar(cell) and text.encode(errors="ignore").decode() == text
     return text if holds and text.strip() else None
 
 
 def _microseconds(cell: object) -> int | None:
-    """A time since 1970 (UTC), `LATEST` if it is missing, None if it is no time."""
+    """A cell's time since 1970, or None."""
     text = _text(cell).strip()
     if not text:
         return LATEST
@@ -316,7 +314,6 @@ def _text(cell: object) -> str:
 
 
 def _shown(value: object) -> str:
-    """A value as messages show it: on one line and not long."""
     text = repr(_text(value)[: CHARACTERS_SHOWN + 1])[1:-1]
     return text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN] + "…"
 

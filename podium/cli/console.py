@@ -1,4 +1,4 @@
-"""What the command lines print: aligned plain text, and on a terminal the same with rich's tables."""
+"""What the command lines print: aligned plain text, or JSON."""
 
 import json
 import math
@@ -19,26 +19,14 @@ def warn(notices: Iterable[str]) -> None:
 
 def print_table(title: str, table: pd.DataFrame) -> None:
     """Print a table with a title: shares to six digits, larger numbers to two, undefined ones as "-"."""
-    columns = {str(name): _cells(table[name]) for name in table}
-    is_number = [pd.api.types.is_numeric_dtype(table[name]) for name in table]
-    rows = list(zip(*columns.values()))
-    if not sys.stdout.isatty():
-        print(f"\n{title}")
-        widths = [max(map(len, [name, *cells])) for name, cells in columns.items()]
-        for row in [tuple(columns), *rows]:
-            cells = zip(row, widths, is_number)
-            line = "  ".join(cell.rjust(width) if right else cell.ljust(width) for cell, width, right in cells)
-            print(line.rstrip())
-        return
-    from rich.console import Console
-    from rich.table import Table
-
-    rich_table = Table(title=title, title_justify="left", title_style="bold")
-    for name, right in zip(columns, is_number):
-        rich_table.add_column(name, justify="right" if right else "left")
-    for row in rows:
-        rich_table.add_row(*row)
-    Console().print(rich_table, markup=False)
+    print(f"\n{title}")
+    columns = []
+    for name in table:
+        cells = [str(name), *_cells(table[name])]
+        width, is_number = max(map(len, cells)), pd.api.types.is_numeric_dtype(table[name])
+        columns.append([cell.rjust(width) if is_number else cell.ljust(width) for cell in cells])
+    for row in zip(*columns):
+        print("  ".join(row).rstrip())
 
 
 def _cells(column: "pd.Series[Any]") -> list[str]:

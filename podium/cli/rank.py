@@ -15,14 +15,11 @@ from typing import Any
 
 from podium.cli import arguments
 from podium.errors import UsageError
+from podium.ranking.rules import Rules
 
 __all__ = ["add_arguments", "run"]
 
 TEAMS_SHOWN = 10
-RULES = (
-    "choose", "boost", "max_boost", "eligibility_ratio", "slowdown_limit", "resamples", "seed", "prizes",
-    "variants",
-)  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,7 +90,7 @@ def choice(text: str) -> str:
 
 def run(options: argparse.Namespace) -> None:
     """Rank and write."""
-    rules = {name: value for name in RULES if (value := getattr(options, name)) is not None}
+    rules = {name: value for name in Rules._fields if (value := getattr(options, name)) is not None}
     again, out = options.again, options.out
     if again is None and options.submissions is None:
         raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
@@ -106,7 +103,6 @@ def run(options: argparse.Namespace) -> None:
 
     from podium import hosted
     from podium.ranking import final
-    from podium.ranking.rules import Rules
     from podium.ranking.run import read_run, request_of
 
     metric = options.metric if again is None else request_of(read_run(again), again).metric

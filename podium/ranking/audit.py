@@ -17,23 +17,9 @@ LONGEST_LINE = 160  # characters of a line of a table
 
 
 def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[str]]:
-    """Compute a board again and compare to the last bit.
+    """What is not as it was published, the first first; and what may explain it, such as other versions.
 
-    Parameters
-    ----------
-    folder : with run.json and, as far as they are to be compared, the published tables; or path of a run.json
-    jobs : number of processes; 0 for one per core
-    inputs : fields of `podium.ranking.run.Request`, where these files are elsewhere now
-
-    Returns
-    -------
-    differences, notices : lists of str
-        What is not as it was published, the first first; and what may explain it, such as other versions.
-
-    Raises
-    ------
-    UsageError
-        Something that is needed is not there.
+    Of the folder only run.json is needed, which may be given instead; fields of `Request` say where inputs are.
     """
     facts = read_run(folder)
     home = Path(folder) if Path(folder).is_dir() else Path(folder).parent

@@ -153,7 +153,7 @@ def rank(
 def _under_other_statistics(
     job: Job, submissions: Sequence[Submission], order: Sequence[int], place: Workers
 ) -> dict[str, Floats]:
-    """Scores of the chosen files, (t,), by what else could be counted."""
+    """Scores of the chosen files by what else could be counted."""
     deciding = work.prepared(job).deciding
     vary = functools.partial(robustness.of_statistics, job, deciding)
     scores = work.once_more(place, vary, {number: submissions[number] for number in order})
@@ -161,7 +161,6 @@ def _under_other_statistics(
 
 
 def _same_files(files: pd.DataFrame) -> pd.DataFrame:
-    """Pairs of teams that uploaded the same file."""
     rows = []
     for _, same in files.groupby("sha256", sort=False)["team"]:
         teams = sorted(set(same))
@@ -179,7 +178,6 @@ def files(ranking: Ranking) -> dict[str, bytes]:
 
 
 def digests(files: dict[str, bytes]) -> dict[str, str]:
-    """Of each file."""
     return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 
@@ -202,7 +200,7 @@ def _column(part: str) -> str:
 
 
 def _files(submissions: Sequence[Submission], scored: Sequence[Scored]) -> pd.DataFrame:
-    """A row per file; what is known of none has no column."""
+    """A row per file."""
     table: dict[str, Any] = {
         "team": [each.team for each in submissions],
         "submission": [each.name for each in submissions],
@@ -279,7 +277,7 @@ def _choose(
 
 
 def _with_runtimes(files: pd.DataFrame, runtimes: pd.DataFrame | None) -> pd.DataFrame:
-    """The files with runtime and submitted_at, in their order; what the files know themselves goes before."""
+    """The files with runtime and submitted_at, unless they know that themselves."""
     if runtimes is None:
         return files.assign(runtime=None)
     keys = [name for name in ("team", "submission") if name in runtimes]
@@ -291,7 +289,6 @@ def _with_runtimes(files: pd.DataFrame, runtimes: pd.DataFrame | None) -> pd.Dat
 
 
 def _boosted(board: pd.DataFrame, rules: Rules, higher_is_better: bool) -> pd.DataFrame:
-    """The board with its rewards, sorted by rank."""
     board = board.drop(
         columns=["sha256", "side_sha256", "rejected", "chosen", "why", "given_public_score"], errors="ignore"
     )

@@ -1,8 +1,7 @@
 """What another runtime would change on the final board, all else equal, as exactly as the board itself.
 
-A slower team never gains on a rival: its own boost falls or stays, the rival's grows or stays.  So each rival
-is behind the team up to one runtime and ahead of it from there on.  It is found by solving for the runtime at
-which their boosted scores are equal, not by trying; then a rank is a look into a sorted list.
+A slower team never gains on a rival, whose own boost grows or stays.  So each rival is behind it up to one
+runtime, solved for by equal boosted scores, and ahead from there on; a rank is a look into a sorted list.
 """
 
 import bisect
@@ -32,14 +31,11 @@ boost = hosted.module("boost")
 def what_if(
     leaderboard: pd.DataFrame, team: object, runtimes: npt.ArrayLike, **parameters: float
 ) -> pd.DataFrame:
-    """What a team would get had it run in other times.
-
-    A runtime below all eligible ones also slows the others down, who then lose boost.
+    """What a team would get had it run in other times; a new fastest one takes boost from the others.
 
     Parameters
     ----------
     leaderboard, parameters : as for `boost`
-    team : one of the leaderboard; its own runtime has no influence
     runtimes : seconds, as float or as text, which keeps all its digits
 
     Returns
@@ -50,7 +46,7 @@ def what_if(
     Raises
     ------
     UsageError
-        The team is not on the leaderboard, or a runtime is none.
+        There is no such team, or a runtime is none.
     LeaderboardError
 
     Examples
@@ -71,7 +67,7 @@ def what_if(
     """
     race = _race(leaderboard, team, **parameters)
     board, tried = race.board, _seconds(runtimes)
-    # Beside the team's own, only the best score and the fastest eligible rival's runtime bear on its boost.
+    # Only the best score and the fastest eligible rival bear on the team's boost.
     best = np.argmax(np.where(pd.isna(board.scores), -1, board.scores))
     rows = sorted({race.own, int(best), int(np.argmin(np.where(race.eligible, board.runtimes, math.inf)))})
     own = rows.index(race.own)
@@ -91,13 +87,9 @@ def what_if(
 
 
 def break_even_runtimes(leaderboard: pd.DataFrame, team: object, **parameters: float) -> pd.DataFrame:
-    """The runtimes at which a team's rank changes; parameters and errors are those of `what_if`.
+    """The runtimes at which a team's rank changes, and the ranks for just shorter and just longer ones.
 
-    Returns
-    -------
-    DataFrame, ascending
-        ``runtime`` in seconds, where boosted scores are equal; ``rank_below`` for runtimes just shorter,
-        ``rank_above`` for runtimes just longer.
+    Parameters and errors are those of `what_if`.
 
     Examples
     --------
@@ -121,7 +113,7 @@ def break_even_runtimes(leaderboard: pd.DataFrame, team: object, **parameters: f
 
 
 def runtimes_around(final: pd.DataFrame, team: object) -> list[float]:
-    """Runtimes worth trying, by the fastest eligible rival of a team on a final board, else by the fastest.
+    """Runtimes worth trying, by those of a team's eligible rivals on a final board, else by all.
 
     >>> final = boost.boost(pd.DataFrame({"team": ["A", "B"], "score": [0.6, 0.6], "runtime": [40, 50]}))
     >>> runtimes_around(final, "A")
@@ -153,9 +145,8 @@ def _race(
 ) -> _Race:
     """Solve for the runtimes at which rivals overtake the team.
 
-    Let s be the fastest eligible runtime of the rivals.  While the team is no faster than s, the rivals'
-    boosted scores are constant and its own falls until slowdown_limit·s; while it is faster, its own is
-    constant, and theirs grow with its runtime.  Each part is solved for equality.
+    Let s be the fastest eligible runtime of the rivals.  From s on their boosted scores are constant and the
+    team's falls until slowdown_limit·s; below, its own is constant, and theirs grow with its runtime.
     """
     board = boost.parse(leaderboard)
     own = _row_of(board.teams, str(team))

@@ -38,15 +38,11 @@ def perform(
 
     Parameters
     ----------
-    out : folder; made if it is not there
+    out : folder
     jobs : number of processes; 0 for one per core
     dask : address of a Dask scheduler to work with instead
     command : for run.json
     team : for which to write a page, too
-
-    Raises
-    ------
-    UsageError, HostError
     """
     out = _folder(out)
     found = submissions.find(request.submissions)
@@ -65,19 +61,12 @@ def perform_again(
     team: str | None = None,
     **inputs: Any,
 ) -> Run:
-    """Rank what a run stored in a folder with other parameters and rules; no submission is read.
+    """Rank what `perform` stored in a folder otherwise; no submission is read.
 
     Parameters
     ----------
-    folder, out : of the earlier run, and another one
     parameters : of the metric; only such as leave the statistics as they are
-    rules, inputs : fields of `Rules` and of `Request`
-    jobs, command, team : as for `perform`
-
-    Raises
-    ------
-    UsageError
-        Something of the earlier run is not there any more, or has changed.
+    rules, inputs : other fields of `Rules` and of `Request`
     """
     out = _folder(out)
     if os.path.realpath(out) == os.path.realpath(folder):
@@ -107,8 +96,6 @@ def perform_again(
 
 
 class Asked(NamedTuple):
-    """What is ranked how, in which store."""
-
     request: Request
     rules: Rules
     job: work.Job

@@ -116,7 +116,7 @@ def _records(table: pd.DataFrame | None) -> list[dict[str, Any]]:
 
 
 def _rows(run: Run, which: slice = slice(MOST_ROWS)) -> list[dict[str, Any]]:
-    """Rows of the board with their intervals, as percentages of the width of a bar."""
+    """Rows of the board with their intervals, also in percent of a bar's width."""
     rows, intervals = _records(run.ranking.leaderboard[which]), run.ranking.intervals
     if intervals is not None:
         columns = ["boosted_score_low", "boosted_score_high", "boosted_score"]
@@ -137,18 +137,15 @@ def _axis(ranks: npt.ArrayLike, teams: int) -> Floats:
 
 
 def _ticks(teams: int) -> list[tuple[int, float]]:
-    ranks = [rank for rank in TICKS if rank < teams]
-    if teams <= 12:
-        ranks = list(range(1, teams))
-    elif teams <= LINEAR_UP_TO:
-        ranks = [rank for rank in ranks if rank not in (2, 3)]
-    elif teams / ranks[-1] < 1.4:
-        ranks.pop()
+    if teams <= LINEAR_UP_TO:
+        ranks = [1, *range(5, teams, 5)] if teams > 12 else list(range(1, teams))
+    else:
+        ranks = [rank for rank in TICKS if 1.4 * rank <= teams]
     return list(zip([*ranks, teams], _axis([*ranks, teams], teams).tolist()))
 
 
 def _prizes(intervals: pd.DataFrame | None) -> dict[str, Any] | None:
-    """Who wins which prize how often: the podium plot."""
+    """The podium plot."""
     names = [] if intervals is None else [name for name in map(str, intervals) if name.startswith("prize_")]
     if intervals is None or not names:
         return None
@@ -158,7 +155,7 @@ def _prizes(intervals: pd.DataFrame | None) -> dict[str, Any] | None:
 
 
 def _blobs(run: Run) -> list[Any]:
-    """How often each of the first teams has which rank: dots whose areas are shares of draws."""
+    """Of each team its ranks on the draws: dots whose areas are shares."""
     sure, board = run.ranking.uncertainty, run.ranking.leaderboard
     if sure is None:
         return []
@@ -175,7 +172,7 @@ def _blobs(run: Run) -> list[Any]:
 
 
 def _ahead(run: Run) -> dict[str, Any] | None:
-    """On what share of draws each of the first teams is ahead of each other one: the significance map."""
+    """The significance map."""
     sure = run.ranking.uncertainty
     if sure is None or sure.ranks.shape[1] < 2:
         return None
@@ -185,7 +182,7 @@ def _ahead(run: Run) -> dict[str, Any] | None:
 
 
 def _heat(ranks: pd.DataFrame | None) -> dict[str, Any] | None:
-    """The first teams' ranks in each variant, and how far, from -1 to 1, each is from that on the board."""
+    """Ranks in each variant, and how far, from -1 to 1, they are from those on the board."""
     if ranks is None or ranks.shape[1] < 4:
         return None
     names = list(ranks.columns[3 : 3 + VARIANTS_DRAWN])
@@ -198,7 +195,7 @@ def _heat(ranks: pd.DataFrame | None) -> dict[str, Any] | None:
 
 
 def _shake(board: pd.DataFrame) -> list[Any]:
-    """Public and Private ranks, before rewards; those of the first and of whom moved most with a name."""
+    """Public and Private ranks, before rewards, with the names of the first and of whom moved most."""
     if "public_rank" not in board:
         return []
     teams = len(board)
@@ -213,7 +210,7 @@ def _shake(board: pd.DataFrame) -> list[Any]:
 
 
 def _groups(table: pd.DataFrame | None) -> dict[str, Any] | None:
-    """The first teams' scores in each sub-population, and how far each is below the team's best one."""
+    """Scores of the sub-populations, and how far each is below the team's best one."""
     if table is None:
         return None
     scores = table.head(TEAMS_DRAWN).set_index("team")

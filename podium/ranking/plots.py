@@ -1,9 +1,7 @@
-"""The plots of the notebooks: the final board, its intervals, and what another runtime would give.
+"""The plots of the notebooks: of the first teams of a board, each a matplotlib Figure, which needs no closing.
 
-Each function takes frames as boost.py, `podium.ranking.estimate` and the final ranking return them, and
-returns a matplotlib Figure; there is nothing to close.  Only the first `teams` of a board are drawn, and labels
-never cover each other.  The colours are those of Okabe and Ito (2008), for colour-blind readers; shape or place
-says the same once more.
+A `leaderboard` is as `boost.boost` returns it.  Labels never cover each other.  The colours are those of Okabe
+and Ito (2008), for colour-blind readers; shape or place says the same once more.
 """
 
 import math
@@ -25,8 +23,7 @@ BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY = (
 )  # fmt: skip
 DARK, GREY, LIGHT = "#333333", "#777777", "#DDDDDD"
 # 6 and 7 of them: 42 sub-populations look different.
-COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+COLOURS, MARKERS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY), "os^DvPX"
 
 CHARACTERS_SHOWN = 20
 DPI = 100
@@ -40,7 +37,6 @@ RIGHT = 0.975  # of the width of a plot
 LOGARITHMIC_FROM = 4  # slowest / fastest runtime from which the axis is logarithmic
 
 Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 # Where a label may be, in points from its point: on its right (side 1), on its left (-1), above or below.
@@ -68,13 +64,9 @@ def score_and_runtime(
     eligibility_ratio: float = 1.05,
     slowdown_limit: float = 1.2,
 ) -> Figure:
-    """Score against runtime, with the region of the eligible and what the boost adds.
+    """Score against runtime, with the region of the eligible and what the boost, of these parameters, adds.
 
-    Teams without a runtime are drawn at the right edge; teams without a score are left out.
-
-    Parameters
-    ----------
-    leaderboard : DataFrame as `boost.boost` returned it, with these parameters
+    Teams without a runtime are at the right edge, teams without a score are left out.
     """
     board = leaderboard[leaderboard["score"].notna()].head(teams)
     if board.empty:
@@ -126,12 +118,9 @@ def score_and_runtime(
 def subpopulation_scores(
     subpopulations: pd.DataFrame | None, leaderboard: pd.DataFrame, teams: int = 10
 ) -> Figure:
-    """What the first teams score in each sub-population, beside the score that is made of these.
+    """What teams score in each sub-population, beside the score that is made of these.
 
-    Parameters
-    ----------
-    subpopulations : DataFrame, team and a column per sub-population; None where the metric has none
-    leaderboard : DataFrame as `boost.boost` returns it
+    Both frames are a final ranking's; `subpopulations` is None where the metric has none.
     """
     if subpopulations is None:
         return _message("The metric has no sub-populations.")
@@ -165,9 +154,7 @@ def subpopulation_scores(
 def rank_intervals(intervals: pd.DataFrame | None, teams: int = 30) -> Figure:
     """The 95% interval of each rank, and how likely each team wins which prize.
 
-    Parameters
-    ----------
-    intervals : DataFrame, a final ranking's; None where it was made without
+    The intervals are a final ranking's; None where it was made without.
     """
     if intervals is None:
         return _message("There are no intervals: without resamples, or the metric does not offer them.")
@@ -192,12 +179,7 @@ def rank_intervals(intervals: pd.DataFrame | None, teams: int = 30) -> Figure:
 
 
 def before_and_after(leaderboard: pd.DataFrame, teams: int = 30) -> Figure:
-    """Who of the first teams, before or after the boost, gains and who loses by it.
-
-    Parameters
-    ----------
-    leaderboard : DataFrame as `boost.boost` returns it
-    """
+    """Who of the first teams, before or after the boost, gains and who loses by it."""
     among = leaderboard[(leaderboard["rank"] <= teams) | (leaderboard["rank_before"] <= teams)]
     before, after = among["rank_before"].rank().to_numpy(), among["rank"].rank().to_numpy()
     figure = _figure(1.2 + ROW * len(among), 7.0)
@@ -205,20 +187,14 @@ def before_and_after(leaderboard: pd.DataFrame, teams: int = 30) -> Figure:
     columns = among[["team", "rank_before", "rank", "boost"]].to_numpy()
     for left, right, (name, rank_before, rank, share) in zip(before.tolist(), after.tolist(), columns):
         colour = BLUE if rank < rank_before else VERMILLION if rank > rank_before else GREY
-        axes.plot(
-            [0, 1],
-            [left, right],
-            color=colour,
-            linestyle="--" if rank > rank_before else "-",
-            linewidth=THICK if share > 0 else THIN,
-            marker="o",
-            markersize=5,
-        )
+        line = "o--" if rank > rank_before else "o-"
+        width = THICK if share > 0 else THIN
+        axes.plot([0, 1], [left, right], line, color=colour, linewidth=width, markersize=5)
         style: dict[str, Any] = {"va": "center", "color": colour, "fontsize": SMALL, "parse_math": False}
         axes.text(-0.04, left, f"{_short(name)}  {rank_before}", ha="right", **style)
         axes.text(1.04, right, f"{rank}  {_short(name)} {_added(share)}".rstrip(), ha="left", **style)
-    axes.set(xlim=(-0.9, 1.9), ylim=(len(among) + 0.6, 0.4), xticks=[0, 1])
-    axes.set_xticklabels(["rank before", "rank after the boost"])
+    axes.set(xlim=(-0.9, 1.9), ylim=(len(among) + 0.6, 0.4))
+    axes.set_xticks([0, 1], labels=["rank before", "rank after the boost"])
     axes.xaxis.tick_top()
     axes.tick_params(axis="x", length=0)
     axes.yaxis.set_visible(False)
@@ -237,11 +213,7 @@ def what_if_curve(
 ) -> Figure:
     """A team's boosted score and rank for other runtimes, with the runtimes at which the rank changes.
 
-    Parameters
-    ----------
-    leaderboard : DataFrame as `boost.boost` returns it
-    curve : DataFrame as `what_if` returns it, for two runtimes or more
-    break_even : DataFrame as `break_even_runtimes` returns it
+    The frames are what `what_if` returned for two runtimes or more, and `break_even_runtimes`.
     """
     now = leaderboard[leaderboard["team"].astype(str) == str(team)].iloc[0]
     curve = curve.sort_values("runtime")
@@ -267,8 +239,8 @@ def what_if_curve(
     lower.set(xlabel="runtime in seconds", ylabel="rank", ylim=(max(ranks) + 0.7, min(ranks) - 0.7))
     lower.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     # A line of text needs some ranks' height; the curve falls to the right, so that above it there is room.
-    height, last = 0.17 * (lines + 0.4) / rank_height, -math.inf
-    named = []
+    height = 0.17 * (lines + 0.4) / rank_height
+    named, last = [], -math.inf
     for runtime, rank_below, rank_above in changes.to_numpy():
         middle = (rank_below + rank_above) / 2
         if middle - last >= height:
@@ -284,18 +256,16 @@ def what_if_curve(
                 bbox={"facecolor": "white", "linewidth": 0, "pad": 0.5},
                 zorder=1,
             )
-    for axes in (upper, lower):
-        everywhere = axes.get_xaxis_transform()
-        _frameless(axes).vlines(
-            named, 0, 1, transform=everywhere, color=GREY, linewidth=0.6, linestyle=":", zorder=0
-        )
     its_runtime = "no runtime" if math.isnan(now["runtime"]) else _seconds(now["runtime"])
-    if start <= now["runtime"] <= end:
-        upper.plot(now["runtime"], now["boosted_score"], "o", color=VERMILLION, markersize=8)
-        lower.plot(now["runtime"], now["rank"], "o", color=VERMILLION, markersize=8)
-        its_runtime += " (the dot)"
+    is_drawn = start <= now["runtime"] <= end
+    for axes, name in ((upper, "boosted_score"), (lower, "rank")):
+        everywhere = _frameless(axes).get_xaxis_transform()
+        axes.vlines(named, 0, 1, transform=everywhere, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
+        if is_drawn:
+            axes.plot(now["runtime"], now[name], "o", color=VERMILLION, markersize=8)
     upper.set_title(
-        f"{_short(team)} now: {its_runtime}, boosted score {now['boosted_score']:.4f}, rank {now['rank']}",
+        f"{_short(team)} now: {its_runtime}{' (the dot)' if is_drawn else ''}, boosted score "
+        f"{now['boosted_score']:.4f}, rank {now['rank']}",
         loc="left",
         parse_math=False,
     )
@@ -330,7 +300,6 @@ def _added(boost: float) -> str:
 
 
 def _seconds(runtime: float) -> str:
-    """A runtime to six digits, never as a power of ten."""
     return f"{float(f'{runtime:.6g}'):,.15g} s"
 
 
@@ -383,10 +352,7 @@ def _probabilities(table: Axes, prizes: pd.DataFrame) -> None:
 
 
 def _label_points(axes: Axes, points: Floats, labels: list[str], markers: Floats) -> None:
-    """Write a label near each point, (n, 2), where the markers, boxes in pixels, leave room for it.
-
-    A label that is not close to its point has a line to it.
-    """
+    """Write a label near each point, (n, 2), where the markers leave room for it; with a line unless close."""
     sizes = []
     for text in labels:
         probe = axes.text(0, 0, text, fontsize=SMALL, parse_math=False)
@@ -412,11 +378,13 @@ def _label_points(axes: Axes, points: Floats, labels: list[str], markers: Floats
         )
 
 
-def _places(points: Floats, sizes: Floats, markers: Floats, inside: Floats, scale: float) -> Ints:
+def _places(
+    points: Floats, sizes: Floats, markers: Floats, inside: Floats, scale: float
+) -> npt.NDArray[np.int64]:
     """Which of the `OFFSETS` labels take, (n,), to cover no marker and no other label; or `NOWHERE`.
 
-    In several orders, each label takes the best place that is left; the best order counts.  Points and sizes
-    are (n, 2) pixels, markers (n, 4) boxes: left, bottom, right, top; `inside` is one, too.
+    In several orders, each takes the best place that is left.  Points and sizes are (n, 2) pixels, markers
+    (n, 4) boxes: left, bottom, right, top.
     """
     ends = points[:, np.newaxis] + OFFSETS * scale
     corners = ends - sizes[:, np.newaxis] * np.stack([0.5 - 0.5 * SIDES, np.full(len(SIDES), 0.5)], axis=1)

@@ -48,7 +48,7 @@ def find(source: str) -> list[Submission]:
 
 
 def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:
-    """Where the files are, and each one's relative name and size."""
+    """Root, and the relative name and size of each file."""
     if is_url(source):
         import fsspec
 
@@ -120,7 +120,7 @@ def _of_manifest(source: str) -> list[Submission]:
 
 @contextmanager
 def errors_of_boost(board: str = "the leaderboard", **columns: str) -> Iterator[Any]:
-    """boost.py; what it says of a wrong board is a `HostError`, with the host's names of board and columns."""
+    """boost.py, whose errors become the host's, with his names of board and columns."""
     boost = hosted.module("boost")
     try:
         yield boost
@@ -143,7 +143,6 @@ def read_named(source: str, required: list[str], filled: list[str], text: set[st
 
 
 def check_unique(names: Iterable[str], source: str) -> None:
-    """A file of the host has one row for each."""
     repeated = sorted(name for name, times in Counter(names).items() if times > 1)
     if repeated:
         raise HostError(f"{source} has several rows for {listed(repeated)}")

@@ -81,12 +81,8 @@ def boost(
     Parameters
     ----------
     leaderboard : DataFrame, one row per team, as for `parse`
-    max_boost : float, at least 0
-        Of the fastest eligible team, as a fraction of its score.
-    eligibility_ratio : float, at least 1
-        The most that best score / score may be.
-    slowdown_limit : float, above 1
-        Where the boost, which falls linearly from slowdown 1 on, is 0.
+    max_boost, eligibility_ratio, slowdown_limit : float
+        The memo's 0.05, 1.05 and 1.2.
     higher_is_better : bool
         False, on a board without runtimes, ranks the lowest score first.
 
@@ -155,8 +151,8 @@ def boost_fractions(
 ) -> tuple[npt.NDArray[np.bool_], Numbers, Numbers]:
     """Eligibility, slowdown and boost of many leaderboards at once, (..., teams) each [4].
 
-    Scores and runtimes, (..., teams) each, are exact as fractions (dtype object) and fast as floats, where
-    rounding excludes nobody from eligibility; NaN where missing.  Their signs are not checked.
+    Scores and runtimes, NaN where missing, are exact as fractions (dtype object) and fast as floats, where
+    rounding excludes nobody from eligibility.  Their signs are not checked.
 
     >>> eligible, slowdown, fraction = boost_fractions([0.63, 0.6, 0.59], [46, 40, 20])
     >>> eligible.tolist(), slowdown.tolist(), fraction.round(6).tolist()

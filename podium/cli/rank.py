@@ -103,9 +103,8 @@ def run(options: argparse.Namespace) -> None:
 
     from podium import hosted
     from podium.ranking import final
-    from podium.ranking.run import read_run, request_of
 
-    metric = options.metric if again is None else request_of(read_run(again), again).metric
+    metric = options.metric if again is None else final.request_of(final.read_run(again), again).metric
     parameters = hosted.parse_parameters(hosted.load(metric), options.set)
     how = {"jobs": options.jobs, "command": ["podium", *sys.argv[1:]], "team": options.team}
     if again is None:

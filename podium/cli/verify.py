@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Verify; raise `Differences` where there are some."""
     from podium.cli import console
-    from podium.ranking.audit import verify
+    from podium.ranking.final import verify
 
     inputs = {name: path for name in INPUTS if (path := getattr(options, name)) is not None}
     differences, notices = verify(options.folder, options.jobs, **inputs)

@@ -21,7 +21,7 @@ from podium.ranking.submissions import Submission, errors_of_boost
 from podium.ranking.uncertainty import Uncertainty
 from podium.ranking.work import Job, Scored, Workers
 
-__all__ = ["RUN", "STORE", "TABLES", "Ranking", "digests", "files", "rank", "write"]
+__all__ = ["RUN", "STORE", "TABLES", "Ranking", "Request", "Run", "digests", "files", "rank", "write"]
 
 STORE = "store"
 RUN = "run.json"
@@ -64,6 +64,26 @@ class Ranking(NamedTuple):
     uncertainty: Uncertainty | None = None
 
 
+class Request(NamedTuple):
+    """What is ranked: paths or URLs, a metric's name or path and its keyword arguments."""
+
+    metric: str
+    solution: str
+    submissions: str
+    runtimes: str | None = None
+    selection: str | None = None
+    parameters: dict[str, Any] = {}  # noqa: RUF012  (never changed)
+
+
+class Run(NamedTuple):
+    """A finished run."""
+
+    request: Request
+    rules: Rules
+    ranking: Ranking
+    facts: dict[str, Any]
+
+
 def rank(
     job: Job,
     submissions: Sequence[Submission],
@@ -74,7 +94,7 @@ def rank(
     folder: Path,
     place: Workers,
 ) -> Ranking:
-    """Choose each team's submission, boost, rank, and say how sure that is, from a store in a folder."""
+    """Choose each team's submission, boost, rank, and say how sure that is, from the store in a folder."""
     solution = work.prepared(job)
     higher_is_better = hosted.higher_is_better(solution.metric, dict(job.parameters))
     speed.check(runtimes, submissions)

@@ -1,28 +1,33 @@
-"""From files to a folder with the final board, and back: what was ranked how stands in its run.json."""
+"""From files to a folder with the final board and its run.json, and back: to rank it again, or to verify it."""
 
 import functools
+import itertools
+import json
 import math
 import os
 import platform
 import subprocess
+import tempfile
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from podium import hosted
-from podium.errors import UsageError
+from podium.errors import HostError, UsageError
 from podium.files import alone_in, is_url, write_atomically
-from podium.ranking import board, page, submissions, work
-from podium.ranking.board import STORE, Ranking
+from podium.ranking import board, page, speed, submissions, work
+from podium.ranking.board import RUN, STORE, Ranking, Request, Run
 from podium.ranking.rules import Rules
-from podium.ranking.run import Request, Run, as_then, changed_inputs, read_run, read_tables, request_of
-from podium.ranking.submissions import Submission, absolute
+from podium.ranking.submissions import Submission, absolute, read_named
 from podium.wording import listed
 
-__all__ = ["Request", "Run", "perform", "perform_again"]
+__all__ = ["Request", "Run", "perform", "perform_again", "read_run", "request_of", "verify"]
 
 PAGE, TEAM_PAGE = "board.html", "team.html"
+LONGEST_LINE = 160  # characters of a line of a table
 
 
 def perform(
@@ -74,7 +79,7 @@ def perform_again(
     before = read_run(folder)
     request = request_of(before, Path(folder))
     replaced: dict[str, Any] = dict.fromkeys(inputs)
-    changes = changed_inputs(before, request._replace(**replaced))
+    changes = _changed_inputs(before, request._replace(**replaced))
     if changes:
         raise UsageError(changes[0])
     request = request._replace(**inputs)
@@ -87,7 +92,7 @@ def perform_again(
             f"--again with {listed(sorted(parameters))}: expected only parameters on which the statistics do "
             f"not depend ({', '.join(accepted) or 'this metric has none'}); rank the submissions anew"
         )
-    found = [as_then(Submission(each["team"], each["submission"], ""), each) for each in before["submissions"]]
+    found = [_as_then(Submission(each["team"], each["submission"], ""), each) for each in before["submissions"]]
     contents = [work.digests_of(each["sha256"], each.get("side_sha256", "")) for each in before["submissions"]]
     kept = Path(folder) / before["store"]
     score = functools.partial(work.stored, job, contents, kept)
@@ -113,7 +118,7 @@ def _ranked(
     team: str | None,
 ) -> Run:
     request, rules, job, found, kept = asked
-    tables = read_tables(request, found)
+    tables = _read_tables(request, found)
     work.prepared(job)  # a wrong solution is said before any work begins
     with alone_in(out), work.workers(jobs, dask, job, found) as place:
         scored = score(place)
@@ -194,3 +199,158 @@ def _git_commit(folder: Path) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() or None
+
+
+# ---- And back: run.json and the inputs that it names ---------------------------------------------------
+
+
+def read_run(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """The run.json of a folder (or at a path)."""
+    path = Path(folder) / RUN if Path(folder).is_dir() else Path(folder)
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        for name in ("inputs", "rules", "parameters", "submissions", "store", "outputs"):
+            facts[name]
+    except OSError as problem:
+        raise UsageError(
+            f"cannot read {path}: {problem.strerror or problem}; expected a finished run"
+        ) from None
+    except (ValueError, KeyError, TypeError) as problem:
+        raise UsageError(
+            f"{path}: expected the run.json of podium rank; {problem} is wrong or lacking"
+        ) from None
+    return dict(facts)
+
+
+def request_of(facts: dict[str, Any], folder: Path) -> Request:
+    """What a run.json says was ranked; paths are relative to its folder."""
+    inputs = facts["inputs"]
+
+    def path_of(name: str) -> str | None:
+        path = (inputs.get(name) or {}).get("path")
+        if path is None or is_url(path) or (name == "metric" and path in hosted.FILES):
+            return path
+        return os.path.normpath(os.path.join(folder, path))
+
+    return Request(
+        str(path_of("metric")),
+        str(path_of("solution")),
+        str(path_of("submissions")),
+        path_of("runtimes"),
+        path_of("selection"),
+        {name: math.inf if value == "inf" else value for name, value in facts["parameters"].items()},
+    )
+
+
+def _as_then(submission: Submission, facts: dict[str, str]) -> Submission:
+    """With what run.json has of it from a manifest."""
+    given: dict[str, Any] = {name: facts.get(name, "") for name in ("submitted_at", "public_score")}
+    return submission._replace(**given)
+
+
+def _changed_inputs(facts: dict[str, Any], request: Request) -> list[str]:
+    """Which inputs are not what they were."""
+    changes = []
+    for name, then in facts["inputs"].items():
+        path = getattr(request, name, None)
+        if path is not None and then is not None and "sha256" in then:
+            now = work.digest(str(hosted.find(path)) if name == "metric" else path)
+            if now != then["sha256"]:
+                was = f"SHA-256 is {now}, was {then['sha256']}"
+                changes.append(f"the {name} {path} has changed since the earlier run: {was}")
+    return changes
+
+
+def _read_tables(
+    request: Request, submissions: Sequence[Submission]
+) -> tuple[pd.DataFrame | None, pd.DataFrame | None]:
+    """The host's runtimes and selection; None where there are none."""
+    runtimes = None if request.runtimes is None else speed.read(request.runtimes)
+    if request.selection is None:
+        return runtimes, None
+    keys = speed.KEYS
+    selection = read_named(request.selection, keys, keys, set(keys))[keys]
+    known = {each[:2] for each in submissions}
+    absent = ["/".join(key) for key in selection.itertuples(index=False, name=None) if key not in known]
+    if absent:
+        raise HostError(f"selected but not among the submissions: {listed(sorted(absent))}")
+    return runtimes, selection
+
+
+# ---- Is a published board what they lead to? -----------------------------------------------------------
+
+
+def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[str]]:
+    """What is not as it was published, the first first; and what may explain it, such as other versions.
+
+    Of the folder only run.json is needed, which may be given instead; fields of `Request` say where inputs are.
+    """
+    facts = read_run(folder)
+    home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
+    request = request_of(facts, home)._replace(**inputs)
+    here = work.versions()
+    notices = [
+        f"{name} is {here.get(name)} here, was {version}"
+        for name, version in facts["versions"].items()
+        if here.get(name) != version
+    ]
+    differences = _changed_inputs(facts, request) + [
+        f"{file} was changed after the run: SHA-256 is {now}, was {then}"
+        for file, then in facts["outputs"].items()
+        if (now := _digest_of(home / file)) not in (None, then)
+    ]
+
+    published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
+    found = [
+        _as_then(each, published[each[:2]])
+        for each in submissions.find(request.submissions)
+        if each[:2] in published
+    ]
+    absent = published.keys() - {each[:2] for each in found}
+    differences += [f"{team}/{name}: the file is not there" for team, name in sorted(absent)]
+    job = work.make_job(request.metric, request.solution, request.parameters)
+    try:
+        with tempfile.TemporaryDirectory() as store, work.workers(jobs, None, job, found) as place:
+            scored = work.score(job, found, Path(store), place)
+            for each, result in zip(found, scored):
+                then = published[each[:2]]
+                for what, now, was in (
+                    ("", result.digest, then["sha256"]),
+                    (", the side file", result.side_digest, then.get("side_sha256", "")),
+                ):
+                    if now != was:
+                        differences.append(f"{each.team}/{each.name}{what}: SHA-256 is {now}, was {was}")
+            tables = _read_tables(request, found)
+            ranking = board.rank(job, found, scored, *tables, Rules(**facts["rules"]), Path(store), place)
+    except HostError as problem:  # with these inputs there is no board at all
+        return [*differences, str(problem)], notices
+    for name, now in ranking.facts.items():
+        if now != facts.get(name):
+            differences.append(f"{name}: is {now}, was {facts.get(name)}")
+    return differences + _of_tables(facts["outputs"], board.files(ranking), home), notices
+
+
+def _digest_of(path: Path) -> str | None:
+    return work.digest(str(path)) if path.is_file() else None
+
+
+def _of_tables(then: dict[str, str], files: dict[str, bytes], home: Path) -> list[str]:
+    """Which tables come out otherwise, with the first line that does."""
+    now, differences = board.digests(files), []
+    for file in sorted(now.keys() | then.keys()):
+        if now.get(file) == then.get(file) and _digest_of(home / file) in (None, now.get(file)):
+            continue
+        text = f"{file} comes out otherwise"
+        if file in files and (home / file).is_file():
+            published = (home / file).read_text(encoding="utf-8").splitlines()
+            lines = itertools.zip_longest(published, files[file].decode().splitlines(), fillvalue="(nothing)")
+            for number, (was, comes) in enumerate(lines, 1):
+                if was != comes:
+                    text += f", first in line {number}:\n  published  {_cut(was)}\n  again      {_cut(comes)}"
+                    break
+        differences.append(text)
+    return differences
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"

@@ -12,7 +12,7 @@ import pandas as pd
 
 from podium.errors import UsageError
 from podium.ranking import estimate
-from podium.ranking.run import Run
+from podium.ranking.board import Run
 from podium.wording import listed
 
 __all__ = ["of_board", "of_team"]
@@ -138,7 +138,7 @@ def _axis(ranks: npt.ArrayLike, teams: int) -> Floats:
 
 def _ticks(teams: int) -> list[tuple[int, float]]:
     if teams <= LINEAR_UP_TO:
-        ranks = [1, *range(5, teams, 5)] if teams > 12 else list(range(1, teams))
+        ranks = [1, *range(5, teams - 1, 5)] if teams > 12 else list(range(1, teams))
     else:
         ranks = [rank for rank in TICKS if 1.4 * rank <= teams]
     return list(zip([*ranks, teams], _axis([*ranks, teams], teams).tolist()))

@@ -22,7 +22,7 @@ MANIFEST_COLUMNS = {"team", "submission", "path", "submitted_at", "public_score"
 
 
 class Submission(NamedTuple):
-    """A file to score; "" is what is not known of it."""
+    """A file to score; "" where nothing is known."""
 
     team: str
     name: str

@@ -15,7 +15,7 @@ Where the memo is silent, this file decides (each decision has a test):
 * A number is the decimal it is written or printed as: 0.63 / 0.60 is 1.05.  Limits and ties are decided
   exactly; the results are the nearest floats.
 * Equal scores, boosted or not, are ranked by the earlier submission (UTC unless it says otherwise), then the
-  shorter runtime, then the team's name; what is missing is the latest, the longest.
+  shorter runtime, then the text of the team's name; what is missing is the latest, the longest.
 * A team without a runtime is not eligible, but others are measured by its score.  One without a score is ranked
   last.  Where the best score is 0, nobody is eligible.  The column ``note`` says so.
 * On a board without any runtime, scores may be negative, and lower may be better.
@@ -178,12 +178,7 @@ def boost_fractions(
 
 
 def ranks(board: "Board", scores: npt.ArrayLike, higher_is_better: bool = True) -> npt.NDArray[np.int64]:
-    """Ranks from 1 by scores, (..., teams) floats or fractions; NaN is last, the board decides between equals.
-
-    >>> board = parse(pd.DataFrame({"team": ["Red", "Blue"], "score": [0.6, 0.6], "runtime": [50, 45]}))
-    >>> ranks(board, [[0.6, 0.6], [0.61, 0.6], [math.nan, 0]]).tolist()
-    [[2, 1], [1, 2], [2, 1]]
-    """
+    """Ranks from 1 by scores, (..., teams) floats or fractions; NaN is last, the board decides ties."""
     best_first = -np.asarray(scores) if higher_is_better else np.asarray(scores)
     best_first = np.where(pd.isna(best_first), math.inf, best_first)
     fastest_first = np.where(pd.isna(board.runtimes), math.inf, board.runtimes)
@@ -211,10 +206,6 @@ def parse(leaderboard: pd.DataFrame) -> Board:
 
     Its columns are ``team``, ``score`` and, as far as wanted, ``runtime`` (seconds) and ``submitted_at`` (ISO
     8601).  All but the names may be missing.  Numbers may be text, as read from a file.
-
-    >>> board = parse(pd.DataFrame({"team": ["Red"], "score": ["0.60"], "submitted_at": ["1970-01-02"]}))
-    >>> board.scores.tolist(), board.runtimes.tolist(), board.submitted_at.tolist()
-    ([Fraction(3, 5)], [nan], [86400000000])
     """
     if not isinstance(leaderboard, pd.DataFrame):
         raise LeaderboardError(f"the leaderboard: expected a DataFrame, found {type(leaderboard).__name__}")

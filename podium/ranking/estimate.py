@@ -90,20 +90,6 @@ def break_even_runtimes(leaderboard: pd.DataFrame, team: object, **parameters: f
     """The runtimes at which a team's rank changes, and the ranks for just shorter and just longer ones.
 
     Parameters and errors are those of `what_if`.
-
-    Examples
-    --------
-    In Table 2 of the memo Red falls behind Yellow above 45.6 s, behind Blue above 46.36 s:
-
-    >>> table_2 = pd.DataFrame({
-    ...     "team": ["Red", "Blue", "Green", "Yellow"],
-    ...     "score": [0.6, 0.595, 0.59, 0.58],
-    ...     "runtime": [50, 45, 48, 40],
-    ... })
-    >>> print(break_even_runtimes(table_2, "Red").to_string(index=False))
-      runtime  rank_below  rank_above
-    45.600000           1           2
-    46.358333           2           3
     """
     race = _race(leaderboard, team, **parameters)
     runtime, rivals = np.unique(boost.floats(time for time, _ in race.overtaken), return_counts=True)

@@ -16,7 +16,7 @@ from podium.errors import HostError, UsageError
 from podium.files import is_url, read_table
 from podium.wording import listed
 
-__all__ = ["Submission", "absolute", "check_unique", "errors_of_boost", "find", "read_named", "team_of"]
+__all__ = ["Submission", "absolute", "check_unique", "errors_of_boost", "find", "read_named"]
 
 MANIFEST_COLUMNS = {"team", "submission", "path", "submitted_at", "public_score", "side"}
 
@@ -57,8 +57,8 @@ def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:
             found = system.find(root, detail=True)
         except Exception as problem:  # every client has exceptions of its own
             raise UsageError(f"cannot list {source}: {type(problem).__name__}: {problem}") from None
-        files = [(posixpath.relpath(name, root), int(about.get("size") or 0)) for name, about in found.items()]
-        return source.rstrip("/"), files
+        sizes = {posixpath.relpath(name, root): int(about.get("size") or 0) for name, about in found.items()}
+        return source.rstrip("/"), list(sizes.items())
     if not Path(source).is_dir():
         raise UsageError(f"there is no folder {source}")
     root, files, folders = absolute(source), [], [""]
@@ -84,7 +84,7 @@ def _of_files(source: str, root: str, files: Iterable[tuple[str, int]]) -> list[
             continue
         if len(parts) > 2:
             raise HostError(f"{source}: expected files, or a folder per team with files, found {name}")
-        team = parts[0] if len(parts) == 2 else team_of(name)
+        team = parts[0] if len(parts) == 2 else Path(name.removesuffix(".gz")).stem
         if homes.setdefault(team, parts[0]) != parts[0]:
             raise HostError(f"team {team} has two places: {' and '.join(sorted((homes[team], parts[0])))}")
         path = f"{root}/{name}" if is_url(root) else os.path.join(root, *parts)
@@ -151,12 +151,3 @@ def check_unique(names: Iterable[str], source: str) -> None:
 def absolute(path: str | os.PathLike[str]) -> str:
     """A path that means the same in every folder; a URL as it is."""
     return str(path) if is_url(path) else os.path.abspath(path)
-
-
-def team_of(name: str) -> str:
-    """The team whose only file has a name.
-
-    >>> team_of("Red Pen.csv.gz")
-    'Red Pen'
-    """
-    return Path(name.removesuffix(".gz")).stem

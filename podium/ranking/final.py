@@ -224,28 +224,23 @@ def read_run(folder: str | os.PathLike[str]) -> dict[str, Any]:
 
 def request_of(facts: dict[str, Any], folder: Path) -> Request:
     """What a run.json says was ranked; paths are relative to its folder."""
-    inputs = facts["inputs"]
 
-    def path_of(name: str) -> str | None:
-        path = (inputs.get(name) or {}).get("path")
+    def path_of(name: str) -> Any:
+        path = (facts["inputs"].get(name) or {}).get("path")
         if path is None or is_url(path) or (name == "metric" and path in hosted.FILES):
             return path
         return os.path.normpath(os.path.join(folder, path))
 
-    return Request(
-        str(path_of("metric")),
-        str(path_of("solution")),
-        str(path_of("submissions")),
-        path_of("runtimes"),
-        path_of("selection"),
-        {name: math.inf if value == "inf" else value for name, value in facts["parameters"].items()},
-    )
+    *inputs, _ = Request._fields
+    parameters = {name: math.inf if value == "inf" else value for name, value in facts["parameters"].items()}
+    return Request(**{name: path_of(name) for name in inputs}, parameters=parameters)
 
 
 def _as_then(submission: Submission, facts: dict[str, str]) -> Submission:
     """With what run.json has of it from a manifest."""
-    given: dict[str, Any] = {name: facts.get(name, "") for name in ("submitted_at", "public_score")}
-    return submission._replace(**given)
+    return submission._replace(
+        submitted_at=facts.get("submitted_at", ""), public_score=facts.get("public_score", "")
+    )
 
 
 def _changed_inputs(facts: dict[str, Any], request: Request) -> list[str]:

@@ -46,7 +46,7 @@ __all__ = [
 
 __version__ = "2.0.0"
 
-# Of floats at the limit: rounding moves best / score by 1e-15, other decimals of six digits miss 1.05 by 1e-8.
+# Rounding moves best / score by 1e-15; decimals of six digits that are not at 1.05 miss it by 1e-8.
 RELATIVE_TOLERANCE = 1e-12
 
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -182,7 +182,7 @@ def ranks(board: "Board", scores: npt.ArrayLike, higher_is_better: bool = True) 
     best_first = -np.asarray(scores) if higher_is_better else np.asarray(scores)
     best_first = np.where(pd.isna(best_first), math.inf, best_first)
     fastest_first = np.where(pd.isna(board.runtimes), math.inf, board.runtimes)
-    # The floats decide quickly, the fractions where these are equal.
+    # The floats decide quickly.
     keys = list(zip(board.submitted_at.tolist(), floats(fastest_first), fastest_first, board.teams))
     ties = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
     order = ties[np.argsort(best_first[..., ties], axis=-1, kind="stable")]

@@ -57,7 +57,7 @@ def add_competition(parser: argparse.ArgumentParser) -> None:
 
 
 def competition(options: argparse.Namespace, metric: "Metric") -> dict[str, Any]:
-    """What `add_competition` was given, as arguments of `podium.hosting.competition.Competition`."""
+    """What `add_competition` was given, for `podium.hosting.competition.Competition`."""
     from podium import hosted
     from podium.hosting.competition import summary
     from podium.hosting.folders import row_id
@@ -91,7 +91,7 @@ def check_outputs(outputs: Iterable[Any], inputs: Iterable[Any]) -> None:
 
 
 def moment(text: str) -> datetime.datetime:
-    """A date and perhaps a time, of UTC where nothing else is said; UTC without a time zone."""
+    """A time, in UTC without a time zone."""
     try:
         when = datetime.datetime.fromisoformat(text)
     except ValueError:

@@ -40,14 +40,11 @@ def what_if(
 
     Returns
     -------
-    DataFrame, one row per runtime
-        ``runtime``, and the team's ``slowdown``, ``boost``, ``boosted_score`` and ``rank``.
+    DataFrame, one row per runtime, with what `boost` would give the team
 
     Raises
     ------
-    UsageError
-        There is no such team, or a runtime is none.
-    LeaderboardError
+    UsageError, LeaderboardError
 
     Examples
     --------

@@ -210,8 +210,9 @@ def prepare(
         weights=in_use,
         parameters=(row_id_column_name, measure, float(h)),
     )
-    of_experts = prepared.measures(prepared.count(prepared.among).sum(axis=0)[np.newaxis])
-    if measure != "m" and np.isnan(of_experts[0]):
+    share = {"otar": h, "m_avg": 1.0}.get(measure, 0.0)
+    defined = (_mix(share, mean(pairs)[0], pairs[:, 0].min()) > 0 for pairs in prepared.among if len(pairs))
+    if measure != "m" and not any(defined):
         raise HostVisibleError("markups: expected experts whose accuracy is above 0, found none")
     return prepared
 

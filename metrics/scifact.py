@@ -252,8 +252,7 @@ class Prepared:
 
 def read_claim_ids(table: "_Table") -> list[str]:
     """The id of each row's claim; none is missing, blank or there twice."""
-    cells = table.frame[table.row_id].to_numpy(dtype=object)
-    ids = ["" if _is_missing(cell) else _as_text(cell) for cell in cells]
+    ids = list(map(_as_text, table.frame[table.row_id].to_numpy(dtype=object)))
     blank = [not claim_id.strip() for claim_id in ids]
     table.check(table.row_id, blank, lambda row: "missing", "a value in every row")
     repeated = pd.Index(ids, dtype=object).duplicated()

@@ -29,10 +29,10 @@ MORE = {"markup_consistency": {"scipy", "simplemma", "pymorphy3"}, "readable": {
 # Lines of code, without comments and docstrings: a participant reads these files to learn the rules.
 MOST_LINES = {
     "unified": 495,
-    "scifact": 317,
+    "scifact": 316,
     "trec_is": 400,
     "markup_consistency": 628,
-    "readable": 489,
+    "readable": 490,
     "boost": 200,
 }
 

@@ -7,8 +7,7 @@ Section 4 of R. Abboud's memo "Shovel-Ready Competition - Unified Metric" (23 Ja
     boost        0.05 - 0.25·(t / s - 1) for the eligible, 0 from t / s = 1.2 on
     boosted      score·(1 + boost), by which the board is ranked
 
-``boost`` does this to a frame: ``parse`` reads it, ``boost_fractions`` is the formula, ``ranks`` the order.
-``python boost.py leaderboard.csv [--json]`` exits with 0, 2 (wrong usage) or 4 (the leaderboard is wrong).
+``python boost.py leaderboard.csv`` exits with 0, 2 (wrong usage) or 4 (the leaderboard is wrong).
 
 Where the memo is silent, this file decides (each decision has a test):
 
@@ -24,7 +23,6 @@ Where the memo is silent, this file decides (each decision has a test):
 import argparse
 import csv
 import io
-import json
 import math
 import re
 import sys
@@ -81,21 +79,14 @@ def boost(
     Parameters
     ----------
     leaderboard : DataFrame, one row per team, as for `parse`
-    max_boost, eligibility_ratio, slowdown_limit : float
-        The memo's 0.05, 1.05 and 1.2.
     higher_is_better : bool
         False, on a board without runtimes, ranks the lowest score first.
 
     Returns
     -------
     DataFrame, sorted by rank
-        The columns of `leaderboard`, then ``eligible``, ``slowdown`` (NaN where there is none), ``boost`` (a
-        fraction), ``boosted_score``, ``rank`` (nobody shares one), ``rank_before`` and ``note`` (why a team
-        cannot be eligible, else "").
-
-    Raises
-    ------
-    LeaderboardError
+        The columns of `leaderboard`, then ``eligible``, ``slowdown``, ``boost`` (a fraction),
+        ``boosted_score``, ``rank``, ``rank_before`` and ``note`` (why a team cannot be eligible, else "").
 
     Examples
     --------
@@ -202,7 +193,7 @@ class Board(NamedTuple):
 
 
 def parse(leaderboard: pd.DataFrame) -> Board:
-    """Check a leaderboard and take its values exactly, or raise a `LeaderboardError`.
+    """Check a leaderboard and take its values exactly.
 
     Its columns are ``team``, ``score`` and, as far as wanted, ``runtime`` (seconds) and ``submitted_at`` (ISO
     8601).  All but the names may be missing.  Numbers may be text, as read from a file.
@@ -322,32 +313,26 @@ def read_leaderboard(path: str | Path) -> pd.DataFrame:
     return pd.DataFrame(lines[1:], columns=lines[0], dtype=object)
 
 
-def show(board: pd.DataFrame, as_json: bool = False) -> None:
-    """Print a board as `boost` returns it, as a table or as JSON with all digits."""
+def show(board: pd.DataFrame) -> None:
+    """Print a board as `boost` returns it."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as stderr has it: no name is unprintable
     board = board.set_index("rank").reset_index()
-    if as_json:
-        rows = [dict(zip(board, row)) for row in board.itertuples(index=False, name=None)]
-        text = json.dumps({"version": __version__, "leaderboard": rows})
-        print(json.dumps(json.loads(text, parse_constant=lambda nan: None), indent=2))
-    else:
-        board = board if board["note"].any() else board.drop(columns="note")
-        print(board.to_string(index=False, na_rep="", float_format="{:.10g}".format))
+    board = board if board["note"].any() else board.drop(columns="note")
+    print(board.to_string(index=False, na_rep="", float_format="{:.10g}".format))
 
 
 def main(arguments: list[str] | None = None) -> int:
     """`python boost.py`; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("leaderboard", help="CSV file with the columns team, score[, runtime, submitted_at]")
-    parser.add_argument("--json", action="store_true", help="print JSON, with all digits")
     options = parser.parse_args(arguments)
     try:
         board = boost(read_leaderboard(options.leaderboard))
     except (OSError, LeaderboardError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2 if isinstance(error, OSError) else 4
-    show(board, options.json)
+    show(board)
     return 0
 
 

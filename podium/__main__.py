@@ -1,5 +1,3 @@
-"""``python -m podium``."""
-
 import sys
 
 from podium.cli import main

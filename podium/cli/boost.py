@@ -22,11 +22,11 @@ PARAMETERS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's arguments."""
     add_board(parser)
-    parser.add_argument("--out", type=Path, metavar="CSV", help="write the final leaderboard, too")
+    parser.add_argument("--out", type=Path, metavar="CSV", help="write it with all digits, too")
 
 
 def add_board(parser: argparse.ArgumentParser) -> None:
-    """A leaderboard, the parameters of the formula, and whether to print JSON."""
+    """A leaderboard, and the parameters of the formula."""
     parser.add_argument("board", metavar="BOARD", help="the leaderboard, a CSV file")
     for name, (default, what) in PARAMETERS.items():
         parser.add_argument(
@@ -36,7 +36,6 @@ def add_board(parser: argparse.ArgumentParser) -> None:
             metavar="NUMBER",
             help=f"{what} (default: {default})",
         )
-    parser.add_argument("--json", action="store_true", help="print JSON, with all digits")
 
 
 def parameters(options: argparse.Namespace) -> dict[str, float]:
@@ -53,4 +52,4 @@ def run(options: argparse.Namespace) -> None:
         final = boost.boost(boost.read_leaderboard(options.board), **parameters(options))
     if options.out is not None:
         write_table(final, options.out)
-    boost.show(final, options.json)
+    boost.show(final)

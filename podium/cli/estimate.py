@@ -1,21 +1,18 @@
 """What another runtime would change on the final board, all else equal.
 
 podium estimate board.csv "My team"
-podium estimate board.csv "My team" --runtimes 30,40,50 --plot curve.png
+podium estimate board.csv "My team" --runtimes 30,40,50
 
 Prints the team as it stands, what it would get for other runtimes, and the runtimes at which its rank changes.
 BOARD is a CSV file with the columns team, score, runtime (seconds) and, to break ties, submitted_at.
 """
 
 import argparse
-from pathlib import Path
 
 from podium.cli.boost import add_board, parameters
-from podium.errors import UsageError
 
 __all__ = ["add_arguments", "run"]
 
-PLOTTED = 141  # runtimes on a curve
 TITLES = {
     "now": "The team now",
     "what_if": "\nWith other runtimes, all else equal",
@@ -32,22 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="30,40,50",
         help="seconds to try (default: 0.8 to 1.25 times the fastest eligible runtime of the other teams)",
     )
-    parser.add_argument("--plot", type=picture, metavar="FILE", help="draw the curve, as .png or .svg")
-
-
-def picture(text: str) -> Path:
-    """A file that matplotlib can draw."""
-    if not text.lower().endswith((".png", ".svg")):
-        raise argparse.ArgumentTypeError(f"{text}: expected a .png or .svg")
-    return Path(text)
+    parser.add_argument("--json", action="store_true", help="print JSON, with all digits")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Estimate, draw, print."""
-    import numpy as np
-
+    """Estimate, print."""
     from podium.cli import console
-    from podium.files import write_atomically
     from podium.ranking import estimate
     from podium.ranking.submissions import errors_of_boost
 
@@ -58,14 +45,6 @@ def run(options: argparse.Namespace) -> None:
         tried = options.runtimes.split(",") if options.runtimes else estimate.runtimes_around(final, team)
         curve = estimate.what_if(leaderboard, team, tried, **of_boost)
         changes = estimate.break_even_runtimes(leaderboard, team, **of_boost)
-    if options.plot is not None:
-        from podium.ranking import plots
-
-        if curve["runtime"].nunique() < 2:
-            raise UsageError("--plot: expected two runtimes or more to draw a curve between")
-        times = np.linspace(curve["runtime"].min(), curve["runtime"].max(), PLOTTED)
-        finer = estimate.what_if(leaderboard, team, times, **of_boost)
-        write_atomically(options.plot, plots.what_if_curve(final, team, finer, changes).savefig)
     tables = {"now": final[final["team"] == team], "what_if": curve, "break_even_runtimes": changes}
     if options.json:
         console.print_json({"version": boost.__version__, **tables})

@@ -33,21 +33,8 @@ def what_if(
 ) -> pd.DataFrame:
     """What a team would get had it run in other times; a new fastest one takes boost from the others.
 
-    Parameters
-    ----------
-    leaderboard, parameters : as for `boost`
-    runtimes : seconds, as float or as text, which keeps all its digits
+    Leaderboard and parameters are as for `boost`; runtimes, of which text keeps all digits, in seconds.
 
-    Returns
-    -------
-    DataFrame, one row per runtime, with what `boost` would give the team
-
-    Raises
-    ------
-    UsageError, LeaderboardError
-
-    Examples
-    --------
     In Table 2 of the memo Red, best but slow, would be first again at 45 s; at 38 s Blue would get nothing:
 
     >>> table_2 = pd.DataFrame({
@@ -84,10 +71,7 @@ def what_if(
 
 
 def break_even_runtimes(leaderboard: pd.DataFrame, team: object, **parameters: float) -> pd.DataFrame:
-    """The runtimes at which a team's rank changes, and the ranks for just shorter and just longer ones.
-
-    Parameters and errors are those of `what_if`.
-    """
+    """The runtimes at which a team's rank changes, and the ranks for just shorter and just longer ones."""
     race = _race(leaderboard, team, **parameters)
     runtime, rivals = np.unique(boost.floats(time for time, _ in race.overtaken), return_counts=True)
     rank_above = 1 + np.cumsum(rivals)
@@ -96,12 +80,7 @@ def break_even_runtimes(leaderboard: pd.DataFrame, team: object, **parameters: f
 
 
 def runtimes_around(final: pd.DataFrame, team: object) -> list[float]:
-    """Runtimes worth trying, by those of a team's eligible rivals on a final board, else by all.
-
-    >>> final = boost.boost(pd.DataFrame({"team": ["A", "B"], "score": [0.6, 0.6], "runtime": [40, 50]}))
-    >>> runtimes_around(final, "A")
-    [40.0, 42.5, 45.0, 47.5, 50.0, 52.5, 55.0, 57.5, 60.0, 62.5]
-    """
+    """Runtimes worth trying, by those of a team's eligible rivals on a final board, else by all."""
     eligible = final.loc[final["eligible"] & (final["team"].astype(str) != str(team)), "runtime"]
     fastest = (final["runtime"] if eligible.empty else eligible).min()
     tried = [] if pd.isna(fastest) else [boost.exact(fastest) * slowdown for slowdown in SLOWDOWNS]

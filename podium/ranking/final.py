@@ -39,16 +39,7 @@ def perform(
     command: Sequence[str] = (),
     team: str | None = None,
 ) -> Run:
-    """Score what is not in the store of a folder, rank, write.
-
-    Parameters
-    ----------
-    out : folder
-    jobs : number of processes; 0 for one per core
-    dask : address of a Dask scheduler to work with instead
-    command : for run.json
-    team : for which to write a page, too
-    """
+    """Score what is not in the store of a folder, rank, write; 0 jobs are one per core."""
     out = _folder(out)
     found = submissions.find(request.submissions)
     job = work.make_job(request.metric, request.solution, request.parameters)
@@ -66,13 +57,7 @@ def perform_again(
     team: str | None = None,
     **inputs: Any,
 ) -> Run:
-    """Rank what `perform` stored in a folder otherwise; no submission is read.
-
-    Parameters
-    ----------
-    parameters : of the metric; only such as leave the statistics as they are
-    rules, inputs : other fields of `Rules` and of `Request`
-    """
+    """Rank what `perform` stored with other parameters, `Rules` and fields of `Request`; no submission is read."""
     out = _folder(out)
     if os.path.realpath(out) == os.path.realpath(folder):
         raise UsageError(f"--out {out}: expected another folder than that of --again")
@@ -276,7 +261,7 @@ def _read_tables(
 
 
 def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[str]]:
-    """What is not as it was published, the first first; and what may explain it, such as other versions.
+    """What is not as it was published, and what may explain it, such as other versions.
 
     Of the folder only run.json is needed, which may be given instead; fields of `Request` say where inputs are.
     """

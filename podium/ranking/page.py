@@ -1,7 +1,4 @@
-"""The board as a page to publish, and what one team is told that asks why it has its rank.
-
-Each is one file that needs no network, for 8 teams or 2,000.
-"""
+"""The board as a page to publish, and what one team is told that asks why it has its rank."""
 
 import math
 from typing import Any

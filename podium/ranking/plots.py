@@ -1,7 +1,6 @@
-"""The plots of the notebooks: of the first teams of a board, each a matplotlib Figure, which needs no closing.
+"""The plots of the notebooks: of the first teams of a board, as `boost.boost` returns it.
 
-A `leaderboard` is as `boost.boost` returns it.  Labels never cover each other.  The colours are those of Okabe
-and Ito (2008), for colour-blind readers; shape or place says the same once more.
+The colours are those of Okabe and Ito (2008), for colour-blind readers; shape or place says the same.
 """
 
 import math
@@ -84,10 +83,7 @@ def score_and_runtime(
 def subpopulation_scores(
     subpopulations: pd.DataFrame | None, leaderboard: pd.DataFrame, teams: int = 10
 ) -> Figure:
-    """What teams score in each sub-population, beside the score that is made of these.
-
-    Both frames are a final ranking's; `subpopulations` is None where the metric has none.
-    """
+    """What teams score in each sub-population, beside the score that is made of these."""
     if subpopulations is None:
         return _message("The metric has no sub-populations.")
     board = leaderboard.head(teams)
@@ -116,10 +112,7 @@ def subpopulation_scores(
 
 
 def rank_intervals(intervals: pd.DataFrame | None, teams: int = 30) -> Figure:
-    """The 95% interval of each rank.
-
-    The intervals are a final ranking's; None where it was made without.
-    """
+    """The 95% interval of each rank."""
     if intervals is None:
         return _message("There are no intervals: without resamples, or the metric does not offer them.")
     board = intervals.head(teams)
@@ -163,10 +156,7 @@ def before_and_after(leaderboard: pd.DataFrame, teams: int = 30) -> Figure:
 def what_if_curve(
     leaderboard: pd.DataFrame, team: object, curve: pd.DataFrame, break_even: pd.DataFrame
 ) -> Figure:
-    """A team's boosted score and rank for other runtimes.
-
-    The frames are what `what_if` returned for two runtimes or more, and `break_even_runtimes`.
-    """
+    """A team's boosted score and rank for other runtimes, by `what_if` and `break_even_runtimes`."""
     now = leaderboard[leaderboard["team"].astype(str) == str(team)].iloc[0]
     curve = curve.sort_values("runtime")
     start, end = curve["runtime"].iloc[0], curve["runtime"].iloc[-1]

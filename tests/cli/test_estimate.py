@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from podium import cli
@@ -58,14 +57,6 @@ def test_a_board_where_nobody_is_eligible(capsys, tmp_path, cells):
     assert ("40" in cells) == (len(curve.splitlines()) == 12)
 
 
-@pytest.mark.parametrize(("name", "start"), [("curve.png", b"\x89PNG"), ("curve.SVG", b"<?xml")])
-def test_a_plot(capsys, board, tmp_path, name, start):
-    assert cli.main(["estimate", board, "Red", "--plot", str(tmp_path / "new" / name)]) == 0
-    assert capsys.readouterr().out.startswith("The team now\n")
-    assert (tmp_path / "new" / name).read_bytes().startswith(start)
-    assert os.listdir(tmp_path / "new") == [name]
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -80,8 +71,6 @@ def test_a_plot(capsys, board, tmp_path, name, start):
             2,
             "error: runtimes: expected seconds, finite numbers above 0, found ''",
         ),
-        (["Red", "--plot", "curve.csv"], 2, "argument --plot: curve.csv: expected a .png or .svg"),
-        (["Red", "--plot", "a.png", "--runtimes", "30,30"], 2, "error: --plot: expected two runtimes or more"),
         (["Red", "--eligibility-ratio", "0.5"], 4, "error: eligibility_ratio: expected a finite number from 1"),
         ([], 2, "the following arguments are required: TEAM"),
     ],
@@ -116,18 +105,3 @@ def test_a_terminal_that_cannot_show_a_name(tmp_path):
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "\\u9752" in done.stdout
-
-
-def test_the_curve_has_what_is_tried(board, tmp_path, monkeypatch):
-    """The curve is finer than the table, between its ends."""
-    from podium.ranking import plots
-
-    seen = []
-    draw = plots.what_if_curve
-    monkeypatch.setattr(plots, "what_if_curve", lambda *frames: seen.append(frames) or draw(*frames))
-    assert (
-        cli.main(["estimate", board, "Red", "--runtimes", "50,30,41", "--plot", str(tmp_path / "a.svg")]) == 0
-    )
-    ((_, team, curve, _),) = seen
-    assert team == "Red"
-    np.testing.assert_allclose(curve["runtime"], np.linspace(30, 50, 141))

@@ -4,7 +4,6 @@ import contextlib
 import datetime
 import doctest
 import io
-import json
 import os
 import runpy
 import subprocess
@@ -917,10 +916,9 @@ BAD_FILES = {
 
 @pytest.mark.parametrize(("content", "expected"), BAD_FILES.items())
 def test_wrong_data_exits_with_4(file: Any, capsys: Any, content: str, expected: str):
-    for more in ([], ["--json"]):
-        assert main([file(content), *more]) == 4
-        out, err = capsys.readouterr()
-        assert (out, err.strip()) == ("", f"error: {expected}")
+    assert main([file(content)]) == 4
+    out, err = capsys.readouterr()
+    assert (out, err.strip()) == ("", f"error: {expected}")
 
 
 @pytest.mark.parametrize(
@@ -970,40 +968,6 @@ def test_what_is_missing_is_said(file: Any, capsys: Any):
         ["1", "D", "0.6", "4", "True", "1", "0.05", "0.63", "1"],
         ["2", "A", "0.6", "False", "0", "0.6", "2", "no", "runtime,", "so", "not", "eligible"],
     ]
-
-
-def test_json(file: Any, capsys: Any):
-    assert main([file(TEXT_2 + "Slow,0.1,1e308\nFast,0.01,1e-300\nGrey,,\n"), "--json"]) == 0
-    text = capsys.readouterr().out
-    assert text.startswith('{\n  "version": ')
-    out = json.loads(text, parse_constant=pytest.fail)
-    assert out["version"] == boost_file.__version__
-    teams = ["Yellow", "Blue", "Red", "Green", "Slow", "Fast", "Grey"]
-    assert [row["team"] for row in out["leaderboard"]] == teams
-    assert list(out["leaderboard"][1].items()) == [
-        ("rank", 2),
-        ("team", "Blue"),
-        ("score", 0.595),
-        ("runtime", 45.0),
-        ("eligible", True),
-        ("slowdown", 1.125),
-        ("boost", 0.01875),
-        ("boosted_score", 0.60615625),
-        ("rank_before", 2),
-        ("note", ""),
-    ]
-    assert out["leaderboard"][6]["boosted_score"] is None
-
-
-def test_json_of_an_infinite_slowdown(file: Any, capsys: Any):
-    assert main([file("team,score,runtime\nA,1,1e-300\nB,1,1e300\n"), "--json"]) == 0
-    out = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    assert [row["slowdown"] for row in out["leaderboard"]] == [1, None]
-
-
-def test_json_of_columns_of_one_name(file: Any, capsys: Any):
-    assert main([file("team,score,runtime,,\nA,1,1,x,y\n"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["leaderboard"][0][""] == "y"
 
 
 def run(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":

@@ -9,13 +9,12 @@ BOARD is a CSV file with the columns team, score and, as far as known, runtime (
 import argparse
 from pathlib import Path
 
-__all__ = ["PARAMETERS", "add_arguments", "add_board", "parameters", "run"]
+__all__ = ["add_arguments", "add_board", "add_formula", "parameters", "run"]
 
-# Of the formula: default, and what it is.
-PARAMETERS = {
-    "max_boost": (0.05, "of the fastest"),
-    "eligibility_ratio": (1.05, "best score / score of the eligible is at most this"),
-    "slowdown_limit": (1.2, "runtime / fastest runtime from which on there is no boost"),
+FORMULA = {
+    "max_boost": "of the fastest (default: 0.05)",
+    "eligibility_ratio": "best score / score of the eligible is at most this (default: 1.05)",
+    "slowdown_limit": "runtime / fastest runtime from which on there is no boost (default: 1.2)",
 }
 
 
@@ -28,19 +27,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_board(parser: argparse.ArgumentParser) -> None:
     """A leaderboard, and the parameters of the formula."""
     parser.add_argument("board", metavar="BOARD", help="the leaderboard, a CSV file")
-    for name, (default, what) in PARAMETERS.items():
-        parser.add_argument(
-            f"--{name.replace('_', '-')}",
-            type=float,
-            default=default,
-            metavar="NUMBER",
-            help=f"{what} (default: {default})",
-        )
+    add_formula(parser)
+
+
+def add_formula(parser: argparse.ArgumentParser) -> None:
+    """--max-boost, --eligibility-ratio, --slowdown-limit."""
+    for name, what in FORMULA.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="NUMBER", help=what)
 
 
 def parameters(options: argparse.Namespace) -> dict[str, float]:
-    """The parameters of the formula, by name."""
-    return {name: getattr(options, name) for name in PARAMETERS}
+    """Those of the formula that were given."""
+    return {name: value for name in FORMULA if (value := getattr(options, name)) is not None}
 
 
 def run(options: argparse.Namespace) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from podium.cli import arguments
+from podium.cli.boost import add_formula
 from podium.errors import UsageError
 from podium.ranking.rules import Rules
 
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "submissions",
         nargs="?",
         help="a folder or URL with a file or a folder per team; or a manifest CSV: team, path[, submission, "
-        "submitted_at, public_score, side (what only the host may say, such as READ//ABLE's M7)]",
+        "submitted_at, public_score, side]",
     )
     parser.add_argument(
         "runtimes",
@@ -50,19 +51,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--choose",
         type=choice,
         metavar="RULE",
-        help="of a team's files: public:N, the best by Private score of the N best by Public score "
-        "(default: public:2 where there are Public scores), or private, the best of all",
+        help="public:N, the best by Private score of a team's N best by Public score (default: public:2 where "
+        "there are Public scores), or private, the best of all",
     )
     parser.add_argument(
         "--select", metavar="CSV", help="team, submission: of these teams only these files count"
     )
-    boost = parser.add_mutually_exclusive_group()
-    boost.add_argument(
+    parser.add_argument(
         "--no-boost", action="store_false", dest="boost", default=None, help="rank by score alone"
     )
-    boost.add_argument("--max-boost", type=float, help="of the fastest (default: 0.05)")
-    parser.add_argument("--eligibility-ratio", type=float, help="best score / score is at most (default: 1.05)")
-    parser.add_argument("--slowdown-limit", type=float, help="from which there is no boost (default: 1.2)")
+    add_formula(parser)
     parser.add_argument("--jobs", type=arguments.positive, default=0, help="processes (default: one per core)")
     parser.add_argument("--dask", metavar="ADDRESS", help="work on this Dask cluster instead")
     parser.add_argument(

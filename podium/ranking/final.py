@@ -27,7 +27,6 @@ from podium.wording import listed
 __all__ = ["Request", "Run", "perform", "perform_again", "read_run", "request_of", "verify"]
 
 PAGE, TEAM_PAGE = "board.html", "team.html"
-LONGEST_LINE = 160  # characters of a line of a table
 
 
 def perform(
@@ -57,7 +56,7 @@ def perform_again(
     team: str | None = None,
     **inputs: Any,
 ) -> Run:
-    """Rank what `perform` stored with other parameters, `Rules` and fields of `Request`; no submission is read."""
+    """Rank what `perform` stored with other parameters, `Rules` and inputs; no submission is read."""
     out = _folder(out)
     if os.path.realpath(out) == os.path.realpath(folder):
         raise UsageError(f"--out {out}: expected another folder than that of --again")
@@ -326,11 +325,7 @@ def _of_tables(then: dict[str, str], files: dict[str, bytes], home: Path) -> lis
             lines = itertools.zip_longest(published, files[file].decode().splitlines(), fillvalue="(nothing)")
             for number, (was, comes) in enumerate(lines, 1):
                 if was != comes:
-                    text += f", first in line {number}:\n  published  {_cut(was)}\n  again      {_cut(comes)}"
+                    text += f", first in line {number}:\n  published  {was}\n  again      {comes}"
                     break
         differences.append(text)
     return differences
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"

@@ -26,6 +26,7 @@ DPI = 100
 WIDTH, ROW = 9.0, 0.27  # inches of a figure, and of a team in a list
 SMALL = 9  # points
 LABEL = 0.16  # inches of a label's height
+LABELLED = 12  # points, of the first teams
 LEGEND: dict[str, Any] = {"loc": "outside lower center", "fontsize": SMALL, "frameon": False}
 LOGARITHMIC_FROM = 4  # slowest / fastest runtime from which the axis is logarithmic
 
@@ -43,7 +44,7 @@ def score_and_runtime(
     board = leaderboard.dropna(subset=["score", "runtime"]).head(teams)
     if board.empty:
         return _message("No team has a score and a runtime.")
-    figure = _figure(max(5.5, 2 + LABEL * len(board)))
+    figure = _figure(5.5)
     axes = _frameless(figure.subplots())
     eligible, boosted = board["eligible"], board["boost"] > 0
     kinds: list[tuple[str, Any, dict[str, Any]]] = [
@@ -76,7 +77,7 @@ def score_and_runtime(
     )
     figure.legend(ncols=3, **LEGEND)
     figure.draw_without_rendering()  # now the limits are known
-    _label_points(axes, board)
+    _label_points(axes, board.head(LABELLED))
     return figure
 
 

@@ -200,11 +200,14 @@ def test_only_the_first_teams_are_drawn():
 
 
 @pytest.mark.parametrize(("teams", "seed"), [(1, 0), pytest.param(30, 1, marks=pytest.mark.slow), (40, 2)])
-def test_every_team_has_a_label_that_covers_nothing(teams, seed):
+def test_the_first_teams_have_labels_that_cover_nothing(teams, seed):
     board = crowd(teams, seed).dropna(subset="runtime")
     figure = plots.score_and_runtime(board, teams=teams)
     (axes,) = figure.axes
-    assert len(axes.texts) == len(board)
+    first = board.head(12)
+    assert {text.get_text().split(" +")[0] for text in axes.texts} == {
+        plots._short(team) for team in first["team"]
+    }
     assert_readable(figure)
     radius = 4 * figure.dpi / 72
     boxes = [Text.get_window_extent(text) for text in axes.texts]
@@ -233,7 +236,7 @@ def test_a_label_has_a_line_to_its_point_and_its_height_where_there_is_room():
 def test_labels_are_in_the_order_of_the_boosted_scores():
     board = crowd().dropna(subset="runtime")
     (axes,) = plots.score_and_runtime(board, teams=40).axes
-    assert [text.xy[1] for text in axes.texts] == sorted(board["boosted_score"])
+    assert [text.xy[1] for text in axes.texts] == sorted(board["boosted_score"].head(12))
     heights = [text.xyann[1] for text in axes.texts]
     assert heights == sorted(heights)
     assert 0 <= heights[0] <= heights[-1] <= 1

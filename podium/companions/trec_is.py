@@ -37,7 +37,6 @@ __all__ = [
     "texts",
 ]
 
-# As numbers, ids of tweets would lose digits.
 TEXT_COLUMNS = ("tweet_id", "event_id", "categories", "text")
 
 # Where Table 1 of the memo has a measure.
@@ -51,7 +50,7 @@ TABLE_1 = {
     "priority_mse_all": "Priority RMSE, All",
 }
 
-# What becomes of a tweet, and the equation of its worth.
+# What becomes of tweets labelled High or Critical (1), Low or Medium (5), or not in the run.
 CASES = {"true alert": "(1)", "missed alert": "(1)", "false alert": "(5)", "no alert": "(5)", "missing": None}
 ROWS = (
     "tweet_id event_id rank score priority true_types run_types case equation delta actionable_score "
@@ -81,20 +80,17 @@ Floats = npt.NDArray[np.float64]
 
 
 class OfficialFileWarning(UserWarning):
-    """What was left out of official files, or united."""
+    """What was left out, filled in or united."""
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
-    """The labels in a file of the track, or in a folder of such, read in the order of their names; .gz or not.
+    """The labels in a file of the track, or in a folder of such with maybe topics and ontology; .gz or not.
 
-    The rows of a tweet are united: all types, the highest priority, the first event.  Events that were labelled
-    in parts A to E are one again.  In a folder the ontology is passed over, and a topics file (``*.topics``)
-    tells the datasets' names for the events' numbers.  Of annotations that are none of the 25 types, which are
-    left out, and of united parts an `OfficialFileWarning` tells.
+    The rows of a tweet are united: all types, the highest priority, the first event; so are the parts A to E
+    of an event.  Topics (``*.topics``) tell the datasets' names for the events' numbers.  What is left out or
+    united is told by an `OfficialFileWarning`.
 
-    Returns
-    -------
-    DataFrame, one row per tweet: ``tweet_id``, ``event_id``, ``priority``, ``categories``, maybe ``text``
+    Returns ``tweet_id``, ``event_id``, ``priority``, ``categories``, and ``text`` where the files have it.
     """
     metric, path = hosted.module("trec_is"), Path(path)
     datasets = _datasets(path, HostError)
@@ -135,20 +131,12 @@ def read_solution(path: str | Path) -> pd.DataFrame:
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
-    """A run, in one file or a folder (with topics as for `read_solution`), .gz or not.
+    """A run, in one file or a folder, as `read_solution` reads labels; raises `SubmissionRejected`.
 
-    Its lines are ``event Q0 tweet rank score ["Type-A","Type-B"] tag``, with tabs or spaces, and " or '.
-
-    Returns
-    -------
-    DataFrame, one row per line: ``tweet_id``, ``event_id``, ``rank``, ``priority``, ``categories``
-        A column with something in it that is not a number stays text, for the error message.
-
-    Raises
-    ------
-    SubmissionRejected
+    Returns ``tweet_id``, ``event_id``, ``rank``, ``priority``, ``categories``; ranks or scores that are not all
+    numbers stay text.
     """
-    path = Path(path)
+    metric, path = hosted.module("trec_is"), Path(path)
     datasets = _datasets(path, SubmissionRejected)
 
     @functools.cache
@@ -163,7 +151,7 @@ def read_submission(path: str | Path) -> pd.DataFrame:
             event, _, tweet, rank, score, rest = line.split(None, 5)
             return tweet, datasets.get(event, event), rank, score, types_in(rest[: rest.find("]") + 1])
         except (ValueError, AttributeError):
-            raise ValueError(hosted.module("trec_is")._quoted(line.strip())) from None
+            raise ValueError(metric._quoted(line.strip())) from None
 
     rows: list[tuple[str, str, str, str, str]] = []
     for file in _files(path, "files of a run", lambda name: not name.endswith(TOPICS), SubmissionRejected):
@@ -171,16 +159,12 @@ def read_submission(path: str | Path) -> pd.DataFrame:
         if not lines:
             raise SubmissionRejected(f"{file.name}: expected {EXPECTED_RUN}. It has no lines")
         rows += lines
-    tweet_id, event_id, rank, priority, categories = map(list, zip(*rows))
-    return pd.DataFrame(
-        {
-            "tweet_id": tweet_id,
-            "event_id": event_id,
-            "rank": _as_numbers(rank),
-            "priority": _as_numbers(priority),
-            "categories": categories,
-        }
-    )
+    run = pd.DataFrame(rows, columns=["tweet_id", "event_id", "rank", "priority", "categories"])
+    for name in ("rank", "priority"):
+        numbers = run[name].map(metric._number)
+        if numbers.notna().all():
+            run[name] = numbers
+    return run
 
 
 class _Labelled(NamedTuple):
@@ -192,7 +176,6 @@ class _Labelled(NamedTuple):
 
 
 def _files(path: Path, what: str, is_one: Callable[[str], bool], error: type[ToolError]) -> list[Path]:
-    """The file, or those in the folder whose names, without .gz, are right."""
     if not path.is_dir():
         return [path]
     files = [file for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith(".")]
@@ -224,7 +207,7 @@ def _parsed(text: str) -> Any:
 
 
 def _labels(metric: Metric, content: Any, unlisted: Counter[str]) -> Iterator[_Labelled]:
-    """What a label file says of each of its tweets; counts the annotations that are no types."""
+    """The tweets of a label file; annotations that are no types are counted in `unlisted`."""
 
     @functools.cache
     def types_named(name: str) -> int:
@@ -262,17 +245,12 @@ def _field(entry: Any, where: str, kind: type | tuple[type, ...], *names: str) -
     raise ValueError(f"{where} lacks {' or '.join(names)}, {'a list' if kind is list else 'text'}")
 
 
-def _as_numbers(texts: list[str]) -> list[str] | list[float]:
-    numbers = [hosted.module("trec_is")._number(text) for text in texts]
-    return texts if np.isnan(numbers).any() else numbers
-
-
 def _warn(message: str) -> None:
     warnings.warn(message, OfficialFileWarning, stacklevel=3)
 
 
 def _type_texts(metric: Metric, types: npt.ArrayLike) -> npt.NDArray[np.object_]:
-    """Sets of types as their full names, separated by spaces, (n,)."""
+    """Sets of types as text, (n,)."""
     codes, distinct = pd.factorize(np.asarray(types))
     names = np.array(metric.INFORMATION_TYPES)
     texts = [" ".join(names[members]) for members in metric.set_members(np.asarray(distinct))]
@@ -286,20 +264,16 @@ def _type_texts(metric: Metric, types: npt.ArrayLike) -> npt.NDArray[np.object_]
 def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.DataFrame:
     """A run as Kaggle accepts it even where it aligns rows: one row per labelled tweet, as in the solution.
 
-    A space stands for no types, as an empty cell would be a missing value.  A labelled tweet that the run lacks
-    gets the last rank, priority 0.25 and no types, with an `OfficialFileWarning`: labelled High or Critical, it
-    becomes a missed alert, worth -1, not 0.  The first column of the solution has the ids.
+    The solution's first column has the ids.  A space stands for no types, as Kaggle rejects empty cells.  A
+    labelled tweet that the run lacks gets the last rank, priority 0.25 and no types, with an
+    `OfficialFileWarning`: labelled High or Critical, it becomes a missed alert, worth -1, not 0.
 
-    Raises
-    ------
-    SubmissionRejected, HostError
-        As scoring does; also where the solution has a tweet in several rows.
+    Raises `SubmissionRejected` and `HostError`, as scoring does and where a tweet is in several rows.
     """
     metric = hosted.module("trec_is")
     row_id = _row_id(solution)
     with hosted.errors_explained():
-        # A measure that every solution defines.
-        prepared = metric.prepare(solution, row_id, measure="info_type_f1_all")
+        prepared = metric.prepare(solution, row_id, measure="info_type_f1_all")  # always defined
         run = prepared.read(submission)
     rows_by_tweet = pd.Series(metric.rows_that_count(run, prepared.truths), index=prepared.tweet_ids)
     row = rows_by_tweet[solution[row_id].map(metric._as_text)].to_numpy()
@@ -311,46 +285,36 @@ def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.Da
     last = run["rank"].max() + 1 if len(run) else 1
     missing = pd.DataFrame({"rank": [last], "score": [metric.PRIORITIES["Low"]], "types": [0]})
     rows = pd.concat([run, missing]).iloc[row]  # row -1 is the last
-    return pd.DataFrame(
-        {
-            row_id: solution[row_id].to_numpy(),
-            "rank": rows["rank"].to_numpy(dtype=np.int64),
-            "priority": rows["score"].to_numpy(),
-            "categories": _type_texts(metric, rows["types"]),
-        }
-    ).replace({"categories": {"": " "}})
-
-
-def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """A submission to show its form: every tweet Other-Irrelevant, priority 0.5, ranked as in the solution."""
-    row_id = _row_id(solution)
-    return pd.DataFrame(
-        {
-            row_id: solution[row_id].to_numpy(),
-            "rank": (solution.groupby("event_id", sort=False).cumcount() + 1).to_numpy(),
-            "priority": 0.5,
-            "categories": "Other-Irrelevant",
-        }
+    return (
+        solution[[row_id]]
+        .assign(
+            rank=rows["rank"].to_numpy(dtype=np.int64),
+            priority=rows["score"].to_numpy(),
+            categories=_type_texts(metric, rows["types"]),
+        )
+        .replace({"categories": {"": " "}})
     )
 
 
+def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
+    """A submission that shows the form: every tweet Other-Irrelevant, ranked as in the solution."""
+    rank = solution.groupby("event_id", sort=False).cumcount() + 1
+    return solution[[_row_id(solution)]].assign(rank=rank, priority=0.5, categories="Other-Irrelevant")
+
+
 def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """The labels as a submission: every tweet with its priority and types, the most urgent first."""
+    """The labels as a submission, the most urgent first."""
     priority = solution["priority"].map(hosted.module("trec_is").PRIORITIES)
     rank = priority.groupby(solution["event_id"]).rank(method="first", ascending=False).astype(int)
-    row_id = _row_id(solution)
-    return solution[[row_id, "categories"]].assign(rank=rank, priority=priority)
+    return solution[[_row_id(solution), "categories"]].assign(rank=rank, priority=priority)
 
 
 def _row_id(solution: pd.DataFrame) -> str:
-    """The name of the column of ids, in which none is repeated."""
     row_id = str(solution.columns[0])
     repeated = solution[row_id][solution[row_id].duplicated()]
     if len(repeated):
-        raise HostError(
-            f"{row_id}: expected each tweet once in the solution, found {counted(len(repeated), 'row')} of "
-            f"tweets that were there before: {listed(repeated.tolist())}"
-        )
+        found = f"{counted(len(repeated), 'row')} of tweets that were there before: {listed(repeated.tolist())}"
+        raise HostError(f"{row_id}: expected each tweet once in the solution, found {found}")
     return row_id
 
 
@@ -367,7 +331,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def visits(self) -> pd.DataFrame:
-        """Every labelled tweet as it was visited, with further columns of `rows`."""
+        """Every labelled tweet, with columns of `rows`."""
         visits: pd.DataFrame = self.prepared.visit(self.run)
         case = np.where(visits["row"] < 0, len(CASES) - 1, 2 * ~visits["important"] + ~visits["alert"])
         high, _, low, *_ = self.statistics.sum(axis=0)
@@ -380,7 +344,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def types(self) -> pd.DataFrame:
-        """One row per information type; NaN are shares of nothing, and the error where none was labelled."""
+        """One row per information type; NaN for shares of nothing."""
         metric = self.metric
         tp, fp, fn, squared_error = self.statistics.sum(axis=0)[4:].reshape(4, -1)
         counts = {"tweets": tp + fn, "tp": tp, "fp": fp, "fn": fn}
@@ -399,7 +363,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def events(self) -> pd.DataFrame:
-        """One row per event: numbers of tweets, its part of accumulated_alert_worth, and its own measures."""
+        """One row per event: numbers of tweets, part of accumulated_alert_worth, its own measures."""
         event = self.visits["event"]
         cases = pd.crosstab(event, self.visits["case"], dropna=False)
         return pd.DataFrame(
@@ -419,10 +383,7 @@ class Explanation(companions.Explanation):
     def rows(self) -> pd.DataFrame:
         """One row per labelled tweet in the order of its visit, then one per row of the run that is ignored.
 
-        case : "true alert" or "missed alert" (labelled High or Critical); "false alert" or "no alert"
-            (labelled Low or Medium); "missing" from the run; "ignored": a tweet without a label, or its
-            row in another event's list than the one that counts
-        equation, worth : which gives the worth, and this
+        case : one of `CASES`, or "ignored": without a label, or in another event's list than the one that counts
         delta, actionable_score, other_score : δ at that moment, ActCScore (2) and NActCScore (3)
         contribution, accumulated_worth : part of accumulated_alert_worth (6), and sum in the event so far
         """
@@ -508,7 +469,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def _meant(self) -> pd.Series:
-        """The event in whose list each row of the run is, (m,), -1 for none; unknown names by tweets."""
+        """The event that each row of the run names, (m,), or else its list shares most tweets with; -1: none."""
         run = self.run
         rows = run[(run["named"] < 0) & (run["event"] >= 0) & (run["tweet"] >= 0)]
         events = self.prepared.truths["event"][rows["tweet"]].set_axis(rows.index)
@@ -516,14 +477,13 @@ class Explanation(companions.Explanation):
         return run["named"].where(run["named"] >= 0, run["event"].map(most).fillna(-1)).astype(np.int64)
 
     def _inferred_names(self) -> list[str]:
-        """What the run's event names mean that the solution lacks, "name is event"."""
         rows = (self.run["named"] < 0) & (self._meant >= 0)
         pairs = set(zip(self._texts_of_run("event_id")[rows].tolist(), self._meant[rows].tolist()))
         short, items = self.metric._short, self.prepared.items
         return [f"{short(name)} is {short(items[event])}" for name, event in sorted(pairs)]
 
     def _texts_of_run(self, column: str) -> npt.NDArray[np.object_]:
-        """A column of the submission as text, None where missing or not there, (m,)."""
+        """A column of the submission, None where missing, (m,)."""
         if column not in self.submission:
             return np.full(len(self.submission), None)
         codes, texts = self.metric._factorize(self.submission[column])
@@ -559,7 +519,7 @@ explain = Explanation
 
 
 def delta_trace(delta: Ints) -> str:
-    """δ along a ranking: the tenths of worth that a false alert costs at most in each stretch, X for all."""
+    """The tenths of worth that a false alert costs at most in each stretch of a ranking, X for all."""
     highest = np.maximum.reduceat(delta, _stretches(len(delta))) if len(delta) else delta
     cost = np.minimum(np.log10(highest / 2 + 1), 1.0)
     return "".join("0123456789X"[tenths] for tenths in np.floor(10 * cost).astype(int).tolist())
@@ -576,7 +536,6 @@ def worth_trace(accumulated: Floats) -> str:
 
 
 def _stretches(length: int) -> Ints:
-    """Where the stretches of a ranking begin."""
     width = min(length, TRACE_WIDTH)
     return np.arange(width) * length // width
 
@@ -585,11 +544,7 @@ def _stretches(length: int) -> Ints:
 
 
 def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
-    """The tweets of each event in the order of their visit, and what became of each.
-
-    Texts are in a column ``text`` or a file of JSON lines with ``id_str`` or ``id`` and ``full_text`` or
-    ``text``, in the track's own files within ``allProperties``.
-    """
+    """The tweets of each event, as visited, from columns ``text`` or a file as the track's of tweets."""
     rows: pd.DataFrame = evaluation.explanation.rows
     rows = rows[rows["case"] != IGNORED]
     of_tweets: dict[str, str] = {}

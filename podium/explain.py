@@ -1,4 +1,4 @@
-"""What became of every row and where the points, units of the score, went, from a companion's explanation."""
+"""Tables from a companion's explanation: what became of every row, and where the points went."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ __all__ = ["column", "groups_of_items", "points_by_cause", "points_by_item", "po
 
 
 def column(explanation: Any, role: str) -> str | None:
-    """The column of the explanation's rows that has a role, if there is one."""
+    """The column of the rows that has a role, if there is one."""
     name: str | None = getattr(explanation, "roles", {"outcome": "outcome"}).get(role)
     return name if name in getattr(explanation, "rows", ()) else None
 
 
 def groups_of_items(evaluation: Evaluation) -> pd.DataFrame:
-    """The value of each attribute (columns) of each item (index)."""
+    """The attributes (columns) of each item (index)."""
     prepared = evaluation.prepared
     columns = {prepared.labels[of[0]][0]: [prepared.labels[group][1] for group in of] for of in prepared.groups}
     columns.pop("(all)", None)
@@ -25,7 +25,7 @@ def groups_of_items(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def rows(evaluation: Evaluation) -> pd.DataFrame:
-    """The explanation's rows, with the groups of each one's item, "attribute of item" where a name is taken."""
+    """The explanation's rows with their items' groups, "attribute of item" where a name is taken."""
     explanation = evaluation.explanation
     table: pd.DataFrame = explanation.rows
     item = column(explanation, "item")
@@ -37,7 +37,7 @@ def rows(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def points_by_cause(explanation: Any) -> pd.DataFrame:
-    """The points lost by each cause, in how many rows, and as a share of all; the most first."""
+    """The points, number of rows and share of each cause, the most first."""
     losses: pd.DataFrame = explanation.losses
     points = losses.sum()
     table = pd.DataFrame({"points": points, "rows": (losses != 0).sum(), "share": ratio(points, points.sum())})
@@ -46,14 +46,14 @@ def points_by_cause(explanation: Any) -> pd.DataFrame:
 
 
 def points_by_label(explanation: Any) -> pd.DataFrame:
-    """The points lost by cause (columns) of each label (index)."""
+    """The points of each cause (columns) and label (index)."""
     labels = explanation.rows[column(explanation, "label")]
     table: pd.DataFrame = explanation.losses.groupby(labels.to_numpy(), sort=False).sum()
     return table
 
 
 def points_by_item(evaluation: Evaluation) -> "pd.Series[float]":
-    """The points lost in each item, the most first."""
+    """The points of each item, the most first."""
     table = evaluation.explanation.rows
     points: pd.Series[float] = table.groupby(column(evaluation.explanation, "item"))["points_lost"].sum()
     points = points.reindex(evaluation.prepared.items, fill_value=0.0)

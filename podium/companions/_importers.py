@@ -1,7 +1,7 @@
 """Exports of annotation tools as markups: brat, INCEpTION (UIMA CAS and WebAnno TSV 3) and Label Studio.
 
-Each annotation becomes one element: its label and attributes are the tags, its spans the fragments, its notes
-the overtexts.  Annotators are experts; one called "algorithm", and Label Studio's predictions, are not.
+Each annotation is one element: label and attributes are its tags, spans its fragments, notes its overtexts.
+Annotators are experts, but for "algorithm"; Label Studio's predictions are the algorithm's.
 """
 
 import json
@@ -19,25 +19,23 @@ from podium.files import read_bytes, read_text
 
 __all__ = ["read"]
 
-# Layers of INCEpTION that a machine makes, not an annotator.
 MACHINE_TYPES = re.compile(
     r"uima\.|de\.tudarmstadt\.ukp\.dkpro\.core\.api\.(segmentation|metadata|syntax|lexmorph)\."
 )
 CAS_JSON = "%FEATURE_STRUCTURES"
 
-# In a cell of WebAnno TSV, a value without its number and the line between it and the next one.
+# In a cell of WebAnno TSV.
 STACKED_VALUE = re.compile(r"((?:[^\\|\[]|\\.)*)(?:\[(\d+)\])?\|")
 CONTROL = {"t": "\t", "n": "\n", "f": "\f", "r": "\r", "b": "\b"}
 
-# A document's id, whose markup it is, the text, and the elements.
+# The document's id, the annotator, the text, the elements.
 Annotations = Iterator[tuple[str, str, str, list[dict[str, Any]]]]
 
 
 def read(path: Path, error: type[ToolError]) -> pd.DataFrame | None:
     """The documents in an export, as `_markups.read_documents` gives them; None where it is none.
 
-    Folders: brat's ``ANNOTATOR/DOCUMENT.ann`` with ``.txt``; INCEpTION's ``DOCUMENT/ANNOTATOR``, ``.json`` or
-    ``.xmi`` with ``TypeSystem.xml`` (UIMA CAS), or ``.tsv`` (WebAnno 3).  Label Studio: one ``.json``.
+    brat's folders have ``ANNOTATOR/DOCUMENT.ann``, INCEpTION's ``DOCUMENT/ANNOTATOR.json``, .xmi or .tsv.
     """
     found = _annotations(path, error)
     if found is None:
@@ -47,8 +45,7 @@ def read(path: Path, error: type[ToolError]) -> pd.DataFrame | None:
         document = documents.setdefault(document_id, {"id": document_id, "text": text, "markups": []})
         if document["text"] != text:
             raise error(f"document {document_id!r}: expected one text, found another one of {who}")
-        markup = {"expert": who, "isExpert": who != ALGORITHM, "elements": elements}
-        document["markups"].append(markup)
+        document["markups"].append({"expert": who, "isExpert": who != ALGORITHM, "elements": elements})
     return read_documents(((path, document) for document in documents.values()), error)
 
 
@@ -69,7 +66,7 @@ def _annotations(path: Path, error: type[ToolError]) -> Annotations | None:
 
 
 def _json(file: Path) -> Any:
-    """The content of a JSON file; None where it is none, which others report."""
+    """None where the file is no JSON, which others report."""
     try:
         return json.loads(read_bytes(file))
     except (ValueError, RecursionError):
@@ -95,7 +92,7 @@ def _element(tags: Iterable[Any], spans: Iterable[tuple[int, int]], notes: Itera
 
 
 def _read_brat(file: Path, error: type[ToolError]) -> Annotations:
-    """brat's standoff format: T are spans, A and M attributes, # notes; the rest links them."""
+    """T are spans, A and M attributes, # notes."""
     tags: dict[str, list[str]] = {}
     spans: dict[str, list[tuple[int, int]]] = {}
     notes: dict[str, list[str]] = {}
@@ -116,7 +113,7 @@ def _read_brat(file: Path, error: type[ToolError]) -> Annotations:
 
 
 def _read_cas(file: Path, error: type[ToolError]) -> Annotations:
-    """A UIMA CAS: annotations of all layers but the machine's; features with text are tags."""
+    """A UIMA CAS, whose features with text are the tags."""
     try:
         import cassis
     except ImportError:
@@ -146,10 +143,9 @@ def _read_cas(file: Path, error: type[ToolError]) -> Annotations:
 
 
 def _read_webanno(file: Path, error: type[ToolError]) -> Annotations:
-    """WebAnno TSV 3.2 or 3.3: annotations of all span layers but the machine's; their features are the tags.
+    """WebAnno TSV: a line per token or part of one, a column per feature, whose values are the tags.
 
-    A line per token, or part of one, has a column per feature.  "|" divides the values of several annotations;
-    those of one annotation of several tokens have the same number in brackets.
+    "|" divides the values of several annotations; an annotation of several tokens has a number in brackets.
     """
     first, *lines = read_text(file, error).split("\n")
     if not re.match(r"#FORMAT=WebAnno TSV 3\.[23]\s*$", first):
@@ -163,9 +159,8 @@ def _read_webanno(file: Path, error: type[ToolError]) -> Annotations:
         if name in ("#T_SP", "#T_CH", "#T_RL"):
             layer, *features = content.split("|")
             is_span = name == "#T_SP" and not MACHINE_TYPES.match(layer)
-            roles = [
-                feature.startswith("ROLE_") for feature in ("", *features)
-            ]  # each is followed by its target
+            # Each is followed by its target.
+            roles = [feature.startswith("ROLE_") for feature in ("", *features)]
             columns += [(layer if is_span and not before else "", not one) for before, one in pairwise(roles)]
         elif name == "#Text":
             sentence.append(_unescaped(content))
@@ -199,7 +194,7 @@ def _read_webanno(file: Path, error: type[ToolError]) -> Annotations:
 
 
 def _stacked(cell: str) -> list[tuple[str, str]]:
-    """The values in a cell, as they stand, and the number of the annotation of each, "" where it has none."""
+    """The values in a cell, and the number of each one's annotation, "" for none."""
     values = list(STACKED_VALUE.finditer(cell + "|"))
     if "".join(value[0] for value in values) != cell + "|":
         raise ValueError(f"the cell {cell!r}")
@@ -211,7 +206,6 @@ def _unescaped(text: str) -> str:
 
 
 def _read_label_studio(file: Path, _: type[ToolError]) -> Annotations:
-    """Tasks; results of the same region belong together: labels and choices are tags, texts are notes."""
     for task in json.loads(read_bytes(file)):
         text = next((value for value in task["data"].values() if isinstance(value, str)), None)
         if text is None:
@@ -226,6 +220,7 @@ def _read_label_studio(file: Path, _: type[ToolError]) -> Annotations:
 
 
 def _regions(results: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The results of a region as one element: labels and choices are tags, texts are notes."""
     tags: dict[str, list[Any]] = {}
     spans: dict[str, list[tuple[int, int]]] = {}
     notes: dict[str, list[str]] = {}

@@ -21,24 +21,6 @@ from podium.progress import track
 from podium.scoring import Evaluation
 from podium.wording import counted, listed
 
-__all__ = [
-    "ALGORITHM",
-    "AMONG",
-    "WITH",
-    "Agreement",
-    "Criteria",
-    "Explanation",
-    "algorithms_of",
-    "comparisons",
-    "experts_of",
-    "gamma",
-    "marks",
-    "named",
-    "read_documents",
-    "read_folder",
-    "texts",
-]
-
 ALGORITHM = "algorithm"
 EXPERT_NAMES = ("expert", "annotator", "id")
 EXPECTED: dict[type, str] = {dict: "an object as", list: "a list under", str: "text under"}
@@ -52,7 +34,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def read_folder(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
-    """The documents in a file, or in a folder and its sub-folders; see `read_documents`."""
+    """The documents in a file, or in a folder and its sub-folders."""
     path = Path(path)
     files = sorted([*path.rglob("*.json"), *path.rglob("*.json.gz")]) if path.is_dir() else [path]
     if not files:
@@ -62,9 +44,7 @@ def read_folder(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
 
 def _read_json(file: Path, error: type[ToolError]) -> Any:
     try:
-        return json.loads(
-            read_text(file, error, "cp1251")
-        )  # of Russian on Windows, as some organisers' files are
+        return json.loads(read_text(file, error, "cp1251"))  # as some organisers' files are
     except UnicodeDecodeError:
         raise error(f"{file}: expected text in UTF-8 or CP1251") from None
     except (ValueError, RecursionError) as problem:
@@ -72,16 +52,12 @@ def _read_json(file: Path, error: type[ToolError]) -> Any:
 
 
 def read_documents(contents: Iterable[tuple[Path, Any]], error: type[ToolError]) -> pd.DataFrame:
-    """The documents in the contents of JSON files, by id: document_id, subject, text, markups, markup.
+    """The documents in JSON files, by id: document_id, subject, text, markups, markup; None where unknown.
 
-    Each is a document ``{"id": …, "text": …, "markups": […], "markup": {…}}``, where ``markups`` are the
-    experts' unless they say ``"isExpert": false``, and ``markup`` is the algorithm's; or ``{"essay": {…}}``
-    around one; or one of a document's markups.  Whose this is says ``isExpert``, else whether ``meta.expert``
-    is empty; where neither is there, it is the algorithm's if `error` is `SubmissionRejected`, else an
-    expert's, with a warning.
-
-    The id is ``id`` or ``document_id``, else ``meta.id``, else the file's name; the subject is ``subject`` or
-    ``meta.subject``; grades may be called ``criterias``.  What is unknown is None.
+    A content is a document ``{"id": …, "text": …, "markups": […], "markup": {…}}``, the last one being the
+    algorithm's; or ``{"essay": {…}}`` around it; or one markup.  Whose a markup is says ``isExpert``, else
+    ``meta.expert``; else it is the algorithm's where `error` is `SubmissionRejected`, or an expert's, with a
+    warning.
     """
     documents: dict[str, dict[str, Any]] = {}
     unsaid: list[str] = []
@@ -112,7 +88,7 @@ def _dump(value: Any) -> str | None:
 
 
 def _gather(content: Any, file: Path, is_experts: bool, documents: dict[str, dict[str, Any]]) -> bool:
-    """Add what one file holds to what is known of its document; False where it does not say whose it is."""
+    """Add a file's content to its document; False where it does not say whose it is."""
     content = _expect(content, dict, "the file")
     content = _expect(content.get("essay", content), dict, "essay")
     meta = _expect(content.get("meta") or {}, dict, "meta")
@@ -126,7 +102,6 @@ def _gather(content: Any, file: Path, is_experts: bool, documents: dict[str, dic
             found[key].add(_expect(value, str, key))
 
     def add(markup: Mapping[str, Any], is_experts: bool) -> None:
-        """Under the keys of the hosted file; the text has a column of its own."""
         grades = {"criteria": markup["criterias"]} if "criterias" in markup else {}
         kept = {name: value for name, value in markup.items() if name not in ("text", "criterias")}
         found["expert" if is_experts else "algorithm"].append(grades | kept)
@@ -151,7 +126,6 @@ def _expect(value: Any, kind: type, what: str) -> Any:
 
 
 def experts_of(documents: pd.DataFrame) -> pd.DataFrame:
-    """The solution among the documents, with their texts where all have one."""
     solution = documents.drop(columns="markup")
     return solution.drop(columns="text") if solution["text"].isna().any() else solution
 
@@ -167,7 +141,7 @@ def algorithms_of(documents: pd.DataFrame) -> pd.DataFrame:
 
 
 def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
-    """The documents' texts, as far as the solution has them, or the folder or file at `path`."""
+    """The documents' texts, from the solution or the folder or file at `path`."""
     frame, row_id = evaluation.solution.frame, evaluation.solution.arguments["row_id_column_name"]
     if path is not None:
         frame, row_id = read_folder(path, UsageError), "document_id"
@@ -183,12 +157,11 @@ def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
 @dataclass(frozen=True)
 class Criteria:
     titles: Mapping[str, str]  # in the paper, the total's first
-    about: Mapping[str, str]  # what `Explanation.criteria_table` tells of each, in the first of the columns
-    table: Sequence[str]  # for that, the algorithm's mean, the experts', and their ratio
-    unit: float  # full agreement
-    measure: str  # what must pass the barrier, for an algorithm as good as experts
+    about: Mapping[str, str]  # told in `Explanation.criteria_table`
+    table: Sequence[str]  # its columns: that, the algorithm's mean, the experts', and their ratio
+    unit: float  # full agreement, and the barrier
+    measure: str  # what must pass it, for an algorithm as good as experts
     passes: Callable[[Any, float], Any]
-    barrier: float
     weights: Mapping[str, float] = field(default_factory=dict)  # in use, of all but the total
 
     @property
@@ -197,7 +170,7 @@ class Criteria:
 
     @property
     def shown(self) -> dict[str, tuple[int, str]]:
-        """Those whose weight and that of all above is positive: their places and titles."""
+        """The places and titles of those whose weight, and that of all above, is positive."""
         return {
             name: (number, self.titles.get(name, name))
             for number, name in enumerate(self.names)
@@ -208,7 +181,7 @@ class Criteria:
         }
 
     def histograms(self, sides: Mapping[str, tuple[Any, Floats]]) -> dict[str, Any]:
-        """Figures 3 and 4 over each other: of each side the criteria of its pairs, and means by document."""
+        """Figures 3 and 4 over each other, of each side's criteria by pair and means by document."""
         panels = {}
         for number, title in self.shown.values():
             series, lines = {}, {}
@@ -221,7 +194,6 @@ class Criteria:
 
 
 def name_of(number: int) -> str:
-    """A markup's name; the algorithm's number is 0."""
     return f"expert {number}" if number else ALGORITHM
 
 
@@ -233,7 +205,6 @@ def comparisons(prepared: Any, algorithm: Sequence[Any]) -> Iterator[tuple[str, 
 
 
 def named(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows with names for the numbers in the columns markup and against."""
     return rows.assign(markup=rows["markup"].map(name_of), against=rows["against"].map(name_of))
 
 
@@ -244,24 +215,21 @@ def mean(values: Floats) -> Floats:
 
 
 class Explanation(companions.Explanation):
-    """What became of a submission's markups; each metric adds what it alone has."""
-
-    documents: Any  # DataFrame, one row per document
+    documents: pd.DataFrame
 
     def __init__(self, evaluation: Evaluation, criteria: Criteria) -> None:
         super().__init__(evaluation)
         self.criteria, self.names = criteria, criteria.names
-        # Of each document, its experts' criteria with the algorithm, (experts, criteria).
-        self.with_algorithm: list[Floats] = evaluation.compared
+        self.with_algorithm: list[Floats] = evaluation.compared  # of each document, (experts, criteria)
 
     @functools.cached_property
     def algorithm_means(self) -> Floats:
-        """Means over each document's experts, (n, criteria); NaN without experts."""
+        """Over each document's experts, (n, criteria)."""
         return np.array([mean(values) for values in self.with_algorithm])
 
     @functools.cached_property
     def expert_means(self) -> Floats:
-        """Means over each document's pairs of experts, (n, criteria); NaN with fewer than two experts."""
+        """Over each document's pairs of experts, (n, criteria)."""
         return np.array([mean(values) for values in self.prepared.among])
 
     @functools.cached_property
@@ -270,7 +238,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def means(self) -> tuple[Floats, Floats, Floats]:
-        """Of each criterion the algorithm's mean, the experts', and the ratio over documents with two."""
+        """The algorithm's, the experts', and their ratio over documents with two experts."""
         two = ~np.isnan(self.expert_means[:, 0])
         algorithm, of_two = (mean(self.algorithm_means[rows]) for rows in (self.experts > 0, two))
         experts = mean(self.expert_means[two])
@@ -283,7 +251,6 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def criteria_table(self) -> pd.DataFrame:
-        """One row per criterion: means over documents with an expert, with two, and their ratio over these."""
         criteria = self.criteria
         algorithm, experts, relative = self.means
         told = [criteria.about.get(name, "") for name in self.names]
@@ -294,7 +261,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def pairs(self) -> pd.DataFrame:
-        """The criteria of every two markups: document_id, first, second, and each by name."""
+        """The criteria of every two markups, first and second, of a document."""
         rows = []
         values = zip(self.prepared.items, self.prepared.experts, self.with_algorithm, self.prepared.among)
         for item, experts, ours, theirs in values:
@@ -307,8 +274,8 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def barrier(self) -> pd.DataFrame:
-        """Whether the algorithm is as good as the experts, and in which share of resamples of the documents."""
-        name, least, passes = self.criteria.measure, self.criteria.barrier, self.criteria.passes
+        """Whether the algorithm is as good as the experts, and in which share of resamples."""
+        name, least, passes = self.criteria.measure, self.criteria.unit, self.criteria.passes
         column = self.prepared.measure_names.index(name)
         weights = statistics.draw(len(self.statistics), statistics.RESAMPLES, 0)
         samples = statistics.resample(self.prepared, self.statistics, weights)[:, column]
@@ -337,7 +304,6 @@ class Explanation(companions.Explanation):
     def figures(
         self, title: str, averages: str, sides: Mapping[str, Any], relative: Sequence[str]
     ) -> dict[str, Any]:
-        """The criteria of pairs; averages by document and of the corpus on each side; relative measures."""
         criteria, unit = self.criteria, self.criteria.unit
         pairs = {
             AMONG: (self.prepared.among, self.expert_means),
@@ -347,7 +313,7 @@ class Explanation(companions.Explanation):
         lines = {side: corpus for side, (_, corpus) in sides.items()}
         panels: dict[str, Any] = {averages: {"series": series, "lines": lines, "last": unit}}
         for name in relative:
-            lines = {WITH: self.evaluation.measures[name], "barrier": criteria.barrier}
+            lines = {WITH: self.evaluation.measures[name], "barrier": unit}
             values = self.documents[name.lower()].dropna()
             panels[name] = {"series": {WITH: values}, "lines": lines, "last": 2 * unit}
         return {title: criteria.histograms(pairs), "Documents": panels}
@@ -357,11 +323,8 @@ class Explanation(companions.Explanation):
 
 
 class Agreement:
-    """How well the experts of a solution agree with each other.
-
-    To `podium.statistics` it is what ``prepare`` makes of a solution: its measures are the means of the
-    criteria over the documents with two experts, ``numbers`` their statistics.
-    """
+    """To `podium.statistics` what ``prepare`` gives: its measures are the criteria's means, over documents
+    with two experts."""
 
     def __init__(self, prepared: Any, solution: pd.DataFrame, criteria: Criteria) -> None:
         self.prepared, self._criteria, self.measure_names = prepared, criteria, criteria.names
@@ -372,13 +335,11 @@ class Agreement:
         self.names = _names_of_experts(prepared, solution)
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """The means of the criteria, (..., k), of sums over documents, (..., 1, k + 1)."""
         sums = np.asarray(sums, dtype=np.float64)[..., 0, :]
         return ratio(sums[..., :-1], sums[..., -1:])
 
     @functools.cached_property
     def criteria(self) -> pd.DataFrame:
-        """One row per criterion that counts: criterion, name, mean, and the 95% interval, low and high."""
         table = statistics.intervals(self, self.numbers)[["measure", "value", "low", "high"]]
         table = table.rename(columns={"measure": "criterion", "value": "mean"})
         places, titles = zip(*self._criteria.shown.values())
@@ -388,7 +349,6 @@ class Agreement:
 
     @functools.cached_property
     def documents(self) -> pd.DataFrame:
-        """One row per document: document_id, experts, and the mean of every criterion over its pairs."""
         frame = pd.DataFrame(self.means, columns=self.measure_names)
         frame.insert(0, "document_id", self.items)
         frame.insert(1, "experts", [len(experts) for experts in self.prepared.experts])
@@ -396,13 +356,10 @@ class Agreement:
 
     @functools.cached_property
     def experts(self) -> pd.DataFrame:
-        """One row per expert, the one who agrees least with the others first.
+        """One row per expert, the one who agrees least first; means over documents of means over pairs.
 
-        expert : the name that the markups give, else the place in the documents' lists
-        documents : in which there is another expert
-        agreement, among_others : the expert with the others, and these with each other where there are two,
-            means over the documents of the means over pairs
-        relative : of the latter documents, the one over the other, as if the expert were an algorithm
+        agreement, among_others : with the others, and of these with each other where there are two
+        relative : in the latter documents the one over the other, as if the expert were an algorithm
         """
         total = np.concatenate(self.prepared.among)[:, 0]
         document = np.repeat(np.arange(len(self.items)), [len(values) for values in self.prepared.among])
@@ -443,7 +400,7 @@ class Agreement:
 
 
 def _names_of_experts(prepared: Any, solution: pd.DataFrame) -> list[list[str]]:
-    """The names of each document's experts: their markups' own where the experts of all documents have one."""
+    """The names of each document's experts: their markups' own where all have one."""
     cells = dict(zip(prepared.item_of_row.tolist(), solution["markups"].to_numpy(dtype=object)))
     names = []
     for document, experts in enumerate(prepared.experts):
@@ -469,10 +426,7 @@ def marks(prepared: Any, marks_of: Callable[[Any], Iterable[tuple[int, int, str]
 
 
 def gamma(documents: Marks) -> pd.DataFrame:
-    """document_id and γ of Mathet, Widlöcher and Métivier (2015), by pygamma-agreement, of places and labels.
-
-    1 is full agreement, 0 what chance would give; NaN with marks of fewer than two experts.
-    """
+    """γ of Mathet, Widlöcher and Métivier (2015); NaN with marks of fewer than two experts."""
     try:
         from pyannote.core import Segment
         from pygamma_agreement import CombinedCategoricalDissimilarity, Continuum

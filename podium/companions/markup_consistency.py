@@ -1,4 +1,4 @@
-"""What became of every element, fragment and overtext under markup consistency, and how experts agree."""
+"""What became of every element, fragment and overtext under markup consistency."""
 
 import functools
 import operator
@@ -36,7 +36,7 @@ __all__ = [
 
 TEXT_COLUMNS = ("document_id", "markups", "markup", "text")
 
-# Of each criterion the equation or section that defines it, and its name in the paper.
+# The equation or section, and the name in the paper.
 DEFINITIONS = {
     "total": ("(7)", "Consistency of markups"),
     "accordance": ("(13)", "Consistency of elements accordance"),
@@ -65,13 +65,10 @@ CRITERIA = Criteria(
     unit=1.0,
     measure="RMA",
     passes=operator.ge,
-    barrier=1.0,
 )
 
-# The levels of what objects hold.
 BELOW = {"total": ("overtexts", "fragments"), "fragments": ("fragments.overtexts",)}
 
-# Of `Explanation.rows`.
 COLUMNS = (
     *("document_id", "markup", "against", "level", "element", "fragment", "overtext", "start", "end", "tags"),
     *("outcome", "partner_element", "partner_fragment", "partner_overtext", "consistency"),
@@ -84,12 +81,12 @@ Place = tuple[int, int, int]  # positions of element, fragment and overtext; -1 
 
 
 def read_documents(path: str | Path) -> pd.DataFrame:
-    """The documents in a folder or file: JSON (`_markups.read_documents`) or an annotation tool's export."""
+    """The documents in JSON files or an annotation tool's export."""
     return _read(path, HostError)
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
-    """The experts' markups: ``document_id``, ``markups``, and ``text`` where every document has one."""
+    """The experts' markups: ``document_id``, ``markups``, and ``text`` if all have one."""
     return _markups.experts_of(_read(path, HostError))
 
 
@@ -108,11 +105,10 @@ def _read(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
 
 
 class Pair(NamedTuple):
-    """Two objects that the accordance made partners: elements, fragments or overtexts.
+    """Two objects that the accordance made partners, by their positions, from 0, in either markup's lists.
 
-    first, second : their positions, from 0, in the lists of either markup that hold them
     consistency : the weighted average of their criteria, whose sum the accordance "sum" maximises
-    criteria : by name within their level: "tags", "overtexts.texts" … of elements, "texts" … of fragments
+    criteria : by name within their level: "tags", "overtexts.texts" …
     overtexts, fragments : the partners among their own
     """
 
@@ -126,10 +122,9 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Consistency:
-    """The criteria (13), (14), (15), (19), (23), (24) and C (7), from 0 to 1.
+    """The criteria (13), (14), (15), (19), (23), (24) and C (7), and the elements that are partners.
 
-    parts : of the composite criteria, averaged over the pairs of elements: "overtexts.texts" …
-    pairs : the elements that are partners
+    parts : of the composite criteria, averaged over the pairs: "overtexts.texts" …
     """
 
     accordance: float
@@ -150,18 +145,13 @@ def consistency(
     accordance: str = "sum",
     lemmatiser: str = "none",
 ) -> Consistency:
-    """Consistency C(L1, L2) of two markups of the same document (7), with all its criteria.
+    """C(L1, L2) of two markups of a document (7), with all its criteria; symmetric, to the last bit.
 
     Parameters
     ----------
-    first, second : markups of the form that the hosted file's `score` describes, as `json.loads` gives them
+    first, second : markups as the hosted file's `score` describes them
     weights : of criteria; those left out are 1, whatever the markups hold
     accordance, lemmatiser : as for `score`
-
-    Returns
-    -------
-    Consistency
-        Symmetric, to the last bit.
 
     Raises
     ------
@@ -192,10 +182,8 @@ def _pairs(
     problem: int = 0,
     holders: Any = (),
 ) -> list[Pair]:
-    """The partners of one problem of a level, from what the hosted file's `consistency` says of two markups.
-
-    Where these are `swapped` there, positions are in the order of the caller's.
-    """
+    """The partners of one problem of a level, from what the hosted file's `consistency` says of two markups,
+    which it may have swapped."""
     *sides, levels = compared
     level, found = levels[name], []
     attribute = {"total": "elements", "fragments": "fragments"}.get(name, "overtexts")
@@ -220,7 +208,7 @@ def _pairs(
 
 
 def weights(prepared: Any) -> str:
-    """The weights in use as the parameter ``weights``; without it each part of a solution has its own."""
+    """The weights in use, as the parameter ``weights``."""
     return ",".join(
         f"{name}={weight:.9f}".rstrip("0").rstrip(".") for name, weight in prepared.rules.weights.items()
     )
@@ -259,7 +247,6 @@ class Explanation(_markups.Explanation):
 
     @functools.cached_property
     def documents(self) -> pd.DataFrame:
-        """One row per document, with its AMA, EMA and RMA; NaN where there are too few experts."""
         ama, ema = self.algorithm_means[:, 0], self.expert_means[:, 0]
         columns = {
             "document_id": self.prepared.items,
@@ -285,18 +272,15 @@ class Explanation(_markups.Explanation):
 
     @property
     def histograms(self) -> dict[str, Any]:
-        """The paper's figures 3 and 4 over each other, and figure 5."""
         documents, measures = self.documents, self.evaluation.measures
         sides = {AMONG: (documents["ema"], measures["EMA"]), WITH: (documents["ama"], measures["AMA"])}
         return self.figures("Consistency criteria", "AMA and EMA", sides, ["RMA"])
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
-        """One row per object of a markup and other markup of its document: what became of it there.
+        """One row per object of a markup and other markup of its document.
 
-        level : "element", "element overtext", "fragment" or "fragment overtext"
         element, fragment, overtext and partner_… : positions, from 0, in the JSON; -1 for none
-        tags : such as "fact, logic"; missing where it has none
         outcome : "matched" or "unmatched", as is what lies within an unmatched object
         consistency : what the accordance found the pair worth
         """
@@ -322,7 +306,6 @@ explain = Explanation
 
 
 def _objects(markup: Any) -> Iterator[tuple[str, Place, Any]]:
-    """All objects of a markup: level, place, and the object itself."""
     for element in markup.elements:
         e = element.position
         yield "element", (e, -1, -1), element
@@ -357,7 +340,6 @@ def gamma(prepared: Any) -> pd.DataFrame:
 
 
 def marks(prepared: Any) -> _markups.Marks:
-
     def fragments(expert: Any) -> Iterator[tuple[int, int, str]]:
         for element in expert.elements:
             for fragment in element.fragments:

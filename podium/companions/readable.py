@@ -1,4 +1,4 @@
-"""What became of every selection under READ//ABLE's measures, and how experts agree."""
+"""What became of every selection under READ//ABLE's measures."""
 
 import functools
 import operator
@@ -50,12 +50,10 @@ CRITERIA = Criteria(
     unit=100.0,
     measure="OTAR",
     passes=operator.gt,
-    barrier=100.0,
 )
 
 # What becomes of a selection: each is better than those before it.
 OUTCOMES = ("no overlap", "too costly", "partner taken", "matched")
-# Of `Explanation.rows`, from the fourth on.
 COLUMNS = (
     *("selection", "start", "end", "type", "subtype", "correction", "outcome", "partner_selection"),
     *("cost", "jaccard", "same_type", "same_subtype", "same_correction"),
@@ -65,7 +63,7 @@ COLUMNS = (
 
 
 def read_documents(path: str | Path) -> pd.DataFrame:
-    """The essays in a folder or file; see `_markups.read_documents`."""
+    """The essays in a folder or file."""
     return _markups.read_folder(path, HostError)
 
 
@@ -80,13 +78,11 @@ def read_submission(path: str | Path) -> pd.DataFrame:
 
 
 def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: str) -> pd.DataFrame:
-    """The submission with ``m7``, in percent, from the host's file instead of its own."""
+    """The submission with ``m7``, in percent, from the host's file."""
     needed = [row_id_column_name, *SIDE_COLUMNS]
-    lacking = [name for name in needed if name not in side]
+    lacking = ", ".join(name for name in needed if name not in side)
     if lacking:
-        raise HostError(
-            f"the side file: expected the columns {', '.join(needed)}, found no {', '.join(lacking)}"
-        )
+        raise HostError(f"the side file: expected the columns {', '.join(needed)}, found no {lacking}")
     ids = side[row_id_column_name].astype(str)
     if ids.duplicated().any():
         raise HostError(
@@ -107,32 +103,29 @@ def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: s
 
 
 def _fates(metric: Metric, one: Any, other: Any) -> list[list[tuple[Any, ...]]]:
-    """Of the selections of two markups, what became of each, as `COLUMNS` name it."""
+    """The `COLUMNS` of the selections of two markups."""
     if other.content < one.content:
         return _fates(metric, other, one)[::-1]
-    x, y = metric.columns_of([one]), metric.columns_of([other])
+    sides = one, other
+    x, y = (metric.columns_of([side]) for side in sides)
     places = metric.candidates(x, y)
     pairs = metric.pairs_of(x, y, places)
     partners = set(map(tuple, metric.match_selections(x, y).tolist()))
-    fates = [[(0, -1, 1.0, np.nan)] * len(side.positions) for side in (one, other)]
+    fates = [[(0, -1, 1.0, np.nan)] * len(side.positions) for side in sides]
     for ends, cost, jaccard in zip(
         places.tolist(), metric.cost(*pairs).tolist(), metric.jaccard(*pairs).tolist()
     ):
         outcome = 3 if tuple(ends) in partners else 2 if cost < 2 else 1
         for fate, place, partner in zip(fates, ends, ends[::-1]):
             fate[place] = max(fate[place], (outcome, partner, cost, jaccard))
-    row: tuple[Any, ...]
-    rows: list[list[tuple[Any, ...]]] = []
-    for fate, side, against in ((fates[0], one, other), (fates[1], other, one)):
-        rows.append([])
-        for position, selection, (outcome, partner, cost, jaccard) in zip(
-            side.positions, side.content[0], fate
-        ):
-            row = (position, *selection[:5], OUTCOMES[outcome], -1, 1.0, np.nan, False, False, False)
+    rows: list[list[tuple[Any, ...]]] = [[], []]
+    for of_side, fate, side, against in zip(rows, fates, sides, sides[::-1]):
+        for place, selection, (outcome, partner, cost, jaccard) in zip(side.positions, side.content[0], fate):
+            found: tuple[Any, ...] = (-1, 1.0, np.nan, False, False, False)
             if outcome == 3:
                 same = map(operator.eq, selection[2:5], against.content[0][partner][2:5])
-                row = (*row[:7], against.positions[partner], cost, jaccard, *same)
-            rows[-1].append(row)
+                found = (against.positions[partner], cost, jaccard, *same)
+            of_side.append((place, *selection[:5], OUTCOMES[outcome], *found))
     return rows
 
 
@@ -152,7 +145,6 @@ class Explanation(_markups.Explanation):
 
     @functools.cached_property
     def documents(self) -> pd.DataFrame:
-        """One row per essay: its measures and what they are made of; NaN where not defined."""
         algorithm, experts = self.algorithm_means, self.expert_means
         best = np.array([max(values[:, 0], default=np.nan) for values in self.with_algorithm])
         worst = np.array([min(values[:, 0], default=np.nan) for values in self.prepared.among])
@@ -200,13 +192,12 @@ class Explanation(_markups.Explanation):
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
-        """One row per selection of a markup and other markup of its essay: what became of it there.
+        """One row per selection of a markup and other markup of its essay.
 
         selection, partner_selection : positions, from 0, in the JSON; -1 without partner
-        type, subtype, correction : as they are compared
-        outcome : "matched"; "partner taken" (a pair would be cheap enough, but not in the assignment of
-            least cost); "too costly" (it overlaps, but no pair is cheaper than no pair); "no overlap"
-        cost, jaccard, same_type, same_subtype, same_correction : of the pair; 1, NaN, False without partner
+        outcome : "matched"; "partner taken" (a pair would be cheap enough, but is not in the assignment of
+            least cost); "too costly" (no pair is cheaper than no pair); "no overlap"
+        cost, jaccard, same_… : of the pair; 1, NaN, False without partner
         """
         rows = []
         for item, first, second, one, other in _markups.comparisons(self.prepared, self.evaluation.read):

@@ -30,10 +30,9 @@ __all__ = [
     "texts",
 ]
 
-# Claim "007" is not claim "7".
 TEXT_COLUMNS = ("claim_id", "evidence")
 
-# Of abstracts and sentences; a claim with several faults has the first of them.
+# A claim with several faults has the first of them.
 OUTCOMES = (
     "correct",
     "wrong label",
@@ -52,20 +51,17 @@ EXPECTED_DOCUMENT = "one JSON object per line, with doc_id, title (text) and abs
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
-    """Claims with gold evidence from an official JSON-lines file, .gz or not; raises `HostError`.
-
-    ``claim_id``, ``evidence`` (not checked) and ``claim``, where a line has one, are text.
-    """
+    """``claim_id``, ``evidence`` (not checked) and ``claim`` from an official JSON-lines file, .gz or not."""
     return _read_claims(path, HostError)
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
-    """Predictions from a leaderboard submission; raises `SubmissionRejected`."""
+    """``claim_id`` and ``evidence`` from a leaderboard submission; raises `SubmissionRejected`."""
     return _read_claims(path, SubmissionRejected).drop(columns="claim")
 
 
 def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """The gold as a submission: each abstract with the sentences of all its evidence sets."""
+    """The gold as a submission, each abstract with the sentences of all its sets."""
 
     def predicted(cell: object) -> str:
         gold = hosted.module("scifact").parse_gold(cell)
@@ -81,12 +77,12 @@ def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
 
 def _read_claims(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
     rows = read_lines(path, _claim, EXPECTED_LINE, error)
-    # As objects, for a claim may have half a surrogate pair; ids as text are faster to look through.
+    # As objects, for a claim may have half a surrogate pair.
     return pd.DataFrame(rows, columns=["claim_id", "evidence", "claim"], dtype=object).astype({"claim_id": str})
 
 
 def _plain_line() -> re.Pattern[str]:
-    """An official line without escapes, which saves JSON's parser; its groups are id, claim, evidence."""
+    """Finds id, claim and evidence of a line without escapes, faster than JSON's parser."""
 
     def many(item: str) -> str:
         return f"(?:{item}(?:, {item})*)?"
@@ -126,10 +122,7 @@ def _claim(line: str) -> tuple[str, str, str | None]:
 
 
 def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
-    """The claims' texts, from the solution's column ``claim``, and the abstracts that either side names.
-
-    These are in the official corpus at `path`: JSON lines with ``doc_id``, ``title``, and ``abstract``, a list.
-    """
+    """The claims' texts, from the solution's column ``claim``, and the abstracts, from the corpus at `path`."""
     rows: pd.DataFrame = evaluation.explanation.rows
     named = set(rows["abstract"].dropna())
     corpus: dict[str, tuple[str, list[str]]] = {}
@@ -182,7 +175,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def _claims(self) -> list[tuple[str, list[tuple[str, Any, Any]]]]:
-        """Each claim with the abstracts that either side names, the gold's first, and what each says."""
+        """Each claim with the abstracts that either side names, and what each side says."""
         answers = self.prepared.read(self.submission, lambda gold, predicted: predicted)
         return [
             (claim_id, [(key, gold.get(key), answer.get(key)) for key in dict.fromkeys([*gold, *answer])])
@@ -191,7 +184,6 @@ class Explanation(companions.Explanation):
 
     @property
     def counts(self) -> pd.DataFrame:
-        """Relevant, retrieved and correct (columns) of each credit (index), over all claims."""
         totals = self.statistics.sum(axis=0).astype(np.int64)
         of_units = totals[:4].reshape(2, 2).repeat(2, axis=0)  # two credits for abstracts, two for sentences
         numbers = np.column_stack([of_units, totals[4:]])
@@ -199,7 +191,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def claims(self) -> pd.DataFrame:
-        """One row per claim and abstract that either side names, if any: labels, outcome, credits."""
+        """One row per claim and abstract that either side names, if any."""
         rows: list[tuple[Any, ...]] = []
         for claim_id, abstracts in self._claims:
             for document, truth, answer in abstracts:
@@ -215,14 +207,13 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
-        """One row per claim, and per predicted and gold abstract and sentence: what became of it.
+        """One row per claim, and per predicted and gold abstract and sentence.
 
-        level, side : a claim is on the side "prediction"
+        side : of a claim "prediction"
         place, evidence_set : of a predicted sentence in its list, and the number of a gold one's set, from 1
-        outcome : one of `OUTCOMES`; "correct" where an abstract earns abstract_rationalized, a sentence
-            sentence_label, or each gold abstract of a claim is found and no other; "evidence incomplete" where
-            no gold set, or not the sentence's, is listed as a whole; "beyond the first three" where one is, but
-            not among the first k
+        outcome : "correct" where an abstract earns abstract_rationalized, a sentence sentence_label, or a
+            claim's gold abstracts are found and no other; "evidence incomplete" where no gold set, or not the
+            sentence's, is listed as a whole; "beyond the first three" where one is, but not among the first k
         """
         rows: list[tuple[Any, ...]] = []
         for claim_id, abstracts in self._claims:
@@ -254,7 +245,7 @@ class Explanation(companions.Explanation):
         return CORRECT if rationalized else BEYOND
 
     def _sentences(self, truth: Any, answer: Any) -> Iterator[tuple[Any, ...]]:
-        """Side, sentence, label, place, evidence set and outcome of an abstract's sentences."""
+        """Side, sentence, label, place, evidence set, outcome."""
         gold_label, sets = truth or (None, ())
         label, sentences = answer or (None, ())
         number = {sentence: n for n, of_set in enumerate(sets, start=1) for sentence in of_set}

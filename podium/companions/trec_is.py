@@ -383,7 +383,7 @@ class Explanation(companions.Explanation):
     def rows(self) -> pd.DataFrame:
         """One row per labelled tweet in the order of its visit, then one per row of the run that is ignored.
 
-        case : one of `CASES`, or "ignored": without a label, or in another event's list than the one that counts
+        case : of `CASES`, or "ignored": without a label, or in another event's list than the one that counts
         delta, actionable_score, other_score : δ at that moment, ActCScore (2) and NActCScore (3)
         contribution, accumulated_worth : part of accumulated_alert_worth (6), and sum in the event so far
         """
@@ -469,7 +469,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def _meant(self) -> pd.Series:
-        """The event that each row of the run names, (m,), or else its list shares most tweets with; -1: none."""
+        """The event that each row of the run names or its list shares most tweets with, (m,); -1 for none."""
         run = self.run
         rows = run[(run["named"] < 0) & (run["event"] >= 0) & (run["tweet"] >= 0)]
         events = self.prepared.truths["event"][rows["tweet"]].set_axis(rows.index)

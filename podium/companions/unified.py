@@ -1,4 +1,4 @@
-"""What became of every segment under the Unified Metric, and where the points, units of the score, went."""
+"""What became of every segment under the Unified Metric, and where the points went."""
 
 import functools
 from types import SimpleNamespace
@@ -17,7 +17,6 @@ from podium.wording import counted, listed
 
 __all__ = ["CAUSES", "SMALL_SUBPOPULATION", "TEXT_COLUMNS", "Explanation", "explain", "predicted", "recognise"]
 
-# The predictionstring "7" is no number.
 TEXT_COLUMNS = ("discourse_type", "predictionstring")
 
 CAUSES = ("wrong type", "boundaries", "effectiveness", "missed", "spurious", "overlaps")
@@ -34,7 +33,7 @@ Segments = Any  # of the hosted file
 def recognise(
     frame: pd.DataFrame, row_id: str, effectiveness: float | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The Feedback Prize's columns under this metric's names, rows numbered, all of one `effectiveness`."""
+    """The Feedback Prize's columns under this metric's names, all rows of one `effectiveness`."""
     names = {old: new for old, new in OTHER_NAMES.items() if old in frame and new not in frame}
     notices = [f"the column {old} is taken for {new}" for old, new in names.items()]
     frame = frame.rename(columns=names)
@@ -53,14 +52,12 @@ def predicted(prepared: Any, submission: pd.DataFrame) -> npt.NDArray[np.bool_]:
 
 
 class Explanation(companions.Explanation):
-    """What led to a score, with the segments `given` and, after overlap removal, the `predictions`."""
-
     roles: ClassVar = {"item": "essay_id", "label": "discourse_type", "outcome": "outcome"}
 
     def __init__(self, evaluation: Evaluation) -> None:
         super().__init__(evaluation)
         self.given: Segments = evaluation.read
-        self.predictions: Segments
+        self.predictions: Segments  # what overlap removal left of these
         self.predictions, self._matches = evaluation.compared
         self.essay_counts = self.statistics[:, :-1].reshape(len(self.statistics), -1, 3)
         sums = sufficient.sums(self.statistics, self.prepared.groups)
@@ -70,7 +67,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def groups(self) -> pd.DataFrame:
-        """One row per sub-population: attribute, value, essays, score (τ), weight (β)."""
+        """One row per sub-population, with its score (τ) and weight (β)."""
         weight = self.metric.softmin_weights(self.scores, self.sizes, self.prepared.temperature)
         return pd.DataFrame(self.prepared.labels, columns=["attribute", "value"]).assign(
             essays=self.sizes.astype(np.int64), score=self.scores, weight=weight
@@ -78,10 +75,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def classes(self) -> pd.DataFrame:
-        """One row per sub-population and type, and per type for all essays together ("(all)").
-
-        Precision is NaN without predictions; recall and f1 are where the truth lacks the type.
-        """
+        """One row per sub-population and type, and per type for "(all)"; NaN for shares of nothing."""
         everybody = [self.metric.ALL]
         labels, counts = self.prepared.labels, self.counts
         if labels != everybody:
@@ -138,7 +132,6 @@ class Explanation(companions.Explanation):
         return notices
 
     def _habits(self) -> list[str]:
-        """Slips that show in all matches together."""
         notices = []
         known = self.given.take(self.given.essay >= 0)
         lost = len(known.row) - len(self.predictions.row)
@@ -172,21 +165,20 @@ class Explanation(companions.Explanation):
         return notices
 
     def _score_of_rounded(self) -> float:
-        """The score, were d 0 or 1: no match changes, as of equal segments the one of least d stays."""
+        """No match changes, as of equal segments the one of least d stays."""
         rounded = self.predictions._replace(d1=(self.predictions.d1 > 0.5).astype(np.float64))
         statistics = self.prepared.count((rounded, self._matches))
         return sufficient.measures(self.prepared, statistics)["score"]
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
-        """One row per predicted and per true segment: what became of it.
+        """One row per predicted and per true segment.
 
         outcome : of a prediction "matched", "wrong type" (would match a truth of another type), "too little
             overlap" (shares words with a truth, or would match one had it not lost words), "no truth there",
             "discarded" (by overlap removal) or "unknown essay"; of a truth "matched", "missed" or "discarded"
         partner : the match, else what comes closest; where overlap removal prevented a match, that
-        overlap_prediction, overlap_truth, iou : common words as shares of either and both, after overlap
-            removal, but of a discarded prediction as given; other words and positions are as in the file
+        overlap_prediction, overlap_truth, iou : after overlap removal, but of a discarded prediction as given
         effectiveness, tp : d[E] of matched segments, and the TP fraction
         """
         prepared, pairs = self.prepared, self._pairs
@@ -251,7 +243,7 @@ class Explanation(companions.Explanation):
         )
 
     def _partners(self, segments: Segments, ids: npt.NDArray[np.object_], rows: Ints) -> dict[str, Any]:
-        """Columns on the segments in some rows of the other side, -1 for none."""
+        """Columns on `rows` of the other side, -1 for none."""
         first, last = (
             pd.array(np.append(positions, 0)[rows], dtype="Int64")
             for positions in (segments.first, segments.last)
@@ -267,16 +259,15 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def losses(self) -> pd.DataFrame:
-        """The points that each row of `rows` lost, by cause: `gradient` times the change that sets it right.
+        """The points that each of `rows` lost, by cause: `gradient` times the change that sets it right.
 
         * A prediction and a truth that are each other's partner, and of one type or overlapping enough, are one
-          attempt.  It is right if it has the truth's type, words and effectiveness, and loses no word.  All
-          that it lost is in the prediction's row; the truth's is 0.
+          attempt, right if it has the truth's type, words and effectiveness, and loses no word.  All that it
+          lost is in the prediction's row.
         * Of others, an unmatched prediction is right if it is gone ("spurious"), an unmatched truth if it is
           matched by 1 ("missed"); what is discarded or in an unknown essay lost nothing.
 
-        So all rows together are `gradient` times the way to a perfect submission.  An attempt's loss is divided
-        by setting right one thing after the other:
+        All rows together are `gradient` times the way to a perfect submission.  An attempt's loss is divided:
 
         wrong type : matching at all, where only the type prevents it
         boundaries : matching at all, where the predicted words prevent it, and w·(1 - IoU)
@@ -288,7 +279,7 @@ class Explanation(companions.Explanation):
         given, true, pairs = self.given, self.prepared.given, self._pairs
         of_predictions, of_truths = self._closest_pairs
 
-        # What the score gains from a false positive less and from a false negative that is found, per row.
+        # What the score gains from a prediction that is gone and from a truth that is found.
         of_tp, of_fp, of_fn = np.moveaxis(self.gradient, -1, 0)
         dismissed, found = np.zeros(len(given.row)), np.zeros(len(true.row))
         kept = self.predictions.row
@@ -326,10 +317,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def gradient(self) -> Floats:
-        """∂ score / ∂ `essay_counts`, (essays, types, 3): the chain rule through F1, mean and softmin.
-
-        0 for a type that the truth of the essay's sub-populations lacks.
-        """
+        """∂ score / ∂ `essay_counts`, (essays, types, 3): through F1, mean of types in truth, and softmin."""
         tp, fp, fn = np.moveaxis(self.counts, -1, 0)
         occurs = tp + fn > 0
         square = np.where(occurs, 2 * tp + fp + fn, np.inf) ** 2
@@ -341,7 +329,7 @@ class Explanation(companions.Explanation):
 
     @property
     def confusion(self) -> pd.DataFrame:
-        """Types as predicted (columns) for the true ones (index), of segments that overlap enough to match."""
+        """True types (index) as predicted (columns), of segments that overlap enough to match."""
         names, pairs = self.metric.DISCOURSE_TYPES, self._pairs
         types = len(names)
         type_of_prediction, type_of_truth = self.given.discourse_type, self.prepared.given.discourse_type
@@ -356,7 +344,7 @@ class Explanation(companions.Explanation):
 
     @property
     def forecasts(self) -> pd.DataFrame:
-        """Of each match d[1] ("probability") and the label E ("happened", 0 or 1)."""
+        """Of each match d[1] and the label E."""
         matched = self._pairs.matched
         return pd.DataFrame(
             {
@@ -422,7 +410,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def _closest_pairs(self) -> tuple[Ints, Ints]:
-        """For each row of the submission and of the solution its match, else what comes closest, else -1."""
+        """The match of each row of the submission and of the solution, else what comes closest, else -1."""
         pairs = self._pairs
         order = (pairs.iou, pairs.matched_as_given, pairs.enough, pairs.matched)
         ascending = np.lexsort([key[:-1] for key in order])
@@ -436,11 +424,8 @@ explain = Explanation
 
 
 def softmin_gradient(metric: Metric, scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float) -> Floats:
-    """∂ν/∂s_i = β_i·(1 - α·(s_i - ν)), with the parameters of the metric's `softmin_weights`; (..., k).
-
-    At infinite temperature it is 1 for the lowest score and 0 for the others; of equal lowest scores each has
-    its β_i, which is right if they change together.
-    """
+    """∂ν/∂s_i = β_i·(1 - α·(s_i - ν)), (..., k); at infinite α it is β_i, right if equal lowest scores change
+    together."""
     weights: Floats = metric.softmin_weights(scores, sizes, temperature)
     scores = np.where(np.asarray(sizes) > 0, scores, 0.0)
     nu = metric.softmin(scores, sizes, temperature)

@@ -1,4 +1,4 @@
-"""The Unified Metric under other decisions: how much does a ranking depend on them?"""
+"""The Unified Metric under other decisions."""
 
 import dataclasses
 import math
@@ -33,7 +33,7 @@ def of_measures(prepared: Any) -> dict[str, Any]:
 
 
 def of_statistics(metric: Metric, prepared: Any, submission: pd.DataFrame) -> dict[str, tuple[Any, Floats]]:
-    """By what is other, the prepared solution and the statistics of a submission, which is read again."""
+    """By what is other, the prepared solution and a submission's statistics."""
     given = prepared.read(submission)
     given = given.take(given.essay >= 0)
     variants = {}
@@ -61,7 +61,7 @@ def of_statistics(metric: Metric, prepared: Any, submission: pd.DataFrame) -> di
         p, g = pairs = best_pairs(metric, predictions, prepared.truths, threshold)
         tp = fraction(predictions.take(p), prepared.truths.take(g))
         counts = metric.count_outcomes(predictions, prepared.truths, pairs, tp, len(prepared.items))
-        # A prediction may be the best of two truths: it is one prediction all the same.
+        # A prediction that is the best of two truths is one all the same.
         used = np.bincount(p, minlength=len(predictions.row)) - 1
         twice = np.flatnonzero(used > 0)
         np.add.at(counts, (predictions.essay[twice], predictions.discourse_type[twice], 1), used[twice])
@@ -84,7 +84,6 @@ def of_statistics(metric: Metric, prepared: Any, submission: pd.DataFrame) -> di
 
 
 def _overlaps(metric: Metric, p: Segments, g: Segments) -> tuple[Floats, Floats]:
-    """The common words of aligned pairs as shares of the prediction and of the truth."""
     common = metric.common_words(p, g)
     return common / p.words, common / g.words
 
@@ -92,7 +91,7 @@ def _overlaps(metric: Metric, p: Segments, g: Segments) -> tuple[Floats, Floats]
 def best_pairs(metric: Metric, predictions: Segments, truths: Segments, threshold: float) -> tuple[Ints, Ints]:
     """Of each truth the prediction of its essay and type that overlaps it most, if both overlap enough [2.1].
 
-    Predictions may overlap each other.  Most is the larger of both shares; of equal ones the first in the text.
+    Most is the larger of both shares; of equal ones the first in the text.
     """
     types = len(metric.DISCOURSE_TYPES)
     cell_p = predictions.essay * types + predictions.discourse_type

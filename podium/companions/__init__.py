@@ -1,19 +1,9 @@
 """What can be told of a metric beyond its score: one module per hosted file, found by the file's ``NAME``.
 
-It explains with the stages of the hosted file that it is given.  All that it offers is optional:
-
-TEXT_COLUMNS : further columns that hold text, whatever they look like
-read_solution(path), read_submission(path) : official files as frames; raise `HostError`, `SubmissionRejected`
-recognise(frame, row_id, effectiveness) : other people's columns under the metric's names, and notices
-predicted(prepared, submission) : the items for which it holds anything, (n,) bool
-explain(evaluation) : an `Explanation`
-agreement(metric, prepared, solution), gamma(prepared) : of the experts with each other
-advice(metric, solution, arguments) : lines for a host, from a solution with ``Usage``
-SIDE_COLUMNS, add_side(submission, side, row_id_column_name) : columns that only the host may write
-texts(evaluation, path) : what the report shows of each item, by id; `path` may be None
-kaggle_submission(submission, solution) : one row per row of the solution and no empty cell
-sample_submission(solution), perfect_submission(solution)
-official_json(measures) : what the official program writes
+It explains with the stages of the hosted file that it is given.  It offers what it can of: TEXT_COLUMNS,
+read_solution, read_submission (official files), recognise, predicted (which items the submission has), explain,
+texts (of items, for the report), agreement, gamma (of experts), advice (to hosts), SIDE_COLUMNS, add_side (what
+only hosts may write), kaggle_submission, sample_submission, perfect_submission, official_json.
 """
 
 import importlib
@@ -43,18 +33,17 @@ def of(metric: Metric) -> types.ModuleType | None:
 class Explanation:
     """What led to a score; each companion offers some of these attributes.
 
-    tables : small DataFrames for people, by title
+    tables : small frames by title, for people
     notices : list of str
-    rows : DataFrame, what became of every thing of either side
-        Some columns have one meaning everywhere: side ("prediction" or "truth"); first and last (positions of
-        words, both inclusive), words, words_kept (how many counted: the last ones); markup and against
-        ("algorithm", or whose else); start and end (characters, the end exclusive; -1 for none); partner (its
-        row_id) and partner_X (its X); points_lost (how much the score would rise, to first order, were this
-        row alone right).
-    losses : DataFrame, the points_lost of each row by cause
-    groups : DataFrame, sub-populations: attribute, value, score (the measure "attribute = value"), weight
-    confusion : DataFrame, how often a label of the truth (index) was predicted as which (columns)
-    forecasts : DataFrame, "probability" and whether it "happened" (0 or 1)
+    rows : frame, what became of every thing of either side
+        Columns of one meaning everywhere: side ("prediction" or "truth"); first and last (positions of words,
+        both inclusive), words, words_kept (the last ones); markup and against ("algorithm", or whose else);
+        start and end (characters, the end exclusive; -1 for none); partner (its row_id) and partner_X (its X);
+        points_lost (how much the score would rise, to first order, were this row alone right).
+    losses : frame, the points_lost of each row by cause
+    groups : frame, sub-populations: attribute, value, score, weight
+    confusion : frame, how often a label of the truth (index) was predicted as which (columns)
+    forecasts : frame, "probability" and whether it "happened" (0 or 1)
     histograms : see `podium.report.histograms`
     """
 

@@ -215,7 +215,7 @@ def mean(values: Floats) -> Floats:
 
 
 class Explanation(companions.Explanation):
-    documents: pd.DataFrame
+    documents: Any  # DataFrame
 
     def __init__(self, evaluation: Evaluation, criteria: Criteria) -> None:
         super().__init__(evaluation)

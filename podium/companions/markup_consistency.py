@@ -223,16 +223,13 @@ def advice(metric: Metric, solution: pd.DataFrame, arguments: Mapping[str, Any])
             frame = solution[rows].drop(columns=scoring.USAGE, errors="ignore")
             in_use[part] = metric.prepare(frame, **arguments)
     whole = in_use[scoring.ALL].rules.weights
-    lines = []
+    lines = [f'give all weights, so that every part has the same: weights="{weights(in_use[scoring.ALL])}"']
     for part, prepared in in_use.items():
         others = {name: weight for name, weight in prepared.rules.weights.items() if weight != whole[name]}
         if others:
             told = ", ".join(f"{name}={weight:g}" for name, weight in others.items())
             lines.append(f"{part} alone decides for other weights than the whole solution: {told}")
-    return [
-        f'give all weights, so that every part has the same: weights="{weights(in_use[scoring.ALL])}"',
-        *lines,
-    ]
+    return lines
 
 
 def _criteria(prepared: Any) -> Criteria:
@@ -278,11 +275,9 @@ class Explanation(_markups.Explanation):
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
-        """One row per object of a markup and other markup of its document.
+        """One row per object of a markup and other markup of its document, by positions in the JSON.
 
-        element, fragment, overtext and partner_… : positions, from 0, in the JSON; -1 for none
-        outcome : "matched" or "unmatched", as is what lies within an unmatched object
-        consistency : what the accordance found the pair worth
+        What lies within an unmatched object is unmatched.
         """
         metric, rules = self.metric, self.prepared.rules
         rows = []

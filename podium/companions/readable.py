@@ -192,12 +192,9 @@ class Explanation(_markups.Explanation):
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
-        """One row per selection of a markup and other markup of its essay.
+        """One row per selection (by its position in the JSON) of a markup and other markup of its essay.
 
-        selection, partner_selection : positions, from 0, in the JSON; -1 without partner
-        outcome : "matched"; "partner taken" (a pair would be cheap enough, but is not in the assignment of
-            least cost); "too costly" (no pair is cheaper than no pair); "no overlap"
-        cost, jaccard, same_… : of the pair; 1, NaN, False without partner
+        Without partner, partner_selection is -1, cost 1, jaccard NaN.
         """
         rows = []
         for item, first, second, one, other in _markups.comparisons(self.prepared, self.evaluation.read):

@@ -175,7 +175,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def _claims(self) -> list[tuple[str, list[tuple[str, Any, Any]]]]:
-        """Each claim with the abstracts that either side names, and what each side says."""
+        """Each claim with the abstracts that are named, and what both sides say."""
         answers = self.prepared.read(self.submission, lambda gold, predicted: predicted)
         return [
             (claim_id, [(key, gold.get(key), answer.get(key)) for key in dict.fromkeys([*gold, *answer])])
@@ -207,13 +207,9 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
-        """One row per claim, and per predicted and gold abstract and sentence.
+        """One row per claim (of side "prediction"), and per predicted and gold abstract and sentence.
 
-        side : of a claim "prediction"
         place, evidence_set : of a predicted sentence in its list, and the number of a gold one's set, from 1
-        outcome : "correct" where an abstract earns abstract_rationalized, a sentence sentence_label, or a
-            claim's gold abstracts are found and no other; "evidence incomplete" where no gold set, or not the
-            sentence's, is listed as a whole; "beyond the first three" where one is, but not among the first k
         """
         rows: list[tuple[Any, ...]] = []
         for claim_id, abstracts in self._claims:

@@ -80,17 +80,13 @@ Floats = npt.NDArray[np.float64]
 
 
 class OfficialFileWarning(UserWarning):
-    """What was left out, filled in or united."""
+    """What was left out or united."""
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
-    """The labels in a file of the track, or in a folder of such with maybe topics and ontology; .gz or not.
+    """The labels in a file of the track, or in a folder of such, maybe with topics and ontology; .gz or not.
 
-    The rows of a tweet are united: all types, the highest priority, the first event; so are the parts A to E
-    of an event.  Topics (``*.topics``) tell the datasets' names for the events' numbers.  What is left out or
-    united is told by an `OfficialFileWarning`.
-
-    Returns ``tweet_id``, ``event_id``, ``priority``, ``categories``, and ``text`` where the files have it.
+    The rows of a tweet are united (all types, the highest priority, the first event), as are an event's parts.
     """
     metric, path = hosted.module("trec_is"), Path(path)
     datasets = _datasets(path, HostError)
@@ -348,11 +344,11 @@ class Explanation(companions.Explanation):
         metric = self.metric
         tp, fp, fn, squared_error = self.statistics.sum(axis=0)[4:].reshape(4, -1)
         counts = {"tweets": tp + fn, "tp": tp, "fp": fp, "fn": fn}
-        return pd.DataFrame(
+        types = pd.DataFrame(
             {
                 "information_type": metric.INFORMATION_TYPES,
                 "actionable": metric.IS_ACTIONABLE,
-                **{name: values.astype(np.int64) for name, values in counts.items()},
+                **counts,
                 "precision": ratio(tp, tp + fp),
                 "recall": ratio(tp, tp + fn),
                 "f1": metric.f1_of_each(tp, fp, fn),
@@ -360,6 +356,7 @@ class Explanation(companions.Explanation):
                 "mse": metric.mse_of_each(squared_error, tp, fn),
             }
         )
+        return types.astype(dict.fromkeys(counts, np.int64))
 
     @functools.cached_property
     def events(self) -> pd.DataFrame:
@@ -381,9 +378,8 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
-        """One row per labelled tweet in the order of its visit, then one per row of the run that is ignored.
+        """One row per labelled tweet as visited, then one per row of the run that is "ignored".
 
-        case : of `CASES`, or "ignored": without a label, or in another event's list than the one that counts
         delta, actionable_score, other_score : δ at that moment, ActCScore (2) and NActCScore (3)
         contribution, accumulated_worth : part of accumulated_alert_worth (6), and sum in the event so far
         """
@@ -544,7 +540,7 @@ def _stretches(length: int) -> Ints:
 
 
 def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
-    """The tweets of each event, as visited, from columns ``text`` or a file as the track's of tweets."""
+    """The tweets of each event, from columns ``text`` or the track's file of tweets."""
     rows: pd.DataFrame = evaluation.explanation.rows
     rows = rows[rows["case"] != IGNORED]
     of_tweets: dict[str, str] = {}

@@ -67,7 +67,6 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def groups(self) -> pd.DataFrame:
-        """One row per sub-population, with its score (τ) and weight (β)."""
         weight = self.metric.softmin_weights(self.scores, self.sizes, self.prepared.temperature)
         return pd.DataFrame(self.prepared.labels, columns=["attribute", "value"]).assign(
             essays=self.sizes.astype(np.int64), score=self.scores, weight=weight
@@ -179,7 +178,6 @@ class Explanation(companions.Explanation):
             "discarded" (by overlap removal) or "unknown essay"; of a truth "matched", "missed" or "discarded"
         partner : the match, else what comes closest; where overlap removal prevented a match, that
         overlap_prediction, overlap_truth, iou : after overlap removal, but of a discarded prediction as given
-        effectiveness, tp : d[E] of matched segments, and the TP fraction
         """
         prepared, pairs = self.prepared, self._pairs
         of_predictions, of_truths = self._closest_pairs
@@ -245,10 +243,9 @@ class Explanation(companions.Explanation):
     def _partners(self, segments: Segments, ids: npt.NDArray[np.object_], rows: Ints) -> dict[str, Any]:
         """Columns on `rows` of the other side, -1 for none."""
         first, last = (
-            pd.array(np.append(positions, 0)[rows], dtype="Int64")
+            pd.Series(positions, dtype="Int64").reindex(rows).array
             for positions in (segments.first, segments.last)
         )
-        first[rows < 0], last[rows < 0] = pd.NA, pd.NA
         names = np.array([*self.metric.DISCOURSE_TYPES, None], dtype=object)
         return {
             "partner": ids[rows],
@@ -295,7 +292,7 @@ class Explanation(companions.Explanation):
             column[attempts] for column in vars(pairs).values()
         )
         w, hit = self.prepared.segment_weight, found[truth]
-        # The IoU with which they match once they do, and the best that the words as given allow.
+        # When they match, and at best, with the words as given.
         best_iou = np.select([enough, matched_as_given], [np.maximum(iou, iou_as_given), iou_as_given], 1.0)
         first_iou = np.where(enough, iou, best_iou)
         matching = np.where(matched, 0.0, dismissed[prediction] + (w * first_iou + (1 - w) * d) * hit)

@@ -1,7 +1,7 @@
-"""A picture of the histograms that a companion offers: a dict of figures, each a dict of panels by title.
+"""A picture of a companion's histograms: figures, and panels in them, by title.
 
 A panel has ``series``, values by name, drawn over each other as shares; ``lines``, a value by name, in the
-colour of the series of its name; and ``last``, where the scale ends: what lies beyond is in the last bin.
+colour of its series; and ``last``, where the scale ends: what lies beyond is in the last bin.
 """
 
 import math
@@ -27,7 +27,6 @@ OTHER_COLOUR = "#333333"  # of lines that belong to none
 
 
 def save(explanation: Any, path: str | Path) -> None:
-    """Draw an explanation's histograms into a .png, .svg or .pdf."""
     path = Path(path)
     if path.suffix not in FORMATS:
         raise UsageError(f"cannot draw {path}: expected a name that ends in {', '.join(FORMATS)}")
@@ -35,7 +34,7 @@ def save(explanation: Any, path: str | Path) -> None:
 
 
 def draw(explanation: Any) -> Any:
-    """The picture as a matplotlib Figure."""
+    """A matplotlib Figure."""
     figures: Mapping[str, Mapping[str, Any]] = getattr(explanation, "histograms", {})
     if not figures:
         raise UsageError("this metric offers no histograms")

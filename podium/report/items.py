@@ -58,10 +58,6 @@ class Piece(NamedTuple):
 def section(
     evaluation: Evaluation, texts: Mapping[str, str], most_items: int, random: int | None, unit: float
 ) -> dict[str, Any] | None:
-    """What the template shows of the items that lost most, the first ones or a sample.
-
-    Its parameters are those of `podium.report.page.render`, and the unit of the points.
-    """
     explanation = evaluation.explanation
     item, label, outcome = (explain.column(explanation, role) for role in ROLES)
     if item is None:
@@ -157,7 +153,7 @@ def number(value: Any, digits: int = 4) -> str:
 
 
 def _swatches(names: list[str]) -> dict[str, tuple[str, str]]:
-    """Of each label the shortest beginning of its own, and classes."""
+    """The shortest beginning of each label that no other has, and classes."""
     found = {}
     for place, label in enumerate(names):
         beginnings = (label[:length] for length in range(1, len(label)))
@@ -171,7 +167,7 @@ def _swatches(names: list[str]) -> dict[str, tuple[str, str]]:
 
 
 def _paired(rows: pd.DataFrame) -> pd.DataFrame:
-    """Stretches of a text with ``pair``, ``is_truth``, and ``first`` and ``last`` unit; other rows as they are.
+    """Stretches of a text with ``pair``, ``is_truth``, ``first`` and ``last``; other rows as they are.
 
     Each expert's markup is a truth, with the algorithm's beside it.
     """
@@ -186,7 +182,7 @@ def _paired(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _columns(explanation: Any) -> list[str]:
-    """What decides comes first: it must be visible on a phone."""
+    """What decides comes first, for phones."""
     item, label, outcome = (explain.column(explanation, role) for role in ROLES)
     cause = ["cause"] if hasattr(explanation, "losses") else []
     found = [str(name) for name in explanation.rows if name not in MERGED | {item}] + cause
@@ -202,7 +198,7 @@ def _rows(
     unit: float,
 ) -> list[Row]:
     item, label, outcome = (explain.column(explanation, role) for role in ROLES)
-    # What says where a row is, and where its partner is.
+    # Where a row and its partner are.
     own = {label: "partner_type"} | {name: f"partner_{name}" for name in explanation.rows}
     links = {str(name): partner for name, partner in own.items() if partner in explanation.rows}
 
@@ -263,7 +259,6 @@ def _is_trimmed(record: Record) -> bool:
 
 
 def _first_kept(record: Record) -> int:
-    """Its first word that counted; of a discarded segment, that was given."""
     kept = record.get("words_kept") or record["last"] - record["first"] + 1
     return int(record["last"] - kept + 1)
 
@@ -284,7 +279,7 @@ def _range(first: int, last: int) -> str:
 
 
 class Text:
-    """A text in units, matches of a pattern; where there is none, they are shown by their positions."""
+    """A text in units, matches of a pattern, which are shown by their positions where there is none."""
 
     def __init__(self, text: str | None, unit: str) -> None:
         self.text = text
@@ -293,7 +288,7 @@ class Text:
         self.lines = {bisect.bisect_left(self.places, (end,)) for end in ends}  # units that begin one
 
     def stretch(self, first: int, end: int) -> tuple[str, str]:
-        """The units from first to before end, and the white space after them in the line."""
+        """The units, and the white space after them in the line."""
         if self.text is None:
             return _range(first, end - 1), " "
         known = len(self.places)
@@ -307,7 +302,6 @@ class Text:
 
 
 def _sides(rows: list[Row], text: str | None) -> list[dict[str, Any]]:
-    """The truth and the prediction as strips and in the text; empty if rows are no stretches of one."""
     records = [row.record for row in rows]
     if not records or "pair" not in records[0]:
         return []
@@ -344,7 +338,7 @@ def _sides(rows: list[Row], text: str | None) -> list[dict[str, Any]]:
 
 
 def _lines(segments: list[Record], length: int, content: Text) -> Iterator[list[Piece]]:
-    """The lines of a text, each cut where segments begin or end."""
+    """The text's lines, cut where segments begin or end."""
     ends = {record["number"]: record["last"] + 1 for record in segments}
     starting: dict[int, list[int]] = {}
     for record in segments:

@@ -1,4 +1,4 @@
-"""One page, for people, of all that an evaluation offers (see `podium.companions`): a file that loads nothing.
+"""One page of all that an evaluation offers (see `podium.companions`), which loads nothing.
 
 Jinja2 escapes whatever comes from files, and the page's own policy lets ``templates/report.js`` alone run.
 """
@@ -43,10 +43,9 @@ def render(
     comparison: pd.DataFrame | None = None,
     other: tuple[str, Evaluation] | None = None,
 ) -> str:
-    """The page as text.
+    """The page as text; `random` seeds a sample in place of the items that lost most.
 
-    `random` seeds a sample in place of the items that lost most; `intervals` and `comparison` are what
-    `podium.statistics` returns, `other` is the other submission's name and evaluation.
+    `intervals` and `comparison` are from `podium.statistics`, `other` is another submission with its name.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
@@ -94,15 +93,12 @@ def render(
 
 
 def write(page: str, path: Path) -> None:
-    # What is no character (half of a pair, from a broken file) must not stop the rest.
+    # Half of a surrogate pair must not stop the rest.
     write_atomically(path, lambda part: part.write_bytes(page.encode("utf-8", "replace")))
 
 
 def read_texts(path: Path | None, evaluation: Evaluation) -> dict[str, str]:
-    """The texts of the evaluation's items, as far as they are known; UsageError where `path` tells none.
-
-    It is a folder of files ID.txt, or a table of ids and texts; else the metric's companion may read it.
-    """
+    """The items' texts, from a folder of ID.txt, a table, or what the companion reads; raises `UsageError`."""
     is_own = path is not None and (path.is_dir() or path.name.endswith((".csv", ".csv.gz", ".parquet")))
     companion: Any = companions.of(evaluation.solution.metric)
     if not is_own and hasattr(companion, "texts"):
@@ -134,10 +130,7 @@ def read_texts(path: Path | None, evaluation: Evaluation) -> dict[str, str]:
 
 
 def calibration(forecasts: pd.DataFrame) -> pd.DataFrame:
-    """Of each tenth of the probabilities the number of forecasts, their mean, and the share that happened.
-
-    Its 95% interval, from low to high, is E. Wilson's (1927).
-    """
+    """The forecasts of each tenth: number, mean, share that happened, its 95% interval (E. Wilson, 1927)."""
     tenth = np.minimum((forecasts["probability"] * BINS).astype(int), BINS - 1)
     table = forecasts.groupby(tenth).agg(
         forecasts=("happened", "size"), probability=("probability", "mean"), happened=("happened", "mean")
@@ -162,7 +155,7 @@ def _unit(evaluation: Evaluation) -> tuple[float, str]:
 
 
 class Axis:
-    """A scale that holds all values, from left to right, in 1 to 6 steps of 1, 2 or 5 of a decimal place."""
+    """A scale that holds all values, in 1 to 6 steps of 1, 2 or 5 of a decimal place."""
 
     def __init__(self, values: Any) -> None:
         finite = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
@@ -200,7 +193,7 @@ def _fixes(evaluation: Evaluation) -> list[dict[str, Any]]:
         found.append(causes.nlargest(FIXES, "points").reset_index())
     fixes = pd.concat(found).query("points > 0").sort_values("points", ascending=False, kind="stable")
     fixes["share"] = fixes["points"] / explanation.losses.to_numpy().sum()
-    # The same mistakes count in a group of each attribute: one line per label and cause.
+    # Mistakes count in a group of each attribute.
     rows: list[Any] = fixes.drop_duplicates(["label", "cause"]).head(FIXES).to_dict("records")
     return rows
 
@@ -226,7 +219,6 @@ def _causes(evaluation: Evaluation) -> dict[str, Any] | None:
 
 
 def _heat(table: pd.DataFrame, darkness: pd.DataFrame) -> dict[str, Any]:
-    """A table with a percentage of darkness beside each value."""
     shades = (100 * darkness).round().astype(int).to_numpy().tolist()
     rows = zip(map(str, table.index), table.to_numpy().tolist(), shades)
     return {
@@ -343,7 +335,7 @@ def _calibration(evaluation: Evaluation) -> dict[str, Any] | None:
 
 
 def _histograms(evaluation: Evaluation) -> str | None:
-    """The picture as a data URL.  As an image, an SVG can run no script."""
+    """As an image, an SVG can run no script."""
     if not getattr(evaluation.explanation, "histograms", None):
         return None
     picture = io.BytesIO()

@@ -1,4 +1,4 @@
-// Filters and sorts the items; without it the page only lacks that.
+// Filters and sorts the items.
 "use strict";
 (() => {
   const form = document.getElementById("filters");
@@ -18,19 +18,16 @@
         return values;
       }),
       // Elements, and the rows that they show.
-      parts: new Map([
-        ...rows.map((row, number) => [row, [String(number)]]),
+      parts: [
+        ...rows.map((row, number) => [row, [number]]),
         ...segments.map((segment) => [segment, segment.dataset.n.split(" ")]),
-      ]),
-      matching: 0,
+      ],
     };
   }
-  // Not while the page loads.
-  let known;
+  let known; // not while the page loads
   const items = () => (known ??= [...list.children].map(read));
 
   const text = new Intl.Collator(undefined, { numeric: true });
-  // Of equal ones the first of the page stays first.
   const orders = {
     place: () => 0,
     points: (a, b) => b.points - a.points,
@@ -67,22 +64,6 @@
     document.getElementById("none").hidden = shown > 0;
   }
 
-  // A segment and its partner light up together.
-  function light(event) {
-    for (const element of list.querySelectorAll(".lit")) {
-      element.classList.remove("lit");
-    }
-    const part = event.type === "mouseover" && event.target.closest("mark, .rows tbody tr");
-    if (part) {
-      const item = items().find(({ element }) => element.contains(part));
-      const numbers = item.parts.get(part).flatMap((number) => [number, item.rows[number].partner]);
-      for (const [element, own] of item.parts) {
-        element.classList.toggle("lit", own.some((number) => numbers.includes(number)));
-      }
-    }
-  }
-
-  // A cell or a line leads to the rows that it counts.
   document.addEventListener("click", (event) => {
     const link = event.target.closest("[data-set]");
     if (link) {
@@ -105,9 +86,6 @@
   open();
 
   form.addEventListener("input", update);
-  form.addEventListener("change", update);
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(update));
-  list.addEventListener("mouseover", light);
-  list.addEventListener("mouseleave", light);
 })();

@@ -11,7 +11,6 @@ __all__ = ["column", "groups_of_items", "points_by_cause", "points_by_item", "po
 
 
 def column(explanation: Any, role: str) -> str | None:
-    """The column of the rows that has a role, if there is one."""
     name: str | None = getattr(explanation, "roles", {"outcome": "outcome"}).get(role)
     return name if name in getattr(explanation, "rows", ()) else None
 
@@ -37,7 +36,6 @@ def rows(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def points_by_cause(explanation: Any) -> pd.DataFrame:
-    """The points, number of rows and share of each cause, the most first."""
     losses: pd.DataFrame = explanation.losses
     points = losses.sum()
     table = pd.DataFrame({"points": points, "rows": (losses != 0).sum(), "share": ratio(points, points.sum())})
@@ -46,7 +44,6 @@ def points_by_cause(explanation: Any) -> pd.DataFrame:
 
 
 def points_by_label(explanation: Any) -> pd.DataFrame:
-    """The points of each cause (columns) and label (index)."""
     labels = explanation.rows[column(explanation, "label")]
     table: pd.DataFrame = explanation.losses.groupby(labels.to_numpy(), sort=False).sum()
     return table

@@ -33,7 +33,7 @@ Annotations = Iterator[tuple[str, str, str, list[dict[str, Any]]]]
 
 
 def read(path: Path, error: type[ToolError]) -> pd.DataFrame | None:
-    """The documents in an export, as `_markups.read_documents` gives them; None where it is none.
+    """The documents in an export; None where it is none.
 
     brat's folders have ``ANNOTATOR/DOCUMENT.ann``, INCEpTION's ``DOCUMENT/ANNOTATOR.json``, .xmi or .tsv.
     """

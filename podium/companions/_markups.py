@@ -170,7 +170,7 @@ class Criteria:
 
     @property
     def shown(self) -> dict[str, tuple[int, str]]:
-        """The places and titles of those whose weight, and that of all above, is positive."""
+        """Places and titles of what counts."""
         return {
             name: (number, self.titles.get(name, name))
             for number, name in enumerate(self.names)
@@ -181,7 +181,7 @@ class Criteria:
         }
 
     def histograms(self, sides: Mapping[str, tuple[Any, Floats]]) -> dict[str, Any]:
-        """Figures 3 and 4 over each other, of each side's criteria by pair and means by document."""
+        """The paper's figures 3 and 4 over each other."""
         panels = {}
         for number, title in self.shown.values():
             series, lines = {}, {}
@@ -400,7 +400,7 @@ class Agreement:
 
 
 def _names_of_experts(prepared: Any, solution: pd.DataFrame) -> list[list[str]]:
-    """The names of each document's experts: their markups' own where all have one."""
+    """The markups' own where all have one."""
     cells = dict(zip(prepared.item_of_row.tolist(), solution["markups"].to_numpy(dtype=object)))
     names = []
     for document, experts in enumerate(prepared.experts):

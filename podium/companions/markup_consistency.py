@@ -12,27 +12,9 @@ import pandas as pd
 
 from podium import hosted, scoring
 from podium.companions import _importers, _markups, ratio
-from podium.companions._markups import AMONG, WITH, Agreement, Criteria, texts
+from podium.companions._markups import AMONG, WITH, Agreement, Criteria
 from podium.errors import HostError, SubmissionRejected, ToolError
 from podium.hosted import Metric
-
-__all__ = [
-    "EQUATIONS",
-    "TEXT_COLUMNS",
-    "Consistency",
-    "Explanation",
-    "Pair",
-    "advice",
-    "agreement",
-    "consistency",
-    "explain",
-    "gamma",
-    "read_documents",
-    "read_solution",
-    "read_submission",
-    "texts",
-    "weights",
-]
 
 TEXT_COLUMNS = ("document_id", "markups", "markup", "text")
 
@@ -145,18 +127,9 @@ def consistency(
     accordance: str = "sum",
     lemmatiser: str = "none",
 ) -> Consistency:
-    """C(L1, L2) of two markups of a document (7), with all its criteria; symmetric, to the last bit.
+    """C(L1, L2) of two markups of a document (7), as `score` takes them; symmetric, to the last bit.
 
-    Parameters
-    ----------
-    first, second : markups as the hosted file's `score` describes them
-    weights : of criteria; those left out are 1, whatever the markups hold
-    accordance, lemmatiser : as for `score`
-
-    Raises
-    ------
-    ValueError
-        A markup is malformed.
+    Weights left out are 1, whatever the markups hold; raises ValueError where these are malformed.
     """
     metric = hosted.module("markup_consistency")
     markups = []
@@ -298,6 +271,7 @@ class Explanation(_markups.Explanation):
 
 
 explain = Explanation
+texts = _markups.texts
 
 
 def _objects(markup: Any) -> Iterator[tuple[str, Place, Any]]:

@@ -11,24 +11,10 @@ import pandas as pd
 
 from podium import scoring, statistics
 from podium.companions import _markups
-from podium.companions._markups import AMONG, WITH, Agreement, Criteria, texts
+from podium.companions._markups import AMONG, WITH, Agreement, Criteria
 from podium.errors import HostError, SubmissionRejected
 from podium.hosted import Metric
 from podium.wording import counted, listed
-
-__all__ = [
-    "SIDE_COLUMNS",
-    "TEXT_COLUMNS",
-    "Explanation",
-    "add_side",
-    "agreement",
-    "explain",
-    "gamma",
-    "read_documents",
-    "read_solution",
-    "read_submission",
-    "texts",
-]
 
 TEXT_COLUMNS = ("document_id", "markups", "markup", "subject", "text")
 SIDE_COLUMNS = ("m7",)
@@ -63,7 +49,6 @@ COLUMNS = (
 
 
 def read_documents(path: str | Path) -> pd.DataFrame:
-    """The essays in a folder or file."""
     return _markups.read_folder(path, HostError)
 
 
@@ -206,6 +191,7 @@ class Explanation(_markups.Explanation):
 
 
 explain = Explanation
+texts = _markups.texts
 
 
 # ---- Experts ---------------------------------------------------------------------------------------------

@@ -18,18 +18,6 @@ from podium.files import read_lines
 from podium.scoring import Evaluation
 from podium.wording import counted
 
-__all__ = [
-    "OUTCOMES",
-    "TEXT_COLUMNS",
-    "Explanation",
-    "explain",
-    "official_json",
-    "perfect_submission",
-    "read_solution",
-    "read_submission",
-    "texts",
-]
-
 TEXT_COLUMNS = ("claim_id", "evidence")
 
 # A claim with several faults has the first of them.
@@ -56,7 +44,6 @@ def read_solution(path: str | Path) -> pd.DataFrame:
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
-    """``claim_id`` and ``evidence`` from a leaderboard submission; raises `SubmissionRejected`."""
     return _read_claims(path, SubmissionRejected).drop(columns="claim")
 
 

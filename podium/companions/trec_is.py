@@ -14,28 +14,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import companions, hosted
-from podium import statistics as sufficient
 from podium.companions import ratio
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import read_lines, read_text
 from podium.hosted import Metric
 from podium.scoring import Evaluation
 from podium.wording import counted, listed
-
-__all__ = [
-    "CASES",
-    "TABLE_1",
-    "TEXT_COLUMNS",
-    "Explanation",
-    "OfficialFileWarning",
-    "explain",
-    "kaggle_submission",
-    "perfect_submission",
-    "read_solution",
-    "read_submission",
-    "sample_submission",
-    "texts",
-]
 
 TEXT_COLUMNS = ("tweet_id", "event_id", "categories", "text")
 
@@ -127,11 +111,7 @@ def read_solution(path: str | Path) -> pd.DataFrame:
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
-    """A run, in one file or a folder, as `read_solution` reads labels; raises `SubmissionRejected`.
-
-    Returns ``tweet_id``, ``event_id``, ``rank``, ``priority``, ``categories``; ranks or scores that are not all
-    numbers stay text.
-    """
+    """A run, in a file or a folder, maybe with topics; ranks or scores that are not all numbers stay text."""
     metric, path = hosted.module("trec_is"), Path(path)
     datasets = _datasets(path, SubmissionRejected)
 
@@ -258,13 +238,10 @@ def _type_texts(metric: Metric, types: npt.ArrayLike) -> npt.NDArray[np.object_]
 
 
 def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.DataFrame:
-    """A run as Kaggle accepts it even where it aligns rows: one row per labelled tweet, as in the solution.
+    """A run as Kaggle accepts it even where it aligns rows: one row per row of the solution, no empty cell.
 
-    The solution's first column has the ids.  A space stands for no types, as Kaggle rejects empty cells.  A
-    labelled tweet that the run lacks gets the last rank, priority 0.25 and no types, with an
-    `OfficialFileWarning`: labelled High or Critical, it becomes a missed alert, worth -1, not 0.
-
-    Raises `SubmissionRejected` and `HostError`, as scoring does and where a tweet is in several rows.
+    The solution's first column has the ids.  A labelled tweet that the run lacks gets the last rank, priority
+    0.25 and no types, with a warning: labelled High or Critical, it becomes a missed alert, worth -1, not 0.
     """
     metric = hosted.module("trec_is")
     row_id = _row_id(solution)
@@ -360,7 +337,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def events(self) -> pd.DataFrame:
-        """One row per event: numbers of tweets, part of accumulated_alert_worth, its own measures."""
+        """One row per event; its contribution is a part of accumulated_alert_worth."""
         event = self.visits["event"]
         cases = pd.crosstab(event, self.visits["case"], dropna=False)
         return pd.DataFrame(
@@ -378,11 +355,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
-        """One row per labelled tweet as visited, then one per row of the run that is "ignored".
-
-        delta, actionable_score, other_score : δ at that moment, ActCScore (2) and NActCScore (3)
-        contribution, accumulated_worth : part of accumulated_alert_worth (6), and sum in the event so far
-        """
+        """One row per labelled tweet as visited, then one per row of the run that is "ignored"."""
         metric, prepared, visits, run = self.metric, self.prepared, self.visits, self.run
         names = {number: name for name, number in metric.PRIORITIES.items()}
         labelled = visits.assign(
@@ -408,9 +381,8 @@ class Explanation(companions.Explanation):
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
-        values = sufficient.measures(self.prepared, self.statistics)
         measures = pd.DataFrame(
-            [(name, values[name], TABLE_1.get(name)) for name in self.metric.MEASURES],
+            [(name, self.evaluation.measures[name], TABLE_1.get(name)) for name in self.metric.MEASURES],
             columns=["measure", "value", "column of Table 1"],
         )
         of_case = self.visits.groupby("case", observed=False)
@@ -447,10 +419,15 @@ class Explanation(companions.Explanation):
         if len(used) < len(visits):
             missing = counted(len(visits) - len(used), "labelled tweet")
             notices.append(f"{missing} not in the run: no types, priority 0.25, worth 0")
-        inferred = self._inferred_names()
-        if inferred:
+        unknown = (run["named"] < 0) & (self._meant >= 0)
+        names = sorted(
+            set(zip(self._texts_of_run("event_id")[unknown].tolist(), self._meant[unknown].tolist()))
+        )
+        if names:
+            short = self.metric._short
+            inferred = [f"{short(name)} is {short(prepared.items[event])}" for name, event in names]
             notices.append(
-                f"{counted(len(inferred), 'event')} of the run under a name that the solution lacks, taken for "
+                f"{counted(len(names), 'event')} of the run under a name that the solution lacks, taken for "
                 f"those with which they share most tweets: {listed(inferred, NAMES_SHOWN)}"
             )
         if elsewhere:
@@ -471,12 +448,6 @@ class Explanation(companions.Explanation):
         events = self.prepared.truths["event"][rows["tweet"]].set_axis(rows.index)
         most = events.groupby(rows["event"]).agg(lambda of_name: of_name.mode()[0])
         return run["named"].where(run["named"] >= 0, run["event"].map(most).fillna(-1)).astype(np.int64)
-
-    def _inferred_names(self) -> list[str]:
-        rows = (self.run["named"] < 0) & (self._meant >= 0)
-        pairs = set(zip(self._texts_of_run("event_id")[rows].tolist(), self._meant[rows].tolist()))
-        short, items = self.metric._short, self.prepared.items
-        return [f"{short(name)} is {short(items[event])}" for name, event in sorted(pairs)]
 
     def _texts_of_run(self, column: str) -> npt.NDArray[np.object_]:
         """A column of the submission, None where missing, (m,)."""

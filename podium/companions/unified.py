@@ -15,8 +15,6 @@ from podium.hosted import Metric
 from podium.scoring import ALL, Evaluation
 from podium.wording import counted, listed
 
-__all__ = ["CAUSES", "SMALL_SUBPOPULATION", "TEXT_COLUMNS", "Explanation", "explain", "predicted", "recognise"]
-
 TEXT_COLUMNS = ("discourse_type", "predictionstring")
 
 CAUSES = ("wrong type", "boundaries", "effectiveness", "missed", "spurious", "overlaps")
@@ -258,13 +256,10 @@ class Explanation(companions.Explanation):
     def losses(self) -> pd.DataFrame:
         """The points that each of `rows` lost, by cause: `gradient` times the change that sets it right.
 
-        * A prediction and a truth that are each other's partner, and of one type or overlapping enough, are one
-          attempt, right if it has the truth's type, words and effectiveness, and loses no word.  All that it
-          lost is in the prediction's row.
-        * Of others, an unmatched prediction is right if it is gone ("spurious"), an unmatched truth if it is
-          matched by 1 ("missed"); what is discarded or in an unknown essay lost nothing.
-
-        All rows together are `gradient` times the way to a perfect submission.  An attempt's loss is divided:
+        A prediction and a truth that are each other's partner, and of one type or overlapping enough, are one
+        attempt, whose loss is in the prediction's row.  Of others, a prediction is right if it is gone
+        ("spurious"), a truth if it is matched by 1 ("missed"); what is discarded or in an unknown essay lost
+        nothing.  All rows together are `gradient` times the way to a perfect submission.  Of an attempt:
 
         wrong type : matching at all, where only the type prevents it
         boundaries : matching at all, where the predicted words prevent it, and w·(1 - IoU)
@@ -326,7 +321,7 @@ class Explanation(companions.Explanation):
 
     @property
     def confusion(self) -> pd.DataFrame:
-        """True types (index) as predicted (columns), of segments that overlap enough to match."""
+        """Of segments that overlap enough to match."""
         names, pairs = self.metric.DISCOURSE_TYPES, self._pairs
         types = len(names)
         type_of_prediction, type_of_truth = self.given.discourse_type, self.prepared.given.discourse_type
@@ -341,7 +336,6 @@ class Explanation(companions.Explanation):
 
     @property
     def forecasts(self) -> pd.DataFrame:
-        """Of each match d[1] and the label E."""
         matched = self._pairs.matched
         return pd.DataFrame(
             {
@@ -407,7 +401,7 @@ class Explanation(companions.Explanation):
 
     @functools.cached_property
     def _closest_pairs(self) -> tuple[Ints, Ints]:
-        """The match of each row of the submission and of the solution, else what comes closest, else -1."""
+        """The match of each row of either side, else what comes closest, else -1."""
         pairs = self._pairs
         order = (pairs.iou, pairs.matched_as_given, pairs.enough, pairs.matched)
         ascending = np.lexsort([key[:-1] for key in order])

@@ -11,8 +11,6 @@ import pandas as pd
 
 from podium.hosted import Metric
 
-__all__ = ["PATH", "of_measures", "of_statistics"]
-
 TEMPERATURES = (0.0, 50.0, 60.0, 70.0, 80.0, math.inf)
 WEIGHTS = (0.25, 0.75)
 THRESHOLDS = (0.6, 0.75)

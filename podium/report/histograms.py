@@ -22,8 +22,8 @@ BINS = 20
 PANEL_INCHES = (3.2, 2.2)
 FORMATS = (".png", ".svg", ".pdf")
 
-COLOURS = ("#e69f00", "#0072b2")  # of series, told apart without colour vision
-OTHER_COLOUR = "#333333"  # of lines that belong to none
+COLOURS = ("#e69f00", "#0072b2")  # told apart without colour vision
+OTHER_COLOUR = "#333333"
 
 
 def save(explanation: Any, path: str | Path) -> None:
@@ -75,15 +75,13 @@ def _draw(
         numbers = np.asarray(values, dtype=np.float64)
         beyond += int((numbers > last).sum())
         weights = np.full(len(numbers), 1 / max(len(numbers), 1))
-        shares = {"weights": weights, "color": colours[label], "alpha": 0.55, "label": label}
-        axis.hist(np.minimum(numbers, last), edges, **shares)
+        bars = np.minimum(numbers, last)
+        axis.hist(bars, edges, weights=weights, color=colours[label], alpha=0.55, label=label)
     for label, value in lines.items():
-        style = (
-            {"color": colours[label]}
-            if label in series
-            else {"color": OTHER_COLOUR, "linestyle": "--", "label": label}
-        )
-        axis.axvline(min(value, last), linewidth=1.4, **style)
+        if label in series:
+            axis.axvline(min(value, last), color=colours[label])
+        else:
+            axis.axvline(min(value, last), color=OTHER_COLOUR, linestyle="--", label=label)
     axis.set_xlim(-0.02 * last, 1.02 * last)
     corpus = ", ".join(f"{value:.3g}" for label, value in lines.items() if label in series)
     more = f"; {beyond:,} beyond {last:g}" if beyond else ""

@@ -38,12 +38,12 @@ Record = dict[str, Any]
 
 class Row(NamedTuple):
     record: Record  # as in the explanation's rows, and its number in the item
-    partner: int | None  # number
+    partner: int | None
     label: str
-    short: str  # tells the label from others
+    short: str
     look: str  # classes
     outcome: str
-    cause: str  # that cost most
+    cause: str
     well: bool
     cells: list[str]
 
@@ -63,9 +63,7 @@ def section(
     if item is None:
         return None
     has_points = "points_lost" in explanation.rows
-    points = pd.Series(0.0, index=evaluation.prepared.items)
-    if has_points:
-        points = explain.points_by_item(evaluation)
+    points = explain.points_by_item(evaluation) if has_points else pd.Series(0.0, evaluation.prepared.items)
     chosen = np.arange(min(most_items, len(points)))
     if random is not None:
         chosen = np.sort(np.random.default_rng(random).choice(len(points), len(chosen), replace=False))
@@ -288,7 +286,7 @@ class Text:
         self.lines = {bisect.bisect_left(self.places, (end,)) for end in ends}  # units that begin one
 
     def stretch(self, first: int, end: int) -> tuple[str, str]:
-        """The units, and the white space after them in the line."""
+        """And the white space after it in the line."""
         if self.text is None:
             return _range(first, end - 1), " "
         known = len(self.places)
@@ -338,7 +336,6 @@ def _sides(rows: list[Row], text: str | None) -> list[dict[str, Any]]:
 
 
 def _lines(segments: list[Record], length: int, content: Text) -> Iterator[list[Piece]]:
-    """The text's lines, cut where segments begin or end."""
     ends = {record["number"]: record["last"] + 1 for record in segments}
     starting: dict[int, list[int]] = {}
     for record in segments:

@@ -1,7 +1,4 @@
-"""One page of all that an evaluation offers (see `podium.companions`), which loads nothing.
-
-Jinja2 escapes whatever comes from files, and the page's own policy lets ``templates/report.js`` alone run.
-"""
+"""One page of all that an evaluation offers, which loads nothing and lets ``templates/report.js`` alone run."""
 
 import base64
 import hashlib
@@ -98,7 +95,7 @@ def write(page: str, path: Path) -> None:
 
 
 def read_texts(path: Path | None, evaluation: Evaluation) -> dict[str, str]:
-    """The items' texts, from a folder of ID.txt, a table, or what the companion reads; raises `UsageError`."""
+    """The items' texts, from a folder of ID.txt, a table, or what the companion reads."""
     is_own = path is not None and (path.is_dir() or path.name.endswith((".csv", ".csv.gz", ".parquet")))
     companion: Any = companions.of(evaluation.solution.metric)
     if not is_own and hasattr(companion, "texts"):
@@ -130,7 +127,7 @@ def read_texts(path: Path | None, evaluation: Evaluation) -> dict[str, str]:
 
 
 def calibration(forecasts: pd.DataFrame) -> pd.DataFrame:
-    """The forecasts of each tenth: number, mean, share that happened, its 95% interval (E. Wilson, 1927)."""
+    """The forecasts of each tenth: number, mean, share that happened, and its interval (E. Wilson, 1927)."""
     tenth = np.minimum((forecasts["probability"] * BINS).astype(int), BINS - 1)
     table = forecasts.groupby(tenth).agg(
         forecasts=("happened", "size"), probability=("probability", "mean"), happened=("happened", "mean")
@@ -155,7 +152,7 @@ def _unit(evaluation: Evaluation) -> tuple[float, str]:
 
 
 class Axis:
-    """A scale that holds all values, in 1 to 6 steps of 1, 2 or 5 of a decimal place."""
+    """A scale that holds all values, in 1 to 6 round steps."""
 
     def __init__(self, values: Any) -> None:
         finite = [value for value in values if math.isfinite(value)] or [0.0, 1.0]

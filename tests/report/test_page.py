@@ -986,19 +986,6 @@ def test_the_keyboard_opens_an_essay(opened, page):
     assert outline == "solid"
 
 
-def test_a_segment_lights_its_partner(opened, page):
-    from selenium.webdriver import ActionChains
-
-    driver = opened(page)
-    driver.find_element("css selector", ".item summary").click()
-    mark = driver.find_element("css selector", ".item[open] mark:not(.bad)")
-    ActionChains(driver).move_to_element(mark).perform()
-    row = driver.find_elements("css selector", ".item[open] .rows tbody tr")[int(mark.get_attribute("data-n"))]
-    lit = driver.execute_script("return [...document.querySelectorAll('mark.lit')].map(e => e.dataset.n)")
-    assert set(lit) == {mark.get_attribute("data-n"), row.get_attribute("data-p")}
-    assert "lit" in row.get_attribute("class")
-
-
 def test_a_hostile_page_runs_nothing(opened):
     driver = opened(hostile_page())
     assert driver.execute_script("return window.hacked") is None

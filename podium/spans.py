@@ -1,15 +1,8 @@
-"""From what a model says of tokens, characters or words to segments, a submission, or its score; and back.
+"""From what a model says of tokens, characters or words to segments, a submission or its score; and back.
 
-    found = spans.from_tokens(texts, encoded["offset_mapping"], probabilities, labels, min_words=3)
-    spans.to_submission(found, essay_ids).to_csv("submission.csv", index=False)
-    spans.score(prepared, found, essay_ids)         the same score, without any text between
-
-Words are what ``str.split()`` makes of the text.  A token belongs to the word with the middle one of its
-visible characters; a word without a token is inside a segment that goes on behind it.
-
-Labels are BIO, BIOES or plain ("O", "Lead", …).  A word's type has the largest probability, B and I together,
-averaged over its tokens; it begins a segment where one of them does.  Illegal tags are repaired, tokens in
-several windows averaged.  Arrays are whatever numpy takes; what is wrong with them is a ValueError.
+Words are what ``str.split()`` makes of the text; a token belongs to the one with its middle visible character.
+A word's type has the largest probability, B and I together, averaged over its tokens; it begins a segment where
+one of them does.  Tokens in several windows are averaged.  What is wrong with arrays is a ValueError.
 """
 
 import bisect
@@ -48,13 +41,13 @@ metric = hosted.module("unified")
 TYPES: tuple[str, ...] = metric.DISCOURSE_TYPES
 LABELS = ("O", *(f"{prefix}-{name}" for name in TYPES for prefix in "BI"))
 PREFIXES = "BIES"
-# The prefix and the type of each label there may be; the type of "O" is behind the last.
+# Prefix and type of each possible label.
 MEANINGS: dict[str, tuple[str | None, int]] = {"O": (None, len(TYPES))} | {
     f"{prefix}-{name}" if prefix else name: (prefix, kind)
     for kind, name in enumerate(TYPES)
     for prefix in ("", *PREFIXES)
 }
-IGNORED = -100  # by torch's losses: the tag of tokens without a word
+IGNORED = -100  # by torch's losses
 ROUNDING = 1e-3  # half floats round up
 
 Ints = npt.NDArray[np.int64]
@@ -64,7 +57,7 @@ Thresholds = float | Mapping[str, float]
 
 
 class Spans(NamedTuple):
-    """Segments of one or many essays, as columns of equal length n.
+    """Segments of one or many essays, as columns of equal length.
 
     Attributes
     ----------
@@ -72,7 +65,7 @@ class Spans(NamedTuple):
     first, last : positions of words, both inclusive, from 0
     discourse_type : index into `TYPES`
     probability : of the type, mean over the words
-    d1 : probability of effective; 0.5 until a model says it: ``found._replace(d1=…)``
+    d1 : probability of effective; 0.5 until a model says it
     repaired : number of illegal tags
     """
 
@@ -85,12 +78,10 @@ class Spans(NamedTuple):
     repaired: Ints
 
     def take(self, index: Ints | Bools) -> "Spans":
-        """The segments that `index` selects, as in numpy."""
         return Spans._make(column[index] for column in self)
 
     @property
     def words(self) -> Ints:
-        """Number of words of each segment."""
         return self.last - self.first + 1
 
 
@@ -112,13 +103,10 @@ def from_tokens(
 
     Parameters
     ----------
-    texts : of an essay, or of several
-    offset_mapping : (tokens, 2) int, or for several texts a list of such arrays, one per window
-        Of each token its first character and the one behind its last, as a fast tokenizer gives them.
+    offset_mapping : (tokens, 2) int, as of a fast tokenizer; of several texts a list, one per window
     predictions : (tokens, labels) probabilities, or (tokens,) labels by name or index (-100: none); or a list
-    labels : in the order of the model's ``id2label``
-    essay : (windows,) int, the text of each window
-        ``overflow_to_sample_mapping``; by default each text is one window.
+    labels : BIO, BIOES or plain, in the order of the model's ``id2label``
+    essay : (windows,) int, ``overflow_to_sample_mapping``; by default each text is one window
     min_words, min_probability, join_gap : see `select` and `join`, which comes first
     """
     scheme = _Scheme.of(labels)
@@ -142,14 +130,12 @@ def from_characters(
     probability: npt.ArrayLike = 1.0,
     d1: npt.ArrayLike = 0.5,
 ) -> Spans:
-    """Segments given by their characters, by the rule by which `podium make` reads a corpus.
+    """Segments given by their characters; those without a word are left out.
 
-    The first word is the number of words before the segment, and it has as many words as its own text: one
-    that starts within a word starts at the next one.  Segments without a word are left out.
+    As `podium make` reads a corpus, one that starts within a word starts at the next one.
 
     Parameters
     ----------
-    texts : of an essay, or of several
     starts, ends : (n,) int, the first character, from 0, and the one behind the last
     types : (n,) names or indices of `TYPES`
     essay, probability, d1 : (n,), see `Spans`; like types, they may be one for all
@@ -176,9 +162,7 @@ def from_characters(
 
 
 def word_positions(full_text: str, start: int, end: int) -> tuple[int, int]:
-    """First and last word of the characters from start to before end, by the organisers' rule.
-
-    From within a word, what is before counts as a word, and what is left of it as another:
+    """First and last word of some characters: after all words that begin before them, as many as they touch.
 
     >>> word_positions("I think so. Do you?", 2, 11), word_positions("I think so. Do you?", 4, 11)
     ((1, 2), (2, 3))
@@ -204,14 +188,14 @@ def from_words(
     probability: npt.ArrayLike = 1.0,
     d1: npt.ArrayLike = 0.5,
 ) -> Spans:
-    """Segments given by their first and last words, both inclusive, from 0; else as `from_characters`."""
+    """Segments given by their first and last words; else as `from_characters`."""
     found = _columns(essay, first, last, types, probability, d1)
     _check_positions(found)
     return found
 
 
 def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
-    """The segments of some essays in training data or a submission, with what these tell of probabilities."""
+    """The segments of some essays in training data or a submission."""
     lacking = {"essay_id", "discourse_type", "predictionstring"} - set(frame)
     if lacking:
         raise ValueError(
@@ -259,7 +243,7 @@ def _integers(name: str, values: npt.ArrayLike) -> Ints:
 
 
 def _indices(given: Any, names: Sequence[str], expected: str, unit: str, none: Sequence[Any] = ()) -> Ints:
-    """Indices of names, from either; -1 of `none`."""
+    """Indices of names, given as either; -1 of `none`."""
     array = np.asarray(given)
     indices = range(len(names))
     known: dict[Any, int] = dict(zip(indices if array.dtype.kind in "iu" else names, indices))
@@ -300,7 +284,6 @@ def select(found: Spans, min_words: Thresholds = 1, min_probability: Thresholds 
 
 
 def _by_type(name: str, threshold: Thresholds) -> Floats:
-    """The threshold of each type."""
     if not isinstance(threshold, Mapping):
         return np.full(len(TYPES), threshold, dtype=np.float64)
     unknown = [key for key in threshold if key not in TYPES]
@@ -319,7 +302,7 @@ def without_overlaps(found: Spans) -> Spans:
 
 
 def to_submission(found: Spans, essay_ids: Sequence[Any]) -> pd.DataFrame:
-    """The submission; `essay_ids` are in the order of the texts."""
+    """The submission, of `essay_ids` in the order of the texts."""
     _check_all(found, len(essay_ids))
     return pd.DataFrame(
         {
@@ -334,14 +317,13 @@ def to_submission(found: Spans, essay_ids: Sequence[Any]) -> pd.DataFrame:
 
 
 def predictionstrings(first: Ints, last: Ints) -> list[str]:
-    """The positions from first to last as text, such as "45 46 47"."""
     positions, begin = _positions(int(max(last, default=0)) + 1)
     return [positions[a:b] for a, b in zip(begin[first].tolist(), (begin[last + 1] - 1).tolist())]
 
 
 @functools.lru_cache(1)
 def _positions(number: int) -> tuple[str, Ints]:
-    """The text "0 1 2 …" and where positions begin in it."""
+    """The text "0 1 2 …", and where positions begin in it."""
     texts = [str(position) for position in range(number + 1)]
     return " ".join(texts), np.cumsum([0, *(len(text) + 1 for text in texts)])
 
@@ -378,17 +360,18 @@ def bio_tags(
     *,
     essay: npt.ArrayLike | None = None,
 ) -> Any:
-    """The tags, (tokens,), to train a token classifier on truths without overlaps; of several texts a list.
-
-    They are indices of labels, -100 where a token has no word; `from_tokens` has the other parameters.
-    """
+    """Tags to train on truths without overlaps: (tokens,) indices of labels, -100 without a word; or a list."""
     if isinstance(texts, str):
         return bio_tags([texts], [offset_mapping], truths, labels)[0]
     scheme = _Scheme.of(labels)
     if "O" not in scheme.labels:
         raise ValueError(f"labels: expected 'O' too, found {', '.join(labels)}")
     _check_all(truths, len(texts))
-    _check_no_overlaps(truths)
+    left = metric.remove_overlaps(_segments(truths, truths.essay))
+    first = np.full(len(truths.essay), -1)
+    first[left.row] = left.first
+    expected = "segments without common words, as without_overlaps() leaves them"
+    _check(truths, first != truths.first, expected, "word {} is in another one", truths.first)
     tags: list[Ints] = [np.zeros(0, dtype=np.int64)] * len(offset_mapping)
     rows = dict(_by_essay(truths.essay))
     for number, offsets, windows in _windows(texts, offset_mapping, essay, list(range(len(offset_mapping)))):
@@ -404,7 +387,7 @@ def bio_tags(
 
 
 def _tags(text: str, windows: list[Ints], own: Spans, scheme: "_Scheme") -> Ints:
-    """The tags of an essay's tokens, of windows one after the other."""
+    """The tags of an essay's tokens, of all windows."""
     offsets, repeats = np.concatenate(windows), _repeats(windows)
     word = _word_of_tokens(text, offsets)
     segment_of_word = np.full(len(text.split()) + 1, -1)  # the last is that of tokens without a word
@@ -412,7 +395,7 @@ def _tags(text: str, windows: list[Ints], own: Spans, scheme: "_Scheme") -> Ints
         segment_of_word[first : last + 1] = number
     inside = np.flatnonzero(segment_of_word[word] >= 0)
     segment = segment_of_word[word[inside]]
-    # A segment's first and last token, wherever they occur; of those that share a character, likewise.
+    # Wherever a segment's first and last token occur, and of those that share a character, likewise.
     start, end = (offsets[inside] * (repeats.max(initial=0) + 1) + repeats[inside, np.newaxis]).T
     lowest = np.full(len(own.essay), np.iinfo(np.int64).max)
     np.minimum.at(lowest, segment, start)
@@ -427,11 +410,9 @@ def _tags(text: str, windows: list[Ints], own: Spans, scheme: "_Scheme") -> Ints
 
 
 class _Scheme(NamedTuple):
-    """What c labels mean."""
-
     labels: list[str]
-    kinds: Floats  # (c, types + 1): 1 where a label has a type
-    column: Ints  # (4, types + 1): the label with a prefix and a type; c where there is none
+    kinds: Floats  # (labels, types + 1): 1 where a label has a type; that of "O" is the last
+    column: Ints  # (4, types + 1): the label with a prefix and a type; behind the last where there is none
     tagged: tuple[bool, bool]  # whether labels tell where segments begin and end
 
     @classmethod
@@ -483,7 +464,7 @@ def _word_of_tokens(text: str, offsets: Ints) -> Ints:
 def _windows(
     texts: Sequence[str], offset_mapping: Any, essay: npt.ArrayLike | None, others: Any
 ) -> Iterator[tuple[int, list[Ints], list[Any]]]:
-    """Of each text: its number, and the offsets and others of its windows."""
+    """Of each text its number, and the offsets and others of its windows."""
     numbers = np.arange(len(texts)) if essay is None else _integers("essay", essay)
     of_windows = {"texts" if essay is None else "essay": numbers}
     _check_sizes({**of_windows, "windows of offset_mapping": offset_mapping, "windows of predictions": others})
@@ -495,14 +476,12 @@ def _windows(
 
 
 def _by_essay(numbers: Ints) -> Iterator[tuple[int, Ints]]:
-    """Numbers, and where they occur."""
     order = np.argsort(numbers, kind="stable")
     occurring, begins = np.unique(numbers[order], return_index=True)
     return zip(occurring.tolist(), np.split(order, begins[1:]))
 
 
 def _offsets(given: Any, window: int, length: int) -> Ints:
-    """The offsets of a window, checked, (tokens, 2)."""
     offsets = np.asarray(given)
     if not offsets.size:
         return np.zeros((0, 2), dtype=np.int64)
@@ -522,7 +501,7 @@ def _offsets(given: Any, window: int, length: int) -> Ints:
 
 
 def _repeats(windows: list[Ints]) -> Ints:
-    """How many tokens before each share its characters, as bytes of an emoji do."""
+    """How many tokens before each have its characters, as bytes of an emoji do."""
     counts = []
     for offsets in windows:
         is_new = np.ones(len(offsets), dtype=bool)
@@ -533,7 +512,7 @@ def _repeats(windows: list[Ints]) -> Ints:
 
 
 def _probabilities(windows: list[Any], offsets: list[Ints], scheme: _Scheme) -> Floats:
-    """The probabilities of the labels, (tokens, c), of windows one after the other; 0 without a tag."""
+    """The probabilities of the labels, (tokens, labels), of all windows; 0 without a tag."""
     parts = []
     for given, of_window in zip(windows, offsets):
         tokens = np.asarray(given)
@@ -556,14 +535,13 @@ def _probabilities(windows: list[Any], offsets: list[Ints], scheme: _Scheme) -> 
 
 
 def _decode(number: int, text: str, windows: list[Ints], probabilities: Floats, scheme: _Scheme) -> Spans:
-    """The segments of one essay, from all its windows."""
+    """The segments of one essay."""
     word, probabilities = _tokens_in_order(text, windows, probabilities)
     if not len(word):
         return _none()
     seen, start, tokens = np.unique(word, return_index=True, return_counts=True)
     of_kinds = np.add.reduceat(probabilities @ scheme.kinds, start) / tokens[:, np.newaxis]
     kind = of_kinds.argmax(axis=1)
-    # A word begins or ends a segment where one of its tokens does.
     padded = np.concatenate([probabilities, np.zeros((len(word), 1))], axis=1)
     b, i, e, s = padded[np.arange(len(word)), scheme.column[:, np.repeat(kind, tokens)]]
     begins = np.logical_or.reduceat(b + s > i + e, start)
@@ -587,7 +565,7 @@ def _decode(number: int, text: str, windows: list[Ints], probabilities: Floats, 
 
 
 def _tokens_in_order(text: str, windows: list[Ints], probabilities: Floats) -> tuple[Ints, Floats]:
-    """Word and probabilities, averaged over windows, of each token that has both, by word."""
+    """Word and probabilities of each token that has both, by word."""
     offsets = np.concatenate(windows)
     word = _word_of_tokens(text, offsets)
     used = np.flatnonzero((word >= 0) & (probabilities.sum(axis=1) > 0))
@@ -642,11 +620,3 @@ def _check_probabilities(found: Spans) -> None:
     for name in ("probability", "d1"):
         column = getattr(found, name)
         _check(found, ~((column >= 0) & (column <= 1)), f"{name} from 0 to 1", "{}", column)
-
-
-def _check_no_overlaps(found: Spans) -> None:
-    left = metric.remove_overlaps(_segments(found, found.essay))
-    first = np.full(len(found.essay), -1)
-    first[left.row] = left.first
-    expected = "segments without common words, as without_overlaps() leaves them"
-    _check(found, first != found.first, expected, "word {} is in another one", found.first)

@@ -1,8 +1,8 @@
 """Thresholds per type that maximise the Unified Metric on out-of-fold predictions.
 
-Thresholds fit the luck of their essays, so each fold is scored by those found without it, too: that nested
-score is what to expect of new essays.  A softmin follows the lowest sub-population, perhaps a few dozen essays;
-so a second search follows their mean (temperature 0), and the better nested score decides.
+Each fold is also scored by thresholds found without it: this nested score is what to expect of new essays.  A
+softmin follows the lowest sub-population, perhaps a few dozen essays; so a second search follows their mean
+(temperature 0), and the better nested score decides.
 """
 
 import dataclasses
@@ -39,9 +39,9 @@ class Tuning:
 
     Attributes
     ----------
-    thresholds : of each type, and the range of those found without each fold
+    thresholds : of each type, and their range over the folds
     before : the score of all candidates
-    searches : tuned, nested and optimism, their difference, by the softmin's temperature; best first
+    searches : by the softmin's temperature, best first; optimism is tuned minus nested
     comparison : nested against before, see `podium.statistics.compare`
     """
 
@@ -73,9 +73,8 @@ def tune(prepared: Any, candidates: pd.DataFrame, folds: int = 5, seed: int = 0)
 
     Parameters
     ----------
-    prepared : what the hosted file's ``prepare`` made of the solution
+    prepared : what ``prepare`` made of the solution, of which only essays with a candidate count
     candidates : a submission with the column ``probability``
-        Only essays with a candidate are scored: a fold can be tuned against the whole solution.
     folds : of the nested score, each with its share of every sub-population
     """
     problem, notices = _problem(prepared, candidates)
@@ -110,7 +109,7 @@ def tune(prepared: Any, candidates: pd.DataFrame, folds: int = 5, seed: int = 0)
 
 
 def _table(found: Floats, types: Ints, kept: Bools) -> pd.DataFrame:
-    """`found` on all essays, then without each fold, is (1 + folds, 2, types)."""
+    """Of those found on all essays and without each fold, (1 + folds, 2, types)."""
     table = pd.DataFrame(
         {"discourse_type": TYPES, NAMES[0]: found[0, 0], NAMES[1]: found[0, 1].astype(np.int64)}
     )
@@ -127,8 +126,6 @@ def _table(found: Floats, types: Ints, kept: Bools) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """Essays and the candidates of their segments."""
-
     prepared: Any
     segments: Any  # of the hosted file, by essay
     probability: Floats  # of each segment
@@ -147,7 +144,7 @@ class _Problem:
         return float(self.prepared.measures(statistics.sums(counts, self.prepared.groups))[0])
 
     def only(self, essays: Ints) -> tuple["_Problem", Ints]:
-        """What some essays, ascending, need to be counted, and which candidates are theirs."""
+        """What it takes to count some essays, ascending; and which candidates are theirs."""
         truth_rows, truth_essay = _rows_of(self.prepared.truths.essay, essays)
         rows, essay = _rows_of(self.segments.essay, essays)
         prepared = dataclasses.replace(
@@ -159,14 +156,14 @@ class _Problem:
         return _Problem(prepared, segments, self.probability[rows]), rows
 
     def part(self, essays: Bools) -> "_Problem":
-        """The problem of some essays, with their sub-populations."""
+        """The same of some essays and their sub-populations."""
         part, _ = self.only(np.flatnonzero(essays))
         prepared = statistics.part(self.prepared, essays)
         return dataclasses.replace(part, prepared=dataclasses.replace(prepared, truths=part.prepared.truths))
 
 
 def _rows_of(essay: Ints, essays: Ints) -> tuple[Ints, Ints]:
-    """Where some of the essays are in an ascending column, and which of them."""
+    """Where some essays are in an ascending column, and which of them."""
     start = np.searchsorted(essay, essays)
     size = np.searchsorted(essay, essays, side="right") - start
     before = np.cumsum(size) - size
@@ -174,12 +171,12 @@ def _rows_of(essay: Ints, essays: Ints) -> tuple[Ints, Ints]:
 
 
 def _problem(prepared: Any, candidates: pd.DataFrame) -> tuple[_Problem, list[str]]:
-    """Of the essays with a candidate; and a notice on the others."""
+    """Of the essays with a candidate, and a notice on the others."""
     with hosted.errors_explained():
         segments = prepared.read(candidates)
     if "probability" not in candidates:
         found = ", ".join(map(str, candidates))
-        raise SubmissionRejected(f"expected the column probability, that of the segment, too, found {found}")
+        raise SubmissionRejected(f"expected the column probability, too, found {found}")
     probability = pd.to_numeric(candidates["probability"], errors="coerce").to_numpy(dtype=np.float64)
     wrong = ~((probability >= 0) & (probability <= 1))
     if wrong.any():
@@ -199,7 +196,7 @@ def _problem(prepared: Any, candidates: pd.DataFrame) -> tuple[_Problem, list[st
 
 
 def _folds(groups: Ints, folds: int, seed: int) -> Ints:
-    """The fold of each essay, dealt out within each combination of groups."""
+    """The fold of each essay, dealt out within combinations of groups."""
     stratum = np.unique(groups, axis=1, return_inverse=True)[1].ravel()
     shuffled = np.random.default_rng(seed).permutation(len(stratum))
     dealt = shuffled[np.argsort(stratum[shuffled], kind="stable")]
@@ -220,7 +217,7 @@ def _search(problem: _Problem, temperature: float) -> Floats:
     totals = members @ counts
 
     def keep(some: Ints, wanted: Bools) -> float:
-        """The score with the wanted ones of some candidates."""
+        """The score when of some candidates the wanted ones are kept."""
         essays = np.unique(problem.segments.essay[some[kept[some] != wanted]])
         kept[some] = wanted
         if len(essays):
@@ -249,7 +246,7 @@ def _search(problem: _Problem, temperature: float) -> Floats:
 
 
 def _levels(values: Floats, current: float, which: int) -> Floats:
-    """Thresholds to try: none, the current one, some between all values, some around it."""
+    """Thresholds to try: none, the current one, some between all values and more around it."""
     grid = np.unique([UNTOUCHED[which], current, *_between(values, STEPS[which])])
     place = int(np.searchsorted(grid, current))
     near = values[(values >= grid[max(place - 1, 0)]) & (values <= grid[min(place + 1, len(grid) - 1)])]

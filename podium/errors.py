@@ -1,4 +1,4 @@
-"""How commands fail: with a message and an exit code, never with a traceback."""
+"""How commands fail: with a message and an exit code."""
 
 import io
 import os
@@ -11,7 +11,7 @@ __all__ = ["Differences", "HostError", "SubmissionRejected", "ToolError", "Usage
 
 
 class ToolError(Exception):
-    """A failure whose text is all that the user needs to see."""
+    """A failure whose text is all that the user sees."""
 
     exit_code: int
 
@@ -29,7 +29,7 @@ class UsageError(ToolError):
 
 
 class SubmissionRejected(ToolError):
-    """The participant's file is wrong, and the participant may read why."""
+    """The submission is wrong, and the participant may read why."""
 
     exit_code = 3
 
@@ -41,7 +41,7 @@ class HostError(ToolError):
 
 
 def run(work: Callable[[], None]) -> int:
-    """Do a command's work, with warnings and errors as lines on stderr; return its exit code."""
+    """Do a command's work; returns its exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as stderr has it
     warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
@@ -55,7 +55,7 @@ def run(work: Callable[[], None]) -> int:
         print("interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
     except BrokenPipeError:
-        # head or less has seen enough; Python must not complain again while it closes stdout.
+        # head has seen enough; Python must not complain when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as problem:
         print(f"error: {problem.strerror or problem}: {problem.filename}", file=sys.stderr)

@@ -35,19 +35,18 @@ __all__ = [
 
 GZIP = b"\x1f\x8b"
 MOST_BYTES = 2**31  # of a compressed file, once it is expanded
-# As pyarrow reads decimals; pandas 3 does so by itself and deprecates the option.
+# As pyarrow reads decimals, and pandas 3 by itself.
 EXACT: Any = {"float_precision": "round_trip"} if int(pd.__version__.partition(".")[0]) < 3 else {}
 
 
 def read_table(
     path: str | os.PathLike[str], text_columns: Collection[str], error: type[ToolError]
 ) -> pd.DataFrame:
-    """A table in which only an empty cell is missing, and all but `text_columns` are numbers where they can."""
+    """A table in which only empty cells are missing, and all but `text_columns` are numbers where they can."""
     return parse_table(read_bytes(path), str(path), text_columns, error)
 
 
 def is_url(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is like s3://bucket/file.csv."""
     return "://" in str(path)
 
 
@@ -63,7 +62,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         with fsspec.open(str(path), "rb") as file:
             content: bytes = file.read()
             return content
-    except Exception as problem:  # every client of URLs has exceptions of its own
+    except Exception as problem:  # of a URL's client
         reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
         if isinstance(problem, FileNotFoundError) and reason in str(path):
             reason = os.strerror(errno.ENOENT)
@@ -71,16 +70,15 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def read_text(path: str | os.PathLike[str], error: type[ToolError], else_encoding: str | None = None) -> str:
-    """The text of a file, packed by gzip or not, in UTF-8 or else another encoding."""
+    """The text of a file (.gz), in UTF-8 or else another encoding."""
     content = _unpacked(read_bytes(path), str(path), error)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         if else_encoding is not None:
             return content.decode(else_encoding)
-        raise error(
-            f"{path}: expected UTF-8 text, found {problem.reason} at byte {problem.start + 1}"
-        ) from None
+        found = f"{problem.reason} at byte {problem.start + 1}"
+        raise error(f"{path}: expected UTF-8 text, found {found}") from None
 
 
 def read_lines(
@@ -90,9 +88,9 @@ def read_lines(
     error: type[ToolError],
     else_encoding: str | None = None,
 ) -> list[Any]:
-    """What `read` makes of each line that is not empty; it raises ValueErrors."""
+    """What `read`, which may raise ValueErrors, makes of each line that is not empty."""
     results, faults = [], []
-    # str.splitlines would end lines where texts in JSON do not.
+    # splitlines() would split texts in JSON.
     for number, line in enumerate(read_text(path, error, else_encoding).split("\n"), start=1):
         if line.strip():
             try:
@@ -120,7 +118,7 @@ def _unpacked(content: bytes, name: str, error: type[ToolError]) -> bytes:
 def parse_table(
     content: bytes, name: str, text_columns: Collection[str], error: type[ToolError]
 ) -> pd.DataFrame:
-    """As `read_table`, of what a file holds."""
+    """As `read_table`, of a file's content."""
     if name.endswith(".parquet"):
         return _read_parquet(content, name, error)
     content = _unpacked(content, name, error)
@@ -130,7 +128,6 @@ def parse_table(
 
 
 def _check_form(content: bytes, name: str, error: type[ToolError]) -> None:
-    """Name what spreadsheets make of a table."""
     for start, found in ((b"PK\3\4", "an Excel workbook"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16")):
         if content.startswith(start):
             raise error(f"{name}: expected a CSV table, found {found}; in Excel, save as CSV UTF-8")
@@ -152,7 +149,7 @@ def _read_parquet(content: bytes, name: str, error: type[ToolError]) -> pd.DataF
 
 
 def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.DataFrame | None:
-    """The table, or None where the file is not plain: pandas then decides."""
+    """The table, or None where pandas is to decide."""
     try:
         import pyarrow
         import pyarrow.csv as arrow_csv
@@ -170,11 +167,11 @@ def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.Data
         return None
     except (pyarrow.ArrowException, OSError):
         return None
-    # What is not UTF-8, pyarrow takes for bytes, and it lets names repeat; pandas rejects and numbers them.
+    # pyarrow takes for bytes what is not UTF-8, and lets names repeat.
     is_repeated = len(set(table.column_names)) < len(table.column_names)
     if is_repeated or any(map(pyarrow.types.is_binary, table.schema.types)):
         return None
-    # pyarrow takes text like 2024-01-23 for dates, pandas does not.
+    # 2024-01-23 is text, as pandas has it.
     dates = [field.name for field in table.schema if pyarrow.types.is_temporal(field.type)]
     if dates:
         return _read_with_pyarrow(content, [*text_columns, *dates])
@@ -204,7 +201,7 @@ def _read_with_pandas(
 
 
 def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write a .csv, .csv.gz or .parquet file; the same table gives the same bytes."""
+    """Write a .csv, .csv.gz or .parquet file, the same bytes for the same table."""
 
     def write(part: Path) -> None:
         if part.suffix == ".parquet":
@@ -221,7 +218,7 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], Any])
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # The real suffix stays: pandas chooses compression by it.
+        # pandas chooses compression by the suffix.
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix="".join(path.suffixes[-2:]))
         os.close(handle)
         part = Path(name)
@@ -237,7 +234,7 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], Any])
 
 @contextmanager
 def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Refuse a second run on a folder; the lock of a process that died is gone."""
+    """Refuse a second run in a folder, until the first one ends."""
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         lock = (Path(folder) / ".lock").open("a")

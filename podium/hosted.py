@@ -1,7 +1,5 @@
 """Find, load and call a hosted file; the contract by which one offers its parts.
 
-A hosted file is uploaded to Kaggle as it is, takes frames, and only scores.
-
 Score
 -----
 ``score(solution, submission, row_id_column_name, **parameters) -> float``
@@ -13,29 +11,28 @@ Score
 ``higher_is_better(**parameters) -> bool``
     Without it, higher is better.
 ``COMPLETE_SUBMISSION = True``
-    `score` gets the whole submission for either part, by Kaggle's switch.  Without it, the submission has the
-    solution's rows, and `score` gets the part's.
+    `score` gets the whole submission for either part.  Without it, the submission has the solution's rows, and
+    `score` gets the part's.
 
 Statistics
 ----------
 ``prepare(solution, row_id_column_name, **parameters)``
-    A solution checked and digested for many submissions: a frozen dataclass with
+    A solution checked and digested: a frozen dataclass with
 
     ``items``           list of str, sorted: the n units that are resampled (essays, claims, documents)
-    ``item_of_row``     (rows,) int: the item of each row of the solution
+    ``item_of_row``     (rows,) int: of the solution
     ``labels``          list of (attribute, value): the g groups; without any, one: ("(all)", "(all)")
     ``groups``          (attributes, n) int: each item's groups, as indices into ``labels``
     ``statistics(submission)``   (n, k) float, whose sums decide everything
-    ``read(submission)``, ``compare(read)``, ``count(compared)``   optional: the same in steps, to be explained
+    ``read(submission)``, ``compare(read)``, ``count(compared)``   the same in steps, if it is to be explained
     ``measure_names``   list of str: the m measures, "score" first; that of a group is "attribute = value"
-    ``measures(sums)``  (..., m) float, from sums of the statistics over each group, (..., g, k); NaN where
-                        undefined
+    ``measures(sums)``  (..., m) float, from sums over each group, (..., g, k); NaN where undefined
 
     To the last bit, ``score()`` is the first measure of the sums over the items, one after the other.  Some of
-    them are taken by replacing ``items``, ``groups`` and ``labels``: ``statistics`` looks at nothing of the
-    last two, ``measures`` at nothing of the solution but ``labels``.
+    them are taken by replacing ``items``, ``groups`` and ``labels``: ``statistics`` does not look at the last
+    two, ``measures`` at nothing of the solution but ``labels``.
 ``MEASURE_PARAMETERS``
-    Names of parameters on which the statistics do not depend: ranking with others needs no submission.
+    Parameters on which the statistics do not depend: ranking with others needs no submission.
 ``progress = None``
     A tool may set a function to call with the work done and all work.
 """
@@ -100,7 +97,7 @@ def module(name: str) -> types.ModuleType:
 
 
 def load(metric: str | Path) -> Metric:
-    """The module of a hosted file, by its name among `FILES` or its path."""
+    """A hosted file, as `find` takes it."""
     if str(metric) in FILES:
         return module(str(metric))
     path = find(metric)
@@ -126,7 +123,6 @@ def _load(path: Path, name: str) -> types.ModuleType:
 
 
 def higher_is_better(metric: Metric, arguments: Mapping[str, Any]) -> bool:
-    """Whether a higher score is better with these arguments."""
     if not hasattr(metric, "higher_is_better"):
         return True
     return bool(
@@ -146,7 +142,7 @@ def settings(metric: Metric, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def signature(metric: Metric, parameters: Mapping[str, Any]) -> str:
-    """Name, version and every parameter, as ``name:value`` joined by ``|``."""
+    """Name, version and every parameter: ``name:value|…``."""
     parts = {
         "metric": getattr(metric, "NAME", Path(str(metric.__file__)).stem),
         "version": getattr(metric, "__version__", "?"),
@@ -158,7 +154,7 @@ def signature(metric: Metric, parameters: Mapping[str, Any]) -> str:
 
 
 def parse_parameters(metric: Metric, assignments: list[str]) -> dict[str, Any]:
-    """The arguments that a list of ``NAME=VALUE`` gives, as `score` annotates them."""
+    """Arguments from ``NAME=VALUE``, as `score` annotates them."""
     accepted = dict(list(inspect.signature(metric.score).parameters.items())[2:])
     values: dict[str, Any] = {}
     for assignment in assignments:

@@ -1,4 +1,4 @@
-"""Progress of long work on stderr: a bar with an estimate on a terminal, a line now and then otherwise."""
+"""Progress of long work on stderr: a bar on a terminal, a line now and then otherwise."""
 
 import sys
 import time
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def track(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
-    """The steps, with their progress, whose last state stays."""
+    """The steps, with their progress, whose end stays."""
     terminal = sys.stderr.isatty()
     with shown(title, transient=False) as show:
         show(0, total)
@@ -28,10 +28,7 @@ def track(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
 
 @contextmanager
 def shown(title: str, transient: bool = True) -> Iterator[Callable[[int, int], None]]:
-    """A function to call with what is done, which may start again, and the total.
-
-    A `transient` bar goes away with the block; where there is no terminal, short work prints nothing.
-    """
+    """A function to call with what is done, which may start again, and the total."""
     if not sys.stderr.isatty():
         start = last = time.monotonic()
         before = 0

@@ -51,15 +51,15 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A solution, as a whole and part by part, ready to score submissions against."""
+    """A solution and its parts, ready to score submissions against."""
 
     metric: Metric
     arguments: dict[str, Any]  # of its `score`, with row_id_column_name
     frame: pd.DataFrame  # without Usage
     rows: dict[str, Bools]  # (rows,) of each part
-    prepared: dict[str, Any]  # what `prepare` made of each part; empty where the metric has none
+    prepared: dict[str, Any]  # of each part; empty where the metric has no `prepare`
     items: dict[str, Bools]  # (n,) of each part, among those of "All"; empty likewise
-    notices: list[str]  # on the solution
+    notices: list[str]
 
     @property
     def signature(self) -> str:
@@ -67,7 +67,7 @@ class Solution:
 
     @property
     def deciding(self) -> str:
-        """The part of the final ranking: Private where there is one."""
+        """The part of the final ranking."""
         return PARTS[1] if PARTS[1] in self.rows else ALL
 
 
@@ -78,8 +78,8 @@ class Evaluation:
     solution: Solution
     submission: pd.DataFrame  # its rows that count
     scores: dict[str, float]  # of each part
-    statistics: Floats | None = None  # (n, k), of the items of "All"; None where the metric offers none
-    read: Any = None  # what the metric's methods of these names returned, where it has them
+    statistics: Floats | None = None  # (n, k), of the items of "All", where the metric offers them
+    read: Any = None  # as `podium.hosted` names these steps
     compared: Any = None
 
     @property
@@ -130,7 +130,7 @@ class Evaluation:
 
     @functools.cached_property
     def explanation(self) -> Any:
-        """What the metric's companion tells, if it has one."""
+        """What the metric's companion tells, if it has one that does."""
         explain = getattr(companions.of(self.solution.metric), "explain", None)
         if self.statistics is None or explain is None:
             return object()
@@ -138,7 +138,6 @@ class Evaluation:
 
 
 def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
-    """Columns that hold text, whatever they look like."""
     names = set(getattr(companions.of(metric), "TEXT_COLUMNS", ()))
     for name, value in (hosted.settings(metric, parameters) | parameters).items():
         if isinstance(value, str) and name.endswith("_column_name"):
@@ -149,17 +148,17 @@ def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
 
 
 def read_solution(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
-    """Read a table, or an official file by the metric's companion."""
+    """A table, or an official file read by the metric's companion."""
     return _read(metric, "read_solution", path, parameters, HostError)
 
 
 def read_submission(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
-    """Read a table, or an official file by the metric's companion."""
+    """A table, or an official file read by the metric's companion."""
     return _without_side(metric, _read(metric, "read_submission", path, parameters, SubmissionRejected))
 
 
 def parse_submission(metric: Metric, content: bytes, name: str, parameters: dict[str, Any]) -> pd.DataFrame:
-    """The submission that the content of a file holds: what was hashed is what is scored."""
+    """As `read_submission`, of a file's content: what was hashed is what is scored."""
     if not _official_reader(metric, name, "read_submission"):
         table = parse_table(content, name, text_columns(metric, parameters), SubmissionRejected)
         return _without_side(metric, table)
@@ -173,7 +172,6 @@ def parse_submission(metric: Metric, content: bytes, name: str, parameters: dict
 
 
 def _without_side(metric: Metric, submission: pd.DataFrame) -> pd.DataFrame:
-    """Without the columns that only the host may write."""
     side = getattr(companions.of(metric), "SIDE_COLUMNS", ())
     return submission.drop(columns=list(side), errors="ignore")
 
@@ -181,7 +179,7 @@ def _without_side(metric: Metric, submission: pd.DataFrame) -> pd.DataFrame:
 def add_side(
     solution: Solution, submission: pd.DataFrame, path: str | Path, content: bytes | None = None
 ) -> pd.DataFrame:
-    """The submission with the columns that only the host may write."""
+    """The submission with what only the host may say of it."""
     companion: Any = companions.of(solution.metric)
     if not hasattr(companion, "add_side"):
         raise UsageError(f"{path}: this metric takes no file beside a submission")
@@ -192,7 +190,7 @@ def add_side(
 
 
 def _official_reader(metric: Metric, path: str | Path, name: str) -> Any:
-    """The companion's, of a file that is no table."""
+    """The companion's, if the file is no table."""
     is_table = str(path) == "-" or str(path).endswith((".csv", ".csv.gz", ".parquet"))
     return None if is_table else getattr(companions.of(metric), name, None)
 
@@ -231,10 +229,8 @@ def prepare(metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any]) 
 def read_pair(
     metric: Metric, solution: str | Path, submission: str | Path, parameters: dict[str, Any]
 ) -> tuple[pd.DataFrame, Solution, pd.DataFrame]:
-    """What `read_solution`, `prepare` and `read_submission` return.
-
-    Only a table is read in a thread: a reader's warnings would be taken for the solution's.
-    """
+    """What `read_solution`, `prepare` and `read_submission` return."""
+    # Only a table is read in a thread: a reader's warnings would be taken for the solution's.
     if str(submission) == "-" or _official_reader(metric, submission, "read_submission"):
         frame = read_solution(metric, solution, parameters)
         return frame, prepare(metric, frame, parameters), read_submission(metric, submission, parameters)
@@ -253,10 +249,8 @@ def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
     unknown = ~np.isin(names, [*PARTS, IGNORED])[codes]
     if unknown.any():
         row = int(unknown.argmax())
-        raise HostError(
-            f"{USAGE}: expected {', '.join(PARTS)} or {IGNORED}, found {names[codes[row]]!r} in row number "
-            f"{row + 1} of the solution"
-        )
+        found = f"{names[codes[row]]!r} in row number {row + 1} of the solution"
+        raise HostError(f"{USAGE}: expected {', '.join(PARTS)} or {IGNORED}, found {found}")
     parts = {part: (names == part)[codes] for part in PARTS}
     return {ALL: (names != IGNORED)[codes]} | {part: rows for part, rows in parts.items() if rows.any()}
 
@@ -275,7 +269,7 @@ def items_of(prepared: Any, rows: Bools, part: str) -> Bools:
 
 
 def only(metric: Metric, solution: pd.DataFrame, prepared: Solution, kept: Bools) -> Solution:
-    """What `prepare` makes of some of the items of "All", (n,), from the same frame."""
+    """What `prepare` makes of some items, (n,) of "All"."""
     rows = prepared.rows[ALL].copy()
     rows[rows] = kept[prepared.prepared[ALL].item_of_row]
     return prepare(metric, solution[rows], prepared.arguments)
@@ -302,7 +296,7 @@ def evaluate(solution: Solution, submission: pd.DataFrame) -> Evaluation:
 
 
 def answers_to(solution: Solution, submission: pd.DataFrame, part: str) -> pd.DataFrame:
-    """What the metric gets on Kaggle; rows that answer nothing stay, for it to say so."""
+    """What the metric gets on Kaggle; it is to say itself which rows answer nothing."""
     row_id, rows = solution.arguments["row_id_column_name"], solution.rows[part]
     complete = getattr(solution.metric, "COMPLETE_SUBMISSION", False)
     if complete or rows.all() or not (row_id in submission and row_id in solution.frame):
@@ -313,7 +307,7 @@ def answers_to(solution: Solution, submission: pd.DataFrame, part: str) -> pd.Da
 
 
 def scores_of(solution: Solution, numbers: Floats) -> dict[str, float]:
-    """The score of each part, from the statistics of "All"."""
+    """Of each part, from the statistics of "All"."""
     return {
         part: statistics.measures(prepared, numbers[solution.items[part]])["score"]
         for part, prepared in solution.prepared.items()

@@ -109,17 +109,17 @@ class Evaluation:
 
     def __repr__(self) -> str:
         tables = [f"{title}\n{table.head(ROWS_SHOWN)}" for title, table in self._tables.items()]
-        return "\n\n".join([self._scores, *tables, self.signature])
+        return "\n\n".join([self.score_lines, *tables, self.signature])
 
     def _repr_html_(self) -> str:
         tables = [
             f"<h4>{html.escape(title)}</h4>{table.head(ROWS_SHOWN).to_html(index=False, border=0)}"
             for title, table in self._tables.items()
         ]
-        return f"<pre>{self._scores}</pre>{''.join(tables)}<small>{html.escape(self.signature)}</small>"
+        return f"<pre>{self.score_lines}</pre>{''.join(tables)}<small>{html.escape(self.signature)}</small>"
 
     @property
-    def _scores(self) -> str:
+    def score_lines(self) -> str:
         return "\n".join(
             f"{'Score' if part == ALL else part:<8} {value:.6f}" for part, value in self.scores.items()
         )

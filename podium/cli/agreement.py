@@ -11,11 +11,8 @@ from typing import Any
 from podium.cli import arguments
 from podium.errors import UsageError
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command's arguments."""
     parser.add_argument("solution", help="the experts' markups: a table, a folder of files, an export")
     arguments.add_metric(parser)
     parser.add_argument("--gamma", action="store_true", help="γ too, an agreement corrected for chance")
@@ -24,7 +21,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Compare the experts, print, draw."""
     import pandas as pd
 
     from podium import companions, hosted, progress, scoring

@@ -3,8 +3,7 @@
     podium bundle codabench files --title "Feedback on writing" --start 2027-01-15 --switch 2027-04-01 \\
         --end 2027-04-15 --out bundle
 
-The Public part is scored from --start to --switch, the Private part from there to --end.  What each platform
-gives is what `podium score` gives.
+The Public part is scored from --start to --switch, the Private part from there to --end.
 """
 
 import argparse

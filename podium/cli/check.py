@@ -3,7 +3,7 @@
     podium check metric.py
     podium check metric.py files/private/solution.csv files/public/sample_submission.csv --python 3.12
 
-pass: it does; note: it does not, and Kaggle takes it; FAIL: Kaggle refuses; ----: could not be tried.
+note: it does not, and Kaggle takes it; FAIL: Kaggle refuses it; ----: could not be tried.
 """
 
 import argparse
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("submission", type=Path, nargs="?", help="and a submission, which must be scored")
     add_parameters(parser)
     parser.add_argument(
-        "--python", metavar="VERSION", help="try it with this Python and the versions of pandas that Kaggle has"
+        "--python", metavar="VERSION", help="try it with this Python, and Kaggle's versions of the libraries"
     )
 
 
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> None:
         metric, solution, submission, arguments = emulate.inputs(
             path, options.solution, options.submission, options.set
         )
-        frames = (solution.drop(columns=USAGE, errors="ignore"), submission)
+        frames = solution.drop(columns=USAGE, errors="ignore"), submission
         advise = getattr(companions.of(metric), "advice", None)
         advice = advise(metric, solution, arguments) if advise else []
     results = check.check(path, frames, arguments, options.python)

@@ -1,8 +1,6 @@
 """Score a submission as Kaggle would, and show what the participant would see.
 
     podium emulate metric.py files/private/solution.csv submission.csv
-
-The host's switch “Pass complete submission” is on where the metric file says so (COMPLETE_SUBMISSION = True).
 """
 
 import argparse
@@ -16,7 +14,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("solution", type=Path, help="the truth, with Usage")
     parser.add_argument("submission", type=Path, help="the predictions")
     parser.add_argument(
-        "--complete-submission", action="store_true", help="the switch is on, whatever the file says"
+        "--complete-submission",
+        action="store_true",
+        help="switch “Pass complete submission” on, as a file's COMPLETE_SUBMISSION = True does",
     )
     add_parameters(parser)
 

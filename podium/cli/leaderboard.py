@@ -1,4 +1,4 @@
-"""Fetch a competition's leaderboard, all pages of it: the private one once the competition is closed.
+"""Fetch a competition's leaderboard: the private one once the competition is closed.
 
     podium leaderboard my-competition --out board.csv
 

@@ -7,8 +7,7 @@
     files/private/    solution.csv with Usage, perfect_submission.csv
     files/report.md   what was dropped, how large the parts are, the scores to compare with those on the site
 
-The same seed gives the same files everywhere.  Nothing private is in public/: upload that folder as it is.
-With another metric than the Unified one, the labels are its official file; all of it is the test.
+Upload public/ as it is.  Of another metric's official labels, all are the test.
 """
 
 import argparse
@@ -37,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--map",
         action="append",
         metavar="THEIRS=OURS",
-        help="what a discourse type or effectiveness of another spelling means; may be repeated",
+        help="what another spelling of a type or effectiveness means; may be repeated",
     )
     parser.add_argument(
         "--test", type=share, metavar="SHARE", help="of the essays, to be scored (default: 0.4)"
@@ -57,9 +56,7 @@ def run(options: argparse.Namespace) -> None:
     names, assignments, test = options.subpopulations, options.map, options.test
     if getattr(metric, "NAME", "") == "unified":
         if options.sample is not None:
-            raise UsageError(
-                "--sample is for another metric's labels: a corpus gives its own sample submission"
-            )
+            raise UsageError("--sample is for another metric's labels: a corpus gives its own")
         if options.corpus.is_dir() or options.corpus.suffix in (".json", ".jsonl"):
             raise UsageError(f"{options.corpus}: expected a table; say by --metric whose labels these are")
         attributes = [each.strip() for each in (SUBPOPULATIONS if names is None else names).split(",")]

@@ -1,4 +1,4 @@
-"""Score a submission on your own machine and see where the score comes from.
+"""Score a submission and see where the score comes from.
 
 podium score solution_sample.csv sample_submission.csv
 podium score solution_sample.csv sample_submission.csv --report report.html
@@ -11,18 +11,15 @@ from typing import Any
 from podium.cli import arguments
 from podium.errors import SubmissionRejected, UsageError
 
-__all__ = ["add_arguments", "run"]
-
 RESAMPLES = 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command's arguments."""
     parser.add_argument("solution", help="the truth: .csv, .csv.gz, .parquet, a URL, or an official file")
     parser.add_argument(
         "submission",
         nargs="+",
-        help="the predictions, likewise, or - for standard input; others are compared with the first",
+        help="the predictions, likewise, or - for standard input; the first is compared with others",
     )
     arguments.add_metric(parser)
     parser.add_argument("-b", "--bare", action="store_true", help="print the score and nothing else")
@@ -31,23 +28,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rows",
         type=Path,
         metavar="FILE",
-        help="write what became of every row, as .csv, .csv.gz or .parquet",
+        help="write what became of every row (.csv, .csv.gz, .parquet)",
     )
     parser.add_argument(
         "--bootstrap", type=arguments.positive, metavar="N", help="95%% intervals from N resamples"
     )
     parser.add_argument(
-        "--essays", type=Path, metavar="FILE", help="score only these essays (or other items): one id per line"
+        "--essays", type=Path, metavar="FILE", help="score only these essays or other items: one id per line"
     )
     parser.add_argument("--only-predicted", action="store_true", help="score only those with a prediction")
     parser.add_argument(
         "--effectiveness",
         type=arguments.share,
         metavar="P",
-        help="give every segment this probability of effective, to score the segmentation alone",
+        help="of every segment, to score the segmentation alone",
     )
     parser.add_argument(
-        "--side", metavar="FILE", help="what only the host may say of the submission, such as READ//ABLE's M7"
+        "--side", metavar="FILE", help="what only the host says of the submission, such as READ//ABLE's M7"
     )
     parser.add_argument("--seed", type=arguments.natural, default=0, help="of the random numbers (default: 0)")
     parser.add_argument("--report", type=Path, metavar="HTML", help="write all of it as one page")
@@ -55,22 +52,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--texts",
         type=Path,
         metavar="FOLDER_OR_FILE",
-        help="texts for the report: ID.txt files, a CSV with an id and a column text, or an official file",
+        help="for the report: ID.txt files, a CSV with an id and a column text, or an official file",
     )
     parser.add_argument(
         "--report-items",
         type=arguments.natural,
         default=200,
         metavar="N",
-        help="how many items to show, those that lost most (default: %(default)s)",
+        help="how many to show, those that lost most (default: %(default)s)",
     )
     parser.add_argument(
-        "--random-items", action="store_true", help="show a random sample, not those that lost most"
+        "--random-items", action="store_true", help="show a random sample instead"
     )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Score, explain, print, write."""
     if options.report is None and options.texts is not None:
         raise UsageError("--texts needs --report")
     inputs = [options.solution, *options.submission, options.metric]
@@ -136,7 +132,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def recognised(frame: Any, solution: Any, options: argparse.Namespace) -> Any:
-    """A submission, with other people's columns recognised, and what is to be said of that."""
+    """A submission with other people's columns recognised, and notices on that."""
     from podium import companions
     from podium.cli import console
 
@@ -152,7 +148,7 @@ def recognised(frame: Any, solution: Any, options: argparse.Namespace) -> Any:
 
 
 def selected(frame: Any, solution: Any, submission: Any, options: argparse.Namespace) -> Any:
-    """The solution, or the part of it that the options choose."""
+    """What of the solution the options choose."""
     if options.essays is None and not options.only_predicted:
         return solution
     import numpy as np
@@ -161,9 +157,7 @@ def selected(frame: Any, solution: Any, submission: Any, options: argparse.Names
     from podium.files import read_text
 
     if not solution.prepared:
-        raise UsageError(
-            f"--essays, --only-predicted: {options.metric} names no items: it defines no prepare()"
-        )
+        raise UsageError(f"--essays, --only-predicted: {options.metric} defines no prepare() to name items")
     whole = solution.prepared["All"]
     kept = np.ones(len(whole.items), dtype=bool)
     if options.essays is not None:
@@ -191,7 +185,7 @@ def evaluate_other(path: str, solution: Any, parameters: dict[str, Any], options
 
 
 def paired(comparisons: dict[str, Any]) -> Any:
-    """The first submission's lead over each other one in the score, one row per other."""
+    """The first submission's lead over each other one."""
     import pandas as pd
 
     rows = pd.concat([table.head(1) for table in comparisons.values()], ignore_index=True)
@@ -200,12 +194,9 @@ def paired(comparisons: dict[str, Any]) -> Any:
 
 
 def check_offers(evaluation: Any, options: argparse.Namespace) -> None:
-    """Raise `UsageError` where the metric and its companion do not offer what the options ask for."""
     if evaluation.statistics is None and (options.bootstrap or len(options.submission) > 1):
-        raise UsageError(
-            f"{options.metric} offers no statistics to compare or resample: it defines no prepare()"
-        )
-    # Rows are made when they are written, which may take long.
+        raise UsageError(f"{options.metric} defines no prepare(), whose statistics are compared or resampled")
+    # Making rows may take long.
     if options.rows is not None and not hasattr(type(evaluation.explanation), "rows"):
         raise UsageError(f"--rows: nothing explains the rows of {options.metric}")
 
@@ -213,12 +204,10 @@ def check_offers(evaluation: Any, options: argparse.Namespace) -> None:
 def print_report(
     evaluation: Any, tables: dict[str, Any], notices: list[str], options: argparse.Namespace, resamples: int
 ) -> None:
-    """Warnings on stderr, then scores, tables, signature."""
     from podium.cli import console
 
     console.warn(notices)
-    for part, score in evaluation.scores.items():
-        print(f"{'Score' if part == 'All' else part:<8} {score:.6f}")
+    print(evaluation.score_lines)
     for title, table in getattr(evaluation.explanation, "tables", {}).items():
         console.print_table(title, table)
     drawn = f"{resamples:,} resamples, seed {options.seed}"

@@ -1,7 +1,6 @@
-"""A competition for another platform: Codabench, EvalAI, Hugging Face.
+"""A competition for another platform; each bundle takes the package's own scoring along, in the folder `lib`.
 
-Each bundle takes the package's own scoring along, in the folder `lib`: what a platform gives is what `podium
-score` gives.  The solution is scored whole there, too, and each phase shows its part.
+The solution is scored whole there, too, and each phase shows its part.
 """
 
 import html
@@ -24,17 +23,14 @@ from podium.hosting.competition import Competition, pages
 from podium.hosting.folders import SAMPLE, SOLUTION, new_folder
 from podium.scoring import PARTS, USAGE
 
-__all__ = ["PLATFORMS", "bundle"]
-
 PACKAGE = Path(__file__).parents[1]
 TEMPLATES = Path(__file__).with_name("templates")
-# What scoring needs of the package, and what its report needs of others.
+# What scoring and its report need.
 ROOMS = ("", "companions", "report", "report/templates", "hosting")
-JUDGE = ("__init__", "judge")  # all that it needs of this room
+JUDGE = ("__init__", "judge")  # of this room
 LIBRARIES = ("jinja2", "markupsafe")
 SUFFIXES = (".py", ".html", ".css", ".js")
 METRIC = "metric_file.py"
-# So that the same input gives the same file.
 TIMESTAMP = (2024, 1, 23, 0, 0, 0)
 IMAGE = "codalab/codalab-legacy:py312"
 RULES = "pages/rules.md"
@@ -51,19 +47,14 @@ Phases = dict[str, tuple[datetime, datetime]]  # when each part is scored, in UT
 def bundle(
     platform: str, competition: Competition, start: datetime, switch: datetime, end: datetime, out: Path
 ) -> list[Path]:
-    """Write a bundle into a new folder; returns the files and folders to upload.
-
-    Times are in UTC; Public is scored from `start` to `switch`, Private from there to `end`.
-    """
+    """Write a bundle into a new folder; returns the files and folders to upload.  Times are in UTC."""
     metric, arguments = competition.metric, competition.arguments
     with new_folder(out) as whole:
         solution = scoring.read_solution(metric, competition.solution, arguments)
         prepared = scoring.prepare(metric, solution, arguments)
         for part in PARTS:
             if part not in prepared.rows:
-                raise HostError(
-                    f"{USAGE}: expected Public and Private rows in the solution, found none that is {part}"
-                )
+                raise HostError(f"{USAGE}: expected Public and Private rows in the solution, found none that is {part}")
         measures = prepared.prepared[PARTS[0]].measure_names if prepared.prepared else ["score"]
         phases = dict(zip(PARTS, ((start, switch), (switch, end))))
         for name, content in PLATFORMS[platform](competition, list(measures), phases).items():
@@ -93,7 +84,7 @@ def _program(competition: Competition) -> Content:
 
 
 def _json(value: object) -> bytes:
-    """Also for YAML, of which JSON is a part."""
+    """JSON is YAML, too."""
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
 
 
@@ -149,7 +140,7 @@ def codabench(competition: Competition, measures: list[str], phases: Phases) -> 
                 "name": part,
                 "description": f"The {part} part of the test set is scored",
                 "start": str(start),
-                # The platform takes no phase that starts when another ends.
+                # No phase may start when another ends.
                 "end": str(end - timedelta(seconds=1)),
                 "tasks": [index],
                 "max_submissions_per_day": SUBMISSIONS_PER_DAY,
@@ -169,7 +160,7 @@ def codabench(competition: Competition, measures: list[str], phases: Phases) -> 
             "index": index,
             "sorting": "desc" if competition.better == "higher" else "asc",
             "precision": PRECISION,
-            # The measures of parts would make probing the test set easier.
+            # Others would make probing the test set easier.
             "hidden": name != "score",
         }
         for index, (name, key) in enumerate(keys.items())
@@ -198,7 +189,6 @@ def codabench(competition: Competition, measures: list[str], phases: Phases) -> 
 
 
 def evalai(competition: Competition, measures: list[str], phases: Phases) -> Content:
-    """challenge.zip, and its evaluation script for the host's remote worker."""
     script = {
         "__init__.py": b"from .main import evaluate\n",
         "main.py": (TEMPLATES / "evalai.py").read_bytes(),
@@ -222,7 +212,7 @@ def evalai(competition: Competition, measures: list[str], phases: Phases) -> Con
             "image": "logo.png",
             "submission_guidelines": "data-description.html",
             "evaluation_script": "evaluation_script.zip",
-            # Its own workers have no Python that is new enough.
+            # Its own workers' Python is too old.
             "remote_evaluation": True,
             "start_date": str(phases[PARTS[0]][0]),
             "end_date": str(phases[PARTS[1]][1]),

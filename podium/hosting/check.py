@@ -1,4 +1,4 @@
-"""Does a metric file obey everything that is known of Kaggle's hosting?  The host cannot debug it there."""
+"""Does a metric file obey everything that is known of Kaggle's hosting?"""
 
 import ast
 import sys
@@ -11,8 +11,6 @@ import pandas as pd
 from podium.errors import HostError
 from podium.hosting import fresh
 from podium.hosting.kernel import FAIL, NOTE, OURS, PASS, UNTRIED
-
-__all__ = ["Check", "check"]
 
 COMPILES = "is UTF-8 text that compiles"
 IMPORTS = "imports only what Kaggle's image has"
@@ -40,7 +38,7 @@ KNOWN = frozenset({*INSTALLED, *FURTHER, "kaggle_metric_utilities", *sys.stdlib_
 
 class Check(NamedTuple):
     name: str  # what the file should do
-    verdict: str  # PASS; NOTE, where it does not but Kaggle takes it; FAIL; UNTRIED
+    verdict: str  # PASS, NOTE (it does not, and Kaggle takes it), FAIL, UNTRIED
     remark: str = ""
 
 
@@ -50,10 +48,7 @@ def check(
     arguments: dict[str, Any] | None = None,
     python: str | None = None,
 ) -> list[Check]:
-    """Try a metric file, in `fresh.environment(python)`.
-
-    `frames` (solution and submission) and `arguments` are a further call of `score`, which must return.
-    """
+    """Try a metric file; `frames` and `arguments` are a further call of `score`, which must return."""
     try:
         source = fresh.read_source(path)
         with warnings.catch_warnings():
@@ -78,7 +73,7 @@ def check(
 
 
 def _imported(tree: ast.Module) -> set[str]:
-    """Packages imported anywhere in the file; "." is a relative import."""
+    """Packages; "." is a relative import."""
     imported: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

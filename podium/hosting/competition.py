@@ -1,4 +1,4 @@
-"""A competition to be put on a platform: its files, its metric, and its pages in words."""
+"""A competition to be put on a platform: files, metric, and pages in words."""
 
 import inspect
 import itertools
@@ -11,9 +11,7 @@ from podium import hosted
 from podium.hosted import Metric
 from podium.hosting.folders import PRIVATE, PUBLIC, SAMPLE, SOLUTION, read_csv
 
-__all__ = ["Competition", "pages", "summary"]
-
-PARAMETER = re.compile(r"^(\w+) : .*\n((?:[ ]{4}.*\n)*)", re.MULTILINE)  # and its meaning, in a docstring
+PARAMETER = re.compile(r"^(\w+) : .*\n((?:[ ]{4}.*\n)*)", re.MULTILINE)  # and its meaning
 ROWS_SHOWN = 3
 LONGEST_CELL = 40
 KINDS = {

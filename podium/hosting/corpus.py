@@ -1,8 +1,7 @@
-"""From an annotated corpus to the files of a competition with the Unified Metric.
+"""From an annotated corpus, of one row per segment, to the files of a competition with the Unified Metric.
 
-The corpus has one row per segment, in the columns of PERSUADE or the Feedback Prize.  An essay is left out
-whole where a segment lacks its effectiveness or its words: a model that finds this segment must not be
-punished.  Overlaps are removed here, by the metric's own rule, so that the files hold what is scored.
+An essay is left out whole where a segment lacks its effectiveness or its words: a model that finds it must not be
+punished.  Overlaps are removed by the metric's own rule, so that the files hold what is scored.
 """
 
 import re
@@ -35,8 +34,6 @@ from podium.scoring import PARTS, USAGE
 from podium.spans import word_positions
 from podium.wording import counted, listed
 
-__all__ = ["Column", "Corpus", "make", "read_corpus"]
-
 metric = hosted.module("unified")
 
 ESSAY_IDS = ("essay_id_comp", "essay_id", "id")
@@ -66,21 +63,15 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 
-# ---------------------------------------------------------------------------------------------
-# Reading the corpus
-# ---------------------------------------------------------------------------------------------
-
-
 class Column(NamedTuple):
     """A column of texts; each distinct one is held once."""
 
     name: str
     values: list[str]  # "" is missing
     codes: Ints  # of each row, into `values`
-    rows: Ints  # their numbers in the corpus, from 0
+    rows: Ints  # in the corpus, from 0
 
     def mapped(self, function: Callable[[str], int]) -> Ints:
-        """A number for each row, by its text."""
         return np.array([function(value) for value in self.values], dtype=np.int64)[self.codes]
 
     def check(self, wrong: Bools, expected: str) -> None:
@@ -100,7 +91,7 @@ class Corpus(NamedTuple):
 
 
 def read_corpus(path: Path, further: Iterable[str] = ()) -> Corpus:
-    """Read a CSV or Parquet file, with further columns; every value stays the text that it is."""
+    """Read a CSV or Parquet file; every value stays the text that it is."""
     used = {*USED, *further}
     if path.suffix == ".parquet":
         frame = read_table(path, (), HostError)
@@ -136,11 +127,6 @@ def _collected(names: list[str], rows: Iterable[Any], used: set[str], path: str)
     return Corpus(columns, names)
 
 
-# ---------------------------------------------------------------------------------------------
-# The files
-# ---------------------------------------------------------------------------------------------
-
-
 def make(
     corpus: Corpus,
     attributes: list[str],
@@ -150,7 +136,6 @@ def make(
     essay_id: str | None = None,
     spellings: Mapping[str, str] = {},
 ) -> Files:
-    """The files of a competition, by the options of `podium make`."""
     columns = _check_columns(corpus, attributes, essay_id)
     named, types, labels = columns[ESSAY_ID], columns[TYPE], columns[LABEL]
     named.check(named.mapped(len) == 0, "a value in every row")
@@ -235,7 +220,7 @@ def make(
 
 
 def _check_columns(corpus: Corpus, attributes: list[str], essay_id: str | None) -> dict[str, Column]:
-    """The columns, that of the essays as `ESSAY_ID`."""
+    """The columns; that of the essays is `ESSAY_ID`."""
     candidates = [essay_id] if essay_id else [name for name in ESSAY_IDS if name in corpus.names]
     if len(candidates) > 1:
         raise HostError(
@@ -253,7 +238,7 @@ def _check_columns(corpus: Corpus, attributes: list[str], essay_id: str | None) 
 
 
 def _spelt(column: Column, known: tuple[str, ...], spellings: Mapping[str, str]) -> Ints:
-    """Index of each row's value among those known, (n,)."""
+    """The index of each row's value among those known."""
     index = {text: number for number, text in enumerate(known)}
     numbers = column.mapped(lambda text: index.get(spellings.get(text, text), -1))
     words = ", ".join(filter(None, known))
@@ -267,13 +252,8 @@ def _of_essays(column: Column, essay: Ints, first_row: Ints) -> list[str | None]
     return [column.values[code] or None for code in codes.tolist()]
 
 
-# ---------------------------------------------------------------------------------------------
-# Words
-# ---------------------------------------------------------------------------------------------
-
-
 def _words(columns: dict[str, Column]) -> tuple[Ints, Ints, Bools, int, int]:
-    """First and last word of each segment (last < first: none), whether they are beyond its text; all (n,).
+    """First and last word of each segment (last < first: none), and whether they are beyond its text; all (n,).
 
     And how many end beyond it by their characters, or have other words than these.
     """
@@ -297,7 +277,7 @@ def _words(columns: dict[str, Column]) -> tuple[Ints, Ints, Bools, int, int]:
 
 
 def _words_of_characters(columns: dict[str, Column]) -> tuple[Ints, Ints, int]:
-    """The same by characters: first, last and how many end beyond their text."""
+    """By characters: first, last and how many end beyond their text."""
     start, end = (_offsets(columns[name]) for name in OFFSETS)
     located = (start >= 0) & (end >= 0)
     columns[OFFSETS[1]].check(located & (end <= start), f"more than {OFFSETS[0]}")
@@ -310,7 +290,7 @@ def _words_of_characters(columns: dict[str, Column]) -> tuple[Ints, Ints, int]:
 
 
 def _offsets(column: Column) -> Ints:
-    """Positions of characters, (n,); -1 where missing."""
+    """Positions of characters; -1 where missing."""
 
     def number(text: str) -> int:
         if re.fullmatch(r"[0-9]{1,9}(\.0*)?", text):
@@ -320,11 +300,6 @@ def _offsets(column: Column) -> Ints:
     numbers = column.mapped(number)
     column.check(numbers == -2, "a whole number, at least 0")
     return numbers
-
-
-# ---------------------------------------------------------------------------------------------
-# The tables
-# ---------------------------------------------------------------------------------------------
 
 
 def _tables(segments: Any, essays: pd.DataFrame, writers: list[str], part: npt.NDArray[np.object_]) -> Files:
@@ -347,7 +322,7 @@ def _tables(segments: Any, essays: pd.DataFrame, writers: list[str], part: npt.N
 
 
 def _columns(segments: Any, essays: pd.DataFrame, essay: Ints, rows: Ints | slice) -> dict[str, list[Any]]:
-    """What both sides have, of the segments in some rows, as those of these essays."""
+    """What both sides have, of segments in some rows as those of these essays."""
     place = np.arange(len(essay)) - np.searchsorted(essay, essay) + 1
     ids = essays[ESSAY_ID].to_numpy()[essay].tolist()
     positions = [str(position) for position in range(int(segments.last.max()) + 1)]
@@ -361,9 +336,8 @@ def _columns(segments: Any, essays: pd.DataFrame, essay: Ints, rows: Ints | slic
 
 
 def _sample(segments: Any, essays: pd.DataFrame, part: npt.NDArray[np.object_]) -> pd.DataFrame:
-    """For each essay of the test the segments of the training essay whose length is nearest.
-
-    With the share of effective segments of their type: it follows from public files.
+    """From public files, for each essay of the test the segments of the training essay of nearest length, with the
+    share of effective segments of their type.
     """
     training, tested = (np.flatnonzero(np.isin(part, parts)) for parts in ([TRAIN], PARTS))
     if TEXT in essays:
@@ -389,15 +363,10 @@ def _sample(segments: Any, essays: pd.DataFrame, part: npt.NDArray[np.object_]) 
     return text_table(columns | dict(zip(metric.PROBABILITY_COLUMNS, probabilities)))
 
 
-# ---------------------------------------------------------------------------------------------
-# The report
-# ---------------------------------------------------------------------------------------------
-
-
 def _subpopulations(
     essays: pd.DataFrame, part: npt.NDArray[np.object_], attributes: list[str]
 ) -> list[list[Any]]:
-    """Attribute, value and number of essays in each part."""
+    """Attribute, value and number of essays of each part."""
     rows = []
     for attribute in attributes:
         values = essays[attribute].fillna(metric.MISSING).to_numpy()

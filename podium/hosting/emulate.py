@@ -1,7 +1,4 @@
-"""What Kaggle would do with a submission, and show of it, as far as is known.
-
-Rows are aligned by the row id and split by ``Usage``; with “Pass complete submission”, each part gets all.
-"""
+"""What Kaggle would do with a submission, and show of it, as far as is known."""
 
 import csv
 import io
@@ -20,15 +17,13 @@ from podium.hosting.folders import as_texts
 from podium.hosting.judge import UNEXPECTED
 from podium.scoring import ALL, USAGE
 
-__all__ = ["UNEXPECTED", "PartScore", "emulate", "inputs", "load", "read_solution", "read_submission"]
-
 
 class PartScore(NamedTuple):
     part: str  # "All" where the solution has no ``Usage``
     score: float
     seconds: float
-    memory: int | None  # peak of the process in bytes, where the system tells
-    memory_before: int | None  # of Python, the libraries and the frames
+    memory: int | None  # peak in bytes, where the system tells
+    memory_before: int | None  # scoring
 
 
 def emulate(
@@ -38,10 +33,7 @@ def emulate(
     arguments: dict[str, Any],
     complete_submission: bool,
 ) -> list[PartScore]:
-    """Score every part in a fresh process.
-
-    The text of a `SubmissionRejected` is what the participant would see, of a `HostError` the first line.
-    """
+    """Score every part; of a `SubmissionRejected` the participant would see the text, of a `HostError` line one."""
     source = fresh.read_source(Path(str(metric.__file__)))
     row_id = arguments["row_id_column_name"]
     if row_id not in solution:
@@ -64,7 +56,6 @@ def emulate(
 
 
 def load(metric: str | Path) -> hosted.Metric:
-    """Load a metric file, with what of Kaggle's it may import."""
     sys.modules.setdefault(kernel.UTILITIES, kernel.metric_utilities())
     return hosted.load(metric)
 
@@ -80,7 +71,6 @@ def read_submission(metric: hosted.Metric, path: Path) -> pd.DataFrame:
 def inputs(
     metric: str | Path, solution: Path, submission: Path, assignments: list[str]
 ) -> tuple[hosted.Metric, pd.DataFrame, pd.DataFrame, dict[str, Any]]:
-    """The metric, both frames, and the further arguments of `score`."""
     loaded = load(metric)
     frames = read_solution(loaded, solution), read_submission(loaded, submission)
     arguments = {"row_id_column_name": str(frames[0].columns[0])}
@@ -91,7 +81,7 @@ def _read(metric: hosted.Metric, reader: str, path: Path, error: type[ToolError]
     """A table or an official file, as Kaggle reads it."""
     file: Path | io.StringIO = path
     if not path.name.endswith((".csv", ".csv.gz")) and hasattr(companions.of(metric), reader):
-        # What the site gets of an official file is its CSV, in which a space stands for an empty text.
+        # The site gets it as CSV, in which a space stands for an empty text.
         file = io.StringIO(as_texts(getattr(scoring, reader)(metric, path, {})).to_csv(index=False))
     try:
         return pd.read_csv(file, low_memory=False)  # "NA" is missing, and "0012" is the number 12
@@ -119,7 +109,7 @@ def check_rows(
 def check_usage(
     metric: hosted.Metric, solution: pd.DataFrame, parts: dict[str, Any], arguments: dict[str, Any]
 ) -> None:
-    """No item, such as an essay, is in several parts."""
+    """No item is in several parts."""
     if not hasattr(metric, "prepare"):
         return
     with warnings.catch_warnings():

@@ -1,7 +1,4 @@
-"""A competition's files: what is public and what is private, in folders of their own; whole or not at all.
-
-CSV in UTF-8 that holds values as they were read, ``9`` and line ends within a text, too.
-"""
+"""A competition's files, public and private in folders of their own; CSV that holds values as they were read."""
 
 import contextlib
 import csv
@@ -22,25 +19,6 @@ from podium import progress, scoring
 from podium.errors import HostError, UsageError
 from podium.scoring import PARTS, USAGE
 
-__all__ = [
-    "PERFECT",
-    "PRIVATE",
-    "PUBLIC",
-    "REPORT",
-    "SAMPLE",
-    "SOLUTION",
-    "Files",
-    "as_texts",
-    "check_leaks",
-    "new_folder",
-    "read_csv",
-    "row_id",
-    "scores",
-    "section",
-    "text_table",
-    "write",
-]
-
 PUBLIC, PRIVATE = "public", "private"
 SOLUTION, PERFECT, SAMPLE = "solution.csv", "perfect_submission.csv", "sample_submission.csv"
 REPORT = "report.md"
@@ -59,9 +37,7 @@ class Files(NamedTuple):
 def new_folder(folder: Path) -> Iterator[Path]:
     """A folder to fill, which takes its place when all is well."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(
-            f"cannot write {folder}: expected a new or empty folder, so that nothing old stays in it"
-        )
+        raise UsageError(f"cannot write {folder}: expected a new or empty folder")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as building:
@@ -76,7 +52,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def write(files: Files, folder: Path) -> None:
-    """Save the tables and the report in a `new_folder`; all of it is read back and compared."""
+    """Save the tables and the report in a `new_folder`; tables are read back and compared."""
     with new_folder(folder) as whole:
         for name, tables in ((PUBLIC, files.public), (PRIVATE, files.private)):
             (whole / name).mkdir()
@@ -90,7 +66,7 @@ def write(files: Files, folder: Path) -> None:
 
 
 def row_id(folder: Path) -> str:
-    """The name of the row id: the first column of the solution."""
+    """The first column of the solution."""
     for path in (folder / PRIVATE / SOLUTION, folder / PUBLIC / SAMPLE):
         if not path.is_file():
             raise UsageError(f"there is no {path}: expected the folder that podium make wrote")
@@ -104,13 +80,13 @@ def _texts(table: pd.DataFrame) -> Iterator[list[str]]:
 
 def _write_csv(table: pd.DataFrame, path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        # The writer quotes what holds a character of its line end: so a lone \r, too.
+        # So that the writer quotes a lone \r, too.
         lines = SimpleNamespace(write=lambda line: file.write(line[:-2] + "\n"))
         csv.writer(lines, lineterminator="\r\n").writerows(_texts(table))
 
 
 def read_csv(path: Path) -> Iterator[list[str]]:
-    """The rows of a CSV file, the header first; all cells are texts."""
+    """The rows of a CSV file, the header first."""
     csv.field_size_limit(2**31 - 1)
     try:
         size = path.stat().st_size
@@ -133,7 +109,7 @@ def read_csv(path: Path) -> Iterator[list[str]]:
 
 
 def check_leaks(files: Files, item_column: str, text_column: str) -> None:
-    """Nothing private but ids is in public files, and no text in two parts."""
+    """Of what is private only ids are in public files, and no text is in two parts."""
     solution = files.private[SOLUTION]
     part_of = dict(zip(solution[item_column].tolist(), solution[USAGE].tolist()))
     parts_of_text: dict[str, tuple[str, str]] = {}
@@ -159,7 +135,7 @@ def text_table(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
 
 
 def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame to be written as it is; a space stands for an empty text, which Kaggle takes for missing."""
+    """A frame to be written as it is; a space stands for an empty text, which Kaggle would miss."""
     columns = {}
     for name, values in frame.items():
         filler = " " if values.dtype == object or pd.api.types.is_string_dtype(values.dtype) else None
@@ -171,7 +147,6 @@ def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def section(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A heading and a Markdown table; numbers are on the right."""
     cells = [list(row) for row in rows]
     rule = [
         "--:" if all(isinstance(row[column], int | float) for row in cells) else "---"

@@ -1,4 +1,4 @@
-"""Run a metric file in a fresh process, alone, as Kaggle does (see `podium.hosting.kernel`)."""
+"""Run a metric file in a fresh process, as Kaggle does (see `podium.hosting.kernel`)."""
 
 import contextlib
 import json
@@ -17,9 +17,7 @@ import pandas as pd
 from podium.errors import HostError, UsageError
 from podium.hosting import kernel
 
-__all__ = ["TIME_LIMIT", "columns_of", "environment", "pins", "read_source", "run_fresh"]
-
-TIME_LIMIT = 1800.0  # seconds; what Kaggle gives Public and Private together
+TIME_LIMIT = 1800.0  # seconds for Public and Private together
 
 
 def read_source(path: Path) -> str:
@@ -40,7 +38,7 @@ def columns_of(frame: pd.DataFrame) -> dict[Any, Any]:
 def run_fresh(
     do: str, python: str = sys.executable, seconds: float | None = None, **task: Any
 ) -> dict[str, Any]:
-    """Let the kernel do a task in an empty folder; neither that nor PYTHONPATH is searched for modules."""
+    """Let the kernel do a task in an empty folder."""
     limit = TIME_LIMIT if seconds is None else seconds
     with tempfile.TemporaryDirectory() as folder:
         task_file, answer_file, workplace = (Path(folder, name) for name in ("task", "answer", "workplace"))
@@ -55,19 +53,18 @@ def run_fresh(
             raise HostError(f"the metric file is still running after {limit:,.0f} s") from None
         if answer_file.exists():
             return dict(json.loads(answer_file.read_text(encoding="utf-8")))
-    ended = f"the metric file ended its process with exit code {done.returncode}. {_last_line(done)}"
-    raise HostError(ended.strip())
+    raise HostError(f"the metric file ended its process with exit code {done.returncode}. {_last_line(done)}".strip())
 
 
 def pins() -> Path:
-    """The versions that Kaggle's image has."""
+    """The versions of Kaggle's image."""
     beside = Path(__file__).with_name("hosted.txt")
     return beside if beside.is_file() else Path(__file__).parents[2] / ".ci" / "hosted.txt"
 
 
 @contextlib.contextmanager
 def environment(version: str | None, packages: list[str]) -> Iterator[str]:
-    """The interpreter of a new environment with `packages` as Kaggle pins them; without a version, this one."""
+    """The Python of a new environment with `packages` as Kaggle has them; without a version, this one."""
     if version is None:
         yield sys.executable
         return

@@ -1,4 +1,4 @@
-"""Score a file as `podium score` does, on another platform: what the programs of `podium bundle` share."""
+"""Score as `podium score` does, on another platform: what the programs of `podium bundle` share."""
 
 import json
 import math
@@ -14,13 +14,10 @@ import pandas as pd
 from podium import hosted, scoring, statistics
 from podium.errors import SubmissionRejected
 
-__all__ = ["UNEXPECTED", "judge", "measures", "only_file", "place", "versions"]
-
 UNEXPECTED = "Evaluation metric raised an unexpected error"
 
 
 def judge(home: Path, solution: Path, submission: Path) -> scoring.Evaluation:
-    """Score a submission; only the text of a `SubmissionRejected` is for the participant."""
     settings = json.loads((home / "settings.json").read_text(encoding="utf-8"))
     metric = hosted.load(home / settings["metric"])
     arguments: dict[str, Any] = settings["arguments"]
@@ -29,7 +26,7 @@ def judge(home: Path, solution: Path, submission: Path) -> scoring.Evaluation:
         truth = truth.rename(columns={"split": scoring.USAGE})
         truth[scoring.USAGE] = truth[scoring.USAGE].str.capitalize()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the solution: the same for every submission
+        warnings.simplefilter("ignore")  # of the solution
         prepared = scoring.prepare(metric, truth, arguments)
         try:
             return scoring.evaluate(prepared, scoring.read_submission(metric, submission, arguments))
@@ -38,7 +35,7 @@ def judge(home: Path, solution: Path, submission: Path) -> scoring.Evaluation:
 
 
 def measures(evaluation: scoring.Evaluation, part: str) -> dict[str, float]:
-    """The defined measures of a part, "score" first."""
+    """The defined ones of a part, "score" first."""
     found = {"score": evaluation.scores[part]}
     if evaluation.statistics is not None:
         of_part = evaluation.statistics[evaluation.solution.items[part]]
@@ -49,7 +46,7 @@ def measures(evaluation: scoring.Evaluation, part: str) -> dict[str, float]:
 
 
 def only_file(folder: Path) -> Path:
-    """The one file in a folder, beside what zip programs and the platform add."""
+    """Beside what zip programs and the platform add."""
     files = [
         path
         for path in sorted(folder.rglob("*"))
@@ -62,7 +59,7 @@ def only_file(folder: Path) -> Path:
 
 
 def place(problem: BaseException) -> str:
-    """Where a fault happened: its traceback without any text, which may quote the data."""
+    """A traceback without any text, which may quote the data."""
     while problem.__cause__ is not None:
         problem = problem.__cause__
     frames = traceback.extract_tb(problem.__traceback__)

@@ -1,6 +1,6 @@
 """Kaggle's site by its `kaggle` package: the connection, and a competition's leaderboard.
 
-The package is imported only when it is needed: without credentials its import fails, exits or prints help.
+The package is imported late: without credentials its import fails, exits or prints help.
 """
 
 import contextlib
@@ -17,8 +17,6 @@ import pandas as pd
 
 from podium.errors import HostError, UsageError
 
-__all__ = ["ask", "fetch_leaderboard", "number", "one_line", "talking"]
-
 PAGE_SIZE = 200
 TIME_LIMIT = 60.0  # seconds
 CREDENTIALS = (
@@ -28,7 +26,7 @@ CREDENTIALS = (
 
 
 def fetch_leaderboard(competition: str) -> pd.DataFrame:
-    """All pages of a competition's leaderboard; teams of the same name have their id in brackets."""
+    """All pages of it; teams of the same name have their id in brackets."""
     entries: list[Any] = []
     token, shown = "", {""}
     with talking() as api:
@@ -97,7 +95,7 @@ def talking() -> Iterator[Any]:
 
 
 def ask(api: Any, method: str, request_class: str, **fields: Any) -> Any:
-    """What the site answers to a call for which the package has no method."""
+    """The answer to a call for which the package has no method."""
     service = importlib.import_module("kagglesdk.competitions.types.competition_api_service")
     request = getattr(service, request_class)()
     for name, value in fields.items():
@@ -131,7 +129,7 @@ def _authenticated(requests: Any) -> Any:
 
 @contextlib.contextmanager
 def _time_limit(requests: Any) -> Iterator[None]:
-    """Let no request wait longer than `TIME_LIMIT`; the package waits for ever."""
+    """The package itself would wait for ever."""
     send = requests.Session.send
     requests.Session.send = functools.partialmethod(send, timeout=TIME_LIMIT)
     try:

@@ -1,6 +1,5 @@
-"""What runs inside a fresh process: a metric file alone, as on Kaggle.
-
-`podium.hosting.fresh` starts this file as a script, perhaps with another Python: it imports nothing of ours.
+"""A metric file alone, as on Kaggle: `podium.hosting.fresh` starts this file as a script, perhaps with another
+Python, so it imports nothing of ours.
 """
 
 import contextlib
@@ -26,8 +25,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__: list[str] = []
-
 ARGV = ["ipykernel_launcher.py", "-f", "kernel-7d6c2c7e.json"]
 CELL = "<cell>"
 MODULE = "a_utility_script"
@@ -39,7 +36,7 @@ REQUIRED = ["solution", "submission", "row_id_column_name"]
 PASS, NOTE, FAIL, UNTRIED = "pass", "note", "FAIL", "----"
 
 Answer = dict[str, Any]
-Verdict = tuple[str, str]  # one of the four words above, and what there is to say
+Verdict = tuple[str, str]  # with what there is to say
 
 
 def main(task_file: str, answer_file: str) -> None:
@@ -50,13 +47,8 @@ def main(task_file: str, answer_file: str) -> None:
     Path(answer_file).write_text(json.dumps(answer), encoding="utf-8")
 
 
-# ---------------------------------------------------------------------------------------------
-# Running the file
-# ---------------------------------------------------------------------------------------------
-
-
 def run_cell(source: str) -> types.ModuleType:
-    """As a notebook does: as `__main__`, without `__file__`, with a kernel's arguments."""
+    """As a notebook does: without `__file__`, with a kernel's arguments."""
     cell = types.ModuleType("__main__")
     sys.modules["__main__"] = cell
     sys.modules[UTILITIES] = metric_utilities()
@@ -66,7 +58,7 @@ def run_cell(source: str) -> types.ModuleType:
 
 
 def metric_utilities() -> types.ModuleType:
-    """A stand-in for the module that metric files on Kaggle import."""
+    """A stand-in for what metric files on Kaggle import."""
 
     class ParticipantVisibleError(Exception):
         pass
@@ -107,12 +99,8 @@ def described(problem: BaseException) -> str:
     return f"{type(problem).__name__}: {' '.join(str(problem).split())}".removesuffix(": ")
 
 
-# ---------------------------------------------------------------------------------------------
-# Checking it: under the name of each check a verdict
-# ---------------------------------------------------------------------------------------------
-
-
 def check(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[str, Any]) -> Answer:
+    """A verdict under the name of each check."""
     try:
         cell = run_cell(source)
     except (Exception, SystemExit) as problem:
@@ -140,7 +128,7 @@ def check(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[str
 
 def check_signature(function: types.FunctionType) -> Answer:
     parameters = inspect.signature(function).parameters
-    names = ", ".join(list(parameters)[: len(REQUIRED)])
+    names = list(parameters)[: len(REQUIRED)]
     row_id = parameters.get("row_id_column_name")
     has_default = row_id is not None and row_id.default is not row_id.empty
     try:
@@ -152,7 +140,7 @@ def check_signature(function: types.FunctionType) -> Answer:
     as_text = any(isinstance(each.annotation, str) for each in parameters.values())
     returned = hints.get("return")
     return {
-        "arguments": verdict("" if names == ", ".join(REQUIRED) else f"they are {names or 'none'}"),
+        "arguments": verdict("" if names == REQUIRED else f"they are {', '.join(names) or 'none'}"),
         "row id": verdict("row_id_column_name must not have a default value" * has_default),
         "annotations": (NOTE, "annotations are texts: whether the site reads those is not known")
         if as_text and not reason
@@ -231,7 +219,7 @@ class Runner(doctest.DocTestRunner):
 
 
 def run_tests(cell: types.ModuleType, score: Any) -> Verdict:
-    """Run what pytest would discover in the file."""
+    """Run what pytest would discover."""
     cell.__dict__["score"] = score
     failed, untried = [], []
     tests = list(tests_of(cell))
@@ -326,17 +314,19 @@ def check_calls(calls: list[Call], needs_last: bool) -> Answer:
 
 
 def check_messages(function: Any, calls: list[Call]) -> Verdict:
-    """The longest message for a participant, also where the last good submission is spoilt."""
+    """The longest message for a participant, also of what a spoilt submission raises."""
     raised = [call.raised for call in calls]
     good = [call for call in calls if call.raised is None and len(frames_of(call.positional, call.named)) == 2]
     for call in good[-1:]:
         submission = frames_of(call.positional, call.named)[1]
         for spoilt in spoilt_frames(submission):
-            swapped = [spoilt if value is submission else copy.copy(value)
-                       for value in (*call.positional, *call.named.values())]  # fmt: skip
-            named = dict(zip(call.named, swapped[len(call.positional) :]))
+            given = [
+                spoilt if value is submission else copy.copy(value)
+                for value in (*call.positional, *call.named.values())
+            ]
+            places = len(call.positional)
             try:
-                function(*swapped[: len(call.positional)], **named)
+                function(*given[:places], **dict(zip(call.named, given[places:])))
             except (Exception, SystemExit) as problem:
                 raised.append(problem)
     messages = [str(problem) for problem in raised if type(problem).__name__ == "ParticipantVisibleError"]
@@ -357,13 +347,8 @@ def spoilt_frames(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
     yield pd.concat([frame, frame], ignore_index=True)
 
 
-# ---------------------------------------------------------------------------------------------
-# Scoring with it
-# ---------------------------------------------------------------------------------------------
-
-
 def score(source: str, solution: Answer, submission: Answer, arguments: dict[str, Any]) -> Answer:
-    """One call: its result with time and memory, or what it raised."""
+    """The result of a call with time and memory, or what it raised."""
     frames = pd.DataFrame(solution), pd.DataFrame(submission)
     before = peak_memory()
     try:
@@ -385,9 +370,9 @@ def place_in_cell(problem: BaseException) -> str | None:
 
 
 def peak_memory() -> int | None:
-    """Largest memory of this process so far, in bytes; None on Windows."""
+    """Of this process, in bytes; None on Windows."""
     status = Path("/proc/self/status")
-    if status.exists():  # getrusage's peak would include what the starting process held when it forked
+    if status.exists():  # getrusage would include the starting process, from before the fork
         return int(status.read_text().partition("VmHWM:")[2].split()[0]) * 1024
     try:
         import resource

@@ -1,7 +1,6 @@
-"""From a sibling's official files to the files of a competition: its labels become Kaggle's solution.
+"""From a sibling's official labels to the files of a competition.
 
-What is drawn whole are the metric's items (claims, events, documents), within its groups.  All of it is the
-test; what is for training was published by whoever made the labels.
+Items are drawn whole, within their groups.  All are the test: whoever made the labels published what to train on.
 """
 
 from pathlib import Path
@@ -17,13 +16,11 @@ from podium.hosting.folders import PERFECT, SAMPLE, SOLUTION, Files, as_texts, s
 from podium.hosting.split import split
 from podium.scoring import PARTS, USAGE
 
-__all__ = ["make"]
-
 TEST, TEXT = "test.csv", "text"
 
 
 def make(metric: Metric, path: Path, sample: Path | None, public_share: float, seed: int) -> Files:
-    """The files of a competition, from labels and a sample submission; without one, from the companion's."""
+    """The files of a competition, from labels and a sample submission, by default the companion's."""
     solution = scoring.read_solution(metric, path, {}).drop(columns=USAGE, errors="ignore")
     whole = scoring.prepare(metric, solution, {})
     if not whole.prepared:

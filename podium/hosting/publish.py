@@ -1,7 +1,6 @@
-"""Publish a competition on Kaggle, step by step, from what `podium make` made.
+"""Publish a competition on Kaggle, step by step.
 
-What was done is kept in ``kaggle/state.json`` beside the files, so an interrupted command can be started again.
-A step done twice updates what is there.
+What was done is kept in ``kaggle/state.json`` beside the files; a step done again updates what is there.
 """
 
 import json
@@ -22,8 +21,6 @@ from podium.hosting.competition import Competition, pages
 from podium.hosting.folders import PERFECT, PUBLIC
 from podium.scoring import PARTS, USAGE
 
-__all__ = ["STEPS", "Plan", "commands", "publish"]
-
 SETTINGS = "settings.json"
 SECONDS_BETWEEN_LOOKS = 10.0
 DATA, TRY = "The competition's files", "a try of the host"  # as the site lists them
@@ -33,10 +30,10 @@ NOT_UPLOADED = "the upload failed: start the same command again"
 @dataclass(frozen=True)
 class Plan(Competition):
     slug: str  # its address on the site
-    template: int | None  # the number of a competition to clone, with its metric
-    deadline: datetime | None  # both in UTC without a time zone, as the package wants them
+    template: int | None  # a competition to clone, with its metric
+    deadline: datetime | None  # both in UTC without a time zone
     launch_at: datetime | None
-    wait: float  # seconds for the site and for the host's clicks
+    wait: float  # seconds
 
     @property
     def own(self) -> Path:
@@ -79,14 +76,14 @@ def publish(plan: Plan, steps: list[str], again: bool, say: Say) -> None:
 
 
 def commands(plan: Plan, steps: list[str]) -> list[str]:
-    """The command lines of the `kaggle` package that do the same, for a dry run."""
+    """The command lines of the `kaggle` package that do the same."""
     _write_own(plan)
     slug = plan.slug
     page = ["--mime-type", "text/markdown", "--publish"]
     lines: dict[str, list[list[str]]] = {
         "create": [["create", "-p", str(plan.own)]],
         "pages": [
-            # Before the sub-command's options, the package takes a name for one.
+            # A name before the options would be taken for one.
             ["pages", "create", "-c", slug, "--page-name", name, "-f", str(path), *page]
             for name, path in plan.page_files.items()
         ],
@@ -104,7 +101,7 @@ def commands(plan: Plan, steps: list[str]) -> list[str]:
 
 
 def _write_own(plan: Plan) -> None:
-    """The files that the steps send; pages that are there may have been edited."""
+    """What the steps send; pages that are there may have been edited."""
     if not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", plan.slug) or plan.slug.isdigit():
         raise UsageError(f"--slug {plan.slug}: expected lower-case letters, digits and single hyphens")
     metadata = {
@@ -148,7 +145,7 @@ def create(plan: Plan, say: Say) -> str:
 
 
 def _is_ours(plan: Plan) -> bool:
-    """Whether its settings may be read: by its host only."""
+    """Only its host may read its settings."""
     try:
         with kaggle.talking() as api:
             return bool(api.competition_get_settings(plan.slug).title == plan.title)

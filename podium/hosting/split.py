@@ -1,4 +1,4 @@
-"""Draw the parts of a competition: the same for a seed on every machine, whatever the order of the rows."""
+"""Draw the parts of a competition: the same for a seed, whatever the machine and the order of the rows."""
 
 import hashlib
 from collections.abc import Sequence
@@ -8,8 +8,6 @@ import numpy.typing as npt
 
 from podium.errors import HostError
 from podium.scoring import PARTS
-
-__all__ = ["TRAIN", "drawn", "split"]
 
 TRAIN = "train"
 
@@ -24,10 +22,9 @@ def split(
     public_share: float,
     seed: int,
 ) -> npt.NDArray[np.object_]:
-    """The part of each item, such as an essay, (n,): train, Public or Private.
+    """The part of each item, (n,), with the same shares in each stratum, up to one item.
 
-    Parts have the same shares in each stratum, up to one item.  Items whose `twins` are equal go together and
-    count as one.  A test share of 1 leaves nothing for training.
+    Items whose `twins` are equal count as one.  A test share of 1 leaves nothing for training.
     """
     leaders: dict[str, int] = {}
     for item in sorted(range(len(ids)), key=ids.__getitem__):
@@ -47,7 +44,7 @@ def split(
 
 
 def drawn(ids: Sequence[str], strata: Strata, share: float, seed: str) -> npt.NDArray[np.bool_]:
-    """Draw a share of each stratum, (n,), by the hash of seed and id: libraries' random numbers may change."""
+    """Draw a share of each stratum by hashes: libraries' random numbers may change."""
 
     def chance(text: str) -> bytes:
         return hashlib.sha256(f"{seed} {text}".encode("utf-8", "surrogatepass")).digest()

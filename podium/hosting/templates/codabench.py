@@ -1,7 +1,6 @@
 """Score a submission on Codabench: python3 scoring.py INPUT OUTPUT
 
-Of a fault of the host, the log has the place and the versions; the text only in a phase whose output is hidden
-from participants.  There the report is written, too.
+Of a fault of the host, only a phase whose output is hidden from participants logs the text.
 """
 
 import json

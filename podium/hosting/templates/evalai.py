@@ -17,7 +17,7 @@ HOST_LOG = HERE / "host_log.txt"
 def evaluate(
     test_annotation_file: str, user_submission_file: str, phase_codename: str, **_: object
 ) -> dict[str, Any]:
-    """The measures of the phase's part; participants can read the text of what is raised."""
+    """The measures of a part; participants read what is raised."""
     try:
         evaluation = judge.judge(HERE, Path(test_annotation_file), Path(user_submission_file))
         measures = judge.measures(evaluation, phase_codename.capitalize())

@@ -7,11 +7,9 @@ import sys
 import warnings
 from collections.abc import Callable
 
-__all__ = ["Differences", "HostError", "SubmissionRejected", "ToolError", "UsageError", "run"]
-
 
 class ToolError(Exception):
-    """A failure whose text is all that the user sees."""
+    """All that the user sees is its text."""
 
     exit_code: int
 
@@ -23,13 +21,13 @@ class Differences(ToolError):
 
 
 class UsageError(ToolError):
-    """The command asks for what is not there, or the machine cannot do it."""
+    """What the command asks for is not there, or not possible here."""
 
     exit_code = 2
 
 
 class SubmissionRejected(ToolError):
-    """The submission is wrong, and the participant may read why."""
+    """The submission is wrong; the participant may read why."""
 
     exit_code = 3
 
@@ -41,7 +39,7 @@ class HostError(ToolError):
 
 
 def run(work: Callable[[], None]) -> int:
-    """Do a command's work; returns its exit code."""
+    """Do a command's work; its exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as stderr has it
     warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)

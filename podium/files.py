@@ -21,18 +21,6 @@ import pandas as pd
 from podium.errors import ToolError, UsageError
 from podium.wording import counted, listed
 
-__all__ = [
-    "alone_in",
-    "is_url",
-    "parse_table",
-    "read_bytes",
-    "read_lines",
-    "read_table",
-    "read_text",
-    "write_atomically",
-    "write_table",
-]
-
 GZIP = b"\x1f\x8b"
 MOST_BYTES = 2**31  # of a compressed file, once it is expanded
 # As pyarrow reads decimals, and pandas 3 by itself.

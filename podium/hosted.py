@@ -3,23 +3,22 @@
 Score
 -----
 ``score(solution, submission, row_id_column_name, **parameters) -> float``
-    Parameters are annotated, with official defaults.  Only this is needed to score, rank and check.
+    Parameters have official defaults.  Only this is needed to score, rank and check.
 ``NAME``, ``__version__``
-    In every signature; by its name a file has a companion (`podium.companions`).
+    In every signature; by its name a file has a companion.
 ``ParticipantVisibleError``, ``HostVisibleError``
     The submission's faults; the solution's or a parameter's.
 ``higher_is_better(**parameters) -> bool``
     Without it, higher is better.
 ``COMPLETE_SUBMISSION = True``
-    `score` gets the whole submission for either part.  Without it, the submission has the solution's rows, and
-    `score` gets the part's.
+    `score` gets the whole submission for either part; without it, only the part's rows.
 
 Statistics
 ----------
 ``prepare(solution, row_id_column_name, **parameters)``
     A solution checked and digested: a frozen dataclass with
 
-    ``items``           list of str, sorted: the n units that are resampled (essays, claims, documents)
+    ``items``           list of str, sorted: the n units that are resampled, such as essays
     ``item_of_row``     (rows,) int: of the solution
     ``labels``          list of (attribute, value): the g groups; without any, one: ("(all)", "(all)")
     ``groups``          (attributes, n) int: each item's groups, as indices into ``labels``
@@ -28,13 +27,13 @@ Statistics
     ``measure_names``   list of str: the m measures, "score" first; that of a group is "attribute = value"
     ``measures(sums)``  (..., m) float, from sums over each group, (..., g, k); NaN where undefined
 
-    To the last bit, ``score()`` is the first measure of the sums over the items, one after the other.  Some of
-    them are taken by replacing ``items``, ``groups`` and ``labels``: ``statistics`` does not look at the last
-    two, ``measures`` at nothing of the solution but ``labels``.
+    To the last bit, ``score()`` is the first measure of sums over the items, one after the other.  Some items are
+    taken by replacing ``items``, ``groups`` and ``labels``: ``statistics`` does not look at the last two,
+    ``measures`` only at ``labels``.
 ``MEASURE_PARAMETERS``
     Parameters on which the statistics do not depend: ranking with others needs no submission.
 ``progress = None``
-    A tool may set a function to call with the work done and all work.
+    A tool may set a function to call with the work done and the total.
 """
 
 import functools
@@ -77,13 +76,13 @@ FILES = {
 
 VISIBLE = {"ParticipantVisibleError": SubmissionRejected, "HostVisibleError": HostError}
 
-# In the wheel the hosted files are data of the package; in a clone they are beside it.
+# Data of the package in the wheel, beside it in a clone.
 _IN_WHEEL = Path(__file__).with_name("_hosted")
 _FOLDER = _IN_WHEEL if _IN_WHEEL.is_dir() else Path(__file__).parent.parent
 
 
 def find(metric: str | Path) -> Path:
-    """The file of a metric, by its name among `FILES` or its path."""
+    """A metric's file, by its name among `FILES` or its path."""
     path = _FOLDER / FILES[str(metric)] if str(metric) in FILES else Path(metric)
     if not path.is_file():
         raise UsageError(f"there is no metric {metric}: expected a Python file, or one of {', '.join(FILES)}")
@@ -117,7 +116,7 @@ def _load(path: Path, name: str) -> types.ModuleType:
     assert spec is not None
     assert spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
-    sys.modules[name] = loaded  # dataclasses and pickle look a class's module up by its name
+    sys.modules[name] = loaded  # for dataclasses and pickle
     spec.loader.exec_module(loaded)
     return loaded
 
@@ -137,7 +136,7 @@ def defaults(metric: Metric) -> dict[str, Any]:
 
 
 def settings(metric: Metric, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Every parameter: as given, or else the official one."""
+    """Every parameter, as given or official."""
     return {name: arguments.get(name, default) for name, default in defaults(metric).items()}
 
 
@@ -192,7 +191,7 @@ def _convert(text: str, annotation: Any) -> Any:
 
 @contextmanager
 def errors_explained() -> Iterator[None]:
-    """Turn what a metric raises into `SubmissionRejected` or `HostError`."""
+    """Raise `SubmissionRejected` or `HostError` for what a metric raises."""
     try:
         yield
     except Exception as problem:

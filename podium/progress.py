@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-__all__ = ["shown", "track"]
-
 SECONDS_BETWEEN_LINES = 10.0
 
 T = TypeVar("T")

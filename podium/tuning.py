@@ -109,7 +109,7 @@ def tune(prepared: Any, candidates: pd.DataFrame, folds: int = 5, seed: int = 0)
 
 
 def _table(found: Floats, types: Ints, kept: Bools) -> pd.DataFrame:
-    """Of those found on all essays and without each fold, (1 + folds, 2, types)."""
+    """Of those `found` on all essays and without each fold, (1 + folds, 2, types)."""
     table = pd.DataFrame(
         {"discourse_type": TYPES, NAMES[0]: found[0, 0], NAMES[1]: found[0, 1].astype(np.int64)}
     )
@@ -144,7 +144,7 @@ class _Problem:
         return float(self.prepared.measures(statistics.sums(counts, self.prepared.groups))[0])
 
     def only(self, essays: Ints) -> tuple["_Problem", Ints]:
-        """What it takes to count some essays, ascending; and which candidates are theirs."""
+        """What it takes to count some essays, and which candidates are theirs."""
         truth_rows, truth_essay = _rows_of(self.prepared.truths.essay, essays)
         rows, essay = _rows_of(self.segments.essay, essays)
         prepared = dataclasses.replace(
@@ -156,14 +156,14 @@ class _Problem:
         return _Problem(prepared, segments, self.probability[rows]), rows
 
     def part(self, essays: Bools) -> "_Problem":
-        """The same of some essays and their sub-populations."""
+        """The same of some essays, with their sub-populations."""
         part, _ = self.only(np.flatnonzero(essays))
         prepared = statistics.part(self.prepared, essays)
         return dataclasses.replace(part, prepared=dataclasses.replace(prepared, truths=part.prepared.truths))
 
 
 def _rows_of(essay: Ints, essays: Ints) -> tuple[Ints, Ints]:
-    """Where some essays are in an ascending column, and which of them."""
+    """Where some essays are in a column, and which of them; both ascend."""
     start = np.searchsorted(essay, essays)
     size = np.searchsorted(essay, essays, side="right") - start
     before = np.cumsum(size) - size
@@ -176,7 +176,7 @@ def _problem(prepared: Any, candidates: pd.DataFrame) -> tuple[_Problem, list[st
         segments = prepared.read(candidates)
     if "probability" not in candidates:
         found = ", ".join(map(str, candidates))
-        raise SubmissionRejected(f"expected the column probability, too, found {found}")
+        raise SubmissionRejected(f"expected the column probability, that of the segment, too, found {found}")
     probability = pd.to_numeric(candidates["probability"], errors="coerce").to_numpy(dtype=np.float64)
     wrong = ~((probability >= 0) & (probability <= 1))
     if wrong.any():
@@ -246,7 +246,7 @@ def _search(problem: _Problem, temperature: float) -> Floats:
 
 
 def _levels(values: Floats, current: float, which: int) -> Floats:
-    """Thresholds to try: none, the current one, some between all values and more around it."""
+    """To try: no threshold, the current one, some among all values and around it."""
     grid = np.unique([UNTOUCHED[which], current, *_between(values, STEPS[which])])
     place = int(np.searchsorted(grid, current))
     near = values[(values >= grid[max(place - 1, 0)]) & (values <= grid[min(place + 1, len(grid) - 1)])]

@@ -1,6 +1,6 @@
 """Score a submission as Kaggle would, and show what the participant would see.
 
-    podium emulate metric.py files/private/solution.csv submission.csv
+podium emulate metric.py files/private/solution.csv submission.csv
 """
 
 import argparse

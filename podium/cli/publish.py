@@ -3,8 +3,8 @@
     podium publish kaggle files --metric metric.py --title "Feedback on writing" --dry-run
     podium publish kaggle files --metric metric.py --title "Feedback on writing" --launch-at 2027-01-15T12:00Z
 
-The step metric says what to click, and waits; sandbox compares the site's scores with those here; launch needs
---launch-at or --step launch.  What was done is done again only by --step.  Edit files/kaggle/pages before it is sent.
+The step metric says what to click, and waits; launch needs --launch-at or --step launch.  What was done is done
+again only by --step.  Pages are in files/kaggle/pages: edit them before they are sent.
 """
 
 import argparse

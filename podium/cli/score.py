@@ -61,9 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how many to show, those that lost most (default: %(default)s)",
     )
-    parser.add_argument(
-        "--random-items", action="store_true", help="show a random sample instead"
-    )
+    parser.add_argument("--random-items", action="store_true", help="show a random sample instead")
 
 
 def run(options: argparse.Namespace) -> None:

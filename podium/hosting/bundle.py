@@ -54,7 +54,9 @@ def bundle(
         prepared = scoring.prepare(metric, solution, arguments)
         for part in PARTS:
             if part not in prepared.rows:
-                raise HostError(f"{USAGE}: expected Public and Private rows in the solution, found none that is {part}")
+                raise HostError(
+                    f"{USAGE}: expected Public and Private rows in the solution, found none that is {part}"
+                )
         measures = prepared.prepared[PARTS[0]].measure_names if prepared.prepared else ["score"]
         phases = dict(zip(PARTS, ((start, switch), (switch, end))))
         for name, content in PLATFORMS[platform](competition, list(measures), phases).items():

@@ -1,7 +1,7 @@
 """From an annotated corpus, of one row per segment, to the files of a competition with the Unified Metric.
 
-An essay is left out whole where a segment lacks its effectiveness or its words: a model that finds it must not be
-punished.  Overlaps are removed by the metric's own rule, so that the files hold what is scored.
+An essay is left out whole where a segment lacks its effectiveness or its words: a model that finds it must not
+be punished.  Overlaps are removed by the metric's rule.
 """
 
 import re
@@ -336,8 +336,8 @@ def _columns(segments: Any, essays: pd.DataFrame, essay: Ints, rows: Ints | slic
 
 
 def _sample(segments: Any, essays: pd.DataFrame, part: npt.NDArray[np.object_]) -> pd.DataFrame:
-    """From public files, for each essay of the test the segments of the training essay of nearest length, with the
-    share of effective segments of their type.
+    """For each essay of the test the segments of the training essay of nearest length, with the share of
+    effective ones of their type: it follows from public files.
     """
     training, tested = (np.flatnonzero(np.isin(part, parts)) for parts in ([TRAIN], PARTS))
     if TEXT in essays:

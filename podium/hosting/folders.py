@@ -1,4 +1,4 @@
-"""A competition's files, public and private in folders of their own; CSV that holds values as they were read."""
+"""A competition's files, public and private in folders of their own."""
 
 import contextlib
 import csv

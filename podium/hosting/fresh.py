@@ -53,7 +53,9 @@ def run_fresh(
             raise HostError(f"the metric file is still running after {limit:,.0f} s") from None
         if answer_file.exists():
             return dict(json.loads(answer_file.read_text(encoding="utf-8")))
-    raise HostError(f"the metric file ended its process with exit code {done.returncode}. {_last_line(done)}".strip())
+    raise HostError(
+        f"the metric file ended its process with exit code {done.returncode}. {_last_line(done)}".strip()
+    )
 
 
 def pins() -> Path:

@@ -1,6 +1,6 @@
 """From a sibling's official labels to the files of a competition.
 
-Items are drawn whole, within their groups.  All are the test: whoever made the labels published what to train on.
+Items are drawn whole, within their groups; all are the test.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tables in and out: CSV (.gz) and Parquet; local paths, standard input ("-") and URLs; whole or not at all.
+"""Tables in and out: CSV (.gz) and Parquet; local paths and URLs; whole or not at all.
 
 `UsageError` says what cannot be read or written, the caller's `error` what is wrong in it.
 """
@@ -22,7 +22,7 @@ from podium.errors import ToolError, UsageError
 from podium.wording import counted, listed
 
 GZIP = b"\x1f\x8b"
-MOST_BYTES = 2**31  # of a compressed file, once it is expanded
+MOST_BYTES = 2**31  # once expanded
 # As pyarrow reads decimals, and pandas 3 by itself.
 EXACT: Any = {"float_precision": "round_trip"} if int(pd.__version__.partition(".")[0]) < 3 else {}
 
@@ -39,7 +39,7 @@ def is_url(path: str | os.PathLike[str]) -> bool:
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The content of a file, of a URL (by fsspec), or of standard input ("-")."""
+    """The content of a file, a URL, or standard input ("-")."""
     try:
         if str(path) == "-":
             return sys.stdin.buffer.read()
@@ -137,7 +137,7 @@ def _read_parquet(content: bytes, name: str, error: type[ToolError]) -> pd.DataF
 
 
 def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.DataFrame | None:
-    """The table, or None where pandas is to decide."""
+    """None where pandas is to decide."""
     try:
         import pyarrow
         import pyarrow.csv as arrow_csv
@@ -189,7 +189,7 @@ def _read_with_pandas(
 
 
 def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write a .csv, .csv.gz or .parquet file, the same bytes for the same table."""
+    """Write .csv, .csv.gz or .parquet; the same table gives the same bytes."""
 
     def write(part: Path) -> None:
         if part.suffix == ".parquet":
@@ -202,7 +202,7 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
 
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], Any]) -> None:
-    """Let `write` fill a file that moves to `path` when complete."""
+    """Let `write` fill a file that moves to `path` at the end."""
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -9,9 +9,9 @@ Score
 ``ParticipantVisibleError``, ``HostVisibleError``
     The submission's faults; the solution's or a parameter's.
 ``higher_is_better(**parameters) -> bool``
-    Without it, higher is better.
+    By default it is.
 ``COMPLETE_SUBMISSION = True``
-    `score` gets the whole submission for either part; without it, only the part's rows.
+    `score` gets the whole submission for either part, not only the part's rows.
 
 Statistics
 ----------
@@ -23,7 +23,7 @@ Statistics
     ``labels``          list of (attribute, value): the g groups; without any, one: ("(all)", "(all)")
     ``groups``          (attributes, n) int: each item's groups, as indices into ``labels``
     ``statistics(submission)``   (n, k) float, whose sums decide everything
-    ``read(submission)``, ``compare(read)``, ``count(compared)``   the same in steps, if it is to be explained
+    ``read(submission)``, ``compare(read)``, ``count(compared)``   optional: in steps, to be explained
     ``measure_names``   list of str: the m measures, "score" first; that of a group is "attribute = value"
     ``measures(sums)``  (..., m) float, from sums over each group, (..., g, k); NaN where undefined
 

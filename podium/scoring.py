@@ -67,7 +67,7 @@ class Solution:
 
     @property
     def deciding(self) -> str:
-        """The part of the final ranking."""
+        """That of the final ranking."""
         return PARTS[1] if PARTS[1] in self.rows else ALL
 
 
@@ -130,7 +130,7 @@ class Evaluation:
 
     @functools.cached_property
     def explanation(self) -> Any:
-        """What the metric's companion tells, if it has one that does."""
+        """What the metric's companion tells."""
         explain = getattr(companions.of(self.solution.metric), "explain", None)
         if self.statistics is None or explain is None:
             return object()
@@ -153,7 +153,6 @@ def read_solution(metric: Metric, path: str | Path, parameters: dict[str, Any]) 
 
 
 def read_submission(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
-    """A table, or an official file read by the metric's companion."""
     return _without_side(metric, _read(metric, "read_submission", path, parameters, SubmissionRejected))
 
 
@@ -198,15 +197,15 @@ def _official_reader(metric: Metric, path: str | Path, name: str) -> Any:
 def _read(
     metric: Metric, reader: str, path: str | Path, parameters: dict[str, Any], error: type[ToolError]
 ) -> pd.DataFrame:
-    read = _official_reader(metric, path, reader)
-    if read is None:
-        return read_table(path, text_columns(metric, parameters), error)
-    frame: pd.DataFrame = read(Path(path))
+    official = _official_reader(metric, path, reader)
+    frame: pd.DataFrame = (
+        official(Path(path)) if official else read_table(path, text_columns(metric, parameters), error)
+    )
     return frame
 
 
 def prepare(metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any]) -> Solution:
-    """A solution and its parts, ready to score submissions; its first column is the row id, unless set."""
+    """The first column is the row id, unless set."""
     if not len(solution.columns):
         raise HostError("the solution has no columns")
     arguments = {"row_id_column_name": str(solution.columns[0])} | parameters
@@ -269,14 +268,13 @@ def items_of(prepared: Any, rows: Bools, part: str) -> Bools:
 
 
 def only(metric: Metric, solution: pd.DataFrame, prepared: Solution, kept: Bools) -> Solution:
-    """What `prepare` makes of some items, (n,) of "All"."""
+    """The same of some items, (n,) of "All"."""
     rows = prepared.rows[ALL].copy()
     rows[rows] = kept[prepared.prepared[ALL].item_of_row]
     return prepare(metric, solution[rows], prepared.arguments)
 
 
 def evaluate(solution: Solution, submission: pd.DataFrame) -> Evaluation:
-    """Score a submission against every part."""
     with hosted.errors_explained():
         if solution.prepared:
             submission = answers_to(solution, submission, ALL)
@@ -296,7 +294,7 @@ def evaluate(solution: Solution, submission: pd.DataFrame) -> Evaluation:
 
 
 def answers_to(solution: Solution, submission: pd.DataFrame, part: str) -> pd.DataFrame:
-    """What the metric gets on Kaggle; it is to say itself which rows answer nothing."""
+    """What the metric gets on Kaggle; rows that answer nothing stay."""
     row_id, rows = solution.arguments["row_id_column_name"], solution.rows[part]
     complete = getattr(solution.metric, "COMPLETE_SUBMISSION", False)
     if complete or rows.all() or not (row_id in submission and row_id in solution.frame):

@@ -5,7 +5,6 @@ A word's type has the largest probability, B and I together, averaged over its t
 one of them does.  Tokens in several windows are averaged.  What is wrong with arrays is a ValueError.
 """
 
-import bisect
 import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence, Sized
@@ -57,7 +56,7 @@ Thresholds = float | Mapping[str, float]
 
 
 class Spans(NamedTuple):
-    """Segments of one or many essays, as columns of equal length.
+    """Segments of essays, as columns of equal length.
 
     Attributes
     ----------
@@ -154,29 +153,20 @@ def from_characters(
         found.last,
         lengths,
     )
-    first, last = np.empty_like(found.first), np.empty_like(found.last)
-    for row in np.argsort(found.essay, kind="stable").tolist():  # one text after the other
-        text, start, end = texts[found.essay[row]], int(found.first[row]), int(found.last[row])
-        first[row], last[row] = word_positions(text, start, end)
+    first, last = word_positions(texts, found.essay, found.first, found.last)
     return found._replace(first=first, last=last).take(last >= first)
 
 
-def word_positions(full_text: str, start: int, end: int) -> tuple[int, int]:
-    """First and last word of some characters: after all words that begin before them, as many as they touch.
-
-    >>> word_positions("I think so. Do you?", 2, 11), word_positions("I think so. Do you?", 4, 11)
-    ((1, 2), (2, 3))
-    """
-    starts, ends = _word_bounds(full_text)
-    first = bisect.bisect_left(starts, start)
-    number = bisect.bisect_left(starts, end) - bisect.bisect_right(ends, start)
-    return first, min(first + number, len(starts)) - 1
-
-
-@functools.lru_cache(maxsize=1)
-def _word_bounds(text: str) -> tuple[list[int], list[int]]:
-    spans = [match.span() for match in re.finditer(r"\S+", text)]
-    return [start for start, _ in spans], [end for _, end in spans]
+def word_positions(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """First and last word of characters: behind all words that begin before them, as many as they touch."""
+    first, last = np.empty_like(start), np.empty_like(start)
+    for number, rows in _by_essay(essay):
+        words = [match.span() for match in re.finditer(r"\S+", texts[number])]
+        starts, ends = np.reshape(words, (-1, 2)).T
+        first[rows] = np.searchsorted(starts, start[rows])
+        touched = np.searchsorted(starts, end[rows]) - np.searchsorted(ends, start[rows], side="right")
+        last[rows] = np.minimum(first[rows] + touched, len(words)) - 1
+    return first, last
 
 
 def from_words(
@@ -260,7 +250,7 @@ def _indices(given: Any, names: Sequence[str], expected: str, unit: str, none: S
 
 
 def join(found: Spans, gap: int) -> Spans:
-    """Make one segment, with means over words, of neighbours of a type with 1 to `gap` words between them."""
+    """Make one segment of neighbours of a type with 1 to `gap` words between them."""
     if gap <= 0 or not len(found.essay):
         return found
     found = found.take(np.lexsort((found.last, found.first, found.essay)))
@@ -277,7 +267,7 @@ def join(found: Spans, gap: int) -> Spans:
 
 
 def select(found: Spans, min_words: Thresholds = 1, min_probability: Thresholds = 0.0) -> Spans:
-    """The segments with at least so many words and so high a probability, of all types or by type."""
+    """The segments with at least so many words and so high a probability, of all or by type."""
     kept = found.words >= _by_type("min_words", min_words)[found.discourse_type]
     kept &= found.probability >= _by_type("min_probability", min_probability)[found.discourse_type]
     return found.take(kept)
@@ -293,7 +283,7 @@ def _by_type(name: str, threshold: Thresholds) -> Floats:
 
 
 def without_overlaps(found: Spans) -> Spans:
-    """Every word goes to the first segment that holds it, as in the metric."""
+    """As in the metric: every word goes to the first segment that holds it."""
     left = metric.remove_overlaps(_segments(found, found.essay))
     return found.take(left.row)._replace(first=left.first)
 
@@ -323,22 +313,18 @@ def predictionstrings(first: Ints, last: Ints) -> list[str]:
 
 @functools.lru_cache(1)
 def _positions(number: int) -> tuple[str, Ints]:
-    """The text "0 1 2 …", and where positions begin in it."""
+    """As text "0 1 2 …", and where they begin in it."""
     texts = [str(position) for position in range(number + 1)]
     return " ".join(texts), np.cumsum([0, *(len(text) + 1 for text in texts)])
 
 
 def to_segments(prepared: Any, found: Spans, essay_ids: Sequence[Any]) -> Any:
-    """What ``prepared.read`` would make of the submission, for ``prepared.compare``."""
+    """What ``prepared.read`` would make of the submission."""
     _check_all(found, len(essay_ids))
     number = dict(zip(prepared.items, range(len(prepared.items))))
     numbers = np.array([number.get(str(name), -1) for name in essay_ids], dtype=np.int64)
     if len(numbers) and (numbers < 0).all():
-        raise ValueError(
-            f"essay_ids: expected ids of the solution's essays, such as {prepared.items[0]!r}, "
-            f"found none of them but {next(iter(essay_ids))!r}"
-        )
-    return _segments(found, numbers[found.essay])
+        return _segments(found, numbers[found.essay])
 
 
 def _segments(found: Spans, essay: Ints) -> Any:
@@ -387,7 +373,7 @@ def bio_tags(
 
 
 def _tags(text: str, windows: list[Ints], own: Spans, scheme: "_Scheme") -> Ints:
-    """The tags of an essay's tokens, of all windows."""
+    """Of an essay's tokens, in all windows."""
     offsets, repeats = np.concatenate(windows), _repeats(windows)
     word = _word_of_tokens(text, offsets)
     segment_of_word = np.full(len(text.split()) + 1, -1)  # the last is that of tokens without a word
@@ -406,9 +392,6 @@ def _tags(text: str, windows: list[Ints], own: Spans, scheme: "_Scheme") -> Ints
     return tags
 
 
-# ---- Labels ----------------------------------------------------------------------------------------------
-
-
 class _Scheme(NamedTuple):
     labels: list[str]
     kinds: Floats  # (labels, types + 1): 1 where a label has a type; that of "O" is the last
@@ -421,8 +404,8 @@ class _Scheme(NamedTuple):
         for label in labels:
             if label not in MEANINGS:
                 raise ValueError(
-                    f"labels: expected 'O' and types, as they are or with B-, I-, E- or S- before them, "
-                    f"found {label!r}. The types are {', '.join(TYPES)}"
+                    f"labels: expected 'O' and types, perhaps with B-, I-, E- or S- before them, found {label!r}. "
+                    f"The types are {', '.join(TYPES)}"
                 )
             if labels.count(label) > 1:
                 raise ValueError(f"labels: expected each once, found {label!r} {labels.count(label)} times")
@@ -451,7 +434,7 @@ class _Scheme(NamedTuple):
 
 
 def _word_of_tokens(text: str, offsets: Ints) -> Ints:
-    """The word of each token; -1 where it has none."""
+    """Of each token; -1 where it has none."""
     characters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     visible = ~np.strings.isspace(characters.view("U1"))
     begins = visible.copy()
@@ -464,7 +447,7 @@ def _word_of_tokens(text: str, offsets: Ints) -> Ints:
 def _windows(
     texts: Sequence[str], offset_mapping: Any, essay: npt.ArrayLike | None, others: Any
 ) -> Iterator[tuple[int, list[Ints], list[Any]]]:
-    """Of each text its number, and the offsets and others of its windows."""
+    """Of each text its number, and offsets and others of its windows."""
     numbers = np.arange(len(texts)) if essay is None else _integers("essay", essay)
     of_windows = {"texts" if essay is None else "essay": numbers}
     _check_sizes({**of_windows, "windows of offset_mapping": offset_mapping, "windows of predictions": others})
@@ -487,21 +470,21 @@ def _offsets(given: Any, window: int, length: int) -> Ints:
         return np.zeros((0, 2), dtype=np.int64)
     if offsets.ndim != 2 or offsets.shape[1] != 2 or offsets.dtype.kind not in "iu":
         raise ValueError(
-            "offset_mapping: expected two positions of characters per token, "
-            f"found {offsets.dtype} of shape {offsets.shape} in window {window}"
+            "offset_mapping: expected two positions of characters per token, found "
+            f"{offsets.dtype} of shape {offsets.shape} in window {window}"
         )
     wrong = (offsets[:, 0] < 0) | (offsets[:, 1] < offsets[:, 0]) | (offsets[:, 1] > length)
     if wrong.any():
         token = int(np.argmax(wrong))
         raise ValueError(
-            f"offset_mapping: expected positions within the text's {length} characters, "
-            f"found {tuple(offsets[token].tolist())} for token {token} of window {window}"
+            f"offset_mapping: expected positions within the text's {length} characters, found "
+            f"{tuple(offsets[token].tolist())} for token {token} of window {window}"
         )
     return offsets.astype(np.int64)
 
 
 def _repeats(windows: list[Ints]) -> Ints:
-    """How many tokens before each have its characters, as bytes of an emoji do."""
+    """How many tokens before each have its characters, as an emoji's bytes do."""
     counts = []
     for offsets in windows:
         is_new = np.ones(len(offsets), dtype=bool)
@@ -512,7 +495,7 @@ def _repeats(windows: list[Ints]) -> Ints:
 
 
 def _probabilities(windows: list[Any], offsets: list[Ints], scheme: _Scheme) -> Floats:
-    """The probabilities of the labels, (tokens, labels), of all windows; 0 without a tag."""
+    """(tokens, labels), of all windows; 0 without a tag."""
     parts = []
     for given, of_window in zip(windows, offsets):
         tokens = np.asarray(given)
@@ -535,7 +518,6 @@ def _probabilities(windows: list[Any], offsets: list[Ints], scheme: _Scheme) -> 
 
 
 def _decode(number: int, text: str, windows: list[Ints], probabilities: Floats, scheme: _Scheme) -> Spans:
-    """The segments of one essay."""
     word, probabilities = _tokens_in_order(text, windows, probabilities)
     if not len(word):
         return _none()
@@ -565,7 +547,7 @@ def _decode(number: int, text: str, windows: list[Ints], probabilities: Floats, 
 
 
 def _tokens_in_order(text: str, windows: list[Ints], probabilities: Floats) -> tuple[Ints, Floats]:
-    """Word and probabilities of each token that has both, by word."""
+    """Of each token that has both, by word."""
     offsets = np.concatenate(windows)
     word = _word_of_tokens(text, offsets)
     used = np.flatnonzero((word >= 0) & (probabilities.sum(axis=1) > 0))
@@ -577,9 +559,6 @@ def _tokens_in_order(text: str, windows: list[Ints], probabilities: Floats) -> t
     sums = np.zeros((len(tokens), probabilities.shape[1]))
     np.add.at(sums, index.ravel(), probabilities[used])
     return tokens[:, 0], sums / counts[:, np.newaxis]
-
-
-# ---- Checks ----------------------------------------------------------------------------------------------
 
 
 def _check(found: Spans, wrong: Bools, expected: str, form: str, *columns: npt.NDArray[Any]) -> None:

@@ -1,8 +1,8 @@
 """Thresholds per type that maximise the Unified Metric on out-of-fold predictions.
 
-Each fold is also scored by thresholds found without it: this nested score is what to expect of new essays.  A
-softmin follows the lowest sub-population, perhaps a few dozen essays; so a second search follows their mean
-(temperature 0), and the better nested score decides.
+Each fold is also scored by thresholds found without it: this nested score is what to expect of new essays.  As a
+softmin follows the lowest sub-population, perhaps a few dozen essays, a second search follows their mean
+(temperature 0); the better nested score decides.
 """
 
 import dataclasses
@@ -109,7 +109,7 @@ def tune(prepared: Any, candidates: pd.DataFrame, folds: int = 5, seed: int = 0)
 
 
 def _table(found: Floats, types: Ints, kept: Bools) -> pd.DataFrame:
-    """Of those `found` on all essays and without each fold, (1 + folds, 2, types)."""
+    """Of what was `found` on all essays and without each fold, (1 + folds, 2, types)."""
     table = pd.DataFrame(
         {"discourse_type": TYPES, NAMES[0]: found[0, 0], NAMES[1]: found[0, 1].astype(np.int64)}
     )
@@ -121,9 +121,6 @@ def _table(found: Floats, types: Ints, kept: Bools) -> pd.DataFrame:
     return table
 
 
-# ---- The problem -----------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class _Problem:
     prepared: Any
@@ -131,7 +128,7 @@ class _Problem:
     probability: Floats  # of each segment
 
     def kept(self, thresholds: Floats) -> Bools:
-        """Which candidates reach their thresholds, (2, types)."""
+        """Which candidates reach the thresholds, (2, types)."""
         least, fewest = thresholds[:, self.segments.discourse_type]
         kept: Bools = (self.probability >= least) & (self.segments.words >= fewest)
         return kept
@@ -156,7 +153,7 @@ class _Problem:
         return _Problem(prepared, segments, self.probability[rows]), rows
 
     def part(self, essays: Bools) -> "_Problem":
-        """The same of some essays, with their sub-populations."""
+        """With their sub-populations, too."""
         part, _ = self.only(np.flatnonzero(essays))
         prepared = statistics.part(self.prepared, essays)
         return dataclasses.replace(part, prepared=dataclasses.replace(prepared, truths=part.prepared.truths))
@@ -171,7 +168,7 @@ def _rows_of(essay: Ints, essays: Ints) -> tuple[Ints, Ints]:
 
 
 def _problem(prepared: Any, candidates: pd.DataFrame) -> tuple[_Problem, list[str]]:
-    """Of the essays with a candidate, and a notice on the others."""
+    """Of essays with a candidate, and a notice on others."""
     with hosted.errors_explained():
         segments = prepared.read(candidates)
     if "probability" not in candidates:
@@ -196,16 +193,13 @@ def _problem(prepared: Any, candidates: pd.DataFrame) -> tuple[_Problem, list[st
 
 
 def _folds(groups: Ints, folds: int, seed: int) -> Ints:
-    """The fold of each essay, dealt out within combinations of groups."""
+    """The fold of each essay, dealt out within each combination of groups."""
     stratum = np.unique(groups, axis=1, return_inverse=True)[1].ravel()
     shuffled = np.random.default_rng(seed).permutation(len(stratum))
     dealt = shuffled[np.argsort(stratum[shuffled], kind="stable")]
     fold = np.empty(len(stratum), dtype=np.int64)
     fold[dealt] = np.arange(len(stratum)) % folds
     return fold
-
-
-# ---- The search ------------------------------------------------------------------------------------------
 
 
 def _search(problem: _Problem, temperature: float) -> Floats:
@@ -246,7 +240,7 @@ def _search(problem: _Problem, temperature: float) -> Floats:
 
 
 def _levels(values: Floats, current: float, which: int) -> Floats:
-    """To try: no threshold, the current one, some among all values and around it."""
+    """To try: none, the current one, some among all values and around it."""
     grid = np.unique([UNTOUCHED[which], current, *_between(values, STEPS[which])])
     place = int(np.searchsorted(grid, current))
     near = values[(values >= grid[max(place - 1, 0)]) & (values <= grid[min(place + 1, len(grid) - 1)])]
@@ -254,7 +248,7 @@ def _levels(values: Floats, current: float, which: int) -> Floats:
 
 
 def _between(values: Floats, step: float) -> Floats:
-    """The middles below quantiles, in whole steps."""
+    """Middles below quantiles, in whole steps."""
     distinct = np.unique(values)
     if not len(distinct):
         return distinct

@@ -1,4 +1,4 @@
-"""How well the experts of an annotation project agree, without any submission.
+"""How well the experts of an annotation project agree.
 
 podium agreement --metric readable essays/
 podium agreement --metric markup_consistency solution.csv --plot agreement.png

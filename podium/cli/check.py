@@ -15,8 +15,8 @@ from podium.errors import HostError, UsageError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("metric", help="a Python file with a score(), or a metric's name")
-    parser.add_argument("solution", type=Path, nargs="?", help="a solution to try it with, beside its doctests")
-    parser.add_argument("submission", type=Path, nargs="?", help="and a submission, which must be scored")
+    parser.add_argument("solution", type=Path, nargs="?", help="to try it with, beside its doctests")
+    parser.add_argument("submission", type=Path, nargs="?", help="which must be scored")
     add_parameters(parser)
     parser.add_argument(
         "--python", metavar="VERSION", help="try it with this Python, and Kaggle's versions of the libraries"

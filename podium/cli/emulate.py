@@ -1,4 +1,4 @@
-"""Score a submission as Kaggle would, and show what the participant would see.
+"""Score a submission as Kaggle would, and show what the participant sees.
 
 podium emulate metric.py files/private/solution.csv submission.csv
 """

@@ -2,7 +2,7 @@
 
     podium leaderboard my-competition --out board.csv
 
-Scores have the digits that the site displays.  With a column `runtime`, `podium boost` reads the file.
+With a column `runtime`, `podium boost` reads the file.
 """
 
 import argparse

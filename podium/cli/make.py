@@ -1,13 +1,11 @@
 """From a corpus to the files of a competition, in a new folder.
 
-    podium make corpus.csv --out files
-    podium make labels.json --metric trec_is --out files
+podium make corpus.csv --out files
+podium make labels.json --metric trec_is --out files
 
-    files/public/     train.csv, sample_submission.csv and, where the corpus has texts, those of the essays
-    files/private/    solution.csv with Usage, perfect_submission.csv
-    files/report.md   what was dropped, how large the parts are, the scores to compare with those on the site
-
-Upload public/ as it is.  Of another metric's official labels, all are the test.
+files/public/     train.csv, sample_submission.csv and, where the corpus has texts, those of the essays
+files/private/    solution.csv with Usage, perfect_submission.csv
+files/report.md   what was dropped, sizes of the parts, scores to compare with those on the site
 """
 
 import argparse
@@ -20,11 +18,9 @@ SUBPOPULATIONS = "ell_status,economically_disadvantaged"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("corpus", type=Path, help="one row per segment; or another metric's official labels")
-    parser.add_argument(
-        "--metric", default="unified", metavar="NAME_OR_FILE", help="whose files to make (default: unified)"
-    )
-    parser.add_argument("--sample", type=Path, metavar="FILE", help="another metric's sample submission")
+    parser.add_argument("corpus", type=Path, help="one row per segment; or official labels")
+    parser.add_argument("--metric", default="unified", metavar="NAME_OR_FILE", help="(default: unified)")
+    parser.add_argument("--sample", type=Path, metavar="FILE", help="another metric's")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write")
     parser.add_argument("--essay-id", metavar="COLUMN", help="names the essays")
     parser.add_argument(
@@ -36,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--map",
         action="append",
         metavar="THEIRS=OURS",
-        help="what another spelling of a type or effectiveness means; may be repeated",
+        help="another spelling of a type or effectiveness; may be repeated",
     )
     parser.add_argument(
         "--test", type=share, metavar="SHARE", help="of the essays, to be scored (default: 0.4)"

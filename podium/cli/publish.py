@@ -21,10 +21,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("site", choices=["kaggle"], help="where to")
     arguments.add_competition(parser)
     parser.add_argument("--slug", help="its address on the site (default: the title in lower case)")
-    parser.add_argument("--template", type=int, metavar="ID", help="clone this competition, with its metric")
+    parser.add_argument("--template", type=int, metavar="ID", help="clone this competition and its metric")
     for name, what in (("deadline", "closes, such as 2027-04-15T23:59Z"), ("launch-at", "opens")):
         parser.add_argument(f"--{name}", type=arguments.moment, metavar="DATE", help=f"when it {what}")
-    parser.add_argument("--step", action="append", choices=STEP_NAMES, help="only this step; may be repeated")
+    parser.add_argument("--step", action="append", choices=STEP_NAMES, help="only this one; may be repeated")
     parser.add_argument("--dry-run", action="store_true", help="only print the calls")
     parser.add_argument(
         "--wait", type=float, default=60.0, metavar="MINUTES", help="for clicks and scores (default: 60)"

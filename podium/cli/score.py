@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "submission",
         nargs="+",
-        help="the predictions, likewise, or - for standard input; the first is compared with others",
+        help="the predictions, or - for standard input; the first is compared with others",
     )
     arguments.add_metric(parser)
     parser.add_argument("-b", "--bare", action="store_true", help="print the score and nothing else")
@@ -28,13 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rows",
         type=Path,
         metavar="FILE",
-        help="write what became of every row (.csv, .csv.gz, .parquet)",
+        help="write what became of every row",
     )
     parser.add_argument(
         "--bootstrap", type=arguments.positive, metavar="N", help="95%% intervals from N resamples"
     )
     parser.add_argument(
-        "--essays", type=Path, metavar="FILE", help="score only these essays or other items: one id per line"
+        "--essays", type=Path, metavar="FILE", help="score only these essays or other items, one id per line"
     )
     parser.add_argument("--only-predicted", action="store_true", help="score only those with a prediction")
     parser.add_argument(
@@ -43,16 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="P",
         help="of every segment, to score the segmentation alone",
     )
-    parser.add_argument(
-        "--side", metavar="FILE", help="what only the host says of the submission, such as READ//ABLE's M7"
-    )
+    parser.add_argument("--side", metavar="FILE", help="what only the host says, such as READ//ABLE's M7")
     parser.add_argument("--seed", type=arguments.natural, default=0, help="of the random numbers (default: 0)")
     parser.add_argument("--report", type=Path, metavar="HTML", help="write all of it as one page")
     parser.add_argument(
         "--texts",
         type=Path,
         metavar="FOLDER_OR_FILE",
-        help="for the report: ID.txt files, a CSV with an id and a column text, or an official file",
+        help="for the report: ID.txt files, a CSV with id and text, or an official file",
     )
     parser.add_argument(
         "--report-items",
@@ -130,7 +128,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def recognised(frame: Any, solution: Any, options: argparse.Namespace) -> Any:
-    """A submission with other people's columns recognised, and notices on that."""
+    """A submission with other people's columns, and notices on them."""
     from podium import companions
     from podium.cli import console
 
@@ -146,7 +144,6 @@ def recognised(frame: Any, solution: Any, options: argparse.Namespace) -> Any:
 
 
 def selected(frame: Any, solution: Any, submission: Any, options: argparse.Namespace) -> Any:
-    """What of the solution the options choose."""
     if options.essays is None and not options.only_predicted:
         return solution
     import numpy as np
@@ -164,7 +161,7 @@ def selected(frame: Any, solution: Any, submission: Any, options: argparse.Names
     if options.only_predicted:
         predicted = getattr(companions.of(solution.metric), "predicted", None)
         if predicted is None:
-            raise UsageError(f"--only-predicted: every item of {options.metric} has a prediction")
+            raise UsageError(f"--only-predicted: all of {options.metric} has predictions")
         with hosted.errors_explained():
             kept &= predicted(whole, submission)
     if not kept.any():

@@ -1,7 +1,4 @@
-"""A competition for another platform; each bundle takes the package's own scoring along, in the folder `lib`.
-
-The solution is scored whole there, too, and each phase shows its part.
-"""
+"""A competition for another platform: each bundle takes the package's own scoring along, in the folder `lib`."""
 
 import html
 import importlib.util
@@ -37,7 +34,7 @@ RULES = "pages/rules.md"
 SECONDS = 1800
 SUBMISSIONS_PER_DAY = 5
 PRECISION = 6
-LONGEST_NAME = 36  # of a column of Codabench's leaderboard
+LONGEST_NAME = 36  # of Codabench's columns
 LOGO_SIZE, LOGO_COLOUR = 64, (31, 78, 121)
 
 Content = dict[str, bytes]
@@ -75,7 +72,7 @@ def _program(competition: Competition) -> Content:
         for path in sorted((PACKAGE / room).iterdir()):
             if path.suffix in SUFFIXES and (room != "hosting" or path.stem in JUDGE):
                 content[f"lib/podium/{path.relative_to(PACKAGE).as_posix()}"] = path.read_bytes()
-    for name, file in hosted.FILES.items():  # whose stages companions read official files with
+    for name, file in hosted.FILES.items():  # companions read official files with their stages
         content[f"lib/podium/_hosted/{file}"] = hosted.find(name).read_bytes()
     for library in LIBRARIES:
         spec = importlib.util.find_spec(library)

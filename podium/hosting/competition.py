@@ -19,7 +19,7 @@ KINDS = {
     "train_essays.csv": "their texts",
     "test_essays.csv": "the texts to predict for",
     "test.csv": "the texts to predict for",
-    SAMPLE: "a submission in the right format; it names every item to predict for",
+    SAMPLE: "a submission in the right format, of all to predict for",
 }
 
 
@@ -49,7 +49,6 @@ class Competition:
 
     @property
     def complete(self) -> bool:
-        """Whether a submission has rows of its own."""
         return bool(getattr(self.metric, "COMPLETE_SUBMISSION", False))
 
 
@@ -116,8 +115,8 @@ def _short(cell: str) -> str:
 RULES = """# Rules
 
 * One account per person; no sharing of code or data outside of teams, unless with everybody.
-* The public leaderboard shows the score on a part of the test set; the other, private part decides.
+* The public leaderboard shows the score on a part of the test set; the private part decides.
 * Of equal scores the earlier submission ranks first.
-* Do not annotate the test set by hand, and do not try to learn anything of it but by predicting.
+* Do not annotate the test set by hand.
 * The score is that of the metric file, version {version}, with the parameters on the page Evaluation.
 """

@@ -31,7 +31,7 @@ from podium.hosting.folders import (
 )
 from podium.hosting.split import TRAIN, split
 from podium.scoring import PARTS, USAGE
-from podium.spans import word_positions
+from podium.spans import predictionstrings, word_positions
 from podium.wording import counted, listed
 
 metric = hosted.module("unified")
@@ -220,7 +220,6 @@ def make(
 
 
 def _check_columns(corpus: Corpus, attributes: list[str], essay_id: str | None) -> dict[str, Column]:
-    """The columns; that of the essays is `ESSAY_ID`."""
     candidates = [essay_id] if essay_id else [name for name in ESSAY_IDS if name in corpus.names]
     if len(candidates) > 1:
         raise HostError(
@@ -238,7 +237,7 @@ def _check_columns(corpus: Corpus, attributes: list[str], essay_id: str | None) 
 
 
 def _spelt(column: Column, known: tuple[str, ...], spellings: Mapping[str, str]) -> Ints:
-    """The index of each row's value among those known."""
+    """The index of each value among those known."""
     index = {text: number for number, text in enumerate(known)}
     numbers = column.mapped(lambda text: index.get(spellings.get(text, text), -1))
     words = ", ".join(filter(None, known))
@@ -283,9 +282,8 @@ def _words_of_characters(columns: dict[str, Column]) -> tuple[Ints, Ints, int]:
     columns[OFFSETS[1]].check(located & (end <= start), f"more than {OFFSETS[0]}")
     text = columns[TEXT]
     first, last = np.zeros_like(start), np.full_like(start, -1)
-    order = np.flatnonzero(located)
-    for row in order[np.argsort(text.codes[order], kind="stable")].tolist():  # each text's one after the other
-        first[row], last[row] = word_positions(text.values[text.codes[row]], int(start[row]), int(end[row]))
+    rows = np.flatnonzero(located)
+    first[rows], last[rows] = word_positions(text.values, text.codes[rows], start[rows], end[rows])
     return first, last, int((located & (end > text.mapped(len))).sum())
 
 
@@ -325,13 +323,11 @@ def _columns(segments: Any, essays: pd.DataFrame, essay: Ints, rows: Ints | slic
     """What both sides have, of segments in some rows as those of these essays."""
     place = np.arange(len(essay)) - np.searchsorted(essay, essay) + 1
     ids = essays[ESSAY_ID].to_numpy()[essay].tolist()
-    positions = [str(position) for position in range(int(segments.last.max()) + 1)]
-    words = zip(segments.first[rows].tolist(), segments.last[rows].tolist())
     return {
         ROW_ID: [f"{name}:{number}" for name, number in zip(ids, place.tolist())],
         ESSAY_ID: ids,
         TYPE: [metric.DISCOURSE_TYPES[number] for number in segments.discourse_type[rows].tolist()],
-        WORDS: [" ".join(positions[first : last + 1]) for first, last in words],
+        WORDS: predictionstrings(segments.first[rows], segments.last[rows]),
     }
 
 
@@ -366,7 +362,6 @@ def _sample(segments: Any, essays: pd.DataFrame, part: npt.NDArray[np.object_]) 
 def _subpopulations(
     essays: pd.DataFrame, part: npt.NDArray[np.object_], attributes: list[str]
 ) -> list[list[Any]]:
-    """Attribute, value and number of essays of each part."""
     rows = []
     for attribute in attributes:
         values = essays[attribute].fillna(metric.MISSING).to_numpy()

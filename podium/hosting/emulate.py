@@ -78,13 +78,12 @@ def inputs(
 
 
 def _read(metric: hosted.Metric, reader: str, path: Path, error: type[ToolError]) -> pd.DataFrame:
-    """A table or an official file, as Kaggle reads it."""
     file: Path | io.StringIO = path
     if not path.name.endswith((".csv", ".csv.gz")) and hasattr(companions.of(metric), reader):
         # The site gets it as CSV, in which a space stands for an empty text.
         file = io.StringIO(as_texts(getattr(scoring, reader)(metric, path, {})).to_csv(index=False))
     try:
-        return pd.read_csv(file, low_memory=False)  # "NA" is missing, and "0012" is the number 12
+        return pd.read_csv(file, low_memory=False)
     except (OSError, ValueError, EOFError, csv.Error, zlib.error) as problem:
         if isinstance(problem, OSError) and problem.errno:
             raise UsageError(f"cannot read {path}: {problem.strerror}") from None

@@ -35,7 +35,7 @@ class Files(NamedTuple):
 
 @contextlib.contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """A folder to fill, which takes its place when all is well."""
+    """A folder to fill; it takes its place when all is well."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"cannot write {folder}: expected a new or empty folder")
     try:
@@ -52,7 +52,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def write(files: Files, folder: Path) -> None:
-    """Save the tables and the report in a `new_folder`; tables are read back and compared."""
+    """Save all in a `new_folder`; tables are read back and compared."""
     with new_folder(folder) as whole:
         for name, tables in ((PUBLIC, files.public), (PRIVATE, files.private)):
             (whole / name).mkdir()
@@ -86,7 +86,6 @@ def _write_csv(table: pd.DataFrame, path: Path) -> None:
 
 
 def read_csv(path: Path) -> Iterator[list[str]]:
-    """The rows of a CSV file, the header first."""
     csv.field_size_limit(2**31 - 1)
     try:
         size = path.stat().st_size
@@ -109,7 +108,7 @@ def read_csv(path: Path) -> Iterator[list[str]]:
 
 
 def check_leaks(files: Files, item_column: str, text_column: str) -> None:
-    """Of what is private only ids are in public files, and no text is in two parts."""
+    """Nothing private but ids is public, and no text is in two parts."""
     solution = files.private[SOLUTION]
     part_of = dict(zip(solution[item_column].tolist(), solution[USAGE].tolist()))
     parts_of_text: dict[str, tuple[str, str]] = {}
@@ -130,12 +129,12 @@ def check_leaks(files: Files, item_column: str, text_column: str) -> None:
 
 
 def text_table(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
-    """A table whose cells stay what they are."""
+    """Cells stay what they are."""
     return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
 
 
 def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame to be written as it is; a space stands for an empty text, which Kaggle would miss."""
+    """To be written as it is; a space stands for an empty text, which Kaggle takes for missing."""
     columns = {}
     for name, values in frame.items():
         filler = " " if values.dtype == object or pd.api.types.is_string_dtype(values.dtype) else None
@@ -172,6 +171,6 @@ def scores(
             undefined = [part for part in PARTS if not math.isfinite(found[part])]
             if undefined:
                 drawn = f"the draw with seed {seed} leaves the score undefined in {', '.join(undefined)}"
-                raise HostError(f"{drawn}: try another seed or share")
+                raise HostError(f"{drawn}: try another one")
             rows.append([name, *(found[part] for part in PARTS)])
     return section("Scores, to compare with those on the site", ("file", *PARTS), rows)

@@ -28,7 +28,7 @@ def read_source(path: Path) -> str:
 
 
 def columns_of(frame: pd.DataFrame) -> dict[Any, Any]:
-    """A frame for any version of pandas."""
+    """For any version of pandas."""
     return {
         name: values.to_numpy() if values.dtype.kind in "biuf" else values.astype(object).tolist()
         for name, values in frame.items()
@@ -38,7 +38,6 @@ def columns_of(frame: pd.DataFrame) -> dict[Any, Any]:
 def run_fresh(
     do: str, python: str = sys.executable, seconds: float | None = None, **task: Any
 ) -> dict[str, Any]:
-    """Let the kernel do a task in an empty folder."""
     limit = TIME_LIMIT if seconds is None else seconds
     with tempfile.TemporaryDirectory() as folder:
         task_file, answer_file, workplace = (Path(folder, name) for name in ("task", "answer", "workplace"))

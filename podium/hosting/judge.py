@@ -1,4 +1,4 @@
-"""Score as `podium score` does, on another platform: what the programs of `podium bundle` share."""
+"""What the programs of `podium bundle` share."""
 
 import json
 import math

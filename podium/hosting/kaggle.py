@@ -1,7 +1,4 @@
-"""Kaggle's site by its `kaggle` package: the connection, and a competition's leaderboard.
-
-The package is imported late: without credentials its import fails, exits or prints help.
-"""
+"""Kaggle's site by its `kaggle` package, imported late: without credentials it fails, exits or prints help."""
 
 import contextlib
 import functools
@@ -20,8 +17,8 @@ from podium.errors import HostError, UsageError
 PAGE_SIZE = 200
 TIME_LIMIT = 60.0  # seconds
 CREDENTIALS = (
-    "log in with `kaggle auth login`, or make a token on www.kaggle.com/settings/api and save it as "
-    "~/.kaggle/access_token or in the environment variable KAGGLE_API_TOKEN"
+    "run `kaggle auth login`, or save a token of www.kaggle.com/settings/api as ~/.kaggle/access_token or in "
+    "KAGGLE_API_TOKEN"
 )
 
 
@@ -66,7 +63,7 @@ def number(text: str | None) -> float:
 
 @contextlib.contextmanager
 def talking() -> Iterator[Any]:
-    """An authenticated `kaggle.api` that prints nothing and fails with one line."""
+    """The authenticated `kaggle.api`, which prints nothing and fails with one line."""
     with (
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(io.StringIO()),

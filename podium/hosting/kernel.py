@@ -30,7 +30,7 @@ CELL = "<cell>"
 MODULE = "a_utility_script"
 OURS = "podium"
 UTILITIES = "kaggle_metric_utilities"
-DOCSTRING_LIMIT = 8000  # characters; a docstring must have fewer
+DOCSTRING_LIMIT = 8000  # characters, and fewer
 LONGEST_MESSAGE = 280
 REQUIRED = ["solution", "submission", "row_id_column_name"]
 PASS, NOTE, FAIL, UNTRIED = "pass", "note", "FAIL", "----"
@@ -58,7 +58,7 @@ def run_cell(source: str) -> types.ModuleType:
 
 
 def metric_utilities() -> types.ModuleType:
-    """A stand-in for what metric files on Kaggle import."""
+    """A stand-in for Kaggle's."""
 
     class ParticipantVisibleError(Exception):
         pass
@@ -254,7 +254,7 @@ def tests_of(cell: types.ModuleType) -> Iterator[tuple[str, Callable[[], object]
 
 
 class Call(typing.NamedTuple):
-    positional: list[Any]  # as they were before
+    positional: tuple[Any, ...]  # as they were before
     named: dict[str, Any]
     raised: BaseException | None
     wrong: str
@@ -266,7 +266,7 @@ def recorded(function: Any, calls: list[Call]) -> Any:
 
     @functools.wraps(function)
     def call(*positional: Any, **named: Any) -> Any:
-        before = [*map(copy.deepcopy, positional)], {name: copy.deepcopy(named[name]) for name in named}
+        before = copy.deepcopy((positional, named))
         raised, wrong = None, ""
         try:
             result = function(*positional, **named)
@@ -314,7 +314,7 @@ def check_calls(calls: list[Call], needs_last: bool) -> Answer:
 
 
 def check_messages(function: Any, calls: list[Call]) -> Verdict:
-    """The longest message for a participant, also of what a spoilt submission raises."""
+    """The longest for a participant, also of spoilt submissions."""
     raised = [call.raised for call in calls]
     good = [call for call in calls if call.raised is None and len(frames_of(call.positional, call.named)) == 2]
     for call in good[-1:]:
@@ -348,7 +348,6 @@ def spoilt_frames(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 
 def score(source: str, solution: Answer, submission: Answer, arguments: dict[str, Any]) -> Answer:
-    """The result of a call with time and memory, or what it raised."""
     frames = pd.DataFrame(solution), pd.DataFrame(submission)
     before = peak_memory()
     try:

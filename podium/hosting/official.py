@@ -1,7 +1,4 @@
-"""From a sibling's official labels to the files of a competition.
-
-Items are drawn whole, within their groups; all are the test.
-"""
+"""From a sibling's official labels to the files of a competition; all items are the test."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +17,7 @@ TEST, TEXT = "test.csv", "text"
 
 
 def make(metric: Metric, path: Path, sample: Path | None, public_share: float, seed: int) -> Files:
-    """The files of a competition, from labels and a sample submission, by default the companion's."""
+    """The sample submission is the companion's by default."""
     solution = scoring.read_solution(metric, path, {}).drop(columns=USAGE, errors="ignore")
     whole = scoring.prepare(metric, solution, {})
     if not whole.prepared:

@@ -53,7 +53,7 @@ Say = Callable[[str], None]
 
 
 def publish(plan: Plan, steps: list[str], again: bool, say: Say) -> None:
-    """Do the steps; those that were done before only if `again`."""
+    """Do the steps; those done before only if `again`."""
     _write_own(plan)
     state = plan.own / "state.json"
     try:
@@ -169,7 +169,7 @@ def write_pages(plan: Plan, say: Say) -> str:
 def upload_data(plan: Plan, say: Say) -> str:
     with kaggle.talking() as api:
         api.competition_data_update(plan.slug, str(plan.folder / PUBLIC), DATA, quiet=True)
-        # The package goes on where a file's upload fails.
+        # The package ignores failed uploads.
         listed = {file.name: file for file in api.competition_list_files(plan.slug, page_size=200).files}
     for path in plan.public:
         if path.name not in listed or listed[path.name].total_bytes not in (0, path.stat().st_size):
@@ -191,15 +191,12 @@ def update_settings(plan: Plan, say: Say) -> str:
 
 
 def choose_metric(plan: Plan, say: Say) -> str:
-
     def look() -> Any:
         with kaggle.talking() as api:
             status = api.competition_get_solution_status(plan.slug)
         if status.setup_error:
-            raise HostError(
-                f"Kaggle cannot use the solution (--step solution uploads it again): "
-                f"{kaggle.one_line(status.setup_error)}"
-            )
+            reason = kaggle.one_line(status.setup_error)
+            raise HostError(f"Kaggle cannot use the solution (--step solution uploads it again): {reason}")
         return status if status.ready and status.kernels_metric else None
 
     if not look():
@@ -266,7 +263,7 @@ def _submitted(plan: Plan, path: Path) -> Any:
 
 
 def _is_rounded(text: str, score: float) -> bool:
-    """Whether the text is the score, at the digits that it has."""
+    """Whether the text is the score, at its digits."""
     digits = len(str(text).partition(".")[2])
     return abs(kaggle.number(text) - score) <= 0.5 * 10.0**-digits + 1e-12
 

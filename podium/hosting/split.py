@@ -1,4 +1,4 @@
-"""Draw the parts of a competition: the same for a seed, whatever the machine and the order of the rows."""
+"""Draw the parts of a competition, by seed alone, whatever the machine and the order of the rows."""
 
 import hashlib
 from collections.abc import Sequence
@@ -22,10 +22,7 @@ def split(
     public_share: float,
     seed: int,
 ) -> npt.NDArray[np.object_]:
-    """The part of each item, (n,), with the same shares in each stratum, up to one item.
-
-    Items whose `twins` are equal count as one.  A test share of 1 leaves nothing for training.
-    """
+    """The part of each item, with the same shares in each stratum; items whose `twins` are equal count as one."""
     leaders: dict[str, int] = {}
     for item in sorted(range(len(ids)), key=ids.__getitem__):
         leaders.setdefault(twins[item], item)
@@ -51,8 +48,7 @@ def drawn(ids: Sequence[str], strata: Strata, share: float, seed: str) -> npt.ND
 
     order = sorted(range(len(ids)), key=lambda item: (strata[item], chance(ids[item])))
     start = int.from_bytes(chance("")[:6]) / 2**48
-    # One item wherever the sum of shares passes a whole number.
-    passed = np.floor(np.arange(len(ids) + 1) * share + start)
     chosen = np.zeros(len(ids), dtype=bool)
-    chosen[order] = np.diff(passed) > 0
+    # One item wherever the sum of shares passes a whole number.
+    chosen[order] = np.diff(np.floor(np.arange(len(ids) + 1) * share + start)) > 0
     return chosen

@@ -322,7 +322,7 @@ def test_word_positions_by_the_organisers_rule():
     words = text.split()
     for start in range(len(text)):
         for end in range(start + 1, len(text) + 3):
-            first, last = spans.word_positions(text, start, end)
+            [first], [last] = spans.word_positions([text], *np.array([[0], [start], [end]]))
             inside = text[start:end].split()
             assert first == len(text[:start].split())
             assert last - first + 1 == min(len(inside), len(words) - first)

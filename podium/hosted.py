@@ -27,8 +27,8 @@ Statistics
     ``measure_names``   list of str: the m measures, "score" first; that of a group is "attribute = value"
     ``measures(sums)``  (..., m) float, from sums over each group, (..., g, k); NaN where undefined
 
-    To the last bit, ``score()`` is the first measure of sums over the items, one after the other.  Some items are
-    taken by replacing ``items``, ``groups`` and ``labels``: ``statistics`` does not look at the last two,
+    To the last bit, ``score()`` is the first measure of sums over the items, one after the other.  Some items
+    are taken by replacing ``items``, ``groups`` and ``labels``: ``statistics`` does not look at the last two,
     ``measures`` only at ``labels``.
 ``MEASURE_PARAMETERS``
     Parameters on which the statistics do not depend: ranking with others needs no submission.

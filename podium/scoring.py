@@ -67,7 +67,7 @@ class Solution:
 
     @property
     def deciding(self) -> str:
-        """That of the final ranking."""
+        """The part of the final ranking."""
         return PARTS[1] if PARTS[1] in self.rows else ALL
 
 

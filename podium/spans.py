@@ -324,7 +324,11 @@ def to_segments(prepared: Any, found: Spans, essay_ids: Sequence[Any]) -> Any:
     number = dict(zip(prepared.items, range(len(prepared.items))))
     numbers = np.array([number.get(str(name), -1) for name in essay_ids], dtype=np.int64)
     if len(numbers) and (numbers < 0).all():
-        return _segments(found, numbers[found.essay])
+        raise ValueError(
+            f"essay_ids: expected ids of the solution's essays, such as {prepared.items[0]!r}, "
+            f"found none of them but {next(iter(essay_ids))!r}"
+        )
+    return _segments(found, numbers[found.essay])
 
 
 def _segments(found: Spans, essay: Ints) -> Any:
@@ -404,7 +408,7 @@ class _Scheme(NamedTuple):
         for label in labels:
             if label not in MEANINGS:
                 raise ValueError(
-                    f"labels: expected 'O' and types, perhaps with B-, I-, E- or S- before them, found {label!r}. "
+                    f"labels: expected 'O' and types, also behind B-, I-, E- or S-, found {label!r}. "
                     f"The types are {', '.join(TYPES)}"
                 )
             if labels.count(label) > 1:

@@ -1,7 +1,7 @@
 """Thresholds per type that maximise the Unified Metric on out-of-fold predictions.
 
-Each fold is also scored by thresholds found without it: this nested score is what to expect of new essays.  As a
-softmin follows the lowest sub-population, perhaps a few dozen essays, a second search follows their mean
+Each fold is also scored by thresholds found without it: this nested score is what to expect of new essays.
+As a softmin follows the lowest sub-population, perhaps a few dozen essays, a second search follows their mean
 (temperature 0); the better nested score decides.
 """
 

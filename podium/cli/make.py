@@ -19,8 +19,10 @@ SUBPOPULATIONS = "ell_status,economically_disadvantaged"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("corpus", type=Path, help="one row per segment; or official labels")
-    parser.add_argument("--metric", default="unified", metavar="NAME_OR_FILE", help="(default: unified)")
-    parser.add_argument("--sample", type=Path, metavar="FILE", help="another metric's")
+    parser.add_argument(
+        "--metric", default="unified", metavar="NAME_OR_FILE", help="whose files to make (default: unified)"
+    )
+    parser.add_argument("--sample", type=Path, metavar="FILE", help="another metric's sample submission")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write")
     parser.add_argument("--essay-id", metavar="COLUMN", help="names the essays")
     parser.add_argument(

@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--effectiveness",
         type=arguments.share,
         metavar="P",
-        help="of every segment, to score the segmentation alone",
+        help="probability of effective for every segment, to score the segmentation alone",
     )
     parser.add_argument("--side", metavar="FILE", help="what only the host says, such as READ//ABLE's M7")
     parser.add_argument("--seed", type=arguments.natural, default=0, help="of the random numbers (default: 0)")
@@ -161,7 +161,7 @@ def selected(frame: Any, solution: Any, submission: Any, options: argparse.Names
     if options.only_predicted:
         predicted = getattr(companions.of(solution.metric), "predicted", None)
         if predicted is None:
-            raise UsageError(f"--only-predicted: all of {options.metric} has predictions")
+            raise UsageError(f"--only-predicted: every item of {options.metric} has a prediction")
         with hosted.errors_explained():
             kept &= predicted(whole, submission)
     if not kept.any():

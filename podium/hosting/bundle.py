@@ -1,4 +1,4 @@
-"""A competition for another platform: each bundle takes the package's own scoring along, in the folder `lib`."""
+"""A competition for another platform; each bundle has the package's own scoring in its folder `lib`."""
 
 import html
 import importlib.util

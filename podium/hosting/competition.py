@@ -9,7 +9,7 @@ from typing import Any
 
 from podium import hosted
 from podium.hosted import Metric
-from podium.hosting.folders import PRIVATE, PUBLIC, SAMPLE, SOLUTION, read_csv
+from podium.hosting.folders import PRIVATE, PUBLIC, SAMPLE, SOLUTION, markdown_table, read_csv
 
 PARAMETER = re.compile(r"^(\w+) : .*\n((?:[ ]{4}.*\n)*)", re.MULTILINE)  # and its meaning
 ROWS_SHOWN = 3
@@ -19,7 +19,7 @@ KINDS = {
     "train_essays.csv": "their texts",
     "test_essays.csv": "the texts to predict for",
     "test.csv": "the texts to predict for",
-    SAMPLE: "a submission in the right format, of all to predict for",
+    SAMPLE: "a submission in the right format; it names every item to predict for",
 }
 
 
@@ -72,7 +72,7 @@ def _evaluation(competition: Competition) -> str:
     description = text.partition("\nParameters\n")[0].strip()
     meanings = dict(PARAMETER.findall(text))
     settings = [
-        f"| `{name}` | `{value}` | {' '.join(meanings.get(name, '').split())} |"
+        (f"`{name}`", f"`{value}`", " ".join(meanings.get(name, "").split()))
         for name, value in hosted.settings(metric, arguments).items()
     ]
     rows = (
@@ -85,7 +85,7 @@ def _evaluation(competition: Competition) -> str:
             "# Evaluation",
             description,
             f"A {competition.better} score is better. The parameters in this competition:",
-            "\n".join(["| parameter | value | |", "|---|---|---|", *settings]),
+            markdown_table(("parameter", "value", ""), settings),
             "## Submission file",
             f"{rows} Its first lines:",
             _head(competition.sample),
@@ -103,8 +103,7 @@ def _described(path: Path) -> str:
 
 def _head(path: Path) -> str:
     header, *rows = itertools.islice(read_csv(path), 1 + ROWS_SHOWN)
-    lines = [map(_short, header), ["---"] * len(header), *(map(_short, row) for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markdown_table([*map(_short, header)], [[*map(_short, row)] for row in rows])
 
 
 def _short(cell: str) -> str:
@@ -117,6 +116,6 @@ RULES = """# Rules
 * One account per person; no sharing of code or data outside of teams, unless with everybody.
 * The public leaderboard shows the score on a part of the test set; the private part decides.
 * Of equal scores the earlier submission ranks first.
-* Do not annotate the test set by hand.
+* Do not annotate the test set by hand, and do not learn from it.
 * The score is that of the metric file, version {version}, with the parameters on the page Evaluation.
 """

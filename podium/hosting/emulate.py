@@ -23,7 +23,7 @@ class PartScore(NamedTuple):
     score: float
     seconds: float
     memory: int | None  # peak in bytes, where the system tells
-    memory_before: int | None  # scoring
+    memory_before: int | None  # of Python, the libraries and the frames
 
 
 def emulate(
@@ -33,7 +33,7 @@ def emulate(
     arguments: dict[str, Any],
     complete_submission: bool,
 ) -> list[PartScore]:
-    """Score every part.  Participants would see the text of a `SubmissionRejected`, of a `HostError` line one."""
+    """Score every part; participants see the text of a `SubmissionRejected`, of a `HostError` line one."""
     source = fresh.read_source(Path(str(metric.__file__)))
     row_id = arguments["row_id_column_name"]
     if row_id not in solution:

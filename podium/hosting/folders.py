@@ -146,13 +146,17 @@ def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def section(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    return f"## {title}\n\n{markdown_table(header, rows)}"
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     cells = [list(row) for row in rows]
     rule = [
         "--:" if all(isinstance(row[column], int | float) for row in cells) else "---"
         for column in range(len(header))
     ]
     lines = [header, rule, *(map(_cell, row) for row in cells)]
-    return "\n".join([f"## {title}", "", *(f"| {' | '.join(line)} |" for line in lines)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _cell(value: Any) -> str:
@@ -171,6 +175,6 @@ def scores(
             undefined = [part for part in PARTS if not math.isfinite(found[part])]
             if undefined:
                 drawn = f"the draw with seed {seed} leaves the score undefined in {', '.join(undefined)}"
-                raise HostError(f"{drawn}: try another one")
+                raise HostError(f"{drawn}: try another seed or share")
             rows.append([name, *(found[part] for part in PARTS)])
     return section("Scores, to compare with those on the site", ("file", *PARTS), rows)

@@ -46,7 +46,7 @@ def measures(evaluation: scoring.Evaluation, part: str) -> dict[str, float]:
 
 
 def only_file(folder: Path) -> Path:
-    """Beside what zip programs and the platform add."""
+    """The one file beside what zip programs and the platform add."""
     files = [
         path
         for path in sorted(folder.rglob("*"))

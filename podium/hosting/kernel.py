@@ -58,7 +58,7 @@ def run_cell(source: str) -> types.ModuleType:
 
 
 def metric_utilities() -> types.ModuleType:
-    """A stand-in for Kaggle's."""
+    """A stand-in for Kaggle's module."""
 
     class ParticipantVisibleError(Exception):
         pass

@@ -22,7 +22,7 @@ def split(
     public_share: float,
     seed: int,
 ) -> npt.NDArray[np.object_]:
-    """The part of each item, with the same shares in each stratum; items whose `twins` are equal count as one."""
+    """The part of each item, with the same shares in each stratum; items of equal `twins` count as one."""
     leaders: dict[str, int] = {}
     for item in sorted(range(len(ids)), key=ids.__getitem__):
         leaders.setdefault(twins[item], item)

@@ -1,7 +1,7 @@
-"""How sure a score is: resampling, swapping, intervals and p-values from sufficient statistics, for any metric.
+"""How sure a score is: resampling, swapping, intervals and p-values, for any metric.
 
-Every function takes ``prepared``, what the metric's ``prepare`` made of a solution, and ``statistics``, (n, k):
-one array of numbers per item, of whose sums all measures are (`podium.hosted`).
+``prepared`` is what the metric's ``prepare`` made of a solution, ``statistics``, (n, k), are numbers of each item,
+of whose sums all measures are (`podium.hosted`).
 """
 
 import dataclasses
@@ -55,7 +55,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 def sums(statistics: Floats, groups: npt.NDArray[np.int64]) -> Floats:
-    """Sums over each group of items, (g, k), added one after the other in the order of the items."""
+    """Sums over each group of items, (g, k), added in the order of the items."""
     number = int(groups.max()) + 1
     columns = [
         sum(np.bincount(members, column, minlength=number) for members in groups) for column in statistics.T
@@ -70,7 +70,7 @@ def measures(prepared: Any, statistics: Floats) -> dict[str, float]:
 
 
 def part(prepared: Any, kept: Bools) -> Any:
-    """What the metric's ``prepare`` would make of some of the items, (n,) bool."""
+    """``prepared`` of some of the items, (n,) bool."""
     occurring, groups = np.unique(prepared.groups[:, kept], return_inverse=True)
     return dataclasses.replace(
         prepared,
@@ -81,10 +81,7 @@ def part(prepared: Any, kept: Bools) -> Any:
 
 
 def draw(items: int, resamples: int, seed: int) -> npt.NDArray[np.uint16]:
-    """How often each item occurs in each bootstrap draw of as many items, (resamples, items).
-
-    The first rows are the same for any number of resamples.
-    """
+    """How often each item occurs in each bootstrap draw, (resamples, items); the first are always the same."""
     random = np.random.default_rng(seed)
     weights = np.empty((resamples, items), dtype=np.uint16)
     for row in weights:
@@ -101,9 +98,8 @@ def resample(prepared: Any, statistics: Floats, weights: npt.NDArray[Any]) -> Fl
 class Resampled(NamedTuple):
     """What draws tell of a submission: ``sums`` of its statistics, (g, k), ``samples`` of its measures, (r, m).
 
-    ``scores``, (r,), are such as the whole population may have.  Where groups are compared, as by a softmin, a
-    score is biased: the group that happens to be drawn worst counts most, in the sample and once more in each
-    draw of it.  See `_plausible`.
+    ``scores``, (r,), are such as the whole population may have: where groups are compared, as by a softmin, the
+    one that happens to be drawn worst counts most, in the sample and once more in each draw (`_plausible`).
     """
 
     sums: Floats
@@ -112,7 +108,7 @@ class Resampled(NamedTuple):
 
 
 def resampler(prepared: Any, weights: npt.NDArray[Any]) -> Callable[..., list[Resampled]]:
-    """A function of submissions' statistics, several at once, that tells of each what draws, (r, n), tell.
+    """A function of several submissions' statistics: what draws, (r, n), tell of each.
 
     For differences of scores give it ``compared=True``.
     """
@@ -158,20 +154,16 @@ def _plausible(
     """Sums of the statistics over each group, (k, g, r), as the whole population may have them.
 
     For each attribute the scores of its groups are taken for normal, s_g ~ N(θ_g, σ_g²), σ_g from the draws,
-    around true ones that differ, θ_g ~ N(μ, ω²).  How much they differ is unknown; ω is drawn from what the
-    scores tell of it, and μ and θ_g given ω.  The draws' noise is scaled to the posterior variances, and what
-    holds for scores is done to means of statistics, of which scores are almost linear.
+    around true ones, θ_g ~ N(μ, ω²).  ω is drawn from what the scores tell of it, μ and θ_g given ω; the draws'
+    noise is scaled to the posterior variances.  All this is done to means of statistics, of which scores are
+    almost linear.
 
-    Before any score is known, B = σ²/(σ² + ω²) has a density B^-1.5·(1 - B)^-0.9: large ω are all alike, and
-    that groups are equal is likely.  As likely as not, one of the groups, any of them, is far off: its ω² is
-    larger by (10·σ)².  These numbers were chosen by the coverage of the intervals (benchmarks/coverage.py), of
-    equal groups and of one far below the others.
+    The prior of B = σ²/(σ² + ω²) is B^-1.5·(1 - B)^-0.9; as likely as not, one of the groups, any of them, is
+    far off: its ω² is larger by (10·σ)².  These numbers were chosen by coverage (benchmarks/coverage.py).
+    Submissions that are compared share one ω on each draw, that of their mean: it is no difference between them.
 
-    Submissions that are compared share one ω on each draw, that of their mean: how much the groups differ is
-    no difference between two submissions.
-
-    Sizes of the groups, (g, 1) and on the draws (g, r), and sums of the statistics, (g, k) and (k, g, r);
-    scores of the groups and their variances on the draws, (g,).
+    Takes sizes of the groups, (g, 1) and (g, r), sums of the statistics, (g, k) and (k, g, r), and the groups'
+    scores and their variances, (g,).
     """
     resamples = drawn.shape[-1]
     random = np.random.default_rng(resamples)
@@ -234,7 +226,7 @@ def swap(prepared: Any, mine: Floats, theirs: Floats, swapped: npt.NDArray[Any])
 
 
 def gains_by_item(prepared: Any, mine: Floats, theirs: Floats) -> Floats:
-    """By how much each item's answers of mine alone would raise their measures, (n, m)."""
+    """What each item's answers of mine alone would add to their measures, (n, m)."""
     before = sums(theirs, prepared.groups)
     after = np.repeat(before[np.newaxis], len(mine), axis=0)
     items = np.arange(len(mine))
@@ -245,10 +237,7 @@ def gains_by_item(prepared: Any, mine: Floats, theirs: Floats) -> Floats:
 
 
 def influences(prepared: Any, statistics: Floats, total: Floats) -> Floats:
-    """How fast the score grows with each item's weight, (n,): on a draw it changes by about their sum.
-
-    By differences of the measures of nearby sums; ``total``, (g, k), are those of the statistics.
-    """
+    """How fast the score grows with each item's weight, (n,), by finite differences at ``total``, the sums."""
     step = NEARBY * np.maximum(np.abs(total), 1)
     near = total + step * np.eye(total.size).reshape(-1, *total.shape)
     slopes = (prepared.measures(near)[:, 0] - prepared.measures(total)[0]).reshape(total.shape) / step
@@ -260,8 +249,8 @@ def influences(prepared: Any, statistics: Floats, total: Floats) -> Floats:
 def _weighted_sums(weights: npt.NDArray[Any], groups: npt.NDArray[np.int64]) -> Callable[..., Floats]:
     """From columns of rounded statistics, (k, n) each, to weighted sums over each group's items, (all k, g, r).
 
-    Items of the same groups, by all attributes, make one cell; a group is a sum of cells.  Sums are exact, and
-    those of small whole numbers, such as counts, also in single precision, which takes half the time.
+    Items of the same groups make one cell.  Sums of small whole numbers are exact in single precision, too, which
+    takes half the time.
     """
     cells, cell = np.unique(groups, axis=1, return_inverse=True)
     order = np.argsort(cell.ravel(), kind="stable")
@@ -296,10 +285,9 @@ def _weighted_sums(weights: npt.NDArray[Any], groups: npt.NDArray[np.int64]) -> 
 
 
 def _add_mostly_whole(more: Floats, columns: list[npt.NDArray[Any]], added: dict[int, int]) -> None:
-    """Add a submission's columns, (k, n); some of them with another one added, so that more of them are whole.
+    """Add a submission's columns, (k, n), small whole ones in single precision.
 
-    Hits and misses of something are fractions, which add up to how often there was something.  Small whole
-    numbers are in single precision.
+    Hits and misses of something are fractions that add up to whole numbers: then the sum takes the second's place.
     """
     fraction = None
     for column in more:
@@ -318,20 +306,14 @@ def _is_whole(column: Floats) -> bool:
 
 
 def _rounded(statistics: Floats) -> Floats:
-    """The columns of statistics, (k, n), to so few bits that weighted sums are exact in any order, anywhere.
-
-    Weights are whole numbers that sum to n at most: 53 bits less those of n and of the largest are left.
-    """
+    """The columns of statistics, (k, n), to so few bits that sums weighted by n in all are exact in any order."""
     largest = float(max(statistics.max(initial=1), -statistics.min(initial=-1)))
     unit = 2.0 ** (math.ceil(math.log2(largest * max(len(statistics), 1))) - 52)
     return np.rint(statistics.T * (1 / unit)) * unit
 
 
 def interval(samples: npt.ArrayLike, widening: npt.ArrayLike = 1.0) -> tuple[Floats, Floats]:
-    """The interval that holds 95% of the samples, over the first axis; NaN ones do not count.
-
-    The distances of both ends from the median are multiplied by the `widening`.
-    """
+    """The interval of 95% of the samples but NaN, over the first axis, wider around the median by a factor."""
     samples = np.asarray(samples, dtype=np.float64)
     if not samples.size:
         return np.full(samples.shape[1:], np.nan), np.full(samples.shape[1:], np.nan)
@@ -343,12 +325,10 @@ def interval(samples: npt.ArrayLike, widening: npt.ArrayLike = 1.0) -> tuple[Flo
 
 
 def widening(gains: npt.ArrayLike) -> Floats:
-    """By what the interval of a difference is to be wider than that of the draws, from 1.
+    """The factor, from 1, by which the interval of a difference that few items decide is to be wider.
 
-    Where two submissions differ in few items, these tell little of how far draws of others would be apart.
-    Their gains g by item, (n, ...), are as unequal as ν = 3·(Σg²)²/Σg⁴ normal numbers, and 95% of Student's t
-    with ν degrees of freedom are wider than 95% of normal numbers (T. Hesterberg, "What Teachers Should Know
-    About the Bootstrap", The American Statistician, 2015).
+    Gains g by item, (n, ...), are as unequal as ν = 3·(Σg²)²/Σg⁴ normal numbers: the factor is that of 95% of
+    Student's t with ν degrees of freedom (T. Hesterberg, "What Teachers Should Know About the Bootstrap", 2015).
     """
     from scipy import special  # takes long to import
 
@@ -362,10 +342,8 @@ def widening(gains: npt.ArrayLike) -> Floats:
 def intervals(prepared: Any, statistics: Floats, resamples: int = RESAMPLES, seed: int = 0) -> pd.DataFrame:
     """The 95% intervals of all measures, for the whole population from which the items were drawn.
 
-    The score's interval may lie above the score: where the worst of several groups counts most, a small
-    sample scores lower than the population (`resampler`).
-
-    low and high are NaN where the measure is undefined or tells too little: the note says why.
+    The score's may lie above it: where the worst of several groups counts most, a small sample scores lower than
+    the population.  low and high are NaN where the measure is undefined, or tells too little: the note says why.
     """
     value = measures(prepared, statistics)
     ((_, samples, scores),) = resampler(prepared, draw(len(statistics), resamples, seed))(statistics)
@@ -384,17 +362,13 @@ def interval_notes(prepared: Any) -> list[str]:
     sizes = np.bincount(prepared.groups.ravel(), minlength=len(prepared.labels)).tolist()
     size_of = {f"{attribute} = {value}": size for (attribute, value), size in zip(prepared.labels, sizes)}
     items = len(prepared.items)
-
-    def note(name: str) -> str:
-        if items < 2:
-            return "no interval: only one item"
-        if size_of.get(name, FEW) < FEW:
-            return f"no interval: fewer than {FEW} items"
-        if items < FEW:
-            return f"beware: fewer than {FEW} items"
-        return ""
-
-    return [note(name) for name in prepared.measure_names]
+    if items < 2:
+        return ["no interval: only one item"] * len(prepared.measure_names)
+    others = f"beware: fewer than {FEW} items" if items < FEW else ""
+    return [
+        f"no interval: fewer than {FEW} items" if size_of.get(name, FEW) < FEW else others
+        for name in prepared.measure_names
+    ]
 
 
 def compare(
@@ -402,12 +376,9 @@ def compare(
 ) -> pd.DataFrame:
     """The differences between two submissions to the same solution, in all measures.
 
-    The interval comes from the bootstrap on the same draws; that of the score from the scores that the whole
-    population may have (`resampler`).  It is wider where few items decide (`widening`).
-
-    The p-value is that of approximate randomisation (E. Noreen, "Computer-Intensive Methods for Testing
-    Hypotheses", 1989): were the two equally good, to swap their answers to any items would change nothing but
-    luck.  It is two-sided, (c + 1) / (n + 1) where c of n random swaps make the absolute difference as large.
+    The interval comes from the bootstrap on the same draws, the score's as in `intervals`; it is wider where few
+    items decide (`widening`).  The p-value is that of approximate randomisation (E. Noreen, 1989), two-sided:
+    (c + 1) / (n + 1) where c of n random swaps of answers make the absolute difference as large.
     """
     of_draws = resampler(prepared, draw(len(mine), resamples, seed))
     (_, ours, score), (_, others, other_score) = of_draws(mine, theirs, compared=True)
@@ -446,10 +417,9 @@ def _p_values(
 def rank_sets(values: npt.ArrayLike, samples: Floats) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Sets that hold true ranks with 95% confidence, of all competitors at once and of each one alone.
 
-    Which differences of two competitors are certain is tested for all ordered pairs at once, by the largest
-    error of a difference on the draws, in units of its deviation plus the deviations' median, step down: what
-    is certain leaves the family.  A rank is at least one more than the number of those who are certainly better
-    (M. Mogstad, J. Romano, A. Shaikh, D. Wilhelm, "Inference for Ranks", Review of Economic Studies, 2024).
+    Differences of all ordered pairs are tested at once, by the largest error of one on the draws, in units of its
+    deviation plus the deviations' median, step down (M. Mogstad, J. Romano, A. Shaikh, D. Wilhelm, "Inference for
+    Ranks", Review of Economic Studies, 2024).
 
     From values, (t,), higher is better, and samples of them, (r, t): first and last ranks, (t, 2) each.
 
@@ -465,7 +435,7 @@ def rank_sets(values: npt.ArrayLike, samples: Floats) -> tuple[npt.NDArray[np.in
     variance = np.diag(covariance)
     deviation = np.sqrt(np.maximum(variance[:, np.newaxis] + variance - 2 * covariance, 0))
     certain = deviation <= ROUNDING * (1 + np.abs(values).max(initial=0))
-    # Any scale is valid; by this one, differences that seldom jump and are the same else do not decide alone.
+    # The median, so that differences that seldom jump and are the same else do not decide alone.
     deviation = np.where(certain, 0, deviation + np.median(deviation[~certain]) if not certain.all() else 0)
     difference = values[:, np.newaxis] - values
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -488,17 +458,14 @@ def rank_sets(values: npt.ArrayLike, samples: Floats) -> tuple[npt.NDArray[np.in
 
 
 def _ranks_from(better: Bools, worse: Bools) -> npt.NDArray[np.int64]:
-    """First and last ranks from who is certainly better, and worse, (t, t), than whom."""
+    """First and last ranks from who is certainly better and worse, (t, t)."""
     return np.stack([1 + worse.sum(axis=1), len(better) - better.sum(axis=1)], axis=1)
 
 
 def _largest_errors(
     errors: npt.NDArray[np.float32], scale: npt.NDArray[np.float32]
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """The largest scaled error of a difference on each draw, (r,), and of each competitor's, (r, t).
-
-    The scale, (t, t), is 1 / deviation of the difference of row and column; 0 for those left out.
-    """
+    """The largest error of a difference times its scale, (t, t), on each draw, (r,), and each competitor's, (r, t)."""
     draws, teams = errors.shape
     of_each = np.zeros((teams, draws), dtype=np.float32)
     opposite = np.ascontiguousarray(-scale.T)

@@ -1,8 +1,7 @@
-"""What else the board could have been: under other decisions, on another part, with teams that are one.
+"""What else the board could have been: under other decisions, or with teams that are one.
 
-Variants of what is measured (temperatures) and of the rewards come from the store.  Variants of the statistics
-(other thresholds and weights, overlaps kept, the memo's path) are the companion's, and read the chosen files
-once more.
+Variants of measures and of rewards come from the store; those of the statistics, such as other thresholds and the
+memo's path, are the companion's, and read the chosen files once more.
 """
 
 import functools
@@ -22,9 +21,8 @@ from podium.ranking.rules import Rules
 from podium.ranking.submissions import Submission
 from podium.ranking.work import Job
 
-__all__ = ["agreements", "fingerprint", "of_board", "of_measures", "of_path", "of_statistics"]
+__all__ = ["agreements", "fingerprint", "of_board", "of_measures", "of_path", "of_statistics", "parsed"]
 
-# What the rewards could have been, one at a time.
 REWARDS = {
     "max_boost": (0.0, 0.025, 0.1),
     "eligibility_ratio": (1.02, 1.1),
@@ -40,7 +38,6 @@ Floats = npt.NDArray[np.float64]
 
 
 def _variants_of(metric: Metric) -> Any:
-    """The companion's module of variants, if there is one."""
     name = f"podium.companions.{getattr(metric, 'NAME', '')}_variants"
     known = name.rpartition(".")[2].isidentifier() and importlib.util.find_spec(name)
     return importlib.import_module(name) if known else None
@@ -48,7 +45,7 @@ def _variants_of(metric: Metric) -> Any:
 
 @functools.lru_cache(maxsize=2)
 def of_measures(job: Job, part: str) -> dict[str, Any]:
-    """Prepared solutions of a part by what is other in them, from which statistics give other scores."""
+    """Prepared solutions of a part whose measures are others, by what is other."""
     solution = work.prepared(job)
     variants = _variants_of(solution.metric)
     return {} if variants is None else dict(variants.of_measures(solution.prepared[part]))
@@ -57,7 +54,7 @@ def of_measures(job: Job, part: str) -> dict[str, Any]:
 def of_statistics(
     job: Job, part: str, submissions: Sequence[tuple[int, Submission]]
 ) -> list[tuple[int, dict[str, float]]]:
-    """Of each submission the scores of a part under other statistics, in a worker."""
+    """In a worker: of each submission the scores of a part under other statistics."""
     solution = work.prepared(job)
     variants = _variants_of(solution.metric)
     if variants is None:
@@ -76,6 +73,13 @@ def of_statistics(
     return answers
 
 
+def parsed(leaderboard: pd.DataFrame, rules: Rules, higher_is_better: bool) -> tuple[Any, Any, bool]:
+    """boost.py, the board as it parses it, and whether there are rewards."""
+    boost = hosted.module("boost")
+    is_boosted = bool(rules.boost and higher_is_better and leaderboard["runtime"].notna().any())
+    return boost, boost.parse(leaderboard if is_boosted else leaderboard.drop(columns="runtime")), is_boosted
+
+
 def of_board(
     leaderboard: pd.DataFrame,
     scores: dict[str, Floats],
@@ -85,16 +89,10 @@ def of_board(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The board under each variant of the score, (t,) each, and of the rewards.
 
-    Returns
-    -------
-    variants : DataFrame, a row per variant
-        variant; kendall_tau, with the board; first, the team; same, the share of teams with the same rank.
-    ranks : DataFrame, a row per team
-        rank, team, held (the share of variants in which it has this rank), and its rank in each variant.
+    A row per variant (``same`` is the share of teams with the board's rank) and one per team with its rank in each
+    (``held`` is the share of variants in which it is the board's).
     """
-    boost = hosted.module("boost")
-    is_boosted = rules.boost and higher_is_better and leaderboard["runtime"].notna().any()
-    board = boost.parse(leaderboard if is_boosted else leaderboard.drop(columns="runtime"))
+    boost, board, is_boosted = parsed(leaderboard, rules, higher_is_better)
     seconds = leaderboard["runtime"].to_numpy(dtype=np.float64)
     own = leaderboard["score"].to_numpy(dtype=np.float64)
 
@@ -138,7 +136,7 @@ def _tau(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
 
 
 def of_path(job: Job, scores: dict[str, Floats], teams: Sequence[str]) -> pd.DataFrame | None:
-    """What each of the memo's steps does to scores and ranks, before rewards; None where there is no path."""
+    """What each of the memo's steps does to scores and ranks, before rewards."""
     variants = _variants_of(work.prepared(job).metric)
     steps = [name for name in getattr(variants, "PATH", ()) if name in scores]
     if not steps:
@@ -156,7 +154,7 @@ def of_path(job: Job, scores: dict[str, Floats], teams: Sequence[str]) -> pd.Dat
 
 
 def fingerprint(numbers: Floats) -> npt.NDArray[np.uint32]:
-    """A hash of each item's statistics, (n,)."""
+    """Of each item's statistics, (n,)."""
     columns = (np.ascontiguousarray(numbers.T, dtype=np.float64) + 0.0).view(np.uint64)  # no -0.0
     multipliers = np.random.default_rng(0).integers(2**63, size=len(columns), dtype=np.uint64) * 2 + 1
     hashes = np.zeros(len(numbers), dtype=np.uint64)
@@ -169,10 +167,9 @@ def fingerprint(numbers: Floats) -> npt.NDArray[np.uint32]:
 def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd.DataFrame:
     """Pairs of teams that have the same statistics where few others have them, more often than by chance.
 
-    A pair is compared with what its teams usually have in common with others, the medians, which a few copies
-    do not move: were teams independent, the product of both medians by that of all teams would say how often
-    they agree, ± the root of that; a pair is shown where it agrees more than twice as often.  Of two teams
-    alone nothing can be said.  ``agreement`` is the share of items in which at most so few teams agree.
+    Were teams independent, the product of what both have in common with others, by the median, divided by the
+    median of all teams would say how often they agree, ± its root; shown is who agrees more than twice as often.
+    Of two teams alone nothing can be said.  ``agreement`` is a share of all items.
     """
     number, items = fingerprints.shape
     if number < 3:
@@ -190,12 +187,12 @@ def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd
 
 
 def _common_items(fingerprints: npt.NDArray[np.uint32], most: int) -> npt.NDArray[np.int32]:
-    """On how many items two teams, the first before the second, agree, and `most` teams in all, (t, t)."""
+    """On how many items two teams agree, the first before the second, and at most `most` in all, (t, t)."""
     number, items = fingerprints.shape
     counts = np.zeros((number, number), dtype=np.int32)
     step = max(1, CELLS_AT_ONCE // number)
     for first in range(0, items, step):
-        # Item by item, teams of one hash are beside each other.
+        # Sorted item by item, teams of one hash are neighbours.
         hashes = fingerprints[:, first : first + step].T.astype(np.uint64) << np.uint64(32)
         cells = np.sort(hashes | np.arange(number, dtype=np.uint64), axis=1).ravel()
         team = (cells & np.uint64(2**32 - 1)).astype(np.int64)

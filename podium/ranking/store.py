@@ -1,10 +1,7 @@
 """What is kept of a scored submission: its statistics, to the last bit, in a compact file.
 
-An entry is the SHA-256 of the rest, a line of JSON (the *header*), and the statistics, compressed.  `load`
-returns None for whatever is not exactly what was saved.
-
-Whole numbers compress well, fractions are random bits.  But where two columns add up to whole numbers, such as
-the hits and the misses of something, the second follows from the first up to a few units in the last place.
+An entry is the SHA-256 of the rest, a line of JSON (the *header*), and the statistics, compressed: where two columns
+add up to whole numbers, as hits and misses do, the second follows from the first up to a few last units.
 """
 
 import hashlib
@@ -30,12 +27,10 @@ Floats = npt.NDArray[np.float64]
 
 
 def path_of(folder: Path, name: str) -> Path:
-    """Where the entry of a name is; 256 folders hold any number of them."""
     return folder / name[:2] / name[2:]
 
 
 def names(folder: Path) -> list[str]:
-    """Names of all entries, sorted."""
     return sorted(
         file.parent.name + file.name
         for file in folder.glob("[0-9a-f][0-9a-f]/*")
@@ -44,12 +39,11 @@ def names(folder: Path) -> list[str]:
 
 
 def save(folder: Path, name: str, entry: bytes) -> None:
-    """Write an entry, all of it or nothing."""
     write_atomically(path_of(folder, name), lambda path: path.write_bytes(entry))
 
 
 def load(folder: Path, name: str) -> bytes | None:
-    """The entry of a name; None if there is none, or not what `save` wrote."""
+    """An entry; None if there is none, or not what `save` wrote."""
     try:
         entry = path_of(folder, name).read_bytes()
     except OSError:
@@ -70,19 +64,17 @@ def encode(header: dict[str, Any], statistics: Floats | None) -> bytes:
 
 
 def header_of(entry: bytes) -> dict[str, Any]:
-    """The header of an entry that `load` returned."""
     header: dict[str, Any] = json.loads(entry.split(b"\n", 2)[1])
     return header
 
 
 def decode(entry: bytes) -> tuple[dict[str, Any], Floats | None]:
-    """Header and statistics of an entry that `load` returned."""
     header = header_of(entry)
     return header, _unpack(header, entry.split(b"\n", 2)[2]) if "shape" in header else None
 
 
 def _pack(columns: Floats) -> tuple[dict[str, Any], bytes]:
-    """(k, n) statistics as bytes, and the facts that `_unpack` needs."""
+    """(k, n) statistics as bytes, and what `_unpack` needs."""
     # -0.0 is no whole number here: its sign would be lost.
     is_whole = (
         (np.abs(columns) < MOST_WHOLE) & (columns == np.rint(columns)) & ~((columns == 0) & np.signbit(columns))
@@ -104,7 +96,7 @@ def _pack(columns: Floats) -> tuple[dict[str, Any], bytes]:
     fractions = columns[alone][~is_whole[alone]]
     kinds = [_smallest(whole), _smallest(units)]
     small = [whole.astype(kinds[0]), np.packbits(is_whole[alone]), units.astype(kinds[1])]
-    # The first bytes of all fractions, then the second ones …: the last are alike and compress.
+    # The first bytes of all fractions, then the second ones …: the last ones compress.
     planes = np.ascontiguousarray(fractions.astype("<f8").view(np.uint8).reshape(-1, 8).T)
     packed = _compressed(b"".join(part.tobytes() for part in small))
     facts = {
@@ -163,7 +155,6 @@ def _expanded(content: bytes, size: int) -> memoryview:
 
 
 def _smallest(whole: npt.NDArray[Any]) -> str:
-    """The smallest type that holds whole numbers."""
     low, high = (whole.min(), whole.max()) if whole.size else (0, 0)
     return next(
         kind

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import hosted, statistics
+from podium import statistics
 from podium.ranking import robustness, speed, store, work
 from podium.ranking.rules import Rules
 from podium.ranking.work import Job
@@ -25,29 +25,18 @@ Ints = npt.NDArray[np.int64]
 class Uncertainty(NamedTuple):
     """A board on r draws, (r, t) each; ``plausible`` are scores that the whole population may have."""
 
-    scores: Floats
-    boosted: Floats
     ranks: Ints
     plausible: Floats
     plausible_boosted: Floats
 
 
 class Detail(NamedTuple):
-    """What a chosen submission's statistics tell, of the part that decides.
-
-    Attributes
-    ----------
-    measures : (m,) float
-    scores : (resamples, 2) float, of each draw and, for it, as the population may have it
-    influence : (n,) float32, of each item on the score, see `podium.statistics.influences`
-    variants : dict of float, the score by what else could be measured
-    fingerprint : (n,) uint32, see `podium.ranking.robustness`
-    """
+    """What a chosen submission's statistics tell, of the part that decides."""
 
     measures: Floats
-    scores: Floats
+    scores: Floats  # (r, 2): of each draw, and as the whole population may have it
     influence: npt.NDArray[np.float32]
-    variants: dict[str, float]
+    variants: dict[str, float]  # the score under other measures
     fingerprint: npt.NDArray[np.uint32]
 
 
@@ -82,10 +71,9 @@ def detail(
 
 
 def _of_items(entry: bytes, items: npt.NDArray[np.bool_]) -> Floats:
-    """The statistics of some of the items, from an entry."""
     numbers = store.decode(entry)[1]
     assert numbers is not None
-    return numbers.T.compress(items, axis=1).T  # column by column, as it comes from the store
+    return numbers.T.compress(items, axis=1).T  # column by column, as in the store
 
 
 @functools.lru_cache(maxsize=1)
@@ -101,18 +89,15 @@ def of_board(
     rules: Rules,
     higher_is_better: bool,
 ) -> Uncertainty:
-    """Boosts and ranks on every draw, (r, t, 2), by the parser and the rules of the board."""
+    """Boosts and ranks on every draw, (r, t, 2)."""
     scores, plausible = draws[..., 0], draws[..., 1]
-    boost = hosted.module("boost")
-    is_boosted = rules.boost and higher_is_better and leaderboard["runtime"].notna().any()
-    board = boost.parse(leaderboard if is_boosted else leaderboard.drop(columns="runtime"))
+    boost, board, is_boosted = robustness.parsed(leaderboard, rules, higher_is_better)
     factor = np.ones_like(scores)
     if is_boosted:
         seconds = speed.draw(leaderboard, runtimes, len(scores), rules.seed)
         factor += boost.boost_fractions(scores, seconds, **rules.of_boost)[2]
-    boosted = scores * factor
-    ranks = boost.ranks(board, boosted, higher_is_better)
-    return Uncertainty(scores, boosted, ranks, plausible, plausible * factor)
+    ranks = boost.ranks(board, scores * factor, higher_is_better)
+    return Uncertainty(ranks, plausible, plausible * factor)
 
 
 def tables(
@@ -122,10 +107,9 @@ def tables(
     prizes: int,
     higher_is_better: bool,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Intervals of scores, sets of ranks, and the differences between neighbours.
+    """Intervals of scores and sets of ranks (all_ranks_…: of all teams at once), and neighbours' differences.
 
-    rank_low and rank_high hold a team's true rank with 95% confidence, all_ranks_low and all_ranks_high those
-    of all teams at once; prize_1 … are the shares of draws on which a team has that rank.
+    prize_1 … are the shares of draws on which a team has that rank.
     """
     intervals = leaderboard[["rank", "team", "score", "boosted_score"]].copy()
     for name, samples in (("score", sure.plausible), ("boosted_score", sure.plausible_boosted)):
@@ -156,7 +140,6 @@ def tables(
 
 
 def _widening_of_neighbours(leaderboard: pd.DataFrame, influences: Sequence[npt.NDArray[np.float32]]) -> Floats:
-    """By what the intervals of neighbours' differences are to be wider, (t - 1,)."""
     factor = (leaderboard["boosted_score"] / leaderboard["score"]).fillna(1).tolist()
     scaled = (of_team * times for of_team, times in zip(influences, factor))
     return np.array([float(statistics.widening(mine - theirs)) for mine, theirs in itertools.pairwise(scaled)])

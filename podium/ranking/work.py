@@ -1,7 +1,7 @@
 """Scoring many submissions: each is read, hashed and scored in one visit, here, in processes or on Dask.
 
-What a submission is guilty of is a *rejection*, and may be kept.  Everything else that goes wrong is a *fault*:
-it is tried again, then the run stops with a list; faults are never kept.
+What a submission is guilty of is a *rejection*, and kept.  Everything else is a *fault*: tried again, then the run
+stops with a list.
 """
 
 import concurrent.futures
@@ -66,7 +66,7 @@ R = TypeVar("R")
 
 
 class Job(NamedTuple):
-    """What submissions are scored against; small, so that it travels to other processes.
+    """What submissions are scored against.
 
     ``context`` is a hash of all that statistics (or, without, scores) depend on beside the submission,
     ``measured`` of the parameters on which only measures depend.
@@ -82,11 +82,7 @@ class Job(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """What became of a submission.
-
-    ``side_digest`` is that of the host's file beside it, or ""; ``entry`` its name in the store; ``rejected``
-    the reason; ``measured`` the job's when it was scored.
-    """
+    """What became of a submission; ``side_digest`` is of the host's file beside it, ``rejected`` the reason."""
 
     digest: str
     side_digest: str
@@ -98,7 +94,6 @@ class Scored(NamedTuple):
 
 
 def versions() -> dict[str, str]:
-    """Of everything that has a part in a score."""
     packages = {name: importlib.metadata.version(name) for name in ("numpy", "pandas", "pyarrow", "scipy")}
     return {"podium": podium.__version__, "python": platform.python_version(), **packages}
 
@@ -113,7 +108,6 @@ def digest(path: str) -> str:
 
 
 def make_job(metric: str, solution: str, parameters: dict[str, Any]) -> Job:
-    """A job with its hashes."""
     loaded = hosted.load(metric)
     metric = metric if metric in hosted.FILES else absolute(metric)
     of_measures = set(getattr(loaded, "MEASURE_PARAMETERS", ())) if hasattr(loaded, "prepare") else set()
@@ -137,12 +131,11 @@ def _sha256(content: bytes) -> str:
 
 
 def entry_name(context: str, digests: str) -> str:
-    """Where the store keeps what it knows of a file of this content, see `digests_of`."""
     return _hash(context + digests)[: store.NAME_LENGTH]
 
 
 def digests_of(digest: str, side_digest: str) -> str:
-    """What an entry is made of: the SHA-256 of a submission and, if any, of the host's file beside it."""
+    """The SHA-256 of a submission and, if any, of the host's file beside it."""
     return f"{digest}+{side_digest}" if side_digest else digest
 
 
@@ -171,12 +164,10 @@ def _prepared(job: Job) -> scoring.Solution:
 
 
 def contents_of(submission: Submission) -> tuple[bytes, bytes | None]:
-    """The bytes of a submission and of the host's file beside it."""
     return read_bytes(submission.path), read_bytes(submission.side) if submission.side else None
 
 
 def frame_of(job: Job, submission: Submission, contents: tuple[bytes, bytes | None]) -> pd.DataFrame:
-    """What `contents_of` returned, as the metric takes it."""
     solution, (content, side) = prepared(job), contents
     frame = scoring.parse_submission(solution.metric, content, submission.name, dict(job.parameters))
     return frame if side is None else scoring.add_side(solution, frame, submission.side, side)
@@ -185,10 +176,9 @@ def frame_of(job: Job, submission: Submission, contents: tuple[bytes, bytes | No
 def visit(
     job: Job, known: bytes, submissions: Sequence[tuple[int, Submission]]
 ) -> list[tuple[int, str, bytes | str | None]]:
-    """Read, hash and score some submissions, in a worker.
+    """In a worker: of each submission its number, `digests_of` it, and its entry.
 
-    Of each its number, `digests_of` it, and the new entry: None where it is among the ``known`` names, sorted;
-    text for a fault.
+    None stands for one that is among the ``known`` names, sorted, and text for a fault.
     """
     names = np.frombuffer(known, f"S{store.NAME_LENGTH}")
     answers: list[tuple[int, str, bytes | str | None]] = []
@@ -203,7 +193,7 @@ def visit(
                 answers.append((number, digests, None))
             else:
                 answers.append((number, digests, _score(job, submission, contents, digests)))
-        except Exception as problem:  # whatever it is, the participant is not to blame
+        except Exception as problem:
             answers.append((number, digests, _fault(problem)))
     return answers
 
@@ -214,13 +204,12 @@ def _fault(problem: BaseException) -> str:
 
 
 def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None], digests: str) -> bytes:
-    """The entry of a submission."""
     header: dict[str, Any] = {"context": job.context, "sha256": digests}
     statistics = None
     try:
         evaluation = scoring.evaluate(prepared(job), frame_of(job, submission, contents))
     except SubmissionRejected as problem:
-        # Kept for any file of this content, whatever its name.
+        # The entry is of any file of this content.
         header["rejected"] = str(problem).replace(submission.name, "the file")
     else:
         scores = {part: float(score) for part, score in evaluation.scores.items()}
@@ -247,7 +236,7 @@ def measure(job: Job, entries: Sequence[tuple[int, bytes]]) -> list[tuple[int, d
 class Workers(NamedTuple):
     """Where work is done: so many tasks at once, by an executor or, without, in this process.
 
-    ``renew`` makes a new one after a process died; None where the cluster does that.
+    ``renew`` makes a new one after a process died; None on a cluster.
     """
 
     executor: Callable[[], concurrent.futures.Executor] | None
@@ -256,7 +245,7 @@ class Workers(NamedTuple):
 
     @property
     def sees_files(self) -> bool:
-        """Whether it is this machine, or a cluster that may not see its folders."""
+        """A cluster may not."""
         return self.executor is None or self.renew is not None
 
 
@@ -298,21 +287,20 @@ def _ignore_interrupts() -> None:
 def _one_thread_each() -> Iterator[None]:
     """New processes multiply matrices with one thread: there are as many processes as cores."""
     names = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
-    before = {name: os.environ.get(name) for name in names}
+    before = {name: os.environ[name] for name in names if name in os.environ}
     os.environ.update(dict.fromkeys(names, "1"))
     try:
         yield
     finally:
-        for name, value in before.items():
-            os.environ.pop(name)
-            if value is not None:
-                os.environ[name] = value
+        for name in names:
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def spread(
     place: Workers, work: Callable[[T], list[R]], tasks: Iterable[T], window: int | None = None
 ) -> Iterator[tuple[T, list[R] | BaseException]]:
-    """Do all tasks, `window` at once; each with its answers, or with what went wrong, as they are done."""
+    """Each task, as it is done, with its answers or with what went wrong; `window` are under way at once."""
     window = window or place.number * TASKS_PER_WORKER
     if place.executor is None:
         for task in tasks:
@@ -327,16 +315,14 @@ def spread(
         for task in itertools.islice(waiting, window - len(under_way)):
             try:
                 future = executor.submit(work, task)
-            except BrokenProcessPool as problem:  # a process died since the last answer
+            except BrokenProcessPool as problem:
                 future = concurrent.futures.Future()
                 future.set_exception(problem)
             under_way[future] = task
         if not under_way:
             return
         done, _ = concurrent.futures.wait(under_way, return_when=concurrent.futures.FIRST_COMPLETED)
-        if place.renew is not None and any(
-            isinstance(future.exception(), BrokenProcessPool) for future in done
-        ):
+        if place.renew and any(isinstance(future.exception(), BrokenProcessPool) for future in done):
             done, _ = concurrent.futures.wait(under_way)  # nothing of this pool goes on
             executor = place.renew()
         for future in done:
@@ -345,13 +331,7 @@ def spread(
 
 
 def score(job: Job, submissions: Sequence[Submission], folder: Path, place: Workers) -> list[Scored]:
-    """Score all submissions; what is known of their contents comes from the store, a folder.
-
-    Raises
-    ------
-    UsageError
-        There were faults, twice each.
-    """
+    """Score all submissions but those whose contents the store knows; UsageError for faults, twice each."""
     results: dict[int, Scored] = {}
     faults: dict[int, str] = {}
     damaged: list[int] = []
@@ -397,14 +377,17 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, place: Work
         run(again, "trying faults again", at_once=1, window=1)
     if faults or damaged:
         faults |= dict.fromkeys(damaged, "the store cannot be read")
-        raise UsageError(
-            _list_of_faults({submissions[number]: text for number, text in sorted(faults.items())})
-        )
+        lines = [
+            f"  {submissions[number].team}/{submissions[number].name}: {text}"
+            for number, text in sorted(faults.items())
+        ]
+        title = f"{len(lines):,} submissions could not be scored, by no fault of theirs (nothing is lost):"
+        raise UsageError("\n".join([title, *_first(lines)]))
     return _measured(job, results, folder, place)
 
 
 def stored(job: Job, contents: Sequence[str], folder: Path, place: Workers) -> list[Scored]:
-    """What the store knows of files, by `digests_of` their contents."""
+    """What the store knows of files, by their `digests_of`."""
     names = {number: entry_name(job.context, content) for number, content in enumerate(contents)}
     results = from_store(place, _scored_before, names, folder, "reading the store")
     return _measured(job, results, folder, place)
@@ -426,12 +409,6 @@ def _scored(entry: bytes) -> Scored:
         header.get("measured"),
         "shape" in header,
     )
-
-
-def _list_of_faults(faults: dict[Submission, str]) -> str:
-    lines = [f"  {each.team}/{each.name}: {text}" for each, text in faults.items()]
-    title = f"{len(lines):,} submissions could not be scored, by no fault of theirs (nothing is lost):"
-    return "\n".join([title, *_first(lines)])
 
 
 def _first(lines: list[str]) -> list[str]:
@@ -475,7 +452,7 @@ def from_store(
     if len(found) < len(names):
         raise UsageError(
             f"the store {folder} lacks {len(names) - len(found):,} of {len(names):,} submissions, or "
-            "they were scored by other versions: rank the submissions once more with podium rank"
+            "they were scored by other versions: rank the submissions once more"
         )
     return found
 
@@ -487,12 +464,11 @@ def _read_first(
 
 
 def _entries(folder: Path, names: list[tuple[int, str]]) -> list[tuple[int, bytes]]:
-    """Those that are there."""
     return [(number, entry) for number, name in names if (entry := _load(folder, name)) is not None]
 
 
 def _load(folder: Path, name: str) -> bytes | None:
-    """The entry of a name; None if there is none, or it is that of another submission."""
+    """The entry of a name; None also if it is another submission's."""
     entry = store.load(folder, name)
     if entry is None:
         return None
@@ -505,7 +481,7 @@ def once_more(
     work: Callable[[list[tuple[int, Submission]]], list[tuple[int, R]]],
     submissions: dict[int, Submission],
 ) -> dict[int, R]:
-    """The work's answer to each submission, which it reads, by number."""
+    """The work's answer to each submission, by number."""
     batches = _batches(submissions, lambda submission: submission.size, MOST_AT_ONCE, place)
     return _answers(place, work, batches, "variants", len(submissions))
 
@@ -534,7 +510,7 @@ def _answers(
 def _batches(
     things: dict[int, T], size_of: Callable[[T], int], most: int, place: Workers
 ) -> Iterator[list[tuple[int, T]]]:
-    """Tasks of about equal size: numbers and things, of which a few make up the bytes of a task."""
+    """Tasks of about equal size."""
     most = max(1, min(most, len(things) // (place.number * TASKS_PER_WORKER)))
     batch: list[tuple[int, T]] = []
     size = 0
@@ -566,12 +542,11 @@ def _cluster(
         raise UsageError(f"no Dask scheduler at {address}: {problem}") from None
     with client:
         _probe_all(client, job, submissions[0])
-        threads = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
-        yield client.get_executor(pure=False), threads
+        yield client.get_executor(pure=False), sum(client.nthreads().values())
 
 
 def _probe_all(client: Any, job: Job, submission: Submission) -> None:
-    """Every worker can import this package, of this version, and sees the files; within 30 seconds."""
+    """Every worker can import this package and sees the files; said within 30 seconds."""
     deadline = time.monotonic() + PROBE_SECONDS
     try:
         client.wait_for_workers(1, timeout=PROBE_SECONDS)
@@ -579,7 +554,7 @@ def _probe_all(client: Any, job: Job, submission: Submission) -> None:
         raise UsageError(f"the Dask cluster has no worker after {PROBE_SECONDS} seconds") from None
 
     def probe(task: bytes) -> dict[str, str] | str:
-        # Sent by value, as it is no module's: it answers also where this package is not.
+        # No module's, so sent by value: it answers also where this package is not.
         try:
             from podium.ranking import work
         except ImportError as problem:
@@ -587,10 +562,9 @@ def _probe_all(client: Any, job: Job, submission: Submission) -> None:
         return work._probe(*pickle.loads(task))
 
     task = pickle.dumps((job, submission))
-    names = list(client.scheduler_info(n_workers=-1)["workers"])
     futures = {
         name: client.submit(probe, task, workers=[name], allow_other_workers=False, pure=False, retries=0)
-        for name in names
+        for name in client.nthreads()
     }
     problems = []
     for name, future in futures.items():
@@ -599,7 +573,7 @@ def _probe_all(client: Any, job: Job, submission: Submission) -> None:
             problem = found if isinstance(found, str) else _difference(versions(), found)
         except (TimeoutError, concurrent.futures.TimeoutError):
             problem = f"no answer within {PROBE_SECONDS} seconds"
-        except Exception as raised:  # it was lost, most of all
+        except Exception as raised:
             problem = _fault(raised)
         if problem:
             problems.append(f"  {name}: {problem}")
@@ -614,7 +588,7 @@ def _probe_all(client: Any, job: Job, submission: Submission) -> None:
 
 
 def _probe(job: Job, submission: Submission) -> dict[str, str] | str:
-    """The versions on this worker; text for what keeps it from working."""
+    """The versions on this worker, or why it cannot work."""
     try:
         prepared(job)
         contents_of(submission)

@@ -23,7 +23,7 @@ MOST_LOSSES = 2
 def workers_of(
     address: str, engine: str, models: list[Model], settings: Settings
 ) -> Iterator[tuple[dict[str, Any], Settings, rounds.Execute]]:
-    """`rounds.prepare` and `rounds.here` of a cluster; a worker unlike most is refused, with a warning."""
+    """`rounds.prepare` and `rounds.here` of a cluster; workers unlike most are refused, with a warning."""
     try:
         from distributed import Client
         from distributed.comm.core import CommClosedError
@@ -100,9 +100,7 @@ def _execute(
         if not running:
             raise UsageError("all workers are lost; what was measured is kept, start again to go on")
         with contextlib.suppress(TimeoutError):
-            wait(  # type: ignore[no-untyped-call]
-                list(running), timeout=SECONDS_BETWEEN_LOOKS, return_when="FIRST_COMPLETED"
-            )
+            wait(list(running), SECONDS_BETWEEN_LOOKS, "FIRST_COMPLETED")  # type: ignore[no-untyped-call]
         for future, (worker, model) in list(running.items()):
             problem = future.exception() if future.status == "error" else None
             if future.status == "finished":

@@ -1,8 +1,8 @@
 """How a model is started: in bubblewrap, in a container, or without a sandbox.
 
-Bubblewrap is called twice: the outer call makes the file system, read-only but for one in memory, limited in
-size, where the supervisor makes the inner call: the namespaces in which the model runs.  So what a model wrote
-outlives it, and nothing else does.  Root's models run as nobody: limits on processes do not bind root.
+Bubblewrap is called twice: the outer call makes a file system, where the supervisor makes the inner call, the
+namespaces of the model.  So what a model wrote outlives it.  Root's models run as nobody: limits on processes do not
+bind root.
 """
 
 import contextlib
@@ -34,10 +34,9 @@ PROCESSES = 512
 OPEN_FILES = 4096
 OLDEST_BUBBLEWRAP = (0, 8)  # the first that can forbid further user namespaces
 NOBODY = "65534"
-NO_IMAGE = "the image"  # so begin the reasons of `_NoImage`
+NO_IMAGE = "the image"  # so begins what `_NoImage` says
 NOT_FOUND = 127
-# What runc and crun say of an entry point that is not there or cannot be executed.
-NO_ENTRY_POINT = re.compile('exec: "|executable')
+NO_ENTRY_POINT = re.compile('exec: "|executable')  # so runc and crun say
 HERE = Path(__file__).parent
 
 MODEL, INPUT, WORKING = "/kaggle/model", "/kaggle/input", "/kaggle/working"
@@ -52,7 +51,7 @@ ACCELERATORS = ("nvidia*", "dri", "kfd")
 class Settings(NamedTuple):
     """How every model is run; limits in seconds and bytes.
 
-    `sandbox` is "bubblewrap" or "none", `container_engine` "" where no model needs one; 0 `cores` are all.
+    `sandbox` is "bubblewrap" or "none", `container_engine` may be "", 0 `cores` are all.
     """
 
     data: Path
@@ -66,7 +65,7 @@ class Settings(NamedTuple):
 
 
 class _NoImage(Exception):
-    """It cannot be run, which is the team's fault."""
+    """The team's fault."""
 
 
 class Run(NamedTuple):
@@ -76,7 +75,7 @@ class Run(NamedTuple):
 
 
 def choose(engine: str, models: list[Model]) -> tuple[str, str]:
-    """The sandbox and the container engine of the settings; UsageError where a model needs what is not here."""
+    """The sandbox and the container engine; UsageError where a model needs what is not here."""
     named = {
         kind: ", ".join([model.key for model in models if model.kind == kind][:5])
         for kind in {model.kind for model in models}
@@ -106,7 +105,7 @@ def choose(engine: str, models: list[Model]) -> tuple[str, str]:
 
 
 def probe(settings: Settings, models: list[Model]) -> None:
-    """Try the sandbox with a program that does nothing; UsageError if it fails or cannot read a model."""
+    """Try the sandbox; UsageError if it fails or cannot read a model."""
     inside = [model for model in models if model.kind != "container" and settings.sandbox == "bubblewrap"]
     if (inside or settings.container_engine) and hasattr(os, "geteuid") and os.geteuid() == 0:
         paths = [settings.data]
@@ -141,7 +140,7 @@ def run(model: Model, settings: Settings) -> Run:
 
 
 def cores_used(number: int) -> list[int]:
-    """The last `number` of this machine's cores, or all for 0; none where models cannot be pinned."""
+    """The last `number` of the cores, or all for 0; none where models cannot be pinned."""
     return sorted(os.sched_getaffinity(0))[-number:] if sys.platform == "linux" else []
 
 
@@ -158,7 +157,7 @@ def _supervised(
     stop: Sequence[str] = (),
     outer: Sequence[str] = (),
 ) -> Run:
-    """Run a command; the supervisor stands behind `outer`, bubblewrap's call, if any."""
+    """Run a command; the supervisor stands behind `outer`."""
     job = supervisor.Job(
         command=command,
         environment=environment,
@@ -176,7 +175,7 @@ def _supervised(
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
-        with contextlib.suppress(BrokenPipeError):  # its last words are on stderr
+        with contextlib.suppress(BrokenPipeError):
             os.write(process.stdin.fileno(), json.dumps(job).encode() + b"\n")
         header = process.stdout.readline()
         if not header:
@@ -212,7 +211,7 @@ def _bubblewrap(model: Path, program: list[str], settings: Settings) -> Run:
             outer += ["--ro-bind", str(path), str(path)]
     for name in ETC:
         outer += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    # The whole /proc of this machine: the inner call can mount a new one only if nothing of it is hidden.
+    # The whole /proc: the inner call can mount a new one only if nothing of it is hidden.
     outer += ["--dev-bind", "/proc", "/proc", "--dev", "/dev", "--dir", "/tmp", "--dir", WORKING]
     outer += ["--ro-bind", "/sys/devices/system/cpu", "/sys/devices/system/cpu"]
     for name in ("supervisor.py", "notebook.py"):
@@ -251,11 +250,11 @@ def _bubblewrap(model: Path, program: list[str], settings: Settings) -> Run:
 
 @functools.cache
 def _scope(settings: Settings) -> list[str]:
-    """Before a command: systemd limits all of it, memory of no process too, where that works."""
+    """Where it works, systemd limits all of a command, also memory that belongs to no process."""
     limits = {
         "MemoryMax": settings.memory_limit + settings.disk_limit,
         "MemorySwapMax": 0,
-        "TasksMax": 2 * PROCESSES,  # bubblewrap and the supervisor have some, too
+        "TasksMax": 2 * PROCESSES,  # some are not the model's
     }
     command = ["systemd-run", "--scope", "--quiet", "--collect", *([] if os.geteuid() == 0 else ["--user"])]
     command += [f"--property={name}={value}" for name, value in limits.items()]
@@ -287,7 +286,7 @@ def _no_sandbox(said: str) -> str:
 
 
 def _container(image: str, settings: Settings, working: str) -> Run:
-    """By docker or podman; made before the clock starts, and removed in any case."""
+    """By docker or podman."""
     engine = settings.container_engine
     if _answer(engine, "image", "inspect", image).returncode != 0:
         _have(image, _answer(engine, "pull", image))
@@ -335,8 +334,7 @@ def _by_the_engine(result: Run, engine: str, name: str) -> Run:
         raise UsageError(f"{engine} lost the container: {_last_line(answer)}")
     state = json.loads(answer.stdout)
     start, end = (datetime.fromisoformat(state[moment]) for moment in ("StartedAt", "FinishedAt"))
-    # Of a moment's work, podman may note the end before the start.
-    measured["seconds"] = max((end - start).total_seconds(), 0.0)
+    measured["seconds"] = max((end - start).total_seconds(), 0.0)  # podman may note the end first
     measured["exit_code"] = state["ExitCode"]
     if start.year == 1:  # it never ran
         if not NO_ENTRY_POINT.search(result.log):

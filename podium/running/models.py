@@ -14,10 +14,8 @@ __all__ = ["Failure", "Model", "digest_of", "find_model", "find_models", "key_of
 SCRIPTS = ("run", "run.py", "run.sh")
 CONTAINER = "container.txt"
 ENTRIES = f"one notebook (*.ipynb), {', '.join(SCRIPTS)} or {CONTAINER}"
-# What the registries accept as an image's name, with its tag or digest.
 IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,499}")
-# File systems end at 255 bytes; the names of logs and submissions are longer than the team's.
-LONGEST_NAME = 200
+LONGEST_NAME = 200  # file systems end at 255 bytes
 NAMES_SHOWN = 5
 
 
@@ -40,7 +38,7 @@ class Model(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A model without a result, and why; safe to print."""
+    """Safe to print."""
 
     team: str
     model: str
@@ -48,12 +46,12 @@ class Failure(NamedTuple):
 
 
 def key_of(team: str, name: str) -> str:
-    """Names a model and its files; unique, because both parts are names of folders."""
+    """Names a model and its files."""
     return f"{team}/{name}" if name else team
 
 
 def find_models(folder: Path) -> tuple[list[Model], list[Failure]]:
-    """The models in a folder per team, or in a folder per model of a team; UsageError if there is none."""
+    """The models in a folder per team, or per model of a team; UsageError if there is none."""
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}")
     models: list[Model] = []
@@ -151,7 +149,7 @@ def _check_executable(path: Path) -> None:
 
 
 def digest_of(folder: Path) -> str:
-    """Of the names, sizes and times of all files: another one is another model, or other data."""
+    """Of the names, sizes and times of all files."""
     digest = hashlib.sha256()
     for place, folders, names in os.walk(folder):
         folders.sort()

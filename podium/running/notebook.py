@@ -1,7 +1,4 @@
-"""Executes a notebook from top to bottom, inside the sandbox, and prints what its cells print.
-
-Where a cell fails, the exit code is 1 and the last line says which.
-"""
+"""Executes a notebook, inside the sandbox, and prints what its cells print and which one failed."""
 
 import re
 import sys

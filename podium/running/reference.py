@@ -24,34 +24,31 @@ __all__ = [
 
 SLOWER = 1.05  # up to this factor a steady machine counts as equally fast
 FEWEST_RUNS = 8  # that can show a machine to be unsteady
-# Two speeds at random change in every second run, so more than half; a disturbance changes the speed only where
-# it begins and ends, so not much more.
-USUAL_CHANGE = 0.6
+USUAL_CHANGE = 0.6  # quantile: see “Three usual changes” in docs/running.md
 BEYOND = 3
-DIFFERENCE, CERTAINTY = 0.02, 1.645  # 2%, 95 times of 100 (the normal deviate)
+DIFFERENCE, CERTAINTY = 0.02, 1.645  # 2%, 95 times of 100
 TICKS = 0.05  # the kernel's have up to 10 ms
 PASSES = 7
 HASHES = 80_000
-NUMBERS = 2**20  # 8 MB: more than a core keeps to itself, so that memory counts, too
+NUMBERS = 2**20  # 8 MB, more than a core's own cache
 SUMS = 30
 
 
 def reference_seconds(cores: Sequence[int]) -> float:
     """Seconds of the same work on all cores at once, the median of a few passes."""
+    seconds = []
     with ThreadPoolExecutor(max(len(cores), 1)) as threads:
-        return statistics.median(_pass(threads, cores or [-1]) for _ in range(PASSES))
-
-
-def _pass(threads: ThreadPoolExecutor, cores: Sequence[int]) -> float:
-    start = time.perf_counter()
-    list(threads.map(_work, cores))
-    return time.perf_counter() - start
+        for _ in range(PASSES):
+            start = time.perf_counter()
+            list(threads.map(_work, cores or [-1]))
+            seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds)
 
 
 def _work(core: int) -> None:
     if core >= 0 and sys.platform == "linux":
         os.sched_setaffinity(0, [core])  # of this thread
-    # Arithmetic and memory; both leave Python's lock to the others.
+    # Both leave Python's lock to the others.
     hashlib.pbkdf2_hmac("sha256", b"podium", b"reference", HASHES)
     numbers = np.ones(NUMBERS)
     for _ in range(SUMS):
@@ -59,13 +56,13 @@ def _work(core: int) -> None:
 
 
 def baseline(measured: Iterable[float]) -> float:
-    """What is usual: the lower quartile, neither one lucky measurement nor half a day of slowness."""
+    """The lower quartile: neither one lucky measurement nor half a day of slowness."""
     known = [one for one in measured if not math.isnan(one)]
     return float(np.quantile(known, 0.25)) if known else 0.0
 
 
 def limit_of(references: Sequence[tuple[float, float]]) -> float:
-    """The factor up to which a machine counts as equally fast: 1.05, or three of its usual changes."""
+    """Up to this factor a machine counts as equally fast: 1.05, or three of its usual changes."""
     if len(references) < FEWEST_RUNS:
         return SLOWER
     changes = np.diff(np.log(references))
@@ -78,7 +75,7 @@ def is_slow(before: float, after: float, undisturbed: float, limit: float = SLOW
 
 
 def is_shared(seconds: float, others: float, undisturbed: float = 0.0, limit: float = SLOWER) -> bool:
-    """Whether others took a part of the cores' time, which the reference beside the run cannot see."""
+    """Whether others took cores' time during the run, which the reference cannot see."""
     return others - undisturbed > limit - 1 and others * seconds > TICKS
 
 

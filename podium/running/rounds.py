@@ -48,7 +48,7 @@ NAMES_SHOWN = 10
 
 
 class Row(NamedTuple):
-    """One run, a row of the journal; `outcome` is "done" or why there are no predictions."""
+    """One run in the journal; `outcome` is "done" or why there are no predictions."""
 
     round: int
     team: str
@@ -92,10 +92,9 @@ def measure(
     machine: dict[str, Any],
     execute: Execute,
 ) -> tuple[list[dict[str, Any]], list[Failure]]:
-    """Write all results; those of runtimes.csv and failed.csv are returned.
+    """Write all results and return those of runtimes.csv and failed.csv; `execute` runs models in a round.
 
-    `execute` runs some models in a certain round; `seed` is that of their order.  UsageError where `out` is in
-    use or was measured in another way, or an engine fails.
+    UsageError where `out` is in use or was measured in another way, or an engine fails.
     """
     with alone_in(out):
         _note_hardware(out / HARDWARE, machine, settings, seed)
@@ -114,7 +113,7 @@ def measure(
 
 
 def prepare(engine: str, models: list[Model], settings: Settings) -> tuple[dict[str, Any], Settings]:
-    """This machine, and the settings with its engines; UsageError if it cannot run the models."""
+    """This machine, and the settings with its engines."""
     sandbox, container_engine = engines.choose(engine, models)
     settings = settings._replace(sandbox=sandbox, container_engine=container_engine)
     there = len(engines.cores_used(settings.cores))
@@ -185,13 +184,13 @@ def _outcome(measured: Measured, log: str, settings: Settings) -> str:
         return measured["problem"] or DONE
     number = -code if code < 0 else code - 128
     by = f" ({signal.Signals(number).name})" if number in {*signal.Signals} else ""
-    lines = [line.strip() for line in log.splitlines() if line.strip(" ^~")]  # what Python underlines with
+    lines = [line.strip() for line in log.splitlines() if line.strip(" ^~")]  # Python underlines
     said = " | ".join(lines[-LAST_LINES:])[-LONGEST_REASON:]
     return f"exit code {code}{by}: {said}" if said else f"exit code {code}{by}"
 
 
 def _hash(submission: bytes, name: str) -> str:
-    if name.endswith(".gz"):  # the time in its header is no prediction
+    if name.endswith(".gz"):  # without the time in its header
         submission = submission[:4] + bytes(4) + submission[8:]
     return hashlib.sha256(submission).hexdigest()
 
@@ -243,20 +242,20 @@ def _write(path: Path, names: Iterable[str], rows: Iterable[Iterable[Any]]) -> N
 
 
 def _forget_others(rows: list[Row], models: list[Model], out: Path) -> list[Row]:
-    """The runs of models that are still the same; the submissions of others are removed."""
+    """The runs of models that are still the same; submissions of others are removed."""
     current = {model.key: model.digest for model in models}
     kept = []
     for row in rows:
         if current.get(row.key) != row.digest:
             if row.submission:
                 (out / SUBMISSIONS / row.submission).unlink(missing_ok=True)
-        elif not row.outcome.startswith(engines.NO_IMAGE):  # perhaps the registry's fault: asked for again
+        elif not row.outcome.startswith(engines.NO_IMAGE):  # perhaps the registry's fault
             kept.append(row)
     return kept
 
 
 def _kept(result: Result, rows: list[Row], out: Path) -> Row:
-    """Save a run's log and, if it is the model's first one, its submission."""
+    """Save a run's log and its model's first submission."""
     row = result.row
     head = f"[{row.started_at}, round {row.round}, engine {row.engine}]\n"
     write_atomically(
@@ -279,22 +278,20 @@ def _slow(rows: list[Row]) -> set[Row]:
         runs = [row for row in rows if row.machine == machine]
         usual = baseline(seconds for row in runs for seconds in (row.reference_before, row.reference_after))
         usual_others = baseline(row.others for row in runs)
-        slow |= {
-            row
-            for row in runs
-            if is_slow(row.reference_before, row.reference_after, usual, limit)
-            or is_shared(row.seconds, row.others, usual_others, limit)
-        }
+        for row in runs:
+            around = is_slow(row.reference_before, row.reference_after, usual, limit)
+            if around or is_shared(row.seconds, row.others, usual_others, limit):
+                slow.add(row)
     return slow
 
 
 def _limit(rows: list[Row]) -> float:
-    """One for all machines, since they are identical; a row without one was not run."""
+    """One for all machines, which are identical; a row without one was not run."""
     return limit_of([(row.reference_before, row.reference_after) for row in rows if row.machine])
 
 
 def _waiting(models: list[Model], rows: list[Row], repeats: int) -> list[Model]:
-    """The models to be run again: also for runs on a slow machine, but not once they have failed."""
+    """The models to be run again, also because of a slow machine."""
     slow = _slow(rows)
     most = repeats + MOST_EXTRA_RUNS if repeats > 1 else 1  # whoever asks for one run gets one
 
@@ -306,7 +303,7 @@ def _waiting(models: list[Model], rows: list[Row], repeats: int) -> list[Model]:
 
 
 def _failure(runs: list[Row], slow: set[Row]) -> str:
-    """Why a model has failed, if so: its first run decides, unless a slow machine took its time."""
+    """Why a model has failed, or "": its first run decides, unless a slow machine took its time."""
     counted = [row for row in runs if not (row in slow and row.outcome.startswith(TIME_LIMIT))]
     return counted[0].outcome.removeprefix(DONE) if counted else ""
 
@@ -317,13 +314,14 @@ def _failure(runs: list[Row], slow: set[Row]) -> str:
 def _write_results(
     models: list[Model], failures: list[Failure], rows: list[Row], repeats: int, out: Path
 ) -> tuple[list[dict[str, Any]], list[Failure]]:
-    slow, runtimes, failed = _slow(rows), list[dict[str, Any]](), list(failures)
+    slow, failed = _slow(rows), list(failures)
+    runtimes: list[dict[str, Any]] = []
     unequal, incomplete, disturbed, measured = [], [], [], []
     for model in models:
         runs = _of(model, rows)
         done = [row for row in runs if row.outcome == DONE]
         if not done or _failure(runs, slow):
-            failed.append(Failure(model.team, model.name, _failure(runs, slow) or runs[0].outcome))
+            failed.append(Failure(*model[:2], _failure(runs, slow) or runs[0].outcome))
             continue
         seconds = [row.seconds for row in done if row not in slow] or [row.seconds for row in done]
         measured.append(seconds)
@@ -345,15 +343,13 @@ def _write_results(
     limit, needed, taken = _limit(rows), runs_needed(measured), baseline(row.others for row in rows)
     said = []
     if limit > SLOWER:
-        enough = ""
-        if needed > repeats:
-            enough = (
-                f". To tell models apart that differ by 2% takes about {needed:,} runs each, or another machine"
-            )
-        said.append(
+        own = (
             f"the machine's speed changes by {limit ** (1 / BEYOND) - 1:.0%} from run to run by itself; "
-            f"marked are only runs around which it was more than {limit - 1:.0%} slower than usual{enough}"
+            f"marked are only runs around which it was more than {limit - 1:.0%} slower than usual"
         )
+        if needed > repeats:
+            own += f". To tell models apart that differ by 2% takes about {needed:,} runs each, or another machine"
+        said.append(own)
     if taken > SLOWER - 1:
         said.append(f"the machine is shared: others take {taken:.0%} of the cores' time all along")
     marked = [f"{row.key} in round {row.round}" for row in rows if row in slow]

@@ -1,8 +1,7 @@
 """Starts a model, stops it at its limits, measures it, and hands back what it left.
 
-A program of its own, of the standard library alone, because it starts inside the outer sandbox.  It reads `Job`
-and writes `Measured`, a line of JSON each, then the log and the submission, which it looks at when no process
-of the model is left.  When its input ends, podium is gone, and it kills the model.
+A program of its own, of the standard library alone, inside the outer sandbox.  It reads `Job` and writes `Measured`,
+a line of JSON each, then the log and the submission.  When its input ends, podium is gone, and it kills the model.
 """
 
 import contextlib
@@ -24,10 +23,9 @@ SUBMISSIONS = ("submission.csv", "submission.csv.gz", "submission.parquet")
 LOG_BYTES = 64 * 2**10
 SECONDS_BETWEEN_LOOKS = 0.1
 LOOKS_PER_DISK_LOOK = 10
-# The machine's free memory is watched, too: files without a name and shared segments belong to no process.
-LEAST_MEMORY_SHARE = 0.05
+LEAST_MEMORY_SHARE = 0.05  # of the machine: files without a name and shared segments belong to no process
 PR_SET_CHILD_SUBREAPER = 36
-KEYCTL = {"x86_64": 250, "aarch64": 219}  # the number of the system call, which libc does not wrap
+KEYCTL = {"x86_64": 250, "aarch64": 219}  # a system call that libc does not wrap
 KEYCTL_JOIN_SESSION_KEYRING = 1
 USER, NICE, STEAL = 1, 2, 8  # places in a line of /proc/stat
 ON_LINUX = sys.platform == "linux"
@@ -51,7 +49,7 @@ class Job(TypedDict):
 
 
 class Measured(TypedDict):
-    """What came of it: `stopped` names the limit passed, `problem` why there is no submission.
+    """`stopped` names the limit passed, `problem` why there is no submission.
 
     `others` is the share of its cores' time that other programs or machines took, NaN if unknown.
     """
@@ -69,7 +67,7 @@ class Measured(TypedDict):
 
 
 class Log:
-    """The first and the last bytes of a stream; what is between them is only counted."""
+    """The first and the last bytes of a stream."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.first, self.last, self.left_out = b"", b"", 0
@@ -91,7 +89,7 @@ class Log:
 
 
 class Watch(threading.Thread):
-    """Kills the model at its limits and when podium is gone; `stopped` then says which it was."""
+    """Kills the model at its limits and when podium is gone; `stopped` says which it was."""
 
     def __init__(self, job: Job, process: "subprocess.Popen[bytes]", podium: threading.Thread) -> None:
         super().__init__(daemon=True)
@@ -153,7 +151,6 @@ def main() -> None:
 
 
 def run(job: Job, podium: threading.Thread) -> tuple[Measured, bytes]:
-    """The command, from its start until nothing of it is left; and its log."""
     everywhere = os.sched_getaffinity(0) if ON_LINUX else set()
     if job["cores"] and ON_LINUX:
         os.sched_setaffinity(0, job["cores"])  # children inherit it
@@ -211,7 +208,7 @@ def nothing_measured(problem: str) -> Measured:
 
 
 def submission(limit: int) -> tuple[str, bytes]:
-    """Name and bytes of the one submission, a regular file: no link is followed, nothing waited for."""
+    """Name and bytes of the one submission; no link is followed, nothing waited for."""
     names = os.listdir()
     found = [name for name in SUBMISSIONS if name in names]
     if len(found) != 1:
@@ -263,7 +260,7 @@ def used_by_children() -> tuple[float, float, int]:
 
 
 def busy_seconds(cores: list[int], path: Path = Path("/proc/stat")) -> float:
-    """How long these cores have worked, but for the kernel, which may do it for the model; NaN if unknown."""
+    """How long these cores have worked outside the kernel, which may do it for the model; NaN if unknown."""
     if not ON_LINUX:
         return float("nan")
     try:
@@ -282,7 +279,7 @@ def stays_on(pid: int, cores: set[int]) -> bool:
 
 
 def memory_of(pids: list[int], limit: int) -> int:
-    """Bytes that processes hold; above the limit shared pages count once, which takes time to find out."""
+    """Bytes that processes hold; above the limit shared pages count once, which takes longer."""
     resident = sum(_resident(pid) for pid in pids)
     return resident if resident <= limit else sum(_proportional(pid) for pid in pids)
 

@@ -39,8 +39,7 @@ LEVEL = 0.95
 TAIL = (1 - LEVEL) / 2
 RESAMPLES = 1000
 CELLS_AT_ONCE = 2**24  # 128 MB of floats
-# Sums in another order differ by so much; where no swap changes anything, all of them count.
-ROUNDING = 1e-12
+ROUNDING = 1e-12  # by which sums in another order differ
 MOST_STEPS = 10  # of the step-down
 STEPS_UP_TO = 500  # competitors; of more, steps change next to nothing
 DRAWS_AT_ONCE = 64  # whose differences with all competitors fit a cache
@@ -96,10 +95,10 @@ def resample(prepared: Any, statistics: Floats, weights: npt.NDArray[Any]) -> Fl
 
 
 class Resampled(NamedTuple):
-    """What draws tell of a submission: ``sums`` of its statistics, (g, k), ``samples`` of its measures, (r, m).
+    """``sums`` of a submission's statistics, (g, k), and on draws ``samples`` of its measures, (r, m).
 
     ``scores``, (r,), are such as the whole population may have: where groups are compared, as by a softmin, the
-    one that happens to be drawn worst counts most, in the sample and once more in each draw (`_plausible`).
+    one that happens to be worst counts most, in the sample and once more in each draw (`_plausible`).
     """
 
     sums: Floats
@@ -131,7 +130,7 @@ def resampler(prepared: Any, weights: npt.NDArray[Any]) -> Callable[..., list[Re
             return [Resampled(total, each, each[:, 0]) for total, each in zip(observed, samples)]
         scores = np.stack([prepared.measures(each)[columns] for each in observed])
         variances = np.stack([np.nanvar(each[:, columns], axis=0) for each in samples])
-        if compared:
+        if compared:  # how much groups differ is then no difference
             scores[:], variances[:] = scores.mean(axis=0), variances.mean(axis=0)
         plausible = [
             prepared.measures(_plausible(prepared, observed_sizes, sizes, *of_one).T)[:, 0]
@@ -155,15 +154,13 @@ def _plausible(
 
     For each attribute the scores of its groups are taken for normal, s_g ~ N(θ_g, σ_g²), σ_g from the draws,
     around true ones, θ_g ~ N(μ, ω²).  ω is drawn from what the scores tell of it, μ and θ_g given ω; the draws'
-    noise is scaled to the posterior variances.  All this is done to means of statistics, of which scores are
-    almost linear.
+    noise is scaled to the posterior variances.  Means of statistics take the place of scores, which are almost
+    linear in them.
 
-    The prior of B = σ²/(σ² + ω²) is B^-1.5·(1 - B)^-0.9; as likely as not, one of the groups, any of them, is
-    far off: its ω² is larger by (10·σ)².  These numbers were chosen by coverage (benchmarks/coverage.py).
-    Submissions that are compared share one ω on each draw, that of their mean: it is no difference between them.
+    The prior of B = σ²/(σ² + ω²) is B^-1.5·(1 - B)^-0.9; as likely as not, one of the groups is far off: its ω² is
+    larger by (10·σ)².  These numbers were chosen by coverage (benchmarks/coverage.py).
 
-    Takes sizes of the groups, (g, 1) and (g, r), sums of the statistics, (g, k) and (k, g, r), and the groups'
-    scores and their variances, (g,).
+    ``sizes`` are (g, 1) and (g, r), the statistics' sums (g, k) and (k, g, r), ``scores`` and ``variances`` (g,).
     """
     resamples = drawn.shape[-1]
     random = np.random.default_rng(resamples)
@@ -201,7 +198,7 @@ def _plausible(
 
         kept = (differing[chosen] / (variance + differing[chosen])).T
         weight = (precision[chosen] / total[chosen, np.newaxis]).T
-        # The noise of μ is that of another draw, with what the groups themselves differ by.
+        # The noise of μ is that of another draw, with what the groups differ by.
         others = noise[..., random.permutation(resamples)]
         others *= weight * np.sqrt(1 + differing[chosen] / variance).T
         common = others.sum(axis=1, keepdims=True) + (mean[..., 0] @ weight)[:, np.newaxis]
@@ -255,9 +252,7 @@ def _weighted_sums(weights: npt.NDArray[Any], groups: npt.NDArray[np.int64]) -> 
     cells, cell = np.unique(groups, axis=1, return_inverse=True)
     order = np.argsort(cell.ravel(), kind="stable")
     bounds = np.searchsorted(cell.ravel()[order], np.arange(cells.shape[1] + 1)).tolist()
-    arranged: dict[Any, npt.NDArray[Any]] = dict.fromkeys((np.float32, np.float64), weights.take(order, axis=1))
-    if weights.size <= CELLS_AT_ONCE:
-        arranged = {kind: counts.astype(kind) for kind, counts in arranged.items()}
+    arranged = weights.take(order, axis=1)
     rows = max(1, CELLS_AT_ONCE // max(len(order), 1))
 
     def sums_of_draws(*statistics: Floats) -> Floats:
@@ -266,13 +261,13 @@ def _weighted_sums(weights: npt.NDArray[Any], groups: npt.NDArray[np.int64]) -> 
         for each in statistics:
             _add_mostly_whole(each.take(order, axis=1), columns, added)
         total = np.zeros((len(columns), int(groups.max()) + 1, len(weights)))
-        for kind, counts in arranged.items():
+        for kind in (np.float32, np.float64):
             numbers = [number for number, column in enumerate(columns) if column.dtype == kind]
             if not numbers:
                 continue
             values = np.stack([columns[number] for number in numbers])
             for first in range(0, len(weights), rows):
-                block = np.asarray(counts[first : first + rows], dtype=kind).T
+                block = arranged[first : first + rows].astype(kind).T
                 of_block = np.zeros((len(values), total.shape[1], block.shape[1]))
                 for of_cell, start, stop in zip(cells.T, bounds, bounds[1:]):
                     of_block[:, of_cell] += (values[:, start:stop] @ block[start:stop])[:, np.newaxis]
@@ -327,8 +322,8 @@ def interval(samples: npt.ArrayLike, widening: npt.ArrayLike = 1.0) -> tuple[Flo
 def widening(gains: npt.ArrayLike) -> Floats:
     """The factor, from 1, by which the interval of a difference that few items decide is to be wider.
 
-    Gains g by item, (n, ...), are as unequal as ν = 3·(Σg²)²/Σg⁴ normal numbers: the factor is that of 95% of
-    Student's t with ν degrees of freedom (T. Hesterberg, "What Teachers Should Know About the Bootstrap", 2015).
+    Gains g by item, (n, ...), are as unequal as ν = 3·(Σg²)²/Σg⁴ normal numbers; 95% of Student's t with ν degrees
+    of freedom are that much wider (T. Hesterberg, "What Teachers Should Know About the Bootstrap", 2015).
     """
     from scipy import special  # takes long to import
 
@@ -417,16 +412,10 @@ def _p_values(
 def rank_sets(values: npt.ArrayLike, samples: Floats) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Sets that hold true ranks with 95% confidence, of all competitors at once and of each one alone.
 
-    Differences of all ordered pairs are tested at once, by the largest error of one on the draws, in units of its
-    deviation plus the deviations' median, step down (M. Mogstad, J. Romano, A. Shaikh, D. Wilhelm, "Inference for
-    Ranks", Review of Economic Studies, 2024).
-
     From values, (t,), higher is better, and samples of them, (r, t): first and last ranks, (t, 2) each.
 
-    >>> noise = np.random.default_rng(0).normal(0, 0.1, (1000, 3))
-    >>> simultaneous, marginal = rank_sets([3.0, 1.05, 1.0], [3.0, 1.05, 1.0] + noise)
-    >>> simultaneous.tolist()
-    [[1, 1], [2, 3], [2, 3]]
+    Differences of all ordered pairs are tested at once, by the largest error of one on the draws, in units of its
+    deviation plus the deviations' median, step down (Mogstad, Romano, Shaikh, Wilhelm, doi 10.1093/restud/rdad006).
     """
     values = np.asarray(values, dtype=np.float64)
     teams = len(values)

@@ -4,12 +4,10 @@
     podium rank solution.csv final/run/submissions final/run/runtimes.csv --out final/board
 
 MODELS has a folder per team (or several in a team's folder), each with one notebook (*.ipynb), run, run.py,
-run.sh or container.txt.  A model finds the data in $PODIUM_DATA, works in an empty folder and leaves
-submission.csv (.csv.gz, .parquet) there.  It has no network and sees nothing else of the machine.
+run.sh or container.txt.  A model finds the data in $PODIUM_DATA and leaves submission.csv (.csv.gz, .parquet) in
+its current folder.  A run that was stopped goes on when started again.
 
     podium run --one FOLDER --data data --out try        a participant tries a model
-
-Stopped and started again, a run goes on where it was.  docs/running.md says more.
 """
 
 import argparse
@@ -40,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--disk-limit", type=size, default="2G", metavar="SIZE",
-        help="of all that a model writes; in bubblewrap this is memory, too (default: 2G)",
+        help="of all that a model writes, in bubblewrap to memory (default: 2G)",
     )  # fmt: skip
     parser.add_argument(
         "--cores", type=positive, default=0, metavar="N", help="pin models to so many cores (default: all)"
@@ -48,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gpus", action="store_true", help="models see the accelerators")
     parser.add_argument(
         "--engine", choices=ENGINES, default="auto",
-        help="what isolates the models (default: bubblewrap, or a container engine for container.txt); "
-        "none is for your own models only",
+        help="what isolates the models (default: bubblewrap; for container.txt a container engine); "
+        "none: for your own models only",
     )  # fmt: skip
     parser.add_argument(
         "--dask", metavar="ADDRESS", help="run on the workers of this cluster, one model on each"

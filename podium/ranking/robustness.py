@@ -1,12 +1,12 @@
 """What else the board could have been: under other decisions, or with teams that are one.
 
-Variants of measures and of rewards come from the store; those of the statistics, such as other thresholds and the
-memo's path, are the companion's, and read the chosen files once more.
+Variants of the statistics, unlike those of measures and rewards, read the chosen files once more.
 """
 
 import functools
 import importlib
 import importlib.util
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -67,8 +67,7 @@ def of_statistics(
             solution.metric, solution.prepared[scoring.ALL], frame
         ).items():
             items = solution.items[part]
-            of_part = prepared if items.all() else statistics.part(prepared, items)
-            scores[variant] = statistics.measures(of_part, numbers[items])["score"]
+            scores[variant] = statistics.measures(statistics.part(prepared, items), numbers[items])["score"]
         answers.append((number, scores))
     return answers
 
@@ -154,22 +153,16 @@ def of_path(job: Job, scores: dict[str, Floats], teams: Sequence[str]) -> pd.Dat
 
 
 def fingerprint(numbers: Floats) -> npt.NDArray[np.uint32]:
-    """Of each item's statistics, (n,)."""
-    columns = (np.ascontiguousarray(numbers.T, dtype=np.float64) + 0.0).view(np.uint64)  # no -0.0
-    multipliers = np.random.default_rng(0).integers(2**63, size=len(columns), dtype=np.uint64) * 2 + 1
-    hashes = np.zeros(len(numbers), dtype=np.uint64)
-    for bits, multiplier in zip(columns, multipliers):
-        mixed = (bits ^ (bits >> np.uint64(29))) * multiplier
-        hashes += mixed ^ (mixed >> np.uint64(32))
-    return (hashes >> np.uint64(16)).astype(np.uint32)
+    """A hash of each item's statistics, (n,)."""
+    rows = np.ascontiguousarray(numbers, dtype=np.float64) + 0.0  # no -0.0
+    return np.array([zlib.crc32(row) for row in rows], dtype=np.uint32)
 
 
 def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd.DataFrame:
     """Pairs of teams that have the same statistics where few others have them, more often than by chance.
 
-    Were teams independent, the product of what both have in common with others, by the median, divided by the
-    median of all teams would say how often they agree, ± its root; shown is who agrees more than twice as often.
-    Of two teams alone nothing can be said.  ``agreement`` is a share of all items.
+    Independent teams are expected to agree as often as each does with others, by the median: the product of both
+    divided by all teams' median, ± its root.  Shown is who agrees more than twice as often.
     """
     number, items = fingerprints.shape
     if number < 3:

@@ -1,7 +1,6 @@
-"""Scoring many submissions: each is read, hashed and scored in one visit, here, in processes or on Dask.
+"""Scoring many submissions, each in one visit, here, in processes or on Dask.
 
-What a submission is guilty of is a *rejection*, and kept.  Everything else is a *fault*: tried again, then the run
-stops with a list.
+What a submission is guilty of is a *rejection*, and kept; everything else is a *fault*, tried again.
 """
 
 import concurrent.futures
@@ -243,11 +242,6 @@ class Workers(NamedTuple):
     number: int
     renew: Callable[[], concurrent.futures.Executor] | None = None
 
-    @property
-    def sees_files(self) -> bool:
-        """A cluster may not."""
-        return self.executor is None or self.renew is not None
-
 
 @contextmanager
 def workers(jobs: int, dask: str | None, job: Job, submissions: Sequence[Submission]) -> Iterator[Workers]:
@@ -267,7 +261,9 @@ def workers(jobs: int, dask: str | None, job: Job, submissions: Sequence[Submiss
             old.shutdown(wait=False, cancel_futures=True)
         # Not forked: what a thread holds locked would stay so.
         context = multiprocessing.get_context("spawn")
-        pools.append(concurrent.futures.ProcessPoolExecutor(number, context, _ignore_interrupts))
+        # Ctrl-C reaches every process of a terminal: the first one ends the others.
+        ignoring = (signal.signal, (signal.SIGINT, signal.SIG_IGN))
+        pools.append(concurrent.futures.ProcessPoolExecutor(number, context, *ignoring))
         return pools[-1]
 
     with _one_thread_each():
@@ -276,11 +272,6 @@ def workers(jobs: int, dask: str | None, job: Job, submissions: Sequence[Submiss
             yield Workers(lambda: pools[-1], number, pool)
         finally:
             pools[-1].shutdown(cancel_futures=True)
-
-
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches every process of a terminal: the first one says so and ends the others."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextmanager
@@ -445,9 +436,9 @@ def from_store(
         return path.stat().st_size if path.is_file() else 0
 
     batches = _batches(names, size_of, MOST_AT_ONCE, place)
-    if place.sees_files:
+    if place.executor is None or place.renew is not None:
         found = _answers(place, functools.partial(_read_first, work, folder), batches, title, len(names))
-    else:
+    else:  # a cluster may not see the folder
         found = _answers(place, work, (_entries(folder, batch) for batch in batches), title, len(names))
     if len(found) < len(names):
         raise UsageError(

@@ -1,8 +1,7 @@
 """How a model is started: in bubblewrap, in a container, or without a sandbox.
 
-Bubblewrap is called twice: the outer call makes a file system, where the supervisor makes the inner call, the
-namespaces of the model.  So what a model wrote outlives it.  Root's models run as nobody: limits on processes do not
-bind root.
+Bubblewrap is called twice, for a file system and, by the supervisor in it, for the model's namespaces: what a model
+wrote outlives it.  Root's models run as nobody, since limits on processes do not bind root.
 """
 
 import contextlib
@@ -186,16 +185,13 @@ def _supervised(
     return Run(measured, printable(log.replace("\r\n", "\n")), submission)
 
 
-# --- bubblewrap ---------------------------------------------------------------------------------------------
-
-
 def _bubblewrap(model: Path, program: list[str], settings: Settings) -> Run:
     data = f"{INPUT}/{settings.data.name}"
     is_root = os.geteuid() == 0
     outer = ["bwrap", "--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-net", "--unshare-uts"]
     if is_root:
         outer += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-    shown = [str(folder) for folder in visible(settings.data)[1:]]
+    shown = [str(folder) for folder in visible(settings.data)[1:]]  # without the data
     places = [*shown, data, WORKING, SCRATCH]
     for parent in sorted({str(parent) for place in places for parent in Path(place).parents} - {"/"}):
         outer += ["--dir", parent]  # by itself, bubblewrap makes them for root alone
@@ -282,9 +278,6 @@ def _no_sandbox(said: str) -> str:
     )
 
 
-# --- containers ---------------------------------------------------------------------------------------------
-
-
 def _container(image: str, settings: Settings, working: str) -> Run:
     """By docker or podman."""
     engine = settings.container_engine
@@ -298,7 +291,7 @@ def _container(image: str, settings: Settings, working: str) -> Run:
         "--pids-limit", str(PROCESSES), "--memory", str(settings.memory_limit),
         "--memory-swap", str(settings.memory_limit), "--ulimit", f"fsize={settings.disk_limit}",
         "--ulimit", f"nofile={OPEN_FILES}", "--ulimit", "core=0", "--log-driver", "none",
-        # Counts all of a user's processes; what podman sets by itself not every root may.
+        # Of all of a user's processes; what podman sets by itself not every root may.
         "--ulimit", f"nproc={OPEN_FILES}",
         "--tmpfs", f"/tmp:size={settings.disk_limit}", "--workdir", WORKING,
         "--mount", f"type=bind,source={settings.data},target={data},readonly",
@@ -360,9 +353,6 @@ def _apptainer(image: str, settings: Settings, folder: str, working: str) -> Run
 def _have(image: str, pulled: "subprocess.CompletedProcess[str]") -> None:
     if pulled.returncode != 0:
         raise _NoImage(f"{NO_IMAGE} {image} cannot be had: {_last_line(pulled)}")
-
-
-# --- without a sandbox --------------------------------------------------------------------------------------
 
 
 def _without_sandbox(model: Model, settings: Settings, working: str) -> Run:

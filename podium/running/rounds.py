@@ -1,7 +1,4 @@
-"""Every model as often as asked, in rounds.
-
-runs.csv is a journal: what was stopped goes on after it, and the other files are made of it.
-"""
+"""Every model as often as asked, in rounds; runs.csv is the journal of which all other files are made."""
 
 import csv
 import hashlib
@@ -195,9 +192,6 @@ def _hash(submission: bytes, name: str) -> str:
     return hashlib.sha256(submission).hexdigest()
 
 
-# --- the journal --------------------------------------------------------------------------------------------
-
-
 def _note_hardware(path: Path, machine: dict[str, Any], settings: Settings, seed: int) -> None:
     described: dict[str, Any] = {
         "hardware": machine,
@@ -306,9 +300,6 @@ def _failure(runs: list[Row], slow: set[Row]) -> str:
     """Why a model has failed, or "": its first run decides, unless a slow machine took its time."""
     counted = [row for row in runs if not (row in slow and row.outcome.startswith(TIME_LIMIT))]
     return counted[0].outcome.removeprefix(DONE) if counted else ""
-
-
-# --- the results --------------------------------------------------------------------------------------------
 
 
 def _write_results(

@@ -1,7 +1,6 @@
-"""Starts a model, stops it at its limits, measures it, and hands back what it left.
+"""A program, of the standard library alone, that runs a model from within the outer sandbox.
 
-A program of its own, of the standard library alone, inside the outer sandbox.  It reads `Job` and writes `Measured`,
-a line of JSON each, then the log and the submission.  When its input ends, podium is gone, and it kills the model.
+It reads `Job` and writes `Measured`, a line of JSON each, then the log and the submission.
 """
 
 import contextlib
@@ -32,10 +31,7 @@ ON_LINUX = sys.platform == "linux"
 
 
 class Job(TypedDict):
-    """What to run, with limits in seconds and bytes.
-
-    `stop` ends it where killing is not enough; `disk` is None where the file system sets the limit.
-    """
+    """`stop` ends it where killing is not enough; `disk` is None where the file system sets the limit."""
 
     command: list[str]
     stop: list[str]
@@ -49,10 +45,7 @@ class Job(TypedDict):
 
 
 class Measured(TypedDict):
-    """`stopped` names the limit passed, `problem` why there is no submission.
-
-    `others` is the share of its cores' time that other programs or machines took, NaN if unknown.
-    """
+    """`stopped` names the limit passed, `others` is the share of its cores' time that others took or NaN."""
 
     seconds: float
     cpu_seconds: float
@@ -89,7 +82,7 @@ class Log:
 
 
 class Watch(threading.Thread):
-    """Kills the model at its limits and when podium is gone; `stopped` says which it was."""
+    """Kills the model at its limits, and when podium is gone."""
 
     def __init__(self, job: Job, process: "subprocess.Popen[bytes]", podium: threading.Thread) -> None:
         super().__init__(daemon=True)
@@ -129,14 +122,14 @@ class Watch(threading.Thread):
 def main() -> None:
     job: Job = json.loads(sys.stdin.buffer.readline())
     os.chdir(job["folder"])
-    podium = threading.Thread(target=os.read, args=(sys.stdin.fileno(), 1), daemon=True)  # ends with it
+    podium = threading.Thread(target=os.read, args=(sys.stdin.fileno(), 1), daemon=True)  # ends with podium
     podium.start()
     if ON_LINUX:
         libc = ctypes.CDLL(None)
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # adopt every process that leaves its parent
-        if os.uname().machine in KEYCTL:  # a keyring of its own: the user's may hold keys of file systems
+        if os.uname().machine in KEYCTL:  # a keyring of its own
             libc.syscall(KEYCTL[os.uname().machine], KEYCTL_JOIN_SESSION_KEYRING, None)
-        with contextlib.suppress(OSError):  # where memory runs out, the kernel takes the model first
+        with contextlib.suppress(OSError):  # where memory ends, the kernel takes the model first
             Path("/proc/self/oom_score_adj").write_text("1000")
     measured, log = run(job, podium)
     content = b""
@@ -154,7 +147,6 @@ def run(job: Job, podium: threading.Thread) -> tuple[Measured, bytes]:
     everywhere = os.sched_getaffinity(0) if ON_LINUX else set()
     if job["cores"] and ON_LINUX:
         os.sched_setaffinity(0, job["cores"])  # children inherit it
-    # What this program uses is not others'.
     busy, start = busy_seconds(job["cores"]) - os.times().user, time.perf_counter()
     try:
         process = subprocess.Popen(

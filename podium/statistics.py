@@ -1,7 +1,7 @@
 """How sure a score is: resampling, swapping, intervals and p-values, for any metric.
 
-``prepared`` is what the metric's ``prepare`` made of a solution, ``statistics``, (n, k), are numbers of each item,
-of whose sums all measures are (`podium.hosted`).
+``prepared`` is what the metric's ``prepare`` made of a solution, ``statistics``, (n, k), are numbers of each
+item, of whose sums all measures are (`podium.hosted`).
 """
 
 import dataclasses
@@ -41,8 +41,8 @@ RESAMPLES = 1000
 CELLS_AT_ONCE = 2**24  # 128 MB of floats
 ROUNDING = 1e-12  # by which sums in another order differ
 MOST_STEPS = 10  # of the step-down
-STEPS_UP_TO = 500  # competitors; of more, steps change next to nothing
-DRAWS_AT_ONCE = 64  # whose differences with all competitors fit a cache
+STEPS_UP_TO = 500  # competitors
+DRAWS_AT_ONCE = 64  # fit a cache
 FEW = 10  # items, of which an interval promises too much
 SHARES = 200  # of the variance of scores of groups that may be noise
 UNKNOWN = 100.0
@@ -97,8 +97,8 @@ def resample(prepared: Any, statistics: Floats, weights: npt.NDArray[Any]) -> Fl
 class Resampled(NamedTuple):
     """``sums`` of a submission's statistics, (g, k), and on draws ``samples`` of its measures, (r, m).
 
-    ``scores``, (r,), are such as the whole population may have: where groups are compared, as by a softmin, the
-    one that happens to be worst counts most, in the sample and once more in each draw (`_plausible`).
+    ``scores``, (r,), are such as the whole population may have: by a softmin, the group that happens to be
+    worst counts most, in the sample and once more in each draw (`_plausible`).
     """
 
     sums: Floats
@@ -107,10 +107,7 @@ class Resampled(NamedTuple):
 
 
 def resampler(prepared: Any, weights: npt.NDArray[Any]) -> Callable[..., list[Resampled]]:
-    """A function of several submissions' statistics: what draws, (r, n), tell of each.
-
-    For differences of scores give it ``compared=True``.
-    """
+    """A function of several submissions' statistics, ``compared`` for differences: what draws, (r, n), tell."""
     sums_of_draws = _weighted_sums(weights, prepared.groups)
     group_of = [
         [prepared.measure_names.index(name), number]
@@ -154,13 +151,13 @@ def _plausible(
 
     For each attribute the scores of its groups are taken for normal, s_g ~ N(θ_g, σ_g²), σ_g from the draws,
     around true ones, θ_g ~ N(μ, ω²).  ω is drawn from what the scores tell of it, μ and θ_g given ω; the draws'
-    noise is scaled to the posterior variances.  Means of statistics take the place of scores, which are almost
-    linear in them.
+    noise is scaled to the posterior variances.  Scores are almost linear in means of statistics.
 
-    The prior of B = σ²/(σ² + ω²) is B^-1.5·(1 - B)^-0.9; as likely as not, one of the groups is far off: its ω² is
-    larger by (10·σ)².  These numbers were chosen by coverage (benchmarks/coverage.py).
+    The prior of B = σ²/(σ² + ω²) is B^-1.5·(1 - B)^-0.9; as likely as not, one of the groups is far off: its
+    ω² is larger by (10·σ)².  These numbers were chosen by coverage (benchmarks/coverage.py).
 
-    ``sizes`` are (g, 1) and (g, r), the statistics' sums (g, k) and (k, g, r), ``scores`` and ``variances`` (g,).
+    ``sizes`` are (g, 1) and (g, r), the statistics' sums (g, k) and (k, g, r), ``scores`` and ``variances``
+    (g,).
     """
     resamples = drawn.shape[-1]
     random = np.random.default_rng(resamples)
@@ -234,7 +231,7 @@ def gains_by_item(prepared: Any, mine: Floats, theirs: Floats) -> Floats:
 
 
 def influences(prepared: Any, statistics: Floats, total: Floats) -> Floats:
-    """How fast the score grows with each item's weight, (n,), by finite differences at ``total``, the sums."""
+    """How fast the score grows with each item's weight, (n,), at ``total``, the sums."""
     step = NEARBY * np.maximum(np.abs(total), 1)
     near = total + step * np.eye(total.size).reshape(-1, *total.shape)
     slopes = (prepared.measures(near)[:, 0] - prepared.measures(total)[0]).reshape(total.shape) / step
@@ -246,8 +243,7 @@ def influences(prepared: Any, statistics: Floats, total: Floats) -> Floats:
 def _weighted_sums(weights: npt.NDArray[Any], groups: npt.NDArray[np.int64]) -> Callable[..., Floats]:
     """From columns of rounded statistics, (k, n) each, to weighted sums over each group's items, (all k, g, r).
 
-    Items of the same groups make one cell.  Sums of small whole numbers are exact in single precision, too, which
-    takes half the time.
+    Items of the same groups make one cell.  Single precision, where it is exact, takes half the time.
     """
     cells, cell = np.unique(groups, axis=1, return_inverse=True)
     order = np.argsort(cell.ravel(), kind="stable")
@@ -280,10 +276,7 @@ def _weighted_sums(weights: npt.NDArray[Any], groups: npt.NDArray[np.int64]) -> 
 
 
 def _add_mostly_whole(more: Floats, columns: list[npt.NDArray[Any]], added: dict[int, int]) -> None:
-    """Add a submission's columns, (k, n), small whole ones in single precision.
-
-    Hits and misses of something are fractions that add up to whole numbers: then the sum takes the second's place.
-    """
+    """Add columns, (k, n), small whole ones in single precision, as sums of hits and misses are."""
     fraction = None
     for column in more:
         is_whole = _is_whole(column)
@@ -301,7 +294,7 @@ def _is_whole(column: Floats) -> bool:
 
 
 def _rounded(statistics: Floats) -> Floats:
-    """The columns of statistics, (k, n), to so few bits that sums weighted by n in all are exact in any order."""
+    """The columns, (k, n), to so few bits that sums weighted by n in all are exact in any order."""
     largest = float(max(statistics.max(initial=1), -statistics.min(initial=-1)))
     unit = 2.0 ** (math.ceil(math.log2(largest * max(len(statistics), 1))) - 52)
     return np.rint(statistics.T * (1 / unit)) * unit
@@ -322,8 +315,8 @@ def interval(samples: npt.ArrayLike, widening: npt.ArrayLike = 1.0) -> tuple[Flo
 def widening(gains: npt.ArrayLike) -> Floats:
     """The factor, from 1, by which the interval of a difference that few items decide is to be wider.
 
-    Gains g by item, (n, ...), are as unequal as ν = 3·(Σg²)²/Σg⁴ normal numbers; 95% of Student's t with ν degrees
-    of freedom are that much wider (T. Hesterberg, "What Teachers Should Know About the Bootstrap", 2015).
+    Of gains g by item, (n, ...), it is that of Student's t with ν = 3·(Σg²)²/Σg⁴ degrees of freedom (T.
+    Hesterberg, "What Teachers Should Know About the Bootstrap", 2015).
     """
     from scipy import special  # takes long to import
 
@@ -337,8 +330,9 @@ def widening(gains: npt.ArrayLike) -> Floats:
 def intervals(prepared: Any, statistics: Floats, resamples: int = RESAMPLES, seed: int = 0) -> pd.DataFrame:
     """The 95% intervals of all measures, for the whole population from which the items were drawn.
 
-    The score's may lie above it: where the worst of several groups counts most, a small sample scores lower than
-    the population.  low and high are NaN where the measure is undefined, or tells too little: the note says why.
+    The score's may lie above it: where the worst of several groups counts most, a small sample scores lower
+    than the population.  low and high are NaN where the measure is undefined, or tells too little: the note
+    says why.
     """
     value = measures(prepared, statistics)
     ((_, samples, scores),) = resampler(prepared, draw(len(statistics), resamples, seed))(statistics)
@@ -371,9 +365,9 @@ def compare(
 ) -> pd.DataFrame:
     """The differences between two submissions to the same solution, in all measures.
 
-    The interval comes from the bootstrap on the same draws, the score's as in `intervals`; it is wider where few
-    items decide (`widening`).  The p-value is that of approximate randomisation (E. Noreen, 1989), two-sided:
-    (c + 1) / (n + 1) where c of n random swaps of answers make the absolute difference as large.
+    The interval is of the same draws, wider where few items decide (`widening`).  The p-value is that of
+    approximate randomisation (E. Noreen, 1989), two-sided: (c + 1) / (n + 1) where c of n random swaps of
+    answers make the absolute difference as large.
     """
     of_draws = resampler(prepared, draw(len(mine), resamples, seed))
     (_, ours, score), (_, others, other_score) = of_draws(mine, theirs, compared=True)
@@ -414,8 +408,9 @@ def rank_sets(values: npt.ArrayLike, samples: Floats) -> tuple[npt.NDArray[np.in
 
     From values, (t,), higher is better, and samples of them, (r, t): first and last ranks, (t, 2) each.
 
-    Differences of all ordered pairs are tested at once, by the largest error of one on the draws, in units of its
-    deviation plus the deviations' median, step down (Mogstad, Romano, Shaikh, Wilhelm, doi 10.1093/restud/rdad006).
+    Differences of all ordered pairs are tested at once, by the largest error of one on the draws, in units of
+    its deviation plus the deviations' median, step down (Mogstad, Romano, Shaikh, Wilhelm, doi
+    10.1093/restud/rdad006).
     """
     values = np.asarray(values, dtype=np.float64)
     teams = len(values)
@@ -454,7 +449,7 @@ def _ranks_from(better: Bools, worse: Bools) -> npt.NDArray[np.int64]:
 def _largest_errors(
     errors: npt.NDArray[np.float32], scale: npt.NDArray[np.float32]
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """The largest error of a difference times its scale, (t, t), on each draw, (r,), and each competitor's, (r, t)."""
+    """On each draw the largest error of a difference times its scale, (t, t): of all, (r,), and each, (r, t)."""
     draws, teams = errors.shape
     of_each = np.zeros((teams, draws), dtype=np.float32)
     opposite = np.ascontiguousarray(-scale.T)

@@ -4,8 +4,8 @@
     podium rank solution.csv final/run/submissions final/run/runtimes.csv --out final/board
 
 MODELS has a folder per team (or several in a team's folder), each with one notebook (*.ipynb), run, run.py,
-run.sh or container.txt.  A model finds the data in $PODIUM_DATA and leaves submission.csv (.csv.gz, .parquet) in
-its current folder.  A run that was stopped goes on when started again.
+run.sh or container.txt.  A model finds the data in $PODIUM_DATA and leaves submission.csv (.csv.gz, .parquet)
+in its current folder.  A run that was stopped goes on when started again.
 
     podium run --one FOLDER --data data --out try        a participant tries a model
 """

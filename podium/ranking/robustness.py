@@ -29,10 +29,10 @@ REWARDS = {
     "slowdown_limit": (1.1, 1.5),
 }
 RUNTIME_DRAWS = 100
-FEW_TEAMS, MOST_TEAMS = 0.25, 100  # of all, and in any case: what more of them have in common says nothing
+FEW_TEAMS, MOST_TEAMS = 0.25, 100  # a share and a number: what more have in common says nothing
 LEAST_AGREEMENT = 0.05
 CELLS_AT_ONCE = 2**17
-DEVIATIONS = 5  # above twice what is expected: strong teams agree with each other more than with others
+DEVIATIONS = 5  # above twice what is expected: strong teams agree more with each other
 
 Floats = npt.NDArray[np.float64]
 
@@ -86,10 +86,9 @@ def of_board(
     rules: Rules,
     higher_is_better: bool,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The board under each variant of the score, (t,) each, and of the rewards.
+    """The board under each variant of the score, (t,) each, and of the rewards; the ranks of each team.
 
-    A row per variant (``same`` is the share of teams with the board's rank) and one per team with its rank in each
-    (``held`` is the share of variants in which it is the board's).
+    ``same`` is the share of teams with the board's rank, ``held`` that of variants.
     """
     boost, board, is_boosted = parsed(leaderboard, rules, higher_is_better)
     seconds = leaderboard["runtime"].to_numpy(dtype=np.float64)
@@ -149,9 +148,6 @@ def of_path(job: Job, scores: dict[str, Floats], teams: Sequence[str]) -> pd.Dat
     return pd.DataFrame(rows, columns=["step", "mean_score", "change", "kendall_tau", "first"])
 
 
-# ---- Teams that are one ------------------------------------------------------------------------------------
-
-
 def fingerprint(numbers: Floats) -> npt.NDArray[np.uint32]:
     """A hash of each item's statistics, (n,)."""
     rows = np.ascontiguousarray(numbers, dtype=np.float64) + 0.0  # no -0.0
@@ -161,8 +157,8 @@ def fingerprint(numbers: Floats) -> npt.NDArray[np.uint32]:
 def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd.DataFrame:
     """Pairs of teams that have the same statistics where few others have them, more often than by chance.
 
-    Independent teams are expected to agree as often as each does with others, by the median: the product of both
-    divided by all teams' median, ± its root.  Shown is who agrees more than twice as often.
+    Independent teams are expected to agree as often as each does with others, by the median: the product of
+    both divided by all teams' median, ± its root.  Shown is who agrees more than twice as often.
     """
     number, items = fingerprints.shape
     if number < 3:

@@ -1,7 +1,7 @@
 """What is kept of a scored submission: its statistics, to the last bit, in a compact file.
 
-An entry is the SHA-256 of the rest, a line of JSON (the *header*), and the statistics, compressed: of two columns
-that add up to whole numbers only one, and by how many units the other differs.
+An entry is the SHA-256 of the rest, a line of JSON (the *header*), and the statistics, compressed: of two
+columns that add up to whole numbers only one, and by how many units the other differs.
 """
 
 import hashlib

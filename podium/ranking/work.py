@@ -21,6 +21,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -57,7 +58,7 @@ BYTES_AT_ONCE = 2**22  # of submissions or entries, in a task
 MOST_AT_ONCE = 200
 SECONDS_BEFORE_RETRY = 1.0
 PROBE_SECONDS = 30
-TASKS_PER_WORKER = 3  # are under way at once, so that none waits and the memory is bounded
+TASKS_PER_WORKER = 3  # at once, so that none waits
 PREPARING = threading.RLock()  # a Dask worker has several threads
 
 T = TypeVar("T")
@@ -65,11 +66,7 @@ R = TypeVar("R")
 
 
 class Job(NamedTuple):
-    """What submissions are scored against.
-
-    ``context`` is a hash of all that statistics (or, without, scores) depend on beside the submission,
-    ``measured`` of the parameters on which only measures depend.
-    """
+    """``context`` is a hash of what statistics depend on, ``measured`` of parameters of measures alone."""
 
     metric: str
     solution: str
@@ -81,7 +78,7 @@ class Job(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """What became of a submission; ``side_digest`` is of the host's file beside it, ``rejected`` the reason."""
+    """``side_digest`` is of the host's file beside it, ``rejected`` the reason."""
 
     digest: str
     side_digest: str
@@ -139,7 +136,7 @@ def digests_of(digest: str, side_digest: str) -> str:
 
 
 def prepared(job: Job) -> scoring.Solution:
-    """The prepared solution, once per process; a UsageError where this machine sees another one."""
+    """The prepared solution, once per process."""
     with PREPARING:
         return _prepared(job)
 
@@ -159,9 +156,6 @@ def _prepared(job: Job) -> scoring.Solution:
         return scoring.prepare(metric, scoring.read_solution(metric, job.solution, parameters), parameters)
 
 
-# ---- One submission ------------------------------------------------------------------------------------
-
-
 def contents_of(submission: Submission) -> tuple[bytes, bytes | None]:
     return read_bytes(submission.path), read_bytes(submission.side) if submission.side else None
 
@@ -175,10 +169,7 @@ def frame_of(job: Job, submission: Submission, contents: tuple[bytes, bytes | No
 def visit(
     job: Job, known: bytes, submissions: Sequence[tuple[int, Submission]]
 ) -> list[tuple[int, str, bytes | str | None]]:
-    """In a worker: of each submission its number, `digests_of` it, and its entry.
-
-    None stands for one that is among the ``known`` names, sorted, and text for a fault.
-    """
+    """Of each submission number, `digests_of` and entry: None if ``known`` names it, text for a fault."""
     names = np.frombuffer(known, f"S{store.NAME_LENGTH}")
     answers: list[tuple[int, str, bytes | str | None]] = []
     for number, submission in submissions:
@@ -229,49 +220,41 @@ def measure(job: Job, entries: Sequence[tuple[int, bytes]]) -> list[tuple[int, d
     ]
 
 
-# ---- Many of them --------------------------------------------------------------------------------------
+@dataclass
+class Workers:
+    """Where work is done: so many tasks at once, by an executor or, without, in this process."""
 
-
-class Workers(NamedTuple):
-    """Where work is done: so many tasks at once, by an executor or, without, in this process.
-
-    ``renew`` makes a new one after a process died; None on a cluster.
-    """
-
-    executor: Callable[[], concurrent.futures.Executor] | None
+    executor: concurrent.futures.Executor | None
     number: int
-    renew: Callable[[], concurrent.futures.Executor] | None = None
+    is_cluster: bool = False
+
+    def renew(self) -> None:
+        """Start new processes, after one has died."""
+        if self.executor is not None:
+            self.executor.shutdown(wait=False, cancel_futures=True)
+        # Not forked: what a thread holds locked would stay so.
+        context = multiprocessing.get_context("spawn")
+        # Ctrl-C reaches every process of a terminal: the first one ends the others.
+        ignoring = (signal.signal, (signal.SIGINT, signal.SIG_IGN))
+        self.executor = concurrent.futures.ProcessPoolExecutor(self.number, context, *ignoring)
 
 
 @contextmanager
 def workers(jobs: int, dask: str | None, job: Job, submissions: Sequence[Submission]) -> Iterator[Workers]:
     """So many processes (0 for one per core), or a Dask cluster after a probe of each of its workers."""
     if dask is not None:
-        with _cluster(dask, job, submissions) as (executor, number):
-            yield Workers(lambda: executor, number)
+        with _cluster(dask, job, submissions) as place:
+            yield place
         return
-    number = min(jobs or os.cpu_count() or 1, max(1, len(submissions)))
-    if number == 1:
-        yield Workers(None, 1)
-        return
-    pools: list[concurrent.futures.Executor] = []
-
-    def pool() -> concurrent.futures.Executor:
-        for old in pools:
-            old.shutdown(wait=False, cancel_futures=True)
-        # Not forked: what a thread holds locked would stay so.
-        context = multiprocessing.get_context("spawn")
-        # Ctrl-C reaches every process of a terminal: the first one ends the others.
-        ignoring = (signal.signal, (signal.SIGINT, signal.SIG_IGN))
-        pools.append(concurrent.futures.ProcessPoolExecutor(number, context, *ignoring))
-        return pools[-1]
-
+    place = Workers(None, min(jobs or os.cpu_count() or 1, max(1, len(submissions))))
     with _one_thread_each():
+        if place.number > 1:
+            place.renew()
         try:
-            pool()
-            yield Workers(lambda: pools[-1], number, pool)
+            yield place
         finally:
-            pools[-1].shutdown(cancel_futures=True)
+            if place.executor is not None:
+                place.executor.shutdown(cancel_futures=True)
 
 
 @contextmanager
@@ -300,12 +283,12 @@ def spread(
             except Exception as problem:
                 yield task, problem
         return
-    executor, waiting = place.executor(), iter(tasks)
+    waiting = iter(tasks)
     under_way: dict[concurrent.futures.Future[list[R]], T] = {}
     while True:
         for task in itertools.islice(waiting, window - len(under_way)):
             try:
-                future = executor.submit(work, task)
+                future = place.executor.submit(work, task)
             except BrokenProcessPool as problem:
                 future = concurrent.futures.Future()
                 future.set_exception(problem)
@@ -313,9 +296,9 @@ def spread(
         if not under_way:
             return
         done, _ = concurrent.futures.wait(under_way, return_when=concurrent.futures.FIRST_COMPLETED)
-        if place.renew and any(isinstance(future.exception(), BrokenProcessPool) for future in done):
+        if any(isinstance(future.exception(), BrokenProcessPool) for future in done):
             done, _ = concurrent.futures.wait(under_way)  # nothing of this pool goes on
-            executor = place.renew()
+            place.renew()
         for future in done:
             failure = future.exception()
             yield under_way.pop(future), future.result() if failure is None else failure
@@ -332,7 +315,7 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, place: Work
     def run(numbers: Sequence[int], title: str, at_once: int = MOST_AT_ONCE, window: int | None = None) -> None:
         work = functools.partial(visit, job, b"".join(name.encode() for name in sorted(kept)))
         of_these = {number: submissions[number] for number in numbers}
-        batches = _batches(of_these, lambda submission: submission.size, at_once, place)
+        batches = _batches(of_these, lambda submission: submission.size, place, at_once)
 
         def finished() -> Iterator[None]:
             for batch, answers in spread(place, work, batches, window):
@@ -408,7 +391,7 @@ def _first(lines: list[str]) -> list[str]:
 
 
 def _measured(job: Job, results: dict[int, Scored], folder: Path, place: Workers) -> list[Scored]:
-    """The results in order; what was measured with other parameters is measured anew."""
+    """The results in order; what was measured with other parameters is measured again."""
     names = {
         number: each.entry for number, each in results.items() if each.measured not in (None, job.measured)
     }
@@ -429,17 +412,17 @@ def from_store(
     folder: Path,
     title: str,
 ) -> dict[int, R]:
-    """The work's answer to each entry of the store, by number; a UsageError where one is not there."""
+    """The work's answer to each entry of the store, by number."""
 
     def size_of(name: str) -> int:
         path = store.path_of(folder, name)
         return path.stat().st_size if path.is_file() else 0
 
-    batches = _batches(names, size_of, MOST_AT_ONCE, place)
-    if place.executor is None or place.renew is not None:
-        found = _answers(place, functools.partial(_read_first, work, folder), batches, title, len(names))
-    else:  # a cluster may not see the folder
+    batches = _batches(names, size_of, place)
+    if place.is_cluster:  # which may not see the folder
         found = _answers(place, work, (_entries(folder, batch) for batch in batches), title, len(names))
+    else:
+        found = _answers(place, functools.partial(_read_first, work, folder), batches, title, len(names))
     if len(found) < len(names):
         raise UsageError(
             f"the store {folder} lacks {len(names) - len(found):,} of {len(names):,} submissions, or "
@@ -472,8 +455,7 @@ def once_more(
     work: Callable[[list[tuple[int, Submission]]], list[tuple[int, R]]],
     submissions: dict[int, Submission],
 ) -> dict[int, R]:
-    """The work's answer to each submission, by number."""
-    batches = _batches(submissions, lambda submission: submission.size, MOST_AT_ONCE, place)
+    batches = _batches(submissions, lambda submission: submission.size, place)
     return _answers(place, work, batches, "variants", len(submissions))
 
 
@@ -484,7 +466,7 @@ def _answers(
     title: str,
     total: int,
 ) -> dict[int, R]:
-    """The work's answers to all batches, by number; what fails is tried again."""
+    """Answers by number; what fails is tried again."""
 
     def finished() -> Iterator[tuple[int, R]]:
         for batch, answers in spread(place, work, batches):
@@ -499,7 +481,7 @@ def _answers(
 
 
 def _batches(
-    things: dict[int, T], size_of: Callable[[T], int], most: int, place: Workers
+    things: dict[int, T], size_of: Callable[[T], int], place: Workers, most: int = MOST_AT_ONCE
 ) -> Iterator[list[tuple[int, T]]]:
     """Tasks of about equal size."""
     most = max(1, min(most, len(things) // (place.number * TASKS_PER_WORKER)))
@@ -516,13 +498,8 @@ def _batches(
         yield batch
 
 
-# ---- Dask ----------------------------------------------------------------------------------------------
-
-
 @contextmanager
-def _cluster(
-    address: str, job: Job, submissions: Sequence[Submission]
-) -> Iterator[tuple[concurrent.futures.Executor, int]]:
+def _cluster(address: str, job: Job, submissions: Sequence[Submission]) -> Iterator[Workers]:
     try:
         from distributed import Client
     except ImportError:
@@ -533,7 +510,7 @@ def _cluster(
         raise UsageError(f"no Dask scheduler at {address}: {problem}") from None
     with client:
         _probe_all(client, job, submissions[0])
-        yield client.get_executor(pure=False), sum(client.nthreads().values())
+        yield Workers(client.get_executor(pure=False), sum(client.nthreads().values()), is_cluster=True)
 
 
 def _probe_all(client: Any, job: Job, submission: Submission) -> None:

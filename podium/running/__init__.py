@@ -1,1 +1,0 @@
-"""Running the submitted models on identical hardware, safely and fairly."""

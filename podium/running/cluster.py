@@ -64,9 +64,6 @@ def workers_of(
             return {worker for worker in there if crew.get(worker)}
 
         accept(answers)
-        machines = [worker.rpartition(":")[0] for worker in crew if crew[worker]]
-        if len(set(machines)) < len(machines):
-            warnings.warn("workers share a machine: their models slow each other down", stacklevel=2)
         yield machine, settings, functools.partial(_execute, client, workers, settings)
 
 

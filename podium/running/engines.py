@@ -1,7 +1,7 @@
 """How a model is started: in bubblewrap, in a container, or without a sandbox.
 
-Bubblewrap is called twice, for a file system and, by the supervisor in it, for the model's namespaces: what a model
-wrote outlives it.  Root's models run as nobody, since limits on processes do not bind root.
+Bubblewrap is called twice, for a file system and, by the supervisor in it, for the model's namespaces: what a
+model wrote outlives it.  Root's models run as nobody, since limits on processes do not bind root.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ MODEL, INPUT, WORKING = "/kaggle/model", "/kaggle/input", "/kaggle/working"
 TOOLS, SCRATCH = "/podium", "/podium/scratch"
 WRITABLE = {"working": WORKING, "tmp": "/tmp", "shm": "/dev/shm"}  # folders in SCRATCH, as the model sees them
 SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64")
-ETC = ("alternatives", "fonts", "ld.so.cache")  # what programs need to find their libraries and fonts
+ETC = ("alternatives", "fonts", "ld.so.cache")  # where programs find libraries and fonts
 NOTEBOOK_PACKAGES = ("nbclient", "nbformat", "ipykernel")
 ACCELERATORS = ("nvidia*", "dri", "kfd")
 
@@ -74,11 +74,8 @@ class Run(NamedTuple):
 
 
 def choose(engine: str, models: list[Model]) -> tuple[str, str]:
-    """The sandbox and the container engine; UsageError where a model needs what is not here."""
-    named = {
-        kind: ", ".join([model.key for model in models if model.kind == kind][:5])
-        for kind in {model.kind for model in models}
-    }
+    """The sandbox and the container engine."""
+    named = {model.kind: model.key for model in reversed(models)}  # the first of each kind
     lacking = [name for name in NOTEBOOK_PACKAGES if importlib.util.find_spec(name) is None]
     if "notebook" in named and lacking:
         raise UsageError(
@@ -122,7 +119,7 @@ def probe(settings: Settings, models: list[Model]) -> None:
 
 
 def run(model: Model, settings: Settings) -> Run:
-    """Run a model once; UsageError where the engine itself fails."""
+    """UsageError where the engine itself fails."""
     if model.kind != "container" and settings.sandbox == "bubblewrap":
         return _bubblewrap(model.folder, _program(model, MODEL, TOOLS), settings)
     with tempfile.TemporaryDirectory(prefix="podium-", ignore_cleanup_errors=True) as folder:
@@ -156,7 +153,6 @@ def _supervised(
     stop: Sequence[str] = (),
     outer: Sequence[str] = (),
 ) -> Run:
-    """Run a command; the supervisor stands behind `outer`."""
     job = supervisor.Job(
         command=command,
         environment=environment,
@@ -263,7 +259,7 @@ def _check_bubblewrap() -> None:
         if shutil.which(tool) is None:
             raise UsageError(
                 f"no sandbox: {tool} is not here (apt-get install {package}; Linux only). "
-                "--engine none runs without one, for your own models only"
+                "--engine none runs your own models without one"
             )
     version = _answer("bwrap", "--version").stdout.split()[-1]
     if tuple(map(int, version.split(".")[:2])) < OLDEST_BUBBLEWRAP:
@@ -272,9 +268,8 @@ def _check_bubblewrap() -> None:
 
 def _no_sandbox(said: str) -> str:
     return (
-        f"the sandbox cannot be made on this machine: {' '.join(printable(said).split())[-300:]}. "
-        "Are user namespaces permitted (sysctl user.max_user_namespaces, "
-        "kernel.apparmor_restrict_unprivileged_userns=0)?"
+        f"the sandbox cannot be made on this machine: {' '.join(printable(said).split())[-300:]}; "
+        "are user namespaces permitted (kernel.apparmor_restrict_unprivileged_userns=0)?"
     )
 
 

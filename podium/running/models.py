@@ -20,10 +20,7 @@ NAMES_SHOWN = 5
 
 
 class Model(NamedTuple):
-    """A model of a team, nameless if it is the only one.
-
-    `entry` is the file to run, or the image of a container; `kind` is "notebook", "script" or "container".
-    """
+    """`entry` is the file to run, or a container's image; `kind` is "notebook", "script" or "container"."""
 
     team: str
     name: str
@@ -46,12 +43,10 @@ class Failure(NamedTuple):
 
 
 def key_of(team: str, name: str) -> str:
-    """Names a model and its files."""
     return f"{team}/{name}" if name else team
 
 
 def find_models(folder: Path) -> tuple[list[Model], list[Failure]]:
-    """The models in a folder per team, or per model of a team; UsageError if there is none."""
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}")
     models: list[Model] = []

@@ -22,7 +22,7 @@ __all__ = [
     "runs_needed",
 ]
 
-SLOWER = 1.05  # up to this factor a steady machine counts as equally fast
+SLOWER = 1.05  # the limit of a steady machine
 FEWEST_RUNS = 8  # that can show a machine to be unsteady
 USUAL_CHANGE = 0.6  # quantile: see “Three usual changes” in docs/running.md
 BEYOND = 3
@@ -62,7 +62,7 @@ def baseline(measured: Iterable[float]) -> float:
 
 
 def limit_of(references: Sequence[tuple[float, float]]) -> float:
-    """Up to this factor a machine counts as equally fast: 1.05, or three of its usual changes."""
+    """The factor that is slow: 1.05, or three of the usual changes."""
     if len(references) < FEWEST_RUNS:
         return SLOWER
     changes = np.diff(np.log(references))
@@ -80,9 +80,9 @@ def is_shared(seconds: float, others: float, undisturbed: float = 0.0, limit: fl
 
 
 def runs_needed(runs: Iterable[Sequence[float]]) -> int:
-    """How many of each model put two that differ by 2% in order 95 times of 100, by their seconds so far.
+    """How many of each model put two that differ by 2% in order 95 times of 100.
 
-    The median of n runs deviates by √(π / 2n) times as much as a run, the difference of two by √2 times that.
+    The median of n runs deviates by √(π / 2n) times as much as a run, a difference by √2 times that.
     """
     relative = [np.array(one) / np.mean(one) for one in runs if len(one) > 1 and min(one) > 0]
     freedom = sum(len(one) - 1 for one in relative)

@@ -32,6 +32,7 @@ from podium.running.reference import (
     runs_needed,
 )
 from podium.running.supervisor import Measured
+from podium.wording import listed
 
 __all__ = ["Execute", "Result", "Row", "here", "measure", "not_run", "prepare", "run_once"]
 
@@ -89,10 +90,7 @@ def measure(
     machine: dict[str, Any],
     execute: Execute,
 ) -> tuple[list[dict[str, Any]], list[Failure]]:
-    """Write all results and return those of runtimes.csv and failed.csv; `execute` runs models in a round.
-
-    UsageError where `out` is in use or was measured in another way, or an engine fails.
-    """
+    """Write all results and return those of runtimes.csv and failed.csv; `execute` runs models in a round."""
     with alone_in(out):
         _note_hardware(out / HARDWARE, machine, settings, seed)
         rows = _forget_others(_read(out / RUNS), models, out)
@@ -204,7 +202,7 @@ def _note_hardware(path: Path, machine: dict[str, Any], settings: Settings, seed
         except (ValueError, KeyError, TypeError):
             raise UsageError(f"{path} is damaged; remove {path.parent} to begin anew") from None
         if differing := hardware.differences(earlier, described):
-            raise UsageError(f"{path.parent} was measured in another way: {differing}. Choose another --out")
+            raise UsageError(f"{path.parent} was measured in another way: {differing}")
         return
     described["load"] = os.getloadavg() if hasattr(os, "getloadavg") else None
     content = json.dumps(described, indent=2, ensure_ascii=False) + "\n"
@@ -339,7 +337,9 @@ def _write_results(
             f"marked are only runs around which it was more than {limit - 1:.0%} slower than usual"
         )
         if needed > repeats:
-            own += f". To tell models apart that differ by 2% takes about {needed:,} runs each, or another machine"
+            own += (
+                f". To tell models apart that differ by 2% takes about {needed:,} runs each, or another machine"
+            )
         said.append(own)
     if taken > SLOWER - 1:
         said.append(f"the machine is shared: others take {taken:.0%} of the cores' time all along")
@@ -352,8 +352,7 @@ def _write_results(
         "not every run gave predictions": incomplete,
     }.items():
         if names:
-            more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-            said.append(f"{what}: {', '.join(names[:NAMES_SHOWN])}{more}")
+            said.append(f"{what}: {listed(names, NAMES_SHOWN)}")
     for one in said:
         warnings.warn(one, stacklevel=2)
     return runtimes, failed

@@ -22,7 +22,7 @@ SUBMISSIONS = ("submission.csv", "submission.csv.gz", "submission.parquet")
 LOG_BYTES = 64 * 2**10
 SECONDS_BETWEEN_LOOKS = 0.1
 LOOKS_PER_DISK_LOOK = 10
-LEAST_MEMORY_SHARE = 0.05  # of the machine: files without a name and shared segments belong to no process
+LEAST_MEMORY_SHARE = 0.05  # of the machine: some memory belongs to no process
 PR_SET_CHILD_SUBREAPER = 36
 KEYCTL = {"x86_64": 250, "aarch64": 219}  # a system call that libc does not wrap
 KEYCTL_JOIN_SESSION_KEYRING = 1
@@ -271,7 +271,7 @@ def stays_on(pid: int, cores: set[int]) -> bool:
 
 
 def memory_of(pids: list[int], limit: int) -> int:
-    """Bytes that processes hold; above the limit shared pages count once, which takes longer."""
+    """Bytes that processes hold; above the limit, shared pages once."""
     resident = sum(_resident(pid) for pid in pids)
     return resident if resident <= limit else sum(_proportional(pid) for pid in pids)
 

@@ -20,7 +20,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:the machine:UserWarning"),
     pytest.mark.filterwarnings("ignore:fewer than:UserWarning"),
     pytest.mark.filterwarnings("ignore:not run at:UserWarning"),
-    pytest.mark.filterwarnings("ignore:workers share a machine:UserWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 

@@ -151,7 +151,7 @@ def _plausible(
 
     For each attribute the scores of its groups are taken for normal, s_g ~ N(θ_g, σ_g²), σ_g from the draws,
     around true ones, θ_g ~ N(μ, ω²).  ω is drawn from what the scores tell of it, μ and θ_g given ω; the draws'
-    noise is scaled to the posterior variances.  Scores are almost linear in means of statistics.
+    noise is scaled to the posterior variances.
 
     The prior of B = σ²/(σ² + ω²) is B^-1.5·(1 - B)^-0.9; as likely as not, one of the groups is far off: its
     ω² is larger by (10·σ)².  These numbers were chosen by coverage (benchmarks/coverage.py).
@@ -331,8 +331,7 @@ def intervals(prepared: Any, statistics: Floats, resamples: int = RESAMPLES, see
     """The 95% intervals of all measures, for the whole population from which the items were drawn.
 
     The score's may lie above it: where the worst of several groups counts most, a small sample scores lower
-    than the population.  low and high are NaN where the measure is undefined, or tells too little: the note
-    says why.
+    than the population.  Where a measure tells too little there is none: the note says why.
     """
     value = measures(prepared, statistics)
     ((_, samples, scores),) = resampler(prepared, draw(len(statistics), resamples, seed))(statistics)
@@ -408,9 +407,8 @@ def rank_sets(values: npt.ArrayLike, samples: Floats) -> tuple[npt.NDArray[np.in
 
     From values, (t,), higher is better, and samples of them, (r, t): first and last ranks, (t, 2) each.
 
-    Differences of all ordered pairs are tested at once, by the largest error of one on the draws, in units of
-    its deviation plus the deviations' median, step down (Mogstad, Romano, Shaikh, Wilhelm, doi
-    10.1093/restud/rdad006).
+    All differences are tested at once, by the largest error of one on the draws, in units of its deviation
+    plus the deviations' median, step down (Mogstad, Romano, Shaikh, Wilhelm, doi 10.1093/restud/rdad006).
     """
     values = np.asarray(values, dtype=np.float64)
     teams = len(values)
@@ -449,7 +447,7 @@ def _ranks_from(better: Bools, worse: Bools) -> npt.NDArray[np.int64]:
 def _largest_errors(
     errors: npt.NDArray[np.float32], scale: npt.NDArray[np.float32]
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """On each draw the largest error of a difference times its scale, (t, t): of all, (r,), and each, (r, t)."""
+    """On each draw the largest error of a difference times its scale, (t, t): (r,), and of each, (r, t)."""
     draws, teams = errors.shape
     of_each = np.zeros((teams, draws), dtype=np.float32)
     opposite = np.ascontiguousarray(-scale.T)

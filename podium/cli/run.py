@@ -46,8 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gpus", action="store_true", help="models see the accelerators")
     parser.add_argument(
         "--engine", choices=ENGINES, default="auto",
-        help="what isolates the models (default: bubblewrap; for container.txt a container engine); "
-        "none: for your own models only",
+        help="what isolates the models; none is for your own only (default: auto)",
     )  # fmt: skip
     parser.add_argument(
         "--dask", metavar="ADDRESS", help="run on the workers of this cluster, one model on each"

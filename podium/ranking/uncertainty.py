@@ -16,7 +16,7 @@ from podium.ranking.work import Job
 
 __all__ = ["Detail", "Uncertainty", "detail", "of_board", "tables"]
 
-RESAMPLED_AT_ONCE = 16  # submissions: a draw's weights are read from memory once for all of them
+RESAMPLED_AT_ONCE = 16  # submissions, by one reading of a draw's weights
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -229,7 +229,7 @@ class Workers:
     is_cluster: bool = False
 
     def renew(self) -> None:
-        """Start new processes, after one has died."""
+        """Start new processes."""
         if self.executor is not None:
             self.executor.shutdown(wait=False, cancel_futures=True)
         # Not forked: what a thread holds locked would stay so.
@@ -259,7 +259,7 @@ def workers(jobs: int, dask: str | None, job: Job, submissions: Sequence[Submiss
 
 @contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """New processes multiply matrices with one thread: there are as many processes as cores."""
+    """New processes multiply matrices with one thread."""
     names = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
     before = {name: os.environ[name] for name in names if name in os.environ}
     os.environ.update(dict.fromkeys(names, "1"))
@@ -296,7 +296,7 @@ def spread(
         if not under_way:
             return
         done, _ = concurrent.futures.wait(under_way, return_when=concurrent.futures.FIRST_COMPLETED)
-        if any(isinstance(future.exception(), BrokenProcessPool) for future in done):
+        if not place.is_cluster and any(isinstance(each.exception(), BrokenProcessPool) for each in done):
             done, _ = concurrent.futures.wait(under_way)  # nothing of this pool goes on
             place.renew()
         for future in done:

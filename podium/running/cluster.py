@@ -1,4 +1,4 @@
-"""Running the models on a Dask cluster of identical machines, one model at a time on each worker."""
+"""Running the models on a Dask cluster, one at a time on each worker."""
 
 import collections
 import contextlib

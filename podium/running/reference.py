@@ -66,7 +66,7 @@ def limit_of(references: Sequence[tuple[float, float]]) -> float:
     if len(references) < FEWEST_RUNS:
         return SLOWER
     changes = np.diff(np.log(references))
-    changes -= np.median(changes)  # to be a little slower after every run, from heat, is steady
+    changes -= np.median(changes)  # heat slows every run alike
     return max(SLOWER, float(np.exp(BEYOND * np.quantile(np.abs(changes), USUAL_CHANGE))))
 
 

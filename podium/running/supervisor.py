@@ -209,7 +209,7 @@ def submission(limit: int) -> tuple[str, bytes]:
     if not stat.S_ISREG(os.lstat(name).st_mode):
         raise ValueError(f"{name} is not a regular file")
     flags = os.O_RDONLY
-    for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):  # those that this system has
+    for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
         flags |= getattr(os, flag, 0)
     with open(os.open(name, flags), "rb") as file:
         content = file.read(limit + 1)
@@ -252,7 +252,7 @@ def used_by_children() -> tuple[float, float, int]:
 
 
 def busy_seconds(cores: list[int], path: Path = Path("/proc/stat")) -> float:
-    """How long these cores have worked outside the kernel, which may do it for the model; NaN if unknown."""
+    """How long these cores have worked outside the kernel; NaN if unknown."""
     if not ON_LINUX:
         return float("nan")
     try:

@@ -2,7 +2,10 @@
 
 import os
 import sys
+from collections.abc import Iterator
+from typing import Any
 
+import pytest
 from hypothesis import settings
 
 # The tests start hundreds of processes: what one has compiled the others read, whatever the environment says.
@@ -13,3 +16,30 @@ sys.dont_write_bytecode = False
 settings.register_profile("some", max_examples=25, deadline=None)
 settings.register_profile("all", max_examples=100, deadline=None)
 settings.load_profile("some")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is done in a browser is slow."""
+    for item in items:
+        if "driver" in getattr(item, "fixturenames", ()):
+            item.add_marker("slow")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _templates_are_compiled_once() -> Iterator[None]:
+    """A page's template takes longer to compile than to fill in."""
+    from jinja2 import Environment
+
+    compiled: dict[Any, Any] = {}
+    real: Any = Environment.compile
+
+    def compile_once(self: Environment, *source: Any, **options: Any) -> Any:
+        key = (*source, *options.items())
+        if key not in compiled:
+            compiled[key] = real(self, *source, **options)
+        return compiled[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Environment, "compile", compile_once)
+        yield

@@ -362,7 +362,7 @@ def tokenizer_of(kind: str) -> Tokenizer:
         tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
         trainer = trainers.UnigramTrainer(vocab_size=120, special_tokens=special, unk_token="[UNK]",
                                           show_progress=False)  # fmt: skip
-    tokenizer.train_from_iterator(make_texts(200, seed=1), trainer)
+    tokenizer.train_from_iterator(make_texts(60, seed=1), trainer)
     return tokenizer
 
 

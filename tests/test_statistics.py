@@ -206,6 +206,7 @@ def test_p_values_against_a_slow_one(seed, monkeypatch):
     assert math.isnan(table["p"][1])
 
 
+@pytest.mark.slow
 def test_equally_good_submissions_have_uniform_p_values():
     """Exchangeable systems: no p-value is likelier than another; so P(p <= x) = x for x = k / (n + 1)."""
     random = np.random.default_rng(0)
@@ -331,6 +332,7 @@ def populations():
     return [(grouped, whole.statistics(frame)) for frame in (submission, worse)]
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_population_s_score_about_as_often_as_it_says():
     """Test sets of 300 essays; the percentile interval holds the score of equal groups in a third of them."""
     random = np.random.default_rng(1)
@@ -348,6 +350,7 @@ def test_the_interval_holds_the_population_s_score_about_as_often_as_it_says():
         assert held >= 85
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_difference_holds_it_with_one_low_group():
     """The other submission answers nothing to some texts; percentile intervals hold it in 9 of 10."""
     random = np.random.default_rng(5)
@@ -428,6 +431,7 @@ def test_sets_of_ranks_against_a_slow_way(seed):
         assert (ranks <= sets[:, 1]).all()
 
 
+@pytest.mark.slow
 def test_sets_of_ranks_hold_all_true_ranks_at_once():
     """With ties, whose true ranks are several."""
     random = np.random.default_rng(0)

@@ -1,6 +1,6 @@
 """`podium boost`: what `python boost.py` prints, with the formula's parameters and a file."""
 
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 
@@ -23,10 +23,13 @@ def board(tmp_path):
     return str(path)
 
 
-def test_it_prints_what_the_file_alone_prints(capsys, board):
+def test_it_prints_what_the_file_alone_prints(capsys, monkeypatch, board):
     assert cli.main(["boost", board]) == 0
-    alone = subprocess.run([sys.executable, ALONE, board], capture_output=True, text=True, check=True)
-    assert capsys.readouterr() == (alone.stdout, "")
+    printed = capsys.readouterr()
+    monkeypatch.setattr(sys, "argv", [ALONE, board])
+    with pytest.raises(SystemExit, match=r"^0$"):
+        runpy.run_path(ALONE, run_name="__main__")
+    assert capsys.readouterr() == printed == (printed.out, "")
 
 
 def test_the_parameters_are_the_formula_s(capsys, board, tmp_path):

@@ -94,6 +94,7 @@ def test_wrong_boards(capsys, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_terminal_that_cannot_show_a_name(tmp_path):
     board = tmp_path / "board.csv"
     board.write_text("team,score,runtime\n青,0.6,40\n", encoding="utf-8")

@@ -501,6 +501,7 @@ def test_a_metric_that_fails_is_the_host_s_matter(call, accuracy, tmp_path):
     assert err.endswith("accuracy.py cannot be loaded: ZeroDivisionError: division by zero\n")
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_error():
     program = f"{sys.executable} -m podium score {SOLUTION_SAMPLE} {SUBMISSION_SAMPLE} | head -n 1"
     done = subprocess.run(program, shell=True, cwd=ROOT, capture_output=True, text=True)

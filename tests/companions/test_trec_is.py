@@ -16,6 +16,7 @@ from podium.companions.trec_is import OfficialFileWarning, read_solution, read_s
 from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.hosting import emulate
 from tests.support import trec_is_data
+from tests.support.host_line import stay_in_process
 from tests.support.trec_is_data import DATA, SAMPLES, answered, competition, flat_run, labelled, official
 
 trec_is = hosted.module("trec_is")
@@ -625,7 +626,11 @@ def by_event(solution: pd.DataFrame) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("complete", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_a_run_becomes_a_file_that_kaggle_accepts(complete: bool, tmp_path: Path) -> None:
+def test_a_run_becomes_a_file_that_kaggle_accepts(
+    complete: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not complete:
+        stay_in_process(monkeypatch, tmp_path)
     solution, submission = competition()
     solution = by_event(solution[solution["tweet_id"].isin(submission["tweet_id"])])
     made = companion.kaggle_submission(submission, solution)
@@ -662,7 +667,8 @@ def test_a_labelled_tweet_that_the_run_lacks_becomes_a_row() -> None:
     assert made.to_numpy().tolist() == [["t01", 5, 0.25, " "], ["t02", 4, 0.1, OTHER], ["t03", 5, 0.25, " "]]
 
 
-def test_a_sample_submission_passes_emulation() -> None:
+def test_a_sample_submission_passes_emulation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stay_in_process(monkeypatch, tmp_path)
     solution = by_event(competition()[0])
     sample = companion.sample_submission(solution)
     assert sample.columns.tolist() == ["tweet_id", "rank", "priority", "categories"]
@@ -724,9 +730,12 @@ def test_the_command_line_on_the_samples(
 
 
 @pytest.mark.parametrize("submission", ["submission.csv", "run.txt"])
-def test_the_samples_pass_emulation(submission: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_samples_pass_emulation(
+    submission: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from podium.cli import main
 
+    stay_in_process(monkeypatch, tmp_path)
     assert main(["emulate", "trec_is", str(SAMPLES / "solution.csv"), str(SAMPLES / submission)]) == 0
     assert capsys.readouterr().out.startswith("All      0.008706 ")
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from podium import hosted
 from podium.companions.markup_consistency import consistency
 from tests.support import markup_consistency_data as data
-from tests.support.examples import examples
+from tests.support.examples import examples, some
 from tests.support.markup_consistency_transcription import (
     Transcription,
     corpus,
@@ -562,10 +562,10 @@ def crowded(rng: random.Random, fragments: int, last: int = 20) -> dict[str, Any
 
 @pytest.mark.parametrize("kind", ["sum", "exact"])
 def test_accordance_against_every_accordance(kind: str) -> None:
-    """600 pairs of markups whose fragments are all candidates, and of elements that are."""
+    """Pairs of markups whose fragments are all candidates, and of elements that are."""
     rng = random.Random(7)
     assert len(list(every_accordance(list(itertools.product(range(3), range(3)))))) == 34
-    for number in range(300):
+    for number in range(some(300)):
         first, second = (crowded(rng, rng.randrange(1, 5)) for _ in range(2))
         check(first, second, {"fragments.texts": 1 + number % 3}, kind)
         first, second = (
@@ -613,7 +613,7 @@ def test_inner_levels_first_is_the_joint_optimum_for_averages() -> None:
 
         return markup(*(one() for _ in range(rng.randrange(1, 3))))
 
-    for _ in range(60):
+    for _ in range(some(60)):
         first, second = small(), small()
         transcription = Transcription({}, "exact")
         best = Fraction(0)
@@ -625,7 +625,7 @@ def test_inner_levels_first_is_the_joint_optimum_for_averages() -> None:
 def test_exact_accordances_of_many_pairs_against_every_size() -> None:
     """The bisection of sizes finds what trying all of them does."""
     rng = np.random.default_rng(2)
-    for _ in range(200):
+    for _ in range(some(200)):
         rows, columns, n = rng.integers(1, 9), rng.integers(1, 9), rng.integers(2, 20)
         row, column = np.nonzero(rng.random((rows, columns)) < 0.6)
         if not len(row):
@@ -701,8 +701,8 @@ def test_symmetric_to_the_last_bit(first: Any, second: Any, kind: str) -> None:
 def test_ties_are_settled_by_contents(kind: str) -> None:
     """Where many accordances are equally good, with other criteria: whatever the sides and the order."""
     rng = random.Random(3)
-    markups = [crowded(rng, rng.randrange(1, 7), last=8) for _ in range(300)]
-    documents = [markups[start : start + 3] for start in range(0, 300, 3)]
+    markups = [crowded(rng, rng.randrange(1, 7), last=8) for _ in range(some(300))]
+    documents = [markups[start : start + 3] for start in range(0, len(markups), 3)]
     ids = [[json.dumps(shuffled(value, rng)) for value in experts] for *experts, _ in documents]
     solution = solution_of(*([] for _ in documents)).assign(markups=[f"[{one}, {two}]" for one, two in ids])
     submission = submission_of(*(shuffled(algorithm, rng) for *_, algorithm in documents))

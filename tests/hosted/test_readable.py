@@ -17,7 +17,7 @@ import podium
 from podium import hosted
 from podium.companions import readable as companion
 from tests.support import readable_data as data
-from tests.support.examples import examples
+from tests.support.examples import examples, some
 from tests.support.markups import Evaluated, bad_submissions, shuffled
 from tests.support.readable_pairs import accuracy
 from tests.support.readable_transcription import accuracies, best_matching, every_matching, relative, value_of
@@ -431,10 +431,10 @@ def crowded(rng: random.Random, most: int = 4) -> dict[str, Any]:
 
 
 def test_matching_against_every_matching() -> None:
-    """300 pairs of markups with many candidates."""
+    """Pairs of markups with many candidates."""
     rng = random.Random(11)
     assert len(list(every_matching(list(itertools.product(range(3), range(3)))))) == 34
-    for _ in range(300):
+    for _ in range(some(300)):
         check(crowded(rng), crowded(rng), "lit")
 
 
@@ -490,8 +490,8 @@ def test_symmetric_to_the_last_bit(first: Any, second: Any, subject: str) -> Non
 def test_ties_are_settled_by_contents() -> None:
     """Where many matchings are equally good, with other accuracies: whatever the sides and the order."""
     rng = random.Random(3)
-    markups = [crowded(rng, 7) for _ in range(600)]
-    documents = [markups[start : start + 3] for start in range(0, 600, 3)]
+    markups = [crowded(rng, 7) for _ in range(some(600))]
+    documents = [markups[start : start + 3] for start in range(0, len(markups), 3)]
     mixed = [[shuffled(value, rng) for value in values] for values in documents]
     solution, submission = (
         solution_of(*(values[:2] for values in mixed)),
@@ -586,6 +586,7 @@ def test_cost_is_that_of_what_overlaps() -> None:
     assert metric.match_selections(columns, columns).tolist() == everyone
 
 
+@pytest.mark.slow
 def test_large_markups_of_overlapping_selections(monkeypatch: pytest.MonkeyPatch) -> None:
     """Prepared or not, an assignment problem of 550 selections on either side has one solution."""
     ours, theirs = (

@@ -289,6 +289,7 @@ def test_the_measures_reach_the_leaderboard(files, bundled, codabench):
             assert scores[titles[name[:36]]] == value
 
 
+@pytest.mark.slow
 def test_the_report_is_for_the_hidden_phase_only(files, codabench):
     sample = (files / "public" / "sample_submission.csv").read_bytes()
     code, _, output = codabench("private", {"guess.csv": sample})
@@ -297,11 +298,13 @@ def test_the_report_is_for_the_hidden_phase_only(files, codabench):
     assert output["detailed_results.html"].startswith("<!")
 
 
+@pytest.mark.slow
 def test_the_log_tells_a_participant_why(codabench):
     code, log, output = codabench("public", {"a.csv": b"x", "b.csv": b"x"})
     assert (code, log, output) == (1, "error: expected one file, found a.csv, b.csv\n", {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["public", "private"])
 def test_the_log_tells_the_host_where(tmp_path, codabench, part):
     """In the phase that participants see, nothing that quotes the data."""
@@ -390,6 +393,7 @@ def test_evalai_s_configuration(bundled):
     assert (bundled / "evalai" / "remote_worker" / "evaluation_script" / "main.py").is_file()
 
 
+@pytest.mark.slow
 def test_evalai_s_host_log(tmp_path):
     (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", "raise KeyError('secret')"))
     make(small_files(tmp_path), "evalai", tmp_path / "out", tmp_path / "accuracy.py")
@@ -426,6 +430,7 @@ def test_the_same_input_gives_the_same_file(files, bundled, tmp_path):
                 assert path.read_bytes() == (bundled / path.relative_to(tmp_path)).read_bytes()
 
 
+@pytest.mark.slow
 def test_parameters(capsys, files, tmp_path):
     out = tmp_path / "out"
     code, text, err = run_podium(
@@ -444,6 +449,7 @@ def test_parameters(capsys, files, tmp_path):
         assert result[part.lower()] == metric.score(rows, sample, "row_id", temperature=float("inf"))
 
 
+@pytest.mark.slow
 def test_a_metric_without_statistics(tmp_path):
     """The rows of a part are those of its ids, and "id" stays text."""
     body = "return float(len(submission)) + points"

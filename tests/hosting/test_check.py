@@ -232,6 +232,7 @@ def test_nothing_of_ours_can_be_imported(tmp_path, monkeypatch):
     assert failed[check.CHECKS["runs"]] == failed[check.MODULE] == no_module
 
 
+@pytest.mark.slow
 def test_a_file_that_ends_its_process(tmp_path):
     failed = failures(
         GOOD + "\nimport os, sys; print('dying', file=sys.stderr, flush=True); os._exit(7)\n", tmp_path
@@ -240,6 +241,7 @@ def test_a_file_that_ends_its_process(tmp_path):
     assert failed[check.CHECKS["runs"]] == failed[check.MODULE] == reason
 
 
+@pytest.mark.slow
 def test_a_file_that_does_not_end(tmp_path, monkeypatch):
     monkeypatch.setattr(fresh, "TIME_LIMIT", 1.5)
     failed = failures(GOOD + "\nwhile True: pass\n", tmp_path)
@@ -305,7 +307,8 @@ KEYS = {name: key for key, name in check.CHECKS.items()} | {check.IMPORTS: "impo
 @pytest.mark.parametrize(
     ("name", "python"),
     [
-        *((name, None) for name in FATES),
+        *((name, None) for name in FATES if name != "at home"),
+        pytest.param("at home", None, marks=pytest.mark.slow),  # in real processes
         pytest.param("helped", "3.11", marks=pytest.mark.slow),
     ],
 )

@@ -98,7 +98,7 @@ def test_faults_of_the_host(capsys, in_process, tmp_path, path, solution, submis
 # --- the command line -------------------------------------------------------------------------------
 
 
-def test_the_sample(capsys):
+def test_the_sample(capsys, in_process):
     code, out, err = run_podium(capsys, "emulate", METRIC, SOLUTION, SUBMISSION)
     assert (code, err) == (0, "")
     public, private, spent = out.splitlines()
@@ -248,6 +248,7 @@ def test_a_metric_that_ends_its_process(capsys, accuracy):
     assert err == f"error: {emulate.UNEXPECTED}\nhost only: {detail}\n"
 
 
+@pytest.mark.slow
 def test_every_part_has_a_fresh_process(capsys, accuracy):
     code, _, _ = run_podium(
         capsys, "emulate", *accuracy("return 1.0\nassert not hasattr(pd, 'x')\npd.x = 1", FIVE)
@@ -261,6 +262,7 @@ def test_a_metric_that_does_not_end(capsys, accuracy, monkeypatch):
     assert err == f"error: {emulate.UNEXPECTED}\nhost only: the metric file is still running after 2 s\n"
 
 
+@pytest.mark.slow
 def test_memory_is_measured(accuracy):
     path, solution, submission = accuracy(
         "x = bytearray(150_000_000); x[::4096] = x[::4096]\n    return 1.0", FIVE

@@ -186,6 +186,7 @@ def test_the_time_limit_is_gone_afterwards(kaggle):
 # --- without credentials, without the package -------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_without_credentials(tmp_path):
     """In a process of its own: the client keeps what it found when it was imported."""
     pytest.importorskip("kagglesdk")

@@ -989,6 +989,7 @@ def test_as_a_program(file: Any):
     assert bad.stderr == "error: the leaderboard: expected one column score, found the columns team\n"
 
 
+@pytest.mark.slow
 def test_a_terminal_that_cannot_show_a_name(file: Any):
     result = run(file("team,score,runtime\n青,0.6,40\n"), PYTHONIOENCODING="ascii")
     assert (result.returncode, result.stderr) == (0, "")
@@ -1010,6 +1011,7 @@ def test_output_that_is_no_terminal_or_file(file: Any):
     assert out.getvalue().startswith(" rank   team ")
 
 
+@pytest.mark.slow
 def test_it_imports_nothing_of_the_project(tmp_path: Path):
     (tmp_path / "alone.py").write_bytes(FILE.read_bytes())
     check = "import sys, alone; print(sorted(name for name in sys.modules if name.startswith('podium')))"

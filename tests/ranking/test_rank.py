@@ -29,9 +29,10 @@ METRIC = ROOT / "metric.py"
 TEAMS = ["Ada", "Bo", "Cy", "NA", "007"]
 
 
-@pytest.fixture
-def files(tmp_path):
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
     """A solution of 60 essays, five teams of falling quality, runtimes."""
+    tmp_path = tmp_path_factory.mktemp("made")
     solution, submission = make_competition(60, seed=7, shared_words=False)
     solution.to_csv(tmp_path / "solution.csv", index=False)
     folder = tmp_path / "submissions"
@@ -42,6 +43,12 @@ def files(tmp_path):
     runtimes = pd.DataFrame({"team": TEAMS, "runtime": [130, 100, 110, 105, 90]})
     runtimes.to_csv(tmp_path / "runtimes.csv", index=False)
     return tmp_path
+
+
+@pytest.fixture
+def files(made, tmp_path):
+    """A copy to do with as one likes."""
+    return shutil.copytree(made, tmp_path, dirs_exist_ok=True)
 
 
 @pytest.fixture
@@ -391,6 +398,7 @@ def tables(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.glob("*.csv")}
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_files(files, call):
     call()
     arguments = [files / "solution.csv", files / "submissions", files / "runtimes.csv", "--out", files / "two"]

@@ -36,6 +36,7 @@ sys.exit(main({arguments!r}))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("platform", ["bare", "darwin"])
 def test_one_s_own_models_run_on_other_systems(tmp_path: Path, platform: str) -> None:
     def played(numpy: bool) -> str:

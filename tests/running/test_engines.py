@@ -148,6 +148,7 @@ def test_a_model_that_cannot_be_watched_is_stopped(tmp_path: Path, monkeypatch: 
     assert outcome == "its processes could not be watched"
 
 
+@pytest.mark.slow
 @needs_sandbox
 def test_what_others_take_of_the_cores_is_seen(tmp_path: Path) -> None:
     settings = settings_for(tmp_path, sandbox="bubblewrap")

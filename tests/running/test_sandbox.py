@@ -32,7 +32,6 @@ QUICK = {
     "submission.csv as a link to the solution",
     "more processes than allowed",
     "memory beyond the limit, in many processes",
-    "an endless loop in a grandchild that left its session",
     "terminal escapes in its output",
     "set-uid programs",
 }

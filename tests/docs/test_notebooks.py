@@ -13,7 +13,6 @@ from pathlib import Path
 import nbformat
 import pandas as pd
 import pytest
-from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from podium import cli, hosted
@@ -49,6 +48,8 @@ def copy_project(folder: Path) -> Path:
 
 def execute(path: Path, folder: Path, project: Path | None = None) -> NotebookNode:
     """Run a notebook in a folder; `project` is what its first cell may be set to."""
+    from nbclient import NotebookClient
+
     notebook = nbformat.read(path, as_version=4)
     if project is not None:
         first = next(cell for cell in notebook.cells if cell.cell_type == "code")

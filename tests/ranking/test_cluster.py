@@ -1,5 +1,6 @@
 """`podium rank --dask`: a probe before any work, the same board as here, whatever happens to the workers."""
 
+import importlib.util
 import json
 import socket
 import subprocess
@@ -13,8 +14,10 @@ import pytest
 from podium.ranking import store
 from tests.ranking.test_faults import COMPLETE, ROWS
 
-pytest.importorskip("distributed")
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(importlib.util.find_spec("distributed") is None, reason="distributed is not here"),
+]
 
 ROOT = Path(__file__).parent.parent.parent
 # What a worker does before it starts: it has no podium, or another one, or does not see the files.

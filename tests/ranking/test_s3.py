@@ -5,18 +5,14 @@ import json
 import logging
 import urllib.request
 
+import fsspec
 import pandas as pd
 import pytest
 
-pytest.importorskip("s3fs")
-moto = pytest.importorskip("moto.server")
-
-import fsspec  # noqa: E402
-
-from podium import cli  # noqa: E402
-from podium.ranking import store, work  # noqa: E402
-from tests.ranking.test_faults import COMPLETE, ROWS  # noqa: E402
-from tests.support import command_line  # noqa: E402
+from podium import cli
+from podium.ranking import store, work
+from tests.ranking.test_faults import COMPLETE, ROWS
+from tests.support import command_line
 
 pytestmark = pytest.mark.slow
 
@@ -26,6 +22,8 @@ TEAMS = 6  # team 3 has three rows, which the metric rejects
 @pytest.fixture(scope="module")
 def server():
     """The address of a server in a thread of this process."""
+    pytest.importorskip("s3fs")
+    moto = pytest.importorskip("moto.server")
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()

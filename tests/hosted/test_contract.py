@@ -150,7 +150,6 @@ def cells(tmp_path_factory) -> dict[str, str]:
     return json.loads(done.stdout)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("main", MAINS)
 @pytest.mark.parametrize("name", hosted.FILES)
 def test_runs_as_a_notebook_cell_and_as_a_module(cells, name: str, main: str) -> None:

@@ -586,16 +586,17 @@ def test_cost_is_that_of_what_overlaps() -> None:
     assert metric.match_selections(columns, columns).tolist() == everyone
 
 
-@pytest.mark.slow
-def test_large_markups_of_overlapping_selections(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prepared or not, an assignment problem of 550 selections on either side has one solution."""
+@pytest.mark.parametrize("size", [150, pytest.param(550, marks=pytest.mark.slow)])
+def test_large_markups_of_overlapping_selections(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prepared or not, an assignment problem of so many selections on either side has one solution."""
     ours, theirs = (
-        markup(*(selection(n * n % 7919, 10_000 + n * n * k % 7919) for n in range(550))) for k in (3, 5)
+        markup(*(selection(n * n % 7919, 10_000 + n * n * k % 7919) for n in range(size))) for k in (3, 5)
     )
+    monkeypatch.setattr(metric, "LARGE", min(metric.LARGE, size - 1))
     value = accuracy(ours, theirs, "rus")
     monkeypatch.setattr(metric, "LARGE", 1000)
     assert numbers(value) == pytest.approx(numbers(accuracy(ours, theirs, "rus")))
-    assert len(value.pairs) == 550
+    assert len(value.pairs) == size
 
 
 @pytest.mark.slow

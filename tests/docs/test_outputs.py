@@ -76,7 +76,10 @@ def blocks() -> list[object]:
     """Every block of every page; what a shell has to run is slow."""
     return [
         pytest.param(
-            kind, block, id=f"{page.stem}-{number}", marks=[pytest.mark.slow] if " | " in block.splitlines()[0] else []
+            kind,
+            block,
+            id=f"{page.stem}-{number}",
+            marks=[pytest.mark.slow] if " | " in block.splitlines()[0] else [],
         )
         for page in PAGES
         for number, (kind, block) in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))

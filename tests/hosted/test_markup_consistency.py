@@ -343,7 +343,9 @@ def test_ama_is_defined_with_one_expert_each() -> None:
     assert np.isnan([result.ema, result.rma]).all()
 
 
-@pytest.mark.parametrize("lemmatiser", ["pymorphy3", "simplemma:ru", "simplemma:en"])
+@pytest.mark.parametrize(
+    "lemmatiser", ["pymorphy3", pytest.param("simplemma:ru", marks=pytest.mark.slow), "simplemma:en"]
+)
 def test_lemmatisers(lemmatiser: str) -> None:
     pytest.importorskip(lemmatiser.partition(":")[0])
     words = (

@@ -153,7 +153,7 @@ def test_the_order_of_the_rows_does_not_count(by_offsets):
 
 
 def test_shares_are_the_same_within_sub_populations():
-    files = make(make_corpus(700, seed=1), test_share=0.5, public_share=0.25)
+    files = make(make_corpus(300, seed=1), test_share=0.5, public_share=0.25)
     solution, train = files.private["solution.csv"], files.public["train.csv"]
     essays = pd.concat([solution, train.assign(Usage="train")]).drop_duplicates("essay_id")
     table = pd.crosstab([essays[name].fillna("") for name in ATTRIBUTES], essays["Usage"])
@@ -162,8 +162,8 @@ def test_shares_are_the_same_within_sub_populations():
         essays = row.Private + row.Public + row.train
         assert abs(row.train - essays * 0.5) <= 1
         assert abs(row.Public - (row.Private + row.Public) * 0.25) <= 1
-    assert abs(table["train"].sum() - 350) <= 1
-    assert abs(table["Public"].sum() - 87.5) <= 1
+    assert abs(table["train"].sum() - 150) <= 1
+    assert abs(table["Public"].sum() - 37.5) <= 1
 
 
 def test_prompts_are_in_all_parts(by_words):

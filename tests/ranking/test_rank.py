@@ -418,7 +418,7 @@ def test_two_processes_give_the_same_files(files, call):
 
 def test_against_a_direct_slow_bootstrap(files, call):
     """The whole pipeline on frames in which essays stand as often as they were drawn."""
-    resamples, seed = 25, 5
+    resamples, seed = 10, 5
     whole = {"subpopulation_column_names": ""}
     call("--resamples", str(resamples), "--seed", str(seed), "--set", "subpopulation_column_names=")
     leaderboard = board(files)

@@ -265,6 +265,8 @@ def test_notebooks(tmp_path: Path, sandbox: str, content: str, outcome: str, sai
 
 FAKE = Path(__file__).with_name("fake_container_engine.py").read_text(encoding="utf-8")
 ENGINES = engines.CONTAINER_ENGINES
+# Each is the same in most: by default one does.
+DOCKER_FIRST = ["docker", *(pytest.param(name, marks=pytest.mark.slow) for name in ("podman", "apptainer"))]
 
 
 @pytest.fixture
@@ -316,7 +318,7 @@ def test_a_container(tmp_path: Path, images: Path, engine: str) -> None:
     )
 
 
-@pytest.mark.parametrize("engine", ["docker", "podman"])
+@pytest.mark.parametrize("engine", DOCKER_FIRST[:2])
 def test_the_time_of_a_container_is_its_own(tmp_path: Path, images: Path, engine: str) -> None:
     """Not that of the engine's programs: here they begin 0.2 s after what the engine calls the start."""
     (images / "docker.io_blue_model_1").write_text(SUBMIT)
@@ -335,21 +337,24 @@ def test_an_image_that_cannot_be_had(tmp_path: Path, images: Path, engine: str) 
     )
 
 
-@pytest.mark.parametrize(
-    "engine", ["docker", *(pytest.param(name, marks=pytest.mark.slow) for name in ("podman", "apptainer"))]
-)
+@pytest.mark.parametrize("engine", DOCKER_FIRST)
 @pytest.mark.parametrize(
     ("source", "outcome"),
     [
         ("print('why')\nraise SystemExit(3)", "exit code 3: why"),
         ("raise SystemExit(137)", "exit code 137 (SIGKILL)"),
         ("import time\ntime.sleep(1000)", "time limit of 1 s"),
-        (
+        pytest.param(
             "import time\nopen('big', 'wb').write(bytes(100_000_000))\ntime.sleep(1000)",
             "disk limit of 0.0625 GB",
+            marks=pytest.mark.slow,
         ),
-        ("import os\nos.symlink('/etc/passwd', 'submission.csv')", "submission.csv is not a regular file"),
-        ("pass", "no submission.csv"),
+        pytest.param(
+            "import os\nos.symlink('/etc/passwd', 'submission.csv')",
+            "submission.csv is not a regular file",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param("pass", "no submission.csv", marks=pytest.mark.slow),
     ],
 )
 def test_why_a_container_fails(tmp_path: Path, images: Path, engine: str, source: str, outcome: str) -> None:

@@ -117,8 +117,9 @@ def test_transcription_gives_the_memos_softmin() -> None:
 # Equal to the transcription
 
 
-def assert_equal_to_transcription(competition: Competition) -> None:
-    expected, evaluation = transcribe(competition), evaluate(competition)
+def assert_equal_to_transcription(
+    competition: Competition, evaluation: scoring.Evaluation, expected: transcription.Result
+) -> None:
     assert score(competition) == evaluation.score
     assert abs(evaluation.score - expected.score) <= 1e-12
 
@@ -188,14 +189,16 @@ def assert_same_classes(evaluation: scoring.Evaluation, expected: transcription.
 @QUICK
 @given(competitions())
 def test_equal_to_transcription(competition: Competition) -> None:
-    assert_equal_to_transcription(competition)
+    assert_equal_to_transcription(competition, evaluate(competition), transcribe(competition))
 
 
 @pytest.mark.slow
 @THOROUGH
 @given(competitions())
 def test_equal_to_transcription_on_2000_competitions(competition: Competition) -> None:
-    assert_equal_to_transcription(competition)
+    evaluation, expected = evaluate(competition), transcribe(competition)
+    assert_equal_to_transcription(competition, evaluation, expected)
+    assert_same_segments(competition, evaluation, expected)
 
 
 def read_fp1(essays: int | None) -> Competition:
@@ -212,8 +215,8 @@ def read_fp1(essays: int | None) -> Competition:
 @needs_fp1
 def test_equal_to_transcription_on_some_feedback_prize_essays() -> None:
     competition = read_fp1(essays=300)
-    assert_equal_to_transcription(competition)
-    assert_same_segments(competition)
+    assert_equal_to_transcription(competition, evaluate(competition), transcribe(competition))
+    assert_same_segments(competition, evaluate(competition), transcribe(competition))
 
 
 @pytest.mark.slow
@@ -288,9 +291,10 @@ def contents(segment: transcription.Segment) -> tuple[Any, ...]:
     return segment.essay, segment.discourse_type, min(segment.words), max(segment.words), segment.d[1]
 
 
-def assert_same_segments(competition: Competition) -> None:
+def assert_same_segments(
+    competition: Competition, evaluation: scoring.Evaluation, expected: transcription.Result
+) -> None:
     """Every row of `Explanation.rows` follows from the sets of the transcription, and the counts from it."""
-    evaluation, expected = evaluate(competition), transcribe(competition)
     essay_id = competition.parameters.get("essay_id_column_name", "essay_id")
     files = {
         "prediction": transcription.read_predictions(competition.submission, essay_id),
@@ -407,14 +411,7 @@ def assert_segments_add_up(evaluation: scoring.Evaluation) -> None:
 @BRIEF
 @given(competitions())
 def test_segments_equal_to_transcription(competition: Competition) -> None:
-    assert_same_segments(competition)
-
-
-@pytest.mark.slow
-@THOROUGH
-@given(competitions())
-def test_segments_equal_to_transcription_on_2000_competitions(competition: Competition) -> None:
-    assert_same_segments(competition)
+    assert_same_segments(competition, evaluate(competition), transcribe(competition))
 
 
 # Properties

@@ -18,5 +18,5 @@ def some_of(things: list[Thing]) -> list[Thing]:
 
 
 def examples(number: int) -> settings:
-    """The settings of Hypothesis for `some` of them."""
+    """Settings of Hypothesis for `some` of so many."""
     return settings(max_examples=some(number))

@@ -86,6 +86,7 @@
   open();
 
   form.addEventListener("input", update);
+  form.addEventListener("change", update);
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(update));
 })();

@@ -58,8 +58,7 @@ def summary(metric: Metric) -> str:
 
 def pages(competition: Competition) -> dict[str, str]:
     return {
-        "description": f"# {competition.title}\n\n{competition.subtitle}\n\nHow submissions are scored stands "
-        "on the page Evaluation, what the files hold on the page Data.\n",
+        "description": f"# {competition.title}\n\n{competition.subtitle}\n",
         "evaluation": _evaluation(competition),
         "data-description": "\n\n".join(["# Data", *map(_described, competition.public)]) + "\n",
         "rules": RULES.format(version=getattr(competition.metric, "__version__", "?")),

@@ -12,18 +12,6 @@ from podium.errors import UsageError
 if TYPE_CHECKING:
     from podium.hosted import Metric
 
-__all__ = [
-    "add_competition",
-    "add_metric",
-    "add_parameters",
-    "check_outputs",
-    "competition",
-    "moment",
-    "natural",
-    "positive",
-    "share",
-]
-
 
 def add_metric(parser: argparse.ArgumentParser) -> None:
     """--metric, --set."""

@@ -9,8 +9,6 @@ BOARD is a CSV file with the columns team, score and, as far as known, runtime (
 import argparse
 from pathlib import Path
 
-__all__ = ["add_arguments", "add_board", "add_formula", "parameters", "run"]
-
 FORMULA = {
     "max_boost": "of the fastest (default: 0.05)",
     "eligibility_ratio": "best score / score of the eligible is at most this (default: 1.05)",

@@ -8,8 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-__all__ = ["plain_json", "print_json", "print_table", "warn"]
-
 
 def warn(notices: Iterable[str]) -> None:
     """Print what a reader should know, a line each on stderr."""

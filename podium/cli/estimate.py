@@ -11,8 +11,6 @@ import argparse
 
 from podium.cli.boost import add_board, parameters
 
-__all__ = ["add_arguments", "run"]
-
 TITLES = {
     "now": "The team now",
     "what_if": "\nWith other runtimes, all else equal",

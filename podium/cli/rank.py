@@ -18,8 +18,6 @@ from podium.cli.boost import add_formula
 from podium.errors import UsageError
 from podium.ranking.rules import Rules
 
-__all__ = ["add_arguments", "run"]
-
 TEAMS_SHOWN = 10
 
 

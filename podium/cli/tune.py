@@ -12,8 +12,6 @@ import argparse
 
 from podium.cli import arguments
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's arguments."""

@@ -11,8 +11,6 @@ import argparse
 from podium.cli import arguments
 from podium.errors import Differences
 
-__all__ = ["add_arguments", "run"]
-
 INPUTS = ("solution", "submissions", "runtimes", "selection")
 DIFFERENCES_SHOWN = 10
 

@@ -20,8 +20,6 @@ from podium.hosted import Metric
 if TYPE_CHECKING:
     from podium.scoring import Evaluation
 
-__all__ = ["Explanation", "of", "ratio"]
-
 
 def of(metric: Metric) -> types.ModuleType | None:
     """The companion of a hosted file, if there is one."""

@@ -17,8 +17,6 @@ from podium.companions._markups import ALGORITHM, read_documents
 from podium.errors import ToolError, UsageError
 from podium.files import read_bytes, read_text
 
-__all__ = ["read"]
-
 MACHINE_TYPES = re.compile(
     r"uima\.|de\.tudarmstadt\.ukp\.dkpro\.core\.api\.(segmentation|metadata|syntax|lexmorph)\."
 )

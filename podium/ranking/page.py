@@ -12,8 +12,6 @@ from podium.ranking import estimate
 from podium.ranking.board import Run
 from podium.wording import listed
 
-__all__ = ["of_board", "of_team"]
-
 TEAMS_DRAWN = 30
 ROWS_SHOWN = 50
 MOST_ROWS = 2000  # the rest stand in the table's file

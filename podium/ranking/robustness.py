@@ -21,8 +21,6 @@ from podium.ranking.rules import Rules
 from podium.ranking.submissions import Submission
 from podium.ranking.work import Job
 
-__all__ = ["agreements", "fingerprint", "of_board", "of_measures", "of_path", "of_statistics", "parsed"]
-
 REWARDS = {
     "max_boost": (0.0, 0.025, 0.1),
     "eligibility_ratio": (1.02, 1.1),

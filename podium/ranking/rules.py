@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-__all__ = ["Rules"]
-
 
 class Rules(NamedTuple):
     """The options of `podium rank`."""

@@ -11,8 +11,6 @@ from podium.errors import HostError
 from podium.ranking.submissions import Submission, check_unique, errors_of_boost, read_named
 from podium.wording import listed
 
-__all__ = ["check", "draw", "parse_runs", "read"]
-
 KEYS = ["team", "submission"]
 TEXT_COLUMNS = {*KEYS, "submitted_at", "runs"}
 SECONDS = ["runtime_low", "runtime", "runtime_high"]

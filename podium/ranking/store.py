@@ -15,8 +15,6 @@ import pyarrow as pa
 
 from podium.files import write_atomically
 
-__all__ = ["FORMAT", "decode", "encode", "header_of", "load", "names", "path_of", "save"]
-
 FORMAT = 2
 NAME_LENGTH = 32  # hexadecimal digits of an entry's name
 MOST_WHOLE = 2.0**31

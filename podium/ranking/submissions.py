@@ -16,8 +16,6 @@ from podium.errors import HostError, UsageError
 from podium.files import is_url, read_table
 from podium.wording import listed
 
-__all__ = ["Submission", "absolute", "check_unique", "errors_of_boost", "find", "read_named"]
-
 MANIFEST_COLUMNS = {"team", "submission", "path", "submitted_at", "public_score", "side"}
 
 

@@ -14,8 +14,6 @@ from podium.ranking import robustness, speed, store, work
 from podium.ranking.rules import Rules
 from podium.ranking.work import Job
 
-__all__ = ["Detail", "Uncertainty", "detail", "of_board", "tables"]
-
 RESAMPLED_AT_ONCE = 16  # submissions, by one reading of a draw's weights
 
 Floats = npt.NDArray[np.float64]

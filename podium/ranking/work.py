@@ -36,23 +36,6 @@ from podium.progress import track
 from podium.ranking import store
 from podium.ranking.submissions import Submission, absolute
 
-__all__ = [
-    "Job",
-    "Scored",
-    "Workers",
-    "contents_of",
-    "digest",
-    "digests_of",
-    "frame_of",
-    "from_store",
-    "make_job",
-    "prepared",
-    "score",
-    "stored",
-    "versions",
-    "workers",
-]
-
 FAULTS_SHOWN = 20
 BYTES_AT_ONCE = 2**22  # of submissions or entries, in a task
 MOST_AT_ONCE = 200

@@ -15,8 +15,6 @@ import numpy.typing as npt
 from podium.errors import UsageError
 from podium.files import write_atomically
 
-__all__ = ["draw", "save"]
-
 COLUMNS = 4
 BINS = 20
 PANEL_INCHES = (3.2, 2.2)

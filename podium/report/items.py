@@ -14,8 +14,6 @@ import pandas as pd
 from podium import explain
 from podium.scoring import Evaluation
 
-__all__ = ["labels", "noun", "number", "section"]
-
 WELL = ("matched", "correct")
 ROLES = ("item", "label", "outcome")
 TRIMMED = "trimmed"

@@ -17,8 +17,6 @@ from podium.files import read_table, write_atomically
 from podium.report import histograms, items
 from podium.scoring import Evaluation
 
-__all__ = ["MOST_ITEMS", "calibration", "read_texts", "render", "write"]
-
 MOST_ITEMS = 200
 TEXT_COLUMNS = ("text", "full_text")
 ID_COLUMNS = ("essay_id", "id")

@@ -12,8 +12,6 @@ from podium.running import hardware, rounds
 from podium.running.engines import Settings
 from podium.running.models import Model, digest_of
 
-__all__ = ["workers_of"]
-
 SECONDS_TO_CONNECT = 10
 SECONDS_BETWEEN_LOOKS = 0.5
 MOST_LOSSES = 2

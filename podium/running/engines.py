@@ -24,8 +24,6 @@ from podium.errors import UsageError
 from podium.running import supervisor
 from podium.running.models import CONTAINER, Model, printable
 
-__all__ = ["CONTAINER_ENGINES", "Run", "Settings", "choose", "probe", "run", "visible"]
-
 CONTAINER_ENGINES = ("docker", "podman", "apptainer")
 
 SUBMISSION_BYTES = 256 * 2**20

@@ -11,8 +11,6 @@ from typing import Any
 
 import podium
 
-__all__ = ["describe", "differences"]
-
 
 def describe() -> dict[str, Any]:
     """Equal descriptions are identical hardware."""

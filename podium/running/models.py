@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from podium.errors import UsageError
 
-__all__ = ["Failure", "Model", "digest_of", "find_model", "find_models", "key_of", "printable"]
-
 SCRIPTS = ("run", "run.py", "run.sh")
 CONTAINER = "container.txt"
 ENTRIES = f"one notebook (*.ipynb), {', '.join(SCRIPTS)} or {CONTAINER}"

@@ -11,17 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-__all__ = [
-    "BEYOND",
-    "SLOWER",
-    "baseline",
-    "is_shared",
-    "is_slow",
-    "limit_of",
-    "reference_seconds",
-    "runs_needed",
-]
-
 SLOWER = 1.05  # the limit of a steady machine
 FEWEST_RUNS = 8  # that can show a machine to be unsteady
 USUAL_CHANGE = 0.6  # quantile: see “Three usual changes” in docs/running.md

@@ -34,8 +34,6 @@ from podium.running.reference import (
 from podium.running.supervisor import Measured
 from podium.wording import listed
 
-__all__ = ["Execute", "Result", "Row", "here", "measure", "not_run", "prepare", "run_once"]
-
 RUNS, RUNTIMES, FAILED, HARDWARE = "runs.csv", "runtimes.csv", "failed.csv", "hardware.json"
 SUBMISSIONS, LOGS = "submissions", "logs"
 DONE, TIME_LIMIT = "done", "time limit"

@@ -16,8 +16,6 @@ import time
 from pathlib import Path
 from typing import IO, TypedDict
 
-__all__ = ["LOG_BYTES", "Job", "Measured", "nothing_measured"]
-
 SUBMISSIONS = ("submission.csv", "submission.csv.gz", "submission.parquet")
 LOG_BYTES = 64 * 2**10
 SECONDS_BETWEEN_LOOKS = 0.1

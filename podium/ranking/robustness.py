@@ -6,7 +6,6 @@ Variants of the statistics, unlike those of measures and rewards, read the chose
 import functools
 import importlib
 import importlib.util
-import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -148,8 +147,13 @@ def of_path(job: Job, scores: dict[str, Floats], teams: Sequence[str]) -> pd.Dat
 
 def fingerprint(numbers: Floats) -> npt.NDArray[np.uint32]:
     """A hash of each item's statistics, (n,)."""
-    rows = np.ascontiguousarray(numbers, dtype=np.float64) + 0.0  # no -0.0
-    return np.array([zlib.crc32(row) for row in rows], dtype=np.uint32)
+    columns = (np.ascontiguousarray(numbers.T, dtype=np.float64) + 0.0).view(np.uint64)  # no -0.0
+    multipliers = np.random.default_rng(0).integers(2**63, size=len(columns), dtype=np.uint64) * 2 + 1
+    hashes = np.zeros(len(numbers), dtype=np.uint64)
+    for bits, multiplier in zip(columns, multipliers):
+        mixed = (bits ^ (bits >> np.uint64(29))) * multiplier
+        hashes += mixed ^ (mixed >> np.uint64(32))
+    return (hashes >> np.uint64(16)).astype(np.uint32)
 
 
 def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd.DataFrame:

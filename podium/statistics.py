@@ -248,7 +248,9 @@ def _weighted_sums(weights: npt.NDArray[Any], groups: npt.NDArray[np.int64]) -> 
     cells, cell = np.unique(groups, axis=1, return_inverse=True)
     order = np.argsort(cell.ravel(), kind="stable")
     bounds = np.searchsorted(cell.ravel()[order], np.arange(cells.shape[1] + 1)).tolist()
-    arranged = weights.take(order, axis=1)
+    counts = weights.take(order, axis=1)
+    is_small = counts.size <= CELLS_AT_ONCE
+    arranged = {kind: counts.astype(kind) if is_small else counts for kind in (np.float32, np.float64)}
     rows = max(1, CELLS_AT_ONCE // max(len(order), 1))
 
     def sums_of_draws(*statistics: Floats) -> Floats:
@@ -257,13 +259,13 @@ def _weighted_sums(weights: npt.NDArray[Any], groups: npt.NDArray[np.int64]) -> 
         for each in statistics:
             _add_mostly_whole(each.take(order, axis=1), columns, added)
         total = np.zeros((len(columns), int(groups.max()) + 1, len(weights)))
-        for kind in (np.float32, np.float64):
+        for kind, of_kind in arranged.items():
             numbers = [number for number, column in enumerate(columns) if column.dtype == kind]
             if not numbers:
                 continue
             values = np.stack([columns[number] for number in numbers])
             for first in range(0, len(weights), rows):
-                block = arranged[first : first + rows].astype(kind).T
+                block = of_kind[first : first + rows].astype(kind, copy=False).T
                 of_block = np.zeros((len(values), total.shape[1], block.shape[1]))
                 for of_cell, start, stop in zip(cells.T, bounds, bounds[1:]):
                     of_block[:, of_cell] += (values[:, start:stop] @ block[start:stop])[:, np.newaxis]

@@ -6,8 +6,10 @@ item, of whose sums all measures are (`podium.hosted`).
 
 import dataclasses
 import math
+import os
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -451,11 +453,11 @@ def _largest_errors(
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """On each draw the largest error of a difference times its scale, (t, t): (r,), and of each, (r, t)."""
     draws, teams = errors.shape
-    of_each = np.zeros((teams, draws), dtype=np.float32)
     opposite = np.ascontiguousarray(-scale.T)
-    for first in range(0, draws, DRAWS_AT_ONCE):
+
+    def of_some(first: int) -> npt.NDArray[np.float32]:
         some = np.ascontiguousarray(errors[first : first + DRAWS_AT_ONCE].T)
-        largest = of_each[:, first : first + DRAWS_AT_ONCE]
+        largest = np.zeros_like(some)
         for team in range(teams - 1):
             others = slice(team + 1, None)
             difference = some[team] - some[others]
@@ -464,4 +466,8 @@ def _largest_errors(
             np.maximum(either, difference, out=either)
             np.maximum(largest[team], either.max(axis=0), out=largest[team])
             np.maximum(largest[others], either, out=largest[others])
+        return largest
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        of_each = np.concatenate(list(pool.map(of_some, range(0, draws, DRAWS_AT_ONCE))), axis=1)
     return of_each.max(axis=0), of_each.T

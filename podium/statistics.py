@@ -173,7 +173,7 @@ def _plausible(
         first = attributes.index(attribute)
         of = slice(first, first + attributes.count(attribute))
         score, variance, noise, mean = scores[of], variances[of], plausible[:, of], means[:, of]
-        known = np.isfinite(score) & (variance > 0)
+        known = np.isfinite(score) & (variance > ROUNDING**2)
         if not known.any():
             noise += mean
             continue

@@ -26,7 +26,7 @@ from tests.support.essays import make_competition
 
 ROOT = Path(metric.__file__).parent
 REAL_ESSAYS = 15_594
-REPEATS = 9
+REPEATS, REPEATS_OF_PROCESSES = 9, 25
 
 
 def main(folder: Path | None) -> None:
@@ -122,7 +122,7 @@ def compare_processes(paths: list[Path]) -> None:
         [*score, *samples],
         [sys.executable, "-m", "podium", "--help"],
     ]
-    base, whole, imports, sample, help_ = seconds_of_processes(commands, REPEATS)
+    base, whole, imports, sample, help_ = seconds_of_processes(commands, REPEATS_OF_PROCESSES)
     print_table(
         "Whole processes, median seconds",
         ["process", "seconds", "times reading"],

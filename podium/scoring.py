@@ -229,13 +229,12 @@ def read_pair(
     metric: Metric, solution: str | Path, submission: str | Path, parameters: dict[str, Any]
 ) -> tuple[pd.DataFrame, Solution, pd.DataFrame]:
     """What `read_solution`, `prepare` and `read_submission` return."""
+    frame = read_solution(metric, solution, parameters)
     # Only a table is read in a thread: a reader's warnings would be taken for the solution's.
     if str(submission) == "-" or _official_reader(metric, submission, "read_submission"):
-        frame = read_solution(metric, solution, parameters)
         return frame, prepare(metric, frame, parameters), read_submission(metric, submission, parameters)
     with ThreadPoolExecutor(1) as beside:
         predictions = beside.submit(read_submission, metric, submission, parameters)
-        frame = read_solution(metric, solution, parameters)
         return frame, prepare(metric, frame, parameters), predictions.result()
 
 

@@ -20,7 +20,7 @@ Statistics
 
     ``items``           list of str, sorted: the n units that are resampled, such as essays
     ``item_of_row``     (rows,) int: of the solution
-    ``labels``          list of (attribute, value): the g groups; without any, one: ("(all)", "(all)")
+    ``labels``          list of (attribute, value), by attribute: the g groups; or one: ("(all)", "(all)")
     ``groups``          (attributes, n) int: each item's groups, as indices into ``labels``
     ``statistics(submission)``   (n, k) float, whose sums decide everything
     ``read(submission)``, ``compare(read)``, ``count(compared)``   optional: in steps, to be explained

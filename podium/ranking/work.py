@@ -35,6 +35,7 @@ from podium.files import is_url, read_bytes
 from podium.progress import track
 from podium.ranking import store
 from podium.ranking.submissions import Submission, absolute
+from podium.wording import counted
 
 FAULTS_SHOWN = 20
 BYTES_AT_ONCE = 2**22  # of submissions or entries, in a task
@@ -338,7 +339,8 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, place: Work
             f"  {submissions[number].team}/{submissions[number].name}: {text}"
             for number, text in sorted(faults.items())
         ]
-        title = f"{len(lines):,} submissions could not be scored, by no fault of theirs (nothing is lost):"
+        number = counted(len(lines), "submission")
+        title = f"{number} could not be scored, by no fault of theirs (nothing is lost):"
         raise UsageError("\n".join([title, *_first(lines)]))
     return _measured(job, results, folder, place)
 

@@ -221,6 +221,11 @@ def test_the_score_is_the_first_measure_of_the_sums(case: Case) -> None:
     assert len(prepared.item_of_row) == len(case.solution)
     assert prepared.groups.shape[1] == len(prepared.items)
     assert sorted(np.unique(prepared.groups)) == list(range(len(prepared.labels)))
+    # Attribute by attribute, each with groups of its own.
+    first = np.cumsum([0, *(len(set(members)) for members in prepared.groups.tolist())])
+    for members, start, stop in zip(prepared.groups, first, first[1:]):
+        assert set(members.tolist()) == set(range(start, stop))
+        assert len({attribute for attribute, _ in prepared.labels[start:stop]}) == 1
     assert {f"{a} = {v}" for a, v in prepared.labels} - set(prepared.measure_names) <= {"(all) = (all)"}
 
 

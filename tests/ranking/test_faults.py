@@ -94,7 +94,7 @@ def test_a_file_that_cannot_be_read_is_listed_and_not_rejected(folder, call):
     assert (code, out) == (2, "")
     assert "trying faults again: 1 of 1\n" in err
     assert err.endswith(
-        "error: 1 submissions could not be scored, by no fault of theirs (nothing is lost):\n"
+        "error: 1 submission could not be scored, by no fault of theirs (nothing is lost):\n"
         f"  20/20.csv: cannot read {folder / 'teams' / '20.csv'}: No such file or directory\n"
     )
     assert not (folder / "final" / "rejected.csv").exists()
@@ -375,7 +375,7 @@ def test_a_process_that_dies_is_a_fault(folder, call):
         text=True,
     )
     assert done.returncode == 2
-    assert "error: 1 submissions could not be scored, by no fault of theirs" in done.stderr
+    assert "error: 1 submission could not be scored, by no fault of theirs" in done.stderr
     assert "\n  07/07.csv: BrokenProcessPool: " in done.stderr
     assert entries(folder) == 19
 

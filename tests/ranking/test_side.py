@@ -130,7 +130,7 @@ def test_a_wrong_file_is_the_host_s_fault(folder, rank, change, message):
     change(folder / "judged" / "Bo.csv")
     code, out, err = rank()
     assert (code, out) == (2, "")
-    assert "error: 1 submissions could not be scored, by no fault of theirs" in err
+    assert "error: 1 submission could not be scored, by no fault of theirs" in err
     assert message in err.splitlines()[-1]
     assert not (folder / "final" / "rejected.csv").exists()
 

@@ -184,12 +184,14 @@ def _of_test_set(
         difference("difference in 1% of rows", 1),
         difference("difference in all rows", TEAMS - 1),
     ]
-    notes = dict(zip(prepared.measure_names, statistics.interval_notes(prepared)))
+    sizes = np.bincount(prepared.groups.ravel())
     names = dict(zip(population.prepared.measure_names, truth[0]))
     low, high = statistics.interval(samples[:, 0])
-    of_groups = {f"{attribute} = {value}" for attribute, value in prepared.labels}
+    of_groups = {
+        f"{attribute} = {value}" for (attribute, value), size in zip(prepared.labels, sizes) if size >= 10
+    }
     for place, name in enumerate(prepared.measure_names):
-        if name in of_groups and not notes[name]:
+        if name in of_groups:
             rows.append(row("group", (low[place], high[place]), names[name]))
 
     true_scores = np.array([each[0] for each in truth])

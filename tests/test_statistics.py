@@ -15,6 +15,7 @@ import metric
 from benchmarks import coverage
 from podium import statistics
 from podium.scoring import ALL
+from podium.statistics import sampling
 from tests.support.essays import make_competition
 from tests.support.plausible import plausible_scores
 from tests.support.unified import evaluate
@@ -103,7 +104,7 @@ def test_sums_of_draws_are_exact_in_any_order_and_in_any_parts(pair, monkeypatch
     prepared, mine, _ = pair
     weights = statistics.draw(60, 120, seed=0)
     samples = statistics.resample(prepared, mine, weights)
-    monkeypatch.setattr(statistics, "CELLS_AT_ONCE", 7 * 60)
+    monkeypatch.setattr(sampling, "CELLS_AT_ONCE", 7 * 60)
     assert statistics.resample(prepared, mine, weights).tobytes() == samples.tobytes()
     order = np.random.default_rng(0).permutation(60)
     shuffled = dataclasses.replace(prepared, groups=prepared.groups[:, order])
@@ -198,7 +199,7 @@ def slow_p(one, other, swaps):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_p_values_against_a_slow_one(seed, monkeypatch):
-    monkeypatch.setattr(statistics, "CELLS_AT_ONCE", 40 * 7)  # so that swaps come in several parts
+    monkeypatch.setattr(sampling, "CELLS_AT_ONCE", 40 * 7)  # so that swaps come in several parts
     random = np.random.default_rng(seed)
     one, other = random.integers(0, 5, (2, 40)) / 4
     swaps = np.random.default_rng([seed, 1]).integers(0, 2, (200, 40), dtype=np.uint8)
@@ -297,8 +298,11 @@ def test_one_item_has_no_interval_and_few_have_a_notice():
     one = statistics.intervals(mean_of(1), as_statistics([0.5]), 20).iloc[0]
     assert one["note"] == "no interval: only one item"
     assert one[["low", "high"]].isna().all()
-    assert statistics.interval_notes(mean_of(9)) == ["beware: fewer than 10 items"] * 2
-    assert statistics.interval_notes(mean_of(10)) == ["", ""]
+    values = np.arange(12) / 12
+    nine, twelve = (statistics.intervals(mean_of(n), as_statistics(values[:n]), 20) for n in (9, 12))
+    assert nine["note"].tolist() == ["beware: fewer than 10 items", "no interval: undefined"]
+    assert twelve["note"].tolist() == ["", "no interval: undefined"]
+    assert nine["low"][0] < nine["value"][0] < nine["high"][0]
 
 
 def test_groups_of_fewer_than_ten_items_have_no_interval(pair):
@@ -329,8 +333,8 @@ def test_plausible_scores_are_those_of_a_literal_transcription(pair):
     prepared = dataclasses.replace(prepared, labels=labels, groups=groups)
     weights = statistics.draw(60, 41, 3)
     assert (weights[:, 7] == 0).any()
-    ((*_, scores),) = statistics.resampler(prepared, weights)(mine)
-    assert scores.tolist() == pytest.approx(plausible_scores(prepared, mine, weights), rel=1e-9)
+    ((*_, scores),) = statistics.resampler(prepared, weights, seed=4)(mine)
+    assert scores.tolist() == pytest.approx(plausible_scores(prepared, mine, weights, seed=4), rel=1e-9)
 
 
 @functools.cache
@@ -399,6 +403,151 @@ def test_bca_of_the_simulation_is_scipy_s():
     assert ours == pytest.approx([theirs.low, theirs.high], abs=0.01)
     percentile = statistics.interval(statistics.resample(prepared, of_items, weights)[:, 0])
     assert abs(percentile[1] - theirs.high) > 0.01
+
+
+# --- scales -------------------------------------------------------------------------------------------------
+
+
+class Ratio(NamedTuple):
+    """A metric with columns of any scale: the sum of one over that of the other."""
+
+    items: list[str]
+    groups: np.ndarray
+    labels: list[tuple[str, str]]
+    measure_names: list[str]
+
+    def measures(self, sums):
+        whole = np.asarray(sums).sum(axis=-2)
+        return (whole[..., 0] / whole[..., 1])[..., np.newaxis]
+
+
+@pytest.mark.parametrize(("one", "other"), [(1e-5, 1e9), (1e9, 1e-5), (1e18, 1.0), (1.0, 1e18), (1e-12, 1e-12)])
+def test_columns_may_have_any_scale(one, other):
+    """The same intervals, p-values and notes as if both columns were of size 1."""
+    random = np.random.default_rng(0)
+    prepared = Ratio(
+        [str(item) for item in range(40)], np.zeros((1, 40), dtype=np.int64), [metric.ALL], ["score"]
+    )
+    mine, theirs = random.random((2, 40, 2)) + 0.5
+    for answer in (
+        lambda by: statistics.intervals(prepared, mine * by, 100),
+        lambda by: statistics.compare(prepared, mine * by, theirs * by, 100),
+    ):
+        usual, scaled = answer(np.ones(2)), answer(np.array([one, other]))
+        columns = [name for name in ("value", "difference", "low", "high") if name in usual]
+        assert scaled[columns].to_numpy() * other / one == pytest.approx(usual[columns].to_numpy(), rel=1e-6)
+        assert usual["low"][0] < usual["high"][0]
+        assert scaled["note"].tolist() == usual["note"].tolist() == [""]
+
+
+# --- notes and verdicts -------------------------------------------------------------------------------------
+
+
+def test_notes_say_where_few_items_decide():
+    values = np.zeros(500)
+    perfect, three, many = np.ones(500), np.ones(500), np.arange(500) % 2.0
+    three[:3], values[:1] = 0, 1
+    for mine, note in (
+        (perfect, "no interval: hardly any item decides this value"),
+        (three, "beware: only about 3 items decide this value"),
+        (many, ""),
+    ):
+        row = statistics.intervals(mean_of(500), as_statistics(mine), 50).iloc[0]
+        assert row["note"] == note
+        assert np.isnan(row["low"]) == note.startswith("no interval")
+    one = many.copy()
+    one[0] += 1
+    two = one.copy()
+    two[1] -= 0.5
+    for other, note in (
+        (one, "beware: only about 2 items decide this difference"),
+        (two, ""),
+        (many, ""),
+    ):
+        row = statistics.compare(mean_of(500), as_statistics(many), as_statistics(other), 50).iloc[0]
+        assert row["note"] == note
+
+
+def slow_counts(prepared, mine, theirs):
+    """What decides, from what items add to the score when they are weighed a little more, one by one."""
+    total = statistics.sums(mine, prepared.groups)
+    here = prepared.measures(total)[0]
+    reaction, deciding, differing = [], [], []
+    for group in range(len(prepared.labels)):
+        members = [item for item in range(len(mine)) if group in prepared.groups[:, item]]
+        added = []
+        for item in members:
+            more = total.copy()
+            more[group] += 1e-5 * mine[item]
+            added.append((prepared.measures(more)[0] - here) / 1e-5)
+        own = [each - sum(added) / len(added) for each in added]
+        reaction.append(sum(map(abs, own)))
+        deciding.append(min(sum(each > 1e-6 for each in own), sum(each < -1e-6 for each in own)))
+        differing.append(sum((mine[item] != theirs[item]).any() for item in members))
+    return [each / sum(reaction) for each in reaction], deciding, differing
+
+
+def test_counts_of_deciding_items_against_a_slow_way(pair):
+    prepared, mine, theirs = pair
+    certainty = statistics.certainty(prepared, mine, statistics.sums(mine, prepared.groups))
+    reaction, deciding, differing = slow_counts(prepared, mine, theirs)
+    assert certainty.reaction == pytest.approx(reaction, rel=1e-2, abs=1e-5)
+    assert certainty.deciding.tolist() == deciding
+    assert max(differing) > 2
+
+
+def compared(difference, low, high, p, note=""):
+    row = {"measure": "score", "difference": difference, "low": low, "high": high, "p": p, "note": note}
+    return pd.DataFrame([row])
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (
+            (0.02, 0.01, 0.03, 0.001),
+            ["score of a.csv is better than that of b.csv by 0.020000", "hardly chance", "the same"],
+        ),
+        (
+            (-0.02, -0.03, -0.01, 0.001),
+            ["score of b.csv is better than that of a.csv by 0.020000", "hardly chance"],
+        ),
+        ((0.02, -0.01, 0.03, 0.3), ["may well be chance", "the same"]),
+        ((0.1, -0.019, 0.214, 0.001), ["hardly chance", "includes 0, believe the p-value"]),
+        ((0.1, 0.01, 0.2, 0.2), ["may well be chance", "excludes 0, believe the p-value"]),
+        ((0.1, math.nan, math.nan, 0.5, "no interval: x"), ["may well be chance", "no interval to rely on"]),
+        ((0.1, 0.05, 0.2, 0.01, "beware: only about 2 items decide this difference"), ["about 2 items"]),
+        ((0.0, 0.0, 0.0, 1.0), ["the same score"]),
+        ((math.nan, math.nan, math.nan, math.nan), ["cannot be compared"]),
+    ],
+)
+def test_a_verdict_is_one_sentence(row, said):
+    sentence = statistics.verdict(compared(*row), names=("a.csv", "b.csv"))
+    for words in said:
+        assert words in sentence
+    assert sentence.endswith(".")
+    assert ". " not in sentence
+    assert sentence[0].isupper()
+
+
+def test_where_lower_is_better_the_other_one_wins():
+    row = compared(0.02, 0.01, 0.03, 0.001)
+    assert statistics.verdict(row, False) == (
+        "The score of the other one is better than that of the first submission by 0.020000 (p = 0.001), "
+        "which is hardly chance; the interval says the same."
+    )
+
+
+def test_the_seed_reaches_every_draw(pair):
+    prepared, mine, theirs = pair
+    of_seed = [statistics.intervals(prepared, mine, 60, seed) for seed in (0, 0, 1)]
+    assert of_seed[0].equals(of_seed[1])
+    assert not of_seed[0]["low"].equals(of_seed[2]["low"])
+    weights = statistics.draw(60, 60, 0)
+    drawn = [statistics.resampler(prepared, weights, seed)(mine)[0].scores.tolist() for seed in (0, 0, 1)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    p = [statistics.p_values(prepared, mine, theirs, 60, seed).tolist() for seed in (0, 0, 1)]
+    assert p[0] == p[1] != p[2]
 
 
 # --- sets of ranks ------------------------------------------------------------------------------------------

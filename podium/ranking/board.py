@@ -148,9 +148,11 @@ def rank(
             draws = np.stack([each.scores for each in of_most], axis=1)
             most = leaderboard.head(MOST_TEAMS)
             sure = uncertainty.of_board(most, draws, runtimes, rules, higher_is_better)
-            influences = [each.influence for each in of_most]
+            stored = [scored[number].entry for number in order[:MOST_TEAMS]]
+            p = uncertainty.p_values(job, solution.deciding, rules, stored, folder, place)
+            prepared = solution.prepared[solution.deciding]
             more["intervals"], more["neighbours"] = uncertainty.tables(
-                most, sure, influences, rules.prizes, higher_is_better
+                most, sure, of_most, p, prepared, rules.prizes, higher_is_better
             )
             more["uncertainty"] = sure
     facts = {

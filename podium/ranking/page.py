@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium.errors import UsageError
-from podium.ranking import estimate
+from podium.ranking import estimate, uncertainty
 from podium.ranking.board import Run
 from podium.wording import listed
 
@@ -171,8 +171,7 @@ def _ahead(run: Run) -> dict[str, Any] | None:
     sure = run.ranking.uncertainty
     if sure is None or sure.ranks.shape[1] < 2:
         return None
-    ranks = sure.ranks[:, :TEAMS_DRAWN]
-    share = (ranks[:, :, np.newaxis] < ranks[:, np.newaxis]).mean(axis=0)
+    share = uncertainty.ahead(sure, TEAMS_DRAWN)
     return {"names": run.ranking.leaderboard["team"].head(len(share)).tolist(), "share": share.tolist()}
 
 

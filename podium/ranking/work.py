@@ -416,6 +416,26 @@ def from_store(
     return found
 
 
+def pairs_from_store(
+    place: Workers,
+    work: Callable[[list[tuple[int, tuple[bytes, bytes]]]], list[tuple[int, R]]],
+    pairs: dict[int, tuple[str, str]],
+    folder: Path,
+    title: str,
+) -> dict[int, R]:
+    """The work's answer to each pair of entries, by number; the entries are read here."""
+    read = functools.lru_cache(maxsize=2)(functools.partial(_load, folder))
+
+    def batches() -> Iterator[list[tuple[int, tuple[bytes, bytes]]]]:
+        for number, names in pairs.items():
+            one, other = map(read, names)
+            if one is None or other is None:
+                raise UsageError(f"the store {folder} has changed: rank the submissions once more")
+            yield [(number, (one, other))]
+
+    return _answers(place, work, batches(), title, len(pairs))
+
+
 def _read_first(
     work: Callable[[list[tuple[int, bytes]]], list[tuple[int, R]]], folder: Path, names: list[tuple[int, str]]
 ) -> list[tuple[int, R]]:

@@ -117,7 +117,8 @@ def test_the_other_files(files, call):
         assert bo[f"{attribute} = {value}"] == measures[f"{attribute} = {value}"]
     assert len(read(files / "final" / "rejected.csv")) == 0
     intervals = read(files / "final" / "intervals.csv")
-    assert list(intervals.columns)[-2:] == ["prize_1", "prize_2"]
+    assert list(intervals.columns)[-3:] == ["prize_1", "prize_2", "note"]
+    assert intervals[["prize_1", "prize_2"]].sum().tolist() == pytest.approx([1, 1])
     assert intervals["team"].tolist() == leaderboard["team"].tolist()
     assert len(read(files / "final" / "neighbours.csv")) == len(TEAMS) - 1
 
@@ -193,7 +194,7 @@ def test_what_is_printed(call):
     assert (
         "; of each team's 2 best files by Public score, the better by Private score\n\nThe first 5\nrank" in out
     )
-    assert err == "scoring: 5 of 5\nresampling: 5 of 5\n"
+    assert err == "scoring: 5 of 5\nresampling: 5 of 5\ncomparing neighbors: 4 of 4\n"
 
 
 # --- which submissions count ------------------------------------------------------------------------
@@ -255,10 +256,11 @@ def test_ties_go_to_the_earlier_submission(files, call):
     leaderboard = board(files).set_index("team")
     assert leaderboard.loc["Bo", "rank"] < leaderboard.loc["Ada", "rank"]
     intervals = read(files / "final" / "intervals.csv").set_index("team")
-    assert intervals.loc["Bo", "prize_1"] >= intervals.loc["Ada", "prize_1"]
+    assert intervals.loc["Bo", "prize_1"] == intervals.loc["Ada", "prize_1"]
     neighbours = read(files / "final" / "neighbours.csv").set_index("team")
-    assert neighbours.loc["Bo", "probability_ahead"] == 1.0
-    assert neighbours.loc["Bo", ["difference", "low", "high"]].tolist() == [0.0, 0.0, 0.0]
+    assert neighbours.loc["Bo", "probability_ahead"] == 0.5
+    assert neighbours.loc["Bo", ["difference", "low", "high", "p"]].tolist() == [0.0, 0.0, 0.0, 1.0]
+    assert not neighbours.loc["Bo", "note"]
 
 
 def test_a_bad_file_never_stops_the_run(files, call):
@@ -325,7 +327,7 @@ def test_any_metric_file(files, call):
 def test_only_what_changed_is_scored_again(files, call):
     call()
     first = board(files)
-    known = "scoring: 5 of 5\nknown from before: {} of 5\nresampling: 5 of 5\n"
+    known = "scoring: 5 of 5\nknown from before: {} of 5\nresampling: 5 of 5\ncomparing neighbors: 4 of 4\n"
     assert call()[2] == known.format(5)
     pd.testing.assert_frame_equal(board(files), first)
     path = files / "submissions" / "Bo.csv"
@@ -409,7 +411,10 @@ def test_two_processes_give_the_same_files(files, call):
         text=True,
     )
     titles = [line for line in done.stderr.splitlines() if not line.endswith(" s left")]  # of a busy machine
-    assert (done.returncode, titles) == (0, ["scoring: 5 of 5", "resampling: 5 of 5"])
+    assert (done.returncode, titles) == (
+        0,
+        ["scoring: 5 of 5", "resampling: 5 of 5", "comparing neighbors: 4 of 4"],
+    )
     assert tables(files / "two") == tables(files / "final")
 
 
@@ -463,6 +468,9 @@ def test_against_a_direct_slow_bootstrap(files, call):
     assert neighbours["low"].tolist() == pytest.approx(median - wider * (median - low), rel=1e-4)
     assert neighbours["high"].tolist() == pytest.approx(median + wider * (high - median), rel=1e-4)
     assert neighbours["probability_ahead"].tolist() == (ranks[:, :-1] < ranks[:, 1:]).mean(axis=0).tolist()
+    for row in neighbours.itertuples():
+        mine, theirs = (prepared.statistics(submissions[team]) for team in (row.team, row.next_team))
+        assert row.p == statistics.compare(prepared, mine, theirs, resamples, seed)["p"][0]
 
 
 def influences(prepared, submission):

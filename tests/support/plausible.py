@@ -1,4 +1,4 @@
-"""The scores that the whole population may have, as `podium.statistics._plausible` tells it, draw by draw."""
+"""The scores that the whole population may have, as `podium.statistics.population` tells it, draw by draw."""
 
 import math
 from typing import Any
@@ -16,7 +16,7 @@ def sums_of_groups(prepared: Any, mine: Any, weights: Any) -> list[Any]:
     return sums
 
 
-def plausible_scores(prepared: Any, mine: Any, weights: Any) -> list[float]:
+def plausible_scores(prepared: Any, mine: Any, weights: Any, seed: int) -> list[float]:
     """One for each draw, (r, n)."""
     ones, once = np.ones((len(mine), 1)), np.ones(len(mine))
     observed, sizes = sums_of_groups(prepared, mine, once), sums_of_groups(prepared, ones, once)
@@ -30,12 +30,14 @@ def plausible_scores(prepared: Any, mine: Any, weights: Any) -> list[float]:
     columns = [prepared.measure_names.index(f"{attribute} = {value}") for attribute, value in prepared.labels]
     scores = prepared.measures(np.array(observed))[columns]
     variances = np.nanvar([prepared.measures(np.array(totals))[columns] for totals in drawn], axis=0)
-    random, plausible = np.random.default_rng(len(weights)), [list(means) for _ in weights]
+    random, plausible = np.random.default_rng([seed, 3]), [list(means) for _ in weights]
     for attribute in dict.fromkeys(attribute for attribute, _ in prepared.labels):
         groups = [number for number, label in enumerate(prepared.labels) if label[0] == attribute]
-        known = [g for g in groups if math.isfinite(scores[g]) and math.sqrt(variances[g]) > 1e-12]
+        known = [g for g in groups if math.isfinite(scores[g]) and math.isfinite(variances[g])]
         score = {g: scores[g] if g in known else np.mean([scores[k] for k in known]) for g in groups}
-        sigma2 = {g: variances[g] if g in known else 100 * max(variances[k] for k in known) for g in groups}
+        of_item = sum(sizes[g][0] * variances[g] for g in known) / len(known)
+        largest = max(of_item / sizes[g][0] for g in groups)
+        sigma2 = {g: of_item / sizes[g][0] if g in known else 100 * largest for g in groups}
         posterior = posterior_of(score, sigma2)
         total, cumulated = 0.0, []
         for density, _ in posterior:

@@ -24,14 +24,15 @@ import pandas as pd
 
 from benchmarks.measure import machine, print_table, processor_seconds
 from podium import hosted, scoring
-from podium.companions import scifact as companion
 from tests.support import scifact_transcription as transcription
 from tests.support.scifact_data import Line, claims, frame, json_lines
 
 CLAIMS = (300, 30_000)
 REPEATS = 7
 
-scifact = hosted.module("scifact")
+loaded = hosted.load("scifact")
+scifact: Any = loaded.module
+companion: Any = hosted.module("scifact", "companion")
 
 
 def main(arguments: list[str]) -> None:
@@ -98,7 +99,7 @@ def show_work(number: int, gold: Path, predictions: Path, program: Path | None) 
 
     solution, submission = read_frames()
     prepared = scifact.prepare(solution, "claim_id")
-    evaluation = scoring.evaluate(scoring.prepare(scifact, solution, {}), submission)
+    evaluation = scoring.evaluate(scoring.prepare(loaded, solution, {}), submission)
     answers = prepared.read(submission, lambda gold, predicted: predicted)
     work: dict[str, Callable[[], Any]] = {
         "read and score": lambda: scifact.score(*read_frames(), "claim_id"),
@@ -107,7 +108,7 @@ def show_work(number: int, gold: Path, predictions: Path, program: Path | None) 
         "    digest the solution": lambda: scifact.prepare(solution, "claim_id"),
         "    a submission, solution prepared": lambda: prepared.statistics(submission),
         "      judge and count": lambda: [scifact.count(*claim) for claim in zip(prepared.gold, answers)],
-        "explain": lambda: companion.explain(evaluation).rows,
+        "explain": lambda: companion.Explanation(evaluation).rows,
         "literal transcription, read and score": transcribe,
     }
     if program:

@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.measure import machine, print_table, seconds_of
-from podium import spans
+from podium import hosted, spans
 from podium.errors import HostError
 from podium.files import read_table
 from tests.support.essays import make_competition
 
 REAL_ESSAYS = 15_594
 REPEATS = 9
-metric = spans.metric
+metric = hosted.module("unified")
 
 
 def main(folder: Path | None) -> None:

@@ -11,17 +11,19 @@ import sys
 import tempfile
 import warnings
 from pathlib import Path
+from typing import Any
 
 from benchmarks.measure import machine, print_table, processor_seconds
 from podium import hosted, scoring
-from podium.companions import trec_is as companion
 from tests.support import trec_is_data, trec_is_transcription
 
 SIZES = ((6_868, 7), (17_741, 20), (100_000, 75), (400_000, 75))  # tweets, events
 COMPARED = 20_000  # tweets that the transcription is asked to score at most
 REPEATS = 3
 
-trec_is = hosted.module("trec_is")
+loaded = hosted.load("trec_is")
+trec_is: Any = loaded.module
+companion: Any = hosted.module("trec_is", "companion")
 
 
 def main() -> None:
@@ -43,7 +45,7 @@ def time(tweets: int, events: int) -> list[str]:
     """The row of a competition of this size."""
     solution, submission = trec_is_data.competition(tweets, events)
     prepared = trec_is.prepare(solution, "tweet_id")
-    evaluation = scoring.evaluate(scoring.prepare(trec_is, solution, {}), submission)
+    evaluation = scoring.evaluate(scoring.prepare(loaded, solution, {}), submission)
     with tempfile.TemporaryDirectory() as folder:
         labels, run = Path(folder, "labels.json"), Path(folder, "run.txt")
         labels.write_text(trec_is_data.label_file(solution), encoding="utf-8")
@@ -55,7 +57,7 @@ def time(tweets: int, events: int) -> list[str]:
             lambda: (companion.read_solution(labels), companion.read_submission(run)),
             lambda: trec_is.score(solution, submission, "tweet_id"),
             lambda: prepared.statistics(submission),
-            lambda: companion.explain(evaluation).rows,
+            lambda: companion.Explanation(evaluation).rows,
         ]
         seconds = processor_seconds(work, REPEATS)
     row = [f"{tweets:,}", *(f"{taken:.3f}" for taken in seconds), f"{1e6 * seconds[3] / tweets:.1f}"]

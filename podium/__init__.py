@@ -1,5 +1,41 @@
-"""Hosted competition metrics, and everything around them; `podium --help` lists the commands."""
+"""Hosted competition metrics, and everything around them.
 
-__all__ = ["__version__"]
+Score a submission, and ask where its score comes from:
 
-__version__ = "2.0.0"
+>>> import pandas as pd, podium
+>>> solution = pd.read_csv("solution_sample.csv")
+>>> result = podium.score(solution, pd.read_csv("sample_submission.csv"))
+>>> round(result.score, 6)
+0.539364
+
+`score` and `prepare` are the front door.  Three modules load when they are first used: `podium.spans` makes a
+submission of a model's output, `podium.tuning` finds thresholds, and `podium.statistics` tells how sure a score
+is. The command line does the same and more: ``podium --help`` lists its commands.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from podium import spans, statistics, tuning
+    from podium.front_door import prepare, score
+
+__all__ = ["__version__", "prepare", "score", "spans", "statistics", "tuning"]
+
+__version__ = "3.0.0"
+
+# pandas is loaded when one of these is used: `podium --help` needs none of it.
+_FUNCTIONS = ("prepare", "score")
+_MODULES = ("spans", "statistics", "tuning")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FUNCTIONS:
+        return getattr(importlib.import_module("podium.front_door"), name)
+    if name in _MODULES:
+        return importlib.import_module(f"podium.{name}")
+    raise AttributeError(f"module 'podium' has no attribute {name!r}; it has {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -2,17 +2,28 @@
 
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from podium.companions import ratio
+from podium.contract import Explanation
 from podium.scoring import Evaluation
 
-__all__ = ["column", "groups_of_items", "points_by_cause", "points_by_item", "points_by_label", "rows"]
+__all__ = ["column", "groups_of_items", "points_by_cause", "points_by_item", "points_by_label", "ratio", "rows"]
 
 
-def column(explanation: Any, role: str) -> str | None:
-    name: str | None = getattr(explanation, "roles", {"outcome": "outcome"}).get(role)
-    return name if name in getattr(explanation, "rows", ()) else None
+def column(explanation: Explanation, role: str) -> str | None:
+    """The column of the explanation's rows that has a role: "item", "label" or "outcome"; None without one."""
+    name, table = explanation.roles.get(role), explanation.rows
+    return name if name in table else None
+
+
+def ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """numerator / denominator, element by element; NaN where the denominator is 0."""
+    a, b = np.broadcast_arrays(numerator, denominator)
+    quotient = np.full(a.shape, np.nan)
+    np.divide(a, b, out=quotient, where=b != 0)
+    return quotient
 
 
 def groups_of_items(evaluation: Evaluation) -> pd.DataFrame:

@@ -1,57 +1,31 @@
-"""Find, load and call a hosted file; the contract by which one offers its parts.
+"""Find and load a metric with its companion: by its name, as a file, or as a folder.
 
-Score
------
-``score(solution, submission, row_id_column_name, **parameters) -> float``
-    Parameters have official defaults.  Only this is needed to score, rank and check.
-``NAME``, ``__version__``
-    In every signature; by its name a file has a companion.
-``ParticipantVisibleError``, ``HostVisibleError``
-    The submission's faults; the solution's or a parameter's.
-``higher_is_better(**parameters) -> bool``
-    By default it is.
-``COMPLETE_SUBMISSION = True``
-    `score` gets the whole submission for either part, not only the part's rows.
-
-Statistics
-----------
-``prepare(solution, row_id_column_name, **parameters)``
-    A solution checked and digested: a frozen dataclass with
-
-    ``items``           list of str, sorted: the n units that are resampled, such as essays
-    ``item_of_row``     (rows,) int: of the solution
-    ``labels``          list of (attribute, value), by attribute: the g groups; or one: ("(all)", "(all)")
-    ``groups``          (attributes, n) int: each item's groups, as indices into ``labels``
-    ``statistics(submission)``   (n, k) float, whose sums decide everything
-    ``read(submission)``, ``compare(read)``, ``count(compared)``   optional: in steps, to be explained
-    ``measure_names``   list of str: the m measures, "score" first; that of a group is "attribute = value"
-    ``measures(sums)``  (..., m) float, from sums over each group, (..., g, k); NaN where undefined
-
-    To the last bit, ``score()`` is the first measure of sums over the items, one after the other.  Some items
-    are taken by replacing ``items``, ``groups`` and ``labels``: ``statistics`` does not look at the last two,
-    ``measures`` only at ``labels``.
-``MEASURE_PARAMETERS``
-    Parameters on which the statistics do not depend: ranking with others needs no submission.
-``progress = None``
-    A tool may set a function to call with the work done and the total.
+A metric is a folder with ``metric.py`` and, if there is more to tell than a score, ``companion.py``
+(`podium.contract`).  Podium's own metrics are the folders of ``metrics/``; their names are those of the
+folders, and stand nowhere else.  A file that has the same content as one of them, such as the copy in a bundle,
+is that metric.
 """
 
 import functools
 import importlib.util
 import inspect
+import linecache
 import math
 import sys
+import traceback
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from podium.errors import HostError, SubmissionRejected, UsageError
+from podium.contract import Companion, Metric
+from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 
 __all__ = [
-    "FILES",
+    "DEFAULT",
     "Metric",
     "defaults",
     "errors_explained",
@@ -59,59 +33,196 @@ __all__ = [
     "higher_is_better",
     "load",
     "module",
+    "names",
     "parse_parameters",
     "settings",
     "signature",
 ]
 
-Metric = types.ModuleType
+DEFAULT = "unified"  # the metric of a command that is given none
 
-FILES = {
-    "unified": "metric.py",
-    "scifact": "metrics/scifact.py",
-    "trec_is": "metrics/trec_is.py",
-    "markup_consistency": "metrics/markup_consistency.py",
-    "readable": "metrics/readable.py",
+VISIBLE: dict[str, type[ToolError]] = {
+    "ParticipantVisibleError": SubmissionRejected,
+    "HostVisibleError": HostError,
 }
 
-VISIBLE = {"ParticipantVisibleError": SubmissionRejected, "HostVisibleError": HostError}
-
-# Data of the package in the wheel, beside it in a clone.
+# Data of the package in the wheel, beside the package in a clone.
 _IN_WHEEL = Path(__file__).with_name("_hosted")
-_FOLDER = _IN_WHEEL if _IN_WHEEL.is_dir() else Path(__file__).parent.parent
-
-
-def find(metric: str | Path) -> Path:
-    """A metric's file, by its name among `FILES` or its path."""
-    path = _FOLDER / FILES[str(metric)] if str(metric) in FILES else Path(metric)
-    if not path.is_file():
-        raise UsageError(f"there is no metric {metric}: expected a Python file, or one of {', '.join(FILES)}")
-    return path
+_ROOT = _IN_WHEEL if _IN_WHEEL.is_dir() else Path(__file__).parent.parent
+_FOLDERS = _ROOT / "metrics"
+_FILE, _COMPANION = "metric.py", "companion.py"
+# Loaded files are modules of packages below this one, one package for each folder.
+_PACKAGE = "podium_metrics"
 
 
 @functools.cache
-def module(name: str) -> types.ModuleType:
-    """One of the project's own files: "boost", or a name of `FILES`."""
-    return _load(_FOLDER / FILES.get(name, f"{name}.py"), f"podium_{name}")
+def names() -> tuple[str, ...]:
+    """The names of podium's own metrics, the default one first."""
+    folders = sorted(path.name for path in _FOLDERS.iterdir() if path.is_dir() and path.name[0] not in "._")
+    return tuple(sorted(folders, key=lambda name: name != DEFAULT))
+
+
+def folder(name: str) -> Path:
+    """The folder of one of podium's own metrics: its companion, its page and its samples."""
+    return _FOLDERS / name
+
+
+def find(metric: str | Path) -> Path:
+    """The file of a metric.
+
+    Parameters
+    ----------
+    metric : str or Path
+        One of `names`, a Python file, or a folder that has a ``metric.py``.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    UsageError
+        There is no such metric.
+    """
+    if str(metric) in names():
+        return _own_file(str(metric))
+    path = Path(metric)
+    if path.is_dir():
+        own = [name for name in names() if path.resolve() == folder(name).resolve()]
+        path = _own_file(own[0]) if own else path / _FILE
+        if not path.is_file():
+            raise UsageError(f"{metric}: expected a folder with a {_FILE}, found none in it")
+    if not path.is_file():
+        raise UsageError(
+            f"there is no metric {metric}: expected a Python file, a folder with a {_FILE}, or one of "
+            f"{', '.join(names())}"
+        )
+    return path
+
+
+def _own_file(name: str) -> Path:
+    # The main metric is the file at the top: it is what the owner's readers open first.
+    path = folder(name) / _FILE
+    return path if path.is_file() else _ROOT / _FILE
+
+
+@functools.cache
+def module(name: str, file: str = "metric") -> types.ModuleType:
+    """A file of podium's own as a module: "boost", or the metric or the companion of one of `names`."""
+    if name == "boost":
+        return _load_file(_ROOT / "boost.py", "podium_boost")
+    return sys.modules[f"{load(name).module.__package__}.{file}"]
 
 
 def load(metric: str | Path) -> Metric:
-    """A hosted file, as `find` takes it."""
-    if str(metric) in FILES:
-        return module(str(metric))
+    """Load a metric and its companion.
+
+    Parameters
+    ----------
+    metric : str or Path
+        As `find` takes it.
+
+    Returns
+    -------
+    Metric
+        Podium's own metrics are loaded once, other files each time.
+
+    Raises
+    ------
+    UsageError
+        There is no such metric, or the file defines no ``score``.
+    HostError
+        The file or its companion cannot be run, or defines something of another kind than the contract says.
+    """
     path = find(metric)
+    own = _own_metric_with(path)
+    if own is not None:
+        return _load_own(own)
     if path.suffix != ".py":
         raise UsageError(f"{path} is not a Python file")
-    try:
-        loaded = _load(path, f"podium_hosted_{path.stem}")
-    except (Exception, SystemExit) as problem:
-        raise HostError(f"{path} cannot be loaded: {_described(problem)}") from problem
-    if not callable(getattr(loaded, "score", None)):
+    return _load_folder(path, path.parent, sha256(str(path.resolve()).encode()).hexdigest()[:16], False)
+
+
+@functools.cache
+def _load_own(name: str) -> Metric:
+    return _load_folder(_own_file(name), folder(name), name, True)
+
+
+def _own_metric_with(path: Path) -> str | None:
+    """Which of podium's own metrics has the content of this file."""
+    size = path.stat().st_size
+    for name in names():
+        file = _own_file(name)
+        if path.samefile(file) or (size == file.stat().st_size and path.read_bytes() == file.read_bytes()):
+            return name
+    return None
+
+
+def _load_folder(path: Path, beside: Path, key: str, is_own: bool) -> Metric:
+    # Each folder is a package, so that a companion can say ``from . import metric``.
+    package = f"{_PACKAGE}.{key}"
+    for name, search in ((_PACKAGE, []), (package, [str(beside)])):
+        if name not in sys.modules:
+            parent = types.ModuleType(name)
+            parent.__path__ = search
+            sys.modules[name] = parent
+    loaded = _load_or_explain(path, f"{package}.metric")
+    vars(sys.modules[package])["metric"] = loaded
+    has_companion = path.name == _FILE and (beside / _COMPANION).is_file()
+    companion = Companion()
+    if has_companion:
+        defined = vars(_load_or_explain(beside / _COMPANION, f"{package}.companion"))
+        companion = _defined(beside / _COMPANION, defined, "companion", Companion, Companion())
+    defined = vars(loaded)
+    if not callable(defined.get("score")):
         raise UsageError(f"{path} is not a metric file: it defines no score()")
-    return loaded
+    if defined.get("NAME") in names() and not is_own:
+        raise HostError(
+            f"{path.name}: NAME is {defined['NAME']!r}, the name of a metric of podium's own, whose file "
+            "has another content; expected a name of its own, as names and versions stand in every signature"
+        )
+    prepare = _function(path, defined, "prepare")
+    parameters = _defined(path, defined, "MEASURE_PARAMETERS", (tuple, list), ())
+    return Metric(
+        path=path,
+        module=loaded,
+        is_own=is_own,
+        name=_defined(path, defined, "NAME", str, path.parent.name if path.name == _FILE else path.stem),
+        version=_defined(path, defined, "__version__", str, "?"),
+        score=defined["score"],
+        prepare=prepare,
+        direction=_function(path, defined, "higher_is_better"),
+        complete_submission=_defined(path, defined, "COMPLETE_SUBMISSION", bool, False),
+        measure_parameters=tuple(parameters) if prepare is not None else (),
+        companion=companion,
+    )
 
 
-def _load(path: Path, name: str) -> types.ModuleType:
+def _defined(path: Path, defined: Mapping[str, Any], name: str, kind: Any, default: Any) -> Any:
+    """What a file defines under a name of the contract."""
+    value = defined.get(name, default)
+    if not isinstance(value, kind):
+        expected = " or ".join(each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,)))
+        raise HostError(f"{path.name}: {name}: expected {expected}, found {type(value).__name__} {value!r:.60}")
+    return value
+
+
+def _function(path: Path, defined: Mapping[str, Any], name: str) -> Callable[..., Any] | None:
+    value = defined.get(name)
+    if value is not None and not callable(value):
+        raise HostError(f"{path.name}: {name}: expected a function, found {type(value).__name__}")
+    return typing.cast("Callable[..., Any] | None", value)
+
+
+def _load_or_explain(path: Path, name: str) -> types.ModuleType:
+    try:
+        return _load_file(path, name)
+    except (Exception, SystemExit) as problem:
+        sys.modules.pop(name, None)
+        raise HostError(f"{path} cannot be loaded: {_described(problem, path.parent)}") from problem
+
+
+def _load_file(path: Path, name: str) -> types.ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -122,39 +233,64 @@ def _load(path: Path, name: str) -> types.ModuleType:
 
 
 def higher_is_better(metric: Metric, arguments: Mapping[str, Any]) -> bool:
-    if not hasattr(metric, "higher_is_better"):
+    """Whether a higher score is better, with these arguments of ``score``.
+
+    A metric that does not say is taken to mean that it is; `Metric.direction` is None then.
+    """
+    if metric.direction is None:
         return True
-    return bool(
-        metric.higher_is_better(**{name: arguments[name] for name in defaults(metric) if name in arguments})
-    )
+    accepted = inspect.signature(metric.direction).parameters
+    takes_all = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in accepted.values())
+    known = defaults(metric) if takes_all else accepted
+    return bool(metric.direction(**{name: value for name, value in arguments.items() if name in known}))
 
 
 def defaults(metric: Metric) -> dict[str, Any]:
-    """The official parameters of `score`."""
+    """The official parameters: the defaults of ``score`` beyond its first three arguments."""
     parameters = list(inspect.signature(metric.score).parameters.values())[3:]
     return {parameter.name: parameter.default for parameter in parameters}
 
 
 def settings(metric: Metric, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Every parameter, as given or official."""
+    """Every parameter of ``score`` with its value: the given one, else the official one."""
     return {name: arguments.get(name, default) for name, default in defaults(metric).items()}
 
 
 def signature(metric: Metric, parameters: Mapping[str, Any]) -> str:
-    """Name, version and every parameter: ``name:value|…``."""
-    parts = {
-        "metric": getattr(metric, "NAME", Path(str(metric.__file__)).stem),
-        "version": getattr(metric, "__version__", "?"),
-    }
+    """What a score has to be quoted with: the metric's name, its version and every parameter.
+
+    Returns
+    -------
+    str
+        ``metric:NAME|version:VERSION|PARAMETER:VALUE|…``.  Equal settings give equal texts: where ``score``
+        asks for a float, 1 is written as 1.0.
+    """
+    parts: dict[str, Any] = {"metric": metric.name, "version": metric.version}
     annotations = inspect.signature(metric.score).parameters
-    for name, value in settings(metric, parameters).items():  # 1 and 1.0 are the same parameter
+    for name, value in settings(metric, parameters).items():
         parts[name] = float(value) if annotations[name].annotation is float else value
     return "|".join(f"{name}:{value}" for name, value in parts.items())
 
 
+def check_parameters(metric: Metric, parameters: Mapping[str, Any]) -> None:
+    """Raise `HostError` where ``score`` has no parameter of such a name."""
+    accepted = list(inspect.signature(metric.score).parameters)[2:]
+    for name in parameters:
+        if name not in accepted:
+            raise HostError(f"the metric has no parameter {name}; it has {', '.join(accepted)}")
+
+
 def parse_parameters(metric: Metric, assignments: list[str]) -> dict[str, Any]:
-    """Arguments from ``NAME=VALUE``, as `score` annotates them."""
-    accepted = dict(list(inspect.signature(metric.score).parameters.items())[2:])
+    """Arguments of ``score`` from texts of the form ``NAME=VALUE``, converted as ``score`` annotates them.
+
+    Raises
+    ------
+    UsageError
+        A text has another form, or a name is given twice.
+    HostError
+        The metric has no such parameter, or the value is not of its type.
+    """
+    annotations = inspect.signature(metric.score).parameters
     values: dict[str, Any] = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
@@ -162,10 +298,9 @@ def parse_parameters(metric: Metric, assignments: list[str]) -> dict[str, Any]:
             raise UsageError(f"--set {assignment}: expected NAME=VALUE")
         if name in values:
             raise UsageError(f"--set {name} is given twice")
-        if name not in accepted:
-            raise HostError(f"the metric has no parameter {name}; it has {', '.join(accepted)}")
+        check_parameters(metric, {name: text})
         try:
-            values[name] = _convert(text, accepted[name].annotation)
+            values[name] = _convert(text, annotations[name].annotation)
         except ValueError as problem:
             raise HostError(f"{name} is {text!r}: {problem}") from None
     return values
@@ -190,16 +325,49 @@ def _convert(text: str, annotation: Any) -> Any:
 
 
 @contextmanager
-def errors_explained() -> Iterator[None]:
-    """Raise `SubmissionRejected` or `HostError` for what a metric raises."""
+def errors_explained(metric: Metric | None = None, submission: bool = False) -> Iterator[None]:
+    """Turn what a metric raises into `SubmissionRejected` or `HostError`.
+
+    Parameters
+    ----------
+    metric : Metric, optional
+        Whose file, line and source text are told of an unexpected error.
+    submission : bool
+        Whether a submission is being read: its content may be what the metric did not expect, and the host is
+        told how to say so to participants.
+
+    Raises
+    ------
+    SubmissionRejected
+        For a ``ParticipantVisibleError``, with its text.
+    HostError
+        For a ``HostVisibleError``, with its text, and for any other exception.
+    """
     try:
         yield
+    except ToolError:
+        raise
     except Exception as problem:
         name = type(problem).__name__
         if name in VISIBLE:
             raise VISIBLE[name](str(problem)) from problem
-        raise HostError(f"the metric raised an unexpected error: {_described(problem)}") from problem
+        where = None if metric is None else metric.path.parent
+        hint = (
+            ". If the submission is at fault, raise ParticipantVisibleError for such input"
+            if submission
+            else ""
+        )
+        raise HostError(
+            f"the metric raised an unexpected error: {_described(problem, where)}{hint}"
+        ) from problem
 
 
-def _described(problem: BaseException) -> str:
-    return f"{type(problem).__name__}: {' '.join(str(problem).split())}"
+def _described(problem: BaseException, folder: Path | None = None) -> str:
+    """The exception, and where in a file of this folder it was raised, with the text of that line."""
+    text = f"{type(problem).__name__}: {' '.join(str(problem).split())}"
+    frames = traceback.extract_tb(problem.__traceback__)
+    inside = [frame for frame in frames if folder is not None and Path(frame.filename).parent == folder]
+    if not inside or inside[-1].lineno is None:
+        return text
+    file, number = inside[-1].filename, inside[-1].lineno
+    return f"{text} ({Path(file).name}, line {number}: {linecache.getline(file, number).strip()})"

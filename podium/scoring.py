@@ -1,4 +1,8 @@
-"""A submission scored with a hosted file, on the whole solution and its parts."""
+"""A submission scored with a metric, on the whole solution and on its parts.
+
+`prepare` makes a `Solution` of the truth once; `evaluate` scores a submission against it and returns an
+`Evaluation`.  `podium.score` does both.  `read_solution` and `read_submission` make the tables of files.
+"""
 
 import functools
 import html
@@ -6,8 +10,9 @@ import math
 import re
 import tempfile
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import companions, hosted, statistics
+from podium import contract, hosted, statistics
+from podium.contract import Explanation, Metric
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import parse_table, read_bytes, read_table
-from podium.hosted import Metric
 
 __all__ = [
     "ALL",
@@ -29,7 +34,6 @@ __all__ = [
     "add_side",
     "evaluate",
     "items_of",
-    "only",
     "parse_submission",
     "prepare",
     "read_pair",
@@ -37,6 +41,7 @@ __all__ = [
     "read_submission",
     "rows_of_parts",
     "scores_of",
+    "solution_of_items",
 ]
 
 USAGE = "Usage"
@@ -49,96 +54,146 @@ Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
-    """A solution and its parts, ready to score submissions against."""
+    """A solution and its parts, checked and digested once, to score many submissions against.
+
+    Attributes
+    ----------
+    metric : podium.contract.Metric
+    arguments : dict
+        The arguments of the metric's ``score`` beside the two tables, ``row_id_column_name`` among them.
+    frame : DataFrame
+        The solution without the column ``Usage``.
+    rows : dict of str to (rows,) bool
+        The rows of each part: "All", and "Public" and "Private" where ``Usage`` names them.
+    prepared : dict of str to podium.contract.Prepared
+        What the metric's ``prepare`` made of each part; empty where the metric has none.
+    items : dict of str to (n,) bool
+        The items of each part among those of "All"; empty likewise.
+    notices : list of str
+        The metric's warnings about the solution.  They are for the host.
+    checked : set of str
+        Which checks of the contract this metric has passed on these rows; see `evaluate`.
+    """
 
     metric: Metric
-    arguments: dict[str, Any]  # of its `score`, with row_id_column_name
-    frame: pd.DataFrame  # without Usage
-    rows: dict[str, Bools]  # (rows,) of each part
-    prepared: dict[str, Any]  # of each part; empty where the metric has no `prepare`
-    items: dict[str, Bools]  # (n,) of each part, among those of "All"; empty likewise
+    arguments: dict[str, Any]
+    frame: pd.DataFrame
+    rows: dict[str, Bools]
+    prepared: dict[str, Any]
+    items: dict[str, Bools]
     notices: list[str]
+    checked: set[str] = field(default_factory=set)
 
     @property
     def signature(self) -> str:
+        """The metric's name, version and every parameter."""
         return hosted.signature(self.metric, self.arguments)
 
     @property
     def deciding(self) -> str:
-        """The part of the final ranking."""
+        """The part of the final ranking: "Private" where there is one, else "All"."""
         return PARTS[1] if PARTS[1] in self.rows else ALL
+
+    def __repr__(self) -> str:
+        items = f", {len(self.prepared[ALL].items):,} items" if self.prepared else ""
+        parts = ", ".join(f"{part} {int(rows.sum()):,}" for part, rows in self.rows.items())
+        return f"<prepared solution: rows {parts}{items}; {self.signature}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """What became of one submission."""
+    """What became of one submission.
+
+    Attributes
+    ----------
+    solution : Solution
+    submission : DataFrame
+        The rows of the submission that count.
+    scores : dict of str to float
+        The score of each part.
+    statistics : (n, k) float, or None
+        Numbers of each item of "All", of whose sums all measures are; None where the metric offers none.
+    read, compared : object
+        What the first two steps of a `podium.contract.StagedPrepared` gave, for the explanation.
+    """
 
     solution: Solution
-    submission: pd.DataFrame  # its rows that count
-    scores: dict[str, float]  # of each part
-    statistics: Floats | None = None  # (n, k), of the items of "All", where the metric offers them
-    read: Any = None  # as `podium.hosted` names these steps
+    submission: pd.DataFrame
+    scores: dict[str, float]
+    statistics: Floats | None = None
+    read: Any = None
     compared: Any = None
 
     @property
     def score(self) -> float:
+        """The score on the whole solution."""
         return self.scores[ALL]
 
     @property
     def prepared(self) -> Any:
+        """What the metric's ``prepare`` made of the whole solution."""
         return self.solution.prepared[ALL]
 
     @property
     def signature(self) -> str:
+        """The metric's name, version and every parameter: quote it with the score."""
         return self.solution.signature
 
     @functools.cached_property
     def measures(self) -> dict[str, float]:
-        """By name, "score" first."""
+        """All measures by name, "score" first, on the whole solution; NaN where one is not defined."""
         if self.statistics is None:
             return {"score": self.score}
         return statistics.measures(self.prepared, self.statistics)
 
     @property
     def loggable(self) -> dict[str, float]:
-        """The defined measures under names that loggers take."""
+        """The measures that are defined, under names that loggers such as MLflow and W&B accept."""
         named = {re.sub(r"[^\w\-./ ]", "_", name): value for name, value in self.measures.items()}
         return {name: value for name, value in named.items() if not math.isnan(value)}
 
     def __repr__(self) -> str:
-        tables = [f"{title}\n{table.head(ROWS_SHOWN)}" for title, table in self._tables.items()]
+        tables = [
+            f"{title}\n{table.head(ROWS_SHOWN).to_string(index=False)}"
+            for title, table in self.explanation.tables.items()
+        ]
         return "\n\n".join([self.score_lines, *tables, self.signature])
 
     def _repr_html_(self) -> str:
         tables = [
             f"<h4>{html.escape(title)}</h4>{table.head(ROWS_SHOWN).to_html(index=False, border=0)}"
-            for title, table in self._tables.items()
+            for title, table in self.explanation.tables.items()
         ]
         return f"<pre>{self.score_lines}</pre>{''.join(tables)}<small>{html.escape(self.signature)}</small>"
 
     @property
     def score_lines(self) -> str:
+        """The score of each part, one line each."""
         return "\n".join(
             f"{'Score' if part == ALL else part:<8} {value:.6f}" for part, value in self.scores.items()
         )
 
-    @property
-    def _tables(self) -> dict[str, pd.DataFrame]:
-        return getattr(self.explanation, "tables", {})
-
     @functools.cached_property
-    def explanation(self) -> Any:
-        """What the metric's companion tells."""
-        explain = getattr(companions.of(self.solution.metric), "explain", None)
+    def explanation(self) -> Explanation:
+        """What the metric's companion tells about this submission; nothing where there is no companion."""
+        explain = self.solution.metric.companion.explain
         if self.statistics is None or explain is None:
-            return object()
+            return _Unexplained(self)
         return explain(self)
 
 
+class _Unexplained(Explanation):
+    """The explanation of a metric that has no companion: it tells nothing."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        self.evaluation = evaluation
+
+
 def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
-    names = set(getattr(companions.of(metric), "TEXT_COLUMNS", ()))
+    """The columns whose cells are read as text: the companion's, and those that parameters name."""
+    names = set(metric.companion.text_columns)
     for name, value in (hosted.settings(metric, parameters) | parameters).items():
         if isinstance(value, str) and name.endswith("_column_name"):
             names.add(value)
@@ -149,16 +204,18 @@ def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
 
 def read_solution(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
     """A table, or an official file read by the metric's companion."""
-    return _read(metric, "read_solution", path, parameters, HostError)
+    return _read(metric, metric.companion.read_solution, path, parameters, HostError)
 
 
 def read_submission(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
-    return _without_side(metric, _read(metric, "read_submission", path, parameters, SubmissionRejected))
+    return _without_side(
+        metric, _read(metric, metric.companion.read_submission, path, parameters, SubmissionRejected)
+    )
 
 
 def parse_submission(metric: Metric, content: bytes, name: str, parameters: dict[str, Any]) -> pd.DataFrame:
     """As `read_submission`, of a file's content: what was hashed is what is scored."""
-    if not _official_reader(metric, name, "read_submission"):
+    if _is_table(name) or metric.companion.read_submission is None:
         table = parse_table(content, name, text_columns(metric, parameters), SubmissionRejected)
         return _without_side(metric, table)
     with tempfile.TemporaryDirectory() as folder:  # official readers take paths
@@ -171,37 +228,35 @@ def parse_submission(metric: Metric, content: bytes, name: str, parameters: dict
 
 
 def _without_side(metric: Metric, submission: pd.DataFrame) -> pd.DataFrame:
-    side = getattr(companions.of(metric), "SIDE_COLUMNS", ())
-    return submission.drop(columns=list(side), errors="ignore")
+    return submission.drop(columns=list(metric.companion.side_columns), errors="ignore")
 
 
 def add_side(
     solution: Solution, submission: pd.DataFrame, path: str | Path, content: bytes | None = None
 ) -> pd.DataFrame:
     """The submission with what only the host may say of it."""
-    companion: Any = companions.of(solution.metric)
-    if not hasattr(companion, "add_side"):
+    add = solution.metric.companion.add_side
+    if add is None:
         raise UsageError(f"{path}: this metric takes no file beside a submission")
     content = read_bytes(path) if content is None else content
     side = parse_table(content, str(path), text_columns(solution.metric, solution.arguments), HostError)
-    frame: pd.DataFrame = companion.add_side(submission, side, solution.arguments["row_id_column_name"])
-    return frame
+    return add(submission, side, solution.arguments["row_id_column_name"])
 
 
-def _official_reader(metric: Metric, path: str | Path, name: str) -> Any:
-    """The companion's, if the file is no table."""
-    is_table = str(path) == "-" or str(path).endswith((".csv", ".csv.gz", ".parquet"))
-    return None if is_table else getattr(companions.of(metric), name, None)
+def _is_table(path: str | Path) -> bool:
+    return str(path) == "-" or str(path).endswith((".csv", ".csv.gz", ".parquet"))
 
 
 def _read(
-    metric: Metric, reader: str, path: str | Path, parameters: dict[str, Any], error: type[ToolError]
+    metric: Metric,
+    official: Callable[[Path], pd.DataFrame] | None,
+    path: str | Path,
+    parameters: dict[str, Any],
+    error: type[ToolError],
 ) -> pd.DataFrame:
-    official = _official_reader(metric, path, reader)
-    frame: pd.DataFrame = (
-        official(Path(path)) if official else read_table(path, text_columns(metric, parameters), error)
-    )
-    return frame
+    if official is None or _is_table(path):
+        return read_table(path, text_columns(metric, parameters), error)
+    return official(Path(path))
 
 
 def prepare(metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any]) -> Solution:
@@ -214,10 +269,12 @@ def prepare(metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any]) 
     prepared: dict[str, Any] = {}
     items: dict[str, Bools] = {}
     notices: list[str] = []
-    if hasattr(metric, "prepare"):
-        with hosted.errors_explained(), warnings.catch_warnings(record=True) as caught:
+    if metric.prepare is not None:
+        with hosted.errors_explained(metric), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             everything = metric.prepare(frame[rows[ALL]], **arguments)
+            if not metric.is_own:
+                contract.check_prepared(metric, everything, int(rows[ALL].sum()))
         notices = [str(warning.message) for warning in caught]
         for part, of_part in rows.items():
             items[part] = items_of(everything, of_part[rows[ALL]], part)
@@ -231,7 +288,7 @@ def read_pair(
     """What `read_solution`, `prepare` and `read_submission` return."""
     frame = read_solution(metric, solution, parameters)
     # Only a table is read in a thread: a reader's warnings would be taken for the solution's.
-    if str(submission) == "-" or _official_reader(metric, submission, "read_submission"):
+    if str(submission) == "-" or not _is_table(submission):
         return frame, prepare(metric, frame, parameters), read_submission(metric, submission, parameters)
     with ThreadPoolExecutor(1) as beside:
         predictions = beside.submit(read_submission, metric, submission, parameters)
@@ -266,15 +323,43 @@ def items_of(prepared: Any, rows: Bools, part: str) -> Bools:
     return number > 0
 
 
-def only(metric: Metric, solution: pd.DataFrame, prepared: Solution, kept: Bools) -> Solution:
-    """The same of some items, (n,) of "All"."""
-    rows = prepared.rows[ALL].copy()
-    rows[rows] = kept[prepared.prepared[ALL].item_of_row]
-    return prepare(metric, solution[rows], prepared.arguments)
+def solution_of_items(solution: Solution, frame: pd.DataFrame, kept: Bools) -> Solution:
+    """A prepared solution of some of its items.
+
+    Parameters
+    ----------
+    solution : Solution
+    frame : DataFrame
+        The table that it was prepared from, with ``Usage``.
+    kept : (n,) bool
+        The items of "All" to keep.
+    """
+    rows = solution.rows[ALL].copy()
+    rows[rows] = kept[solution.prepared[ALL].item_of_row]
+    return prepare(solution.metric, frame[rows], solution.arguments)
 
 
 def evaluate(solution: Solution, submission: pd.DataFrame) -> Evaluation:
-    with hosted.errors_explained():
+    """Score a submission against a prepared solution.
+
+    The first submission that a metric which is not podium's own scores is also used to hold that metric to the
+    contract (`podium.contract.check_statistics`, `podium.contract.check_score`).
+
+    Parameters
+    ----------
+    solution : Solution
+        What `prepare` made.
+    submission : DataFrame
+
+    Raises
+    ------
+    SubmissionRejected
+        The metric rejects the submission; the text is for participants.
+    HostError
+        The metric finds the solution or a parameter wrong, raises something else, or breaks the contract.
+    """
+    metric = solution.metric
+    with hosted.errors_explained(metric, submission=True):
         if solution.prepared:
             submission = answers_to(solution, submission, ALL)
             prepared, read, compared = solution.prepared[ALL], None, None
@@ -284,23 +369,40 @@ def evaluate(solution: Solution, submission: pd.DataFrame) -> Evaluation:
                 numbers = prepared.count(compared)
             else:
                 numbers = prepared.statistics(submission)
+            if not metric.is_own and "submission" not in solution.checked:
+                contract.check_statistics(metric, prepared, submission, numbers)
+                frame = solution.frame[solution.rows[ALL]]
+                contract.check_score(metric, frame, prepared, submission, numbers, solution.arguments)
+                solution.checked.add("submission")
             return Evaluation(solution, submission, scores_of(solution, numbers), numbers, read, compared)
         scores = {}
         for part, rows in solution.rows.items():
-            frames = (solution.frame[rows].copy(), answers_to(solution, submission, part).copy())
-            scores[part] = float(solution.metric.score(*frames, **solution.arguments))
+            truth = solution.frame[rows]
+            answers = _aligned(solution, truth, answers_to(solution, submission, part))
+            scores[part] = float(metric.score(truth.copy(), answers.copy(), **solution.arguments))
         return Evaluation(solution, submission, scores)
 
 
+def _aligned(solution: Solution, truth: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """The answers in the order of the truth, as Kaggle hands them to a metric that is no
+    ``COMPLETE_SUBMISSION``.
+
+    Where the ids of the two are not the same, each once, the metric gets the answers as they are.
+    """
+    row_id = solution.arguments["row_id_column_name"]
+    if solution.metric.complete_submission or row_id not in truth or row_id not in answers:
+        return answers
+    wanted, given = (pd.Index(frame[row_id].astype(str)) for frame in (truth, answers))
+    if not wanted.is_unique or not given.is_unique or len(wanted) != len(given):
+        return answers
+    order = given.get_indexer(wanted)
+    return answers if (order < 0).any() else answers.iloc[order]
+
+
 def answers_to(solution: Solution, submission: pd.DataFrame, part: str) -> pd.DataFrame:
-    """What the metric gets on Kaggle; rows that answer nothing stay."""
-    row_id, rows = solution.arguments["row_id_column_name"], solution.rows[part]
-    complete = getattr(solution.metric, "COMPLETE_SUBMISSION", False)
-    if complete or rows.all() or not (row_id in submission and row_id in solution.frame):
-        return submission
-    others = set(solution.frame.loc[~rows, row_id].astype(str))
-    answers: pd.DataFrame = submission[~submission[row_id].astype(str).isin(others)]
-    return answers
+    """The rows of a submission that the metric gets for a part; see `podium.contract.rows_that_answer`."""
+    row_id = solution.arguments["row_id_column_name"]
+    return contract.rows_that_answer(solution.metric, solution.frame, solution.rows[part], submission, row_id)
 
 
 def scores_of(solution: Solution, numbers: Floats) -> dict[str, float]:

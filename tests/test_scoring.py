@@ -41,7 +41,7 @@ def test_names_that_loggers_take(evaluation: scoring.Evaluation) -> None:
 
 @pytest.mark.parametrize("name", ["scifact", "trec_is", "markup_consistency", "readable"])
 def test_ignored_items_are_not_explained(name: str) -> None:
-    metric, folder = hosted.load(name), hosted.find(name).parent / "samples" / name
+    metric, folder = hosted.load(name), hosted.folder(name) / "samples"
     solution, submission = (read_table(folder / f"{file}.csv", set(), HostError) for file in FILES)
     prepared = scoring.prepare(metric, solution, {})
     item = prepared.prepared["All"].item_of_row
@@ -51,7 +51,7 @@ def test_ignored_items_are_not_explained(name: str) -> None:
     ).explanation
     row_id = solution.columns[0]
     kept = solution[item > 0]
-    answers = submission if metric.COMPLETE_SUBMISSION else submission[submission[row_id].isin(kept[row_id])]
+    answers = submission if metric.complete_submission else submission[submission[row_id].isin(kept[row_id])]
     expected = scoring.evaluate(scoring.prepare(metric, kept, {}), answers).explanation
     assert explanation.notices == expected.notices
     for title, table in expected.tables.items():
@@ -60,7 +60,7 @@ def test_ignored_items_are_not_explained(name: str) -> None:
 
 def test_ignored_rows_of_the_solution_are_ignored_in_the_submission() -> None:
     metric = hosted.load("scifact")
-    folder = hosted.find("scifact").parent / "samples" / "scifact"
+    folder = hosted.folder("scifact") / "samples"
     solution, submission = (pd.read_csv(folder / f"{name}.csv") for name in ("solution", "submission"))
     usage = ["Ignored"] * 10 + ["Public"] * 10 + ["Private"] * 20
     evaluation = scoring.evaluate(scoring.prepare(metric, solution.assign(Usage=usage), {}), submission)

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 import metric
-from podium import cli, spans, tuning
+from podium import cli, spans
 from podium.errors import SubmissionRejected, UsageError
+from podium.essays import tuning
 from podium.files import read_table
 from tests.support.essays import make_competition
 

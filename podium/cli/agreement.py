@@ -6,7 +6,6 @@ podium agreement --metric markup_consistency solution.csv --plot agreement.png
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from podium.cli import arguments
 from podium.errors import UsageError
@@ -23,23 +22,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     import pandas as pd
 
-    from podium import companions, hosted, progress, scoring
+    from podium import hosted, progress, scoring
     from podium.cli import console
 
     metric = hosted.load(options.metric)
-    companion: Any = companions.of(metric)
-    if not hasattr(companion, "agreement"):
-        raise UsageError(f"--metric {options.metric}: it knows no experts; markup_consistency and readable do")
+    agree, gamma = metric.companion.agreement, metric.companion.gamma
+    if agree is None:
+        raise UsageError(f"--metric {options.metric}: its companion tells nothing of experts' agreement")
+    if options.gamma and gamma is None:
+        raise UsageError(f"--gamma: the companion of {options.metric} offers no γ")
     parameters = hosted.parse_parameters(metric, options.set)
     solution = scoring.read_solution(metric, options.solution, parameters)
     with progress.shown("comparing experts") as show:
-        vars(metric)["progress"] = show
+        vars(metric.module)["progress"] = show
         whole = scoring.prepare(metric, solution, parameters)
     prepared = whole.prepared[scoring.ALL]
-    agreement = companion.agreement(metric, prepared, whole.frame[whole.rows[scoring.ALL]])
+    agreement = agree(prepared, whole.frame[whole.rows[scoring.ALL]])
     tables, documents = agreement.tables, agreement.documents
-    if options.gamma:
-        documents = documents.merge(companion.gamma(prepared), on="document_id")
+    if options.gamma and gamma is not None:
+        documents = documents.merge(gamma(prepared), on="document_id")
         values = documents["gamma"].dropna()
         tables["γ"] = pd.DataFrame({"documents": [len(values)], "gamma": [values.mean()]})
     if options.plot:

@@ -18,8 +18,8 @@ def add_metric(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--metric",
         default="unified",
-        metavar="NAME_OR_FILE",
-        help="unified, scifact, trec_is, markup_consistency, readable, or a Python file with a score() "
+        metavar="METRIC",
+        help="one of podium's own metrics, a Python file with a score(), or a folder with a metric.py "
         "(default: unified)",
     )
     add_parameters(parser)

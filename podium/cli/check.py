@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from podium import companions, hosted
+    from podium import hosted
     from podium.hosting import check, emulate, kernel
     from podium.scoring import USAGE
 
@@ -40,8 +40,8 @@ def run(options: argparse.Namespace) -> None:
             path, options.solution, options.submission, options.set
         )
         frames = solution.drop(columns=USAGE, errors="ignore"), submission
-        advise = getattr(companions.of(metric), "advice", None)
-        advice = advise(metric, solution, arguments) if advise else []
+        advise = metric.companion.advice
+        advice = [] if advise is None else advise(solution, arguments)
     results = check.check(path, frames, arguments, options.python)
     for name, verdict, remark in results:
         print(f"{verdict}  {name}{': ' * bool(remark)}{remark}")

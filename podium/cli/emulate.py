@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> None:
     from podium.hosting import emulate, fresh
 
     given = emulate.inputs(options.metric, options.solution, options.submission, options.set)
-    complete = options.complete_submission or getattr(given[0], "COMPLETE_SUBMISSION", False)
+    complete = options.complete_submission or given[0].complete_submission
     spent = 0.0
     for part, score, seconds, most, before in emulate.emulate(*given, complete):
         print(f"{part:<8} {score:.6f}  {seconds:6.2f} s", end="")

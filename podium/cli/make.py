@@ -20,7 +20,7 @@ SUBPOPULATIONS = "ell_status,economically_disadvantaged"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("corpus", type=Path, help="one row per segment; or official labels")
     parser.add_argument(
-        "--metric", default="unified", metavar="NAME_OR_FILE", help="whose files to make (default: unified)"
+        "--metric", default="unified", metavar="METRIC", help="whose files to make (default: unified)"
     )
     parser.add_argument("--sample", type=Path, metavar="FILE", help="another metric's sample submission")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write")
@@ -48,19 +48,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from podium import hosted
     from podium.cli import console
-    from podium.hosting import corpus, folders, official
+    from podium.hosting import folders, official
 
     metric = hosted.load(options.metric)
     names, assignments, test = options.subpopulations, options.map, options.test
-    if getattr(metric, "NAME", "") == "unified":
+    if metric.companion.make_files is not None:
         if options.sample is not None:
             raise UsageError("--sample is for another metric's labels: a corpus gives its own")
         if options.corpus.is_dir() or options.corpus.suffix in (".json", ".jsonl"):
             raise UsageError(f"{options.corpus}: expected a table; say by --metric whose labels these are")
         attributes = [each.strip() for each in (SUBPOPULATIONS if names is None else names).split(",")]
         attributes = [each for each in attributes if each]
-        files = corpus.make(
-            corpus.read_corpus(options.corpus, [*attributes, options.essay_id]),
+        files = metric.companion.make_files(
+            options.corpus,
             attributes,
             test or 0.4,
             options.public,
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> None:
             _spellings(assignments or []),
         )
     elif any(value is not None for value in (options.essay_id, names, assignments, test)):
-        raise UsageError("--essay-id, --subpopulations, --map and --test are for corpora of the Unified Metric")
+        raise UsageError("--essay-id, --subpopulations, --map and --test are for corpora of essays")
     else:
         files = official.make(metric, options.corpus, options.sample, options.public, options.seed)
     folders.write(files, options.out)

@@ -75,8 +75,8 @@ def run(options: argparse.Namespace) -> None:
     metric = hosted.load(options.metric)
     parameters = hosted.parse_parameters(metric, options.set)
     with progress.shown("scoring") as show:
-        if hasattr(metric, "progress"):
-            vars(metric)["progress"] = show
+        if hasattr(metric.module, "progress"):
+            vars(metric.module)["progress"] = show
         files = options.solution, options.submission[0]
         frame, solution, first = scoring.read_pair(metric, *files, parameters)
         first, notices = recognised(first, solution, options)
@@ -120,7 +120,7 @@ def run(options: argparse.Namespace) -> None:
             other=next(((Path(path).name, other) for path, other in others.items()), None),
         )
         page.write(html, options.report)
-    found = [*evaluation.solution.notices, *getattr(evaluation.explanation, "notices", [])]
+    found = [*evaluation.solution.notices, *evaluation.explanation.notices]
     if options.json:
         print_json(evaluation, tables, notices + found)
     else:
@@ -129,10 +129,9 @@ def run(options: argparse.Namespace) -> None:
 
 def recognised(frame: Any, solution: Any, options: argparse.Namespace) -> Any:
     """A submission with other people's columns, and notices on them."""
-    from podium import companions
     from podium.cli import console
 
-    recognise = getattr(companions.of(solution.metric), "recognise", None)
+    recognise = solution.metric.companion.recognise
     if recognise is None:
         if options.effectiveness is not None:
             raise UsageError(f"--effectiveness: {options.metric} knows none")
@@ -148,7 +147,7 @@ def selected(frame: Any, solution: Any, submission: Any, options: argparse.Names
         return solution
     import numpy as np
 
-    from podium import companions, hosted, scoring
+    from podium import hosted, scoring
     from podium.files import read_text
 
     if not solution.prepared:
@@ -159,14 +158,14 @@ def selected(frame: Any, solution: Any, submission: Any, options: argparse.Names
         ids = {line.strip() for line in read_text(options.essays, UsageError).splitlines()}
         kept &= np.isin(whole.items, list(ids))
     if options.only_predicted:
-        predicted = getattr(companions.of(solution.metric), "predicted", None)
+        predicted = solution.metric.companion.predicted
         if predicted is None:
             raise UsageError(f"--only-predicted: every item of {options.metric} has a prediction")
         with hosted.errors_explained():
             kept &= predicted(whole, submission)
     if not kept.any():
         raise UsageError(f"none of the solution's {len(kept):,} ids is chosen")
-    return scoring.only(solution.metric, frame, solution, kept)
+    return scoring.solution_of_items(solution, frame, kept)
 
 
 def evaluate_other(path: str, solution: Any, parameters: dict[str, Any], options: argparse.Namespace) -> Any:
@@ -191,8 +190,7 @@ def paired(comparisons: dict[str, Any]) -> Any:
 def check_offers(evaluation: Any, options: argparse.Namespace) -> None:
     if evaluation.statistics is None and (options.bootstrap or len(options.submission) > 1):
         raise UsageError(f"{options.metric} defines no prepare(), whose statistics are compared or resampled")
-    # Making rows may take long.
-    if options.rows is not None and not hasattr(type(evaluation.explanation), "rows"):
+    if options.rows is not None and evaluation.explanation.rows.columns.empty:
         raise UsageError(f"--rows: nothing explains the rows of {options.metric}")
 
 
@@ -203,7 +201,7 @@ def print_report(
 
     console.warn(notices)
     print(evaluation.score_lines)
-    for title, table in getattr(evaluation.explanation, "tables", {}).items():
+    for title, table in evaluation.explanation.tables.items():
         console.print_table(title, table)
     drawn = f"{resamples:,} resamples, seed {options.seed}"
     if options.bootstrap:
@@ -221,17 +219,16 @@ def print_report(
 
 
 def print_json(evaluation: Any, tables: dict[str, Any], notices: list[str]) -> None:
-    from podium import companions
     from podium.cli import console
 
-    official = getattr(companions.of(evaluation.solution.metric), "official_json", None)
+    official = evaluation.solution.metric.companion.official_json
     values: dict[str, Any] = {
         "score" if part == "All" else part.lower(): score for part, score in evaluation.scores.items()
     }
     values |= {
         "signature": evaluation.signature,
         "measures": evaluation.measures,
-        "tables": getattr(evaluation.explanation, "tables", {}),
+        "tables": evaluation.explanation.tables,
         "warnings": notices,
     }
     if official is not None:

@@ -23,7 +23,7 @@ from podium.scoring import PARTS, USAGE
 PACKAGE = Path(__file__).parents[1]
 TEMPLATES = Path(__file__).with_name("templates")
 # What scoring and its report need.
-ROOMS = ("", "companions", "report", "report/templates", "hosting")
+ROOMS = ("", "essays", "markups", "report", "report/templates", "hosting")
 JUDGE = ("__init__", "judge")  # of this room
 LIBRARIES = ("jinja2", "markupsafe")
 SUFFIXES = (".py", ".html", ".css", ".js")
@@ -65,15 +65,17 @@ def bundle(
 
 def _program(competition: Competition) -> Content:
     content = {
-        METRIC: Path(str(competition.metric.__file__)).read_bytes(),
+        METRIC: competition.metric.path.read_bytes(),
         "settings.json": _json({"metric": METRIC, "arguments": competition.arguments}),
     }
     for room in ROOMS:
         for path in sorted((PACKAGE / room).iterdir()):
             if path.suffix in SUFFIXES and (room != "hosting" or path.stem in JUDGE):
                 content[f"lib/podium/{path.relative_to(PACKAGE).as_posix()}"] = path.read_bytes()
-    for name, file in hosted.FILES.items():  # companions read official files with their stages
-        content[f"lib/podium/_hosted/{file}"] = hosted.find(name).read_bytes()
+    # The metric's own folder, if it is one of podium's: its companion reads official files.
+    for name in hosted.names():
+        for path in (hosted.find(name), *sorted(hosted.folder(name).glob("*.py"))):
+            content[f"lib/podium/_hosted/metrics/{name}/{path.name}"] = path.read_bytes()
     for library in LIBRARIES:
         spec = importlib.util.find_spec(library)
         if spec is not None and spec.origin is not None:

@@ -49,7 +49,7 @@ class Competition:
 
     @property
     def complete(self) -> bool:
-        return bool(getattr(self.metric, "COMPLETE_SUBMISSION", False))
+        return self.metric.complete_submission
 
 
 def summary(metric: Metric) -> str:
@@ -61,13 +61,15 @@ def pages(competition: Competition) -> dict[str, str]:
         "description": f"# {competition.title}\n\n{competition.subtitle}\n",
         "evaluation": _evaluation(competition),
         "data-description": "\n\n".join(["# Data", *map(_described, competition.public)]) + "\n",
-        "rules": RULES.format(version=getattr(competition.metric, "__version__", "?")),
+        "rules": RULES.format(version=competition.metric.version),
     }
 
 
 def _evaluation(competition: Competition) -> str:
     metric, arguments = competition.metric, competition.arguments
-    text = inspect.getdoc(metric.score) or inspect.getdoc(metric) or "The metric's file is its description."
+    text = (
+        inspect.getdoc(metric.score) or inspect.getdoc(metric.module) or "The metric's file is its description."
+    )
     description = text.partition("\nParameters\n")[0].strip()
     meanings = dict(PARAMETER.findall(text))
     settings = [

@@ -5,12 +5,13 @@ import io
 import sys
 import warnings
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import companions, hosted, scoring
+from podium import hosted, scoring
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.hosting import fresh, kernel
 from podium.hosting.folders import as_texts
@@ -34,7 +35,7 @@ def emulate(
     complete_submission: bool,
 ) -> list[PartScore]:
     """Score every part; participants see the text of a `SubmissionRejected`, of a `HostError` line one."""
-    source = fresh.read_source(Path(str(metric.__file__)))
+    source = fresh.read_source(metric.path)
     row_id = arguments["row_id_column_name"]
     if row_id not in solution:
         raise HostError(f"the solution has no column {row_id}; it has {', '.join(map(str, solution.columns))}")
@@ -61,11 +62,13 @@ def load(metric: str | Path) -> hosted.Metric:
 
 
 def read_solution(metric: hosted.Metric, path: Path) -> pd.DataFrame:
-    return _read(metric, "read_solution", path, HostError)
+    official = metric.companion.read_solution
+    return _read(None if official is None else scoring.read_solution, metric, path, HostError)
 
 
 def read_submission(metric: hosted.Metric, path: Path) -> pd.DataFrame:
-    return _read(metric, "read_submission", path, SubmissionRejected)
+    official = metric.companion.read_submission
+    return _read(None if official is None else scoring.read_submission, metric, path, SubmissionRejected)
 
 
 def inputs(
@@ -77,11 +80,13 @@ def inputs(
     return loaded, *frames, arguments | hosted.parse_parameters(loaded, assignments)
 
 
-def _read(metric: hosted.Metric, reader: str, path: Path, error: type[ToolError]) -> pd.DataFrame:
+def _read(
+    official: Callable[..., pd.DataFrame] | None, metric: hosted.Metric, path: Path, error: type[ToolError]
+) -> pd.DataFrame:
     file: Path | io.StringIO = path
-    if not path.name.endswith((".csv", ".csv.gz")) and hasattr(companions.of(metric), reader):
+    if official is not None and not path.name.endswith((".csv", ".csv.gz")):
         # The site gets it as CSV, in which a space stands for an empty text.
-        file = io.StringIO(as_texts(getattr(scoring, reader)(metric, path, {})).to_csv(index=False))
+        file = io.StringIO(as_texts(official(metric, path, {})).to_csv(index=False))
     try:
         return pd.read_csv(file, low_memory=False)
     except (OSError, ValueError, EOFError, csv.Error, zlib.error) as problem:
@@ -109,7 +114,7 @@ def check_usage(
     metric: hosted.Metric, solution: pd.DataFrame, parts: dict[str, Any], arguments: dict[str, Any]
 ) -> None:
     """No item is in several parts."""
-    if not hasattr(metric, "prepare"):
+    if metric.prepare is None:
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

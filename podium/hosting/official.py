@@ -1,16 +1,15 @@
 """From a sibling's official labels to the files of a competition; all items are the test."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from podium import companions, scoring
+from podium import scoring
 from podium.errors import UsageError
+from podium.essays.split import split
 from podium.hosted import Metric
 from podium.hosting.folders import PERFECT, SAMPLE, SOLUTION, Files, as_texts, scores, section
-from podium.hosting.split import split
 from podium.scoring import PARTS, USAGE
 
 TEST, TEXT = "test.csv", "text"
@@ -27,10 +26,8 @@ def make(metric: Metric, path: Path, sample: Path | None, public_share: float, s
     part = split(prepared.items, strata, prepared.items, 1.0, public_share, seed)
     solution = solution.assign(**{USAGE: part[prepared.item_of_row]})
     shown = _sample(metric, solution.drop(columns=USAGE), sample)
-    companion: Any = companions.of(metric)
-    perfect = None
-    if hasattr(companion, "perfect_submission"):
-        perfect = companion.perfect_submission(solution.drop(columns=USAGE))
+    best = metric.companion.perfect_submission
+    perfect = None if best is None else best(solution.drop(columns=USAGE))
     parts = scoring.prepare(metric, solution, {})
     counts = {"rows": len(solution), "items": len(part)}
     counts |= {f"items that are {name}": int((part == name).sum()) for name in PARTS}
@@ -49,13 +46,10 @@ def make(metric: Metric, path: Path, sample: Path | None, public_share: float, s
 
 
 def _sample(metric: Metric, solution: pd.DataFrame, path: Path | None) -> pd.DataFrame:
-    companion: Any = companions.of(metric)
+    companion = metric.companion
     if path is None:
-        if not hasattr(companion, "sample_submission"):
+        if companion.sample_submission is None:
             raise UsageError("--sample: expected a submission to show, as the metric's companion makes none")
-        frame: pd.DataFrame = companion.sample_submission(solution)
-        return frame
+        return companion.sample_submission(solution)
     frame = scoring.read_submission(metric, path, {})
-    if hasattr(companion, "kaggle_submission"):
-        frame = companion.kaggle_submission(frame, solution)
-    return frame
+    return frame if companion.kaggle_submission is None else companion.kaggle_submission(frame, solution)

@@ -219,7 +219,7 @@ def _clicks(plan: Plan) -> str:
     settings = "\n".join(f"       {name} = {value}" for name, value in parameters.items())
     return f"""\
 metric: on https://www.kaggle.com/competitions/{plan.slug}, under Host and Evaluation Metric:
-    1. New metric; put the content of {Path(str(plan.metric.__file__)).name} into the notebook.
+    1. New metric; put the content of {plan.metric.path.name} into the notebook.
     2. In its sidebar: “Pass complete submission” {complete}, “higher score is better” {better}; Save, \
 then Save & Validate.
     3. Choose it as the competition's metric, with these parameters:

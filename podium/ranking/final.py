@@ -71,7 +71,7 @@ def perform_again(
     request = request._replace(parameters=request.parameters | parameters)
     job = work.make_job(request.metric, request.solution, request.parameters)
     if job.context != job_before.context:
-        accepted = getattr(hosted.load(request.metric), "MEASURE_PARAMETERS", ())
+        accepted = hosted.load(request.metric).measure_parameters
         raise UsageError(
             f"--again with {listed(sorted(parameters))}: expected only parameters on which the statistics do "
             f"not depend ({', '.join(accepted) or 'this metric has none'}); rank the submissions anew"
@@ -168,7 +168,7 @@ def _facts(
 
 def _relative(path: str, folder: Path) -> str:
     """A path as seen from a folder; a URL, a metric's name or another drive as it is."""
-    if is_url(path) or path in hosted.FILES:
+    if is_url(path) or path in hosted.names():
         return path
     try:
         return Path(os.path.relpath(path, folder)).as_posix()
@@ -211,7 +211,7 @@ def request_of(facts: dict[str, Any], folder: Path) -> Request:
 
     def path_of(name: str) -> Any:
         path = (facts["inputs"].get(name) or {}).get("path")
-        if path is None or is_url(path) or (name == "metric" and path in hosted.FILES):
+        if path is None or is_url(path) or (name == "metric" and path in hosted.names()):
             return path
         return os.path.normpath(os.path.join(folder, path))
 

@@ -4,8 +4,6 @@ Variants of the statistics, unlike those of measures and rewards, read the chose
 """
 
 import functools
-import importlib
-import importlib.util
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +12,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, scoring, statistics
-from podium.hosted import Metric
 from podium.ranking import speed, work
 from podium.ranking.rules import Rules
 from podium.ranking.submissions import Submission
@@ -34,17 +31,11 @@ DEVIATIONS = 5  # above twice what is expected: strong teams agree more with eac
 Floats = npt.NDArray[np.float64]
 
 
-def _variants_of(metric: Metric) -> Any:
-    name = f"podium.companions.{getattr(metric, 'NAME', '')}_variants"
-    known = name.rpartition(".")[2].isidentifier() and importlib.util.find_spec(name)
-    return importlib.import_module(name) if known else None
-
-
 @functools.lru_cache(maxsize=2)
 def of_measures(job: Job, part: str) -> dict[str, Any]:
     """Prepared solutions of a part whose measures are others, by what is other."""
     solution = work.prepared(job)
-    variants = _variants_of(solution.metric)
+    variants = solution.metric.companion.variants
     return {} if variants is None else dict(variants.of_measures(solution.prepared[part]))
 
 
@@ -53,7 +44,7 @@ def of_statistics(
 ) -> list[tuple[int, dict[str, float]]]:
     """In a worker: of each submission the scores of a part under other statistics."""
     solution = work.prepared(job)
-    variants = _variants_of(solution.metric)
+    variants = solution.metric.companion.variants
     if variants is None:
         return [(number, {}) for number, _ in submissions]
     answers = []
@@ -61,7 +52,7 @@ def of_statistics(
         frame = work.frame_of(job, submission, work.contents_of(submission))
         scores = {}
         for variant, (prepared, numbers) in variants.of_statistics(
-            solution.metric, solution.prepared[scoring.ALL], frame
+            solution.metric.module, solution.prepared[scoring.ALL], frame
         ).items():
             items = solution.items[part]
             scores[variant] = statistics.measures(statistics.part(prepared, items), numbers[items])["score"]
@@ -132,8 +123,8 @@ def _tau(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
 
 def of_path(job: Job, scores: dict[str, Floats], teams: Sequence[str]) -> pd.DataFrame | None:
     """What each of the memo's steps does to scores and ranks, before rewards."""
-    variants = _variants_of(work.prepared(job).metric)
-    steps = [name for name in getattr(variants, "PATH", ()) if name in scores]
+    variants = work.prepared(job).metric.companion.variants
+    steps = [] if variants is None else [name for name in variants.path if name in scores]
     if not steps:
         return None
     rows = []

@@ -89,8 +89,8 @@ def digest(path: str) -> str:
 
 def make_job(metric: str, solution: str, parameters: dict[str, Any]) -> Job:
     loaded = hosted.load(metric)
-    metric = metric if metric in hosted.FILES else absolute(metric)
-    of_measures = set(getattr(loaded, "MEASURE_PARAMETERS", ())) if hasattr(loaded, "prepare") else set()
+    metric = metric if metric in hosted.names() else absolute(metric)
+    of_measures = set(loaded.measure_parameters)
     metric_digest, solution = digest(str(hosted.find(metric))), absolute(solution)
     solution_digest = digest(solution)
     items = tuple(sorted(parameters.items()))

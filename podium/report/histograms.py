@@ -33,7 +33,7 @@ def save(explanation: Any, path: str | Path) -> None:
 
 def draw(explanation: Any) -> Any:
     """A matplotlib Figure."""
-    figures: Mapping[str, Mapping[str, Any]] = getattr(explanation, "histograms", {})
+    figures: Mapping[str, Mapping[str, Any]] = explanation.histograms
     if not figures:
         raise UsageError("this metric offers no histograms")
     from matplotlib.figure import Figure

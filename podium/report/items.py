@@ -71,7 +71,7 @@ def section(
 
     table = _paired(explanation.rows[explanation.rows[item].isin(shown)])
     table = table.assign(number=table.groupby(item).cumcount())
-    if hasattr(explanation, "losses") and len(table):
+    if explanation.losses is not None and len(table):
         table["cause"] = explanation.losses.loc[table.index].idxmax(axis=1)
     columns = _columns(explanation)
     swatches = _swatches(labels(evaluation)) if label else {}
@@ -134,7 +134,7 @@ def noun(evaluation: Evaluation) -> str:
 def labels(evaluation: Evaluation) -> list[str]:
     explanation = evaluation.explanation
     found = dict.fromkeys(map(str, explanation.rows[explain.column(explanation, "label")].dropna()))
-    order = list(map(str, explanation.confusion.index)) if hasattr(explanation, "confusion") else []
+    order = [] if explanation.confusion is None else list(map(str, explanation.confusion.index))
     return sorted(found, key=lambda name: order.index(name) if name in order else len(order))
 
 
@@ -180,7 +180,7 @@ def _paired(rows: pd.DataFrame) -> pd.DataFrame:
 def _columns(explanation: Any) -> list[str]:
     """What decides comes first, for phones."""
     item, label, outcome = (explain.column(explanation, role) for role in ROLES)
-    cause = ["cause"] if hasattr(explanation, "losses") else []
+    cause = [] if explanation.losses is None else ["cause"]
     found = [str(name) for name in explanation.rows if name not in MERGED | {item}] + cause
     first = ["row_id", label, "points_lost", "cause" if cause else outcome]
     return sorted(found, key=lambda name: first.index(name) if name in first else len(first))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium import companions, explain, scoring, statistics
+from podium import explain, scoring, statistics
 from podium.errors import UsageError
 from podium.files import read_table, write_atomically
 from podium.report import histograms, items
@@ -69,7 +69,7 @@ def render(
         policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:",
         parts=[(part, score) for part, score in evaluation.scores.items() if part != scoring.ALL],
         evaluation=evaluation,
-        notices=[*evaluation.solution.notices, *getattr(evaluation.explanation, "notices", [])],
+        notices=[*evaluation.solution.notices, *evaluation.explanation.notices],
         noun=items.noun(evaluation),
         unit=unit_name,
         has_intervals=intervals is not None,
@@ -95,9 +95,9 @@ def write(page: str, path: Path) -> None:
 def read_texts(path: Path | None, evaluation: Evaluation) -> dict[str, str]:
     """The items' texts, from a folder of ID.txt, a table, or what the companion reads."""
     is_own = path is not None and (path.is_dir() or path.name.endswith((".csv", ".csv.gz", ".parquet")))
-    companion: Any = companions.of(evaluation.solution.metric)
-    if not is_own and hasattr(companion, "texts"):
-        return dict(companion.texts(evaluation, path))
+    read = evaluation.solution.metric.companion.texts
+    if not is_own and read is not None:
+        return dict(read(evaluation, path))
     if path is None:
         return {}
     wanted = set(evaluation.prepared.items)
@@ -139,7 +139,7 @@ def calibration(forecasts: pd.DataFrame) -> pd.DataFrame:
 
 def _unit(evaluation: Evaluation) -> tuple[float, str]:
     """The power of ten of the points of the item that lost most, and its name."""
-    if "points_lost" not in getattr(evaluation.explanation, "rows", ()):
+    if "points_lost" not in evaluation.explanation.rows:
         return 1.0, ""
     most = explain.points_by_item(evaluation).max()
     if not most > 0:
@@ -176,7 +176,7 @@ class Axis:
 def _fixes(evaluation: Evaluation) -> list[dict[str, Any]]:
     explanation = evaluation.explanation
     item, label = (explain.column(explanation, role) for role in ("item", "label"))
-    if not hasattr(explanation, "losses") or label is None:
+    if explanation.losses is None or label is None:
         return []
     losses: pd.DataFrame = explanation.losses.assign(label=explanation.rows[label])
     groups = explain.groups_of_items(evaluation).reindex(explanation.rows[item])
@@ -195,7 +195,7 @@ def _fixes(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 def _causes(evaluation: Evaluation) -> dict[str, Any] | None:
     explanation = evaluation.explanation
-    if not hasattr(explanation, "losses"):
+    if explanation.losses is None:
         return None
     causes = explain.points_by_cause(explanation)
     matrix = None
@@ -223,7 +223,7 @@ def _heat(table: pd.DataFrame, darkness: pd.DataFrame) -> dict[str, Any]:
 
 
 def _offsets(evaluation: Evaluation) -> list[dict[str, Any]] | None:
-    rows = getattr(evaluation.explanation, "rows", pd.DataFrame())
+    rows = evaluation.explanation.rows
     if not {"side", "outcome", "first", "last", "partner_first", "partner_last"} <= set(rows):
         return None
     matches = rows[(rows["side"] == "prediction") & rows["outcome"].isin(items.WELL)]
@@ -260,7 +260,7 @@ def _comparison(
 
 
 def _groups(evaluation: Evaluation, intervals: pd.DataFrame) -> dict[str, Any] | None:
-    table: pd.DataFrame | None = getattr(evaluation.explanation, "groups", None)
+    table = evaluation.explanation.groups
     if table is None:
         return None
     table = table.assign(measure=_group_names(table)).merge(intervals, "left")
@@ -283,14 +283,14 @@ def _measures(evaluation: Evaluation, intervals: pd.DataFrame) -> dict[str, Any]
         return None
     table = pd.DataFrame(evaluation.measures.items(), columns=["measure", "value"])
     table = table.merge(intervals, "left")
-    if hasattr(evaluation.explanation, "groups"):
+    if evaluation.explanation.groups is not None:
         table = table[~table["measure"].isin(_group_names(evaluation.explanation.groups))]
     return {"rows": table.to_dict("records"), "axis": Axis(table[["low", "high", "value"]].to_numpy().ravel())}
 
 
 def _tables(evaluation: Evaluation) -> list[dict[str, Any]]:
-    tables: dict[str, pd.DataFrame] = getattr(evaluation.explanation, "tables", {})
-    groups = getattr(evaluation.explanation, "groups", None)
+    tables = evaluation.explanation.tables
+    groups = evaluation.explanation.groups
     return [
         {
             "title": title,
@@ -310,14 +310,14 @@ def _column(column: "pd.Series[Any]") -> list[str]:
 
 
 def _confusion(evaluation: Evaluation) -> dict[str, Any] | None:
-    if not hasattr(evaluation.explanation, "confusion"):
+    if evaluation.explanation.confusion is None:
         return None
     table: pd.DataFrame = evaluation.explanation.confusion
     return _heat(table, table.div(table.sum(axis=1).clip(lower=1), axis=0))
 
 
 def _calibration(evaluation: Evaluation) -> dict[str, Any] | None:
-    forecasts = getattr(evaluation.explanation, "forecasts", pd.DataFrame())
+    forecasts = evaluation.explanation.forecasts
     if forecasts.empty:
         return None
     table = calibration(forecasts)
@@ -331,7 +331,7 @@ def _calibration(evaluation: Evaluation) -> dict[str, Any] | None:
 
 def _histograms(evaluation: Evaluation) -> str | None:
     """As an image, an SVG can run no script."""
-    if not getattr(evaluation.explanation, "histograms", None):
+    if not evaluation.explanation.histograms:
         return None
     picture = io.BytesIO()
     histograms.draw(evaluation.explanation).savefig(picture, format="svg")

@@ -1,5 +1,6 @@
 """podium agreement: how well experts agree, at the command line."""
 
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -7,9 +8,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from podium import hosted
 from podium.cli import main
-from podium.companions import readable
 from tests.support import markup_consistency_data, readable_data
+
+readable = hosted.module("readable", "companion")
 
 ESSAYS = str(readable_data.SAMPLES / "essays")
 DOCUMENTS = str(markup_consistency_data.SAMPLES / "documents")
@@ -48,7 +51,9 @@ def test_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_gamma(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     values = pd.DataFrame({"document_id": [f"essay-{n:02}" for n in range(1, 13)], "gamma": [0.5, None] * 6})
-    monkeypatch.setattr(readable, "gamma", lambda prepared: values)
+    loaded = hosted.load("readable")
+    companion = dataclasses.replace(loaded.companion, gamma=lambda prepared: values)
+    monkeypatch.setattr(hosted, "load", lambda metric: dataclasses.replace(loaded, companion=companion))
     assert main(["agreement", "--metric", "readable", ESSAYS, "--gamma"]) == 0
     assert "\nγ\ndocuments     gamma\n        6  0.500000\n" in capsys.readouterr().out
     assert main(["agreement", "--metric", "readable", ESSAYS, "--gamma", "--json"]) == 0
@@ -60,7 +65,7 @@ def test_wrong_usage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["agreement", ESSAYS]) == 2
-    assert "it knows no experts; markup_consistency and readable do" in capsys.readouterr().err
+    assert "its companion tells nothing of experts' agreement" in capsys.readouterr().err
     assert main(["agreement", "--metric", "readable", str(tmp_path / "none")]) == 2
     assert main(["agreement", "--metric", "readable", str(tmp_path)]) == 4
     assert main(["agreement", "--metric", "readable", ESSAYS, "--set", "h=2"]) == 4

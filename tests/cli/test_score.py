@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 
 import metric
-from podium import cli
-from podium.hosted import FILES
+from podium import cli, hosted
 from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
 from tests.support.frames import solution, submission
 from tests.support.unified import evaluate
@@ -313,7 +312,7 @@ def test_what_passes_in_silence_elsewhere(call, frames, tmp_path, change, notice
 
 def test_what_only_the_host_may_say(call):
     """READ//ABLE's M7: the experts' judgement of a submission's explanations."""
-    folder = ROOT / "metrics" / "samples" / "readable"
+    folder = ROOT / "metrics" / "readable" / "samples"
     arguments = ("--metric", "readable", "-b", folder / "solution.csv", folder / "submission.csv")
     weights = ("--set", "weights=M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=1")
     without = call(*arguments)
@@ -397,7 +396,8 @@ def test_wrong_usage(call, arguments):
         ([SOLUTION, ROOT], f"error: cannot read {ROOT}: Is a directory\n"),
         (
             [SOLUTION, SUBMISSION, "--metric", "none.py"],
-            f"error: there is no metric none.py: expected a Python file, or one of {', '.join(FILES)}\n",
+            f"error: there is no metric none.py: expected a Python file, a folder with a metric.py, or one of "
+            f"{', '.join(hosted.names())}\n",
         ),
         ([SOLUTION, SUBMISSION, "--metric", SOLUTION], f"error: {SOLUTION} is not a Python file\n"),
         ([SOLUTION, SUBMISSION, "--set", "temperature"], "error: --set temperature: expected NAME=VALUE\n"),
@@ -494,11 +494,17 @@ def test_a_metric_that_fails_is_the_host_s_matter(call, accuracy, tmp_path):
     (tmp_path / "truth.csv").write_text("id,other\n1,1\n2,2\n3,3\n4,4\n")
     code, _, err = call(*accuracy)
     assert code == 4
-    assert err == "error: the metric raised an unexpected error: KeyError: 'answer_x'\n"
+    line = 'return points * float((both["answer_x"] == both["answer_y"]).mean())'
+    assert err == (
+        f"error: the metric raised an unexpected error: KeyError: 'answer_x' (accuracy.py, line 13: {line}). "
+        "If the submission is at fault, raise ParticipantVisibleError for such input\n"
+    )
     (tmp_path / "accuracy.py").write_text("1 / 0\n")
     code, _, err = call(*accuracy)
     assert code == 4
-    assert err.endswith("accuracy.py cannot be loaded: ZeroDivisionError: division by zero\n")
+    assert err.endswith(
+        "accuracy.py cannot be loaded: ZeroDivisionError: division by zero (accuracy.py, line 1: 1 / 0)\n"
+    )
 
 
 @pytest.mark.slow

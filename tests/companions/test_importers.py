@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from podium import scoring
-from podium.companions import markup_consistency
+from podium import hosted, scoring
 from podium.errors import HostError
 from podium.hosted import module
+
+markup_consistency = hosted.module("markup_consistency", "companion")
 
 HEADER = (
     "#FORMAT=WebAnno TSV 3.3\n"
@@ -75,8 +76,10 @@ def test_the_experts_of_a_document_are_scored(tmp_path: Path) -> None:
         written(tmp_path, HEADER + THE_CAT, who)
     assert set(elements(tmp_path)[1]) == {"anna", "boris"}
     metric = module("markup_consistency")
-    solution = scoring.prepare(metric, scoring.read_solution(metric, tmp_path, {}), {})
-    submission = scoring.read_submission(metric, tmp_path, {})
+    solution = scoring.prepare(
+        hosted.load(metric.NAME), scoring.read_solution(hosted.load(metric.NAME), tmp_path, {}), {}
+    )
+    submission = scoring.read_submission(hosted.load(metric.NAME), tmp_path, {})
     assert scoring.evaluate(solution, submission).measures["score"] > 0
 
 

@@ -9,14 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from podium import companions, hosted, scoring, statistics
+from podium import hosted, scoring, statistics
 from podium.cli import main
-from podium.companions import markup_consistency as companion
-from podium.companions.markup_consistency import consistency
 from podium.errors import HostError
 from tests.support import markup_consistency_data as data
 from tests.support.host_line import stay_in_process
 from tests.support.markups import Evaluated
+
+companion = hosted.module("markup_consistency", "companion")
+consistency = hosted.module("markup_consistency", "companion").consistency
 
 metric = hosted.module("markup_consistency")
 
@@ -35,7 +36,7 @@ def evaluated() -> Any:
 
 
 def test_it_is_the_companion() -> None:
-    assert companions.of(metric) is companion
+    assert hosted.load(metric.NAME).companion is companion.companion
     assert list(companion.EQUATIONS) == list(companion.CRITERIA.titles) == list(metric.CRITERIA)
 
 
@@ -145,14 +146,16 @@ def test_texts(tmp_path: Path) -> None:
     truth, predicted = data.frames(data.samples())
     truth = truth.rename(columns={"document_id": "essay"})
     predicted = predicted.rename(columns={"document_id": "essay"})
-    evaluation = scoring.evaluate(scoring.prepare(metric, truth, {}), predicted)
+    evaluation = scoring.evaluate(scoring.prepare(hosted.load(metric.NAME), truth, {}), predicted)
     expected = {document_id: text for document_id, (text, *_) in data.samples().items()}
-    assert companion.texts(evaluation) == expected
-    without = scoring.evaluate(scoring.prepare(metric, truth.drop(columns="text"), {}), predicted)
-    assert companion.texts(without) == {}
+    assert companion.companion.texts(evaluation) == expected
+    without = scoring.evaluate(
+        scoring.prepare(hosted.load(metric.NAME), truth.drop(columns="text"), {}), predicted
+    )
+    assert companion.companion.texts(without) == {}
     (tmp_path / "a.json").write_text('{"id": "A", "text": "one", "markups": []}')
     (tmp_path / "b.json").write_text('{"id": "B", "markups": []}')
-    assert companion.texts(without, tmp_path) == {"A": "one"}
+    assert companion.companion.texts(without, tmp_path) == {"A": "one"}
 
 
 def test_roles_are_columns_of_the_rows(evaluated: Any) -> None:
@@ -240,18 +243,18 @@ def test_advice_to_hosts() -> None:
     solution, _ = sample_frames()
     arguments = {"row_id_column_name": "document_id"}
     weights = companion.weights(metric.prepare(solution, "document_id"))
-    (line,) = companion.advice(metric, solution, arguments)
+    (line,) = companion.advice(solution, arguments)
     assert line == f'give all weights, so that every part has the same: weights="{weights}"'
     late = solution["document_id"] >= "essay-10"  # neither texts nor overtexts of fragments
     parts = solution.assign(Usage=np.where(late, "Public", "Private"))
-    _, differing = companion.advice(metric, parts, arguments)
+    _, differing = companion.advice(parts, arguments)
     assert differing == (
         "Public alone decides for other weights than the whole solution: fragments.texts=0, "
         "fragments.overtexts=0, fragments.overtexts.texts=0, fragment_text_union=0"
     )
-    assert companion.advice(metric, parts, arguments | {"weights": weights}) == []
+    assert companion.advice(parts, arguments | {"weights": weights}) == []
     with pytest.raises(HostError, match=r"^markups: expected a list of markups in JSON"):
-        companion.advice(metric, parts.assign(markups="?"), arguments)
+        companion.advice(parts.assign(markups="?"), arguments)
 
 
 def test_podium_check_prints_the_advice(
@@ -290,7 +293,7 @@ def test_histograms(evaluated: Any) -> None:
 
 def test_agreement_of_experts(evaluated: Any) -> None:
     solution, _ = sample_frames()
-    agreement = companion.agreement(metric, evaluated.prepared, solution)
+    agreement = companion.agreement(evaluated.prepared, solution)
     pairs = evaluated.pairs[evaluated.pairs["first"] != "algorithm"]
     by_document = pairs.groupby("document_id")[list(metric.CRITERIA)].mean()
     criteria = agreement.criteria.set_index("criterion")
@@ -323,7 +326,7 @@ def agreement_of(*documents: list[dict[str, Any]]) -> Any:
         {"document_id": range(len(documents)), "markups": [json.dumps(each) for each in documents]}
     )
     prepared = metric.prepare(frame, "document_id", weights=ONLY_TEXTS)
-    return companion.agreement(metric, prepared, frame)
+    return companion.agreement(prepared, frame)
 
 
 def test_the_outlier_among_experts_by_hand() -> None:
@@ -351,7 +354,7 @@ def test_an_algorithm_that_is_an_expert() -> None:
     """The relative agreement of an expert is the RMA that the same markups would have as a submission."""
     solution, submission = data.corpus(20, experts=3, seed=4)
     prepared = metric.prepare(solution, "document_id")
-    table = companion.agreement(metric, prepared, solution).experts.set_index("expert")
+    table = companion.agreement(prepared, solution).experts.set_index("expert")
     experts = [json.loads(cell) for cell in solution["markups"]]
     for number in range(3):
         others = solution.assign(markups=[json.dumps(each[:number] + each[number + 1 :]) for each in experts])
@@ -364,9 +367,9 @@ def test_an_algorithm_that_is_an_expert() -> None:
 def test_a_solution_with_ignored_rows_keeps_its_names() -> None:
     documents = [[spans((0, 10)) | {"expert": name} for name in names] for names in (("x", "y"), ("a", "b"))]
     frame = pd.DataFrame({"document_id": ["p", "q"], "markups": [json.dumps(each) for each in documents]})
-    whole = scoring.prepare(metric, frame.assign(Usage=["Ignored", "Public"]), {})
+    whole = scoring.prepare(hosted.load(metric.NAME), frame.assign(Usage=["Ignored", "Public"]), {})
     rows = whole.rows[scoring.ALL]
-    agreement = companion.agreement(metric, whole.prepared[scoring.ALL], whole.frame[rows])
+    agreement = companion.agreement(whole.prepared[scoring.ALL], whole.frame[rows])
     assert set(agreement.experts["expert"]) == {"a", "b"}
 
 

@@ -14,10 +14,13 @@ import pytest
 
 import podium
 from podium import hosted
-from podium.companions import _markups, markup_consistency, readable
+from podium import markups as _markups
 from podium.errors import HostError, SubmissionRejected, UsageError
 from tests.support import markup_consistency_data, readable_data
 from tests.support.markups import Evaluated
+
+markup_consistency = hosted.module("markup_consistency", "companion")
+readable = hosted.module("readable", "companion")
 
 ESSAYS = Path(podium.__file__).parents[2] / "shared" / "data" / "readable" / "inputs"
 
@@ -41,7 +44,7 @@ def write(folder: Path, name: str, content: Any, encoding: str = "utf-8") -> Pat
 
 
 def score(companion: ModuleType, solution: Path, submission: Path | None = None) -> float:
-    metric = hosted.module(companion.__name__.rpartition(".")[2])
+    metric = hosted.module(companion.__name__.split(".")[1])
     frames = companion.read_solution(solution), companion.read_submission(submission or solution)
     value: float = metric.score(*frames, "document_id")
     return value
@@ -63,7 +66,7 @@ def test_a_folder_scores_as_the_frames_do(
     path = data.SAMPLES / folder
     assert list(companion.read_solution(path)) == columns
     assert list(companion.read_submission(path)) == ["document_id", "markup"]
-    metric = hosted.module(companion.__name__.rpartition(".")[2])
+    metric = hosted.module(companion.__name__.split(".")[1])
     assert score(companion, path) == metric.score(*data.frames(data.samples()), "document_id")
 
 

@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from podium import companions, hosted, scoring
-from podium.companions import readable as companion
-from podium.companions.readable import add_side
+from podium import hosted, scoring
 from podium.errors import HostError, UsageError
 from tests.support import readable_data as data
 from tests.support.markups import Evaluated
 from tests.support.readable_pairs import accuracy
+
+companion = hosted.module("readable", "companion")
+add_side = hosted.module("readable", "companion").add_side
 
 metric = hosted.module("readable")
 
@@ -42,7 +43,7 @@ def markup(*selections: dict[str, Any], **grades: object) -> dict[str, Any]:
 
 
 def test_it_is_the_companion() -> None:
-    assert companions.of(metric) is companion
+    assert hosted.load(metric.NAME).companion is companion.companion
     assert list(companion.CRITERIA.titles) == ["M", *metric.CRITERIA]
 
 
@@ -253,7 +254,7 @@ def test_a_wrong_side_file_is_the_hosts_fault(change: Any, message: str) -> None
 
 def test_agreement_of_experts(evaluated: Any) -> None:
     solution, _ = sample_frames()
-    agreement = companion.agreement(metric, evaluated.prepared, solution)
+    agreement = companion.agreement(evaluated.prepared, solution)
     criteria = agreement.criteria.set_index("criterion")
     assert list(criteria.index) == ["M", "M1", "M2", "M3", "M4", "M5"]
     experts = evaluated.criteria_table.set_index("criterion")["experts"]
@@ -280,11 +281,14 @@ def test_m7_of_a_participant_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "side.csv").write_text(
         "document_id,m7\n" + "".join(f"essay-{n:02},{n}\n" for n in range(1, 13))
     )
-    read = scoring.read_submission(metric, tmp_path / "answers.csv", {})
+    read = scoring.read_submission(hosted.load(metric.NAME), tmp_path / "answers.csv", {})
     assert list(read) == ["document_id", "markup"]
     content = (tmp_path / "answers.csv").read_bytes()
-    assert list(scoring.parse_submission(metric, content, "answers.csv", {})) == ["document_id", "markup"]
-    prepared = scoring.prepare(metric, solution, {"weights": "M7=1"})
+    assert list(scoring.parse_submission(hosted.load(metric.NAME), content, "answers.csv", {})) == [
+        "document_id",
+        "markup",
+    ]
+    prepared = scoring.prepare(hosted.load(metric.NAME), solution, {"weights": "M7=1"})
     with pytest.raises(HostError, match="expected the columns m7 too"):
         scoring.evaluate(prepared, read)
     judged = scoring.add_side(prepared, read, tmp_path / "side.csv")
@@ -292,6 +296,6 @@ def test_m7_of_a_participant_is_left_out(tmp_path: Path) -> None:
     assert scoring.evaluate(prepared, judged).measures["M7"] == pytest.approx(
         np.mean([*range(1, 6), *range(7, 13)])
     )
-    unified = scoring.Solution(hosted.module("scifact"), {}, solution, {}, {}, {}, [])
+    unified = scoring.Solution(hosted.load("scifact"), {}, solution, {}, {}, {}, [])
     with pytest.raises(UsageError, match=r"side.csv: this metric takes no file beside a submission"):
         scoring.add_side(unified, read, tmp_path / "side.csv")

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium import companions, hosted, scoring
+from podium import hosted, scoring
 from podium.cli import main
-from podium.companions import scifact as companion
 from podium.errors import HostError, SubmissionRejected, UsageError
 from tests.support import scifact_data
 from tests.support import scifact_transcription as transcription
@@ -29,6 +28,8 @@ from tests.support.scifact_data import (
 )
 from tests.support.scifact_strategies import answer_of, competitions, frames, gold_of
 
+companion = hosted.module("scifact", "companion")
+
 DATA = Path(__file__).parents[3] / "shared" / "data" / "scifact"
 scifact = hosted.module("scifact")
 
@@ -40,7 +41,9 @@ EXPECTED_LINE = (
 
 
 def evaluate(solution: pd.DataFrame, submission: pd.DataFrame) -> scoring.Evaluation:
-    return scoring.evaluate(scoring.prepare(scifact, solution, {"row_id_column_name": "claim_id"}), submission)
+    return scoring.evaluate(
+        scoring.prepare(hosted.load("scifact"), solution, {"row_id_column_name": "claim_id"}), submission
+    )
 
 
 def explain(gold: dict[str, Any], answers: dict[str, Any]) -> companion.Explanation:
@@ -63,7 +66,7 @@ def worked():
 
 
 def test_the_companion_is_found():
-    assert companions.of(scifact) is companion
+    assert hosted.load("scifact").companion is companion.companion
 
 
 def test_worked_example_counts(worked):

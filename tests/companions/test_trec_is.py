@@ -11,13 +11,16 @@ import pandas as pd
 import pytest
 
 from podium import hosted, scoring
-from podium.companions import trec_is as companion
-from podium.companions.trec_is import OfficialFileWarning, read_solution, read_submission
 from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.hosting import emulate
 from tests.support import trec_is_data
 from tests.support.host_line import stay_in_process
 from tests.support.trec_is_data import DATA, SAMPLES, answered, competition, flat_run, labelled, official
+
+companion = hosted.module("trec_is", "companion")
+OfficialFileWarning = hosted.module("trec_is", "companion").OfficialFileWarning
+read_solution = hosted.module("trec_is", "companion").read_solution
+read_submission = hosted.module("trec_is", "companion").read_submission
 
 trec_is = hosted.module("trec_is")
 
@@ -30,12 +33,12 @@ BOTH = f"{ACTIONABLE} {OTHER}"
 
 
 def explained(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> Any:
-    evaluation = scoring.evaluate(scoring.prepare(trec_is, solution, parameters), submission)
+    evaluation = scoring.evaluate(scoring.prepare(hosted.load("trec_is"), solution, parameters), submission)
     return evaluation.explanation
 
 
 def measures(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> dict[str, float]:
-    return scoring.evaluate(scoring.prepare(trec_is, solution, parameters), submission).measures
+    return scoring.evaluate(scoring.prepare(hosted.load("trec_is"), solution, parameters), submission).measures
 
 
 # One tweet of each group, so that a solution is valid; worth -1 and 0 under REST_ANSWERS.
@@ -571,7 +574,7 @@ def test_events_by_number_score_as_events_by_dataset(tmp_path: Path) -> None:
 
 
 def evaluated(solution: pd.DataFrame, submission: pd.DataFrame) -> scoring.Evaluation:
-    return scoring.evaluate(scoring.prepare(trec_is, solution, {}), submission)
+    return scoring.evaluate(scoring.prepare(hosted.load("trec_is"), solution, {}), submission)
 
 
 def test_texts_of_the_solution_and_the_submission() -> None:
@@ -642,10 +645,10 @@ def test_a_run_becomes_a_file_that_kaggle_accepts(
     solution.to_csv(tmp_path / "solution.csv", index=False)
     made.sample(frac=1, random_state=0).to_csv(tmp_path / "made.csv", index=False)
     frames = (
-        emulate.read_solution(trec_is, tmp_path / "solution.csv"),
-        emulate.read_submission(trec_is, tmp_path / "made.csv"),
+        emulate.read_solution(hosted.load("trec_is"), tmp_path / "solution.csv"),
+        emulate.read_submission(hosted.load("trec_is"), tmp_path / "made.csv"),
     )
-    parts = emulate.emulate(trec_is, *frames, {"row_id_column_name": "tweet_id"}, complete)
+    parts = emulate.emulate(hosted.load("trec_is"), *frames, {"row_id_column_name": "tweet_id"}, complete)
     assert {part.part: part.score for part in parts} == pytest.approx(
         {part: score for part, score in expected.scores.items() if part != "All"}, abs=1e-15
     )
@@ -654,7 +657,9 @@ def test_a_run_becomes_a_file_that_kaggle_accepts(
 @pytest.mark.slow
 def test_a_run_as_it_is_is_emulated_with_the_complete_submission(tmp_path: Path) -> None:
     solution, submission = competition()
-    parts = emulate.emulate(trec_is, by_event(solution), submission, {"row_id_column_name": "tweet_id"}, True)
+    parts = emulate.emulate(
+        hosted.load("trec_is"), by_event(solution), submission, {"row_id_column_name": "tweet_id"}, True
+    )
     expected = evaluated(by_event(solution), submission).scores
     assert {part.part: part.score for part in parts} == {name: expected[name] for name in ("Public", "Private")}
 
@@ -675,7 +680,11 @@ def test_a_sample_submission_passes_emulation(tmp_path: Path, monkeypatch: pytes
     assert sample["tweet_id"].tolist() == solution["tweet_id"].tolist()
     assert sample["rank"].max() == 40
     parts = emulate.emulate(
-        trec_is, solution.drop(columns="Usage"), sample, {"row_id_column_name": "tweet_id"}, False
+        hosted.load("trec_is"),
+        solution.drop(columns="Usage"),
+        sample,
+        {"row_id_column_name": "tweet_id"},
+        False,
     )
     assert [part.part for part in parts] == ["All"]
 
@@ -703,8 +712,8 @@ def test_ids_in_csv_files_stay_text(tmp_path: Path) -> None:
     for name, frame in zip(("solution", "submission"), competition()):
         ids = [f"00{tweet}" for tweet in frame["tweet_id"]]
         frame.assign(tweet_id=ids).to_csv(tmp_path / f"{name}.csv", index=False)
-    solution = scoring.read_solution(trec_is, tmp_path / "solution.csv", {})
-    submission = scoring.read_submission(trec_is, tmp_path / "submission.csv", {})
+    solution = scoring.read_solution(hosted.load("trec_is"), tmp_path / "solution.csv", {})
+    submission = scoring.read_submission(hosted.load("trec_is"), tmp_path / "submission.csv", {})
     assert solution["tweet_id"].str.startswith("00").all()
     assert measures(solution, submission)["score"] == pytest.approx(measures(*competition())["score"])
 

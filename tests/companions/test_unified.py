@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import metric
-from podium import scoring, statistics
+from podium import hosted, scoring, statistics
 from tests.support.essays import make_competition
 from tests.support.frames import WHOLE, perfect, solution, submission, words
 from tests.support.unified import evaluate
@@ -192,7 +192,7 @@ def test_the_signature_names_every_parameter(competition):
 def test_a_part_is_what_prepare_makes_of_its_rows(parameters):
     solution, submission = make_competition(60, seed=5, shared_words=False)
     usage = solution["Usage"].to_numpy()
-    whole = scoring.evaluate(scoring.prepare(metric, solution, parameters), submission)
+    whole = scoring.evaluate(scoring.prepare(hosted.load(metric.NAME), solution, parameters), submission)
     for part in scoring.PARTS:
         rows = solution[usage == part].drop(columns="Usage")
         assert whole.scores[part] == metric.score(rows, submission, "row_id", **parameters)

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 
 import metric
-from podium import cli, explain, scoring
-from podium.companions.unified import CAUSES, softmin_gradient
+from podium import cli, contract, explain, hosted, scoring
 from podium.files import write_table
 from tests.support import unified_transcription as transcription
 from tests.support.essays import make_competition
@@ -18,6 +17,9 @@ from tests.support.examples import examples
 from tests.support.frames import WHOLE, perfect, solution, submission, words
 from tests.support.strategies import Competition, competitions
 from tests.support.unified import evaluate
+
+CAUSES = hosted.module("unified", "companion").CAUSES
+softmin_gradient = hosted.module("unified", "companion").softmin_gradient
 
 ROOT = Path(metric.__file__).parent
 REAL = ROOT.parent / "shared" / "data" / "fp1"
@@ -390,7 +392,7 @@ def test_points_are_what_a_correction_brings():
     )
     predicted = pd.concat([predicted, extra], ignore_index=True)[list(extra)]
 
-    prepared = scoring.prepare(metric, truth, {"temperature": 20.0})
+    prepared = scoring.prepare(hosted.load(metric.NAME), truth, {"temperature": 20.0})
     before = scoring.evaluate(prepared, predicted)
     rows = before.explanation.rows
     # A missed truth that shares words with a prediction cannot be found without changing that, too.
@@ -505,7 +507,9 @@ def test_groups_beside_columns_of_their_name():
 
 def test_without_attributes_the_table_is_that_of_the_explanation(small):
     pd.testing.assert_frame_equal(explain.rows(small), small.explanation.rows)
-    bare = type("Bare", (), {"rows": small.explanation.rows})
+    bare = type(
+        "Bare", (contract.Explanation,), {"__init__": lambda self: None, "rows": small.explanation.rows}
+    )()
     assert explain.column(bare, "outcome") == "outcome"
     assert explain.column(bare, "item") is None
 

@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 
 import metric
-from podium import statistics
-from podium.companions import unified_variants
+from podium import hosted, statistics
 from tests.support.essays import make_competition
 from tests.support.unified import make_segments
+
+unified_variants = hosted.module("unified", "variants")
 
 TYPES = metric.DISCOURSE_TYPES
 

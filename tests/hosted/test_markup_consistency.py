@@ -17,7 +17,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from podium import hosted
-from podium.companions.markup_consistency import consistency
 from tests.support import markup_consistency_data as data
 from tests.support.examples import examples, some
 from tests.support.markup_consistency_transcription import (
@@ -29,6 +28,8 @@ from tests.support.markup_consistency_transcription import (
     overtexts_may,
 )
 from tests.support.markups import Evaluated, bad_submissions, shuffled
+
+consistency = hosted.module("markup_consistency", "companion").consistency
 
 metric = hosted.module("markup_consistency")
 

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 
 import podium
 from podium import hosted
-from podium.companions import readable as companion
 from tests.support import readable_data as data
 from tests.support.examples import examples, some
 from tests.support.markups import Evaluated, bad_submissions, shuffled
 from tests.support.readable_pairs import accuracy
 from tests.support.readable_transcription import accuracies, best_matching, every_matching, relative, value_of
+
+companion = hosted.module("readable", "companion")
 
 ESSAYS = Path(podium.__file__).parents[2] / "shared" / "data" / "readable" / "inputs"
 NAMES = ("M", "M1", "M2", "M3", "M4", "M5", "M6")

@@ -416,7 +416,7 @@ def test_scores_are_clipped_to_the_range_of_the_labels(priority: str, score: flo
 def test_only_errors_of_the_priority_are_better_lower() -> None:
     for name in trec_is.MEASURES:
         assert trec_is.higher_is_better(measure=name, alert_gain=0.3) is not ("mse" in name)
-        assert hosted.higher_is_better(trec_is, {"measure": name}) is not ("mse" in name)
+        assert hosted.higher_is_better(hosted.load("trec_is"), {"measure": name}) is not ("mse" in name)
     assert trec_is.higher_is_better() is True
 
 
@@ -1235,21 +1235,23 @@ def test_only_the_measure_that_is_asked_for_must_be_defined() -> None:
 def test_public_and_private_parts_are_sets_of_whole_events() -> None:
     solution, submission = competition()
     usage = solution["event_id"].map(dict.fromkeys(trec_is_data.EVENTS[:2], "Public")).fillna("Private")
-    prepared = scoring.prepare(trec_is, solution.assign(Usage=usage), {})
+    prepared = scoring.prepare(hosted.load("trec_is"), solution.assign(Usage=usage), {})
     result = scoring.evaluate(prepared, submission)
     assert result.scores["All"] == measures(solution, submission)["score"]
     for part in ("Public", "Private"):
         assert result.scores[part] == measures(solution[usage == part], submission)["score"]
     usage.iloc[0] = "Private"  # δ would start again within the event
     with pytest.raises(HostError, match=r"^Usage: expected one value for all rows of an item"):
-        scoring.prepare(trec_is, solution.assign(Usage=usage), {})
+        scoring.prepare(hosted.load("trec_is"), solution.assign(Usage=usage), {})
 
 
 def test_parts_are_normalized_by_the_whole_run() -> None:
     solution = labelled(("High", OTHER, "a"), ("Low", "", "a"), ("High", OTHER, "b"), ("Low", "", "b"))
     submission = answered((0.6, OTHER), (0.0, ""), (1.0, OTHER), (0.0, ""))
     usage = ["Public"] * 2 + ["Private"] * 2
-    prepared = scoring.prepare(trec_is, solution.assign(Usage=usage), {"normalize_priority": True})
+    prepared = scoring.prepare(
+        hosted.load("trec_is"), solution.assign(Usage=usage), {"normalize_priority": True}
+    )
     assert scoring.evaluate(prepared, submission).scores["Public"] == -0.5  # 0.6 is no alert beside 1.0
     public = solution.head(2)
     assert trec_is.score(public, submission, "tweet_id", normalize_priority=True) == -0.5

@@ -15,10 +15,11 @@ import yaml
 
 from podium import hosted, scoring
 from podium.errors import SubmissionRejected
-from podium.hosting import bundle, corpus, folders
+from podium.essays import corpus
+from podium.hosting import bundle, folders
 from podium.hosting.competition import Competition
 from tests.support.corpora import make_corpus
-from tests.support.host_line import ACCURACY, ROOT, run_podium
+from tests.support.host_line import ACCURACY, run_podium
 
 TIMES = ["--start", "2027-01-15T12:00", "--switch", "2027-04-01", "--end", "2027-04-15"]
 TITLE = ["--title", "Feedback: “on writing”"]
@@ -282,7 +283,7 @@ def test_the_measures_reach_the_leaderboard(files, bundled, codabench):
     solution = pd.read_csv(files / "private" / "solution.csv")
     prepared = metric.prepare(solution[solution["Usage"] == "Public"].drop(columns="Usage"), "row_id")
     frame = pd.read_csv(files / "public" / "sample_submission.csv")
-    values = prepared.measures(metric.sums_of_groups(prepared.statistics(frame), prepared.groups))
+    values = prepared.measures(metric.module.sums_of_groups(prepared.statistics(frame), prepared.groups))
     titles = {column["title"]: key for key, column in columns.items()}
     for name, value in zip(prepared.measure_names, values):
         if name[:36] in titles and not np.isnan(value):
@@ -464,7 +465,7 @@ def test_a_metric_without_statistics(tmp_path):
 @pytest.mark.parametrize("metric", ["trec_is", "scifact"])
 def test_siblings_and_rows_that_the_solution_lacks(capsys, tmp_path, metric):
     """The whole submission is scored, whatever part is shown."""
-    samples = ROOT / "metrics" / "samples" / metric
+    samples = hosted.folder(metric) / "samples"
     labels = {"trec_is": "labels.json", "scifact": "claims.jsonl"}[metric]
     run_file = {"trec_is": "run.txt", "scifact": "predictions.jsonl"}[metric]
     code, _, _ = run_podium(

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from podium import hosted
 from podium.hosting import check, fresh
 from podium.hosting.check import FAIL, NOTE, PASS, UNTRIED
 from tests.support.host_line import ROOT, SOLUTION, SUBMISSION, every_metric, run_podium, stay_in_process
@@ -284,8 +285,8 @@ def test_parameters_of_the_call(capsys, in_process):
     [
         (
             ["none.py"],
-            "there is no metric none.py: expected a Python file, or one of unified, scifact, trec_is, "
-            "markup_consistency, readable",
+            "there is no metric none.py: expected a Python file, a folder with a metric.py, or one of "
+            f"{', '.join(hosted.names())}",
         ),
         ([ROOT / "metric.py", SOLUTION], "give both a solution and a submission, or none"),
         (

@@ -63,8 +63,8 @@ def emulated(path, solution, submission, complete=False):
 def test_good_submissions(path, solution, submission):
     """What the site would give is what `podium score` gives."""
     metric = hosted.load(path)
-    results = emulated(path, solution, submission, getattr(metric, "COMPLETE_SUBMISSION", False))
-    prepared = scoring.prepare(metric, scoring.read_solution(metric, solution, {}), {})
+    results = emulated(path, solution, submission, metric.complete_submission)
+    prepared = scoring.prepare(metric, scoring.read_solution(hosted.load(metric.name), solution, {}), {})
     expected = scoring.evaluate(prepared, scoring.read_submission(metric, submission, {})).scores
     assert [result.part for result in results] == (["Public", "Private"] if "Public" in expected else ["All"])
     for result in results:

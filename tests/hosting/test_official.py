@@ -9,7 +9,8 @@ from podium import hosted, scoring
 from podium.hosting import emulate
 from tests.support.host_line import ACCURACY, ROOT, run_podium, stay_in_process
 
-SAMPLES = ROOT / "metrics" / "samples"
+SAMPLES = ROOT / "metrics"
+READABLE, SCIFACT = (SAMPLES / name / "samples" for name in ("readable", "scifact"))
 OFFICIAL = {
     "trec_is": ("labels.json", None),
     "scifact": ("claims.jsonl", "predictions.jsonl"),
@@ -17,14 +18,22 @@ OFFICIAL = {
     "readable": ("essays", "essays"),
 }
 
-CORPORA_ONLY = "--essay-id, --subpopulations, --map and --test are for corpora of the Unified Metric"
+CORPORA_ONLY = "--essay-id, --subpopulations, --map and --test are for corpora of essays"
 
 
 def make(capsys, out, metric, *options):
     labels, sample = OFFICIAL[metric]
-    given = ["--sample", SAMPLES / metric / sample] if sample else []
+    given = ["--sample", SAMPLES / metric / "samples" / sample] if sample else []
     return run_podium(
-        capsys, "make", SAMPLES / metric / labels, "--metric", metric, "--out", out, *given, *options
+        capsys,
+        "make",
+        SAMPLES / metric / "samples" / labels,
+        "--metric",
+        metric,
+        "--out",
+        out,
+        *given,
+        *options,
     )
 
 
@@ -53,7 +62,7 @@ def test_the_files_are_accepted_as_kaggle_accepts_them(capsys, tmp_path, monkeyp
     solution = emulate.read_solution(loaded, private / "solution.csv")
     sample = emulate.read_submission(loaded, public / "sample_submission.csv")
     results = emulate.emulate(
-        loaded, solution, sample, {"row_id_column_name": solution.columns[0]}, loaded.COMPLETE_SUBMISSION
+        loaded, solution, sample, {"row_id_column_name": solution.columns[0]}, loaded.complete_submission
     )
     scores = " | ".join(f"{result.score:.6f}" for result in results)
     assert f"| public/sample_submission.csv | {scores} |" in report
@@ -82,12 +91,12 @@ def test_items_are_whole(capsys, tmp_path, metric):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ([SAMPLES / "readable" / "essays", "--metric", "readable"], 2, "--sample: expected a submission to"),
-        ([SAMPLES / "scifact" / "claims.jsonl", "--metric", "scifact", "--map", "a=b"], 2, CORPORA_ONLY),
-        ([SAMPLES / "scifact" / "claims.jsonl", "--metric", "scifact", "--test", 0.5], 2, CORPORA_ONLY),
-        ([SAMPLES / "scifact" / "claims.jsonl"], 2,
-         f"{SAMPLES / 'scifact' / 'claims.jsonl'}: expected a table; say by --metric whose labels these are"),
-        ([SAMPLES / "readable" / "solution.csv", "--sample", "x"], 2, "--sample is for another metric's"),
+        ([READABLE / "essays", "--metric", "readable"], 2, "--sample: expected a submission to"),
+        ([SCIFACT / "claims.jsonl", "--metric", "scifact", "--map", "a=b"], 2, CORPORA_ONLY),
+        ([SCIFACT / "claims.jsonl", "--metric", "scifact", "--test", 0.5], 2, CORPORA_ONLY),
+        ([SCIFACT / "claims.jsonl"], 2,
+         f"{SCIFACT / 'claims.jsonl'}: expected a table; say by --metric whose labels these are"),
+        ([READABLE / "solution.csv", "--sample", "x"], 2, "--sample is for another metric's"),
         (["none.json", "--metric", "trec_is"], 2, "cannot read none.json: No such file or directory"),
     ],
 )  # fmt: skip
@@ -111,7 +120,9 @@ def test_a_metric_without_items(capsys, tmp_path):
 @pytest.mark.filterwarnings("ignore:161 annotations of the labels")
 @pytest.mark.filterwarnings("ignore:5 labelled tweets not in the run")
 def test_a_run_becomes_the_sample_of_its_labels(capsys, tmp_path):
-    code, _, _ = make(capsys, tmp_path / "out", "trec_is", "--sample", SAMPLES / "trec_is" / "run.txt")
+    code, _, _ = make(
+        capsys, tmp_path / "out", "trec_is", "--sample", SAMPLES / "trec_is" / "samples" / "run.txt"
+    )
     assert code == 0
     sample = pd.read_csv(tmp_path / "out" / "public" / "sample_submission.csv", dtype=str)
     solution = pd.read_csv(tmp_path / "out" / "private" / "solution.csv", dtype=str)

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from podium import hosted
-from podium.hosting import corpus, folders, publish
+from podium.essays import corpus
+from podium.hosting import folders, publish
 from tests.support.corpora import make_corpus
 from tests.support.host_line import run_podium
 from tests.support.kaggle_server import SERVICE, START_UPLOAD, Site, forbid_network, lead_client_to, serve

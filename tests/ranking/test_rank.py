@@ -16,13 +16,14 @@ from scipy import stats
 import boost
 import metric
 from podium import cli, hosted, scoring, statistics
-from podium.companions.unified import TEXT_COLUMNS
 from podium.errors import HostError
 from podium.files import read_table
 from podium.ranking import store, work
 from tests.cli.test_score import ACCURACY
 from tests.support import command_line
 from tests.support.essays import make_competition
+
+TEXT_COLUMNS = hosted.module("unified", "companion").TEXT_COLUMNS
 
 ROOT = Path(metric.__file__).parent
 METRIC = ROOT / "metric.py"
@@ -635,14 +636,18 @@ def test_nothing_to_rank(files, call):
 
 def test_a_metric_without_groups_shows_all_its_measures(tmp_path, capsys):
     """As SciFact's leaderboard has twelve columns."""
-    samples = hosted.find("scifact").parent / "samples" / "scifact"
+    samples = hosted.folder("scifact") / "samples"
     (tmp_path / "teams").mkdir()
     shutil.copy(samples / "predictions.jsonl", tmp_path / "teams" / "Ada.jsonl")
     arguments = ["rank", samples / "claims.jsonl", tmp_path / "teams", "--metric", "scifact", "--no-boost"]
     assert cli.main([*map(str, arguments), "--out", str(tmp_path / "out"), "--resamples", "0"]) == 0
     leaderboard = read_table(tmp_path / "out" / "final_leaderboard.csv", set(), HostError)
     metric = hosted.load("scifact")
-    solution = scoring.prepare(metric, scoring.read_solution(metric, samples / "claims.jsonl", {}), {})
+    solution = scoring.prepare(
+        metric,
+        scoring.read_solution(metric, samples / "claims.jsonl", {}),
+        {},
+    )
     frame = scoring.read_submission(metric, samples / "predictions.jsonl", {})
     expected = scoring.evaluate(solution, frame).measures
     assert len(expected) == 13

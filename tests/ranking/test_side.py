@@ -13,7 +13,7 @@ from podium.files import read_table
 from podium.ranking import work
 from tests.support import command_line
 
-SAMPLES = Path(__file__).parent.parent.parent / "metrics" / "samples" / "readable"
+SAMPLES = Path(__file__).parent.parent.parent / "metrics" / "readable" / "samples"
 WEIGHTS = "weights=M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=1"
 
 
@@ -58,7 +58,7 @@ def scores(folder: Path, out: str = "final") -> dict[str, float]:
 
 
 def expected(folder: Path, *more: str) -> dict[str, float]:
-    metric = hosted.module("readable")
+    metric = hosted.load("readable")
     parameters = hosted.parse_parameters(metric, [WEIGHTS, *more])
     solution = scoring.prepare(
         metric, scoring.read_solution(metric, folder / "solution.csv", parameters), parameters

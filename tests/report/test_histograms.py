@@ -73,7 +73,7 @@ def test_wrong_usage(tmp_path: Path) -> None:
         histograms={"Figure": {"panel": {"series": {"a": [1.0]}, "lines": {}, "last": 1.0}}}
     )
     with pytest.raises(UsageError, match="this metric offers no histograms"):
-        histograms.save(SimpleNamespace(), tmp_path / "a.png")
+        histograms.save(SimpleNamespace(histograms={}), tmp_path / "a.png")
     with pytest.raises(UsageError, match=r"a.txt: expected a name that ends in .png, .svg, .pdf"):
         histograms.save(explanation, tmp_path / "a.txt")
     assert list(tmp_path.iterdir()) == []

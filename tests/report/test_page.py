@@ -26,7 +26,7 @@ import pandas as pd
 import pytest
 
 import metric
-from podium import cli, explain, hosted, scoring, statistics
+from podium import cli, contract, explain, hosted, scoring, statistics
 from podium.errors import UsageError
 from podium.report import page as report
 from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
@@ -63,7 +63,7 @@ def stub(items: list[str], **explanation: object) -> SimpleNamespace:
         signature="metric:stub",
         solution=SimpleNamespace(notices=[]),
         prepared=prepared,
-        explanation=SimpleNamespace(**explanation),
+        explanation=type("Told", (contract.Explanation,), {"__init__": lambda self: None, **explanation})(),
     )
 
 
@@ -473,7 +473,7 @@ def test_texts_that_are_not_there(tmp_path, evaluation):
 
 def evaluate_sample(name: str) -> object:
     module = hosted.load(name)
-    folder = ROOT / "metrics" / "samples" / name
+    folder = ROOT / "metrics" / name / "samples"
     prepared = scoring.prepare(module, scoring.read_solution(module, folder / "solution.csv", {}), {})
     submission = scoring.read_submission(module, folder / "submission.csv", {})
     return scoring.evaluate(prepared, submission)

@@ -18,13 +18,13 @@ METRICS = [
     pytest.param(ROOT / "metric.py", SOLUTION, SUBMISSION, id="unified"),
     *(
         pytest.param(
-            ROOT / file,
+            hosted.find(name),
             *(samples / each for each in OFFICIAL.get(name, ("solution.csv", "submission.csv"))),
             id=name,
             marks=[pytest.mark.slow, pytest.mark.filterwarnings("ignore:161 annotations of the labels")],
         )
-        for name, file in hosted.FILES.items()
-        if (samples := ROOT / "metrics" / "samples" / name).is_dir()
+        for name in hosted.names()
+        if (samples := hosted.folder(name) / "samples").is_dir()
     ),
 ]
 every_metric = pytest.mark.parametrize(("path", "solution", "submission"), METRICS)

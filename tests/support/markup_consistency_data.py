@@ -2,7 +2,7 @@
 
     python -m tests.support.markup_consistency_data
 
-writes the samples in ``metrics/samples/markup_consistency/``: as CSV files and as a folder of documents.
+writes the samples in ``metrics/markup_consistency/samples/``: as CSV files and as a folder of documents.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-SAMPLES = Path(__file__).parents[2] / "metrics" / "samples" / "markup_consistency"
+SAMPLES = Path(__file__).parents[2] / "metrics" / "markup_consistency" / "samples"
 
 PHRASES = (
     "the author writes about memory and duty because people forget what war did to them while an old "

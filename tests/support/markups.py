@@ -14,10 +14,11 @@ class Evaluated:
     def __init__(
         self, name: str, solution: pd.DataFrame, submission: pd.DataFrame, *more: Any, **parameters: Any
     ) -> None:
-        self.metric = hosted.module(name)
-        arguments = dict(zip(hosted.defaults(self.metric), more)) | parameters
+        loaded = hosted.load(name)
+        self.metric = loaded.module
+        arguments = dict(zip(hosted.defaults(loaded), more)) | parameters
         arguments["row_id_column_name"] = "document_id"
-        evaluation = scoring.evaluate(scoring.prepare(self.metric, solution, arguments), submission)
+        evaluation = scoring.evaluate(scoring.prepare(loaded, solution, arguments), submission)
         self.evaluation, self.prepared, self.numbers = evaluation, evaluation.prepared, evaluation.statistics
         self.items, self.measures = evaluation.prepared.items, evaluation.measures
 

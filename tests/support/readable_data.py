@@ -2,7 +2,7 @@
 
     python -m tests.support.readable_data
 
-writes the samples in ``metrics/samples/readable/``: as CSV files, with the experts' judgement of explanations
+writes the samples in ``metrics/readable/samples/``: as CSV files, with the experts' judgement of explanations
 as a file of its own, and as a folder of essay files.
 """
 
@@ -15,7 +15,7 @@ import pandas as pd
 
 from tests.support.markup_consistency_data import Remark, essay, remarks, seen
 
-SAMPLES = Path(__file__).parents[2] / "metrics" / "samples" / "readable"
+SAMPLES = Path(__file__).parents[2] / "metrics" / "readable" / "samples"
 
 SUBJECTS = ("rus", "lit", "social", "hist", "eng", "rus-free", "eng-free")
 CRITERIA = ("K1", "K2", "K3", "K4")

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from podium import hosted
-from podium.companions.readable import _fates
+
+_fates = hosted.module("readable", "companion")._fates
 
 
 class Pair(NamedTuple):
@@ -55,6 +56,6 @@ def accuracy(
             raise ValueError(f"the {name} markup: {fault}") from None
     in_use = metric.WEIGHTS | dict(weights or {})
     m, m1, m2, m3, m4, m5, m6 = metric.accuracies([markups], in_use)[0, :7].tolist()
-    ours, _ = _fates(metric, *markups)
+    ours, _ = _fates(*markups)
     pairs = [Pair(row[0], *row[7:]) for row in ours if row[6] == "matched"]
     return Accuracy(m, m1, m2, m3, m4, m5, m6, sorted(pairs))

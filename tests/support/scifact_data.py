@@ -1,6 +1,6 @@
 """Made-up claims and predictions for `metrics/scifact.py`, at any size; and the samples, made of them.
 
-python -m tests.support.scifact_data     writes metrics/samples/scifact/
+python -m tests.support.scifact_data     writes metrics/scifact/samples/
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-SAMPLES = Path(__file__).parents[2] / "metrics" / "samples" / "scifact"
+SAMPLES = Path(__file__).parents[2] / "metrics" / "scifact" / "samples"
 
 # A line of an official file.
 Line = dict[str, Any]

@@ -1,6 +1,6 @@
 """Made-up competitions for `metrics/trec_is.py`, and the samples made of one.
 
-``python -m tests.support.trec_is_data`` writes ``metrics/samples/trec_is/``.  Nothing in them comes from the
+``python -m tests.support.trec_is_data`` writes ``metrics/trec_is/samples/``.  Nothing in them comes from the
 track: events, ids and labels are invented.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 ROOT = Path(__file__).parents[2]
-SAMPLES = ROOT / "metrics" / "samples" / "trec_is"
+SAMPLES = ROOT / "metrics" / "trec_is" / "samples"
 DATA = ROOT.parent / "shared" / "data" / "trec_is"  # the track's own files, where they are at hand
 
 TYPES = (

@@ -6,13 +6,16 @@ import numpy as np
 import pandas as pd
 
 import metric
-from podium import scoring
-from podium.companions.unified import Explanation
+from podium import hosted, scoring
+
+Explanation = hosted.module("unified", "companion").Explanation
 
 
 def evaluate(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> scoring.Evaluation:
     """The evaluation of a submission, whose row ids are in the column row_id."""
-    prepared = scoring.prepare(metric, solution, {"row_id_column_name": "row_id"} | parameters)
+    prepared = scoring.prepare(
+        hosted.load(metric.NAME), solution, {"row_id_column_name": "row_id"} | parameters
+    )
     return scoring.evaluate(prepared, submission)
 
 

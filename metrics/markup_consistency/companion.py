@@ -11,10 +11,13 @@ import numpy as np
 import pandas as pd
 
 from podium import hosted, scoring
-from podium.companions import _importers, _markups, ratio
-from podium.companions._markups import AMONG, WITH, Agreement, Criteria
+from podium import markups as shared
+from podium.contract import Companion, Evaluation
 from podium.errors import HostError, SubmissionRejected, ToolError
-from podium.hosted import Metric
+from podium.explain import ratio
+from podium.markups import AMONG, WITH, Agreement, Criteria, importers
+
+from . import metric
 
 TEXT_COLUMNS = ("document_id", "markups", "markup", "text")
 
@@ -69,17 +72,17 @@ def read_documents(path: str | Path) -> pd.DataFrame:
 
 def read_solution(path: str | Path) -> pd.DataFrame:
     """The experts' markups: ``document_id``, ``markups``, and ``text`` if all have one."""
-    return _markups.experts_of(_read(path, HostError))
+    return shared.experts_of(_read(path, HostError))
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
     """The algorithm's markups: ``document_id``, ``markup``; raises `SubmissionRejected`."""
-    return _markups.algorithms_of(_read(path, SubmissionRejected))
+    return shared.algorithms_of(_read(path, SubmissionRejected))
 
 
 def _read(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
-    imported = _importers.read(Path(path), error)
-    documents = _markups.read_folder(path, error) if imported is None else imported
+    imported = importers.read(Path(path), error)
+    documents = shared.read_folder(path, error) if imported is None else imported
     return documents.drop(columns="subject")
 
 
@@ -131,7 +134,6 @@ def consistency(
 
     Weights left out are 1, whatever the markups hold; raises ValueError where these are malformed.
     """
-    metric = hosted.module("markup_consistency")
     markups = []
     for name, value in (("first", first), ("second", second)):
         try:
@@ -139,15 +141,14 @@ def consistency(
         except ValueError as fault:
             raise ValueError(f"the {name} markup: {fault}") from None
     rules = metric.Rules(dict.fromkeys(metric.CRITERIA[1:], 1.0) | dict(weights or {}), accordance)
-    compared = metric.consistency([markups], rules)
+    compared = metric.consistency([(markups[0], markups[1])], rules)
     values = {name: float(compared[-1]["total"].averages[name][0]) for name in metric.CRITERIA}
     parts = {name: values.pop(name) for name in metric.CRITERIA if "." in name}
     swapped = markups[1].content < markups[0].content
-    return Consistency(**values, parts=parts, pairs=_pairs(metric, compared, rules, swapped))
+    return Consistency(**values, parts=parts, pairs=_pairs(compared, rules, swapped))
 
 
 def _pairs(
-    metric: Metric,
     compared: Any,
     rules: Any,
     swapped: bool,
@@ -171,7 +172,7 @@ def _pairs(
             within: dict[str, list[Pair]] = {"overtexts": [], "fragments": []}
             for below in BELOW.get(name, ()):
                 kind = below.rpartition(".")[2]
-                within[kind] = _pairs(metric, compared, rules, swapped, below, inner, items)
+                within[kind] = _pairs(compared, rules, swapped, below, inner, items)
             first, second = [item.position for item in items][:: -1 if swapped else 1]
             found.append(Pair(first, second, worth, criteria, **within))
     return sorted(found, key=lambda pair: pair[:2])
@@ -187,7 +188,7 @@ def weights(prepared: Any) -> str:
     )
 
 
-def advice(metric: Metric, solution: pd.DataFrame, arguments: Mapping[str, Any]) -> list[str]:
+def advice(solution: pd.DataFrame, arguments: Mapping[str, Any]) -> list[str]:
     if arguments.get("weights", "").count("=") == len(metric.CRITERIA) - 1:
         return []  # all of them are given
     in_use = {}
@@ -209,10 +210,10 @@ def _criteria(prepared: Any) -> Criteria:
     return replace(CRITERIA, weights=prepared.rules.weights)
 
 
-class Explanation(_markups.Explanation):
+class Explanation(shared.Explanation):
     roles: ClassVar = {"item": "document_id", "label": "tags", "outcome": "outcome"}
 
-    def __init__(self, evaluation: scoring.Evaluation) -> None:
+    def __init__(self, evaluation: Evaluation) -> None:
         super().__init__(evaluation, _criteria(evaluation.prepared))
 
     @functools.cached_property
@@ -252,11 +253,11 @@ class Explanation(_markups.Explanation):
 
         What lies within an unmatched object is unmatched.
         """
-        metric, rules = self.metric, self.prepared.rules
+        rules = self.prepared.rules
         rows = []
-        for document_id, first, second, one, other in _markups.comparisons(self.prepared, self.evaluation.read):
+        for document_id, first, second, one, other in shared.comparisons(self.prepared, self.evaluation.read):
             compared = metric.consistency([(one, other)], rules)
-            places = list(_places(_pairs(metric, compared, rules, other.content < one.content)))
+            places = list(_places(_pairs(compared, rules, other.content < one.content)))
             found = {ours: (theirs, worth) for ours, theirs, worth in places}
             back = {theirs: (ours, worth) for ours, theirs, worth in places}
             for markup, *names, partners in ((one, first, second, found), (other, second, first, back)):
@@ -267,11 +268,7 @@ class Explanation(_markups.Explanation):
                     partner, worth = partners.get(place, ((-1, -1, -1), np.nan))
                     rows.append((document_id, *names, level, *place, *span, tags, outcome, *partner, worth))
         rows.sort(key=lambda row: (row[:3], row[4:7]))
-        return _markups.named(pd.DataFrame(rows, columns=list(COLUMNS)))
-
-
-explain = Explanation
-texts = _markups.texts
+        return shared.named(pd.DataFrame(rows, columns=list(COLUMNS)))
 
 
 def _objects(markup: Any) -> Iterator[tuple[str, Place, Any]]:
@@ -300,18 +297,30 @@ def _places(pairs: Iterable[Pair]) -> Iterator[tuple[Place, Place, float]]:
 # ---- Experts ---------------------------------------------------------------------------------------------
 
 
-def agreement(metric: Metric, prepared: Any, solution: pd.DataFrame) -> Agreement:
+def agreement(prepared: Any, solution: pd.DataFrame) -> Agreement:
     return Agreement(prepared, solution, _criteria(prepared))
 
 
 def gamma(prepared: Any) -> pd.DataFrame:
-    return _markups.gamma(marks(prepared))
+    return shared.gamma(marks(prepared))
 
 
-def marks(prepared: Any) -> _markups.Marks:
+def marks(prepared: Any) -> shared.Marks:
     def fragments(expert: Any) -> Iterator[tuple[int, int, str]]:
         for element in expert.elements:
             for fragment in element.fragments:
                 yield *fragment.content[:2], " ".join(fragment.content[3])
 
-    return _markups.marks(prepared, fragments)
+    return shared.marks(prepared, fragments)
+
+
+companion = Companion(
+    text_columns=TEXT_COLUMNS,
+    read_solution=read_solution,
+    read_submission=read_submission,
+    explain=Explanation,
+    texts=shared.texts,
+    agreement=agreement,
+    gamma=gamma,
+    advice=advice,
+)

@@ -12,11 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from podium import companions, hosted
+from podium import contract
+from podium.contract import Companion, Evaluation
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import read_lines
-from podium.scoring import Evaluation
 from podium.wording import counted
+
+from . import metric
 
 TEXT_COLUMNS = ("claim_id", "evidence")
 
@@ -51,7 +53,7 @@ def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
     """The gold as a submission, each abstract with the sentences of all its sets."""
 
     def predicted(cell: object) -> str:
-        gold = hosted.module("scifact").parse_gold(cell)
+        gold = metric.parse_gold(cell)
         return json.dumps(
             {
                 document: {"sentences": list(dict.fromkeys(itertools.chain(*sets))), "label": label}
@@ -90,7 +92,7 @@ _PLAIN_LINE = _plain_line()
 def _claim(line: str) -> tuple[str, str, str | None]:
     if plain := _PLAIN_LINE.fullmatch(line):
         return plain[1], plain[3], plain[2] and plain[2][1:-1]
-    shown, entry = hosted.module("scifact").shown, hosted.module("scifact").parse_object(line)
+    shown, entry = metric.shown, metric.parse_object(line)
     lacking = [key for key in ("id", "evidence") if key not in entry]
     if lacking:
         raise ValueError(f"no {' and no '.join(lacking)}")
@@ -139,7 +141,7 @@ def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
 
 
 def _document(line: str) -> tuple[str, tuple[str, list[str]]]:
-    shown, entry = hosted.module("scifact").shown, hosted.module("scifact").parse_object(line)
+    shown, entry = metric.shown, metric.parse_object(line)
     kinds: dict[str, tuple[type, ...]] = {"doc_id": (int, str), "title": (str,), "abstract": (list,)}
     for key, kind in kinds.items():
         if type(entry.get(key)) not in kind:
@@ -157,7 +159,7 @@ def official_json(measures: Mapping[str, float]) -> dict[str, float]:
 # ---- What became of everything ---------------------------------------------------------------------------
 
 
-class Explanation(companions.Explanation):
+class Explanation(contract.Explanation):
     roles: ClassVar = {"item": "claim_id", "label": "label", "outcome": "outcome"}
 
     @functools.cached_property
@@ -282,4 +284,12 @@ class Explanation(companions.Explanation):
         return notices
 
 
-explain = Explanation
+companion = Companion(
+    text_columns=TEXT_COLUMNS,
+    read_solution=read_solution,
+    read_submission=read_submission,
+    explain=Explanation,
+    texts=texts,
+    perfect_submission=perfect_submission,
+    official_json=official_json,
+)

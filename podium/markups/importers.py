@@ -13,9 +13,9 @@ from typing import Any
 
 import pandas as pd
 
-from podium.companions._markups import ALGORITHM, read_documents
 from podium.errors import ToolError, UsageError
 from podium.files import read_bytes, read_text
+from podium.markups import ALGORITHM, read_documents
 
 MACHINE_TYPES = re.compile(
     r"uima\.|de\.tudarmstadt\.ukp\.dkpro\.core\.api\.(segmentation|metadata|syntax|lexmorph)\."

@@ -13,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import companions, hosted
-from podium.companions import ratio
+from podium import contract, hosted
+from podium.contract import Companion, Evaluation
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
+from podium.explain import ratio
 from podium.files import read_lines, read_text
-from podium.hosted import Metric
-from podium.scoring import Evaluation
 from podium.wording import counted, listed
+
+from . import metric
 
 TEXT_COLUMNS = ("tweet_id", "event_id", "categories", "text")
 
@@ -72,7 +73,7 @@ def read_solution(path: str | Path) -> pd.DataFrame:
 
     The rows of a tweet are united (all types, the highest priority, the first event), as are an event's parts.
     """
-    metric, path = hosted.module("trec_is"), Path(path)
+    path = Path(path)
     datasets = _datasets(path, HostError)
     rows: dict[str, _Labelled] = {}
     unlisted: Counter[str] = Counter()
@@ -82,7 +83,7 @@ def read_solution(path: str | Path) -> pd.DataFrame:
             content = _parsed(read_text(file, HostError, ENCODING))
             if path.is_dir() and isinstance(content, dict) and "informationTypes" in content:
                 continue
-            labels = list(_labels(metric, content, unlisted))
+            labels = list(_labels(content, unlisted))
         except ValueError as fault:
             raise HostError(f"{file.name}: expected {EXPECTED_LABELS}; {fault}") from None
         for label in labels:
@@ -106,13 +107,13 @@ def read_solution(path: str | Path) -> pd.DataFrame:
     names = {number: name for name, number in metric.PRIORITIES.items()}
     frame = pd.DataFrame(list(rows.values()), columns=_Labelled._fields)
     frame["priority"] = frame["priority"].map(names)
-    frame["categories"] = _type_texts(metric, frame["categories"].astype(np.int64))
+    frame["categories"] = _type_texts(frame["categories"].astype(np.int64))
     return frame if any(label.text for label in rows.values()) else frame.drop(columns="text")
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
     """A run, in a file or a folder, maybe with topics; ranks or scores that are not all numbers stay text."""
-    metric, path = hosted.module("trec_is"), Path(path)
+    path = Path(path)
     datasets = _datasets(path, SubmissionRejected)
 
     @functools.cache
@@ -182,7 +183,7 @@ def _parsed(text: str) -> Any:
         raise ValueError(f"it is not JSON ({fault})") from None
 
 
-def _labels(metric: Metric, content: Any, unlisted: Counter[str]) -> Iterator[_Labelled]:
+def _labels(content: Any, unlisted: Counter[str]) -> Iterator[_Labelled]:
     """The tweets of a label file; annotations that are no types are counted in `unlisted`."""
 
     @functools.cache
@@ -225,7 +226,7 @@ def _warn(message: str) -> None:
     warnings.warn(message, OfficialFileWarning, stacklevel=3)
 
 
-def _type_texts(metric: Metric, types: npt.ArrayLike) -> npt.NDArray[np.object_]:
+def _type_texts(types: npt.ArrayLike) -> npt.NDArray[np.object_]:
     """Sets of types as text, (n,)."""
     codes, distinct = pd.factorize(np.asarray(types))
     names = np.array(metric.INFORMATION_TYPES)
@@ -243,7 +244,6 @@ def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.Da
     The solution's first column has the ids.  A labelled tweet that the run lacks gets the last rank, priority
     0.25 and no types, with a warning: labelled High or Critical, it becomes a missed alert, worth -1, not 0.
     """
-    metric = hosted.module("trec_is")
     row_id = _row_id(solution)
     with hosted.errors_explained():
         prepared = metric.prepare(solution, row_id, measure="info_type_f1_all")  # always defined
@@ -263,7 +263,7 @@ def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.Da
         .assign(
             rank=rows["rank"].to_numpy(dtype=np.int64),
             priority=rows["score"].to_numpy(),
-            categories=_type_texts(metric, rows["types"]),
+            categories=_type_texts(rows["types"]),
         )
         .replace({"categories": {"": " "}})
     )
@@ -277,7 +277,7 @@ def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
 
 def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
     """The labels as a submission, the most urgent first."""
-    priority = solution["priority"].map(hosted.module("trec_is").PRIORITIES)
+    priority = solution["priority"].map(metric.PRIORITIES)
     rank = priority.groupby(solution["event_id"]).rank(method="first", ascending=False).astype(int)
     return solution[[_row_id(solution), "categories"]].assign(rank=rank, priority=priority)
 
@@ -294,7 +294,7 @@ def _row_id(solution: pd.DataFrame) -> str:
 # ---- What became of every tweet --------------------------------------------------------------------------
 
 
-class Explanation(companions.Explanation):
+class Explanation(contract.Explanation):
     roles: ClassVar = {"item": "event_id", "label": "priority", "outcome": "case"}
 
     @functools.cached_property
@@ -363,8 +363,8 @@ class Explanation(companions.Explanation):
             event_id=np.array(prepared.items, dtype=object)[visits["event"]],
             score=np.append(run["score"], np.nan)[visits["row"]],
             priority=visits["priority"].map(names),
-            true_types=_type_texts(metric, visits["types"]),
-            run_types=_type_texts(metric, visits["run_types"]),
+            true_types=_type_texts(visits["types"]),
+            run_types=_type_texts(visits["run_types"]),
             case=visits["case"].astype(object),
             equation=np.array([*CASES.values()], dtype=object)[visits["case"].cat.codes],
         )
@@ -374,7 +374,7 @@ class Explanation(companions.Explanation):
         ignored = run.loc[others, ["rank", "score"]].assign(
             tweet_id=self._texts_of_run(prepared.row_id_column_name)[others],
             event_id=self._texts_of_run("event_id")[others],
-            run_types=_type_texts(metric, run["types"][others]),
+            run_types=_type_texts(run["types"][others]),
             case=IGNORED,
         )
         return pd.concat([labelled, ignored.astype({"case": object})], ignore_index=True)[ROWS.split()]
@@ -479,9 +479,6 @@ class Explanation(companions.Explanation):
         return pd.DataFrame(rows)
 
 
-explain = Explanation
-
-
 # ---- Traces of a ranking, in text ------------------------------------------------------------------------
 
 
@@ -515,7 +512,7 @@ def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
     rows: pd.DataFrame = evaluation.explanation.rows
     rows = rows[rows["case"] != IGNORED]
     of_tweets: dict[str, str] = {}
-    as_text = evaluation.solution.metric._as_text
+    as_text = metric._as_text
     for frame in (evaluation.submission, evaluation.solution.frame):
         if "text" in frame:
             ids = frame[evaluation.prepared.row_id_column_name]
@@ -540,4 +537,16 @@ def _tweet(line: str) -> tuple[str, str]:
         tweet_id, text = tweet.get("id_str", tweet.get("id")), tweet.get("full_text", tweet.get("text"))
         if isinstance(tweet_id, str | int) and isinstance(text, str):
             return str(tweet_id), text
-    raise ValueError(hosted.module("trec_is")._quoted(line))
+    raise ValueError(metric._quoted(line))
+
+
+companion = Companion(
+    text_columns=TEXT_COLUMNS,
+    read_solution=read_solution,
+    read_submission=read_submission,
+    explain=Explanation,
+    texts=texts,
+    kaggle_submission=kaggle_submission,
+    sample_submission=sample_submission,
+    perfect_submission=perfect_submission,
+)

@@ -9,8 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium.hosted import Metric
-
 TEMPERATURES = (0.0, 50.0, 60.0, 70.0, 80.0, math.inf)
 WEIGHTS = (0.25, 0.75)
 THRESHOLDS = (0.6, 0.75)
@@ -30,7 +28,7 @@ def of_measures(prepared: Any) -> dict[str, Any]:
     }
 
 
-def of_statistics(metric: Metric, prepared: Any, submission: pd.DataFrame) -> dict[str, tuple[Any, Floats]]:
+def of_statistics(metric: Any, prepared: Any, submission: pd.DataFrame) -> dict[str, tuple[Any, Floats]]:
     """By what is other, the prepared solution and a submission's statistics."""
     given = prepared.read(submission)
     given = given.take(given.essay >= 0)
@@ -81,12 +79,12 @@ def of_statistics(metric: Metric, prepared: Any, submission: pd.DataFrame) -> di
     return variants | dict(zip(PATH, steps))
 
 
-def _overlaps(metric: Metric, p: Segments, g: Segments) -> tuple[Floats, Floats]:
+def _overlaps(metric: Any, p: Segments, g: Segments) -> tuple[Floats, Floats]:
     common = metric.common_words(p, g)
     return common / p.words, common / g.words
 
 
-def best_pairs(metric: Metric, predictions: Segments, truths: Segments, threshold: float) -> tuple[Ints, Ints]:
+def best_pairs(metric: Any, predictions: Segments, truths: Segments, threshold: float) -> tuple[Ints, Ints]:
     """Of each truth the prediction of its essay and type that overlaps it most, if both overlap enough [2.1].
 
     Most is the larger of both shares; of equal ones the first in the text.

@@ -8,17 +8,19 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import companions
+from podium import contract
 from podium import statistics as sufficient
-from podium.companions import ratio
-from podium.hosted import Metric
-from podium.scoring import ALL, Evaluation
+from podium.contract import Companion, Evaluation, Variants
+from podium.essays import SMALL_SUBPOPULATION
+from podium.explain import ratio
+from podium.scoring import ALL
 from podium.wording import counted, listed
+
+from . import variants
 
 TEXT_COLUMNS = ("discourse_type", "predictionstring")
 
 CAUSES = ("wrong type", "boundaries", "effectiveness", "missed", "spurious", "overlaps")
-SMALL_SUBPOPULATION = 50
 OTHER_NAMES = {"id": "essay_id", "class": "discourse_type"}
 FEW_MATCHES = 30  # too few to tell a habit from chance
 NOTABLE_LOSS = 0.02  # the share of predictions that overlap removal may take without a word
@@ -49,7 +51,7 @@ def predicted(prepared: Any, submission: pd.DataFrame) -> npt.NDArray[np.bool_]:
     return np.bincount(prepared.read(submission).essay + 1, minlength=len(prepared.items) + 1)[1:] > 0
 
 
-class Explanation(companions.Explanation):
+class Explanation(contract.Explanation):
     roles: ClassVar = {"item": "essay_id", "label": "discourse_type", "outcome": "outcome"}
 
     def __init__(self, evaluation: Evaluation) -> None:
@@ -411,10 +413,7 @@ class Explanation(companions.Explanation):
         return closest
 
 
-explain = Explanation
-
-
-def softmin_gradient(metric: Metric, scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float) -> Floats:
+def softmin_gradient(metric: Any, scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float) -> Floats:
     """∂ν/∂s_i = β_i·(1 - α·(s_i - ν)), (..., k); at infinite α it is β_i, right if equal lowest scores change
     together."""
     weights: Floats = metric.softmin_weights(scores, sizes, temperature)
@@ -425,3 +424,20 @@ def softmin_gradient(metric: Metric, scores: npt.ArrayLike, sizes: npt.ArrayLike
     steepness = np.multiply(above, temperature, out=np.zeros_like(above), where=above != 0)
     gradient: Floats = weights * (1 - steepness)
     return gradient
+
+
+def make_files(*corpus_and_options: Any) -> Any:
+    """A competition's files from a corpus of essays; see `podium.essays.corpus.make_files`."""
+    from podium.essays import corpus
+
+    return corpus.make_files(*corpus_and_options)
+
+
+companion = Companion(
+    text_columns=TEXT_COLUMNS,
+    recognise=recognise,
+    predicted=predicted,
+    explain=Explanation,
+    make_files=make_files,
+    variants=Variants(variants.of_measures, variants.of_statistics, variants.PATH),
+)

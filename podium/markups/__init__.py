@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import companions, statistics
-from podium.companions import ratio
+from podium import contract, statistics
+from podium.contract import Evaluation
 from podium.errors import SubmissionRejected, ToolError, UsageError
+from podium.explain import ratio
 from podium.files import read_text
 from podium.progress import track
-from podium.scoring import Evaluation
 from podium.wording import counted, listed
 
 ALGORITHM = "algorithm"
@@ -214,7 +214,7 @@ def mean(values: Floats) -> Floats:
     return means
 
 
-class Explanation(companions.Explanation):
+class Explanation(contract.Explanation):
     documents: Any  # DataFrame
 
     def __init__(self, evaluation: Evaluation, criteria: Criteria) -> None:

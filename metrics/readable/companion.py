@@ -9,12 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from podium import scoring, statistics
-from podium.companions import _markups
-from podium.companions._markups import AMONG, WITH, Agreement, Criteria
+from podium import markups as shared
+from podium import statistics
+from podium.contract import Companion, Evaluation
 from podium.errors import HostError, SubmissionRejected
-from podium.hosted import Metric
+from podium.markups import AMONG, WITH, Agreement, Criteria
 from podium.wording import counted, listed
+
+from . import metric
 
 TEXT_COLUMNS = ("document_id", "markups", "markup", "subject", "text")
 SIDE_COLUMNS = ("m7",)
@@ -49,17 +51,17 @@ COLUMNS = (
 
 
 def read_documents(path: str | Path) -> pd.DataFrame:
-    return _markups.read_folder(path, HostError)
+    return shared.read_folder(path, HostError)
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
     """The experts' markups: ``document_id``, ``subject``, ``markups``, and ``text`` if all have one."""
-    return _markups.experts_of(read_documents(path))
+    return shared.experts_of(read_documents(path))
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
     """The algorithm's markups: ``document_id``, ``markup``; raises `SubmissionRejected`."""
-    return _markups.algorithms_of(_markups.read_folder(path, SubmissionRejected))
+    return shared.algorithms_of(shared.read_folder(path, SubmissionRejected))
 
 
 def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: str) -> pd.DataFrame:
@@ -87,10 +89,10 @@ def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: s
 # ---- Two markups -----------------------------------------------------------------------------------------
 
 
-def _fates(metric: Metric, one: Any, other: Any) -> list[list[tuple[Any, ...]]]:
+def _fates(one: Any, other: Any) -> list[list[tuple[Any, ...]]]:
     """The `COLUMNS` of the selections of two markups."""
     if other.content < one.content:
-        return _fates(metric, other, one)[::-1]
+        return _fates(other, one)[::-1]
     sides = one, other
     x, y = (metric.columns_of([side]) for side in sides)
     places = metric.candidates(x, y)
@@ -121,10 +123,10 @@ def _criteria(prepared: Any) -> Criteria:
     return replace(CRITERIA, weights={name: prepared.weights[name] for name in prepared.criteria[1:]})
 
 
-class Explanation(_markups.Explanation):
+class Explanation(shared.Explanation):
     roles: ClassVar = {"item": "document_id", "label": "type", "outcome": "outcome"}
 
-    def __init__(self, evaluation: scoring.Evaluation) -> None:
+    def __init__(self, evaluation: Evaluation) -> None:
         super().__init__(evaluation, _criteria(evaluation.prepared))
         self.subjects = [self.prepared.known[item][0] for item in self.prepared.items]
 
@@ -182,28 +184,37 @@ class Explanation(_markups.Explanation):
         Without partner, partner_selection is -1, cost 1, jaccard NaN.
         """
         rows = []
-        for item, first, second, one, other in _markups.comparisons(self.prepared, self.evaluation.read):
-            ours, theirs = _fates(self.metric, one, other)
+        for item, first, second, one, other in shared.comparisons(self.prepared, self.evaluation.read):
+            ours, theirs = _fates(one, other)
             rows += [(item, first, second, *row) for row in ours]
             rows += [(item, second, first, *row) for row in theirs]
         rows.sort(key=lambda row: row[:4])
-        return _markups.named(pd.DataFrame(rows, columns=["document_id", "markup", "against", *COLUMNS]))
-
-
-explain = Explanation
-texts = _markups.texts
+        return shared.named(pd.DataFrame(rows, columns=["document_id", "markup", "against", *COLUMNS]))
 
 
 # ---- Experts ---------------------------------------------------------------------------------------------
 
 
-def agreement(metric: Metric, prepared: Any, solution: pd.DataFrame) -> Agreement:
+def agreement(prepared: Any, solution: pd.DataFrame) -> Agreement:
     return Agreement(prepared, solution, _criteria(prepared))
 
 
 def gamma(prepared: Any) -> pd.DataFrame:
-    return _markups.gamma(marks(prepared))
+    return shared.gamma(marks(prepared))
 
 
-def marks(prepared: Any) -> _markups.Marks:
-    return _markups.marks(prepared, lambda expert: [selection[:3] for selection in expert.content[0]])
+def marks(prepared: Any) -> shared.Marks:
+    return shared.marks(prepared, lambda expert: [selection[:3] for selection in expert.content[0]])
+
+
+companion = Companion(
+    text_columns=TEXT_COLUMNS,
+    read_solution=read_solution,
+    read_submission=read_submission,
+    explain=Explanation,
+    texts=shared.texts,
+    agreement=agreement,
+    gamma=gamma,
+    side_columns=SIDE_COLUMNS,
+    add_side=add_side,
+)

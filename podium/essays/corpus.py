@@ -15,8 +15,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, scoring
-from podium.companions.unified import SMALL_SUBPOPULATION
 from podium.errors import HostError
+from podium.essays import SMALL_SUBPOPULATION
+from podium.essays.spans import predictionstrings, word_positions
+from podium.essays.split import TRAIN, split
 from podium.files import read_table
 from podium.hosting.folders import (
     PERFECT,
@@ -29,9 +31,7 @@ from podium.hosting.folders import (
     section,
     text_table,
 )
-from podium.hosting.split import TRAIN, split
 from podium.scoring import PARTS, USAGE
-from podium.spans import predictionstrings, word_positions
 from podium.wording import counted, listed
 
 metric = hosted.module("unified")
@@ -125,6 +125,20 @@ def _collected(names: list[str], rows: Iterable[Any], used: set[str], path: str)
         for name, number, code in zip(kept, numbers, codes)
     }
     return Corpus(columns, names)
+
+
+def make_files(
+    path: Path,
+    attributes: list[str],
+    test_share: float,
+    public_share: float,
+    seed: int,
+    essay_id: str | None,
+    spellings: Mapping[str, str],
+) -> Files:
+    """A competition's files from a corpus: `read_corpus`, then `make`, with the options of ``podium make``."""
+    corpus = read_corpus(path, [*attributes, *([] if essay_id is None else [essay_id])])
+    return make(corpus, attributes, test_share, public_share, seed, essay_id, spellings)
 
 
 def make(
@@ -384,7 +398,9 @@ def _small(sizes: list[list[Any]]) -> list[str]:
 
 def _scores(files: Files, attributes: list[str], seed: int) -> str:
     arguments = {"subpopulation_column_names": ",".join(attributes)}
-    solution = scoring.prepare(metric, files.private[SOLUTION].astype({LABEL: np.int64}), arguments)
+    solution = scoring.prepare(
+        hosted.load("unified"), files.private[SOLUTION].astype({LABEL: np.int64}), arguments
+    )
     sample, perfect = (
         frame.astype(dict.fromkeys(metric.PROBABILITY_COLUMNS, np.float64))
         for frame in (files.public[SAMPLE], files.private[PERFECT])

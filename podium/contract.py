@@ -1,0 +1,754 @@
+"""What a metric, its prepared solutions, its companion and its explanations are; and the check of it.
+
+A metric is a folder with the file ``metric.py``, which a host uploads as it is.  The file keeps to a contract
+of two parts.  The first part is enough to score, to rank and to be checked.  The second part lets podium
+compute a score once and then resample, compare, split and rank again by arithmetic alone.
+
+**Part one: the score** (`MetricFile`).  A function ``score(solution, submission, row_id_column_name, …)``
+returns one finite float.  Every further parameter has its official value as default.  Two exceptions tell
+faults apart by their names: ``ParticipantVisibleError`` (the submission is wrong; participants read the text)
+and ``HostVisibleError`` (the solution or a parameter is wrong; only the host reads it).  ``NAME`` and
+``__version__`` stand in every signature.  ``higher_is_better(…)`` says which of two scores is the better one.
+``COMPLETE_SUBMISSION = True`` means that `score` gets the whole submission for the Public and for the Private
+rows, and matches rows itself.
+
+**Part two: the statistics** (`StatisticsFile`).  A function ``prepare(solution, row_id_column_name, …)`` takes
+the same parameters as `score` and returns a prepared solution (`Prepared`).  A prepared solution knows its
+*items* (what is resampled: essays, claims, documents), to which groups each of them belongs, and turns a
+submission into an array of numbers, one row per item, whose sums decide everything.  ``MEASURE_PARAMETERS``
+names the parameters on which these numbers do not depend.
+
+Beside ``metric.py`` a folder may have a ``companion.py``.  It defines the object ``companion``, a `Companion`,
+which lists what can be told of the metric beyond its score: official files that it reads, explanations, texts,
+agreement.
+
+`check_prepared`, `check_statistics` and `check_score` hold a metric to the contract with the data at hand.
+They raise `HostError` with a sentence that names the slip.  ``podium check`` runs them, and so does every
+command before it shows the first number of a metric that is not podium's own.
+
+Examples
+--------
+A metric with both parts in a dozen lines is what ``podium new NAME`` writes.
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium import statistics as statistics_of
+from podium.errors import HostError
+
+__all__ = [
+    "ALL_ITEMS",
+    "Agreement",
+    "Companion",
+    "Evaluation",
+    "Explanation",
+    "Metric",
+    "MetricFile",
+    "Prepared",
+    "Solution",
+    "StagedPrepared",
+    "StatisticsFile",
+    "Variants",
+    "check_prepared",
+    "check_score",
+    "check_statistics",
+    "rows_that_answer",
+]
+
+# Platforms and podium know a metric's exceptions by these names.
+VISIBLE_ERRORS = ("ParticipantVisibleError", "HostVisibleError")
+
+# The label of the only group of a metric that knows no sub-populations.
+ALL_ITEMS = ("(all)", "(all)")
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+# ---- What a metric file defines --------------------------------------------------------------------------
+
+
+class MetricFile(Protocol):
+    """Part one of the contract: the module of a metric file that scores.
+
+    Attributes
+    ----------
+    NAME : str
+        Names the metric in signatures.  It is the metric's own, and no name of a metric of podium's.
+    __version__ : str
+        Changes whenever a score can change.
+    COMPLETE_SUBMISSION : bool
+        Whether `score` gets the whole submission for either part of the solution, as with Kaggle's switch “Pass
+        complete submission”.  Otherwise the submission has exactly the rows of the part, in the same order.
+    ParticipantVisibleError, HostVisibleError : type of Exception
+        Platforms know them by these names.  Neither is a subclass of the other.
+    """
+
+    NAME: str
+    __version__: str
+    COMPLETE_SUBMISSION: bool
+    ParticipantVisibleError: type[Exception]
+    HostVisibleError: type[Exception]
+
+    def score(self, solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+        """One finite float; further parameters have their official values as defaults."""
+        ...
+
+    def higher_is_better(self) -> bool:
+        """Whether a higher score is better; takes those parameters of `score` on which this depends."""
+        ...
+
+
+class StatisticsFile(MetricFile, Protocol):
+    """Part two of the contract: the module of a metric file whose statistics can be resampled.
+
+    Attributes
+    ----------
+    MEASURE_PARAMETERS : sequence of str
+        The parameters of `score` on which `Prepared.statistics` does not depend, such as a softmin's
+        temperature. With other values of these a board is ranked again without reading any submission.
+    """
+
+    MEASURE_PARAMETERS: Sequence[str]
+
+    def prepare(self, solution: pd.DataFrame, row_id_column_name: str) -> "Prepared":
+        """Check and digest a solution once for many submissions; takes all parameters of `score`."""
+        ...
+
+
+class Prepared(Protocol):
+    """A solution, checked and digested by a metric's ``prepare``.  It is a frozen dataclass.
+
+    A part of it, such as the Public items or a fold, is made by replacing `items`, `labels` and `groups`.
+    Therefore `statistics` must not look at `labels` and `groups`, and `measures` only at `labels`.
+
+    Attributes
+    ----------
+    items : list of str
+        The n items that are resampled, such as essays: different and sorted.
+    item_of_row : (rows,) int
+        The item of each row of the solution, as an index into `items`.
+    labels : list of (attribute, value)
+        The g groups, attribute by attribute; `[ALL_ITEMS]` for a metric without sub-populations.
+    groups : (attributes, n) int
+        The group of each item under each attribute, as an index into `labels`.
+    measure_names : list of str
+        The m measures.  The first is "score"; that of a group is named "attribute = value".
+    """
+
+    @property
+    def items(self) -> list[str]: ...
+
+    @property
+    def item_of_row(self) -> Ints: ...
+
+    @property
+    def labels(self) -> list[tuple[str, str]]: ...
+
+    @property
+    def groups(self) -> Ints: ...
+
+    @property
+    def measure_names(self) -> list[str]: ...
+
+    def statistics(self, submission: pd.DataFrame) -> Floats:
+        """Numbers of a submission, (n, k) float, one row per item, in the order of `items`.
+
+        They depend on the submission's rows, not on the order of these.  To the last bit, ``score()`` is the
+        first measure of the sums over each group, added item by item in the order of `items`.
+        """
+        ...
+
+    def measures(self, sums: npt.ArrayLike) -> Floats:
+        """Measures, (…, m) float, from sums over each group, (…, g, k); NaN where one is not defined."""
+        ...
+
+
+class StagedPrepared(Prepared, Protocol):
+    """A prepared solution whose `statistics` is made of three steps, so that a companion can explain each.
+
+    ``statistics(submission)`` equals ``count(compare(read(submission)))``.
+    """
+
+    def read(self, submission: pd.DataFrame) -> Any:
+        """The submission's content, checked."""
+        ...
+
+    def compare(self, read: Any) -> Any:
+        """What was read, compared with the solution."""
+        ...
+
+    def count(self, compared: Any) -> Floats:
+        """The statistics, (n, k), of what was compared."""
+        ...
+
+
+# ---- What a metric's companion tells ---------------------------------------------------------------------
+
+
+class Explanation(Protocol):
+    """What led to a score.  Companions subclass it and override what they can tell; the rest tells nothing.
+
+    Attributes
+    ----------
+    evaluation : Evaluation
+        The scored submission that is explained.
+    metric : module
+        The metric file, with whose stages the explanation is made.
+    prepared : Prepared
+        The whole solution.
+    submission : DataFrame
+        The rows of the submission that count.
+    statistics : (n, k) float
+        What `Prepared.statistics` gave.
+    roles : mapping of str to str
+        Which column of `rows` is the "item", the "label" and the "outcome".  An outcome "matched" or "correct"
+        means that all is well with a row.
+    """
+
+    roles: ClassVar[Mapping[str, str]] = {"outcome": "outcome"}
+    evaluation: "Evaluation"
+    metric: Any
+    prepared: Any
+    submission: pd.DataFrame
+    statistics: Any
+
+    def __init__(self, evaluation: "Evaluation") -> None:
+        self.evaluation = evaluation
+        self.metric = evaluation.solution.metric.module
+        self.prepared = evaluation.prepared
+        self.submission = evaluation.submission
+        self.statistics = evaluation.statistics
+
+    @property
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """Small tables by their titles, for people."""
+        return {}
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """Sentences about what is unusual in this submission and would otherwise pass in silence."""
+        return []
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """What became of every thing of either side, one row each; a table without columns tells nothing.
+
+        Columns of one meaning everywhere: ``side`` ("prediction" or "truth"); ``first`` and ``last`` (positions
+        of words, both inclusive), ``words``, ``words_kept`` (the last ones); ``markup`` and ``against``
+        ("algorithm", or whose else); ``start`` and ``end`` (characters, the end exclusive; -1 for none);
+        ``partner`` (its row id) and ``partner_X`` (its X); ``points_lost`` (how much the score would rise, to
+        first order, were this row alone right).
+        """
+        return pd.DataFrame()
+
+    @property
+    def losses(self) -> pd.DataFrame | None:
+        """The points lost in each row of `rows`, one column per cause."""
+        return None
+
+    @property
+    def groups(self) -> pd.DataFrame | None:
+        """Sub-populations, with the columns attribute, value, score and weight."""
+        return None
+
+    @property
+    def confusion(self) -> pd.DataFrame | None:
+        """How often a label of the truth (index) was predicted as which (columns)."""
+        return None
+
+    @property
+    def forecasts(self) -> pd.DataFrame:
+        """Predicted probabilities: "probability", and whether it "happened" (0 or 1)."""
+        return pd.DataFrame()
+
+    @property
+    def histograms(self) -> Mapping[str, Mapping[str, Any]]:
+        """Figures by title, and panels in them by title; `podium.report.histograms` describes a panel."""
+        return {}
+
+
+class Agreement(Protocol):
+    """How well the experts of an annotation project agree.
+
+    Attributes
+    ----------
+    tables : mapping of str to DataFrame
+        Small tables by their titles.
+    documents : DataFrame
+        One row per document.
+    notices : sequence of str
+        Sentences about what was left out.
+    histograms : mapping
+        As in `Explanation`.
+    """
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]: ...
+
+    @property
+    def documents(self) -> pd.DataFrame: ...
+
+    @property
+    def notices(self) -> Sequence[str]: ...
+
+    @property
+    def histograms(self) -> Mapping[str, Mapping[str, Any]]: ...
+
+
+@dataclass(frozen=True)
+class Variants:
+    """The metric under other decisions than the official ones, to see how robust a board is.
+
+    Attributes
+    ----------
+    of_measures : function of a prepared solution
+        Prepared solutions with the same statistics and other measures, by what is different in them.
+    of_statistics : function of the metric file's module, a prepared solution and a submission
+        By what is different: a prepared solution, and the submission's statistics under it, (n, k).
+    path : tuple of str
+        Names among those of `of_statistics` that lead step by step from a simple metric to this one.
+    """
+
+    of_measures: Callable[[Any], Mapping[str, Any]]
+    of_statistics: Callable[[Any, Any, pd.DataFrame], Mapping[str, tuple[Any, Floats]]]
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Companion:
+    """What can be told of a metric beyond its score.  ``companion.py`` defines one object of this class.
+
+    Every field is optional, because a metric need not have an official format, sub-populations or texts.  A
+    field that is None offers nothing, and the commands that would need it say so.
+
+    Attributes
+    ----------
+    text_columns : tuple of str
+        Columns that are read as text, so that ids such as "007" survive.
+    read_solution, read_submission : function of a path
+        The table in an official file of the field.  What is wrong with the file is a `HostError` or a
+        `SubmissionRejected`.
+    recognise : function of a table, its row id column and a probability or None
+        The table with other people's column names replaced by the metric's, and notices of what was replaced.
+        The probability, if given, stands in for predictions that the table lacks.
+    predicted : function of a prepared solution and a submission
+        Which of the items the submission has a prediction for, (n,) bool.
+    explain : function of an evaluation
+        What led to the score; often the subclass of `Explanation` itself.
+    texts : function of an evaluation and a path or None
+        The texts of the items, by item, for the report.
+    agreement : function of a prepared solution and the solution's table
+        How well the solution's experts agree.
+    gamma : function of a prepared solution
+        γ of each document, as a table.
+    advice : function of a solution's table and the arguments of `score`
+        Sentences to a host about parameters that are better given explicitly.
+    side_columns : tuple of str
+        Columns that only the host may add to a submission.
+    add_side : function of a submission, the host's table and the row id column
+        The submission with these columns.
+    kaggle_submission : function of a submission and a solution
+        An official submission as a table that Kaggle accepts.
+    sample_submission, perfect_submission : function of a solution
+        A submission to show to participants, and one that scores best.
+    official_json : function of the measures
+        The values under the names of the field's own programs.
+    make_files : function of a corpus and its options
+        A competition's files; see `podium.essays.corpus.make_files`.
+    variants : Variants
+        The metric under other decisions.
+    """
+
+    text_columns: tuple[str, ...] = ()
+    read_solution: Callable[[Path], pd.DataFrame] | None = None
+    read_submission: Callable[[Path], pd.DataFrame] | None = None
+    recognise: Callable[[pd.DataFrame, str, float | None], tuple[pd.DataFrame, list[str]]] | None = None
+    predicted: Callable[[Any, pd.DataFrame], Bools] | None = None
+    explain: Callable[["Evaluation"], Explanation] | None = None
+    texts: Callable[["Evaluation", Path | None], Mapping[str, str]] | None = None
+    agreement: Callable[[Any, pd.DataFrame], Agreement] | None = None
+    gamma: Callable[[Any], pd.DataFrame] | None = None
+    advice: Callable[[pd.DataFrame, Mapping[str, Any]], list[str]] | None = None
+    side_columns: tuple[str, ...] = ()
+    add_side: Callable[[pd.DataFrame, pd.DataFrame, str], pd.DataFrame] | None = None
+    kaggle_submission: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame] | None = None
+    sample_submission: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    perfect_submission: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    official_json: Callable[[Mapping[str, float]], Mapping[str, float]] | None = None
+    make_files: Callable[..., Any] | None = None
+    variants: Variants | None = None
+
+
+# ---- What podium makes of them ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Metric:
+    """A metric that `podium.hosted.load` has loaded, with its companion.
+
+    Attributes
+    ----------
+    path : Path
+        The metric file.
+    module : module
+        What the file defines.  Companions use its stages.
+    is_own : bool
+        Whether it is one of podium's own metrics, which its tests hold to the contract.
+    name, version : str
+        For signatures: the file's ``NAME`` and ``__version__``, else the file's name and "?".
+    score : function
+        See `MetricFile`.
+    prepare : function or None
+        See `StatisticsFile`; None where the file has no second part.
+    direction : function or None
+        The file's ``higher_is_better``; None where it does not say.
+    complete_submission : bool
+        See `MetricFile`.
+    measure_parameters : tuple of str
+        See `StatisticsFile`; empty where the file has no second part.
+    companion : Companion
+        An empty one where the folder has none.
+    """
+
+    path: Path
+    module: ModuleType
+    is_own: bool
+    name: str
+    version: str
+    score: Callable[..., float]
+    prepare: Callable[..., Prepared] | None
+    direction: Callable[..., bool] | None
+    complete_submission: bool
+    measure_parameters: tuple[str, ...]
+    companion: Companion
+
+    def __repr__(self) -> str:
+        return f"<metric {self.name} {self.version}>"
+
+
+class Solution(Protocol):
+    """A prepared solution as explanations see it; it is a `podium.scoring.Solution`.
+
+    Attributes
+    ----------
+    metric : Metric
+    arguments : dict
+        The arguments of ``score`` beside the two tables.
+    frame : DataFrame
+        The solution without the column ``Usage``.
+    rows : dict of str to (rows,) bool
+        The rows of each part: "All", and "Public" and "Private" where there are such.
+    notices : list of str
+        Warnings of the metric about the solution.
+    """
+
+    @property
+    def metric(self) -> Metric: ...
+
+    @property
+    def arguments(self) -> dict[str, Any]: ...
+
+    @property
+    def frame(self) -> pd.DataFrame: ...
+
+    @property
+    def rows(self) -> dict[str, Bools]: ...
+
+    @property
+    def notices(self) -> list[str]: ...
+
+
+class Evaluation(Protocol):
+    """A scored submission as explanations see it; it is a `podium.scoring.Evaluation`.
+
+    Attributes
+    ----------
+    solution : Solution
+    explanation : Explanation
+        What the companion's ``explain`` made of this evaluation.
+    prepared : Prepared
+        The whole solution ("All").
+    submission : DataFrame
+        The rows of the submission that count.
+    score : float
+    scores : dict of str to float
+        The score of each part.
+    measures : dict of str to float
+        All measures of the whole, "score" first.
+    statistics : (n, k) float, or None
+        What `Prepared.statistics` gave.
+    read, compared : object
+        What the steps of a `StagedPrepared` gave; None where there are none.
+    """
+
+    @property
+    def solution(self) -> Solution: ...
+
+    @property
+    def explanation(self) -> Explanation: ...
+
+    @property
+    def prepared(self) -> Any: ...
+
+    @property
+    def submission(self) -> pd.DataFrame: ...
+
+    @property
+    def score(self) -> float: ...
+
+    @property
+    def scores(self) -> dict[str, float]: ...
+
+    @property
+    def measures(self) -> dict[str, float]: ...
+
+    @property
+    def statistics(self) -> Floats | None: ...
+
+    @property
+    def read(self) -> Any: ...
+
+    @property
+    def compared(self) -> Any: ...
+
+
+# ---- The check -------------------------------------------------------------------------------------------
+
+
+def check_prepared(metric: Metric, prepared: Any, rows: int) -> None:
+    """Hold what ``prepare`` returned to the contract.
+
+    Parameters
+    ----------
+    metric : Metric
+    prepared : object
+        What the metric's ``prepare`` returned.
+    rows : int
+        The number of rows of the solution.
+
+    Raises
+    ------
+    HostError
+        Names the first slip: what was expected and what was found.
+    """
+
+    def expect(holds: bool, expected: str, found: object) -> None:
+        if not holds:
+            raise HostError(f"{metric.path.name}: prepare(): expected {expected}, found {found}")
+
+    if not dataclasses.is_dataclass(prepared):
+        expect(False, "a frozen dataclass", type(prepared).__name__)
+    for name in ("items", "item_of_row", "labels", "groups", "measure_names", "statistics", "measures"):
+        expect(hasattr(prepared, name), f"an object with {name}", f"{type(prepared).__name__} without it")
+    items, labels, names = prepared.items, prepared.labels, prepared.measure_names
+    expect(
+        isinstance(items, list) and bool(items) and all(isinstance(item, str) for item in items),
+        "items to be a list of texts with at least one",
+        f"{type(items).__name__} {_shortened(items)}",
+    )
+    expect(items == sorted(items), "items to be sorted", _first_descent(items))
+    expect(len(set(items)) == len(items), "items to differ from each other", _first_twice(items))
+    item_of_row = np.asarray(prepared.item_of_row)
+    expect(
+        item_of_row.shape == (rows,) and item_of_row.dtype.kind in "iu",
+        f"item_of_row to be whole numbers of shape ({rows},), one for each row of the solution",
+        f"{item_of_row.dtype} of shape {item_of_row.shape}",
+    )
+    expect(
+        bool((np.unique(item_of_row) == np.arange(len(items))).all())
+        if len(np.unique(item_of_row)) == len(items)
+        else False,
+        f"item_of_row to hold each index from 0 to {len(items) - 1} of the items",
+        f"{len(np.unique(item_of_row))} different values from {item_of_row.min()} to {item_of_row.max()}",
+    )
+    expect(
+        isinstance(labels, list) and bool(labels) and all(map(_is_label, labels)),
+        "labels to be a list of (attribute, value) of texts",
+        _shortened(labels),
+    )
+    groups = np.asarray(prepared.groups)
+    expect(
+        groups.ndim == 2 and groups.shape[1] == len(items) and groups.dtype.kind in "iu",
+        f"groups to be whole numbers of shape (attributes, {len(items)})",
+        f"{groups.dtype} of shape {groups.shape}",
+    )
+    attributes = list(dict.fromkeys(attribute for attribute, _ in labels))
+    expect(
+        len(attributes) == len(groups),
+        f"groups to have one row for each of the {len(attributes)} attributes of the labels",
+        f"{len(groups)}",
+    )
+    expect(
+        int(groups.min()) >= 0 and int(groups.max()) < len(labels),
+        f"groups to be indices from 0 to {len(labels) - 1} of the labels",
+        f"{groups.min()} to {groups.max()}",
+    )
+    for number, attribute in enumerate(attributes):
+        others = {labels[group][0] for group in np.unique(groups[number]).tolist()} - {attribute}
+        expect(
+            not others, f"row {number} of groups to name groups of {attribute}", f"some of {_shortened(others)}"
+        )
+    expect(
+        len(np.unique(groups)) == len(labels),
+        "every group of the labels to have an item",
+        f"{len(labels) - len(np.unique(groups))} without",
+    )
+    expect(
+        isinstance(names, list) and bool(names) and names[0] == "score" and len(set(names)) == len(names),
+        'measure_names to be a list of different texts that begins with "score"',
+        _shortened(names),
+    )
+
+
+def check_statistics(metric: Metric, prepared: Any, submission: pd.DataFrame, statistics: object) -> None:
+    """Hold a submission's statistics and their measures to the contract.
+
+    Parameters
+    ----------
+    metric : Metric
+    prepared : Prepared
+    submission : DataFrame
+    statistics : object
+        What ``prepared.statistics(submission)`` returned.
+
+    Raises
+    ------
+    HostError
+        Names the first slip.
+    """
+    file, items, measures = metric.path.name, len(prepared.items), len(prepared.measure_names)
+    if not isinstance(statistics, np.ndarray) or statistics.ndim != 2 or len(statistics) != items:
+        found = f"shape {statistics.shape}" if isinstance(statistics, np.ndarray) else type(statistics).__name__
+        raise HostError(
+            f"{file}: statistics(): expected an array of shape ({items}, k), one row per item, found {found}"
+        )
+    if statistics.dtype.kind not in "fiub" or not np.isfinite(statistics).all():
+        wrong = "numbers that are not finite" if statistics.dtype.kind == "f" else str(statistics.dtype)
+        raise HostError(f"{file}: statistics(): expected finite floats, found {wrong}")
+    if not np.array_equal(statistics, prepared.statistics(submission.iloc[::-1])):
+        raise HostError(
+            f"{file}: statistics(): expected the same numbers whatever the order of the submission's rows, "
+            "found others for the rows in reverse; match rows by their ids"
+        )
+    sums = statistics_of.sums(statistics, prepared.groups)
+    values = np.asarray(prepared.measures(sums))
+    if values.shape != (measures,):
+        raise HostError(
+            f"{file}: measures(): expected shape ({measures},), as there are {measures} measure_names, for "
+            f"sums of shape {sums.shape}, found {values.shape}"
+        )
+    stacked = np.asarray(prepared.measures(np.stack([sums, sums])))
+    if stacked.shape != (2, measures) or not np.array_equal(
+        stacked, np.stack([values, values]), equal_nan=True
+    ):
+        raise HostError(
+            f"{file}: measures(): expected the measures of each of two stacked sums, shape (2, {measures}), "
+            f"found shape {stacked.shape} or other values; let it work on the last two axes"
+        )
+    if not np.isfinite(values[0]):
+        raise HostError(f"{file}: measures(): expected a finite score from finite sums, found {values[0]}")
+
+
+def check_score(
+    metric: Metric,
+    solution: pd.DataFrame,
+    prepared: Any,
+    submission: pd.DataFrame,
+    statistics: Floats,
+    arguments: Mapping[str, Any],
+) -> None:
+    """Hold ``score()`` to the first measure of the sums: to the last bit, on all items and on every second one.
+
+    Parameters
+    ----------
+    metric : Metric
+    solution : DataFrame
+        The rows that `prepared` was made of.
+    prepared : Prepared
+    submission : DataFrame
+    statistics : (n, k) float
+        Of the submission.
+    arguments : mapping
+        Of ``score`` beside the two tables.
+
+    Raises
+    ------
+    HostError
+        The two numbers differ, or a part has other statistics than the whole.
+    """
+    for kept in (np.ones(len(prepared.items), dtype=bool), np.arange(len(prepared.items)) % 2 == 0):
+        part, numbers = statistics_of.part(prepared, kept), statistics[kept]
+        rows = kept[prepared.item_of_row]
+        answers = rows_that_answer(metric, solution, rows, submission, arguments["row_id_column_name"])
+        measured = float(np.asarray(part.measures(statistics_of.sums(numbers, part.groups)))[0])
+        try:
+            scored = float(metric.score(solution[rows].copy(), answers.copy(), **arguments))
+        except Exception as problem:
+            if not kept.all() and type(problem).__name__ in VISIBLE_ERRORS:
+                continue  # half a solution may lack what the metric needs, and the metric says so
+            raise
+        if measured != scored and not (np.isnan(measured) and np.isnan(scored)):
+            what = "all items" if kept.all() else f"{int(kept.sum())} of {len(kept)} items"
+            raise HostError(
+                f"{metric.path.name}: expected score() to be, to the last bit, the first of the measures of "
+                f"the sums; on {what} score() gives {scored!r} and the sums give {measured!r}"
+            )
+
+
+def rows_that_answer(
+    metric: Metric, solution: pd.DataFrame, rows: Bools, submission: pd.DataFrame, row_id: str
+) -> pd.DataFrame:
+    """What of a submission the metric gets for some rows of a solution, as Kaggle hands it over.
+
+    Parameters
+    ----------
+    metric : Metric
+    solution : DataFrame
+    rows : (rows,) bool
+        Of the solution.
+    submission : DataFrame
+    row_id : str
+        The column by which rows of both tables belong together.
+
+    Returns
+    -------
+    DataFrame
+        The whole submission for a metric with ``COMPLETE_SUBMISSION``.  Otherwise its rows without those that
+        answer other rows of the solution.  Rows that answer nothing stay, for the metric to reject.
+    """
+    if metric.complete_submission or rows.all() or row_id not in submission or row_id not in solution:
+        return submission
+    others = set(solution.loc[~rows, row_id].astype(str))
+    answers: pd.DataFrame = submission[~submission[row_id].astype(str).isin(others)]
+    return answers
+
+
+def _is_label(label: object) -> bool:
+    return isinstance(label, tuple) and len(label) == 2 and all(isinstance(text, str) for text in label)
+
+
+def _shortened(value: object, most: int = 60) -> str:
+    text = repr(value)
+    return text if len(text) <= most else text[:most] + "…"
+
+
+def _first_descent(items: Sequence[str]) -> str:
+    pairs = [(before, after) for before, after in itertools.pairwise(items) if before > after]
+    return f"{pairs[0][0]!r} before {pairs[0][1]!r}" if pairs else ""
+
+
+def _first_twice(items: Sequence[str]) -> str:
+    twice = [before for before, after in itertools.pairwise(items) if before == after]
+    return f"{twice[0]!r} twice" if twice else ""

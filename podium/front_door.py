@@ -1,0 +1,128 @@
+"""The two functions that most users need: `podium.score` and `podium.prepare`."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from podium import hosted, scoring
+from podium.scoring import Evaluation, Solution
+
+__all__ = ["prepare", "score"]
+
+
+def score(
+    solution: pd.DataFrame | Solution,
+    submission: pd.DataFrame,
+    metric: str | Path | None = None,
+    row_id: str | None = None,
+    **parameters: Any,
+) -> Evaluation:
+    """Score a submission.
+
+    Parameters
+    ----------
+    solution : DataFrame or Solution
+        The truth, or what `prepare` made of it, which is faster for many submissions.  The rows of a column
+        ``Usage`` are scored apart as "Public" and "Private", too; those that are "Ignored" do not count.
+    submission : DataFrame
+        The predictions, in the columns that the metric asks for.
+    metric : str or Path, optional
+        The name of one of podium's metrics, a Python file with a ``score``, or a folder with a ``metric.py``.
+        The default is the Unified Metric, "unified".  A prepared solution has its metric already.
+    row_id : str, optional
+        The solution's column that names rows; by default its first column.
+    **parameters
+        Of the metric's ``score``, such as ``temperature=80``; the others keep their official values.
+
+    Returns
+    -------
+    podium.scoring.Evaluation
+        ``score`` (float), ``scores`` of each part, ``measures`` (dict of all measures), ``explanation``
+        (tables, notices, what became of every row) and ``signature`` (what to quote with the score).  Printed,
+        and in a notebook, it shows the score with its tables.
+
+    Raises
+    ------
+    podium.errors.SubmissionRejected
+        The submission is wrong; the text says what was expected, where, and what was found.
+    podium.errors.HostError
+        The solution, a parameter or the metric is wrong.
+    TypeError
+        An argument is another kind of object; the text names the right one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> solution, submission = pd.read_csv("solution_sample.csv"), pd.read_csv("sample_submission.csv")
+    >>> result = score(solution, submission, temperature=0)
+    >>> round(result.score, 6), round(result.measures["F1 of Claim"], 6)
+    (0.601189, 0.488284)
+    """
+    if not isinstance(solution, Solution):
+        solution = prepare(solution, "unified" if metric is None else metric, row_id, **parameters)
+    elif metric is not None or row_id is not None or parameters:
+        given = ", ".join(["metric"] * (metric is not None) + ["row_id"] * (row_id is not None) + [*parameters])
+        raise TypeError(f"score: {given} belongs to podium.prepare, which has made this solution ready")
+    return scoring.evaluate(solution, _table(submission, "score: submission"))
+
+
+def prepare(
+    solution: pd.DataFrame, metric: str | Path = "unified", row_id: str | None = None, **parameters: Any
+) -> Solution:
+    """Check and digest a solution once, to score many submissions against it.
+
+    Parameters
+    ----------
+    solution : DataFrame
+        The truth; see `score`.
+    metric : str or Path
+        See `score`.
+    row_id : str, optional
+        See `score`.
+    **parameters
+        Of the metric's ``score``.
+
+    Returns
+    -------
+    podium.scoring.Solution
+        For `score`, `podium.spans.score` and `podium.tuning.tune`.
+
+    Raises
+    ------
+    podium.errors.HostError
+        The solution, a parameter or the metric is wrong.
+    podium.errors.UsageError
+        There is no such metric.
+    TypeError
+        The solution is no DataFrame.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> fold = prepare(pd.read_csv("solution_sample.csv"))
+    >>> round(score(fold, pd.read_csv("sample_submission.csv")).score, 6)
+    0.539364
+    """
+    if isinstance(solution, Solution):
+        raise TypeError(
+            "prepare: solution: expected a pandas DataFrame, found a solution that is prepared already"
+        )
+    frame = _table(solution, "prepare: solution")
+    loaded = hosted.load(metric)
+    hosted.check_parameters(loaded, parameters)
+    return scoring.prepare(
+        loaded, frame, ({} if row_id is None else {"row_id_column_name": row_id}) | parameters
+    )
+
+
+def _table(table: object, what: str) -> pd.DataFrame:
+    if isinstance(table, pd.DataFrame):
+        return table
+    kind = f"{type(table).__module__.partition('.')[0]}.{type(table).__name__}"
+    hint = ""
+    if hasattr(table, "to_pandas"):
+        hint = "; give .to_pandas() of it"
+    elif isinstance(table, str | Path):
+        hint = f"; read it with pandas.read_csv({str(table)!r})"
+    raise TypeError(f"{what}: expected a pandas DataFrame, found {kind.removeprefix('builtins.')}{hint}")

@@ -1,32 +1,37 @@
 """The Unified Metric for segmenting student essays, as one file to upload to Kaggle.
 
-Numbers in brackets are sections of the memo that ``score`` names.  The stages, in the order of the data:
+A model marks the segments of an essay (a lead, a claim, a piece of evidence …) and says for each how likely it
+is to be effective.  ``score`` turns such a submission into one number between 0 and 1.  Numbers in brackets are
+sections of the memo that ``score`` names.  After the public functions come the stages, in the order in which
+the data passes through them, and after these the input:
 
-    input                          prepare, Prepared.read
     overlap removal       [1]      remove_overlaps
     matching              [2.4]    match
     fractional TP         [2.2-3]  intersection_over_union, true_positive_fraction
     F1 per type           [2.1]    count_outcomes, f1_of_types, macro_f1
-    sub-populations       [5]      sums_of_groups
+    sub-populations       [5]      form_subpopulations, sums_of_groups
     softmin               [3]      softmin_weights, softmin
+    input                          read_segments, parse_predictionstrings
 
 Where the memo is silent, this file decides:
 
-* Segments that start at the same word are ordered by last word, type (as in ``DISCOURSE_TYPES``), d[1].
-* The words of a discarded segment stay used.  One word left is discarded only if others were lost.
+* Segments that start at the same word are ordered by last word, type (as in ``DISCOURSE_TYPES``) and d[1], so
+  the score does not depend on the order of rows.
+* The words of a discarded segment stay used.  A segment that is left with one word is discarded only if it
+  lost others.
 * A discarded prediction is no false positive.
-* True segments that overlap lose words, too (with a ``TruthOverlapWarning``).
-* A type absent from a sub-population's truth is left out of its mean.
-* Every value of every attribute, also the missing one, is a sub-population, its size the number of essays; all
-  share one softmin.
-* Predictions for essays outside the solution are ignored; an empty submission scores 0.
-* A probability may be outside [0, 1] by 0.000001, and a pair, which is normalised, miss the sum 1 by 0.001.
+* True segments that overlap lose words by the same rule (with a ``TruthOverlapWarning``).
+* A type that is absent from a sub-population's truth is left out of its mean.
+* Every value of every attribute is a sub-population, and so is a missing value.  Its size is its number of
+  essays.  All sub-populations share one softmin.
+* Predictions for essays outside the solution are ignored, and an empty submission scores 0.
+* A probability may be outside [0, 1] by 0.000001.  A pair may miss the sum 1 by 0.001 and is then normalized.
 """
 
 import functools
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -35,7 +40,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-__all__ = ["HostVisibleError", "ParticipantVisibleError", "Prepared", "prepare", "score"]
+__all__ = ["HostVisibleError", "ParticipantVisibleError", "Prepared", "higher_is_better", "prepare", "score"]
 
 __version__ = "2.0.0"
 
@@ -52,12 +57,13 @@ SUM_TOLERANCE = 1e-3 + 1e-9  # so that 0.999, which is no binary number, is with
 MISSING = "(missing)"
 ALL = ("(all)", "(all)")
 
-LONGEST_MESSAGE = 280  # Kaggle cuts the rest
+LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
 ROWS_SHOWN = 3
 CHARACTERS_SHOWN = 40
 ROWS_AT_ONCE = 8192
+SHORTEST_RULER = 2048  # words; longer than nearly all essays
 
-# One integer sorts segments by essay, first word, last word and type.
+# One integer holds a segment's essay, first word, last word and type, so that sorting it sorts by all four.
 _POSITION_BITS, _TYPE_BITS = 17, 3
 
 Ints = npt.NDArray[np.int64]
@@ -69,15 +75,15 @@ Bools = npt.NDArray[np.bool_]
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong; Kaggle shows the text."""
+    """The submission is wrong.  Kaggle knows this exception by its name and shows its text to participants."""
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong; the host sees it."""
+    """The solution or a parameter is wrong.  Kaggle shows this to the host only."""
 
 
 class TruthOverlapWarning(UserWarning):
-    """Segments of the solution overlap each other and lost words."""
+    """Segments of the solution overlap each other, and the later ones lost words."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -96,29 +102,31 @@ def score(
 ) -> float:
     """Unified Metric: span F1 with fractional true positives, averaged by a softmin over demographics.
 
-    Once overlaps are removed, a prediction P matches a true segment G of its type if their common words are
-    at least `overlap_threshold` of either.  A match counts w·IoU(P, G) + (1 - w)·d[E] true positives, where
-    d[E] is the probability given to the true effectiveness E; the rest is a false negative.  The score is the
-    softmin of the mean F1 of the types in each sub-population of writers.
+    Per essay, overlaps among the predicted segments are removed.  A prediction P then matches a true segment G
+    of its type if their common words are at least `overlap_threshold` of P and of G.  A match counts
+    w·IoU(P, G) + (1 - w)·d[E] true positives, where w is `segment_weight` and d[E] the probability given to the
+    true effectiveness E; the rest of it is a false negative.  The F1 scores of the types are averaged within
+    each sub-population of writers, and the softmin of these averages is the score.
 
     Parameters
     ----------
     solution : DataFrame, one row per true segment
-        `row_id_column_name`, `essay_id_column_name`, ``discourse_type``, ``predictionstring`` (the positions
-        of its words, from 0, as in "45 46 47"), ``discourse_effectiveness`` (0 or 1) and the columns of
-        `subpopulation_column_names`.
+        `row_id_column_name`, `essay_id_column_name`, ``discourse_type``, ``predictionstring`` (the positions of
+        its words in the essay, from 0, as in "45 46 47"), ``discourse_effectiveness`` (0 or 1) and the columns
+        of `subpopulation_column_names`.
     submission : DataFrame, one row per predicted segment
-        The first four, and ``score_discourse_effectiveness_0`` and ``score_discourse_effectiveness_1``, which
-        sum to 1.
+        The same first four columns, and ``score_discourse_effectiveness_0`` and
+        ``score_discourse_effectiveness_1``: two probabilities that sum to 1.
     row_id_column_name : str
-        Names rows in messages.
+        Names rows in messages and has no influence on the score.
     essay_id_column_name : str
-        Ids are compared as text.
+        Essays are the same if their ids are the same text.
     subpopulation_column_names : str
-        The writer's attributes, separated by commas, or "" for none.
+        The writer's attributes, separated by commas.  "" scores the whole population at once.
     segment_weight : float in [0, 1]
-        w.
+        w, the share of a true positive that depends on the words; the rest depends on the effectiveness.
     overlap_threshold : float in (0.5, 1]
+        The least share of a prediction's words, and of a truth's, that must be common.
     temperature : float, at least 0
         α of the softmin: 0 is the mean weighted by number of essays, infinity the minimum.
     intersectional : bool
@@ -132,7 +140,8 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed, or has no essay of the solution, of which nothing else is told.
+        The submission is malformed, or none of its essays is in the solution.  The text tells nothing else of
+        the solution.
     HostVisibleError
         The solution is malformed or a parameter is out of range.
 
@@ -142,14 +151,29 @@ def score(
 
     Examples
     --------
-    All but one word found:
+    Two segments of the right type, one of which is two words short, and good guesses at their effectiveness:
 
-    >>> solution = pd.DataFrame({"row_id": [0], "essay_id": "A", "discourse_type": "Claim"})
-    >>> submission = solution.assign(predictionstring="0 1 2")
-    >>> solution[["predictionstring", "discourse_effectiveness"]] = "0 1 2 3", 1
-    >>> submission[["score_discourse_effectiveness_0", "score_discourse_effectiveness_1"]] = 0.25, 0.75
-    >>> round(score(solution, submission, "row_id", subpopulation_column_names=""), 6)  # 1.5 / (1.5 + 0.25)
-    0.857143
+    >>> solution = pd.DataFrame({
+    ...     "row_id": [0, 1, 2], "essay_id": ["A", "A", "B"], "discourse_type": ["Lead", "Claim", "Lead"],
+    ...     "predictionstring": ["0 1 2 3", "4 5 6 7 8 9 10 11", "0 1 2 3 4"],
+    ...     "discourse_effectiveness": [1, 0, 1], "ell_status": ["No", "No", "Yes"]})
+    >>> submission = solution.iloc[:, :4].assign(
+    ...     predictionstring=["0 1 2 3", "6 7 8 9 10 11", "0 1 2 3 4"],
+    ...     score_discourse_effectiveness_0=[0.25, 1.0, 0.5], score_discourse_effectiveness_1=[0.75, 0.0, 0.5])
+    >>> round(score(solution, submission, "row_id", subpopulation_column_names="ell_status"), 6)
+    0.857677
+
+    Nothing scores 0, and a message says what was expected, where, and what stands there instead:
+
+    >>> score(solution, submission.head(0), "row_id", subpopulation_column_names="ell_status")
+    0.0
+    >>> try:
+    ...     score(solution, submission.replace("0 1 2 3 4", "0 2"), "row_id", subpopulation_column_names="")
+    ... except ParticipantVisibleError as error:
+    ...     print(error)
+    predictionstring: expected the positions of the segment's words, counted from 0, ascending without a gap, \
+separated by single spaces, such as '45 46 47'. Wrong in 1 row of the submission: row_id 2 ('0 2': 0 is not \
+followed by 1)
     """
     prepared = prepare(
         solution,
@@ -165,6 +189,11 @@ def score(
     return float(prepared.measures(sums)[0])
 
 
+def higher_is_better(**parameters: object) -> bool:
+    """Whether a higher score is better: it is, whatever the parameters of `score`."""
+    return True
+
+
 def prepare(
     solution: pd.DataFrame,
     row_id_column_name: str,
@@ -175,15 +204,24 @@ def prepare(
     temperature: float = 65.0,
     intersectional: bool = False,
 ) -> "Prepared":
-    """A solution, checked and digested once to score many submissions.
+    """Check and digest a solution once, to score many submissions.
 
-    Parameters and the `HostVisibleError` are those of `score`.
+    The parameters, and the `HostVisibleError`, are those of `score`.
+
+    Returns
+    -------
+    Prepared
+
+    Warns
+    -----
+    TruthOverlapWarning
+        Segments of the solution overlap.
     """
     _check_parameter("row_id_column_name", row_id_column_name, str)
     _check_parameter("essay_id_column_name", essay_id_column_name, str)
     _check_parameter("subpopulation_column_names", subpopulation_column_names, str)
     _check_parameter("segment_weight", segment_weight, float, lambda w: 0 <= w <= 1, "from 0 to 1")
-    # Only above one half has each segment at most one partner.
+    # At one half or below, a segment could have two partners.
     _check_parameter("overlap_threshold", overlap_threshold, float, lambda t: 0.5 < t <= 1, "above 0.5 to 1")
     _check_parameter(
         "temperature", temperature, float, lambda a: 0 <= a < 1e300 or a == np.inf, "from 0 to infinity"
@@ -195,14 +233,15 @@ def prepare(
     table.check_columns(essay_id_column_name, "discourse_type", "predictionstring", LABEL_COLUMN, *attributes)
     if solution.empty:
         raise HostVisibleError("the solution: expected at least one row, found none")
-    codes, texts = table.texts(essay_id_column_name)
+    codes, texts = _texts(table, essay_id_column_name)
     order = sorted(range(len(texts)), key=texts.__getitem__)
     essay, items = np.argsort(order)[codes], [texts[code] for code in order]
 
     given = read_segments(table, essay, read_effectiveness)
     truths = remove_overlaps(given)
     _warn_of_overlaps(given, truths)
-    labels, groups = _subpopulations(table, attributes, essay, items, intersectional)
+    values = {attribute: read_values(table, attribute, essay, items) for attribute in attributes}
+    labels, groups = form_subpopulations(values, len(items), intersectional)
     return Prepared(
         items=items,
         item_of_row=essay,
@@ -219,34 +258,63 @@ def prepare(
 
 
 class Segments(NamedTuple):
-    """Segments of many essays, as columns, (n,) each."""
+    """Segments of many essays, as columns of equal length n.
 
-    essay: Ints  # index into the solution's sorted essay ids; -1 if not among them
-    first: Ints  # positions of the first and the last word, both inclusive, from 0
+    Attributes
+    ----------
+    essay : (n,) int
+        Index into the solution's sorted essay ids; -1 if not among them.
+    first, last : (n,) int
+        Positions of the first and the last word in the essay, both inclusive, from 0.
+    discourse_type : (n,) int
+        Index into `DISCOURSE_TYPES`.
+    d1 : (n,) float
+        d[1], the probability of effective, where d[0] = 1 - d[1]; of a true segment its label E.
+    row : (n,) int
+        Number of the segment's row in its file, from 0.
+    """
+
+    essay: Ints
+    first: Ints
     last: Ints
-    discourse_type: Ints  # index into `DISCOURSE_TYPES`
-    d1: Floats  # d[1], the probability of effective, where d[0] = 1 - d[1]; of a true segment E
-    row: Ints  # number of the segment in its file
+    discourse_type: Ints
+    d1: Floats
+    row: Ints
 
     def take(self, index: Ints | Bools) -> "Segments":
-        """The segments at an index of numpy's."""
+        """The segments that an index of numpy's selects."""
         return Segments._make(column[index] for column in self)
 
     @property
     def words(self) -> Ints:
+        """Number of words of each segment, (n,)."""
         return self.last - self.first + 1
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`."""
+    """A solution, checked and digested by `prepare`, with the parameters to score against it.
+
+    Attributes
+    ----------
+    items : list of str
+        Ids of the n essays, sorted.
+    item_of_row : (rows,) int
+        The essay of each row of the solution.
+    labels : list of (attribute, value)
+        The g sub-populations, attribute by attribute.
+    groups : (attributes, n) int
+        The sub-population of each essay by each attribute, an index into `labels`.
+    given, truths : Segments
+        The true segments as they stand in the solution, and what overlap removal leaves of them.
+    """
 
     items: list[str]
     item_of_row: Ints
     labels: list[tuple[str, str]]
     groups: Ints
     given: Segments
-    truths: Segments  # what overlap removal leaves of these
+    truths: Segments
     row_id_column_name: str
     essay_id_column_name: str
     segment_weight: float
@@ -255,16 +323,16 @@ class Prepared:
 
     @property
     def measure_names(self) -> list[str]:
-        """The score, τ of each sub-population, and F1 over all essays."""
+        """Names of the m measures: the score, τ of each sub-population, and F1 of each type over all essays."""
         populations = [f"{attribute} = {value}" for attribute, value in self.labels]
         return ["score", *populations, *(f"F1 of {name}" for name in DISCOURSE_TYPES)]
 
     def read(self, submission: pd.DataFrame) -> Segments:
-        """The submission's segments, checked, in the order of its rows."""
+        """The submission's segments in the order of its rows, or a `ParticipantVisibleError`."""
         table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
         essay_id = self.essay_id_column_name
         table.check_columns(essay_id, "discourse_type", "predictionstring", *PROBABILITY_COLUMNS)
-        codes, texts = table.texts(essay_id)
+        codes, texts = _texts(table, essay_id)
         numbers = dict(zip(self.items, range(len(self.items))))
         essay = np.array([numbers.get(text, -1) for text in texts], dtype=np.int64)
         segments = read_segments(table, essay[codes], read_probabilities)
@@ -275,108 +343,448 @@ class Prepared:
         return segments
 
     def compare(self, given: Segments) -> tuple[Segments, tuple[Ints, Ints]]:
-        """What overlap removal leaves, and its matches."""
+        """What overlap removal leaves of the segments in known essays, and its matches as `match` has them."""
         predictions = remove_overlaps(given.take(given.essay >= 0))
         return predictions, match(predictions, self.truths, self.overlap_threshold)
 
     def count(self, compared: tuple[Segments, tuple[Ints, Ints]]) -> Floats:
-        """Per essay TP, FP and FN of each type, and 1, (n, 22)."""
+        """Per essay TP, FP and FN of each type, then 1, whose sum is the number of essays, (n, 22)."""
         predictions, (p, g) = compared
         tp = true_positive_fraction(predictions.take(p), self.truths.take(g), self.segment_weight)
         counts = count_outcomes(predictions, self.truths, (p, g), tp, len(self.items))
         return np.concatenate([counts.reshape(len(counts), -1), np.ones((len(counts), 1))], axis=1)
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
+        """Numbers per essay, (n, 22), whose sums over the sub-populations decide every measure."""
         return self.count(self.compare(self.read(submission)))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """The measures, (..., m), of sums, (..., g, 22); NaN of sub-populations without essays."""
+        """The measures, (..., m), of sums of statistics over each sub-population, (..., g, 22).
+
+        A sub-population without essays has the measure NaN and no weight in the softmin.
+        """
         sums = np.asarray(sums, dtype=np.float64)
         counts = sums[..., :-1].reshape(*sums.shape[:-1], len(DISCOURSE_TYPES), 3)
         tau = macro_f1(counts)
         nu = softmin(tau, sums[..., -1], self.temperature)
+        # The sub-populations of one attribute hold every essay once.
         of_first_attribute = sum(attribute == self.labels[0][0] for attribute, _ in self.labels)
         overall = counts[..., :of_first_attribute, :, :].sum(axis=-3)
         return np.concatenate([nu[..., np.newaxis], tau, f1_of_types(overall)], axis=-1)
+
+
+# ---- Overlap removal [1] ---------------------------------------------------------------------------------
+
+
+def remove_overlaps(segments: Segments) -> Segments:
+    """Give every word of an essay to the first segment that holds it, across all types [1].
+
+    A segment that lost words and is left with one or none is discarded; its words stay used.
+
+    Parameters
+    ----------
+    segments : Segments, (n,), in any order
+
+    Returns
+    -------
+    Segments, (m,) with m <= n
+        What is left, sorted by essay, first word (before any was lost), last word, type and d[1].
+
+    Examples
+    --------
+    The second segment loses its first two words, the third all but one:
+
+    >>> zeros = np.zeros(3, dtype=np.int64)
+    >>> left = remove_overlaps(Segments(
+    ...     zeros, np.array([0, 8, 18]), np.array([9, 19, 20]), zeros, np.ones(3), np.arange(3)))
+    >>> left.first.tolist(), left.last.tolist()
+    ([0, 10], [9, 19])
+    """
+    order = _reading_order(segments)
+    essay, first, last = segments.essay[order], segments.first[order], segments.last[order]
+    # Earlier segments start at or before this one.  So those of their words that are in it are its first ones,
+    # up to the largest last word so far: a running maximum says where the unused words begin.  Essays ascend,
+    # and with them the keys, so the maximum never looks back into another essay.
+    used = np.maximum.accumulate(word_key(essay, last))
+    first_unused = np.append(0, used + 1)[:-1] - word_key(essay, np.int64(0))
+    first_left = np.maximum(first, first_unused)
+    left = (last > first_left) | (first_left == first)
+    return segments.take(order[left])._replace(first=first_left[left])
+
+
+def word_key(essay: Ints, position: Ints | np.int64) -> Ints:
+    """One integer for each word of all essays, (n,), ascending by essay and position."""
+    return (essay << _POSITION_BITS) | position
+
+
+def _reading_order(segments: Segments) -> Ints:
+    """Indices that sort by essay, first word, last word, type and d[1], (n,)."""
+    start = word_key(segments.essay, segments.first)
+    key = (word_key(start, segments.last) << _TYPE_BITS) | segments.discourse_type
+    order = np.argsort(key, kind="stable")
+    # Few keys are equal, and only among those must the slower sort look at d[1].
+    tied = np.flatnonzero(np.diff(key[order]) == 0)
+    if len(tied):
+        tied = np.union1d(tied, tied + 1)
+        rows = order[tied]
+        order[tied] = rows[np.lexsort((segments.d1[rows], key[rows]))]
+    return order
+
+
+def _warn_of_overlaps(given: Segments, truths: Segments) -> None:
+    """Warn if overlap removal changed the true segments `given` in the solution."""
+    trimmed = int((truths.first != given.first[truths.row]).sum())
+    discarded = len(given.row) - len(truths.row)
+    if trimmed or discarded:
+        warnings.warn(
+            f"{_counted(trimmed + discarded, 'segment')} of the solution overlapping an earlier one: "
+            f"{trimmed:,} lost the common words, {discarded:,} were discarded.",
+            TruthOverlapWarning,
+            stacklevel=3,
+        )
+
+
+# ---- Matching [2.1, 2.4] ---------------------------------------------------------------------------------
+
+
+def match(predictions: Segments, truths: Segments, overlap_threshold: float = 0.51) -> tuple[Ints, Ints]:
+    """Pair the predictions and truths of one essay and type that share enough of both their words [2.4].
+
+    Parameters
+    ----------
+    predictions, truths : Segments, (p,) and (g,), as `remove_overlaps` returns them
+    overlap_threshold : float in (0.5, 1]
+        The least share of the prediction's words, and of the truth's, that must be common.
+
+    Returns
+    -------
+    prediction, truth : (matches,) int
+        Indices of the partners.  Each segment occurs at most once.
+    """
+    # A prediction that holds more than half of a truth holds its middle word, and without overlaps only one
+    # segment does.  So the only candidate of a truth is the last prediction that starts at or before that word.
+    if not len(predictions.row):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    middle = word_key(truths.essay, (truths.first + truths.last) // 2)
+    candidate = np.searchsorted(word_key(predictions.essay, predictions.first), middle, side="right") - 1
+    # Where none does, the index is -1: that takes the last prediction, which starts after the middle word, too,
+    # and so shares at most half of the truth.
+    rivals = predictions.take(candidate)
+    common = common_words(rivals, truths)
+    matched = (
+        (rivals.essay == truths.essay)
+        & (rivals.discourse_type == truths.discourse_type)
+        & (common / rivals.words >= overlap_threshold)
+        & (common / truths.words >= overlap_threshold)
+    )
+    return candidate[matched], np.flatnonzero(matched)
+
+
+def common_words(a: Segments, b: Segments) -> Ints:
+    """Number of words that aligned segments of the same essays share, (n,)."""
+    return np.asarray(np.maximum(np.minimum(a.last, b.last) - np.maximum(a.first, b.first) + 1, 0))
+
+
+# ---- Fractional true positives [2.2, 2.3] ----------------------------------------------------------------
+
+
+def intersection_over_union(predictions: Segments, truths: Segments) -> Floats:
+    """IoU: words in both over words in either of aligned segments of the same essays, (n,), in [0, 1] [2.3]."""
+    common = common_words(predictions, truths)
+    return common / (predictions.words + truths.words - common)
+
+
+def probability_of_label(predictions: Segments, truths: Segments) -> Floats:
+    """d[E] of aligned segments, (n,): the probability given to the true effectiveness [2.2]."""
+    return np.where(truths.d1 == 1.0, predictions.d1, 1.0 - predictions.d1)
+
+
+def true_positive_fraction(predictions: Segments, truths: Segments, segment_weight: float = 0.5) -> Floats:
+    """TP_P = w·IoU(P, G) + (1 - w)·d[E] of matches; the rest of each is FN_P = 1 - TP_P [2.3].
+
+    Parameters
+    ----------
+    predictions, truths : Segments, (n,) each, aligned
+    segment_weight : float in [0, 1]
+        w.
+
+    Returns
+    -------
+    (n,) float, from 0 to 1
+
+    Examples
+    --------
+    Example (a) of the memo: 9 of 10 words, and d[1] = 0.8 for an effective segment.
+
+    >>> zero = np.zeros(1, dtype=np.int64)
+    >>> truth = Segments(zero, zero, zero + 9, zero, zero + 1.0, zero)
+    >>> prediction = truth._replace(first=zero + 1, last=zero + 10, d1=zero + 0.8)
+    >>> true_positive_fraction(prediction, truth).round(3).tolist()
+    [0.809]
+    """
+    iou = intersection_over_union(predictions, truths)
+    return segment_weight * iou + (1 - segment_weight) * probability_of_label(predictions, truths)
+
+
+# ---- F1 per type [2.1] -----------------------------------------------------------------------------------
+
+
+def count_outcomes(
+    predictions: Segments, truths: Segments, matches: tuple[Ints, Ints], tp: Floats, essays: int
+) -> Floats:
+    """True positives, false positives and false negatives of each essay and type [2.1, 2.2].
+
+    Parameters
+    ----------
+    predictions, truths : Segments, (p,) and (g,)
+    matches : pair of (m,) int
+        As `match` returns them.  What is in no pair is a whole false positive or a whole false negative.
+    tp : (m,) float
+        The true-positive fraction of each match, whose rest is a false negative.
+    essays : int
+
+    Returns
+    -------
+    (essays, types, 3) float
+    """
+    types = len(DISCOURSE_TYPES)
+
+    def total(cell: Ints, weights: Floats | None = None) -> Floats:
+        # bincount adds one after the other, in the order of the segments: no sum depends on the order of rows.
+        return np.bincount(cell, weights, minlength=essays * types).astype(np.float64)
+
+    predicted = predictions.essay * types + predictions.discourse_type
+    true = truths.essay * types + truths.discourse_type
+    matched = true[matches[1]]
+    false_positives = total(predicted) - total(matched)
+    false_negatives = total(true) - total(matched) + total(matched, 1 - tp)
+    return np.stack([total(matched, tp), false_positives, false_negatives], axis=-1).reshape(essays, types, 3)
+
+
+def f1_of_types(counts: Floats) -> Floats:
+    """F1 = 2TP / (2TP + FP + FN), (..., types), of TP, FP and FN, (..., types, 3) [2.1].
+
+    It is NaN where the truth lacks the type, whatever was predicted:
+
+    >>> f1_of_types(np.array([[1.0, 0, 0], [1, 1, 0], [0, 0, 1], [0, 1, 0]])).round(3).tolist()
+    [1.0, 0.667, 0.0, nan]
+    """
+    tp, fp, fn = np.moveaxis(counts, -1, 0)
+    return _ratio(2 * tp, np.where(tp + fn > 0, 2 * tp + fp + fn, 0))
+
+
+def macro_f1(counts: Floats) -> Floats:
+    """τ, (...), of TP, FP and FN, (..., types, 3): the mean F1 over the types in the truth, NaN without any.
+
+    A type that was found, one that was missed, and one that the truth lacks, which does not count:
+
+    >>> macro_f1(np.array([[1.0, 0, 0], [0, 0, 1], [0, 1, 0]])).tolist()
+    0.5
+    """
+    f1 = f1_of_types(counts)
+    occurs = ~np.isnan(f1)
+    return _ratio(np.where(occurs, f1, 0.0).sum(axis=-1), occurs.sum(axis=-1))
+
+
+# ---- Sub-populations [5, steps 3 and 4] ------------------------------------------------------------------
+
+
+def form_subpopulations(
+    values: Mapping[str, tuple[list[str], Ints]], essays: int, intersectional: bool
+) -> tuple[list[tuple[str, str]], Ints]:
+    """The sub-populations of writers: those of equal value of an attribute, or of equal values of all.
+
+    Parameters
+    ----------
+    values : mapping of attribute to (values, codes)
+        The attribute's values and, for each essay, the index of its writer's, (essays,) int.
+    essays : int
+    intersectional : bool
+        Combine the attributes.
+
+    Returns
+    -------
+    labels, groups
+        As in `Prepared`; without attributes one sub-population of all essays.
+    """
+    if not values:
+        return [ALL], np.zeros((1, essays), dtype=np.int64)
+    attributes, texts = list(values), [texts for texts, _ in values.values()]
+    codes = np.stack([of_essays for _, of_essays in values.values()])
+    if intersectional:
+        combinations, code = np.unique(codes, axis=1, return_inverse=True)
+        texts = [[" & ".join(map(list.__getitem__, texts, each)) for each in combinations.T.tolist()]]
+        codes = code.reshape(1, -1)
+        attributes = [" & ".join(attributes)]
+    labels = [(attribute, value) for attribute, of_one in zip(attributes, texts) for value in of_one]
+    return labels, codes + np.cumsum([0, *map(len, texts[:-1])])[:, np.newaxis]
+
+
+def sums_of_groups(statistics: Floats, groups: Ints) -> Floats:
+    """Sums of statistics, (n, k), over each of g groups, (g, k), added in the order of the items.
+
+    Three items by two attributes, the first of which has two values:
+
+    >>> sums_of_groups(np.array([[1.0], [2], [4]]), np.array([[0, 1, 0], [2, 2, 2]])).tolist()
+    [[5.0], [2.0], [7.0]]
+    """
+    number = groups.max() + 1
+    columns = [
+        sum(np.bincount(members, column, minlength=number) for members in groups) for column in statistics.T
+    ]
+    return np.stack(columns, axis=-1)
+
+
+# ---- Bias-aware aggregation [3] --------------------------------------------------------------------------
+
+
+def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65.0) -> Floats:
+    """β_i = |P_i|·exp(-α·s_i) / Σ_j |P_j|·exp(-α·s_j) [3].
+
+    Parameters
+    ----------
+    scores : (..., k) float
+        s, the scores of the sub-populations.
+    sizes : (..., k) int or float
+        |P|, their numbers of essays.  One of size 0 has no weight, whatever its score.
+    temperature : float, at least 0
+        α.  Infinity leaves only the lowest score.
+
+    Returns
+    -------
+    (..., k) float, whose sum is 1
+
+    Examples
+    --------
+    >>> [softmin_weights([0.6, 0.8], [1, 1], temperature=a).round(3).tolist() for a in (0, 10, np.inf)]
+    [[0.5, 0.5], [0.881, 0.119], [1.0, 0.0]]
+    """
+    # Counted from the lowest score, no exponential overflows, and an infinite α is never multiplied by 0.
+    _, excess = _above_lowest(scores, sizes)
+    exponent = np.multiply(excess, temperature, out=np.zeros_like(excess), where=excess > 0)
+    weights = np.asarray(sizes) * np.exp(-exponent)
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+
+def softmin(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65.0) -> Floats:
+    """ν = Σ_j β_j·s_j, (...), with the weights and the parameters of `softmin_weights` [3].
+
+    The memo's two models, equal on average, of which the second is biased:
+
+    >>> [softmin([[0.7, 0.7], [0.6, 0.8]], [1, 1], a).round(3).tolist() for a in (0, 10, np.inf)]
+    [[0.7, 0.7], [0.7, 0.624], [0.7, 0.6]]
+    """
+    # From the lowest score up, equal scores give exactly themselves, and ν is never below the lowest.
+    lowest, excess = _above_lowest(scores, sizes)
+    return np.asarray(lowest + (softmin_weights(scores, sizes, temperature) * excess).sum(axis=-1))
+
+
+def _above_lowest(scores: npt.ArrayLike, sizes: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """The lowest score of the sub-populations with members, (...), and each one's excess over it, (..., k)."""
+    scores, present = np.broadcast_arrays(np.asarray(scores, dtype=np.float64), np.asarray(sizes) > 0)
+    lowest = np.min(scores, axis=-1, where=present, initial=np.inf)
+    return lowest, np.where(present, scores - lowest[..., np.newaxis], 0.0)
 
 
 # ---- Input -----------------------------------------------------------------------------------------------
 
 
 def read_segments(table: "_Table", essay: Ints, read_d1: Callable[["_Table"], Floats]) -> Segments:
-    """The segments of a table's rows, which belong to these essays."""
+    """The segments in a table's rows, whose essays are `essay`, (rows,) int; `read_d1` reads their d[1]."""
     discourse_type = read_types(table)
     first, last = read_words(table)
     return Segments(essay, first, last, discourse_type, read_d1(table), np.arange(len(essay)))
 
 
 def read_types(table: "_Table") -> Ints:
-    codes, texts = table.texts("discourse_type")
+    """Index into `DISCOURSE_TYPES` of each row's type, (rows,)."""
+    codes, texts = _texts(table, "discourse_type")
     index = {name: number for number, name in enumerate(DISCOURSE_TYPES)}
     types = np.array([index.get(text, -1) for text in texts], dtype=np.int64)[codes]
     expected = f"one of {', '.join(DISCOURSE_TYPES)}"
-    table.check("discourse_type", types < 0, lambda row: _quoted(texts[codes[row]]), expected)
+    table.reject("discourse_type", types < 0, lambda row: _quoted(texts[codes[row]]), expected)
     return types
 
 
 def read_words(table: "_Table") -> tuple[Ints, Ints]:
+    """First and last word of each row's segment, (rows,) each."""
     column = table.frame["predictionstring"]
-    # Within the cache.
+    # Block by block, what is made of a block is still in the processor's cache when it is read.
     blocks = [
         parse_predictionstrings(_cells(column.iloc[start : start + ROWS_AT_ONCE]))
         for start in range(0, max(len(column), 1), ROWS_AT_ONCE)
     ]
-    first, last = (np.concatenate(parts) for parts in zip(*blocks))
+    first, last = (np.concatenate(of_blocks) for of_blocks in zip(*blocks))
 
-    def found(row: int) -> str:
+    def content(row: int) -> str:
         (cell,) = _cells(column.iloc[row : row + 1])
         return f"{_quoted(cell)}: {_why_not_a_predictionstring(cell)}" if cell.strip() else "empty"
 
-    table.check(
+    table.reject(
         "predictionstring",
         last < 0,
-        found,
+        content,
         "the positions of the segment's words, counted from 0, ascending without a gap, separated by single "
         "spaces, such as '45 46 47'",
     )
     return first, last
 
 
-@functools.cache
-def _word_positions() -> tuple[str, Ints, Ints]:
-    """The text "0 1 2 … 99999 ", where each position starts, and which ends at each character."""
-    text = " ".join(map(str, range(LAST_POSITION + 1))) + " "
-    ends = np.flatnonzero(np.frombuffer(text.encode(), np.uint8) == ord(" "))
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    position_ending_at = np.full(len(text) + 1, -1)
-    position_ending_at[ends] = np.arange(LAST_POSITION + 1)
-    return text, starts, position_ending_at
-
-
 def parse_predictionstrings(cells: list[str]) -> tuple[Ints, Ints]:
-    """First and last word of each predictionstring; last is -1 where it is not valid."""
-    # A valid one stands in "0 1 2 3 …" from where its first number starts to the end of a number.
-    text, starts, position_ending_at = _word_positions()
-    # "replace" keeps one byte per character.
-    joined = np.frombuffer("\n".join([*cells, ""]).encode("ascii", "replace"), np.uint8)
-    end = np.flatnonzero(joined == ord("\n"))
-    if len(end) > len(cells):  # a line break within a cell
-        return parse_predictionstrings([cell.replace("\n", "?") for cell in cells])
-    begin = np.concatenate([[0], end[:-1] + 1])[: len(cells)]
+    """First and last word of each predictionstring.
 
+    Parameters
+    ----------
+    cells : list of str, (n,)
+        Valid ones are positions from 0 to `LAST_POSITION`, ascending without a gap, separated by single spaces.
+
+    Returns
+    -------
+    first, last : (n,) int
+        Positions, both inclusive.  `last` is -1 where the cell is not valid, and `first` then means nothing.
+
+    Examples
+    --------
+    >>> parse_predictionstrings(["45 46 47", "0", "45 47", "7 ", ""])[1].tolist()
+    [47, 0, -1, -1, -1]
+    """
+    # "replace" keeps one byte per character; the space at the end ends the last cell's number.
+    joined = np.frombuffer(("".join(cells) + " ").encode("ascii", "replace"), np.uint8)
+    length = np.fromiter(map(len, cells), np.int64, len(cells))
+    begin = np.cumsum(length) - length
     first = np.zeros(len(cells), dtype=np.int64)
     in_number = np.ones(len(cells), dtype=bool)
     for digit in range(len(str(LAST_POSITION))):
-        value = joined[np.minimum(begin + digit, end)] - np.uint8(ord("0"))
-        in_number &= value < 10
+        value = joined[np.minimum(begin + digit, len(joined) - 1)] - np.uint8(ord("0"))
+        in_number &= (value < 10) & (digit < length)
         first = np.where(in_number, first * 10 + value, first)
+    # A valid cell is a piece of the ruler "0 1 2 3 …": it begins where its first number does and ends with a
+    # number.  So one comparison of texts checks all of it.  As each position takes two characters or more, the
+    # ruler needs no position beyond the first one plus half the length.
+    furthest = (first + length // 2).max(initial=0)
+    ruler, starts, position_ending_at = _ruler(max(1 << int(furthest).bit_length(), SHORTEST_RULER))
     start = starts[first]
-    last = position_ending_at[np.minimum(start + (end - begin), len(text))]
-    valid = np.fromiter(map(text.startswith, cells, start.tolist()), bool, len(cells))
+    last = position_ending_at[np.minimum(start + length, len(ruler))]
+    valid = np.fromiter(map(ruler.startswith, cells, start.tolist()), bool, len(cells))
     return first, np.where(valid, last, -1)
 
 
+@functools.cache
+def _ruler(positions: int) -> tuple[str, Ints, Ints]:
+    """The text "0 1 2 … ", where each position starts, and which ends at each character (-1: none).
+
+    It has so many positions, but none above `LAST_POSITION`.
+    """
+    ruler = " ".join(map(str, range(min(positions, LAST_POSITION + 1)))) + " "
+    ends = np.flatnonzero(np.frombuffer(ruler.encode(), np.uint8) == ord(" "))
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    position_ending_at = np.full(len(ruler) + 1, -1)
+    position_ending_at[ends] = np.arange(len(ends))
+    return ruler, starts, position_ending_at
+
+
 def _why_not_a_predictionstring(cell: str) -> str:
+    """What is wrong with a cell that `parse_predictionstrings` finds not valid."""
     previous, begin = None, 0
     while begin < len(cell):
         space = cell.find(" ", begin)
@@ -396,22 +804,31 @@ def _why_not_a_predictionstring(cell: str) -> str:
     return "a space at the end"
 
 
+def _cells(column: pd.Series) -> list[str]:
+    """A column's cells as texts, "" where missing."""
+    cells = column.to_numpy(dtype=object).tolist()
+    if {*map(type, cells)} <= {str}:
+        return cells
+    return ["" if _is_missing(cell) else _as_text(cell) for cell in cells]
+
+
 def read_effectiveness(table: "_Table") -> Floats:
+    """The label E of each row's segment, (rows,): 0 or 1."""
     label = _numbers(table.frame[LABEL_COLUMN])
-    table.check(LABEL_COLUMN, ~((label == 0) | (label == 1)), table.cell_of(LABEL_COLUMN), "0 or 1")
+    table.reject(LABEL_COLUMN, ~((label == 0) | (label == 1)), _cell_of(table, LABEL_COLUMN), "0 or 1")
     return label
 
 
 def read_probabilities(table: "_Table") -> Floats:
-    """d[1] of each row's segment, normalised."""
+    """d[1] of each row's segment, (rows,), normalized so that d[0] = 1 - d[1]."""
     d = []
     for column in PROBABILITY_COLUMNS:
         values = _numbers(table.frame[column])
         wrong = ~((values >= -RANGE_TOLERANCE) & (values <= 1 + RANGE_TOLERANCE))
-        table.check(column, wrong, table.cell_of(column), "a number from 0 to 1")
+        table.reject(column, wrong, _cell_of(table, column), "a number from 0 to 1")
         d.append(values.clip(0, 1))
     total = d[0] + d[1]
-    table.check(
+    table.reject(
         "score_discourse_effectiveness_0 and _1",
         np.abs(total - 1) > SUM_TOLERANCE,
         lambda row: f"{d[0][row]:g} + {d[1][row]:g} = {total[row]:g}",
@@ -420,324 +837,12 @@ def read_probabilities(table: "_Table") -> Floats:
     return np.asarray(d[1] / total)
 
 
-class _Table(NamedTuple):
-    """A frame and how its faults are told."""
-
-    frame: pd.DataFrame
-    name: str
-    row_id: str
-    error: type[Exception]
-
-    def check_columns(self, *required: str) -> None:
-        if not isinstance(self.frame, pd.DataFrame):
-            raise HostVisibleError(f"{self.name}: expected a DataFrame, found {type(self.frame).__name__}")
-        required = tuple(dict.fromkeys((self.row_id, *required)))
-        names = list(self.frame.columns)
-        lacking = [_short(name) for name in required if name not in names]
-        if lacking:
-            head = f"{self.name}: expected the columns {_listed(lacking, len(lacking), 120)} too. It has "
-            found = [_short(name) for name in names]
-            raise self.error(head + (_listed(found, len(found), LONGEST_MESSAGE - len(head)) or "none"))
-        for name in required:
-            if names.count(name) > 1:
-                raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
-        ids = self.frame[self.row_id]
-        # Else pandas fails for Decimal("sNaN").
-        missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
-        self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
-
-    def check(self, column: str, wrong: npt.ArrayLike, found: Callable[[int], str], expected: str) -> None:
-        """No rows may be `wrong`; `found` says what is in one."""
-        rows = np.flatnonzero(wrong)
-        if not len(rows):
-            return
-        ids = self.frame[self.row_id]
-        shown = []
-        for row in rows[:ROWS_SHOWN].tolist():
-            row_id = ids.iloc[row]
-            is_named = not _is_missing(row_id)
-            name = f"{_short(self.row_id)} {_short(row_id)}" if is_named else f"row number {row + 1}"
-            shown.append(f"{name} ({found(row)})")
-        head = f"{_short(column)}: expected {expected}. Wrong in {_counted(len(rows), 'row')} of {self.name}: "
-        raise self.error(head + _listed(shown, len(rows), LONGEST_MESSAGE - len(head)))
-
-    def texts(self, column: str) -> tuple[Ints, list[str]]:
-        """Codes of a column's texts and the distinct texts; none may be missing or blank."""
-        codes, texts = _factorize(self.frame[column])
-        self.check(column, codes < 0, lambda row: "missing", "a value in every row")
-        return codes, texts
-
-    def cell_of(self, column: str) -> Callable[[int], str]:
-        cells = self.frame[column]
-        return lambda row: "missing" if _is_missing(cells.iloc[row]) else _quoted(cells.iloc[row])
-
-
-def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
-    """Codes of a column's texts, -1 where missing or blank, and the distinct texts."""
-    if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string":
-        # Text first: pandas takes False for 0 and has no place for a list.
-        column = pd.Series([None if _is_missing(value) else _as_text(value) for value in column], dtype=object)
-    codes, distinct = pd.factorize(column)
-    number: dict[str, int] = {}
-    code_of_value = [
-        number.setdefault(text, len(number)) if text.strip() else -1
-        for text in map(_as_text, distinct.tolist())
-    ]
-    return np.array([*code_of_value, -1], dtype=np.int64)[codes], list(number)
-
-
-def _cells(column: pd.Series) -> list[str]:
-    values = column.to_numpy(dtype=object)
-    if pd.api.types.infer_dtype(values, skipna=False) == "string":
-        return values.tolist()
-    return ["" if _is_missing(value) else _as_text(value) for value in values]
-
-
-def _numbers(column: pd.Series) -> Floats:
-    """A column as floats, NaN for what is no real number."""
-    if pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c":
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    return np.array([_number(value) for value in column.astype(object)], dtype=np.float64)
-
-
-def _number(value: object) -> float:
-    if not isinstance(value, str | int | float | np.bool_ | np.integer | np.floating | Decimal):
-        return np.nan
-    if isinstance(value, str) and (not value.isascii() or "_" in value):  # which Python would read
-        return np.nan
-    try:
-        return float(value)
-    except (OverflowError, ValueError):
-        return np.nan
-
-
-def _is_missing(value: object) -> bool:
-    if isinstance(value, Decimal):
-        return value.is_nan()
-    if isinstance(value, float | np.floating):
-        return bool(value != value)
-    return value is None or value is pd.NA or value is pd.NaT
-
-
-def _as_text(value: object) -> str:
-    """The same whether a CSV reader took it for text, int or float."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    # Python writes no more than 4,300 digits.
-    return f"{value:x}" if isinstance(value, int) and value.bit_length() > 14_000 else str(value)
-
-
-def _short(value: object) -> str:
-    text = repr(_as_text(value)[: CHARACTERS_SHOWN + 1])[1:-1]
-    return text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN] + "…"
-
-
-def _quoted(value: object) -> str:
-    return f"'{_short(value)}'"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _listed(items: Sequence[str], total: int, room: int) -> str:
-    """As many items as fit, and how many more there are."""
-    for number in range(len(items), 0, -1):
-        more = f" and {total - number:,} more" if total > number else ""
-        text = ", ".join(items[:number])
-        if len(text) + len(more) <= room:
-            return text + more
-    return f"{text[: room - len(more) - 1]}…{more}" if items else ""
-
-
-def _check_parameter(
-    name: str,
-    value: object,
-    kind: type[str | float],
-    fits: Callable[[Any], bool] = lambda value: True,
-    wanted: str = "",
-) -> None:
-    kinds = {float: (int, float, np.integer, np.floating), bool: (bool, np.bool_), str: (str,)}[kind]
-    if not isinstance(value, kinds) or (kind is float and isinstance(value, bool)) or not fits(value):
-        expected = {str: "text", bool: "True or False", float: f"a number {wanted}"}[kind]
-        raise HostVisibleError(f"{name}: expected {expected}, found {type(value).__name__} {_quoted(value)}")
-
-
-def _attributes(subpopulation_column_names: str) -> list[str]:
-    if not subpopulation_column_names.strip():
-        return []
-    names = [name.strip() for name in subpopulation_column_names.split(",")]
-    if "" in names or len(set(names)) < len(names):
-        raise HostVisibleError(
-            "subpopulation_column_names: expected different names separated by commas, "
-            f"found {_quoted(subpopulation_column_names)}"
-        )
-    return names
-
-
-# ---- Overlap removal [1] ---------------------------------------------------------------------------------
-
-
-def remove_overlaps(segments: Segments) -> Segments:
-    """Give every word of an essay to the first segment that holds it, across all types; sorts them [1]."""
-    # The words that earlier ones used inside a segment are always its first ones.
-    order = _reading_order(segments)
-    essay, first, last = segments.essay[order], segments.first[order], segments.last[order]
-    # Essays ascend, so the running maximum never looks back into another one.
-    used = np.maximum.accumulate(place(essay, last))
-    first_unused = np.append(0, used + 1)[:-1] - place(essay, np.int64(0))
-    first_left = np.maximum(first, first_unused)
-    left = (last > first_left) | (first_left == first)
-    return segments.take(order[left])._replace(first=first_left[left])
-
-
-def place(essay: Ints, position: Ints | np.int64) -> Ints:
-    """One integer per word of all essays."""
-    return (essay << _POSITION_BITS) | position
-
-
-def _reading_order(segments: Segments) -> Ints:
-    """What sorts by essay, first word, last word, type, d[1]."""
-    start = place(segments.essay, segments.first)
-    key = (place(start, segments.last) << _TYPE_BITS) | segments.discourse_type
-    order = np.argsort(key, kind="stable")
-    tied = np.flatnonzero(np.diff(key[order]) == 0)
-    if len(tied):
-        tied = np.union1d(tied, tied + 1)
-        rows = order[tied]
-        order[tied] = rows[np.lexsort((segments.d1[rows], key[rows]))]
-    return order
-
-
-def _warn_of_overlaps(given: Segments, truths: Segments) -> None:
-    trimmed = int((truths.first != given.first[truths.row]).sum())
-    discarded = len(given.row) - len(truths.row)
-    if trimmed or discarded:
-        warnings.warn(
-            f"{_counted(trimmed + discarded, 'segment')} of the solution overlapping an earlier one: "
-            f"{trimmed:,} lost the common words, {discarded:,} were discarded.",
-            TruthOverlapWarning,
-            stacklevel=3,
-        )
-
-
-# ---- Matching [2.1, 2.4] ---------------------------------------------------------------------------------
-
-
-def match(predictions: Segments, truths: Segments, overlap_threshold: float = 0.51) -> tuple[Ints, Ints]:
-    """Indices of the predictions and truths, without overlaps, that share enough of both their words."""
-    # Only one prediction can hold the middle word of a truth, as all do that hold more than half of it.
-    if not len(predictions.row):
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    middle = place(truths.essay, (truths.first + truths.last) // 2)
-    candidate = np.searchsorted(place(predictions.essay, predictions.first), middle, side="right") - 1
-    rivals = predictions.take(candidate)  # at -1 the last, which starts after the middle
-    common = common_words(rivals, truths)
-    matched = (
-        (rivals.essay == truths.essay)
-        & (rivals.discourse_type == truths.discourse_type)
-        & (common / rivals.words >= overlap_threshold)
-        & (common / truths.words >= overlap_threshold)
-    )
-    return candidate[matched], np.flatnonzero(matched)
-
-
-def common_words(a: Segments, b: Segments) -> Ints:
-    """Number of words in both of aligned segments, (n,)."""
-    return np.asarray(np.maximum(np.minimum(a.last, b.last) - np.maximum(a.first, b.first) + 1, 0))
-
-
-# ---- Fractional true positives [2.2, 2.3] ----------------------------------------------------------------
-
-
-def intersection_over_union(predictions: Segments, truths: Segments) -> Floats:
-    """Words in both over words in either of aligned segments, (n,) [2.3]."""
-    common = common_words(predictions, truths)
-    return common / (predictions.words + truths.words - common)
-
-
-def probability_of_label(predictions: Segments, truths: Segments) -> Floats:
-    """d[E], (n,): the probability given to the true effectiveness [2.2]."""
-    return np.where(truths.d1 == 1.0, predictions.d1, 1.0 - predictions.d1)
-
-
-def true_positive_fraction(predictions: Segments, truths: Segments, segment_weight: float = 0.5) -> Floats:
-    """TP_P = w·IoU(P, G) + (1 - w)·d[E] of matches, (n,); the rest is FN_P = 1 - TP_P [2.3]."""
-    iou = intersection_over_union(predictions, truths)
-    return segment_weight * iou + (1 - segment_weight) * probability_of_label(predictions, truths)
-
-
-# ---- F1 per type [2.1] -----------------------------------------------------------------------------------
-
-
-def count_outcomes(
-    predictions: Segments, truths: Segments, matches: tuple[Ints, Ints], tp: Floats, essays: int
-) -> Floats:
-    """TP, FP and FN, (essays, types, 3), from the TP fractions of the matches [2.1, 2.2]."""
-    types = len(DISCOURSE_TYPES)
-
-    def total(cell: Ints, weights: Floats | None = None) -> Floats:
-        # bincount adds one after the other: the sums are reproducible.
-        return np.bincount(cell, weights, minlength=essays * types).astype(np.float64)
-
-    predicted = predictions.essay * types + predictions.discourse_type
-    true = truths.essay * types + truths.discourse_type
-    matched = true[matches[1]]
-    false_positives = total(predicted) - total(matched)
-    false_negatives = total(true) - total(matched) + total(matched, 1 - tp)
-    return np.stack([total(matched, tp), false_positives, false_negatives], axis=-1).reshape(essays, types, 3)
-
-
-def f1_of_types(counts: Floats) -> Floats:
-    """F1 = 2TP / (2TP + FP + FN), (..., types), of (..., types, 3); NaN where the truth lacks the type."""
-    tp, fp, fn = np.moveaxis(counts, -1, 0)
-    return _ratio(2 * tp, np.where(tp + fn > 0, 2 * tp + fp + fn, 0))
-
-
-def macro_f1(counts: Floats) -> Floats:
-    """τ, (...): the mean F1 over the types that occur in the truth; NaN where none does."""
-    f1 = f1_of_types(counts)
-    occurs = ~np.isnan(f1)
-    return _ratio(np.where(occurs, f1, 0.0).sum(axis=-1), occurs.sum(axis=-1))
-
-
-def _ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
-    """NaN where the denominator is 0."""
-    a, b = np.broadcast_arrays(np.asarray(numerator, dtype=np.float64), np.asarray(denominator))
-    quotient: Floats = np.divide(a, b, out=np.full(a.shape, np.nan), where=b != 0)
-    return quotient
-
-
-# ---- Sub-populations [5, steps 3 and 4] ------------------------------------------------------------------
-
-
-def _subpopulations(
-    table: _Table, attributes: list[str], essay: Ints, items: list[str], intersectional: bool
-) -> tuple[list[tuple[str, str]], Ints]:
-    if not attributes:
-        return [ALL], np.zeros((1, len(items)), dtype=np.int64)
-    columns = [_values_of_essays(table, attribute, essay, items) for attribute in attributes]
-    values_of = [values for values, _ in columns]
-    codes = np.stack([codes for _, codes in columns])
-    if intersectional:
-        combinations, code = np.unique(codes, axis=1, return_inverse=True)
-        values_of = [
-            [" & ".join(map(list.__getitem__, values_of, column)) for column in combinations.T.tolist()]
-        ]
-        codes = code.reshape(1, -1)
-        attributes = [" & ".join(attributes)]
-    labels = [(attribute, value) for attribute, values in zip(attributes, values_of) for value in values]
-    return labels, codes + np.cumsum([0, *map(len, values_of[:-1])])[:, np.newaxis]
-
-
-def _values_of_essays(table: _Table, attribute: str, essay: Ints, items: list[str]) -> tuple[list[str], Ints]:
-    """The attribute's values, sorted, missing last, and the index of each essay's."""
+def read_values(table: "_Table", attribute: str, essay: Ints, items: list[str]) -> tuple[list[str], Ints]:
+    """The values of an attribute, sorted, the missing one last, and the index of each essay's, (essays,)."""
     codes, texts = _factorize(table.frame[attribute])
     first_row = np.zeros(len(items), dtype=np.int64)
-    first_row[essay[::-1]] = np.arange(len(essay))[::-1]
-    table.check(
+    first_row[essay[::-1]] = np.arange(len(essay))[::-1]  # of what is assigned twice the last stays
+    table.reject(
         attribute,
         codes != codes[first_row][essay],
         lambda row: f"essay {_quoted(items[essay[row]])} had another value before",
@@ -750,36 +855,199 @@ def _values_of_essays(table: _Table, attribute: str, essay: Ints, items: list[st
     return values + [MISSING] * bool(codes.min() < 0), index[codes[first_row]]
 
 
-def sums_of_groups(statistics: Floats, groups: Ints) -> Floats:
-    """Sums of statistics, (n, k), over each group, (g, k), in the order of the items."""
-    number = groups.max() + 1
-    columns = [
-        sum(np.bincount(members, column, minlength=number) for members in groups) for column in statistics.T
+def _attributes(subpopulation_column_names: str) -> list[str]:
+    """The names in the parameter, or a `HostVisibleError`."""
+    if not subpopulation_column_names.strip():
+        return []
+    names = [name.strip() for name in subpopulation_column_names.split(",")]
+    if "" in names or len(set(names)) < len(names):
+        raise HostVisibleError(
+            "subpopulation_column_names: expected different names separated by commas, "
+            f"found {_quoted(subpopulation_column_names)}"
+        )
+    return names
+
+
+# ---- Shared: tables and messages -------------------------------------------------------------------------
+# Sections headed “Shared” are the same in every hosted file that has them, as each file is uploaded alone.
+
+
+class _Table(NamedTuple):
+    """A frame and how its faults are told.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        As the caller gave it.  It is never changed.
+    name : str
+        What messages call it: "the solution" or "the submission".
+    row_id : str
+        The column whose values name the rows in messages.
+    error : type of Exception
+        What a fault raises, by whose fault it is.
+    """
+
+    frame: pd.DataFrame
+    name: str
+    row_id: str
+    error: type[Exception]
+
+    def check_columns(self, *required: str) -> None:
+        """Require that the row id and these columns exist, each once, and that every row has an id."""
+        if not isinstance(self.frame, pd.DataFrame):
+            raise HostVisibleError(f"{self.name}: expected a DataFrame, found {type(self.frame).__name__}")
+        required = tuple(dict.fromkeys((self.row_id, *required)))
+        names = list(self.frame.columns)
+        lacking = [_short(name) for name in required if name not in names]
+        if lacking:
+            head = f"{self.name}: expected the columns {_listed(lacking, len(lacking), 120)} too. It has "
+            present = [_short(name) for name in names]
+            raise self.error(head + (_listed(present, len(present), LONGEST_MESSAGE - len(head)) or "none"))
+        for name in required:
+            if names.count(name) > 1:
+                raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
+        ids = self.frame[self.row_id]
+        # isna() itself fails for Decimal("sNaN").
+        missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
+        self.reject(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
+
+    def reject(self, column: str, wrong: npt.ArrayLike, content: Callable[[int], str], expected: str) -> None:
+        """Raise `error` if a row is `wrong`, (rows,) bool; `content` says what stands in a numbered row."""
+        rows = np.flatnonzero(wrong)
+        if not len(rows):
+            return
+        ids = self.frame[self.row_id]
+        examples = []
+        for row in rows[:ROWS_SHOWN].tolist():
+            row_id = ids.iloc[row]
+            is_named = not _is_missing(row_id)
+            name = f"{_short(self.row_id)} {_short(row_id)}" if is_named else f"row number {row + 1}"
+            examples.append(f"{name} ({content(row)})")
+        head = f"{_short(column)}: expected {expected}. Wrong in {_counted(len(rows), 'row')} of {self.name}: "
+        raise self.error(head + _listed(examples, len(rows), LONGEST_MESSAGE - len(head)))
+
+
+def _is_missing(value: object) -> bool:
+    """Whether a cell is None or one of the not-a-numbers; pandas' own isna() fails for Decimal("sNaN")."""
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    if isinstance(value, float | np.floating):
+        return bool(value != value)
+    return value is None or value is pd.NA or value is pd.NaT
+
+
+def _as_text(value: object) -> str:
+    """A cell as text, the same whether a CSV reader took it for text, an integer or a float."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    # Python refuses to write an integer of more than 4,300 decimal digits.
+    return f"{value:x}" if isinstance(value, int) and value.bit_length() > 14_000 else str(value)
+
+
+def _short(value: object) -> str:
+    """The beginning of a value's text, with what cannot be printed escaped."""
+    text = repr(_as_text(value)[: CHARACTERS_SHOWN + 1])[1:-1]
+    return text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN] + "…"
+
+
+def _quoted(value: object) -> str:
+    return f"'{_short(value)}'"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _listed(texts: Sequence[str], total: int, room: int) -> str:
+    """As many texts as fit into `room` characters, and how many more of the `total` there are."""
+    for number in range(len(texts), 0, -1):
+        more = f" and {total - number:,} more" if total > number else ""
+        text = ", ".join(texts[:number])
+        if len(text) + len(more) <= room:
+            return text + more
+    return f"{text[: room - len(more) - 1]}…{more}" if texts else ""
+
+
+# ---- Shared: columns of texts and numbers ----------------------------------------------------------------
+
+
+def _texts(table: _Table, column: str) -> tuple[Ints, list[str]]:
+    """Codes of a column's texts, (rows,), and the distinct texts; none may be missing or blank."""
+    codes, texts = _factorize(table.frame[column])
+    table.reject(column, codes < 0, lambda row: "missing", "a value in every row")
+    return codes, texts
+
+
+def _cell_of(table: _Table, column: str) -> Callable[[int], str]:
+    """What says, for a message, which cell a row has."""
+    cells = table.frame[column]
+    return lambda row: "missing" if _is_missing(cells.iloc[row]) else _quoted(cells.iloc[row])
+
+
+def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
+    """Codes of a column's texts, (rows,), -1 where missing or blank, and the distinct texts."""
+    if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string":
+        # As text before they are compared: pandas takes False for 0, and cannot compare lists.
+        column = pd.Series([None if _is_missing(value) else _as_text(value) for value in column], dtype=object)
+    codes, distinct = pd.factorize(column)
+    texts = distinct.tolist()
+    if {*map(type, texts)} <= {str} and all(map(str.strip, texts)):  # nothing blank, nothing to convert
+        return codes, texts
+    # Numbers such as 1 and 1.0 are one text; a blank text is a missing one.
+    number: dict[str, int] = {}
+    code_of_value = [
+        number.setdefault(text, len(number)) if text.strip() else -1 for text in map(_as_text, texts)
     ]
-    return np.stack(columns, axis=-1)
+    return np.array([*code_of_value, -1], dtype=np.int64)[codes], list(number)
 
 
-# ---- Bias-aware aggregation [3] --------------------------------------------------------------------------
+def _numbers(column: pd.Series) -> Floats:
+    """A column as floats, (rows,), NaN for what is no real number."""
+    if pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c":
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.array([_number(value) for value in column.astype(object)], dtype=np.float64)
 
 
-def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65.0) -> Floats:
-    """β_i = |P_i|·exp(-α·s_i) / Σ_j |P_j|·exp(-α·s_j), (..., k), for scores s and sizes |P|, (..., k)."""
-    _, excess = _above_lowest(scores, sizes)
-    # So no exponential overflows, and an infinite α is not multiplied by 0.
-    exponent = np.multiply(excess, temperature, out=np.zeros_like(excess), where=excess > 0)
-    weights = np.asarray(sizes) * np.exp(-exponent)
-    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+# ---- Shared: numbers -------------------------------------------------------------------------------------
 
 
-def softmin(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65.0) -> Floats:
-    """ν = Σ_j β_j·s_j, (...)."""
-    lowest, excess = _above_lowest(scores, sizes)
-    # So equal scores give exactly themselves.
-    return np.asarray(lowest + (softmin_weights(scores, sizes, temperature) * excess).sum(axis=-1))
+def _number(value: object) -> float:
+    """A cell as a float, NaN for what is no real number."""
+    if not isinstance(value, str | int | float | np.bool_ | np.integer | np.floating | Decimal):
+        return np.nan
+    # Python would read digits of other scripts, and 1_000.
+    if isinstance(value, str) and (not value.isascii() or "_" in value):
+        return np.nan
+    try:
+        return float(value)
+    except (OverflowError, ValueError):
+        return np.nan
 
 
-def _above_lowest(scores: npt.ArrayLike, sizes: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """The lowest score of those with members, and the excess over it."""
-    scores, present = np.broadcast_arrays(np.asarray(scores, dtype=np.float64), np.asarray(sizes) > 0)
-    lowest = np.min(scores, axis=-1, where=present, initial=np.inf)
-    return lowest, np.where(present, scores - lowest[..., np.newaxis], 0.0)
+# ---- Shared: quotients -----------------------------------------------------------------------------------
+
+
+def _ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
+    """The quotients of arrays that broadcast, NaN where the denominator is 0."""
+    a, b = np.broadcast_arrays(np.asarray(numerator, dtype=np.float64), np.asarray(denominator))
+    quotient: Floats = np.divide(a, b, out=np.full(a.shape, np.nan), where=b != 0)
+    return quotient
+
+
+# ---- Shared: parameters ----------------------------------------------------------------------------------
+
+
+def _check_parameter(
+    name: str,
+    value: object,
+    kind: type[str | float],
+    fits: Callable[[Any], bool] = lambda value: True,
+    wanted: str = "",
+) -> None:
+    """Raise `HostVisibleError` unless a parameter is of its kind (str, float or bool) and `fits`."""
+    kinds = {float: (int, float, np.integer, np.floating), bool: (bool, np.bool_), str: (str,)}[kind]
+    if not isinstance(value, kinds) or (kind is float and isinstance(value, bool)) or not fits(value):
+        expected = {str: "text", bool: "True or False", float: f"a number {wanted}"}[kind]
+        raise HostVisibleError(f"{name}: expected {expected}, found {type(value).__name__} {_quoted(value)}")

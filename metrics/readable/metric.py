@@ -289,10 +289,10 @@ def read_ids(table: "_Table", expected: Sequence[str] | None = None) -> list[str
     """The document of each row, each once; exactly the `expected` ones."""
     ids = read_column(table, table.row_id, str, "a value in every row")
     index = pd.Index(ids, dtype=object)
-    table.check(table.row_id, index.duplicated(), lambda row: "repeated", "every document once")
+    table.reject(table.row_id, index.duplicated(), lambda row: "repeated", "every document once")
     if expected is not None:
         unknown = ~index.isin(expected)
-        table.check(table.row_id, unknown, lambda row: "unknown", "ids of the test set's documents")
+        table.reject(table.row_id, unknown, lambda row: "unknown", "ids of the test set's documents")
         if lacking := len(expected) - len(ids):
             whole = "expected a row for every document of the test set"
             raise table.error(f"{table.name}: {whole}. It lacks {_counted(lacking, 'document')}")
@@ -303,7 +303,7 @@ def read_subjects(table: "_Table") -> list[str]:
     subjects = read_column(table, "subject", str, "a value in every row")
     unknown = ~pd.Index(subjects, dtype=object).isin(list(LARGEST_GRADE))
     expected = f"one of {', '.join(LARGEST_GRADE)}"
-    table.check("subject", unknown, lambda row: _quoted(subjects[row]), expected)
+    table.reject("subject", unknown, lambda row: _quoted(subjects[row]), expected)
     return subjects
 
 
@@ -325,7 +325,7 @@ def read_m7(table: "_Table") -> Floats:
     def found(row: int) -> str:
         return "missing" if _is_missing(cells.iloc[row]) else _quoted(cells.iloc[row])
 
-    table.check("m7", wrong, found, "the experts' judgement in percent, from 0 to 100")
+    table.reject("m7", wrong, found, "the experts' judgement in percent, from 0 to 100")
     return values / 100
 
 
@@ -340,107 +340,8 @@ def read_column(table: "_Table", name: str, read: Callable[..., Any], expected: 
             values.append(read(text, *known))
         except ValueError as fault:
             faults[row] = str(fault)
-    table.check(name, [row in faults for row in range(len(table.frame))], faults.__getitem__, expected)
+    table.reject(name, [row in faults for row in range(len(table.frame))], faults.__getitem__, expected)
     return values
-
-
-class _Table(NamedTuple):
-    """A frame and how its faults are told."""
-
-    frame: pd.DataFrame
-    name: str
-    row_id: str
-    error: type[Exception]
-
-    def check_columns(self, *required: str) -> None:
-        if not isinstance(self.frame, pd.DataFrame):
-            raise HostVisibleError(f"{self.name}: expected a DataFrame, found {type(self.frame).__name__}")
-        required = tuple(dict.fromkeys((self.row_id, *required)))
-        names = list(self.frame.columns)
-        lacking = [_short(name) for name in required if name not in names]
-        if lacking:
-            head = f"{self.name}: expected the columns {_listed(lacking, len(lacking), 120)} too. It has "
-            found = [_short(name) for name in names]
-            raise self.error(head + (_listed(found, len(found), LONGEST_MESSAGE - len(head)) or "none"))
-        for name in required:
-            if names.count(name) > 1:
-                raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
-        ids = self.frame[self.row_id]
-        # Else pandas fails for Decimal("sNaN").
-        missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
-        self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
-
-    def check(self, column: str, wrong: npt.ArrayLike, found: Callable[[int], str], expected: str) -> None:
-        """No rows may be `wrong`; `found` says what is in one."""
-        rows = np.flatnonzero(wrong)
-        if not len(rows):
-            return
-        ids = self.frame[self.row_id]
-        shown = []
-        for row in rows[:ROWS_SHOWN].tolist():
-            row_id = ids.iloc[row]
-            is_named = not _is_missing(row_id)
-            name = f"{_short(self.row_id)} {_short(row_id)}" if is_named else f"row number {row + 1}"
-            shown.append(f"{name} ({found(row)})")
-        head = f"{_short(column)}: expected {expected}. Wrong in {_counted(len(rows), 'row')} of {self.name}: "
-        raise self.error(head + _listed(shown, len(rows), LONGEST_MESSAGE - len(head)))
-
-
-def _number(value: object) -> float:
-    if not isinstance(value, str | int | float | np.bool_ | np.integer | np.floating | Decimal):
-        return np.nan
-    if isinstance(value, str) and (not value.isascii() or "_" in value):  # which Python would read
-        return np.nan
-    try:
-        return float(value)
-    except (OverflowError, ValueError):
-        return np.nan
-
-
-def _is_missing(value: object) -> bool:
-    if isinstance(value, Decimal):
-        return value.is_nan()
-    if isinstance(value, float | np.floating):
-        return bool(value != value)
-    return value is None or value is pd.NA or value is pd.NaT
-
-
-def _as_text(value: object) -> str:
-    """The same whether a CSV reader took it for text, int or float."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    # Python writes no more than 4,300 digits.
-    return f"{value:x}" if isinstance(value, int) and value.bit_length() > 14_000 else str(value)
-
-
-def _short(value: object) -> str:
-    text = repr(_as_text(value)[: CHARACTERS_SHOWN + 1])[1:-1]
-    return text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN] + "…"
-
-
-def _quoted(value: object) -> str:
-    return f"'{_short(value)}'"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _listed(items: Sequence[str], total: int, room: int) -> str:
-    """As many items as fit, and how many more there are."""
-    for number in range(len(items), 0, -1):
-        more = f" and {total - number:,} more" if total > number else ""
-        text = ", ".join(items[:number])
-        if len(text) + len(more) <= room:
-            return text + more
-    return f"{text[: room - len(more) - 1]}…{more}" if items else ""
-
-
-def _check_text(name: str, value: object) -> None:
-    if not isinstance(value, str):
-        raise HostVisibleError(f"{name}: expected text, found {type(value).__name__} {_quoted(value)}")
 
 
 def _check_choice(name: str, value: object, choices: Sequence[str]) -> None:
@@ -778,8 +679,137 @@ def _mix(h: float, average: Floats, extreme: Floats) -> Floats:
     return h * average + (1 - h) * extreme
 
 
+# ---- Shared: tables and messages -------------------------------------------------------------------------
+# Sections headed “Shared” are the same in every hosted file that has them, as each file is uploaded alone.
+
+
+class _Table(NamedTuple):
+    """A frame and how its faults are told.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        As the caller gave it.  It is never changed.
+    name : str
+        What messages call it: "the solution" or "the submission".
+    row_id : str
+        The column whose values name the rows in messages.
+    error : type of Exception
+        What a fault raises, by whose fault it is.
+    """
+
+    frame: pd.DataFrame
+    name: str
+    row_id: str
+    error: type[Exception]
+
+    def check_columns(self, *required: str) -> None:
+        """Require that the row id and these columns exist, each once, and that every row has an id."""
+        if not isinstance(self.frame, pd.DataFrame):
+            raise HostVisibleError(f"{self.name}: expected a DataFrame, found {type(self.frame).__name__}")
+        required = tuple(dict.fromkeys((self.row_id, *required)))
+        names = list(self.frame.columns)
+        lacking = [_short(name) for name in required if name not in names]
+        if lacking:
+            head = f"{self.name}: expected the columns {_listed(lacking, len(lacking), 120)} too. It has "
+            present = [_short(name) for name in names]
+            raise self.error(head + (_listed(present, len(present), LONGEST_MESSAGE - len(head)) or "none"))
+        for name in required:
+            if names.count(name) > 1:
+                raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
+        ids = self.frame[self.row_id]
+        # isna() itself fails for Decimal("sNaN").
+        missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
+        self.reject(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
+
+    def reject(self, column: str, wrong: npt.ArrayLike, content: Callable[[int], str], expected: str) -> None:
+        """Raise `error` if a row is `wrong`, (rows,) bool; `content` says what stands in a numbered row."""
+        rows = np.flatnonzero(wrong)
+        if not len(rows):
+            return
+        ids = self.frame[self.row_id]
+        examples = []
+        for row in rows[:ROWS_SHOWN].tolist():
+            row_id = ids.iloc[row]
+            is_named = not _is_missing(row_id)
+            name = f"{_short(self.row_id)} {_short(row_id)}" if is_named else f"row number {row + 1}"
+            examples.append(f"{name} ({content(row)})")
+        head = f"{_short(column)}: expected {expected}. Wrong in {_counted(len(rows), 'row')} of {self.name}: "
+        raise self.error(head + _listed(examples, len(rows), LONGEST_MESSAGE - len(head)))
+
+
+def _is_missing(value: object) -> bool:
+    """Whether a cell is None or one of the not-a-numbers; pandas' own isna() fails for Decimal("sNaN")."""
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    if isinstance(value, float | np.floating):
+        return bool(value != value)
+    return value is None or value is pd.NA or value is pd.NaT
+
+
+def _as_text(value: object) -> str:
+    """A cell as text, the same whether a CSV reader took it for text, an integer or a float."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    # Python refuses to write an integer of more than 4,300 decimal digits.
+    return f"{value:x}" if isinstance(value, int) and value.bit_length() > 14_000 else str(value)
+
+
+def _short(value: object) -> str:
+    """The beginning of a value's text, with what cannot be printed escaped."""
+    text = repr(_as_text(value)[: CHARACTERS_SHOWN + 1])[1:-1]
+    return text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN] + "…"
+
+
+def _quoted(value: object) -> str:
+    return f"'{_short(value)}'"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _listed(texts: Sequence[str], total: int, room: int) -> str:
+    """As many texts as fit into `room` characters, and how many more of the `total` there are."""
+    for number in range(len(texts), 0, -1):
+        more = f" and {total - number:,} more" if total > number else ""
+        text = ", ".join(texts[:number])
+        if len(text) + len(more) <= room:
+            return text + more
+    return f"{text[: room - len(more) - 1]}…{more}" if texts else ""
+
+
+# ---- Shared: parameters that are text --------------------------------------------------------------------
+
+
+def _check_text(name: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise HostVisibleError(f"{name}: expected text, found {type(value).__name__} {_quoted(value)}")
+
+
+# ---- Shared: numbers -------------------------------------------------------------------------------------
+
+
+def _number(value: object) -> float:
+    """A cell as a float, NaN for what is no real number."""
+    if not isinstance(value, str | int | float | np.bool_ | np.integer | np.floating | Decimal):
+        return np.nan
+    # Python would read digits of other scripts, and 1_000.
+    if isinstance(value, str) and (not value.isascii() or "_" in value):
+        return np.nan
+    try:
+        return float(value)
+    except (OverflowError, ValueError):
+        return np.nan
+
+
+# ---- Shared: quotients -----------------------------------------------------------------------------------
+
+
 def _ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
-    """NaN where the denominator is 0."""
+    """The quotients of arrays that broadcast, NaN where the denominator is 0."""
     a, b = np.broadcast_arrays(np.asarray(numerator, dtype=np.float64), np.asarray(denominator))
     quotient: Floats = np.divide(a, b, out=np.full(a.shape, np.nan), where=b != 0)
     return quotient

@@ -352,11 +352,11 @@ class Explanation(contract.Explanation):
         metric, prepared, given, predictions = self.metric, self.prepared, self.given, self.predictions
         truths = prepared.truths
         begin = np.searchsorted(
-            metric.place(truths.essay, truths.last), metric.place(predictions.essay, predictions.first)
+            metric.word_key(truths.essay, truths.last), metric.word_key(predictions.essay, predictions.first)
         )
         end = np.searchsorted(
-            metric.place(truths.essay, truths.first),
-            metric.place(predictions.essay, predictions.last),
+            metric.word_key(truths.essay, truths.first),
+            metric.word_key(predictions.essay, predictions.last),
             side="right",
         )
         number = end - begin

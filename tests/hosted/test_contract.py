@@ -29,9 +29,9 @@ SETTABLE = (int, float, bool, str)
 MORE = {"markup_consistency": {"scipy", "simplemma", "pymorphy3"}, "readable": {"scipy"}}
 # Lines of code, without comments and docstrings: a participant reads these files to learn the rules.
 MOST_LINES = {
-    "unified": 495,
-    "scifact": 316,
-    "trec_is": 400,
+    "unified": 500,
+    "scifact": 335,
+    "trec_is": 402,
     "markup_consistency": 628,
     "readable": 490,
     "boost": 200,

@@ -1,27 +1,34 @@
 """The SciFact leaderboard's evaluation of scientific claim verification, as one file to upload to Kaggle.
 
-The stages, in the order of the data:
+A system names the abstracts that decide a claim, labels each and lists the sentences that are the evidence.
+``score`` turns its answers to all claims into one of twelve measures, which equal those of the leaderboard's
+own program to the last bit.  After the public functions come the stages, in the order in which the data passes
+through them, and after these the input:
 
-    input       prepare, Prepared.read, parse_gold, parse_prediction
-    credits     judge
+    credits     judge, complete_sets
     counts      count
     measures    precision_recall_f1
+    input       parse_gold, parse_prediction
 
-Where the document that ``score`` names is silent, or the leaderboard does otherwise, this file decides; the
-measures equal the leaderboard's to the last bit:
+Where the document that ``score`` names is silent, or the leaderboard does otherwise, this file decides:
 
-* The first three are as many as the smallest gold set has, if that has more (on the leaderboard since
-  December 2021), in the list as given.  A sentence listed twice takes two places and is retrieved twice, but
-  correct once.
+* The first three sentences are as many as the smallest gold set has, if that has more (on the leaderboard since
+  December 2021), and they are taken from the list as given.  A sentence that is listed twice takes two places
+  and is retrieved twice, but is correct once.
 * The right label without sentences earns abstract_label_only.  A claim without evidence has no right abstract.
 * Labels other than SUPPORT and CONTRADICT are errors, also the document's REFUTES.
-* Claims and documents are joined by their ids as text, in whatever order.
-* A sentence is a whole number from 0, maybe written 4.0.  A key written twice is an error, unknown ones none.
-* In the gold, an abstract has one label and an evidence set, none is empty, and no sentence is in two.
+* Claims and documents are joined by their ids as text, in any order.
+* A sentence is a whole number from 0, which may be written 4.0.  A key written twice is an error; unknown keys
+  are ignored.
+* In the gold, an abstract has one label and at least one evidence set, and no set is empty.
+* Gold sets that share a sentence are counted as they stand (with a ``SharedSentenceWarning``).  The
+  leaderboard's program does so, too, but stops as soon as a submission lists such a sentence.  Here the
+  sentence is then correct once, if one of its sets is complete.
 """
 
 import json
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,7 +39,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-__all__ = ["HostVisibleError", "ParticipantVisibleError", "Prepared", "prepare", "score"]
+__all__ = ["HostVisibleError", "ParticipantVisibleError", "Prepared", "higher_is_better", "prepare", "score"]
 
 __version__ = "2.0.0"
 
@@ -55,6 +62,7 @@ EXPECTED_PREDICTION = (
     "CONTRADICT, sentences counted from 0"
 )
 
+# What to write instead of a label that is none.
 HINTS = {
     **dict.fromkeys(("SUPPORT", "SUPPORTS", "SUPPORTED"), "write SUPPORT"),
     **dict.fromkeys(
@@ -65,19 +73,18 @@ HINTS = {
     ),
 }
 
-LONGEST_MESSAGE = 280  # Kaggle cuts the rest
+LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
 ROWS_SHOWN = 3
 CHARACTERS_SHOWN = 40
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
-# Tuples, which Python's garbage collector soon leaves alone: that halves the time.
+# Tuples, which Python's garbage collector soon stops looking at: that halves the time.
 Sentences = tuple[int, ...]
-GoldAbstract = tuple[str, tuple[Sentences, ...]]
-PredictedAbstract = tuple[str, Sentences]
-Gold = dict[str, GoldAbstract]
+GoldAbstract = tuple[str, tuple[Sentences, ...]]  # label and evidence sets
+PredictedAbstract = tuple[str, Sentences]  # label and sentences
+Gold = dict[str, GoldAbstract]  # by document
 Prediction = dict[str, PredictedAbstract]
 Made = TypeVar("Made")
 
@@ -86,11 +93,15 @@ Made = TypeVar("Made")
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong; Kaggle shows the text."""
+    """The submission is wrong.  Kaggle knows this exception by its name and shows its text to participants."""
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong; the host sees it."""
+    """The solution or a parameter is wrong.  Kaggle shows this to the host only."""
+
+
+class SharedSentenceWarning(UserWarning):
+    """Evidence sets of the solution share a sentence."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -135,17 +146,18 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed, or lacks or adds claims: nothing else is told of the solution.
+        The submission is malformed, or lacks or adds claims.  The text tells nothing else of the solution.
     HostVisibleError
         The solution is malformed or there is no such measure.
 
     References
     ----------
     "SciFact leaderboard submission and evaluation guidelines".
+    D. Wadden and others, "Fact or Fiction: Verifying Scientific Claims", 2020, arXiv 2004.14974.
 
     Examples
     --------
-    The document's:
+    The document's example:
 
     >>> solution = pd.DataFrame({"claim_id": [52], "evidence": [
     ...     '{"11": [{"sentences": [0, 1], "label": "SUPPORT"}, {"sentences": [11], "label": "SUPPORT"}],'
@@ -162,14 +174,28 @@ def score(
     return float(prepared.measures(prepared.statistics(submission).sum(axis=0)[np.newaxis])[0])
 
 
+def higher_is_better(**parameters: object) -> bool:
+    """Whether a higher score is better: it is, whatever the parameters of `score`."""
+    return True
+
+
 def prepare(
     solution: pd.DataFrame,
     row_id_column_name: str,
     measure: str = "sentence_label_f1",
 ) -> "Prepared":
-    """A solution, checked and digested once to score many submissions.
+    """Check and digest a solution once, to score many submissions.
 
-    Parameters and the `HostVisibleError` are those of `score`.
+    The parameters, and the `HostVisibleError`, are those of `score`.
+
+    Returns
+    -------
+    Prepared
+
+    Warns
+    -----
+    SharedSentenceWarning
+        Evidence sets of an abstract share a sentence.
     """
     _check_text("row_id_column_name", row_id_column_name)
     _check_text("measure", measure)
@@ -184,6 +210,7 @@ def prepare(
         raise HostVisibleError("the solution: expected at least one row, found none")
     ids = read_claim_ids(table)
     gold = read_evidence(table, lambda row, cell: parse_gold(cell), EXPECTED_GOLD)
+    _warn_of_shared_sentences(ids, gold)
     order = sorted(range(len(ids)), key=ids.__getitem__)
     return Prepared(
         items=[ids[row] for row in order],
@@ -198,7 +225,21 @@ def prepare(
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`."""
+    """A solution, checked and digested by `prepare`.
+
+    Attributes
+    ----------
+    items : list of str
+        Ids of the n claims, sorted as text.
+    item_of_row : (rows,) int
+        The claim of each row of the solution.
+    labels : list of (attribute, value)
+        One, that of all claims.
+    groups : (1, n) int
+        Zeros, which are indices into `labels`.
+    gold : list of dict
+        Label and evidence sets of each claim's abstracts.
+    """
 
     items: list[str]
     item_of_row: Ints
@@ -210,32 +251,40 @@ class Prepared:
 
     @property
     def measure_names(self) -> list[str]:
+        """Names of the 13 measures: the score, then `MEASURES`."""
         return ["score", *MEASURES]
 
     def read(self, submission: pd.DataFrame, work: Callable[[Gold, Prediction], Made]) -> list[Made]:
-        """What `work` makes of each claim's gold and the submission's answer to it, checked."""
+        """What `work` makes of each claim's gold and the submission's answer to it, in the order of `items`.
+
+        Raises
+        ------
+        ParticipantVisibleError
+            The submission is malformed, or lacks or adds claims.
+        """
         table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
         table.check_columns("evidence")
         ids = read_claim_ids(table)
-        known = dict(zip(self.items, self.gold))
+        gold_of = dict(zip(self.items, self.gold))
 
-        def made(row: int, cell: object) -> Made:
-            return work(known.get(ids[row], {}), parse_prediction(cell))
+        # The work is done row by row, for keeping all answers in memory at once takes longer than reading them.
+        def work_on(row: int, cell: object) -> Made:
+            return work(gold_of.get(ids[row], {}), parse_prediction(cell))
 
-        # Row by row: all answers in memory at once take longer than to read them.
-        made_of = dict(zip(ids, read_evidence(table, made, EXPECTED_PREDICTION)))
-        unknown = [claim_id for claim_id in ids if claim_id not in known]
-        lacking = len(known) - (len(ids) - len(unknown))
+        made_of = dict(zip(ids, read_evidence(table, work_on, EXPECTED_PREDICTION)))
+        unknown = [claim_id for claim_id in ids if claim_id not in gold_of]
+        lacking = len(gold_of) - (len(ids) - len(unknown))
         if lacking or unknown:
             head = (
                 f"{_short(self.row_id_column_name)}: expected every claim of the test set once, and no other. "
                 f"Missing: {lacking:,}. Not in the test set: {len(unknown):,}{', such as ' if unknown else ''}"
             )
-            shown = [_short(claim_id) for claim_id in unknown[:ROWS_SHOWN]]
-            raise ParticipantVisibleError(head + _listed(shown, len(shown), LONGEST_MESSAGE - len(head)))
+            examples = [_short(claim_id) for claim_id in unknown[:ROWS_SHOWN]]
+            raise ParticipantVisibleError(head + _listed(examples, len(examples), LONGEST_MESSAGE - len(head)))
         return [made_of[claim_id] for claim_id in self.items]
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
+        """The counts of each claim, (n, 8), as `count` has them, whose sums decide every measure."""
         return np.array(self.read(submission, count), dtype=np.float64)
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
@@ -247,6 +296,103 @@ class Prepared:
         return np.concatenate([twelve[..., asked_for, np.newaxis], twelve], axis=-1)
 
 
+# ---- Credits ---------------------------------------------------------------------------------------------
+
+
+def judge(gold: GoldAbstract, predicted: PredictedAbstract) -> tuple[int, int, int, int]:
+    """What a predicted abstract that is in its claim's gold earns.
+
+    Parameters
+    ----------
+    gold : (label, evidence sets)
+    predicted : (label, sentences in the order of the list)
+
+    Returns
+    -------
+    tuple of int
+        Correct abstracts (0 or 1) or sentences, in the order of `CREDITS`.
+
+    Examples
+    --------
+    The set {0, 1} is complete, but not among the first three sentences, since 1 takes two places:
+
+    >>> judge(("SUPPORT", ((0, 1), (5,))), ("SUPPORT", (1, 7, 1, 0)))
+    (1, 0, 2, 2)
+
+    Sentence 1 is in two sets, both complete, and is correct once:
+
+    >>> judge(("SUPPORT", ((0, 1), (1, 2))), ("SUPPORT", (0, 1, 2)))
+    (1, 1, 3, 3)
+    """
+    label, sets = gold
+    right_label = label == predicted[0]
+    first = max(FIRST_SENTENCES, min(map(len, sets)))
+    rationalized = right_label and complete_sets(sets, predicted[1][:first])
+    selected = len(set[int]().union(*complete_sets(sets, predicted[1])))
+    return int(right_label), int(bool(rationalized)), selected, selected if right_label else 0
+
+
+def complete_sets(sets: tuple[Sentences, ...], sentences: Sentences) -> list[Sentences]:
+    """The evidence sets of which all sentences are listed."""
+    listed = set(sentences)
+    return [of_set for of_set in sets if listed.issuperset(of_set)]
+
+
+# ---- Counts ----------------------------------------------------------------------------------------------
+
+
+def count(gold: Gold, predicted: Prediction) -> list[int]:
+    """The eight counts of a claim.
+
+    Parameters
+    ----------
+    gold, predicted : dict
+        As `parse_gold` and `parse_prediction` return them.
+
+    Returns
+    -------
+    list of int
+        Relevant and retrieved abstracts, relevant and retrieved sentences, then what is correct by `CREDITS`.
+
+    Examples
+    --------
+    An abstract without gold is retrieved, and never correct:
+
+    >>> count({}, {"16": ("SUPPORT", (18, 20))})
+    [0, 1, 0, 2, 0, 0, 0, 0]
+    """
+    counts = [len(gold), len(predicted), 0, 0, 0, 0, 0, 0]
+    for _, sets in gold.values():
+        counts[2] += sum(map(len, sets))
+    for document, answer in predicted.items():
+        counts[3] += len(answer[1])
+        if document in gold:
+            for index, credit in enumerate(judge(gold[document], answer), start=4):
+                counts[index] += credit
+    return counts
+
+
+# ---- Measures --------------------------------------------------------------------------------------------
+
+
+def precision_recall_f1(relevant: npt.ArrayLike, retrieved: npt.ArrayLike, correct: npt.ArrayLike) -> Floats:
+    """P, R and F1, (..., 3), of counts, (...) each; 0 / 0 is 0.
+
+    >>> precision_recall_f1(4, 5, 1).round(3).tolist()
+    [0.2, 0.25, 0.222]
+    """
+    # F1 is computed from P and R, not from the counts, so that its last bit is the leaderboard's.
+    precision, recall = _quotient(correct, retrieved), _quotient(correct, relevant)
+    return np.stack([precision, recall, _quotient(2 * precision * recall, precision + recall)], axis=-1)
+
+
+def _quotient(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
+    """0 where the denominator is 0."""
+    a, b = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
+    quotient: Floats = np.divide(a, b, out=np.zeros_like(a), where=b != 0)
+    return quotient
+
+
 # ---- Input -----------------------------------------------------------------------------------------------
 
 
@@ -254,14 +400,14 @@ def read_claim_ids(table: "_Table") -> list[str]:
     """The id of each row's claim; none is missing, blank or there twice."""
     ids = list(map(_as_text, table.frame[table.row_id].to_numpy(dtype=object)))
     blank = [not claim_id.strip() for claim_id in ids]
-    table.check(table.row_id, blank, lambda row: "missing", "a value in every row")
+    table.reject(table.row_id, blank, lambda row: "missing", "a value in every row")
     repeated = pd.Index(ids, dtype=object).duplicated()
-    table.check(table.row_id, repeated, lambda row: "there before", "every claim once")
+    table.reject(table.row_id, repeated, lambda row: "there before", "every claim once")
     return ids
 
 
 def read_evidence(table: "_Table", work: Callable[[int, object], Made], expected: str) -> list[Made]:
-    """What `work` makes of each row's number and evidence."""
+    """What `work` makes of each row's number and evidence; the table's error names rows with a ValueError."""
     made: list[Made] = []
     faults: dict[int, str] = {}
     for row, cell in enumerate(table.frame["evidence"].to_numpy(dtype=object)):
@@ -269,21 +415,63 @@ def read_evidence(table: "_Table", work: Callable[[int, object], Made], expected
             made.append(work(row, cell))
         except ValueError as fault:
             faults[row] = str(fault)
-    table.check("evidence", [row in faults for row in range(len(table.frame))], faults.__getitem__, expected)
+    table.reject("evidence", [row in faults for row in range(len(table.frame))], faults.__getitem__, expected)
     return made
 
 
+def _warn_of_shared_sentences(ids: list[str], gold: list[Gold]) -> None:
+    """Warn if evidence sets of an abstract share a sentence."""
+    shared = [
+        (claim_id, document)
+        for claim_id, of_claim in zip(ids, gold)
+        for document, (_, sets) in of_claim.items()
+        if sum(map(len, sets)) > len(set[int]().union(*sets))
+    ]
+    if shared:
+        claim_id, document = map(_quoted, shared[0])
+        warnings.warn(
+            f"{_counted(len(shared), 'abstract')} of the solution with evidence sets that share a sentence, "
+            f"such as {document} of claim {claim_id}. The leaderboard's program stops where a submission lists "
+            "such a sentence; here it is correct once, if one of its sets is complete.",
+            SharedSentenceWarning,
+            stacklevel=3,
+        )
+
+
 def parse_gold(cell: object) -> Gold:
-    """The label and the evidence sets of each abstract in a claim's gold; a ValueError says what is wrong."""
+    """Label and evidence sets of each abstract in a claim's gold.
+
+    Raises
+    ------
+    ValueError
+        The cell is malformed; the text says what is wrong.
+
+    Examples
+    --------
+    >>> parse_gold('{"11": [{"sentences": [0, 1], "label": "SUPPORT"}]}')
+    {'11': ('SUPPORT', ((0, 1),))}
+    """
     return _each_document(cell, _gold_abstract)
 
 
 def parse_prediction(cell: object) -> Prediction:
-    """The label and the sentences of each abstract predicted for a claim; a ValueError says what is wrong."""
+    """Label and sentences of each abstract predicted for a claim.
+
+    Raises
+    ------
+    ValueError
+        The cell is malformed; the text says what is wrong.
+
+    Examples
+    --------
+    >>> parse_prediction('{"11": {"sentences": [1, 11.0], "label": "SUPPORT"}}')
+    {'11': ('SUPPORT', (1, 11))}
+    """
     return _each_document(cell, _label_and_sentences)
 
 
 def _each_document(cell: object, parse: Callable[[Any], Made]) -> dict[str, Made]:
+    """What `parse` makes of each value of the cell's object, by document."""
     parsed = {}
     for document, value in parse_object(cell).items():
         try:
@@ -304,12 +492,11 @@ def _gold_abstract(entries: Any) -> GoldAbstract:
     labels, sets = zip(*map(_label_and_sentences, entries))
     if len(set(labels)) > 1:
         raise ValueError("two labels")
-    if not all(sets):
-        raise ValueError("an evidence set without sentences")
-    sentences = [sentence for of_set in sets for sentence in of_set]
-    if len(set(sentences)) < len(sentences):
-        twice = next(sentence for sentence in sentences if sentences.count(sentence) > 1)
-        raise ValueError(f"sentence {twice} named twice")
+    for of_set in sets:
+        if not of_set:
+            raise ValueError("an evidence set without sentences")
+        if len(set(of_set)) < len(of_set):
+            raise ValueError(f"sentence {Counter(of_set).most_common(1)[0][0]} named twice")
     return labels[0], sets
 
 
@@ -322,8 +509,8 @@ def _label_and_sentences(value: Any) -> PredictedAbstract:
     label, sentences = value["label"], value["sentences"]
     if label not in LABELS:
         hint = HINTS.get(label.strip().upper()) if isinstance(label, str) else None
-        found = _quoted(label) if isinstance(label, str) else shown(label)
-        raise ValueError(f"the label is {found}" + (f"; {hint}" if hint else ""))
+        written = _quoted(label) if isinstance(label, str) else shown(label)
+        raise ValueError(f"the label is {written}" + (f"; {hint}" if hint else ""))
     if type(sentences) is not list:
         raise ValueError(f"{shown(sentences)} where a list of sentences is due")
     for sentence in sentences:
@@ -335,7 +522,13 @@ def _label_and_sentences(value: Any) -> PredictedAbstract:
 
 
 def parse_object(text: object) -> dict[str, Any]:
-    """The JSON object that a text holds; a ValueError says what is wrong."""
+    """The JSON object that a text holds, in which no key may be written twice.
+
+    Raises
+    ------
+    ValueError
+        The text is malformed; the error's text says what is wrong.
+    """
     if not isinstance(text, str):
         raise ValueError("missing" if _is_missing(text) else f"a Python {type(text).__name__}, no text")
     text = text.strip(" \t\n\r")
@@ -361,6 +554,7 @@ def parse_object(text: object) -> dict[str, Any]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these keys and values, or a KeyError with the key that is there twice."""
     made = dict(pairs)
     if len(made) < len(pairs):
         raise KeyError(Counter(key for key, _ in pairs).most_common(1)[0][0])
@@ -371,6 +565,7 @@ _decode = json.JSONDecoder(object_pairs_hook=_unique).raw_decode
 
 
 def shown(value: Any) -> str:
+    """A JSON value as messages show it."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, str):
@@ -380,8 +575,24 @@ def shown(value: Any) -> str:
     return "a list" if isinstance(value, list) else "an object"
 
 
+# ---- Shared: tables and messages -------------------------------------------------------------------------
+# Sections headed “Shared” are the same in every hosted file that has them, as each file is uploaded alone.
+
+
 class _Table(NamedTuple):
-    """A frame and how its faults are told."""
+    """A frame and how its faults are told.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        As the caller gave it.  It is never changed.
+    name : str
+        What messages call it: "the solution" or "the submission".
+    row_id : str
+        The column whose values name the rows in messages.
+    error : type of Exception
+        What a fault raises, by whose fault it is.
+    """
 
     frame: pd.DataFrame
     name: str
@@ -389,6 +600,7 @@ class _Table(NamedTuple):
     error: type[Exception]
 
     def check_columns(self, *required: str) -> None:
+        """Require that the row id and these columns exist, each once, and that every row has an id."""
         if not isinstance(self.frame, pd.DataFrame):
             raise HostVisibleError(f"{self.name}: expected a DataFrame, found {type(self.frame).__name__}")
         required = tuple(dict.fromkeys((self.row_id, *required)))
@@ -396,33 +608,34 @@ class _Table(NamedTuple):
         lacking = [_short(name) for name in required if name not in names]
         if lacking:
             head = f"{self.name}: expected the columns {_listed(lacking, len(lacking), 120)} too. It has "
-            found = [_short(name) for name in names]
-            raise self.error(head + (_listed(found, len(found), LONGEST_MESSAGE - len(head)) or "none"))
+            present = [_short(name) for name in names]
+            raise self.error(head + (_listed(present, len(present), LONGEST_MESSAGE - len(head)) or "none"))
         for name in required:
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
         ids = self.frame[self.row_id]
-        # Else pandas fails for Decimal("sNaN").
+        # isna() itself fails for Decimal("sNaN").
         missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
-        self.check(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
+        self.reject(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
-    def check(self, column: str, wrong: npt.ArrayLike, found: Callable[[int], str], expected: str) -> None:
-        """No rows may be `wrong`; `found` says what is in one."""
+    def reject(self, column: str, wrong: npt.ArrayLike, content: Callable[[int], str], expected: str) -> None:
+        """Raise `error` if a row is `wrong`, (rows,) bool; `content` says what stands in a numbered row."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
         ids = self.frame[self.row_id]
-        shown = []
+        examples = []
         for row in rows[:ROWS_SHOWN].tolist():
             row_id = ids.iloc[row]
             is_named = not _is_missing(row_id)
             name = f"{_short(self.row_id)} {_short(row_id)}" if is_named else f"row number {row + 1}"
-            shown.append(f"{name} ({found(row)})")
+            examples.append(f"{name} ({content(row)})")
         head = f"{_short(column)}: expected {expected}. Wrong in {_counted(len(rows), 'row')} of {self.name}: "
-        raise self.error(head + _listed(shown, len(rows), LONGEST_MESSAGE - len(head)))
+        raise self.error(head + _listed(examples, len(rows), LONGEST_MESSAGE - len(head)))
 
 
 def _is_missing(value: object) -> bool:
+    """Whether a cell is None or one of the not-a-numbers; pandas' own isna() fails for Decimal("sNaN")."""
     if isinstance(value, Decimal):
         return value.is_nan()
     if isinstance(value, float | np.floating):
@@ -431,16 +644,17 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """The same whether a CSV reader took it for text, int or float."""
+    """A cell as text, the same whether a CSV reader took it for text, an integer or a float."""
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    # Python writes no more than 4,300 digits.
+    # Python refuses to write an integer of more than 4,300 decimal digits.
     return f"{value:x}" if isinstance(value, int) and value.bit_length() > 14_000 else str(value)
 
 
 def _short(value: object) -> str:
+    """The beginning of a value's text, with what cannot be printed escaped."""
     text = repr(_as_text(value)[: CHARACTERS_SHOWN + 1])[1:-1]
     return text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN] + "…"
 
@@ -453,74 +667,19 @@ def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _listed(items: Sequence[str], total: int, room: int) -> str:
-    """As many items as fit, and how many more there are."""
-    for number in range(len(items), 0, -1):
+def _listed(texts: Sequence[str], total: int, room: int) -> str:
+    """As many texts as fit into `room` characters, and how many more of the `total` there are."""
+    for number in range(len(texts), 0, -1):
         more = f" and {total - number:,} more" if total > number else ""
-        text = ", ".join(items[:number])
+        text = ", ".join(texts[:number])
         if len(text) + len(more) <= room:
             return text + more
-    return f"{text[: room - len(more) - 1]}…{more}" if items else ""
+    return f"{text[: room - len(more) - 1]}…{more}" if texts else ""
+
+
+# ---- Shared: parameters that are text --------------------------------------------------------------------
 
 
 def _check_text(name: str, value: object) -> None:
     if not isinstance(value, str):
         raise HostVisibleError(f"{name}: expected text, found {type(value).__name__} {_quoted(value)}")
-
-
-# ---- Credits ---------------------------------------------------------------------------------------------
-
-
-def judge(gold: GoldAbstract, predicted: PredictedAbstract) -> tuple[int, int, int, int]:
-    """What a predicted abstract that is in its claim's gold earns, in the order of `CREDITS`.
-
-    The set {0, 1} is complete, but not among the first three sentences:
-
-    >>> judge(("SUPPORT", ((0, 1), (5,))), ("SUPPORT", (1, 7, 1, 0)))
-    (1, 0, 2, 2)
-    """
-    label, sets = gold
-    right_label = label == predicted[0]
-    first = max(FIRST_SENTENCES, min(map(len, sets)))
-    rationalized = right_label and complete_sets(sets, predicted[1][:first])
-    # No sentence is in two sets.
-    selected = sum(map(len, complete_sets(sets, predicted[1])))
-    return int(right_label), int(bool(rationalized)), selected, selected if right_label else 0
-
-
-def complete_sets(sets: tuple[Sentences, ...], sentences: Sentences) -> list[Sentences]:
-    listed = set(sentences)
-    return [of_set for of_set in sets if listed.issuperset(of_set)]
-
-
-# ---- Counts ----------------------------------------------------------------------------------------------
-
-
-def count(gold: Gold, predicted: Prediction) -> list[int]:
-    """Of a claim relevant and retrieved abstracts, relevant and retrieved sentences, and `CREDITS`."""
-    numbers = [len(gold), len(predicted), 0, 0, 0, 0, 0, 0]
-    for _, sets in gold.values():
-        numbers[2] += sum(map(len, sets))
-    for document, answer in predicted.items():
-        numbers[3] += len(answer[1])
-        if document in gold:
-            for place, credit in enumerate(judge(gold[document], answer), start=4):
-                numbers[place] += credit
-    return numbers
-
-
-# ---- Measures --------------------------------------------------------------------------------------------
-
-
-def precision_recall_f1(relevant: npt.ArrayLike, retrieved: npt.ArrayLike, correct: npt.ArrayLike) -> Floats:
-    """P, R and F1, (..., 3), of counts, (...)."""
-    # F1 is taken from P and R, not from the counts: so its last bit, too, is the leaderboard's.
-    precision, recall = _quotient(correct, retrieved), _quotient(correct, relevant)
-    return np.stack([precision, recall, _quotient(2 * precision * recall, precision + recall)], axis=-1)
-
-
-def _quotient(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
-    """0 where the denominator is 0."""
-    a, b = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
-    quotient: Floats = np.divide(a, b, out=np.zeros_like(a), where=b != 0)
-    return quotient

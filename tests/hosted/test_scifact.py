@@ -20,7 +20,7 @@ from podium import hosted, statistics
 from tests.support import scifact_transcription as transcription
 from tests.support.examples import examples
 from tests.support.scifact_data import SAMPLES, WORKED_GOLD, WORKED_PREDICTION, claims, frame
-from tests.support.scifact_strategies import answer_of, answers_to, competitions, frames, gold_of
+from tests.support.scifact_strategies import LABELS, answer_of, answers_to, competitions, frames, gold_of
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "scifact"
 scifact = hosted.module("scifact")
@@ -811,8 +811,6 @@ def test_the_ids_that_a_submission_lacks_are_not_told():
         ('{"11": [{"sentences": [], "label": "SUPPORT"}]}', "document '11': an evidence set without sentences"),
         ('{"11": [{"sentences": [1], "label": "SUPPORT"}, {"sentences": [2], "label": "CONTRADICT"}]}',
          "document '11': two labels"),
-        ('{"11": [{"sentences": [1, 4], "label": "SUPPORT"}, {"sentences": [2, 4], "label": "SUPPORT"}]}',
-         "document '11': sentence 4 named twice"),
         ('{"11": [{"sentences": [3, 3.0], "label": "SUPPORT"}]}',
          "document '11': sentence 3 named twice"),
         ('{"11": [{"sentences": [1], "label": "REFUTES"}]}',
@@ -827,6 +825,55 @@ def test_what_is_no_gold(cell, reason):
     message = f"{EXPECTED_GOLD}{ROW.replace('submission', 'solution')} ({reason})"
     assert complaint(cell) == message
     assert len(message) <= 280
+
+
+# --- gold sets that share a sentence ----------------------------------------------------------------
+
+SHARING = gold_of([0, 1], [1, 2], [7])
+
+
+def test_gold_sets_that_share_a_sentence_give_a_warning_that_names_them():
+    message = (
+        "2 abstracts of the solution with evidence sets that share a sentence, such as '11' of claim '2'. The "
+        "leaderboard's program stops where a submission lists such a sentence; here it is correct once, if one "
+        "of its sets is complete."
+    )
+    gold = gold_of([3], [3]) | gold_of([4], document="15")
+    with pytest.warns(scifact.SharedSentenceWarning) as caught:
+        scifact.prepare(table({}, SHARING, gold), "claim_id")
+    assert [str(warning.message) for warning in caught] == [message]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "expected"),
+    [
+        # Nobody lists the shared sentence: as in the leaderboard's program, of which all five are relevant.
+        ([0, 2, 7], [1, 1, 5, 3, 1, 1, 1, 1]),
+        ([0, 2], [1, 1, 5, 2, 1, 0, 0, 0]),
+        # It is correct once if one of its sets is complete, or both are.
+        ([0, 1], [1, 1, 5, 2, 1, 1, 2, 2]),
+        ([0, 1, 2], [1, 1, 5, 3, 1, 1, 3, 3]),
+        ([1], [1, 1, 5, 1, 1, 0, 0, 0]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*evidence sets that share a sentence")
+def test_gold_sets_that_share_a_sentence_are_counted_as_they_stand(sentences, expected):
+    assert counted(table(SHARING), table(answer_of(*sentences)))[0].tolist() == expected
+
+
+@given(st.data())
+@examples(100)
+@pytest.mark.filterwarnings("ignore:.*evidence sets that share a sentence")
+def test_gold_sets_that_share_a_sentence_equal_the_transcription(data):
+    one_set = st.lists(st.integers(0, 5), unique=True, min_size=1, max_size=4)
+    gold = gold_of(*data.draw(st.lists(one_set, min_size=1, max_size=4)))
+    answer = answer_of(
+        *data.draw(st.lists(st.integers(0, 6), max_size=6)), label=data.draw(st.sampled_from(LABELS))
+    )
+    check_measures({"1": gold}, {"1": answer})
+    correct = transcription.official_sentences(gold["11"], answer["11"])
+    if correct is not None:
+        assert counts(gold, answer)[2] == correct
 
 
 def test_a_solution_without_rows():

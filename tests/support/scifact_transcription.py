@@ -73,6 +73,17 @@ def covered(sets: list[set[int]], answer: dict[str, Any]) -> set[int]:
     return union
 
 
+def official_sentences(sets: list[dict[str, Any]], answer: dict[str, Any]) -> int | None:
+    """Correct sentences as the leaderboard's program counts them; None where it stops."""
+    gold, listed, correct = [set(one["sentences"]) for one in sets], set(answer["sentences"]), 0
+    for sentence in listed:
+        holding = [one for one in gold if sentence in one]
+        if len(holding) > 1:
+            return None
+        correct += len(holding) == 1 and holding[0] <= listed
+    return correct
+
+
 def abstract_outcome(sets: list[dict[str, Any]] | None, answer: dict[str, Any] | None) -> str:
     """What became of an abstract that at least one side names."""
     if answer is None:

@@ -1,20 +1,24 @@
 """Do intervals hold what they promise, and p-values?
 
-    python -m benchmarks.coverage [FOLDER] [--repeats 1000] [--jobs 2]
+    python -m benchmarks.coverage [FOLDER] [--half judging] [--rounds 20] [--test-sets 12] [--essays 500]
 
 FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair; without it, made-up
-essays of the same number are scored.  All of them are the population; test sets of n essays are drawn from it,
-with replacement, and every interval that `podium` prints is asked whether it holds the population's value.
+essays are scored.  From these a population is made, and several submissions to it.  Test sets are drawn from
+the population, with replacement, and every interval that `podium` prints is asked whether it holds the
+population's value.
+
+There are two halves, with different essays, populations and pairs of submissions.  Constants of
+`podium.statistics` are chosen by the *choosing* half alone.  The *judging* half tells what they are worth, and
+only that is published.  In each round, everything is drawn anew: the essays of the population, its groups, and
+what the submissions get wrong.
 """
 
 import argparse
 import dataclasses
-import functools
 import math
-import multiprocessing
-import os
+import time
 import warnings
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,16 +30,16 @@ from benchmarks.measure import machine, print_table
 from podium import hosted, scoring, statistics
 from tests.support.essays import make_competition
 
-# Number of essays, and which share of the repeats they get: large ones take long.
-SIZES = {100: 1.0, 500: 1.0, 2000: 0.5, 5000: 0.25}
-P_VALUES = 4  # of each test set, more of those that are fewer
-SEEDS = 10
+POPULATION = 5000  # essays
 RESAMPLES = 1000
-EQUAL_GROUPS = 8
-TEAMS = 6
-REAL_ESSAYS = 15_594
+SWAPS = 200
+CROWD, CROWD_EVERY = 100, 12  # equally good teams, on every so many test sets
+FIRST = 10  # of them
+DROPPED_IN_LOW_GROUPS = 0.3
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Change = Callable[[pd.DataFrame, np.random.Generator], pd.DataFrame]
 
 
 class Population(NamedTuple):
@@ -43,60 +47,374 @@ class Population(NamedTuple):
 
     Attributes
     ----------
-    name : of the case
+    name : of the kind of population
     prepared : the solution; its items are the population
-    teams : (teams, n, k), statistics; the last is as good as the one before
+    teams : statistics of submissions by what is changed in them, (n, k) each, the unchanged one first
     """
 
     name: str
     prepared: Any
-    teams: Floats
+    teams: dict[str, Floats]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Do intervals hold what they promise?")
     parser.add_argument("folder", nargs="?", type=Path)
-    parser.add_argument("--repeats", type=int, default=1000, help="test sets of 100 essays (default: 1000)")
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--half", choices=HALVES, default="judging")
+    parser.add_argument("--rounds", type=int, default=20, help="populations of each kind")
+    parser.add_argument("--test-sets", type=int, default=12, help="drawn from each population")
+    parser.add_argument("--essays", type=int, default=500, help="in a test set")
+    parser.add_argument("--save", type=Path, metavar="CSV", help="write a row per interval")
     options = parser.parse_args()
     print(machine())
-    tasks = [(case, size, seed) for case in (0, 1) for size in SIZES for seed in range(SEEDS)]
-    work = functools.partial(simulate, options.folder, options.repeats / SEEDS)
-    # One thread per process: more of them wait for each other. They are counted when numpy is imported.
-    os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1"))
-    with ProcessPoolExecutor(options.jobs, multiprocessing.get_context("spawn")) as executor:
-        answers = pd.concat(executor.map(work, tasks[::-1]))
-    show(answers)
+    start = time.process_time()
+    rows = simulate(options.folder, options.half, options.rounds, options.test_sets, options.essays)
+    if options.save:
+        rows.to_csv(options.save, index=False)
+    show(rows, options.half)
+    print(
+        f"\n{options.rounds * options.test_sets} test sets of {options.essays} essays from each of "
+        f"{rows['population'].nunique()} kinds of populations, {time.process_time() - start:.0f} CPU seconds"
+    )
 
 
-@functools.cache
-def populations(folder: Path | None) -> list[Population]:
-    """The two cases: the given sub-populations, one of which is far below the others, and equal groups."""
-    warnings.simplefilter("ignore")
-    metric = hosted.load("unified")
-    if folder is None:
-        solution, submission = make_competition(REAL_ESSAYS)
+def simulate(
+    folder: Path | None, half: str, rounds: int, test_sets: int, essays: int, most: int | None = None
+) -> pd.DataFrame:
+    """Draw test sets from populations and ask every interval whether it holds the truth.
+
+    Parameters
+    ----------
+    folder : of the full pair, or None for made-up essays
+    half : "choosing" or "judging"
+    rounds : how often each population is made anew
+    test_sets : drawn from each
+    essays : in each test set
+    most : only so many kinds of populations
+
+    Returns
+    -------
+    DataFrame with a row per interval: ``population``, ``what`` it is of, ``pair``, whether it ``held``, its
+    ``width`` and its ``note``
+    """
+    solution, submission = _read(folder, half)
+    rows: list[dict[str, Any]] = []
+    for number in range(rounds):
+        random = np.random.default_rng([list(HALVES).index(half), essays, number])
+        for population in _populations(half, solution, submission, random, most):
+            truth = {
+                name: np.array(list(statistics.measures(population.prepared, team).values()))
+                for name, team in population.teams.items()
+            }
+            for test_set in range(test_sets):
+                seed = int(random.integers(2**31))
+                is_crowded = (number * test_sets + test_set) % CROWD_EVERY == 0
+                for row in _of_test_set(population, truth, essays, seed, is_crowded):
+                    rows.append({"population": population.name, **row})
+    return pd.DataFrame(rows)
+
+
+def _read(folder: Path | None, half: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The pair of which populations are made; the choosing half has made-up essays."""
+    if folder is None or half == "choosing":
+        solution, submission = make_competition(3 * POPULATION, seed=list(HALVES).index(half) + 20)
     else:
+        metric = hosted.load("unified")
         solution = scoring.read_solution(metric, folder / "solution.csv.gz", {})
         submission = scoring.read_submission(metric, folder / "submission.csv.gz", {})
-    prepared = scoring.prepare(metric, solution.drop(columns="Usage", errors="ignore"), {}).prepared[
-        scoring.ALL
-    ]
-    random = np.random.default_rng(0)
-    teams = [
-        prepared.statistics(submission[random.random(len(submission)) > 0.01 * team])
-        for team in range(TEAMS - 1)
-    ]
-    number = np.arange(len(prepared.items))
-    equal = dataclasses.replace(
-        prepared,
-        labels=[("group", str(group)) for group in range(EQUAL_GROUPS)],
-        groups=random.permutation(number % EQUAL_GROUPS)[np.newaxis],
+    return solution.drop(columns="Usage", errors="ignore"), submission
+
+
+# ---- Populations -------------------------------------------------------------------------------------------
+
+
+class Kind(NamedTuple):
+    """A kind of population.
+
+    Attributes
+    ----------
+    shares : of the groups, which are made at random; none for the given demographics
+    dropped : the share of rows that are missing in each group
+    errors : None, or for submissions that are the truth but for this share of rows
+    """
+
+    shares: tuple[float, ...] = ()
+    dropped: tuple[float, ...] = ()
+    errors: float | None = None
+
+
+HALVES = {
+    "choosing": {
+        "5 equal groups": Kind((1,) * 5),
+        "one low group of 10%": Kind((0.1, 0.3, 0.3, 0.3), (0.2, 0, 0, 0)),
+        "one low group of 35%": Kind((0.35, 0.35, 0.3), (0.25, 0, 0)),
+        "groups of 25% and 75%": Kind((0.25, 0.75)),
+        "two low groups": Kind((0.15, 0.15, 0.35, 0.35), (0.25, 0.2, 0, 0)),
+        "a group of six essays": Kind((0.012, 0.494, 0.494)),
+        "3% of errors": Kind((1,) * 6, errors=0.03),
+        "demographics of made-up essays": Kind(),
+    },
+    "judging": {
+        "8 equal groups": Kind((1,) * 8),
+        "one low group of 5%": Kind((0.05, 0.25, 0.3, 0.4), (DROPPED_IN_LOW_GROUPS, 0, 0, 0)),
+        "one low group of 20%": Kind((0.2, 0.2, 0.25, 0.35), (DROPPED_IN_LOW_GROUPS, 0, 0, 0)),
+        "groups of 10% and 90%": Kind((0.1, 0.9)),
+        "a ramp of 6 groups": Kind((1,) * 6, (0, 0.04, 0.08, 0.12, 0.16, 0.2)),
+        "a group of three essays": Kind((0.006, 0.494, 0.5)),
+        "near perfect, 1% of errors": Kind((1,) * 4, errors=0.01),
+        "the given demographics": Kind(),
+    },
+}
+
+
+def _populations(
+    half: str, solution: pd.DataFrame, submission: pd.DataFrame, random: np.random.Generator, most: int | None
+) -> Iterator[Population]:
+    """Make a population of each kind from some of the essays."""
+    metric = hosted.load("unified")
+    ids = random.permutation(solution["essay_id"].unique())[:POPULATION]
+    solution = solution[solution["essay_id"].isin(ids)].copy()
+    solution["row_id"] = np.arange(len(solution))
+    submission = submission[submission["essay_id"].isin(ids)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        given = scoring.prepare(metric, solution, {}).prepared[scoring.ALL]
+    order = {item: number for number, item in enumerate(given.items)}
+    for name, kind in list(HALVES[half].items())[:most]:
+        prepared = _grouped(given, kind, random)
+        frame = submission if kind.errors is None else _truth(solution, submission)
+        essay = frame["essay_id"].map(order).to_numpy()
+        dropped = np.zeros(len(frame)) if kind.errors is None else np.full(len(frame), kind.errors)
+        if kind.dropped:
+            dropped += np.array(kind.dropped)[prepared.groups[0][essay]]
+        frame = frame[random.random(len(frame)) >= dropped]
+        teams = {"": given.statistics(frame)}
+        for change_name, change in PAIRS[half].items():
+            teams[change_name] = given.statistics(change(frame, random))
+        yield Population(name, prepared, teams)
+
+
+def _grouped(given: Any, kind: Kind, random: np.random.Generator) -> Any:
+    """The prepared solution with groups of these shares."""
+    if not kind.shares:
+        return given
+    shares = np.array(kind.shares) / np.sum(kind.shares)
+    bounds = np.rint(np.cumsum(shares) * len(given.items)).astype(int)
+    group = np.searchsorted(bounds, np.arange(len(given.items)), side="right")
+    return dataclasses.replace(
+        given,
+        labels=[("group", str(number)) for number in range(len(shares))],
+        groups=random.permutation(group)[np.newaxis],
     )
-    return [
-        Population(name, case, np.stack([*teams, _as_good(case, teams[-1], random)]))
-        for name, case in (("one low group", prepared), ("equal groups", equal))
-    ]
+
+
+def _truth(solution: pd.DataFrame, submission: pd.DataFrame) -> pd.DataFrame:
+    """The perfect submission."""
+    effective = solution["discourse_effectiveness"].astype(float)
+    columns = ["row_id", "essay_id", "discourse_type", "predictionstring"]
+    perfect = solution[columns].assign(
+        score_discourse_effectiveness_0=1 - effective, score_discourse_effectiveness_1=effective
+    )
+    return perfect[list(submission.columns.intersection(perfect.columns))]
+
+
+# ---- Pairs -------------------------------------------------------------------------------------------------
+
+
+def _rows_dropped(share: float) -> Change:
+    return lambda frame, random: frame[random.random(len(frame)) >= share]
+
+
+def _essays_silent(share: float) -> Change:
+    def change(frame: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
+        ids = frame["essay_id"].unique()
+        return frame[~frame["essay_id"].isin(ids[random.random(len(ids)) < share])]
+
+    return change
+
+
+def _noisy(deviation: float) -> Change:
+    def change(frame: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
+        probability = frame["score_discourse_effectiveness_1"].astype(float)
+        noisy = (probability + random.normal(0, deviation, len(frame))).clip(0, 1)
+        return frame.assign(score_discourse_effectiveness_0=1 - noisy, score_discourse_effectiveness_1=noisy)
+
+    return change
+
+
+def _types_changed(share: float) -> Change:
+    def change(frame: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
+        types = frame["discourse_type"].to_numpy()
+        changed = np.where(random.random(len(frame)) < share, random.permutation(types), types)
+        return frame.assign(discourse_type=changed)
+
+    return change
+
+
+PAIRS: dict[str, dict[str, Change]] = {
+    "choosing": {
+        "1.5% of rows dropped": _rows_dropped(0.015),
+        "4% of rows dropped": _rows_dropped(0.04),
+        "7% of rows dropped": _rows_dropped(0.07),
+        "0.5% of essays silent": _essays_silent(0.005),
+        "2% of essays silent": _essays_silent(0.02),
+        "8% of essays silent": _essays_silent(0.08),
+        "probabilities with noise of 0.1": _noisy(0.1),
+        "1% of types changed": _types_changed(0.01),
+        "6% of types changed": _types_changed(0.06),
+    },
+    "judging": {
+        "1% of rows dropped": _rows_dropped(0.01),
+        "2% of rows dropped": _rows_dropped(0.02),
+        "3% of rows dropped": _rows_dropped(0.03),
+        "10% of rows dropped": _rows_dropped(0.1),
+        "1% of essays silent": _essays_silent(0.01),
+        "5% of essays silent": _essays_silent(0.05),
+        "probabilities with noise of 0.05": _noisy(0.05),
+        "probabilities with noise of 0.2": _noisy(0.2),
+        "3% of types changed": _types_changed(0.03),
+    },
+}
+
+
+# ---- One test set ------------------------------------------------------------------------------------------
+
+
+def _of_test_set(
+    population: Population, truth: dict[str, Floats], essays: int, seed: int, is_crowded: bool
+) -> Iterator[dict[str, Any]]:
+    """Rows of one test set: what each interval is of, whether it held, its width and its note."""
+    random = np.random.default_rng(seed)
+    prepared, drawn = _test_set(population.prepared, essays, random)
+    teams = {name: team[drawn] for name, team in population.teams.items()}
+    weights = statistics.draw(essays, RESAMPLES, seed)
+    of_draws = statistics.resampler(prepared, weights, seed)
+    resampled = dict(zip(teams, of_draws(*teams.values())))
+    certainty = {
+        name: statistics.certainty(prepared, teams[name], each.sums) for name, each in resampled.items()
+    }
+    influence = {
+        name: statistics.influences(prepared, teams[name], each.sums) for name, each in resampled.items()
+    }
+    scores = {name: prepared.measures(each.sums)[0] for name, each in resampled.items()}
+
+    def row(
+        what: str, ends: tuple[Any, Any], true: float, note: str = "", pair: str = "", **more: Any
+    ) -> dict[str, Any]:
+        low, high = map(float, ends)
+        held = float(low <= true <= high)
+        return {"what": what, "pair": pair, "held": held, "width": high - low, "note": note, **more}
+
+    mine, mine_true = teams[""], truth[""][0]
+    yield {"what": "bias", "pair": "", "held": scores[""] - mine_true, "width": math.nan, "note": ""}
+    note = statistics.note_of_score(prepared, certainty[""])
+    score = statistics.interval(resampled[""].scores)
+    yield row("score", score, mine_true, note, **_counts(prepared, certainty[""], certainty[""]))
+    percentile = statistics.interval(resampled[""].samples[:, 0])
+    yield row("score, percentile", percentile, mine_true)
+    yield row("score, BCa", bca(prepared, mine, resampled[""].samples[:, 0]), mine_true)
+    yield from _groups(prepared, population.prepared, resampled[""], truth[""], row)
+    for name in list(teams)[1:]:
+        difference = mine_true - truth[name][0]
+        differing = (mine != teams[name]).any(axis=1)
+        note = statistics.note_of_difference(prepared, differing, certainty[""], certainty[name])
+        counts = _counts(prepared, certainty[""], certainty[name], differing)
+        (*_, ours), (*_, theirs) = of_draws(mine, teams[name], compared=True)
+        gains = statistics.gains_by_item(prepared, mine, teams[name])[:, 0]
+        gains -= statistics.gains_by_item(prepared, teams[name], mine)[:, 0]
+        ends = statistics.interval(ours - theirs, statistics.widening(gains))
+        yield row("difference", ends, difference, note, name, **counts)
+        ends = statistics.interval(
+            resampled[""].scores - resampled[name].scores,
+            statistics.widening(influence[""] - influence[name]),
+        )
+        yield row("difference on a board", ends, difference, note, name, **counts)
+        ends = statistics.interval(resampled[""].samples[:, 0] - resampled[name].samples[:, 0])
+        yield row("difference, percentile", ends, difference, "", name)
+    board = sorted(teams, key=scores.__getitem__, reverse=True)
+    upper = int(random.integers(len(board) - 1))
+    one, other = board[upper : upper + 2]
+    differing = (teams[one] != teams[other]).any(axis=1)
+    note = statistics.note_of_difference(prepared, differing, certainty[one], certainty[other])
+    ends = statistics.interval(
+        resampled[one].scores - resampled[other].scores,
+        statistics.widening(influence[one] - influence[other]),
+    )
+    counts = _counts(prepared, certainty[one], certainty[other], differing)
+    true = truth[one][0] - truth[other][0]
+    yield row("difference on a board", ends, true, note, "neighbors on a board", **counts)
+    yield from _ranks(np.array([scores[name] for name in teams]), resampled, truth)
+    yield from _of_p(prepared, mine, random, seed)
+    if is_crowded:
+        yield from _of_crowd(population, truth[""][0], drawn, prepared, of_draws, random)
+
+
+def _test_set(whole: Any, essays: int, random: np.random.Generator) -> tuple[Any, Ints]:
+    """A prepared solution of items that are drawn from another one, and which they are."""
+    drawn = np.sort(random.integers(len(whole.items), size=essays))
+    occurring, groups = np.unique(whole.groups[:, drawn], return_inverse=True)
+    prepared = dataclasses.replace(
+        whole,
+        items=[whole.items[item] for item in drawn],
+        labels=[whole.labels[group] for group in occurring],
+        groups=groups.reshape(len(whole.groups), -1),
+    )
+    return prepared, drawn
+
+
+def _counts(prepared: Any, mine: Any, theirs: Any, differing: Any = None) -> dict[str, float]:
+    """What notes are decided by, to choose their thresholds."""
+    reaction = (mine.reaction + theirs.reaction) / 2
+    sizes = np.bincount(prepared.groups.ravel(), minlength=len(prepared.labels))
+    counts = {
+        "size": float(reaction @ sizes),
+        "deciding": float(mine.reaction @ mine.deciding),
+        "small": float(reaction[sizes < 10].sum()),
+    }
+    if differing is not None:
+        of_groups: Any = sum(
+            np.bincount(members[differing], minlength=len(sizes)) for members in prepared.groups
+        )
+        counts |= {"differing": float(reaction @ of_groups), "differing_in_all": float(differing.sum())}
+    return counts
+
+
+def _groups(
+    prepared: Any, whole: Any, resampled: Any, truth: Floats, row: Callable[..., dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """The scores of groups."""
+    sizes = np.bincount(prepared.groups.ravel())
+    low, high = statistics.interval(resampled.samples)
+    for (attribute, value), size in zip(prepared.labels, sizes):
+        name = f"{attribute} = {value}"
+        column = prepared.measure_names.index(name)
+        if size >= 10:
+            yield row("group", (low[column], high[column]), truth[whole.measure_names.index(name)])
+
+
+def _ranks(scores: Floats, resampled: dict[str, Any], truth: dict[str, Floats]) -> Iterator[dict[str, Any]]:
+    """Sets of ranks of all submissions."""
+    true = np.array([each[0] for each in truth.values()])
+    better = (true > true[:, np.newaxis] + 1e-9).sum(axis=1)
+    tied = (np.abs(true - true[:, np.newaxis]) <= 1e-9).sum(axis=1)
+    draws = np.stack([each.scores for each in resampled.values()], axis=1)
+    for what, sets in zip(("ranks at once", "rank"), statistics.rank_sets(scores, draws)):
+        held = (sets[:, 0] <= better + 1) & (sets[:, 1] >= better + tied)
+        share = float(held.all() if what == "ranks at once" else held.mean())
+        width = float(np.diff(sets, axis=1).mean() + 1)
+        yield {"what": what, "pair": "", "held": share, "width": width, "note": ""}
+
+
+def _of_p(prepared: Any, mine: Floats, random: np.random.Generator, seed: int) -> Iterator[dict[str, Any]]:
+    """How often two submissions that are equally good differ significantly.
+
+    Whoever swaps answers at random makes two of them.
+    """
+    theirs = _as_good(prepared, mine, random)
+    swapped = random.random(len(mine))[:, np.newaxis] < 0.5
+    one, other = (np.where(swapped, *pair) for pair in ((mine, theirs), (theirs, mine)))
+    p = statistics.p_values(prepared, one, other, SWAPS, seed)[0]
+    yield {"what": "p up to 0.05", "pair": "", "held": float(p <= 0.05), "width": math.nan, "note": ""}
 
 
 def _as_good(prepared: Any, statistics_of_one: Floats, random: np.random.Generator) -> Floats:
@@ -108,119 +426,44 @@ def _as_good(prepared: Any, statistics_of_one: Floats, random: np.random.Generat
     return other
 
 
-def simulate(folder: Path | None, repeats: float, task: tuple[int, int, int]) -> pd.DataFrame:
-    """Test sets of one size from one population: a row per interval, whether it holds the truth, its width."""
-    case, size, seed = task
-    population = populations(folder)[case]
-    random = np.random.default_rng([case, size, seed])
-    truth = [
-        np.array(list(statistics.measures(population.prepared, team).values())) for team in population.teams
-    ]
-    rows = [
-        row
-        for _ in range(math.ceil(repeats * SIZES[size]))
-        for row in _of_test_set(population, truth, size, random)
-    ]
-    table = pd.DataFrame(rows, columns=["what", "held", "width"])
-    return table.assign(case=population.name, size=size)
+def _of_crowd(
+    population: Population, true: float, drawn: Ints, prepared: Any, of_draws: Any, random: np.random.Generator
+) -> Iterator[dict[str, Any]]:
+    """Intervals of teams that are named beforehand, and of those that turn out to be the first of many."""
+    crowd = [_as_good(population.prepared, population.teams[""], random)[drawn] for _ in range(CROWD)]
+    scores = [prepared.measures(statistics.sums(team, prepared.groups))[0] for team in crowd]
+    first = np.argsort(scores)[::-1][:FIRST].tolist()
+    for what, chosen in (
+        (f"{FIRST} of {CROWD} teams", range(FIRST)),
+        (f"first {FIRST} of {CROWD} teams", first),
+    ):
+        for each in of_draws(*(crowd[team] for team in chosen)):
+            low, high = map(float, statistics.interval(each.scores))
+            yield {
+                "what": what,
+                "pair": "",
+                "held": float(low <= true <= high),
+                "width": high - low,
+                "note": "",
+            }
 
 
-def _of_test_set(
-    population: Population, truth: list[Floats], size: int, random: np.random.Generator
-) -> list[tuple[str, float, float]]:
-    drawn = np.sort(random.integers(len(population.prepared.items), size=size))
-    occurring, groups = np.unique(population.prepared.groups[:, drawn], return_inverse=True)
-    prepared = dataclasses.replace(
-        population.prepared,
-        items=[population.prepared.items[item] for item in drawn],
-        labels=[population.prepared.labels[group] for group in occurring],
-        groups=groups.reshape(len(population.prepared.groups), -1),
-    )
-    teams = population.teams[:, drawn]
-    weights = statistics.draw(size, RESAMPLES, int(random.integers(2**31)))
-    of_draws = statistics.resampler(prepared, weights)
-    values = np.array([prepared.measures(statistics.sums(team, prepared.groups)) for team in teams])
-    answers = of_draws(*teams)
-    plausible = np.stack([scores for *_, scores in answers], axis=1)  # draws, teams
-    samples = np.stack([samples for _, samples, _ in answers], axis=1)  # draws, teams, measures
-
-    def row(what: str, interval: tuple[Any, Any], true: float) -> tuple[str, float, float]:
-        low, high = map(float, interval)
-        return what, float(low <= true <= high), high - low
-
-    def difference(what: str, other: int) -> tuple[str, float, float]:
-        (*_, mine), (*_, theirs) = of_draws(teams[0], teams[other], compared=True)
-        gains = [
-            statistics.gains_by_item(prepared, *pair)[:, 0]
-            for pair in ((teams[0], teams[other]), (teams[other], teams[0]))
-        ]
-        wider = statistics.widening(gains[0] - gains[1])
-        return row(what, statistics.interval(mine - theirs, wider), score - truth[other][0])
-
-    def on_a_board(what: str, other: int) -> tuple[str, float, float]:
-        wider = statistics.widening(influences[0] - influences[other])
-        drawn = plausible[:, 0] - plausible[:, other]
-        return row(what, statistics.interval(drawn, wider), score - truth[other][0])
-
-    influences = [statistics.influences(prepared, team, each.sums) for team, each in zip(teams, answers)]
-    score = truth[0][0]
-    by_three = score - truth[3][0]
-    rows = [
-        ("bias", values[0, 0] - score, math.nan),
-        row("score", statistics.interval(plausible[:, 0]), score),
-        row("score, percentile", statistics.interval(samples[:, 0, 0]), score),
-        row("score, reflected", reflected(values[0, 0], samples[:, 0, 0]), score),
-        row("score, BCa", bca(prepared, teams[0], samples[:, 0, 0]), score),
-        row("score, m out of n", m_out_of_n(prepared, teams[0], values[0, 0], random), score),
-        difference("difference", 3),
-        on_a_board("difference on a board", 3),
-        on_a_board("difference on a board, in 1% of rows", 1),
-        row(
-            "difference on a board, not widened",
-            statistics.interval(plausible[:, 0] - plausible[:, 3]),
-            by_three,
-        ),
-        row("difference, percentile", statistics.interval(samples[:, 0, 0] - samples[:, 3, 0]), by_three),
-        difference("difference in 1% of rows", 1),
-        difference("difference in all rows", TEAMS - 1),
-    ]
-    sizes = np.bincount(prepared.groups.ravel())
-    names = dict(zip(population.prepared.measure_names, truth[0]))
-    low, high = statistics.interval(samples[:, 0])
-    of_groups = {
-        f"{attribute} = {value}" for (attribute, value), size in zip(prepared.labels, sizes) if size >= 10
-    }
-    for place, name in enumerate(prepared.measure_names):
-        if name in of_groups:
-            rows.append(row("group", (low[place], high[place]), names[name]))
-
-    true_scores = np.array([each[0] for each in truth])
-    better = (true_scores > true_scores[:, np.newaxis] + 1e-9).sum(axis=1)
-    tied = (np.abs(true_scores - true_scores[:, np.newaxis]) <= 1e-9).sum(axis=1)
-    for what, sets in zip(("ranks at once", "rank"), statistics.rank_sets(values[:, 0], plausible)):
-        held = (sets[:, 0] <= better + 1) & (sets[:, 1] >= better + tied)
-        width = float(np.diff(sets, axis=1).mean() + 1)
-        rows.append((what, float(held.all() if what == "ranks at once" else held.mean()), width))
-    # Whoever swaps answers at random makes two submissions that are equally good, as often as he likes.
-    for _ in range(round(P_VALUES / SIZES[size])):
-        swapped = random.random(size)[:, np.newaxis] < 0.5
-        one, other = (np.where(swapped, *pair) for pair in ((teams[0], teams[-1]), (teams[-1], teams[0])))
-        p = statistics.compare(prepared, one, other, 200, int(random.integers(2**31)))["p"].iloc[0]
-        rows.append(("p below 5%", float(p < 0.05), math.nan))
-    return rows
-
-
-# ---- Other methods -----------------------------------------------------------------------------------------
-
-
-def reflected(value: float, samples: Floats) -> tuple[Any, Any]:
-    """The basic interval: as far as draws are from the value, the value is from the truth."""
-    low, high = statistics.interval(samples)
-    return 2 * value - high, 2 * value - low
+# ---- Another method ----------------------------------------------------------------------------------------
 
 
 def bca(prepared: Any, of_items: Floats, samples: Floats) -> tuple[Any, Any]:
-    """B. Efron's bias-corrected and accelerated interval of the score (1987)."""
+    """Compute B. Efron's bias-corrected and accelerated interval of the score (1987).
+
+    Parameters
+    ----------
+    prepared : a prepared solution
+    of_items : (n, k) floats, the statistics
+    samples : (r,) floats, scores on draws
+
+    Returns
+    -------
+    low, high
+    """
     from scipy.special import ndtr, ndtri
 
     total = statistics.sums(of_items, prepared.groups)
@@ -230,42 +473,46 @@ def bca(prepared: Any, of_items: Floats, samples: Floats) -> tuple[Any, Any]:
     left_out = prepared.measures(without)[:, 0]
     value = prepared.measures(total)[0]
     influence = left_out.mean() - left_out
-    acceleration = (influence**3).sum() / (6 * (influence**2).sum() ** 1.5)
+    acceleration = (influence**3).sum() / (6 * max((influence**2).sum(), 1e-300) ** 1.5)
     below = ((samples < value).mean() + (samples <= value).mean()) / 2
-    shift = ndtri(below)
+    shift = ndtri(np.clip(below, 1 / len(samples), 1 - 1 / len(samples)))
     tail = (1 - statistics.LEVEL) / 2
     moved = [shift + ndtri(share) for share in (tail, 1 - tail)]
     low, high = np.quantile(samples, [ndtr(shift + z / (1 - acceleration * z)) for z in moved])
     return low, high
 
 
-def m_out_of_n(prepared: Any, of_items: Floats, value: float, random: np.random.Generator) -> tuple[Any, Any]:
-    """Draws of m = n^(3/4) items, their errors scaled to n and reflected."""
-    number = len(of_items)
-    fewer = round(number**0.75)
-    weights = np.stack(
-        [np.bincount(random.integers(number, size=fewer), minlength=number) for _ in range(RESAMPLES // 2)]
-    )
-    samples = statistics.resample(prepared, of_items, weights.astype(np.uint16))[:, 0]
-    return reflected(value, value + (samples - value) * math.sqrt(fewer / number))
+# ---- Tables ------------------------------------------------------------------------------------------------
 
 
-def show(answers: pd.DataFrame) -> None:
-    """Print a table per case."""
-    for case, of_case in answers.groupby("case", sort=False):
-        mean = of_case.groupby(["what", "size"], sort=False)[["held", "width"]].mean().unstack()
-        rows = []
-        for what in mean.index:
-            cells = [f"{mean.loc[what, ('held', size)]:.1%}" for size in SIZES]
-            widths = mean["width"].loc[what, list(SIZES)].tolist()
-            if what == "bias":
-                cells = [f"{mean.loc[what, ('held', size)]:+.4f}" for size in SIZES]
-            cells = [
-                cell if math.isnan(width) else f"{cell} ({width:.3g})" for cell, width in zip(cells, widths)
+def show(rows: pd.DataFrame, half: str) -> None:
+    """Print the share of intervals that hold, by population and by pair."""
+    scores = rows[rows["what"].isin(["score", "score, percentile", "score, BCa", "group"])]
+    _print(scores, ["what", "population"], f"{half}: intervals of scores")
+    pairs = rows[rows["pair"] != ""]
+    _print(pairs, ["what", "pair"], f"{half}: intervals of differences, by pair")
+    _print(pairs, ["what", "population"], f"{half}: intervals of differences, by population")
+    others = rows[
+        (rows["pair"] == "") & ~rows["what"].isin(["score", "score, percentile", "score, BCa", "group"])
+    ]
+    _print(others, ["what", "population"], f"{half}: ranks, p-values and the first of many")
+
+
+def _print(rows: pd.DataFrame, by: list[str], title: str) -> None:
+    lines = []
+    for names, some in rows.groupby(by, sort=False):
+        trusted = some[some["note"] == ""]
+        lines.append(
+            [
+                *map(str, names),
+                f"{trusted['held'].mean():.1%}",
+                f"{trusted['width'].mean():.3g}",
+                f"{1 - len(trusted) / len(some):.1%}",
+                f"{some['held'].mean():.1%}",
+                f"{len(some):,}",
             ]
-            rows.append([str(what), *cells])
-        title = f"{case}: share of 95% intervals that hold the truth (mean width), by number of essays"
-        print_table(title, ["", *(f"{size:,}" for size in SIZES)], rows)
+        )
+    print_table(title, [*by, "held", "mean width", "with a note", "held, noted ones too", "intervals"], lines)
 
 
 if __name__ == "__main__":

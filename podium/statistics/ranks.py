@@ -30,8 +30,8 @@ def rank_sets(values: npt.ArrayLike, samples: Floats) -> tuple[Ints, Ints]:
 
     All differences of two competitors are tested at once, by the largest error of any of them on the draws, in
     units of its scale, step down (M. Mogstad, J. Romano, A. Shaikh and D. Wilhelm, "Inference for Ranks",
-    Review of Economic Studies 91, 2024, doi 10.1093/restud/rdad006).  A competitor's set begins after those that
-    are certainly better and ends before those that are certainly worse.
+    Review of Economic Studies 91, 2024, doi 10.1093/restud/rdad006).  A competitor's set begins after those
+    that are certainly better and ends before those that are certainly worse.
 
     The scale is the deviation of the difference on the draws plus the median of all deviations.  Without it,
     differences that hardly ever change would decide alone: a few draws with a jump are many deviations away.

@@ -362,7 +362,7 @@ def _test_set(whole: Any, essays: int, random: np.random.Generator) -> tuple[Any
     return prepared, drawn
 
 
-def _counts(prepared: Any, mine: Any, theirs: Any, differing: Any = None) -> dict[str, float]:
+def _counts(prepared: Any, mine: Any, theirs: Any, differing: Any = None) -> dict[str, Any]:
     """What notes are decided by, to choose their thresholds."""
     reaction = (mine.reaction + theirs.reaction) / 2
     sizes = np.bincount(prepared.groups.ravel(), minlength=len(prepared.labels))

@@ -7,9 +7,17 @@ import sys
 import warnings
 from collections.abc import Callable
 
+from podium.wording import printable
+
 
 class ToolError(Exception):
-    """All that the user sees is its text."""
+    """What ends a command; its text is all that the user sees of it.
+
+    Attributes
+    ----------
+    exit_code : int
+        Of the command.
+    """
 
     exit_code: int
 
@@ -26,6 +34,20 @@ class UsageError(ToolError):
     exit_code = 2
 
 
+class NotAFile(UsageError):
+    """There is something else where a file was expected; nothing of it was read.
+
+    Attributes
+    ----------
+    kind : str
+        What is there, such as "a link" or "a pipe".
+    """
+
+    def __init__(self, path: object, kind: str) -> None:
+        super().__init__(f"cannot read {path}: expected a regular file, found {kind}")
+        self.kind = kind
+
+
 class SubmissionRejected(ToolError):
     """The submission is wrong; the participant may read why."""
 
@@ -39,16 +61,30 @@ class HostError(ToolError):
 
 
 def run(work: Callable[[], None]) -> int:
-    """Do a command's work; its exit code."""
+    """Do a command's work and say what went wrong, in one line and without a traceback.
+
+    Parameters
+    ----------
+    work : function
+        What it raises as a `ToolError` is printed on stderr.
+
+    Returns
+    -------
+    int
+        0, the exit code of the error, or 130 after Ctrl-C.
+    """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as stderr has it
-    warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
+    warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
     try:
         work()
         sys.stdout.flush()
     except ToolError as error:
-        print(f"error: {error}", file=sys.stderr)
+        _say(f"error: {error}")
         return error.exit_code
+    except MemoryError:
+        _say("error: there is not enough memory for this")
+        return UsageError.exit_code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
@@ -56,6 +92,11 @@ def run(work: Callable[[], None]) -> int:
         # head has seen enough; Python must not complain when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as problem:
-        print(f"error: {problem.strerror or problem}: {problem.filename}", file=sys.stderr)
+        _say(f"error: {problem.strerror or problem}: {problem.filename}")
         return UsageError.exit_code
     return 0
+
+
+def _say(text: str) -> None:
+    """Print on stderr what may contain foreign text."""
+    print(printable(text, keep="\n"), file=sys.stderr)

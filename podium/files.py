@@ -1,72 +1,257 @@
-"""Tables in and out: CSV (.gz) and Parquet; local paths and URLs; whole or not at all.
+"""Tables and texts in and out, of one's own and of strangers: CSV, Parquet and JSON; whole or not at all.
 
-`UsageError` says what cannot be read or written, the caller's `error` what is wrong in it.
+Every command reads through this module, so that a bad file is described in the same words everywhere.  What a
+file will cost is known before anything is built from it: its bytes once expanded are counted, its columns and
+values too.  `UsageError` says what cannot be read or written; what is wrong *in* a file is the caller's
+``error``: `podium.errors.HostError` for the host's files, `podium.errors.SubmissionRejected` for submissions.
 """
 
+import contextlib
 import csv
 import errno
+import gc
 import gzip
 import io
+import json
 import os
+import stat
 import sys
 import tempfile
+import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+import numpy as np
 import pandas as pd
 
-from podium.errors import ToolError, UsageError
-from podium.wording import counted, listed
+from podium.errors import NotAFile, ToolError, UsageError
+from podium.wording import FORMULA_STARTS, counted, listed, printable, spreadsheet_safe
 
+TABLE_SUFFIXES = (".csv", ".csv.gz", ".parquet")
+
+# ---- Limits: each is far above any table that we have seen, and far below what stops a machine -------------
+
+MOST_BYTES = 2**31  # of a file once expanded
+BYTES_AT_ANY_RATIO = 2**26  # that a packed file may have once expanded, however small it is
+MOST_RATIO = 100  # of expanded to packed bytes beyond that: real tables reach 10, zeros 1,000
+MOST_COLUMNS = 5_000  # a million of them take minutes and gigabytes, in 2 MB
+MOST_HEADER = 2**20  # bytes of a CSV's first row
+MOST_VALUES = 10_000_000  # of a JSON file: each takes up to 100 bytes of memory
+MOST_DIRECTORY = 2**16  # bytes of a zip's list of files
+BYTES_PER_VALUE = 8  # of a number, or of a text's position
+
+PARQUET = b"PAR1"
 GZIP = b"\x1f\x8b"
-MOST_BYTES = 2**31  # once expanded
+ZIP = b"PK\3\4"
+ZIP_END, ZIP64_END = b"PK\5\6", b"PK\6\7"
+AS_CSV = "in Excel, save as CSV UTF-8"
+WITH_PANDAS = "write it with to_csv or to_parquet"
+# How files begin that are no CSV, what they are, and what to do.
+OTHER_FORMS = (
+    (b"\xd0\xcf\x11\xe0", "an Excel workbook", AS_CSV),
+    (b"\xff\xfe", "UTF-16", AS_CSV),
+    (b"\xfe\xff", "UTF-16", AS_CSV),
+    *((b"\x80" + bytes([protocol]), "a pickle", WITH_PANDAS) for protocol in range(2, 6)),
+    (b"ARROW1", "a Feather file", WITH_PANDAS),
+    (b"\x93NUMPY", "an array of numpy", WITH_PANDAS),
+    (b"\x89HDF", "an HDF5 file", WITH_PANDAS),
+    (b"SQLite format 3", "a database", WITH_PANDAS),
+    (b"%PDF", "a PDF", WITH_PANDAS),
+    (b"BZh", "a file packed by bzip2", "pack it with gzip"),
+    (b"\xfd7zXZ", "a file packed by xz", "pack it with gzip"),
+    (b"7z\xbc\xaf", "a file packed by 7z", "pack it with gzip"),
+    (b"\x28\xb5\x2f\xfd", "a file packed by zstd", "pack it with gzip"),
+)
 # As pyarrow reads decimals, and pandas 3 by itself.
 EXACT: Any = {"float_precision": "round_trip"} if int(pd.__version__.partition(".")[0]) < 3 else {}
 
 
-def read_table(
-    path: str | os.PathLike[str], text_columns: Collection[str], error: type[ToolError]
-) -> pd.DataFrame:
-    """A table in which only empty cells are missing, and all but `text_columns` are numbers where they can."""
-    return parse_table(read_bytes(path), str(path), text_columns, error)
+# ---- Bytes -------------------------------------------------------------------------------------------------
 
 
 def is_url(path: str | os.PathLike[str]) -> bool:
+    """Whether a path names a protocol.
+
+    >>> is_url("s3://bucket/file.csv"), is_url("file.csv")
+    (True, False)
+    """
     return "://" in str(path)
 
 
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The content of a file, a URL, or standard input ("-")."""
+def is_table_name(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a table by its name, not an official file that a metric's companion reads."""
+    return str(path).endswith((*TABLE_SUFFIXES, ".zip"))
+
+
+def read_bytes(path: str | os.PathLike[str], follow_links: bool = True) -> bytes:
+    """The content of a file.
+
+    Parameters
+    ----------
+    path : str or path
+        A local file, a URL that fsspec can open, or ``"-"`` for standard input.
+    follow_links : bool
+        False for a stranger's file: a link could point at the solution.
+
+    Raises
+    ------
+    NotAFile
+        There is something else under that name, such as a pipe, which might never end.
+    UsageError
+        It cannot be read, or has more than `MOST_BYTES`.
+    """
+    content: bytes | None
     try:
         if str(path) == "-":
-            return sys.stdin.buffer.read()
-        if not is_url(path):
-            return Path(path).read_bytes()
-        import fsspec
+            content = sys.stdin.buffer.read(MOST_BYTES + 1)
+        elif is_url(path):
+            import fsspec
 
-        with fsspec.open(str(path), "rb") as file:
-            content: bytes = file.read()
-            return content
+            with fsspec.open(str(path), "rb") as file:
+                content = file.read(MOST_BYTES + 1)
+        else:
+            with open_regular(path, follow_links) as file:
+                size = os.fstat(file.fileno()).st_size
+                content = file.read() if size <= MOST_BYTES else None
+    except ToolError:
+        raise
     except Exception as problem:  # of a URL's client
         reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
         if isinstance(problem, FileNotFoundError) and reason in str(path):
             reason = os.strerror(errno.ENOENT)
         raise UsageError(f"cannot read {path}: {reason}") from None
+    if content is None or len(content) > MOST_BYTES:
+        raise UsageError(f"cannot read {path}: expected at most {_megabytes(MOST_BYTES)}, found more")
+    return content
+
+
+def open_regular(path: str | os.PathLike[str], follow_links: bool = True) -> BinaryIO:
+    """A regular file, opened to be read.
+
+    Its kind is looked at before it is opened, because opening a device can do something, and again afterwards,
+    because it may have been exchanged in between.  A pipe is never waited for.
+
+    Parameters
+    ----------
+    path : str or path
+        A local file.
+    follow_links : bool
+        Whether the last part of the path may be a symbolic link.
+
+    Raises
+    ------
+    NotAFile
+        It is a folder, a link, a pipe, a device or a socket.
+    OSError
+        It cannot be opened.
+    """
+    _refuse_other_kinds(path, os.stat(path, follow_symlinks=follow_links).st_mode)
+    flags = ("O_RDONLY", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY", *([] if follow_links else ["O_NOFOLLOW"]))
+    descriptor = os.open(path, sum(getattr(os, flag, 0) for flag in flags))
+    file = os.fdopen(descriptor, "rb")
+    try:
+        _refuse_other_kinds(path, os.fstat(descriptor).st_mode)
+    except NotAFile:
+        file.close()
+        raise
+    return file
+
+
+def _refuse_other_kinds(path: str | os.PathLike[str], mode: int) -> None:
+    kinds = {
+        stat.S_ISDIR: "a folder",
+        stat.S_ISLNK: "a link",
+        stat.S_ISFIFO: "a pipe",
+        stat.S_ISSOCK: "a socket",
+        stat.S_ISBLK: "a device",
+        stat.S_ISCHR: "a device",
+    }
+    if not stat.S_ISREG(mode):
+        kind = next((name for is_kind, name in kinds.items() if is_kind(mode)), "something else")
+        raise NotAFile(path, kind)
+
+
+def _most_expanded(packed: int, most: int) -> int:
+    """How many bytes a file of so many packed ones may have once expanded."""
+    return min(most, max(BYTES_AT_ANY_RATIO, MOST_RATIO * packed))
+
+
+def _megabytes(number: int) -> str:
+    return f"{max(1, number >> 20):,} MB"
+
+
+def _unpacked(content: bytes, name: str, error: type[ToolError], most: int = MOST_BYTES) -> bytes:
+    """What a gzip file holds, counted while it is expanded; another file as it is."""
+    if not content.startswith(GZIP):
+        return content
+    limit = _most_expanded(len(content), most)
+    try:
+        expanded = gzip.GzipFile(fileobj=io.BytesIO(content)).read(limit + 1)
+    except (OSError, EOFError, zlib.error) as problem:
+        raise error(f"{name}: expected a file packed by gzip, found {problem}") from None
+    if len(expanded) > limit:
+        raise error(f"{name}: expected at most {_megabytes(limit)} once expanded, found more")
+    return expanded
+
+
+def _unzipped(content: bytes, name: str, error: type[ToolError], most: int) -> bytes:
+    """The one table in a zip; the sizes that the zip states are not believed."""
+    end = content.rfind(ZIP_END, max(0, len(content) - 2**16 - 22))
+    if end < 0:
+        raise error(f"{name}: expected a table or a whole zip file, found a zip without its end")
+    size_of_directory = int.from_bytes(content[end + 12 : end + 16], "little")
+    if size_of_directory > MOST_DIRECTORY or content[max(0, end - 20) : end].startswith(ZIP64_END):
+        raise error(f"{name}: expected a zip with one table, found too many files in it")
+    limit = _most_expanded(len(content), most)
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = [each for each in archive.infolist() if not each.is_dir()]
+            if any(each.filename.startswith("xl/") for each in members):
+                raise error(f"{name}: expected a CSV table, found an Excel workbook; {AS_CSV}")
+            # What macOS adds begins with a dot.
+            tables = [each for each in members if not each.filename.rpartition("/")[2].startswith(".")]
+            if len(tables) != 1:
+                names = listed([printable(each.filename)[:40] for each in tables], 3) or "none"
+                raise error(f"{name}: expected a zip with one table, found {len(tables)} files: {names}")
+            if tables[0].flag_bits & 1:
+                raise error(f"{name}: expected a zip without a password, found an encrypted file")
+            if tables[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise error(f"{name}: expected a zip packed by deflate, found another method")
+            with archive.open(tables[0]) as file:
+                expanded = file.read(limit + 1)
+    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, zlib.error) as problem:
+        raise error(f"{name}: expected a whole zip file, found a fault: {problem}") from None
+    if len(expanded) > limit:
+        raise error(f"{name}: expected at most {_megabytes(limit)} once expanded, found more")
+    return expanded
+
+
+# ---- Texts -------------------------------------------------------------------------------------------------
 
 
 def read_text(path: str | os.PathLike[str], error: type[ToolError], else_encoding: str | None = None) -> str:
-    """The text of a file (.gz), in UTF-8 or else another encoding."""
+    """The text of a file, packed by gzip or not.
+
+    Parameters
+    ----------
+    path : str or path
+        As in `read_bytes`.
+    error : type of ToolError
+        Whose fault a wrong content is.
+    else_encoding : str, optional
+        The encoding of a text that is not UTF-8; without it, such a text is an error.
+    """
     content = _unpacked(read_bytes(path), str(path), error)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         if else_encoding is not None:
             return content.decode(else_encoding)
-        found = f"{problem.reason} at byte {problem.start + 1}"
-        raise error(f"{path}: expected UTF-8 text, found {found}") from None
+        fault = f"{problem.reason} at byte {problem.start + 1}"
+        raise error(f"{path}: expected UTF-8 text, found {fault}") from None
 
 
 def read_lines(
@@ -76,76 +261,303 @@ def read_lines(
     error: type[ToolError],
     else_encoding: str | None = None,
 ) -> list[Any]:
-    """What `read`, which may raise ValueErrors, makes of each line that is not empty."""
+    """What a function makes of each line of a text that is not empty.
+
+    Parameters
+    ----------
+    path, error, else_encoding
+        As in `read_text`.
+    read : function of a line
+        It may raise ValueErrors that say what is wrong; `parse_json` does.
+    expected : str
+        What the file should hold, for the message.
+    """
     results, faults = [], []
     # splitlines() would split texts in JSON.
-    for number, line in enumerate(read_text(path, error, else_encoding).split("\n"), start=1):
-        if line.strip():
-            try:
-                results.append(read(line))
-            except ValueError as fault:
-                faults.append(f"line {number} ({fault})")
+    lines = io.StringIO(read_text(path, error, else_encoding), newline="\n")
+    with collection_paused():
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                try:
+                    results.append(read(line.removesuffix("\n")))
+                except ValueError as fault:
+                    faults.append(f"line {number} ({fault})")
     if faults:
         where = f"Wrong in {counted(len(faults), 'line')}: {listed(faults, 1)}"
         raise error(f"{Path(path).name}: expected {expected}. {where}")
     return results
 
 
-def _unpacked(content: bytes, name: str, error: type[ToolError]) -> bytes:
-    if not content.startswith(GZIP):
-        return content
+def parse_json(text: str | bytes) -> Any:
+    """What a text in JSON says.
+
+    The number of its values is bounded before any is built: ``[]`` has two bytes in a file and 64 in memory.
+    The depth of its nesting is bounded by Python.
+
+    Raises
+    ------
+    ValueError
+        It is not JSON, has more than `MOST_VALUES` values, or is nested too deeply.
+
+    Examples
+    --------
+    >>> parse_json('{"a": [1, null]}')
+    {'a': [1, None]}
+    >>> parse_json("[" * 100_000)
+    Traceback (most recent call last):
+    ...
+    ValueError: it is nested too deeply
+    """
+    if isinstance(text, bytes):
+        text = text.decode("utf-8-sig")
+    if sum(map(text.count, ",[{")) > MOST_VALUES:
+        raise ValueError(f"it has more than {MOST_VALUES:,} values")
     try:
-        expanded = gzip.GzipFile(fileobj=io.BytesIO(content)).read(MOST_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as problem:
-        raise error(f"{name}: expected a file packed by gzip, found {problem}") from None
-    if len(expanded) > MOST_BYTES:
-        raise error(f"{name}: expected at most {MOST_BYTES >> 20:,} MB once expanded, found more")
-    return expanded
+        with collection_paused():
+            return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Without the garbage collector, which looks at all objects again and again while many are made."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+# ---- Tables ------------------------------------------------------------------------------------------------
+
+
+def read_table(
+    path: str | os.PathLike[str], text_columns: Collection[str], error: type[ToolError]
+) -> pd.DataFrame:
+    """A table from a file.
+
+    Parameters
+    ----------
+    path : str or path
+        A CSV or Parquet file, the former also packed by gzip; or a zip with one of them.  See `read_bytes`.
+    text_columns : collection of str
+        Columns whose values stay the text that they are, such as ids ("007").
+    error : type of ToolError
+        Whose fault a wrong content is.
+
+    Returns
+    -------
+    DataFrame
+        Its index counts rows.  Only empty cells of a CSV are missing ("NA" is a text), and columns other than
+        `text_columns` are numbers where they can be.  An index that pandas wrote without a name is left out.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read.
+    `error`
+        It is no such table, or larger than the limits of this module; the message says what it is.
+    """
+    return parse_table(read_bytes(path), str(path), text_columns, error)
 
 
 def parse_table(
-    content: bytes, name: str, text_columns: Collection[str], error: type[ToolError]
+    content: bytes,
+    name: str,
+    text_columns: Collection[str],
+    error: type[ToolError],
+    most_bytes: int = MOST_BYTES,
 ) -> pd.DataFrame:
-    """As `read_table`, of a file's content."""
-    if name.endswith(".parquet"):
-        return _read_parquet(content, name, error)
-    content = _unpacked(content, name, error)
-    _check_form(content, name, error)
+    """As `read_table`, of a file's content.
+
+    Parameters
+    ----------
+    content : bytes
+        Of the file, as it is.
+    name : str
+        Of the file, for messages.
+    text_columns, error
+        As in `read_table`.
+    most_bytes : int
+        That the table may have once expanded.
+    """
+    content = (
+        _unzipped(content, name, error, most_bytes)
+        if content.startswith((ZIP, ZIP_END))
+        else _unpacked(content, name, error, most_bytes)
+    )
+    if content.startswith(PARQUET):
+        return _without_index(_read_parquet(content, name, text_columns, error, most_bytes))
+    if len(content) > most_bytes:
+        raise error(f"{name}: expected at most {_megabytes(most_bytes)}, found {_megabytes(len(content))}")
+    _refuse_other_forms(content, name, error)
+    _check_header(content, name, error)
     frame = _read_with_pyarrow(content, text_columns)
-    return _read_with_pandas(content, name, text_columns, error) if frame is None else frame
+    return _without_index(_read_with_pandas(content, name, text_columns, error) if frame is None else frame)
 
 
-def _check_form(content: bytes, name: str, error: type[ToolError]) -> None:
-    for start, found in ((b"PK\3\4", "an Excel workbook"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16")):
+def _refuse_other_forms(content: bytes, name: str, error: type[ToolError]) -> None:
+    """Name what is given as a table and is none."""
+    expected = "Parquet" if name.endswith(".parquet") else "CSV"
+    beginning = content[:1024].lstrip().lower()
+    for start, form, cure in OTHER_FORMS:
         if content.startswith(start):
-            raise error(f"{name}: expected a CSV table, found {found}; in Excel, save as CSV UTF-8")
+            raise error(f"{name}: expected a {expected} table, found {form}; {cure}")
+    if beginning.startswith((b"<!doctype", b"<html")):
+        raise error(f"{name}: expected a {expected} table, found a page in HTML; was it downloaded whole?")
+    if beginning.startswith((b"{", b"[")) and content[-1024:].rstrip().endswith((b"}", b"]")):
+        raise error(f"{name}: expected a {expected} table, found JSON; {WITH_PANDAS}")
+    if expected == "Parquet":
+        form = "an empty file" if not content else "another form"
+        raise error(f"{name} is not a Parquet table: found {form}; {WITH_PANDAS}")
+    if not content:
+        raise error(f"{name} is not a CSV table: it is empty")
     header = content[: content.find(b"\n")]
-    for separator, found in ((b";", "semicolons"), (b"\t", "tabs")):
+    for separator, form in ((b";", "semicolons"), (b"\t", "tabs")):
         if separator in header and b"," not in header:
-            raise error(f"{name}: expected commas between the columns, found {found}")
+            raise error(f"{name}: expected commas between the columns, found {form}")
 
 
-def _read_parquet(content: bytes, name: str, error: type[ToolError]) -> pd.DataFrame:
-    import pyarrow
-    import pyarrow.parquet
-
+def _check_header(content: bytes, name: str, error: type[ToolError]) -> None:
+    """Count the columns before anything is built: each costs kilobytes, and its name two bytes."""
+    text = content[:MOST_HEADER].decode("utf-8", "replace")
+    lines = io.StringIO(text, newline="")
     try:
-        frame: pd.DataFrame = pyarrow.parquet.read_table(io.BytesIO(content)).to_pandas()
+        columns = len(next(csv.reader(lines), []))
+    except csv.Error as problem:
+        raise error(f"{name} is not a CSV table: {problem} in its header") from None
+    if columns > MOST_COLUMNS:
+        raise error(f"{name}: expected at most {MOST_COLUMNS:,} columns, found {columns:,} or more")
+    if len(content) > MOST_HEADER and lines.tell() == len(text):
+        raise error(f"{name} is not a CSV table: its header has more than {_megabytes(MOST_HEADER)}")
+
+
+def _without_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """Without an index that pandas wrote as a first column without a name: 0, 1, 2, …"""
+    if len(frame.columns) < 2 or frame.columns[0] not in ("", "Unnamed: 0"):
+        return frame
+    first = frame.iloc[:, 0]
+    is_index = pd.api.types.is_integer_dtype(first) and np.array_equal(first.to_numpy(), np.arange(len(first)))
+    return frame.iloc[:, 1:] if is_index else frame
+
+
+def _read_parquet(
+    content: bytes, name: str, text_columns: Collection[str], error: type[ToolError], most: int
+) -> pd.DataFrame:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise UsageError(f"{name}: reading Parquet needs pyarrow: pip install pyarrow") from None
+    limit = _most_expanded(len(content), most)
+    try:
+        source = pyarrow.BufferReader(content)
+        with parquet.ParquetFile(source, thrift_container_size_limit=len(content)) as file:
+            packed = _columns_of_unknown_size(file, name, error, limit)
+            schema = file.schema_arrow
+        with parquet.ParquetFile(source, read_dictionary=packed) as file:
+            table = file.read()
+        _check_texts(table, name, error, limit)
+        for position, field in enumerate(schema):
+            column = table.column(position)
+            if packed and column.type != field.type:
+                column = column.cast(field.type)
+            if field.name in text_columns and pyarrow.types.is_list(field.type):
+                column = _joined(column)
+            table = table.set_column(position, field.name, column)
+        frame: pd.DataFrame = table.to_pandas()
+    except MemoryError:
+        raise
     except (pyarrow.ArrowException, OSError, ValueError) as problem:
         raise error(f"{name} is not a Parquet table: {' '.join(str(problem).split())}") from None
-    return frame
+    # Ids in the index are a column; an index without a name is not.
+    named = [level for level in frame.index.names if level is not None]
+    return frame.reset_index(level=named).reset_index(drop=True) if named else frame.reset_index(drop=True)
+
+
+def _columns_of_unknown_size(file: Any, name: str, error: type[ToolError], limit: int) -> list[str]:
+    """The columns of texts that a Parquet file's footer tells too little of, once all it tells is checked.
+
+    A dictionary holds each text once, however many rows have it: 287 bytes can stand for gigabytes.  A column
+    packed by common beginnings (DELTA_BYTE_ARRAY) can do so, too, and nothing tells its size.
+    """
+    footer, rows, leaves = file.metadata, file.metadata.num_rows, file.metadata.num_columns
+    if max(leaves, len(file.schema_arrow)) > MOST_COLUMNS:
+        raise error(f"{name}: expected at most {MOST_COLUMNS:,} columns, found {leaves:,}")
+    size, packed = leaves * rows * BYTES_PER_VALUE, set()
+    for group in map(footer.row_group, range(footer.num_row_groups)):
+        for number in range(leaves):
+            chunk, column = group.column(number), file.schema.column(number)
+            size += max(0, chunk.num_values - group.num_rows) * BYTES_PER_VALUE  # of lists
+            if column.physical_type == "FIXED_LEN_BYTE_ARRAY":
+                size += chunk.num_values * column.length
+            elif column.physical_type == "BYTE_ARRAY":
+                size += chunk.total_uncompressed_size
+                most = chunk.num_values * chunk.total_uncompressed_size
+                if "DELTA_BYTE_ARRAY" in chunk.encodings and most > limit:
+                    raise error(
+                        f"{name}: expected texts as they are or in a dictionary, found {column.path} packed by "
+                        f"common beginnings, whose size nothing tells; {WITH_PANDAS}"
+                    )
+                if not {"RLE_DICTIONARY", "PLAIN_DICTIONARY"}.isdisjoint(chunk.encodings):
+                    packed.add(column.path)
+    if size > limit:
+        raise error(
+            f"{name}: expected at most {_megabytes(limit)} once expanded, found {_megabytes(size)} in "
+            f"{rows:,} rows"
+        )
+    return sorted(packed)
+
+
+def _check_texts(table: Any, name: str, error: type[ToolError], limit: int) -> None:
+    """Count the bytes of texts in dictionaries before they become texts."""
+    import pyarrow
+    import pyarrow.compute as compute
+
+    def size(array: Any) -> int:
+        kind = array.type
+        if pyarrow.types.is_dictionary(kind):
+            if pyarrow.types.is_nested(kind.value_type) or not len(array.dictionary):
+                return size(array.dictionary)
+            texts = array.dictionary.cast(pyarrow.large_binary(), safe=False)
+            return compute.sum(compute.binary_length(texts).take(array.indices)).as_py() or 0
+        if pyarrow.types.is_struct(kind):
+            return sum(size(array.field(number)) for number in range(kind.num_fields))
+        return size(array.flatten()) if pyarrow.types.is_nested(kind) else int(array.nbytes)
+
+    total = sum(size(chunk) for column in table.columns for chunk in column.chunks)
+    if total > limit:
+        raise error(f"{name}: expected at most {_megabytes(limit)} once expanded, found {_megabytes(total)}")
+
+
+def _joined(column: Any) -> Any:
+    """Lists of positions, such as [3, 4, 5], as the text "3 4 5"; other lists as they are."""
+    import pyarrow
+    import pyarrow.compute as compute
+
+    with contextlib.suppress(pyarrow.ArrowInvalid):  # not whole numbers
+        if pyarrow.types.is_floating(column.type.value_type):
+            column = column.cast(pyarrow.list_(pyarrow.int64()))
+        if pyarrow.types.is_integer(column.type.value_type):
+            return compute.binary_join(column.cast(pyarrow.list_(pyarrow.string())), " ")
+    return column
 
 
 def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.DataFrame | None:
-    """None where pandas is to decide."""
+    """A CSV's table; None where pandas is to decide."""
     try:
         import pyarrow
         import pyarrow.csv as arrow_csv
 
         table = arrow_csv.read_csv(
             pyarrow.BufferReader(content),
-            parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
+            # Values with line ends have quotes, and ASCII is UTF-8: looking for either takes time.
+            parse_options=arrow_csv.ParseOptions(newlines_in_values=b'"' in content),
             convert_options=arrow_csv.ConvertOptions(
+                check_utf8=not content.isascii(),
                 column_types=dict.fromkeys(text_columns, pyarrow.string()),
                 null_values=[""],
                 strings_can_be_null=True,
@@ -153,6 +565,8 @@ def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.Data
         )
     except ImportError:  # on another platform
         return None
+    except MemoryError:
+        raise
     except (pyarrow.ArrowException, OSError):
         return None
     # pyarrow takes for bytes what is not UTF-8, and lets names repeat.
@@ -170,6 +584,7 @@ def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.Data
 def _read_with_pandas(
     content: bytes, name: str, text_columns: Collection[str], error: type[ToolError]
 ) -> pd.DataFrame:
+    """A CSV's table, or the words for what is wrong in it."""
     try:
         frame: pd.DataFrame = pd.read_csv(
             io.BytesIO(content),
@@ -182,27 +597,76 @@ def _read_with_pandas(
     except UnicodeDecodeError as problem:
         raise error(f"{name} is not UTF-8 text: {problem}") from None
     except (ValueError, EOFError, OSError, csv.Error) as problem:
+        if "out of memory" in str(problem):
+            raise MemoryError(str(problem)) from None
         raise error(f"{name} is not a CSV table: {' '.join(str(problem).split())}") from None
     if not isinstance(frame.index, pd.RangeIndex):
         raise error(f"{name} is not a CSV table: its rows have more fields than its header")
     return frame
 
 
+# ---- Writing -----------------------------------------------------------------------------------------------
+
+
 def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write .csv, .csv.gz or .parquet; the same table gives the same bytes."""
+    """Write a table, whole or not at all.
+
+    The same table gives the same bytes.  In a CSV, texts that a spreadsheet would execute begin with an
+    apostrophe, see `podium.wording.spreadsheet_safe`.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Its index is not written.
+    path : str or path
+        A name that ends in .csv, .csv.gz or .parquet.
+
+    Raises
+    ------
+    UsageError
+        The name ends otherwise, or the file cannot be written.
+    """
+    check_table_name(path)
 
     def write(part: Path) -> None:
         if part.suffix == ".parquet":
             table.to_parquet(part, index=False)
         else:
             compression: Any = {"method": "gzip", "mtime": 0} if part.suffix == ".gz" else None
-            table.to_csv(part, index=False, lineterminator="\n", compression=compression)
+            safe = table.apply(_safe_column)
+            safe.to_csv(part, index=False, lineterminator="\n", compression=compression)
 
     write_atomically(path, write)
 
 
+def check_table_name(path: str | os.PathLike[str]) -> None:
+    """Refuse a name under which `write_table` writes no table, before any work is done for it."""
+    if not str(path).endswith(TABLE_SUFFIXES):
+        raise UsageError(f"cannot write {path}: expected a name that ends in {listed(TABLE_SUFFIXES)}")
+
+
+def _safe_column(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    if not pd.api.types.is_object_dtype(column) and not pd.api.types.is_string_dtype(column):
+        return column
+    risky = column.astype(str).str[:1].isin(list(FORMULA_STARTS))
+    return column.mask(risky, column[risky].map(spreadsheet_safe)) if risky.any() else column
+
+
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], Any]) -> None:
-    """Let `write` fill a file that moves to `path` at the end."""
+    """Let a function fill a file, which moves to its name at the end: no half file is ever seen.
+
+    Parameters
+    ----------
+    path : str or path
+        The file's name; folders that lack are made.
+    write : function of a Path
+        It fills the file of that path, whose name ends as `path` does.
+
+    Raises
+    ------
+    UsageError
+        It cannot be written.
+    """
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -222,22 +686,24 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], Any])
 
 @contextmanager
 def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Refuse a second run in a folder, until the first one ends."""
+    """Refuse a second run in a folder, until the first one ends; the lock of a process that died is gone.
+
+    Raises
+    ------
+    UsageError
+        Another run has the folder, or it cannot be written into.
+    """
+    import filelock
+
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        lock = (Path(folder) / ".lock").open("a")
+        lock = filelock.FileLock(Path(folder) / ".lock")
+        lock.acquire(timeout=0)
+    except filelock.Timeout:
+        raise UsageError(f"another run is at work in {folder}") from None
     except OSError as problem:
         raise UsageError(f"cannot write into {folder}: {problem.strerror or problem}") from None
-    with lock:
-        try:
-            if os.name == "nt":
-                import msvcrt
-
-                msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-            else:
-                import fcntl
-
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UsageError(f"another run is at work in {folder}") from None
+    try:
         yield
+    finally:
+        lock.release()

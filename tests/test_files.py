@@ -1,20 +1,48 @@
 """Reading tables the same with pyarrow and with pandas, and writing files all or nothing."""
 
+import csv
+import gc
 import gzip
+import io
+import os
+import pickle
+import re
+import socket
+import sys
+import zipfile
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from podium import files
-from podium.errors import HostError, UsageError
-from podium.files import read_table, write_atomically
+from podium.errors import HostError, NotAFile, SubmissionRejected, UsageError
+from podium.files import parse_json, parse_table, read_table, write_atomically, write_table
 
+EXCEL = "; in Excel, save as CSV UTF-8"
+PANDAS = "; write it with to_csv or to_parquet"
 CSV = '''id,name,note,x,n,day,flag
 0012,NA,"two
 lines, ""quoted""",0.5,1,2024-01-23,True
 13,null,nan,,2,2024-01-24,False
 14,,"",1e-3,3,2024-01-25,True
 '''
+
+
+def zipped(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def parquet_of(table: pa.Table, **options) -> bytes:
+    buffer = io.BytesIO()
+    parquet.write_table(table, buffer, compression="zstd", **options)
+    return buffer.getvalue()
 
 
 @pytest.fixture(params=["pyarrow", "pandas"])
@@ -74,14 +102,23 @@ def test_no_table(reader, tmp_path, content):
     [
         (b"a;b\n0,5;1\n", "commas between the columns, found semicolons"),
         (b"a\tb\n0,5\t1\n", "commas between the columns, found tabs"),
-        ("a,b\n1,2\n".encode("utf-16"), "a CSV table, found UTF-16; in Excel, save as CSV UTF-8"),
-        (b"PK\3\4\x14\0\6\0", "a CSV table, found an Excel workbook; in Excel, save as CSV UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16"), "a CSV table, found UTF-16" + EXCEL),
+        (
+            zipped({"[Content_Types].xml": b"", "xl/workbook.xml": b""}),
+            f"a CSV table, found an Excel workbook{EXCEL}",
+        ),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"a CSV table, found an Excel workbook{EXCEL}"),
+        (pickle.dumps({"id": [1]}), f"a CSV table, found a pickle{PANDAS}"),
+        (b'[{"id": 1, "x": 2}]\n', f"a CSV table, found JSON{PANDAS}"),
+        (b'{"id": 1}\n{"id": 2}\n', f"a CSV table, found JSON{PANDAS}"),
+        (b"<!DOCTYPE html>\n<html></html>", "a CSV table, found a page in HTML; was it downloaded whole?"),
+        (b"\xfd7zXZ\0", "a CSV table, found a file packed by xz; pack it with gzip"),
     ],
 )
-def test_what_spreadsheets_write(reader, tmp_path, content, found):
+def test_other_forms_are_named(reader, tmp_path, content, found):
     path = tmp_path / "table.csv"
     path.write_bytes(content)
-    with pytest.raises(HostError, match=rf"table\.csv: expected {found}$"):
+    with pytest.raises(HostError, match=re.escape(f"table.csv: expected {found}") + "$"):
         read_table(path, set(), HostError)
 
 
@@ -104,8 +141,255 @@ def test_writing_is_all_or_nothing(tmp_path):
     assert [file.name for file in path.parent.iterdir()] == ["file.txt"]
 
 
-def test_a_gzip_bomb_is_not_expanded(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "MOST_BYTES", 2**20)
-    (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"0" * 2**22))
-    with pytest.raises(HostError, match="expected at most 1 MB once expanded, found more"):
-        read_table(tmp_path / "bomb.csv.gz", set(), HostError)
+@pytest.fixture(params=["gz", "zip"])
+def packed(request):
+    """A way to pack one table."""
+    return gzip.compress if request.param == "gz" else lambda content: zipped({"table.csv": content})
+
+
+def test_a_bomb_is_not_expanded(packed, monkeypatch):
+    monkeypatch.setattr(files, "BYTES_AT_ANY_RATIO", 2**20)
+    bomb = packed(b"a,b\n" + b"0" * 2**24)
+    with pytest.raises(HostError, match="bomb: expected at most 1 MB once expanded, found more"):
+        parse_table(bomb, "bomb", set(), HostError)
+
+
+def test_a_small_file_may_expand_and_a_limit_of_the_caller_holds(packed):
+    content = b"a,b\n" + b"0,0\n" * 2**18
+    assert len(parse_table(packed(content), "table", set(), HostError)) == 2**18
+    for given in (packed(content), content):
+        with pytest.raises(HostError, match="table: expected at most 1 MB"):
+            parse_table(given, "table", set(), HostError, most_bytes=len(content) - 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b",".join(b"%d" % number for number in range(5_001)) + b"\n", "at most 5,000 columns, found 5,001"),
+        (b"a," * 500_000 + b"a\n", "at most 5,000 columns, found 500,001"),
+        # The first line is short, the first row is not.
+        (b'"x\n"' + b",a" * 500_000 + b"\n", "at most 5,000 columns, found 500,001"),
+        (b"a" * 200_000 + b",b\n", "is not a CSV table: field larger than field limit"),
+    ],
+)
+def test_columns_are_counted_before_any_is_made(monkeypatch, content, expected):
+    monkeypatch.setattr(files, "_read_with_pyarrow", lambda *_: pytest.fail("a table was made"))
+    monkeypatch.setattr(files, "_read_with_pandas", lambda *_: pytest.fail("a table was made"))
+    limit = csv.field_size_limit(131_072)
+    try:
+        with pytest.raises(SubmissionRejected, match=expected):
+            parse_table(content, "table", set(), SubmissionRejected)
+    finally:
+        csv.field_size_limit(limit)
+
+
+LONG = "x" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "expected"),
+    [
+        # Of each, a few hundred bytes stand for gigabytes.
+        ({"row_id": [LONG] * 2_000}, {}, "at most 64 MB once expanded, found 190 MB"),
+        ({"row_id": [[LONG, LONG]] * 1_000}, {}, "at most 64 MB once expanded, found 190 MB"),
+        (
+            {"row_id": [LONG] * 2_000},
+            {"use_dictionary": False, "column_encoding": {"row_id": "DELTA_BYTE_ARRAY"}},
+            "row_id packed by common beginnings, whose size nothing tells",
+        ),
+        ({"x": np.zeros(10_000_000)}, {}, "at most 64 MB once expanded, found 76 MB in 10,000,000 rows"),
+        ({"x": pa.nulls(10_000_000)}, {}, "at most 64 MB once expanded, found 76 MB in 10,000,000 rows"),
+        ({"x": [[0] * 10_000_000]}, {}, "at most 64 MB once expanded, found 76 MB in 1 rows"),
+        ({f"{number}": [0] for number in range(5_001)}, {}, "at most 5,000 columns, found 5,001"),
+    ],
+    ids=["dictionary", "lists of a dictionary", "beginnings", "zeros", "nulls", "one list", "columns"],
+)
+def test_parquet_is_weighed_before_it_becomes_a_frame(table, options, expected):
+    content = parquet_of(pa.table(table), **options)
+    assert len(content) < 2_000_000
+    with pytest.raises(SubmissionRejected, match=expected):
+        parse_table(content, "x.parquet", {"row_id"}, SubmissionRejected)
+
+
+def test_parquet_that_is_nested_deeply():
+    kind = pa.int8()
+    for _ in range(1_000):
+        kind = pa.list_(kind)
+    content = parquet_of(pa.table({"x": pa.array([None], kind)}), store_schema=False)
+    with pytest.raises(SubmissionRejected, match=r"is not a Parquet table: .*nested"):
+        parse_table(content, "x.parquet", set(), SubmissionRejected)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "[[]," * 2_000_000])
+def test_json_is_bounded(monkeypatch, text):
+    monkeypatch.setattr(files, "MOST_VALUES", 3_000_000)
+    with pytest.raises(ValueError, match=r"nested too deeply|more than 3,000,000 values"):
+        parse_json(text)
+
+
+def test_the_collector_runs_again_after_a_fault():
+    with pytest.raises(ValueError, match="nested"):
+        parse_json("[" * 100_000)
+    assert gc.isenabled()
+
+
+# ---- What strangers put where a file should be ----------------------------------------------------------
+
+
+@pytest.fixture
+def odd(tmp_path):
+    """A path for each kind of thing that is no file."""
+    (tmp_path / "a folder").mkdir()
+    os.mkfifo(tmp_path / "a pipe")
+    with socket.socket(socket.AF_UNIX) as server:
+        folder = os.open(tmp_path, os.O_RDONLY)  # the whole path may be too long
+        server.bind(f"/proc/self/fd/{folder}/a socket")
+        os.close(folder)
+    (tmp_path / "there").write_text("id\n1\n")
+    (tmp_path / "a link").symlink_to(tmp_path / "there")
+    (tmp_path / "a circle").symlink_to(tmp_path / "a circle")
+    return tmp_path
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of sockets")
+@pytest.mark.parametrize("kind", ["a folder", "a pipe", "a socket", "a device", "a link"])
+def test_only_regular_files_are_opened(odd, kind):
+    path = "/dev/zero" if kind == "a device" else odd / kind
+    with pytest.raises(NotAFile, match=f"cannot read .*: expected a regular file, found {kind}$") as caught:
+        files.read_bytes(path, follow_links=False)
+    assert caught.value.kind == kind
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of sockets")
+def test_links_of_ones_own_are_followed(odd):
+    assert files.read_bytes(odd / "a link") == b"id\n1\n"
+    with pytest.raises(UsageError, match="Too many levels of symbolic links"):
+        files.read_bytes(odd / "a circle")
+
+
+def test_a_file_that_becomes_a_pipe_is_not_waited_for(tmp_path, monkeypatch):
+    """It is exchanged between the look at it and the opening."""
+    path = tmp_path / "file"
+    path.touch()
+    real = os.open
+
+    def exchange(*arguments):
+        path.unlink()
+        os.mkfifo(path)
+        return real(*arguments)
+
+    monkeypatch.setattr(os, "open", exchange)
+    with pytest.raises(NotAFile, match="found a pipe"):
+        files.read_bytes(path)
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path):
+    path = tmp_path / "sparse.csv"
+    with path.open("wb") as file:
+        file.truncate(files.MOST_BYTES + 1)
+    with pytest.raises(UsageError, match="expected at most 2,048 MB, found more"):
+        files.read_bytes(path)
+
+
+# ---- Habits of participants -----------------------------------------------------------------------------
+
+
+def test_a_zip_with_one_table_is_read():
+    for inside, content in (
+        ("a/b.csv", b"id,x\n007,1\n"),
+        ("b.parquet", parquet_of(pa.table({"id": ["007"], "x": [1]}))),
+    ):
+        archive = zipped({inside: content, "__MACOSX/a/._b.csv": b"\0"})
+        frame = parse_table(archive, "b.zip", {"id"}, HostError)
+        assert frame.to_dict("list") == {"id": ["007"], "x": [1]}
+
+
+@pytest.mark.parametrize(
+    ("archive", "expected"),
+    [
+        (zipped({"a.csv": b"", "b\x1b.csv": b""}), r"one table, found 2 files: a.csv, b\\x1b.csv$"),
+        (zipped({}), "one table, found 0 files: none"),
+        (zipped({"._a": b""}), "one table, found 0 files: none"),
+        (zipped({"a.csv": b"x"})[:-8], "a whole zip file, found a"),
+        (zipped({"a.csv": b"x"})[:30], "found a zip without its end"),
+        (zipped({f"{number}": b"" for number in range(2_000)}), "found too many files in it"),
+    ],
+)
+def test_other_zips_are_refused(archive, expected):
+    with pytest.raises(HostError, match=expected):
+        parse_table(archive, "b.zip", set(), HostError)
+
+
+def test_what_the_file_holds_decides_not_its_name():
+    content = parquet_of(pa.table({"id": [1]}))
+    assert parse_table(content, "x.csv", set(), HostError)["id"].tolist() == [1]
+    with pytest.raises(HostError, match=r"x\.parquet is not a Parquet table"):
+        parse_table(b"id\n1\n", "x.parquet", set(), HostError)
+
+
+def test_lists_of_positions_are_read():
+    lists = {"whole": [[3, 4], []], "floats": [[3.0, 4.0], None], "others": [[0.5], None]}
+    frame = parse_table(parquet_of(pa.table(lists)), "x", set(lists), HostError)
+    assert frame["whole"].tolist() == ["3 4", ""]
+    assert frame["floats"].tolist()[0] == "3 4"
+    assert frame["floats"].isna().tolist() == [False, True]
+    assert frame["others"][0].tolist() == [0.5]
+
+
+@pytest.mark.parametrize("index", [pd.Index(["a", "b"], name="row_id"), pd.RangeIndex(5, 7, name="row_id")])
+def test_ids_in_the_index_of_parquet_are_a_column(index):
+    buffer = io.BytesIO()
+    pd.DataFrame({"x": [1, 2]}, index=index).to_parquet(buffer)
+    frame = parse_table(buffer.getvalue(), "x", {"row_id"}, HostError)
+    assert frame.to_dict("list") == {"row_id": list(index), "x": [1, 2]}
+    assert list(frame.index) == [0, 1]
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_an_index_that_pandas_wrote_without_a_name_is_no_column(reader, form):
+    frame, buffer = pd.DataFrame({"id": [7, 8], "x": [1, 2]}), io.BytesIO()
+    frame.to_csv(buffer) if form == "csv" else frame.set_axis([3, 1]).to_parquet(buffer)
+    assert parse_table(buffer.getvalue(), "x", set(), HostError).equals(frame)
+    ids = parse_table(b",x\n7,1\n9,2\n", "x", set(), HostError)
+    assert ids.iloc[:, 0].tolist() == [7, 9]  # not 0, 1, …: it may be of use
+
+
+def test_categories_stay(tmp_path):
+    frame = pd.DataFrame({"id": pd.Categorical(["b", "a", "b"])})
+    frame.to_parquet(tmp_path / "x.parquet")
+    assert read_table(tmp_path / "x.parquet", set(), HostError)["id"].tolist() == ["b", "a", "b"]
+
+
+# ---- Line ends in values, larger than a block of pyarrow --------------------------------------------------
+
+
+def test_line_ends_in_values_are_read_across_blocks():
+    """Blocks of pyarrow end within such a value, wherever one starts to count."""
+    rows = 400_000
+    frame = parse_table(b"text\n" + b'"1\n2\n3"\n' * rows, "x", {"text"}, HostError)
+    assert len(frame) == rows
+    assert (frame["text"] == "1\n2\n3").all()
+
+
+def test_text_beyond_ascii_that_is_not_utf8_is_found_without_a_quote():
+    with pytest.raises(HostError, match="is not UTF-8 text"):
+        parse_table(b"id,x\nab\xff,1\n", "x", {"id"}, HostError)
+
+
+# ---- Writing ---------------------------------------------------------------------------------------------
+
+
+def test_a_name_that_is_no_table_is_refused(tmp_path):
+    with pytest.raises(UsageError, match=r"x\.xlsx: expected a name that ends in \.csv, \.csv\.gz, \.parquet"):
+        write_table(pd.DataFrame({"x": [1]}), tmp_path / "x.xlsx")
+
+
+def test_texts_that_a_spreadsheet_would_execute(tmp_path):
+    texts = ["=1+1", "+1", "-1.5e3", "-", "@x", "-x", "\tx", "a=b", None]
+    frame = pd.DataFrame({"text": texts, "number": -1.5})
+    write_table(frame, tmp_path / "x.csv")
+    back = pd.read_csv(tmp_path / "x.csv")
+    assert back["text"].tolist()[:-1] == ["'=1+1", "+1", "-1.5e3", "-", "'@x", "'-x", "'\tx", "a=b"]
+    assert back["number"].tolist() == [-1.5] * 9
+    write_table(frame, tmp_path / "x.parquet")
+    assert pd.read_parquet(tmp_path / "x.parquet").equals(frame)

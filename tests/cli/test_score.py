@@ -393,7 +393,7 @@ def test_wrong_usage(call, arguments):
     [
         (["none.csv", SUBMISSION], "error: cannot read none.csv: No such file or directory\n"),
         ([SOLUTION, "none.csv"], "error: cannot read none.csv: No such file or directory\n"),
-        ([SOLUTION, ROOT], f"error: cannot read {ROOT}: Is a directory\n"),
+        ([SOLUTION, ROOT], f"error: cannot read {ROOT}: expected a regular file, found a folder\n"),
         (
             [SOLUTION, SUBMISSION, "--metric", "none.py"],
             f"error: there is no metric none.py: expected a Python file, a folder with a metric.py, or one of "

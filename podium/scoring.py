@@ -23,7 +23,7 @@ import pandas as pd
 from podium import contract, hosted, statistics
 from podium.contract import Explanation, Metric
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import parse_table, read_bytes, read_table
+from podium.files import is_table_name, parse_table, read_bytes, read_table
 
 __all__ = [
     "ALL",
@@ -244,7 +244,7 @@ def add_side(
 
 
 def _is_table(path: str | Path) -> bool:
-    return str(path) == "-" or str(path).endswith((".csv", ".csv.gz", ".parquet"))
+    return str(path) == "-" or is_table_name(path)
 
 
 def _read(

@@ -3,11 +3,12 @@
 import argparse
 import datetime
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from podium.errors import UsageError
+from podium.errors import HostError, UsageError
 
 if TYPE_CHECKING:
     from podium.hosted import Metric
@@ -46,18 +47,41 @@ def add_competition(parser: argparse.ArgumentParser) -> None:
 
 def competition(options: argparse.Namespace, metric: "Metric") -> dict[str, Any]:
     """What `add_competition` was given, for `podium.hosting.competition.Competition`."""
-    from podium import hosted
+    from podium.hosting import record
     from podium.hosting.competition import summary
-    from podium.hosting.folders import row_id
+    from podium.hosting.folders import PRIVATE, SOLUTION, row_id
 
-    given = hosted.parse_parameters(metric, options.set)
+    first_column = row_id(options.files)
+    recorded = record.read(options.files)
+    if recorded is not None and recorded.metric != getattr(metric, "NAME", ""):
+        raise HostError(
+            f"expected the metric {recorded.metric!r}, for which the files were made (see {recorded.path}), "
+            f"found {options.metric}: say which by --metric"
+        )
+    solution = options.files / PRIVATE / SOLUTION
     return {
         "folder": options.files,
         "metric": metric,
-        "arguments": {"row_id_column_name": row_id(options.files)} | given,
+        "arguments": {"row_id_column_name": first_column} | parameters(metric, options.set, solution),
         "title": options.title,
         "subtitle": options.subtitle or summary(metric) or options.title,
     }
+
+
+def parameters(metric: "Metric", assignments: list[str], solution: str | Path) -> dict[str, Any]:
+    """The metric's parameters: those given by --set, and those that the solution's folder records.
+
+    The latter are shown on stderr; `HostError` if the two contradict each other.
+    """
+    from podium import hosted
+    from podium.hosting import record
+
+    recorded = record.of_solution(solution)
+    arguments = record.arguments(metric, hosted.parse_parameters(metric, assignments), recorded)
+    if recorded is not None and recorded.parameters and recorded.parameters.items() <= arguments.items():
+        shown = ", ".join(f"{name}={value}" for name, value in recorded.parameters.items())
+        print(f"parameters of {recorded.path}: {shown}", file=sys.stderr)
+    return arguments
 
 
 def check_outputs(outputs: Iterable[Any], inputs: Iterable[Any]) -> None:

@@ -9,7 +9,7 @@ note: it does not, and Kaggle takes it; FAIL: Kaggle refuses it; ----: could not
 import argparse
 from pathlib import Path
 
-from podium.cli.arguments import add_parameters
+from podium.cli.arguments import add_parameters, parameters
 from podium.errors import HostError, UsageError
 
 
@@ -37,7 +37,10 @@ def run(options: argparse.Namespace) -> None:
     advice: list[str] = []
     if options.solution is not None:
         metric, solution, submission, arguments = emulate.inputs(
-            path, options.solution, options.submission, options.set
+            path,
+            options.solution,
+            options.submission,
+            lambda loaded: parameters(loaded, options.set, options.solution),
         )
         frames = solution.drop(columns=USAGE, errors="ignore"), submission
         advise = metric.companion.advice

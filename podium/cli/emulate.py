@@ -6,7 +6,7 @@ podium emulate metric.py files/private/solution.csv submission.csv
 import argparse
 from pathlib import Path
 
-from podium.cli.arguments import add_parameters
+from podium.cli.arguments import add_parameters, parameters
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from podium.hosting import emulate, fresh
 
-    given = emulate.inputs(options.metric, options.solution, options.submission, options.set)
+    given = emulate.inputs(
+        options.metric,
+        options.solution,
+        options.submission,
+        lambda loaded: parameters(loaded, options.set, options.solution),
+    )
     complete = options.complete_submission or given[0].complete_submission
     spent = 0.0
     for part, score, seconds, most, before in emulate.emulate(*given, complete):

@@ -6,22 +6,22 @@ podium make labels.json --metric trec_is --out files
 files/public/     train.csv, sample_submission.csv and, where the corpus has texts, those of the essays
 files/private/    solution.csv with Usage, perfect_submission.csv
 files/report.md   what was dropped, sizes of the parts, scores to compare with those on the site
+files/competition.json   the metric's parameters, which the other commands use on this folder
 """
 
 import argparse
 from pathlib import Path
 
-from podium.cli.arguments import share
+from podium.cli.arguments import add_metric, share
 from podium.errors import UsageError
 
+COLUMNS = "subpopulation_column_names"
 SUBPOPULATIONS = "ell_status,economically_disadvantaged"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("corpus", type=Path, help="one row per segment; or official labels")
-    parser.add_argument(
-        "--metric", default="unified", metavar="METRIC", help="whose files to make (default: unified)"
-    )
+    add_metric(parser)
     parser.add_argument("--sample", type=Path, metavar="FILE", help="another metric's sample submission")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write")
     parser.add_argument("--essay-id", metavar="COLUMN", help="names the essays")
@@ -48,16 +48,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from podium import hosted
     from podium.cli import console
-    from podium.hosting import folders, official
+    from podium.hosting import official, writing
 
     metric = hosted.load(options.metric)
+    parameters = hosted.parse_parameters(metric, options.set)
     names, assignments, test = options.subpopulations, options.map, options.test
     if metric.companion.make_files is not None:
         if options.sample is not None:
             raise UsageError("--sample is for another metric's labels: a corpus gives its own")
         if options.corpus.is_dir() or options.corpus.suffix in (".json", ".jsonl"):
             raise UsageError(f"{options.corpus}: expected a table; say by --metric whose labels these are")
-        attributes = [each.strip() for each in (SUBPOPULATIONS if names is None else names).split(",")]
+        names = parameters.setdefault(COLUMNS, SUBPOPULATIONS if names is None else names)
+        if options.subpopulations not in (None, names):
+            raise UsageError(f"--subpopulations and --set {COLUMNS} name different columns: give one of them")
+        attributes = [each.strip() for each in names.split(",")]
         attributes = [each for each in attributes if each]
         files = metric.companion.make_files(
             options.corpus,
@@ -67,12 +71,13 @@ def run(options: argparse.Namespace) -> None:
             options.seed,
             options.essay_id,
             _spellings(assignments or []),
+            parameters | {COLUMNS: ",".join(attributes)},
         )
     elif any(value is not None for value in (options.essay_id, names, assignments, test)):
         raise UsageError("--essay-id, --subpopulations, --map and --test are for corpora of essays")
     else:
-        files = official.make(metric, options.corpus, options.sample, options.public, options.seed)
-    folders.write(files, options.out)
+        files = official.make(metric, options.corpus, options.sample, options.public, options.seed, parameters)
+    writing.write(files, options.out)
     print(f"{files.report}\nwritten to {options.out}")
     console.warn(files.warnings)
 

@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> None:
     from podium.files import write_table
 
     metric = hosted.load(options.metric)
-    parameters = hosted.parse_parameters(metric, options.set)
+    parameters = arguments.parameters(metric, options.set, options.solution)
     with progress.shown("scoring") as show:
         if hasattr(metric.module, "progress"):
             vars(metric.module)["progress"] = show

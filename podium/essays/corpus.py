@@ -25,7 +25,6 @@ from podium.hosting.folders import (
     SAMPLE,
     SOLUTION,
     Files,
-    check_leaks,
     read_csv,
     scores,
     section,
@@ -149,6 +148,7 @@ def make(
     seed: int = 0,
     essay_id: str | None = None,
     spellings: Mapping[str, str] = {},
+    parameters: Mapping[str, Any] = {},
 ) -> Files:
     columns = _check_columns(corpus, attributes, essay_id)
     named, types, labels = columns[ESSAY_ID], columns[TYPE], columns[LABEL]
@@ -226,11 +226,15 @@ def make(
         section("Missing, in essays", ("attribute", "missing"), chosen[writers].isna().sum().to_dict().items()),
         section("Sub-populations, in essays", ("attribute", "value", TRAIN, *PARTS), sizes),
         *_small(sizes),
-        _scores(files, attributes, seed),
+        _scores(files, attributes, seed, parameters),
     ]
-    made = files._replace(report="\n\n".join(report) + "\n", warnings=warnings)
-    check_leaks(made, ESSAY_ID, TEXT)
-    return made
+    return files._replace(
+        report="\n\n".join(report) + "\n",
+        warnings=warnings,
+        items=names,
+        metric=metric.NAME,
+        parameters={"subpopulation_column_names": ",".join(attributes), **parameters},
+    )
 
 
 def _check_columns(corpus: Corpus, attributes: list[str], essay_id: str | None) -> dict[str, Column]:
@@ -396,8 +400,8 @@ def _small(sizes: list[list[Any]]) -> list[str]:
     return [f"{why}gets a large weight.", "\n".join(small)] if small else []
 
 
-def _scores(files: Files, attributes: list[str], seed: int) -> str:
-    arguments = {"subpopulation_column_names": ",".join(attributes)}
+def _scores(files: Files, attributes: list[str], seed: int, parameters: Mapping[str, Any]) -> str:
+    arguments = {"subpopulation_column_names": ",".join(attributes), **parameters}
     solution = scoring.prepare(
         hosted.load("unified"), files.private[SOLUTION].astype({LABEL: np.int64}), arguments
     )

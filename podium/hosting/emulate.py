@@ -72,12 +72,15 @@ def read_submission(metric: hosted.Metric, path: Path) -> pd.DataFrame:
 
 
 def inputs(
-    metric: str | Path, solution: Path, submission: Path, assignments: list[str]
+    metric: str | Path,
+    solution: Path,
+    submission: Path,
+    parameters: Callable[[hosted.Metric], dict[str, Any]],
 ) -> tuple[hosted.Metric, pd.DataFrame, pd.DataFrame, dict[str, Any]]:
     loaded = load(metric)
     frames = read_solution(loaded, solution), read_submission(loaded, submission)
     arguments = {"row_id_column_name": str(frames[0].columns[0])}
-    return loaded, *frames, arguments | hosted.parse_parameters(loaded, assignments)
+    return loaded, *frames, arguments | parameters(loaded)
 
 
 def _read(

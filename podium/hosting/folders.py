@@ -7,17 +7,15 @@ import io
 import math
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, zip_longest
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from podium import progress, scoring
 from podium.errors import HostError, UsageError
-from podium.scoring import PARTS, USAGE
+from podium.scoring import PARTS
 
 PUBLIC, PRIVATE = "public", "private"
 SOLUTION, PERFECT, SAMPLE = "solution.csv", "perfect_submission.csv", "sample_submission.csv"
@@ -25,12 +23,31 @@ REPORT = "report.md"
 
 
 class Files(NamedTuple):
-    """Tables by file name, of str and numbers; None is an empty cell."""
+    """The files of a competition, not yet written.
+
+    Attributes
+    ----------
+    public, private : dict of DataFrame
+        Tables by file name, of str and numbers; None is an empty cell.
+    report : str
+        In Markdown.
+    warnings : list of str
+        What the host should look at.
+    items : collection of str
+        What the metric scores together, such as essays: their ids may be public.
+    metric : str
+        The metric's ``NAME``.
+    parameters : dict
+        The metric's parameters for which the files are made.
+    """
 
     public: dict[str, pd.DataFrame]
     private: dict[str, pd.DataFrame]
-    report: str  # Markdown
-    warnings: list[str]  # what the host should look at
+    report: str
+    warnings: list[str]
+    items: Collection[str] = ()
+    metric: str = ""
+    parameters: Mapping[str, Any] = {}
 
 
 @contextlib.contextmanager
@@ -51,38 +68,12 @@ def new_folder(folder: Path) -> Iterator[Path]:
         raise UsageError(f"cannot write {folder}: {problem.strerror}") from None
 
 
-def write(files: Files, folder: Path) -> None:
-    """Save all in a `new_folder`; tables are read back and compared."""
-    with new_folder(folder) as whole:
-        for name, tables in ((PUBLIC, files.public), (PRIVATE, files.private)):
-            (whole / name).mkdir()
-            for file, table in tables.items():
-                _write_csv(table, whole / name / file)
-                if any(
-                    meant != found for meant, found in zip_longest(_texts(table), read_csv(whole / name / file))
-                ):
-                    raise HostError(f"{name}/{file} does not read back as what was written")
-        (whole / REPORT).write_text(files.report, encoding="utf-8", newline="\n")
-
-
 def row_id(folder: Path) -> str:
     """The first column of the solution."""
     for path in (folder / PRIVATE / SOLUTION, folder / PUBLIC / SAMPLE):
         if not path.is_file():
             raise UsageError(f"there is no {path}: expected the folder that podium make wrote")
     return next(read_csv(folder / PRIVATE / SOLUTION))[0]
-
-
-def _texts(table: pd.DataFrame) -> Iterator[list[str]]:
-    for row in chain([list(table)], zip(*(table[name].tolist() for name in table))):
-        yield ["" if value is None else str(value) for value in row]
-
-
-def _write_csv(table: pd.DataFrame, path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        # So that the writer quotes a lone \r, too.
-        lines = SimpleNamespace(write=lambda line: file.write(line[:-2] + "\n"))
-        csv.writer(lines, lineterminator="\r\n").writerows(_texts(table))
 
 
 def read_csv(path: Path) -> Iterator[list[str]]:
@@ -105,27 +96,6 @@ def read_csv(path: Path) -> Iterator[list[str]]:
         raise HostError(f"{path} is not a CSV table: {problem}") from None
     except OSError as problem:
         raise UsageError(f"cannot read {path}: {problem.strerror}") from None
-
-
-def check_leaks(files: Files, item_column: str, text_column: str) -> None:
-    """Nothing private but ids is public, and no text is in two parts."""
-    solution = files.private[SOLUTION]
-    part_of = dict(zip(solution[item_column].tolist(), solution[USAGE].tolist()))
-    parts_of_text: dict[str, tuple[str, str]] = {}
-    for name, table in files.public.items():
-        secret = sorted({*table} & {*solution.columns[1:]} - {item_column})
-        items = table[item_column].tolist() if item_column in table else []
-        tested = next((item for item in items if item in part_of), None)
-        if name != SAMPLE and secret and tested is not None:
-            raise HostError(
-                f"{PUBLIC}/{name} would tell {', '.join(secret)} of {tested}, which is in {SOLUTION}"
-            )
-        if text_column in table:
-            for item, text in zip(items, table[text_column].tolist()):
-                part = part_of.get(item, name)
-                before, where = parts_of_text.setdefault(" ".join((text or "").split()), (item, part))
-                if part != where and text:
-                    raise HostError(f"the text of {item} ({part}) is that of {before} ({where}), too")
 
 
 def text_table(columns: Mapping[str, list[Any]]) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """From a sibling's official labels to the files of a competition; all items are the test."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +16,18 @@ from podium.scoring import PARTS, USAGE
 TEST, TEXT = "test.csv", "text"
 
 
-def make(metric: Metric, path: Path, sample: Path | None, public_share: float, seed: int) -> Files:
+def make(
+    metric: Metric,
+    path: Path,
+    sample: Path | None,
+    public_share: float,
+    seed: int,
+    parameters: Mapping[str, Any] = {},
+) -> Files:
     """The sample submission is the companion's by default."""
-    solution = scoring.read_solution(metric, path, {}).drop(columns=USAGE, errors="ignore")
-    whole = scoring.prepare(metric, solution, {})
+    arguments = dict(parameters)
+    solution = scoring.read_solution(metric, path, arguments).drop(columns=USAGE, errors="ignore")
+    whole = scoring.prepare(metric, solution, arguments)
     if not whole.prepared:
         raise UsageError("the metric does not say what belongs together: it has no prepare()")
     prepared = whole.prepared[scoring.ALL]
@@ -28,7 +37,7 @@ def make(metric: Metric, path: Path, sample: Path | None, public_share: float, s
     shown = _sample(metric, solution.drop(columns=USAGE), sample)
     best = metric.companion.perfect_submission
     perfect = None if best is None else best(solution.drop(columns=USAGE))
-    parts = scoring.prepare(metric, solution, {})
+    parts = scoring.prepare(metric, solution, arguments)
     counts = {"rows": len(solution), "items": len(part)}
     counts |= {f"items that are {name}": int((part == name).sum()) for name in PARTS}
     report = [
@@ -42,7 +51,15 @@ def make(metric: Metric, path: Path, sample: Path | None, public_share: float, s
     if TEXT in solution:
         public[TEST] = as_texts(solution[[str(solution.columns[0]), TEXT]])
     private = {SOLUTION: as_texts(solution)} | ({} if perfect is None else {PERFECT: as_texts(perfect)})
-    return Files(public, private, "\n\n".join(report) + "\n", parts.notices)
+    return Files(
+        public,
+        private,
+        "\n\n".join(report) + "\n",
+        parts.notices,
+        prepared.items,
+        getattr(metric, "NAME", ""),
+        arguments,
+    )
 
 
 def _sample(metric: Metric, solution: pd.DataFrame, path: Path | None) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from benchmarks.measure import memory_of
 from podium import hosted, spans
 from podium.errors import HostError
 from podium.essays import corpus, split
-from podium.hosting import folders
+from podium.hosting import folders, writing
 from tests.support.corpora import make_corpus
 from tests.support.essays import TYPES
 from tests.support.host_line import run_podium
@@ -558,28 +558,10 @@ def test_damaged_gzip(capsys, tmp_path, by_words):
 
 def test_what_does_not_read_back_is_not_left_there(tmp_path, by_words, monkeypatch):
     files = make(by_words)
-    monkeypatch.setattr(folders, "read_csv", lambda path: iter([["row_id"]]))
+    monkeypatch.setattr(writing, "read_csv", lambda path: iter([["row_id"]]))
     with pytest.raises(HostError, match=r"^public/train\.csv does not read back as what was written$"):
-        folders.write(files, tmp_path / "out")
+        writing.write(files, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
-
-
-# --- leaks ------------------------------------------------------------------------------------------
-
-
-def test_leaks_are_found(by_offsets):
-    files = make(by_offsets)
-    solution = files.private["solution.csv"]
-    public = files.public | {"more.csv": solution[["essay_id", "gender"]].head(1)}
-    with pytest.raises(
-        HostError, match=r"^public/more\.csv would tell gender of \w+, which is in solution\.csv$"
-    ):
-        folders.check_leaks(files._replace(public=public), "essay_id", "full_text")
-    train, test = (files.public[f"{name}_essays.csv"] for name in ("train", "test"))
-    copied = train.assign(full_text=[test["full_text"][0] + " ", *train["full_text"][1:]])
-    leaking = files._replace(public=files.public | {"train_essays.csv": copied})
-    with pytest.raises(HostError, match=r"^the text of \w+ \((Public|Private)\) is that of \w+ \(train_essays"):
-        folders.check_leaks(leaking, "essay_id", "full_text")
 
 
 @pytest.mark.slow
@@ -606,6 +588,7 @@ def test_files_on_disk(capsys, tmp_path, by_offsets):
     assert (out / "report.md").read_text(encoding="utf-8") == files.report
     found = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
     assert found == {
+        "competition.json",
         "report.md",
         *(f"public/{name}" for name in files.public),
         *(f"private/{name}" for name in files.private),

@@ -1,0 +1,303 @@
+"""Does anything that goes out tell what only the solution knows?
+
+`podium make` asks this of what it has written, `podium publish` and `podium bundle` ask it again of the
+files that are about to be sent: between the two, anybody may have added a file or a column.
+"""
+
+import csv
+import gzip
+import json
+import tempfile
+import zipfile
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from podium.errors import HostError
+from podium.files import read_bytes, read_table
+from podium.hosting.folders import PERFECT, PRIVATE, PUBLIC, SAMPLE, SOLUTION, read_csv
+from podium.scoring import USAGE
+
+TEXT_COLUMNS = ("full_text", "text")  # what participants predict for, even if the solution repeats it
+SHORTEST_ID = 6  # characters: a shorter text in a column of another name may be the same by chance
+SHORTEST_TEXT = 40  # characters, likewise
+FEWEST_ANSWERS = 10  # that a column of another name gives right before it is taken for the solution's
+DELIMITED = (".tsv", ".tab", ".txt")  # whose rows are looked at as those of a table
+DELIMITERS = "\t;|,"
+GZIP = b"\x1f\x8b"
+
+
+class Truths(NamedTuple):
+    """What the solution knows, each value by its hash.
+
+    Attributes
+    ----------
+    id_columns : set of str
+        Columns that name rows or items; they may be public.
+    secrets : list of str
+        All others, `Usage` among them, but not the texts.
+    part_of : dict
+        The part ("Public", "Private") of each id, of rows and of items.
+    answers : dict
+        By secret column and id, the sorted hashes of its values.
+    lines : set of int
+        Hashes of the solution's rows, cell by cell.
+    """
+
+    id_columns: set[str]
+    secrets: list[str]
+    part_of: dict[str, str]
+    answers: dict[str, dict[str, list[int]]]
+    lines: set[int]
+
+
+class Table(NamedTuple):
+    """A table that goes out; its rows can be read several times."""
+
+    name: str
+    path: Path
+
+    def rows(self) -> Iterator[Sequence[str]]:
+        """The header and the rows, as texts."""
+        if self.path.suffix == ".parquet":
+            frame = read_table(self.path, (), HostError)
+            yield list(map(str, frame))
+            yield from frame.astype(object).where(frame.notna(), "").astype(str).itertuples(index=False)
+        elif self.path.suffix in (".json", ".jsonl"):
+            yield from _json_rows(self.path)
+        elif self.path.suffix in DELIMITED:
+            yield from _delimited_rows(self.path)
+        else:
+            yield from read_csv(self.path)
+
+
+def check(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -> None:
+    """Refuse to let out what tells the solution.
+
+    Looks at every file below ``public/``, packed ones included.  No file may be a private one, by its name
+    or its content; no table but the sample submission may have a column of the solution for an id of the
+    test set, under whatever name; no table may have more than the ids of the sample submission right; and
+    no text of the test set may stand anywhere under another id.
+
+    Parameters
+    ----------
+    folder : Path
+        What `podium make` wrote, with ``public/`` and ``private/``.
+    items : collection of str
+        What the metric scores together, such as the ids of essays: columns of such ids may be public.
+    further : iterable of Path
+        Other files that go out, such as pages.
+
+    Raises
+    ------
+    HostError
+        Names the file and what it tells.
+    """
+    private = {_digest(path): path.name for path in sorted((folder / PRIVATE).iterdir()) if path.is_file()}
+    truths = _truths(folder / PRIVATE / SOLUTION, items)
+    with tempfile.TemporaryDirectory() as unpacked:
+        files = list(_files(folder / PUBLIC, PUBLIC, Path(unpacked)))
+        tables = [Table(name, path) for name, path in files if _is_table(path)]
+        for name, path in files:
+            _check_file(name, path, private)
+        for name, path in [*((path.name, path) for path in further), *files]:
+            if not _is_table(path):
+                _check_lines(name, path, truths)
+        texts = _texts_of_the_test(tables, folder / PRIVATE / SOLUTION, truths)
+        for table in tables:
+            _check_table(table, truths, texts)
+
+
+def _truths(solution: Path, items: Collection[str]) -> Truths:
+    rows = read_csv(solution)
+    header = next(rows)
+    cells = [list(column) for column in zip(*rows)] or [[] for _ in header]
+    columns = dict(zip(header, cells))
+    known = set(items)
+    row_ids = columns[header[0]]
+    id_columns = {header[0]} | {
+        name for name in header[1:] if columns[name] and known.issuperset(columns[name])
+    }
+    secrets = [name for name in header if name not in id_columns and name not in TEXT_COLUMNS]
+    usage = columns.get(USAGE, ["test"] * len(row_ids))
+    part_of = dict(zip(row_ids, usage))
+    answers: dict[str, dict[str, list[int]]] = {name: defaultdict(list) for name in secrets}
+    for id_column in id_columns:
+        part_of |= dict(zip(columns[id_column], usage))
+        for name in secrets:
+            for item, value in zip(columns[id_column], columns[name]):
+                answers[name][item].append(hash(value))
+    for of_column in answers.values():
+        for values in of_column.values():
+            values.sort()
+    return Truths(id_columns, secrets, part_of, answers, {hash(row) for row in zip(*cells)})
+
+
+def _files(folder: Path, name: str, unpacked: Path) -> Iterator[tuple[str, Path]]:
+    """All files below a folder with a name to call them by; what is in archives, too."""
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file():
+            continue
+        called = f"{name}/{path.relative_to(folder).as_posix()}"
+        yield called, path
+        if zipfile.is_zipfile(path):
+            inside = unpacked / str(len(list(unpacked.iterdir())))
+            inside.mkdir()
+            with zipfile.ZipFile(path) as archive:
+                archive.extractall(inside)
+            yield from _files(inside, called, unpacked)
+
+
+def _is_table(path: Path) -> bool:
+    if path.name.endswith((".csv", ".csv.gz", ".parquet")):
+        return True
+    rows = {".json": _json_rows, ".jsonl": _json_rows} | dict.fromkeys(DELIMITED, _delimited_rows)
+    return path.suffix in rows and next(rows[path.suffix](path), None) is not None
+
+
+def _json_rows(path: Path) -> Iterator[list[str]]:
+    """Objects as rows of a table; nothing if the file is anything else."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        read = (
+            [json.loads(line) for line in text.splitlines() if line.strip()]
+            if path.suffix == ".jsonl"
+            else None
+        )
+        objects = json.loads(text) if read is None else read
+    except ValueError:
+        return
+    if isinstance(objects, list) and objects and all(isinstance(each, dict) for each in objects):
+        names = list(dict.fromkeys(name for each in objects for name in each))
+        yield names
+        for each in objects:
+            yield [_as_cell(each.get(name)) for name in names]
+
+
+def _delimited_rows(path: Path) -> Iterator[list[str]]:
+    """Rows of a text whose first line has tabs, semicolons, bars or commas; nothing of any other text."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    delimiter = max(DELIMITERS, key=(lines or [""])[0].count)
+    if lines and delimiter in lines[0]:
+        rows = list(csv.reader(lines, delimiter=delimiter))
+        width = max(map(len, rows))
+        yield from (row + [""] * (width - len(row)) for row in rows)
+
+
+def _as_cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _digest(path: Path) -> int:
+    """Of the content, once unpacked."""
+    content = read_bytes(path)
+    return hash(gzip.decompress(content) if content.startswith(GZIP) else content)
+
+
+def _check_file(name: str, path: Path, private: dict[int, str]) -> None:
+    if path.name.removesuffix(".gz") in (SOLUTION, PERFECT):
+        raise HostError(f"{name} has the name of a private file: delete it or call it something else")
+    same = private.get(_digest(path))
+    if same is not None:
+        raise HostError(f"{name} is a copy of {PRIVATE}/{same}: delete it")
+
+
+def _check_lines(name: str, path: Path, truths: Truths) -> None:
+    """No line of a text that is no table is a row of the solution."""
+    content = read_bytes(path)
+    if b"\0" in content:
+        return
+    for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1):
+        cells = (next(csv.reader([line], delimiter=each), []) for each in DELIMITERS if each in line)
+        if any(hash(tuple(cell.strip() for cell in row)) in truths.lines for row in cells):
+            raise HostError(f"{name} has a row of {SOLUTION} in line {number:,}: take it out")
+
+
+def _normalized(text: str) -> int:
+    return hash(" ".join(text.split()).casefold())
+
+
+def _texts_of_the_test(tables: list[Table], solution: Path, truths: Truths) -> dict[int, str]:
+    """The hash of each text that is to be predicted for, with its id."""
+    texts: dict[int, str] = {}
+    for table in [*tables, Table(SOLUTION, solution)]:
+        rows = table.rows()
+        header = next(rows)
+        named = [number for number, name in enumerate(header) if name in TEXT_COLUMNS]
+        ids = [number for number, name in enumerate(header) if name in truths.id_columns]
+        for row in rows if named and ids else ():
+            item = next((row[number] for number in ids if row[number] in truths.part_of), None)
+            for number in named if item is not None else ():
+                if row[number].strip():
+                    _check_twins(
+                        table, texts.setdefault(_normalized(row[number]), str(item)), str(item), truths
+                    )
+    return texts
+
+
+def _check_twins(table: Table, first: str, second: str, truths: Truths) -> None:
+    if truths.part_of[first] != truths.part_of[second]:
+        raise HostError(
+            f"{table.name}: the text of {second} ({truths.part_of[second]}) is that of {first} "
+            f"({truths.part_of[first]}), too: expected equal texts in one part"
+        )
+
+
+def _check_table(table: Table, truths: Truths, texts: dict[int, str]) -> None:
+    rows = table.rows()
+    header = next(rows)
+    is_sample = table.name == f"{PUBLIC}/{SAMPLE}"
+    named = [number for number, name in enumerate(header) if name in truths.id_columns]
+    secret = [name for name in header if name in truths.secrets]
+    told: list[dict[str, list[int]]] = [defaultdict(list) for _ in header]
+    for row in rows:
+        item = _id_of(row, named, truths)
+        for number, cell in enumerate(row):
+            _check_text(table, header[number], cell, item, truths, texts)
+        if item is None:
+            continue
+        if secret and not is_sample:
+            raise HostError(
+                f"{table.name} would tell {', '.join(secret)} of {item}, which is in {SOLUTION}: take it out"
+            )
+        for number, cell in enumerate(row):
+            told[number][item].append(hash(cell))
+    for name, answers in zip(header, told):
+        if name in truths.id_columns or name in TEXT_COLUMNS:
+            continue
+        for column in truths.secrets:
+            if _are_answers(answers, truths.answers[column]):
+                raise HostError(
+                    f"{table.name}: the column {name} has the values of {column} in {SOLUTION} for the "
+                    f"{len(answers):,} ids of the test set that are there: take it out"
+                )
+
+
+def _id_of(row: Sequence[str], named: list[int], truths: Truths) -> str | None:
+    """The id of the test set that a row names, be it in a column of another name."""
+    for number in named:
+        if row[number] in truths.part_of:
+            return row[number]
+    return next((cell for cell in row if len(cell) >= SHORTEST_ID and cell in truths.part_of), None)
+
+
+def _check_text(
+    table: Table, column: str, cell: str, item: str | None, truths: Truths, texts: dict[int, str]
+) -> None:
+    if not texts or not cell.strip() or (len(cell) < SHORTEST_TEXT and column not in TEXT_COLUMNS):
+        return
+    owner = texts.get(_normalized(cell))
+    if owner is not None and (item is None or truths.part_of[owner] != truths.part_of[item]):
+        raise HostError(
+            f"{table.name} has the text of {owner}, which is in {SOLUTION}, under another id: take it out"
+        )
+
+
+def _are_answers(told: dict[str, list[int]], answers: dict[str, list[int]]) -> bool:
+    """Whether a column has the solution's values, too many and too different ones for chance."""
+    if len(told) < FEWEST_ANSWERS or len({value for values in told.values() for value in values}) < 2:
+        return False
+    return all(sorted(values) == answers.get(item) for item, values in told.items())

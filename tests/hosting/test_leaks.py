@@ -1,0 +1,230 @@
+"""What tells the solution does not go out, whatever it is called."""
+
+import gzip
+import json
+import zipfile
+
+import pandas as pd
+import pytest
+
+from podium.errors import HostError
+from podium.hosting import corpus, leaks, record, writing
+from tests.support.corpora import make_corpus
+from tests.support.host_line import run_podium
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A small competition, as `podium make` makes it."""
+    folder = tmp_path_factory.mktemp("made")
+    make_corpus(60).to_csv(folder / "corpus.csv", index=False)
+    return corpus.make(corpus.read_corpus(folder / "corpus.csv"), ["ell_status", "economically_disadvantaged"])
+
+
+@pytest.fixture
+def files(made, tmp_path):
+    writing.write(made, tmp_path / "files")
+    return tmp_path / "files"
+
+
+@pytest.fixture
+def tables(files):
+    """The solution, the training rows and the texts of both, as texts."""
+    names = ("private/solution.csv", "public/train.csv", "public/test_essays.csv", "public/train_essays.csv")
+    return [pd.read_csv(files / name, dtype=str, keep_default_na=False) for name in names]
+
+
+def put(files, name, table):
+    table.to_csv(files / "public" / name, index=False)
+
+
+def leak(files, made) -> str:
+    with pytest.raises(HostError) as caught:
+        leaks.check(files, made.items)
+    return str(caught.value)
+
+
+def test_what_podium_make_writes_passes(files, made):
+    leaks.check(files, made.items)
+    (files / "public" / "map.png").write_bytes(b"\x89PNG\0\xff")
+    (files / "public" / "notes.md").write_text("Essays, of which 1,2 are short\n")
+    leaks.check(files, made.items)
+
+
+# --- a copied solution ------------------------------------------------------------------------------
+
+
+def test_a_private_file_by_its_name(files, made):
+    (files / "public" / "more").mkdir()
+    (files / "public" / "more" / "solution.csv").write_text("a\n1\n")
+    assert leak(files, made).startswith("public/more/solution.csv has the name of a private file")
+
+
+@pytest.mark.parametrize("private", ["solution.csv", "perfect_submission.csv"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_copy_under_another_name(files, made, private, pack):
+    name = "extra.csv" if pack is bytes else "extra.csv.gz"
+    (files / "public" / name).write_bytes(pack((files / "private" / private).read_bytes()))
+    assert leak(files, made) == f"public/{name} is a copy of private/{private}: delete it"
+
+
+def test_a_copy_within_archives(files, made):
+    with zipfile.ZipFile(files / "public" / "all.zip", "w") as archive:
+        archive.write(files / "private" / "solution.csv", "a/truth.csv")
+    assert leak(files, made) == "public/all.zip/a/truth.csv is a copy of private/solution.csv: delete it"
+
+
+@pytest.mark.parametrize("separator", [";", "\t", ","])
+def test_rows_in_a_text(files, made, tables, separator):
+    solution, *_ = tables
+    rows = solution.iloc[[3]].to_csv(index=False, header=False, sep=separator)
+    (files / "public" / "notes.md").write_text(f"# Notes\n{rows}")
+    assert leak(files, made) == "public/notes.md has a row of solution.csv in line 2: take it out"
+
+
+# --- truths of the test set -------------------------------------------------------------------------
+
+
+def test_truths_appended_to_train(files, made, tables):
+    solution, train, *_ = tables
+    put(files, "train.csv", pd.concat([train, solution.drop(columns="Usage").tail(1)]))
+    message = leak(files, made)
+    assert message.startswith("public/train.csv would tell discourse_type, predictionstring, discourse_eff")
+    assert message.endswith(f" of {solution['row_id'].iloc[-1]}, which is in solution.csv: take it out")
+
+
+@pytest.mark.parametrize("name", ["labels.csv", "labels.parquet", "labels.jsonl", "labels.json"])
+def test_test_texts_with_labels(files, made, tables, name):
+    solution, _, test, _ = tables
+    gender = dict(zip(solution["essay_id"], solution["gender"]))
+    table = test.assign(gender=test["essay_id"].map(gender)).tail(1)
+    if name.endswith(".parquet"):
+        table.to_parquet(files / "public" / name)
+    elif name.endswith(".csv"):
+        put(files, name, table)
+    else:
+        table.to_json(files / "public" / name, orient="records", lines=name.endswith("l"))
+    assert leak(files, made) == (
+        f"public/{name} would tell gender of {test['essay_id'].iloc[-1]}, which is in solution.csv: take it out"
+    )
+
+
+def test_truths_under_another_name(files, made, tables):
+    """Also if the ids' column is called otherwise; a column that is right by chance in a few rows is none."""
+    solution, *_ = tables
+    truth = solution.groupby("essay_id", sort=False)["gender"].first().reset_index()
+    hidden = solution.rename(columns={"row_id": "number", "discourse_effectiveness": "hint"})[
+        ["number", "hint"]
+    ]
+    put(files, "hints.csv", hidden)
+    assert leak(files, made).startswith(
+        "public/hints.csv: the column hint has the values of discourse_effectiveness in solution.csv for the "
+    )
+    put(files, "hints.csv", hidden.assign(hint=hidden["hint"].iloc[::-1].tolist()))
+    leaks.check(files, made.items)
+    put(files, "hints.csv", truth.rename(columns={"gender": "length"}).head(9))
+    leaks.check(files, made.items)
+
+
+def test_a_sample_submission_that_is_right(files, made):
+    perfect = pd.read_csv(files / "private" / "perfect_submission.csv", dtype=str)
+    put(files, "sample_submission.csv", perfect.assign(note="x"))
+    assert leak(files, made).startswith(
+        "public/sample_submission.csv: the column discourse_type has the values "
+    )
+
+
+# --- texts ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("column", ["full_text", "body"])
+def test_a_text_of_the_test_under_another_id(files, made, tables, column):
+    *_, test, train = tables
+    copied = train.assign(full_text=[test["full_text"][0].upper() + " ", *train["full_text"][1:]])
+    put(files, "train_essays.csv", copied.rename(columns={"full_text": column}))
+    assert leak(files, made).startswith(
+        f"public/train_essays.csv has the text of {test['essay_id'][0]}, which is in solution.csv, under"
+    )
+
+
+def test_a_text_in_both_parts(files, made, tables):
+    solution, _, test, _ = tables
+    part = test["essay_id"].map(dict(zip(solution["essay_id"], solution["Usage"])))
+    public, private = test[part == "Public"], test[part == "Private"]
+    texts = test["full_text"].where(
+        test["essay_id"] != private["essay_id"].iloc[0], public["full_text"].iloc[0]
+    )
+    put(files, "test_essays.csv", test.assign(full_text=texts))
+    assert "expected equal texts in one part" in leak(files, made)
+
+
+def test_nothing_is_left_if_what_was_made_leaks(made, tmp_path):
+    public = made.public | {"more.csv": made.private["solution.csv"][["essay_id", "gender"]].head(1)}
+    with pytest.raises(HostError, match=r"^public/more\.csv would tell gender of "):
+        writing.write(made._replace(public=public), tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- parameters -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["score", "emulate", "check"])
+def test_recorded_parameters_are_used_and_shown(capsys, tmp_path, command, monkeypatch):
+    """By every command that is given the solution; a conflict is an error."""
+    make_corpus(60).to_csv(tmp_path / "corpus.csv", index=False)
+    files = tmp_path / "files"
+    given = ["--subpopulations", "", "--set", "temperature=80", "--out", files]
+    assert run_podium(capsys, "make", tmp_path / "corpus.csv", *given)[0] == 0
+    recorded = json.loads((files / "competition.json").read_text())
+    parameters = {"subpopulation_column_names": "", "temperature": 80.0}
+    assert recorded == {"metric": "unified", "parameters": parameters}
+    line = [command, *(["unified"] if command != "score" else [])]
+    line += [files / "private" / "solution.csv", files / "public" / "sample_submission.csv"]
+    code, out, err = run_podium(capsys, *line)
+    assert code == 0
+    assert err.startswith(
+        f"parameters of {files / 'competition.json'}: subpopulation_column_names=, temperature=80.0"
+    )
+    if command == "score":
+        assert "temperature:80.0" in out
+    code, _, err = run_podium(capsys, *line, "--set", "subpopulation_column_names=gender")
+    assert code == 4
+    assert err.startswith(
+        "error: subpopulation_column_names is 'gender', but the competition's files were made for ''"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{}", 'expected {"metric": NAME, "parameters": {…}}, as podium make writes it'),
+        ('{"metric": "unified", "parameters": {"x": 1}}', "the metric has no parameter x; it has "),
+    ],
+)
+def test_a_damaged_record(capsys, files, content, message):
+    (files / record.RECORD).write_text(content)
+    code, _, err = run_podium(
+        capsys, "score", files / "private" / "solution.csv", files / "public" / "sample_submission.csv"
+    )
+    assert code == 4
+    assert err.startswith(f"error: {files / record.RECORD}: {message}")
+
+
+def test_the_files_of_another_metric(capsys, files, tmp_path):
+    code, _, err = run_podium(
+        capsys, "bundle", "evalai", files, "--title", "T", "--start", "2027-01-01", "--switch", "2027-02-01",
+        "--end", "2027-03-01", "--out", tmp_path / "out", "--metric", "scifact",
+    )  # fmt: skip
+    assert code == 4
+    assert err.startswith("error: expected the metric 'unified', for which the files were made (see ")
+
+
+def test_two_names_for_the_sub_populations(capsys, tmp_path):
+    make_corpus(60).to_csv(tmp_path / "corpus.csv", index=False)
+    twice = ["--subpopulations", "gender", "--set", "subpopulation_column_names=ell_status"]
+    code, _, err = run_podium(capsys, "make", tmp_path / "corpus.csv", "--out", tmp_path / "out", *twice)
+    assert code == 2
+    assert err == (
+        "error: --subpopulations and --set subpopulation_column_names name different columns: give one of "
+        "them\n"
+    )

@@ -3,7 +3,8 @@
     podium bundle codabench files --title "Feedback on writing" --start 2027-01-15 --switch 2027-04-01 \\
         --end 2027-04-15 --out bundle
 
-The Public part is scored from --start to --switch, the Private part from there to --end.
+The Public part is scored from --start to --switch, the Private part from there to --end. Every public file is
+looked at once more: if one tells the solution, nothing is written.
 """
 
 import argparse
@@ -23,16 +24,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--{name}", type=arguments.moment, required=True, metavar="DATE", help=f"when {what}, in UTC"
         )
+    parser.add_argument(
+        "--per-day", type=arguments.positive, default=5, metavar="N", help="submissions of a team (default: 5)"
+    )
+    parser.add_argument(
+        "--total",
+        type=arguments.positive,
+        metavar="N",
+        help="submissions of a team in the Public phase (default: those of every day)",
+    )
+    parser.add_argument("--approve-entrants", action="store_true", help="let everybody in by hand")
 
 
 def run(options: argparse.Namespace) -> None:
     from podium import hosted
     from podium.hosting import bundle
-    from podium.hosting.competition import Competition
+    from podium.hosting.competition import Competition, Terms
 
     if not options.start < options.switch < options.end:
         raise UsageError("expected --start before --switch before --end")
     competition = Competition(**arguments.competition(options, hosted.load(options.metric)))
-    times = options.start, options.switch, options.end
-    for path in bundle.bundle(options.platform, competition, *times, options.out):
+    limits = options.per_day, options.total, options.approve_entrants
+    terms = Terms(options.start, options.switch, options.end, *limits)
+    for path in bundle.bundle(options.platform, competition, terms, options.out):
         print(f"written to {path}")

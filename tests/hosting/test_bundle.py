@@ -2,9 +2,12 @@
 
 import ast
 import json
+import re
+import shutil
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -16,8 +19,8 @@ import yaml
 from podium import hosted, scoring
 from podium.errors import SubmissionRejected
 from podium.essays import corpus
-from podium.hosting import bundle, folders
-from podium.hosting.competition import Competition
+from podium.hosting import bundle, writing
+from podium.hosting.competition import Competition, Terms
 from tests.support.corpora import make_corpus
 from tests.support.host_line import ACCURACY, run_podium
 
@@ -32,7 +35,7 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     make_corpus(60).to_csv(folder / "corpus.csv", index=False)
     made = corpus.make(corpus.read_corpus(folder / "corpus.csv"), ["ell_status", "economically_disadvantaged"])
-    folders.write(made, folder / "files")
+    writing.write(made, folder / "files")
     return folder / "files"
 
 
@@ -45,13 +48,15 @@ def bundled(files, tmp_path_factory):
     return out
 
 
-def make(files, platform, out, metric="unified", **arguments):
+TERMS = Terms(datetime(2027, 1, 15, 12), datetime(2027, 4, 1), datetime(2027, 4, 15))
+
+
+def make(files, platform, out, metric="unified", terms=TERMS, **arguments):
     loaded = hosted.load(metric)
     solution = pd.read_csv(files / "private" / "solution.csv", nrows=1)
     arguments = {"row_id_column_name": solution.columns[0]} | arguments
-    times = datetime(2027, 1, 15, 12), datetime(2027, 4, 1), datetime(2027, 4, 15)
     competition = Competition(files, loaded, arguments, "Feedback", "on writing")
-    return bundle.bundle(platform, competition, *times, out)
+    return bundle.bundle(platform, competition, terms, out)
 
 
 # --- what the platforms do with a bundle ------------------------------------------------------------
@@ -84,6 +89,9 @@ for path in submissions:
         shutil.copy(path, app / "input" / "res")
         with contextlib.redirect_stdout(io.StringIO()) as log:
             code = program.main(str(app / "input"), str(app / "output"))
+        for file in (app / "output").rglob("*.*"):
+            print(file.name, file.read_text())
+        print(log.getvalue())
         scores = app / "output" / "scores.json"
         result[part] = json.loads(scores.read_text())["score"] if scores.exists() else log.getvalue().strip()
         assert (code == 0) == scores.exists()
@@ -94,18 +102,16 @@ LIB = unpacked
 EVALAI = f"""
 {START}
 sys.path.insert(0, str(unpacked))
-import importlib
-package = importlib.import_module("evaluation_script")  # as the worker imports the challenge's
+from evaluate import evaluate  # as main.py of EvalAI-Starters does, which stands beside it
 for path in submissions:
     result = {{}}
     for codename in ("public", "private"):
         try:
-            answer = package.evaluate(
-                str(unpacked / "annotations" / "solution.csv"), str(path), codename, submission_metadata={{}}
-            )
-            ((split, measures),) = json.loads(json.dumps(answer["result"]))[0].items()
-            assert split == codename
-            result[codename] = measures["score"]
+            answer = evaluate(str(path), codename)
+            (sent,) = json.loads(json.dumps(answer["result"]))
+            assert sent.keys() == {{"split", "show_to_participant", "accuracies"}}
+            assert (sent["split"], sent["show_to_participant"]) == (codename, codename == "public")
+            result[codename] = sent["accuracies"]["score"]
         except Exception as problem:
             result[codename] = f"error: {{problem}}"
     results.append(result)
@@ -145,27 +151,35 @@ LIB = metric.HOME
 """
 
 
-def run(platform: str, out: Path, submissions: Path, folder: Path, python: str = sys.executable):
-    """What the platform gives for each of the submissions, by part: a score or a message."""
+PROGRAMS = {"codabench": CODABENCH, "evalai": EVALAI, "huggingface": HUGGINGFACE}
+
+
+def unpack(platform: str, out: Path, folder: Path) -> Path:
+    """What the platform has of a bundle once it is uploaded."""
     unpacked = folder / f"unpacked-{platform}"
     if platform == "codabench":
         zipfile.ZipFile(out / "competition.zip").extractall(unpacked)
-    elif platform == "evalai":
-        zipfile.ZipFile(out / "challenge.zip").extractall(unpacked)
-        zipfile.ZipFile(unpacked / "evaluation_script.zip").extractall(unpacked / "evaluation_script")
     else:
-        unpacked.mkdir(exist_ok=True)
-        for path in (out / "private_repository").iterdir():
-            (unpacked / path.name).write_bytes(path.read_bytes())
-    program = {"codabench": CODABENCH, "evalai": EVALAI, "huggingface": HUGGINGFACE}[platform]
-    done = subprocess.run(
-        [python, "-I", "-c", program, str(unpacked), str(submissions)],
+        part = {"evalai": "remote_worker", "huggingface": "private_repository"}[platform]
+        shutil.copytree(out / part, unpacked, dirs_exist_ok=True)
+    return unpacked
+
+
+def execute(platform, unpacked, submissions, folder, python=sys.executable):
+    """Run the platform's program; the last line that it prints are the results."""
+    return subprocess.run(
+        [python, "-I", "-c", PROGRAMS[platform], str(unpacked), str(submissions)],
         cwd=folder,
         capture_output=True,
         text=True,
     )
+
+
+def run(platform: str, out: Path, submissions: Path, folder: Path, python: str = sys.executable):
+    """What the platform gives for each of the submissions, by part: a score or a message."""
+    done = execute(platform, unpack(platform, out, folder), submissions, folder, python)
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def expected(solution: Path, submission: Path, metric="unified"):
@@ -291,15 +305,6 @@ def test_the_measures_reach_the_leaderboard(files, bundled, codabench):
 
 
 @pytest.mark.slow
-def test_the_report_is_for_the_hidden_phase_only(files, codabench):
-    sample = (files / "public" / "sample_submission.csv").read_bytes()
-    code, _, output = codabench("private", {"guess.csv": sample})
-    assert code == 0
-    assert set(output) == {"scores.json", "detailed_results.html"}
-    assert output["detailed_results.html"].startswith("<!")
-
-
-@pytest.mark.slow
 def test_the_log_tells_a_participant_why(codabench):
     code, log, output = codabench("public", {"a.csv": b"x", "b.csv": b"x"})
     assert (code, log, output) == (1, "error: expected one file, found a.csv, b.csv\n", {})
@@ -308,7 +313,7 @@ def test_the_log_tells_a_participant_why(codabench):
 @pytest.mark.slow
 @pytest.mark.parametrize("part", ["public", "private"])
 def test_the_log_tells_the_host_where(tmp_path, codabench, part):
-    """In the phase that participants see, nothing that quotes the data."""
+    """And nothing that quotes the data, in the hidden phase neither."""
     body = "raise KeyError(f'secret {solution.answer.tolist()}')"
     (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", body))
     folder = small_files(tmp_path)
@@ -320,7 +325,7 @@ def test_the_log_tells_the_host_where(tmp_path, codabench, part):
     assert lines[1].startswith("Python 3.")
     assert "metric_file.py, line 14, in score" in lines
     assert "KeyError" in lines
-    assert ("secret" in log) == (part == "private")
+    assert "secret" not in log
 
 
 def small_files(folder: Path) -> Path:
@@ -346,6 +351,11 @@ def test_what_the_yaml_says(bundled):
         ("2027-01-15 12:00:00", "2027-03-31 23:59:59"), ("2027-04-01 00:00:00", "2027-04-14 23:59:59"),
     ]  # fmt: skip
     assert [phase["hide_output"] for phase in settings["phases"]] == [False, True]
+    assert settings["enable_detailed_results"] is False
+    assert settings["registration_auto_approve"] is True
+    # 76 days and a half of the Public phase: the platform's own total of 100 would lock a team out on day 20.
+    assert [phase["max_submissions_per_day"] for phase in settings["phases"]] == [5, 1]
+    assert [phase["max_submissions"] for phase in settings["phases"]] == [380, 1]
     assert [phase["auto_migrate_to_this_phase"] for phase in settings["phases"]] == [False, True]
     assert {settings["terms"], *(page["file"] for page in settings["pages"])} <= set(names)
     tops = {name.partition("/")[0] for name in names}
@@ -364,11 +374,16 @@ def test_nothing_private_in_public_places(files, bundled):
     assert {path.name for path in (bundled / "huggingface" / "public_dataset").iterdir()} == public
 
 
-def test_the_program_is_python_3_10(bundled):
-    """The oldest that a platform has on which pandas 2 runs."""
+def test_a_program_has_only_what_scoring_needs(bundled):
+    """No other library, no report, the license of what there is; it runs on Python 3.10, the oldest there."""
     with zipfile.ZipFile(bundled / "codabench" / "competition.zip") as archive:
-        sources = {name: archive.read(name) for name in archive.namelist() if name.endswith(".py")}
-    assert len(sources) > 20
+        program = {name.removeprefix("scoring_program/"): archive.read(name) for name in archive.namelist()
+                   if name.startswith("scoring_program/")}  # fmt: skip
+    sources = {name: source for name, source in program.items() if name.endswith(".py")}
+    assert {name.split("/")[1] for name in program if name.startswith("lib/")} == {"podium", "LICENSE"}
+    assert program["lib/LICENSE"].startswith(b"MIT License")
+    assert not [name for name in sources if re.search("report|ranking|running|cli|kaggle", name)]
+    assert {"lib/podium/scoring.py", "lib/podium/hosting/judge.py", "metric_file.py"} < {*sources}
     for name, source in sources.items():
         ast.parse(source, name, feature_version=(3, 10))
 
@@ -387,22 +402,104 @@ def test_evalai_s_configuration(bundled):
     (board,) = settings["leaderboard"]
     assert board["schema"]["default_order_by"] in board["schema"]["labels"]
     assert "F1 of Lead" in board["schema"]["labels"]
-    assert [phase["codename"] for phase in settings["challenge_phases"]] == ["public", "private"]
-    assert all(phase["test_annotation_file"] in names for phase in settings["challenge_phases"])
+    phases = settings["challenge_phases"]
+    assert [phase["codename"] for phase in phases] == ["public", "private"]
+    assert [phase["leaderboard_public"] for phase in phases] == [True, False]
+    assert [phase["is_submission_public"] for phase in phases] == [False, False]
+    assert [phase["max_submissions_per_day"] for phase in phases] == [5, 1]
+    assert [phase["max_submissions_per_month"] for phase in phases] == [380, 1]
+    assert [phase["max_submissions"] for phase in phases] == [380, 1]
     splits = settings["challenge_phase_splits"]
     assert [split["leaderboard_decimal_precision"] for split in splits] == [6, 6]
-    assert (bundled / "evalai" / "remote_worker" / "evaluation_script" / "main.py").is_file()
+    assert [split["visibility"] for split in splits] == [3, 1]  # of everybody; of the host alone
 
 
-@pytest.mark.slow
-def test_evalai_s_host_log(tmp_path):
-    (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", "raise KeyError('secret')"))
-    make(small_files(tmp_path), "evalai", tmp_path / "out", tmp_path / "accuracy.py")
-    submissions = write(tmp_path / "submissions", {"guess.csv": b"id,answer\n1,1\n2,1\n"})
-    (result,) = run("evalai", tmp_path / "out", submissions, tmp_path)
-    assert result == {"public": f"error: {UNEXPECTED}", "private": f"error: {UNEXPECTED}"}
-    log = tmp_path / "unpacked-evalai" / "evaluation_script" / "host_log.txt"
-    assert "KeyError: 'secret'" in log.read_text()
+def test_the_solution_stays_with_evalai_s_host(files, bundled):
+    """Its archive has neither the solution nor the program; the worker's folder has all that it needs."""
+    with zipfile.ZipFile(bundled / "evalai" / "challenge.zip") as archive:
+        assert {name for name in archive.namelist() if not name.endswith(".html")} == {
+            "logo.png", "challenge_config.yaml", "evaluation_script.zip",
+        }  # fmt: skip
+        assert "annotation" not in archive.read("challenge_config.yaml").decode()
+    worker = bundled / "evalai" / "remote_worker"
+    assert (worker / "solution.csv").read_bytes() == (files / "private" / "solution.csv").read_bytes()
+    assert (worker / "requirements.txt").read_text() == "numpy\npandas\nrequests\n"
+    readme = (worker / "README.md").read_text()
+    assert {"AUTH_TOKEN", "API_SERVER", "QUEUE_NAME", "CHALLENGE_PK"} <= {*re.findall("`([A-Z_]+)`", readme)}
+
+
+@pytest.mark.parametrize("platform", ["codabench", "evalai", "huggingface"])
+def test_limits_and_approval(files, tmp_path, platform):
+    make(files, platform, tmp_path / "out", terms=replace(TERMS, per_day=2, total=40, approve_entrants=True))
+    if platform == "huggingface":
+        conf = json.loads((tmp_path / "out" / "private_repository" / "conf.json").read_text())
+        assert conf["SUBMISSION_LIMIT"] == 2
+        return
+    archive, name, phases, approval = {
+        "codabench": ("competition.zip", "competition.yaml", "phases", ("registration_auto_approve", False)),
+        "evalai": (
+            "challenge.zip", "challenge_config.yaml", "challenge_phases", ("manual_participant_approval", True)
+        ),
+    }[platform]  # fmt: skip
+    settings = yaml.safe_load(zipfile.ZipFile(tmp_path / "out" / archive).read(name))
+    limits = [(phase["max_submissions_per_day"], phase["max_submissions"]) for phase in settings[phases]]
+    assert limits == [(2, 40), (1, 1)]
+    assert settings[approval[0]] is approval[1]
+
+
+# --- leaks --------------------------------------------------------------------------------------------
+
+
+NOISY = """
+print(solution.to_string())
+    print(submission.merge(solution, on="id").to_string(), file=sys.stderr)
+    warnings.warn(solution.to_string())
+    logging.warning(solution.to_string())
+    if "fault" in submission["answer"].tolist():
+        raise KeyError(solution.to_string())
+    if "wrong" in submission["answer"].tolist():
+        raise ParticipantVisibleError("no such answer")
+    return float((submission["answer"].to_numpy() == solution["answer"].to_numpy()).mean())
+"""
+
+
+@pytest.mark.parametrize("platform", bundle.PLATFORMS)
+def test_no_output_tells_the_solution(tmp_path, platform):
+    """All that a program prints, raises, returns and writes, in both phases, is searched for ids and truths."""
+    folder = small_files(tmp_path)
+    rows = [f"item{n:03d},truth{n:03d},{('Public', 'Private')[n % 2]}\n" for n in range(8)]
+    (folder / "private" / "solution.csv").write_text("id,answer,Usage\n" + "".join(rows))
+    (folder / "public" / "sample_submission.csv").write_text(
+        "id,answer\n" + "".join(f"item{n:03d},0\n" for n in range(8))
+    )
+    source = ACCURACY.replace("import math", "import logging, sys, warnings").replace("BODY", NOISY.strip())
+    (tmp_path / "noisy.py").write_text(source)
+    make(folder, platform, tmp_path / "out", tmp_path / "noisy.py")
+    answers = ("guess", "wrong", "fault")
+    submissions = {
+        f"{answer}.csv": ("id,answer\n" + "".join(f"item{n:03d},{answer}\n" for n in range(8))).encode()
+        for answer in answers
+    }
+    submissions["column.csv"] = b"id,reply\nx,y\n"
+    where = tmp_path / "where"
+    where.mkdir()
+    unpacked = unpack(platform, tmp_path / "out", where)
+    before = {path: path.read_bytes() for path in where.rglob("*") if path.is_file()}
+    done = execute(platform, unpacked, write(where / "submissions", submissions), where)
+    results = dict(zip(sorted(submissions), json.loads(done.stdout.splitlines()[-1]), strict=True))
+    for part in ("public", "private"):
+        assert results["guess.csv"][part] == 0.0
+        assert results["wrong.csv"][part] == "error: no such answer"
+        assert results["fault.csv"][part].removeprefix("error: ").startswith(UNEXPECTED)
+    written = {path: path.read_bytes() for path in where.rglob("*") if path.is_file()}
+    new = [
+        data
+        for path, data in written.items()
+        if not {"submissions", "input"} & {*path.parts} and before.get(path) != data
+    ]
+    told = done.stdout + done.stderr + "".join(data.decode(errors="replace") for data in new)
+    assert "KeyError" in told or platform == "huggingface"
+    assert re.findall(r"item\d+|truth\d+", told) == []
 
 
 def test_hugging_face_s_configuration(files, bundled):
@@ -437,7 +534,8 @@ def test_parameters(capsys, files, tmp_path):
     code, text, err = run_podium(
         capsys, "bundle", "codabench", files, *TITLE, *TIMES, "--out", out, "--set", "temperature=inf"
     )
-    assert (code, text, err) == (0, f"written to {out / 'competition.zip'}\n", "")
+    assert (code, text) == (0, f"written to {out / 'competition.zip'}\n")
+    assert err.startswith("parameters of ")
     submissions = write(
         tmp_path / "submissions", {"a.csv": (files / "public" / "sample_submission.csv").read_bytes()}
     )
@@ -498,8 +596,9 @@ def test_siblings_and_rows_that_the_solution_lacks(capsys, tmp_path, metric):
         (
             ["--set", "subpopulation_column_names=gone"],
             4,
-            "error: the solution: expected the columns gone too.",
+            "error: subpopulation_column_names is 'gone', but the competition's files were made for ",
         ),
+        (["--set", "essay_id_column_name=gone"], 4, "error: the solution: expected the columns gone too."),
         (["--start", "2028-01-01"], 2, "error: expected --start before --switch before --end"),
         (["--end", "soon"], 2, "argument --end: soon: expected a date such as 2027-01-15"),
     ],
@@ -516,9 +615,9 @@ def test_nothing_is_written_for_bad_input(capsys, files, tmp_path, options, code
 def test_where_nothing_may_be_written(capsys, files, tmp_path):
     arguments = ["bundle", "evalai", files, *TITLE, *TIMES, "--out", tmp_path]
     (tmp_path / "mine.txt").write_text("x")
-    assert run_podium(capsys, *arguments) == (
-        2, "", f"error: cannot write {tmp_path}: expected a new or empty folder\n",
-    )  # fmt: skip
+    code, _, err = run_podium(capsys, *arguments)
+    assert code == 2
+    assert err.endswith(f"error: cannot write {tmp_path}: expected a new or empty folder\n")
     code, _, err = run_podium(capsys, *["bundle", "evalai", tmp_path, *arguments[3:]])
     assert code == 2
     assert err.startswith(f"error: there is no {tmp_path / 'private' / 'solution.csv'}")
@@ -531,7 +630,7 @@ def test_further_public_files_are_named(capsys, tmp_path):
     (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", "return 1.0"))
     make(folder, "huggingface", tmp_path / "out", tmp_path / "accuracy.py")
     page = (tmp_path / "out" / "private_repository" / "DATASET_DESC.md").read_text()
-    assert page.startswith("# Data\n\n**map.png**.\n\n**sample_submission.csv**: ")
+    assert page.startswith("# Data\n\n**map.png**: a further file of the hosts.\n\n**sample_submission.csv**: ")
     sample = folder / "public" / "sample_submission.csv"
     sample.write_text("")
     for platform in bundle.PLATFORMS:

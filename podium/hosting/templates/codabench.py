@@ -1,11 +1,7 @@
-"""Score a submission on Codabench: python3 scoring.py INPUT OUTPUT
-
-Of a fault of the host, only a phase whose output is hidden from participants logs the text.
-"""
+"""Score a submission on Codabench: python3 scoring.py INPUT OUTPUT"""
 
 import json
 import sys
-import traceback
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -20,23 +16,16 @@ def main(given: str, output: str) -> int:
     phase = json.loads((reference / "phase.json").read_text(encoding="utf-8"))
     try:
         submission = judge.only_file(Path(given, "res"))
-        evaluation = judge.judge(HERE, reference / "solution.csv", submission)
-        measures = judge.measures(evaluation, phase["part"])
-        scores = {phase["keys"][name]: value for name, value in measures.items() if name in phase["keys"]}
-        Path(output, "scores.json").write_text(json.dumps(scores), encoding="utf-8")
-        print(f"score: {measures['score']}")
-        if phase["hidden"]:
-            from podium.report import page
-
-            page.write(page.render(evaluation, submission.name), Path(output, "detailed_results.html"))
+        measures = judge.measures(HERE, reference / "solution.csv", submission, [phase["part"]])[phase["part"]]
     except SubmissionRejected as problem:
         print(f"error: {problem}")
         return 1
-    except Exception as problem:
-        print(f"{judge.UNEXPECTED}\n{judge.versions()}\n{judge.place(problem)}")
-        if phase["hidden"]:
-            print("".join(traceback.format_exception(problem)))
+    except judge.Fault as problem:
+        print(problem)
         return 1
+    scores = {phase["keys"][name]: value for name, value in measures.items() if name in phase["keys"]}
+    Path(output, "scores.json").write_text(json.dumps(scores), encoding="utf-8")
+    print(f"score: {measures['score']}")
     return 0
 
 

@@ -1,11 +1,10 @@
-"""Score a submission on EvalAI, whose worker calls `evaluate`."""
+"""Score a submission to an EvalAI challenge; the remote worker of EvalAI-Starters calls `evaluate`."""
 
 import sys
-import traceback
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "lib"))
 
 from podium.errors import SubmissionRejected  # noqa: E402
@@ -15,16 +14,25 @@ HOST_LOG = HERE / "host_log.txt"
 
 
 def evaluate(
-    test_annotation_file: str, user_submission_file: str, phase_codename: str, **_: object
+    user_submission_file: str,
+    phase_codename: str,
+    test_annotation_file: "str | None" = None,
+    **_: object,
 ) -> dict[str, Any]:
-    """The measures of a part; participants read what is raised."""
+    """The measures of a part; the worker sends them to EvalAI, and the text of an error to the participant."""
+    solution = Path(test_annotation_file or HERE / "solution.csv")
     try:
-        evaluation = judge.judge(HERE, Path(test_annotation_file), Path(user_submission_file))
-        measures = judge.measures(evaluation, phase_codename.capitalize())
+        part = phase_codename.capitalize()
+        measures = judge.measures(HERE, solution, Path(user_submission_file), [part])[part]
     except SubmissionRejected as problem:
         raise ValueError(str(problem)) from None
-    except Exception as problem:
+    except judge.Fault as problem:
         with HOST_LOG.open("a", encoding="utf-8") as log:
-            log.write(f"{judge.versions()}\n{''.join(traceback.format_exception(problem))}\n")
+            log.write(f"{Path(user_submission_file).name}, {phase_codename}: {problem}\n\n")
         raise RuntimeError(judge.UNEXPECTED) from None
-    return {"result": [{phase_codename: measures}], "submission_result": measures["score"]}
+    result = {
+        "split": phase_codename,
+        "show_to_participant": phase_codename == "public",
+        "accuracies": measures,
+    }
+    return {"result": [result]}

@@ -23,9 +23,7 @@ def compute(params: Any) -> dict[str, dict[str, float]]:
     sys.path.insert(0, str(HOME / "lib"))
     from podium.hosting import judge
 
+    solution = fetched(params, "solution.csv")
     submission = fetched(params, f"submissions/{params.team_id}-{params.submission_id}.csv")
-    evaluation = judge.judge(HOME, fetched(params, "solution.csv"), submission)
-    return {
-        f"{part.lower()}_score": {"score": judge.measures(evaluation, part)["score"]}
-        for part in ("Public", "Private")
-    }
+    measures = judge.measures(HOME, solution, submission, ("Public", "Private"))
+    return {f"{part.lower()}_score": {"score": of_part["score"]} for part, of_part in measures.items()}

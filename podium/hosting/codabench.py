@@ -1,0 +1,143 @@
+"""A competition for Codabench: one archive to upload.
+
+The keys of ``competition.yaml`` are those that Codabench's `V2Unpacker` reads.
+"""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from podium.hosting import program
+from podium.hosting.competition import Competition, Terms, pages
+from podium.hosting.folders import SAMPLE, SOLUTION
+from podium.hosting.program import Content
+from podium.scoring import PARTS
+
+# The platform's default image has Python 3.7 and pandas 0.25, on which nothing of ours runs.
+IMAGE = "codalab/codalab-legacy:py312"
+RULES = "pages/rules.md"
+COMMAND = b"command: python3 /app/program/scoring.py /app/input /app/output\n"
+SECONDS = 1800
+PRECISION = 6
+LONGEST_NAME = 36  # of a column
+
+
+def content(competition: Competition, measures: list[str], terms: Terms) -> Content:
+    """The files to upload.
+
+    Detailed results are off: once a competition is published, Codabench shows them to everybody, whatever
+    ``hide_output`` says. The Private phase starts with the submission that each team has on the
+    leaderboard, which the platform copies there beyond any limit, and takes one more of a team that has
+    none.
+
+    Parameters
+    ----------
+    competition : Competition
+        What to bundle.
+    measures : list of str
+        The measures of a score, "score" first: the columns of the leaderboard.
+    terms : Terms
+        Dates and limits.
+
+    Returns
+    -------
+    Content
+        ``competition.zip`` alone.
+    """
+    keys = {name: "score" if name == "score" else f"measure_{number}" for number, name in enumerate(measures)}
+    texts = {f"pages/{name}.md": text.encode() for name, text in pages(competition).items()}
+    public = program.public_files(competition)
+    scoring_program = program.program(competition) | {
+        "metadata.yaml": COMMAND,
+        "scoring.py": (program.TEMPLATES / "codabench.py").read_bytes(),
+    }
+    files = texts | {"logo.png": program.logo()}
+    files |= program.within("scoring_program", scoring_program)
+    files |= program.within("public_data", public)
+    files |= program.within(
+        "starting_kit", {SAMPLE: public[SAMPLE], program.METRIC: scoring_program[program.METRIC]}
+    )
+    for part in PARTS:
+        phase = program.to_json({"part": part, "keys": keys})
+        files |= program.within(
+            _reference(part), {SOLUTION: competition.solution.read_bytes(), "phase.json": phase}
+        )
+    files["competition.yaml"] = program.to_json(
+        {
+            "version": 2,
+            "title": competition.title,
+            "description": competition.subtitle,
+            "image": "logo.png",
+            "terms": RULES,
+            "docker_image": IMAGE,
+            "registration_auto_approve": not terms.approve_entrants,
+            "enable_detailed_results": False,
+            "show_detailed_results_in_submission_panel": False,
+            "show_detailed_results_in_leaderboard": False,
+            "make_programs_available": False,
+            "make_input_data_available": False,
+            "pages": [{"title": Path(path).stem, "file": path} for path in texts if path != RULES],
+            "tasks": [
+                {
+                    "index": index,
+                    "name": part,
+                    "scoring_program": "scoring_program",
+                    "reference_data": _reference(part),
+                }
+                for index, part in enumerate(PARTS)
+            ],
+            "phases": _phases(terms),
+            "leaderboards": [
+                {
+                    "title": "Results",
+                    "key": "main",
+                    "submission_rule": "Force_Best",
+                    "columns": _columns(keys, competition.better),
+                }
+            ],
+        }
+    )
+    return {"competition.zip": program.to_zip(files)}
+
+
+def _reference(part: str) -> str:
+    return f"reference_{part.lower()}"
+
+
+def _phases(terms: Terms) -> list[dict[str, Any]]:
+    return [
+        {
+            "index": index,
+            "name": part,
+            "description": f"The {part} part of the test set is scored",
+            "start": str(start),
+            # No phase may start at the time at which another one ends.
+            "end": str(end - timedelta(seconds=1)),
+            "tasks": [index],
+            "max_submissions_per_day": limits.per_day,
+            "max_submissions": limits.total,
+            "execution_time_limit": SECONDS,
+            "accepts_only_result_submissions": True,
+            "auto_migrate_to_this_phase": bool(index),
+            "hide_output": bool(index),
+            "hide_score_output": True,
+            "public_data": "public_data",
+            "starting_kit": "starting_kit",
+        }
+        for index, (part, (start, end), limits) in enumerate(terms.phases)
+    ]
+
+
+def _columns(keys: dict[str, str], better: str) -> list[dict[str, Any]]:
+    """Of the leaderboard; all but the score are hidden, as they would make probing the test set easier."""
+    return [
+        {
+            "title": name[:LONGEST_NAME],
+            "key": key,
+            "index": index,
+            "sorting": "desc" if better == "higher" else "asc",
+            "precision": PRECISION,
+            "hidden": name != "score",
+        }
+        for index, (name, key) in enumerate(keys.items())
+    ]

@@ -1,0 +1,122 @@
+"""A challenge for EvalAI: an archive to upload, and a worker for a machine of the host's.
+
+EvalAI's own workers have at most Python 3.9, on which nothing of ours runs. So the challenge is one of remote
+evaluation, and neither the solution nor the program is uploaded.
+"""
+
+import html
+from datetime import datetime
+from typing import Any
+
+from podium.hosting import program
+from podium.hosting.competition import Competition, Terms, pages
+from podium.hosting.folders import SOLUTION
+from podium.hosting.program import Content
+from podium.scoring import PARTS
+
+PRECISION = 6
+SCRIPT = "evaluation_script.zip"
+FILE_TYPES = ".csv, .gz, .txt, .json, .jsonl, .parquet"
+OF_THE_HOST, OF_EVERYBODY = 1, 3  # who sees a leaderboard, as EvalAI counts
+PLACEHOLDER = b'''"""Submissions are scored by the remote worker of the hosts, not by EvalAI."""
+
+
+def evaluate(*_: object, **__: object) -> None:
+    """Fail, as nothing here can score a submission."""
+    raise RuntimeError("This challenge is evaluated by its hosts' remote worker")
+'''
+
+
+def content(competition: Competition, measures: list[str], terms: Terms) -> Content:
+    """The archive to upload, and the folder of the remote worker.
+
+    Parameters
+    ----------
+    competition : Competition
+        What to bundle.
+    measures : list of str
+        The measures of a score, "score" first: the labels of the leaderboard.
+    terms : Terms
+        Dates and limits.
+
+    Returns
+    -------
+    Content
+        ``challenge.zip`` and ``remote_worker/``.
+    """
+    challenge = {
+        **{f"{name}.html": _html(text).encode() for name, text in pages(competition).items()},
+        "logo.png": program.logo(),
+        SCRIPT: program.to_zip({"__init__.py": b"from .main import evaluate\n", "main.py": PLACEHOLDER}),
+        "challenge_config.yaml": program.to_json(_settings(competition, measures, terms)),
+    }
+    worker = {
+        "evaluate.py": (program.TEMPLATES / "evalai.py").read_bytes(),
+        "README.md": (program.TEMPLATES / "evalai.md").read_bytes(),
+        "requirements.txt": program.requirements(competition, "requests"),  # which EvalAI's worker needs
+        SOLUTION: competition.solution.read_bytes(),
+        **program.program(competition),
+    }
+    return {"challenge.zip": program.to_zip(challenge), **program.within("remote_worker", worker)}
+
+
+def _settings(competition: Competition, measures: list[str], terms: Terms) -> dict[str, Any]:
+    numbered = list(enumerate(PARTS, 1))
+    return {
+        "title": competition.title,
+        "short_description": competition.subtitle,
+        "description": "description.html",
+        "evaluation_details": "evaluation.html",
+        "terms_and_conditions": "rules.html",
+        "image": "logo.png",
+        "submission_guidelines": "data-description.html",
+        "evaluation_script": SCRIPT,
+        "remote_evaluation": True,
+        "manual_participant_approval": terms.approve_entrants,
+        "start_date": _shown(terms.start),
+        "end_date": _shown(terms.end),
+        "published": False,
+        "leaderboard": [{"id": 1, "schema": {"labels": measures, "default_order_by": "score"}}],
+        "challenge_phases": _phases(terms),
+        "dataset_splits": [{"id": number, "name": part, "codename": part.lower()} for number, part in numbered],
+        "challenge_phase_splits": [
+            {
+                "challenge_phase_id": number,
+                "leaderboard_id": 1,
+                "dataset_split_id": number,
+                "visibility": OF_EVERYBODY if part == PARTS[0] else OF_THE_HOST,
+                "leaderboard_decimal_precision": PRECISION,
+                "is_leaderboard_order_descending": competition.better == "higher",
+            }
+            for number, part in numbered
+        ],
+    }
+
+
+def _phases(terms: Terms) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": number,
+            "name": part,
+            "description": "description.html",
+            "leaderboard_public": part == PARTS[0],
+            "is_public": True,
+            "is_submission_public": False,
+            "start_date": _shown(start),
+            "end_date": _shown(end),
+            "codename": part.lower(),
+            "max_submissions_per_day": limits.per_day,
+            "max_submissions_per_month": limits.total,
+            "max_submissions": limits.total,
+            "allowed_submission_file_types": FILE_TYPES,
+        }
+        for number, (part, (start, end), limits) in enumerate(terms.phases, 1)
+    ]
+
+
+def _shown(moment: datetime) -> str:
+    return str(moment)
+
+
+def _html(markdown: str) -> str:
+    return f"<pre style='white-space: pre-wrap'>{html.escape(markdown, quote=False)}</pre>\n"

@@ -3,11 +3,14 @@
     podium publish kaggle files --metric metric.py --title "Feedback on writing" --dry-run
     podium publish kaggle files --metric metric.py --title "Feedback on writing" --launch-at 2027-01-15T12:00Z
 
-The step metric says what to click, and waits; launch needs --launch-at or --step launch.  What was done is done
-again only by --step.  Pages are in files/kaggle/pages: edit them before they are sent.
+The step metric says what to click, and waits; launch needs --launch-at or --step launch. What was sent is sent
+again if it has changed, or by --step. Pages are in files/kaggle/pages: edited ones are kept, and sent when the
+command is started again. Settings of your own go into files/kaggle/host.json. If a public file tells the
+solution, nothing is sent.
 """
 
 import argparse
+import functools
 import re
 import sys
 
@@ -26,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{name}", type=arguments.moment, metavar="DATE", help=f"when it {what}")
     parser.add_argument("--step", action="append", choices=STEP_NAMES, help="only this one; may be repeated")
     parser.add_argument("--dry-run", action="store_true", help="only print the calls")
+    parser.add_argument("--force", action="store_true", help="launch what was not tried as it is now")
     parser.add_argument(
         "--wait", type=float, default=60.0, metavar="MINUTES", help="for clicks and scores (default: 60)"
     )
@@ -36,9 +40,12 @@ def run(options: argparse.Namespace) -> None:
 
     if options.deadline and options.launch_at and options.deadline <= options.launch_at:
         raise UsageError("expected --launch-at before --deadline")
+    slug = options.slug or re.sub("[^a-z0-9]+", "-", options.title.lower()).strip("-")
+    if not slug:
+        raise UsageError(f"the title {options.title!r} has no Latin letters to make an address of: give --slug")
     plan = publish.Plan(
         **arguments.competition(options, emulate.load(options.metric)),
-        slug=options.slug or re.sub("[^a-z0-9]+", "-", options.title.lower()).strip("-"),
+        slug=slug,
         template=options.template,
         deadline=options.deadline,
         launch_at=options.launch_at,
@@ -49,4 +56,5 @@ def run(options: argparse.Namespace) -> None:
         print("\n".join(publish.commands(plan, steps)))
         return
     out = sys.stdout  # what the package prints is caught
-    publish.publish(plan, steps, bool(options.step), lambda text: print(text, file=out, flush=True))
+    say = functools.partial(print, file=out, flush=True)
+    publish.publish(plan, steps, bool(options.step), options.force, say)

@@ -3,19 +3,22 @@
 import json
 import shlex
 import tempfile
+from datetime import datetime
 
 import pandas as pd
 import pytest
 
 from podium import hosted
 from podium.essays import corpus
-from podium.hosting import folders, publish
+from podium.hosting import publish, writing
 from tests.support.corpora import make_corpus
 from tests.support.host_line import run_podium
 from tests.support.kaggle_server import SERVICE, START_UPLOAD, Site, forbid_network, lead_client_to, serve
 
 metric = hosted.module("unified")
 TITLE = ["--title", "Feedback on writing"]
+RECORDED = "subpopulation_column_names=ell_status,economically_disadvantaged"
+NOW = datetime(2026, 12, 1)
 SLUG = "feedback-on-writing"
 ALL_STEPS = ["create", "pages", "data", "solution", "settings", "metric", "sandbox", "launch"]
 LAUNCH = ["--launch-at", "2027-01-15T12:00Z", "--deadline", "2027-04-15T23:59+02:00"]
@@ -31,7 +34,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def files(made, tmp_path):
-    folders.write(made, tmp_path / "files")
+    writing.write(made, tmp_path / "files")
     return tmp_path / "files"
 
 
@@ -42,6 +45,7 @@ def site(monkeypatch, tmp_path):
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     monkeypatch.setattr(publish, "SECONDS_BETWEEN_LOOKS", 0.01)
+    monkeypatch.setattr(publish, "now", lambda: NOW)
     state = Site()
     state.score = lambda solution, submission: metric.score(solution, submission, "row_id")
     with serve(state) as address:
@@ -50,8 +54,12 @@ def site(monkeypatch, tmp_path):
         yield state
 
 
-def run(capsys, files, *options):
-    return run_podium(capsys, "publish", "kaggle", files, *TITLE, *options)
+def run(capsys, files, *options, title=TITLE):
+    """(exit code, stdout, stderr without the line that shows the parameters of the files)."""
+    code, out, err = run_podium(capsys, "publish", "kaggle", files, *title, *options)
+    shown = f"parameters of {files / 'competition.json'}: {RECORDED}\n"
+    assert code == 2 or err.startswith(shown)
+    return code, out, err.removeprefix(shown)
 
 
 def assert_published(site, made):
@@ -129,7 +137,7 @@ def test_interrupted_anywhere_and_started_again(capsys, site, made, tmp_path):
             site.__init__(site.address)
             site.score = lambda solution, submission: metric.score(solution, submission, "row_id")
             folder = tmp_path / f"{is_done}-{number}"
-            folders.write(made, folder)
+            writing.write(made, folder)
             site.fault = lambda count, number=number, is_done=is_done: (
                 (500, is_done) if count == number else None
             )
@@ -313,9 +321,7 @@ def test_a_dry_run_prints_calls_that_the_client_has(capsys, site, files, monkeyp
     for line in lines:
         assert line[0] == "kaggle"
         assert parser.parse_args(line[1:]).func.__name__.startswith("competition")
-    state = files / "kaggle" / "state.json"
-    assert not state.exists()
-    assert json.loads((files / "kaggle" / "settings.json").read_text())["deadline"] == "2027-04-15T21:59:00"
+    assert not (files / "kaggle").exists()
 
 
 def test_pages_say_what_counts(capsys, site, files):
@@ -330,20 +336,202 @@ def test_pages_say_what_counts(capsys, site, files):
     assert "A submission has rows of its own" in evaluation
     assert "| row_id | essay_id | discourse_type | predictionstring |" in evaluation
     assert "Parameters\n---" not in evaluation
+    number = len(pd.read_csv(files / "public" / "train.csv"))
     assert (
-        "**train.csv**: the annotated items to learn from. Columns: `row_id`"
+        f"**train.csv**: the annotated items to learn from. {number} rows. Columns: `row_id`"
         in (site.pages["data-description"]["content"])
     )
+    assert (
+        "One row per true segment: `row_id`, `essay_id`, `discourse_type`, `predictionstring` (the positions"
+        in evaluation
+    )
+    assert "One row per predicted segment: The first four, and `score_discourse_effectiveness_0`" in evaluation
     assert "solution.csv" not in "".join(page["content"] for page in site.pages.values())
 
 
-def test_edited_pages_are_sent(capsys, site, files):
-    assert run(capsys, files, "--dry-run")[0] == 0
-    (files / "kaggle" / "pages" / "rules.md").write_text("# Our rules\n")
-    (files / "kaggle" / "pages" / "prizes.md").write_text("# Prizes\n")
+def test_edited_pages_are_kept_and_others_written_anew(capsys, site, files):
+    pages = files / "kaggle" / "pages"
     assert run(capsys, files)[0] == 0
+    (pages / "rules.md").write_text("# Our rules\n")
+    (pages / "prizes.md").write_text("# Prizes\n")
+    code, out, _ = run(capsys, files, "--set", "temperature=80", "--step", "pages")
+    assert code == 0
+    assert out.splitlines()[0] == f"pages: kept as they were edited: {pages / 'rules.md'}"
     assert site.pages["rules"]["content"] == "# Our rules\n"
     assert site.pages["prizes"]["content"] == "# Prizes\n"
+    assert "| `temperature` | `80.0` |" in site.pages["evaluation"]["content"]
+
+
+# --- what has changed ---------------------------------------------------------------------------------
+
+
+def steps_done(out: str) -> list[str]:
+    return [line.partition(":")[0] for line in out.splitlines() if not line.endswith("done before")]
+
+
+@pytest.mark.parametrize(
+    ("options", "title", "expected"),
+    [
+        (["--deadline", "2027-05-01"], TITLE, ["settings"]),
+        ([], ["--title", "Feedback on essays", "--slug", "feedback-on-writing"], ["pages", "settings"]),
+    ],
+)
+def test_a_later_option_is_sent(capsys, site, files, options, title, expected):
+    assert run(capsys, files, "--deadline", "2027-04-15")[0] == 0
+    code, out, _ = run(capsys, files, *options, title=title)
+    assert (code, steps_done(out)) == (0, expected)
+    assert site.settings["title"] == title[1]
+    # One that was given once stays.
+    assert site.settings["deadline"][:10] == (options[1] if options else "2027-04-15")
+
+
+def test_a_later_parameter_is_sent(capsys, site, files):
+    assert run(capsys, files)[0] == 0
+    site.score = lambda solution, submission: metric.score(solution, submission, "row_id", temperature=1.0)
+    code, out, _ = run(capsys, files, "--set", "temperature=1")
+    assert code == 0
+    assert [step for step in steps_done(out) if step in ALL_STEPS] == ["pages", "metric", "metric", "sandbox"]
+    assert "       temperature = 1.0" in out.splitlines()
+    assert "    They have changed since they were last set." in out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("public/train.csv", ["data"]), ("private/solution.csv", ["solution", "metric", "sandbox"])],
+)
+def test_a_file_that_has_changed_is_sent(capsys, site, files, name, expected):
+    assert run(capsys, files)[0] == 0
+    path = files / name
+    rows = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([rows[0], *reversed(rows[1:])]))
+    code, out, _ = run(capsys, files)
+    assert (code, steps_done(out)) == (0, expected)
+
+
+def test_only_what_was_tried_opens(capsys, site, files):
+    """With --force anything does."""
+    code, _, err = run(capsys, files, "--step", "create", "--step", "launch")
+    assert code == 2
+    assert err.startswith(
+        "error: launch: expected that what opens was sent and tried as it is now; not so of pages, "
+    )
+    assert run(capsys, files)[0] == 0
+    (files / "public" / "more.csv").write_text("a\n1\n")
+    code, _, err = run(capsys, files, "--step", "launch")
+    assert code == 2
+    assert "not so of pages, data: do these steps first" in err
+    assert site.launched is None
+    assert run(capsys, files, "--step", "launch", "--force")[0] == 0
+    assert site.launched == "now"
+
+
+@pytest.mark.parametrize("option", ["--launch-at", "--deadline"])
+def test_a_date_in_the_past_is_refused(capsys, site, files, option):
+    code, out, err = run(capsys, files, option, "2026-11-30T23:59Z")
+    assert (code, out, site.requests) == (2, "", [])
+    assert err == f"error: {option}: expected a date in the future, found 2026-11-30T23:59:00 UTC\n"
+
+
+def test_what_is_open_or_closed_may_be_published_again(capsys, site, files, monkeypatch):
+    assert run(capsys, files, *LAUNCH)[0] == 0
+    monkeypatch.setattr(publish, "now", lambda: datetime(2028, 1, 1))
+    code, out, _ = run(capsys, files, *LAUNCH)
+    assert (code, steps_done(out)) == (0, [])
+
+
+# --- the host's own settings --------------------------------------------------------------------------
+
+
+def write_host(files, content):
+    (files / "kaggle").mkdir(exist_ok=True)
+    (files / "kaggle" / "host.json").write_text(content)
+
+
+def test_the_host_s_settings_are_merged(capsys, site, files):
+    content = json.dumps(
+        {
+            "competition": {"privacy": "LIMITED", "numPrizes": 3},
+            "settings": {"only_allow_kernel_submissions": True, "rules_required": False},
+        }
+    )
+    write_host(files, content)
+    assert run(capsys, files)[0] == 0
+    assert site.competition["privacy"] == "LIMITED"
+    assert site.competition["numPrizes"] == 3
+    assert site.settings["onlyAllowKernelSubmissions"] is True
+    assert site.settings.get("rulesRequired", False) is False
+    assert (files / "kaggle" / "host.json").read_text() == content
+    write_host(files, content.replace("true", "false"))
+    assert steps_done(run(capsys, files)[1]) == ["settings"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "found no JSON: "),
+        ("[]", 'expected {"competition": {…}, "settings": {…}}'),
+        ('{"competition": {"licence": 1}}', "found licence"),
+        ('{"privacy": "PUBLIC"}', "expected {"),
+        ('{"settings": {"title": "x"}}', "title: expected as --title, --subtitle and --deadline"),
+    ],
+)
+def test_wrong_settings_of_the_host(capsys, site, files, content, message):
+    write_host(files, content)
+    code, _, err = run(capsys, files)
+    assert (code, site.requests) == (2, [])
+    assert message in err
+
+
+# --- leaks and parameters -----------------------------------------------------------------------------
+
+
+def test_nothing_is_sent_if_a_file_tells_the_solution(capsys, site, files):
+    solution = (files / "private" / "solution.csv").read_bytes()
+    (files / "public" / "notes.dat").write_bytes(solution)
+    for options in ([], ["--dry-run"]):
+        code, out, err = run(capsys, files, *options)
+        assert (code, out, site.requests) == (4, "", [])
+        assert err == "error: public/notes.dat is a copy of private/solution.csv: delete it\n"
+    assert not (files / "kaggle").exists()
+
+
+def test_a_page_that_tells_the_solution(capsys, site, files):
+    assert run(capsys, files, "--step", "create")[0] == 0
+    rows = (files / "private" / "solution.csv").read_text().splitlines()
+    (files / "kaggle" / "pages" / "rules.md").write_text(f"# Rules\n\n{rows[5]}\n")
+    requests = len(site.requests)
+    code, _, err = run(capsys, files)
+    assert (code, err) == (4, "error: rules.md has a row of solution.csv in line 3: take it out\n")
+    assert len(site.requests) == requests
+
+
+def test_recorded_parameters_reach_the_site(capsys, site, tmp_path):
+    """Without demographics, too."""
+    make_corpus(60).to_csv(tmp_path / "corpus.csv", index=False)
+    files = tmp_path / "files"
+    given = ["--subpopulations", "", "--set", "temperature=80", "--out", files]
+    assert run_podium(capsys, "make", tmp_path / "corpus.csv", *given)[0] == 0
+    used = {"subpopulation_column_names": "", "temperature": 80.0}
+    site.score = lambda solution, submission: metric.score(solution, submission, "row_id", **used)
+    code, _, err = run_podium(capsys, "publish", "kaggle", files, *TITLE)
+    assert (code, err) == (
+        0, f"parameters of {files / 'competition.json'}: subpopulation_column_names=, temperature=80.0\n",
+    )  # fmt: skip
+    assert "| `temperature` | `80.0` |" in site.pages["evaluation"]["content"]
+    requests = len(site.requests)
+    code, _, err = run_podium(capsys, "publish", "kaggle", files, *TITLE, "--set", "temperature=81")
+    assert code == 4
+    assert err.startswith("error: temperature is 81.0, but the competition's files were made for 80.0: ")
+    assert len(site.requests) == requests
+
+
+def test_a_title_without_latin_letters(capsys, site, files):
+    code, _, err = run(capsys, files, title=["--title", "Отзывы"])
+    assert (code, err) == (
+        2, "error: the title 'Отзывы' has no Latin letters to make an address of: give --slug\n",
+    )  # fmt: skip
+    assert run(capsys, files, "--slug", "otzyvy", title=["--title", "Отзывы"])[0] == 0
+    assert site.competition["slug"] == "otzyvy"
 
 
 @pytest.mark.parametrize(

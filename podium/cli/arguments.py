@@ -53,7 +53,7 @@ def competition(options: argparse.Namespace, metric: "Metric") -> dict[str, Any]
 
     first_column = row_id(options.files)
     recorded = record.read(options.files)
-    if recorded is not None and recorded.metric != getattr(metric, "NAME", ""):
+    if recorded is not None and recorded.metric != metric.name:
         raise HostError(
             f"expected the metric {recorded.metric!r}, for which the files were made (see {recorded.path}), "
             f"found {options.metric}: say which by --metric"

@@ -134,10 +134,11 @@ def make_files(
     seed: int,
     essay_id: str | None,
     spellings: Mapping[str, str],
+    parameters: Mapping[str, Any],
 ) -> Files:
     """A competition's files from a corpus: `read_corpus`, then `make`, with the options of ``podium make``."""
     corpus = read_corpus(path, [*attributes, *([] if essay_id is None else [essay_id])])
-    return make(corpus, attributes, test_share, public_share, seed, essay_id, spellings)
+    return make(corpus, attributes, test_share, public_share, seed, essay_id, spellings, parameters)
 
 
 def make(

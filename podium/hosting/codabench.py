@@ -55,7 +55,7 @@ def content(competition: Competition, measures: list[str], terms: Terms) -> Cont
     files |= program.within("scoring_program", scoring_program)
     files |= program.within("public_data", public)
     files |= program.within(
-        "starting_kit", {SAMPLE: public[SAMPLE], program.METRIC: scoring_program[program.METRIC]}
+        "starting_kit", {SAMPLE: public[SAMPLE], "metric.py": scoring_program[program.METRIC]}
     )
     for part in PARTS:
         phase = program.to_json({"part": part, "keys": keys})

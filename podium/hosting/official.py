@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -57,7 +58,7 @@ def make(
         "\n\n".join(report) + "\n",
         parts.notices,
         prepared.items,
-        getattr(metric, "NAME", ""),
+        metric.name,
         arguments,
     )
 

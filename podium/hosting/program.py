@@ -5,7 +5,7 @@ import importlib.metadata
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +13,23 @@ from matplotlib.image import imsave
 
 from podium import hosted
 from podium.errors import HostError
+from podium.hosted import Metric
 from podium.hosting.competition import Competition
 
 PACKAGE = Path(__file__).parents[1]
 TEMPLATES = Path(__file__).with_name("templates")
 START = "podium.hosting.judge"  # the module with which every program begins
-METRIC = "metric_file.py"
+# What never scores: a companion imports such modules for other tasks.
+NEEDED = ("podium.hosting", START)
+UNNEEDED = (
+    "podium.cli",
+    "podium.essays.corpus",
+    "podium.hosting",
+    "podium.ranking",
+    "podium.report",
+    "podium.running",
+)
+METRIC, COMPANION = "metric/metric.py", "companion.py"
 LICENSE = "LICENSE"
 # Packages by the name under which they are imported, where the registry calls them otherwise.
 DISTRIBUTIONS = {"sklearn": "scikit-learn"}
@@ -37,31 +48,42 @@ def program(competition: Competition) -> Content:
     Returns
     -------
     Content
-        ``metric_file.py``, ``settings.json``, the license, and the package in ``lib/``.
+        The metric, ``settings.json``, and in ``lib/`` the package and its license.
     """
+    files = [competition.metric.path, *_beside(competition.metric)]
     content = {
-        METRIC: Path(str(competition.metric.__file__)).read_bytes(),
+        METRIC: competition.metric.path.read_bytes(),
+        **{f"metric/{path.name}": path.read_bytes() for path in files[1:]},
         "settings.json": to_json({"metric": METRIC, "arguments": competition.arguments}),
         f"lib/{LICENSE}": _license(),
+        # The folder of podium's own metrics, which `podium.hosted` looks through.
+        "lib/podium/_hosted/metrics/README.md": b"Only the metric of this competition is here.\n",
     }
-    starts = [START]
-    name = getattr(competition.metric, "NAME", "")
-    if name and _file_of(f"podium.companions.{name}") is not None:
-        starts.append(f"podium.companions.{name}")
-        # Companions read official files with the stages of the project's own metric.
-        content[f"lib/podium/_hosted/{hosted.FILES[name]}"] = hosted.find(name).read_bytes()
-    for path in modules(starts):
+    if competition.metric.is_own:
+        own = f"lib/podium/_hosted/metrics/{competition.metric.name}"
+        content |= {f"{own}/{path.name}": path.read_bytes() for path in files}
+    for path in modules([START], files):
         content[f"lib/podium/{path.relative_to(PACKAGE).as_posix()}"] = path.read_bytes()
     return content
 
 
-def modules(starts: list[str]) -> list[Path]:
-    """The files of the package that some of its modules need, found by their import statements.
+def _beside(metric: Metric) -> list[Path]:
+    """The companion of a metric and what else it may import from its folder."""
+    folder = hosted.folder(metric.name) if metric.is_own else metric.path.parent
+    if not (folder / COMPANION).is_file() or not (metric.is_own or metric.path.name == Path(METRIC).name):
+        return []
+    return [path for path in sorted(folder.glob("*.py")) if path.name != Path(METRIC).name]
+
+
+def modules(starts: Iterable[str], files: Iterable[Path]) -> list[Path]:
+    """The files of the package that scoring needs, found by import statements.
 
     Parameters
     ----------
-    starts : list of str
+    starts : iterable of str
         Names of modules, such as "podium.scoring".
+    files : iterable of Path
+        Other Python files that are run.
 
     Returns
     -------
@@ -69,20 +91,27 @@ def modules(starts: list[str]) -> list[Path]:
         Sorted; with the packages that the modules are in.
     """
     needed: set[Path] = set()
-    names = list(starts)
+    names = [*starts, *(name for path in files for name in imported(path))]
     while names:
         parts = names.pop().split(".")
         for end in range(1, len(parts) + 1):
-            path = _file_of(".".join(parts[:end]))
-            if path is not None and path not in needed:
+            name = ".".join(parts[:end])
+            path = _file_of(name)
+            is_needed = name in NEEDED or not name.startswith(UNNEEDED)
+            if path is not None and is_needed and path not in needed:
                 needed.add(path)
                 names += imported(path)
     return sorted(needed)
 
 
 def imported(path: Path) -> Iterator[str]:
-    """The names that a Python file imports anywhere; of ``from a import b`` both "a" and "a.b"."""
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    """The names that a Python file imports when it runs; of ``from a import b`` both "a" and "a.b"."""
+    nodes: list[ast.AST] = [ast.parse(path.read_bytes())]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        nodes += ast.iter_child_nodes(node)
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
@@ -100,8 +129,8 @@ def _file_of(name: str) -> Path | None:
 
 def requirements(competition: Competition, *further: str) -> bytes:
     """A requirements.txt: what the metric imports, beside Python, and what scoring always needs."""
-    path = Path(str(competition.metric.__file__))
-    metric = {name.partition(".")[0] for name in imported(path)}
+    files = [competition.metric.path, *_beside(competition.metric)]
+    metric = {name.partition(".")[0] for path in files for name in imported(path)} - {"podium"}
     known = importlib.metadata.packages_distributions()
     others = {DISTRIBUTIONS.get(name, name) for name in metric if name in known}
     return "".join(f"{name}\n" for name in sorted({"numpy", "pandas", *others, *further})).encode()

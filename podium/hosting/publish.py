@@ -495,7 +495,7 @@ def _awaited(plan: Plan, look: Callable[[], Any], failure: str) -> Any:
 
 
 def _of_the_metric(plan: Plan) -> list[object]:
-    return [Path(str(plan.metric.__file__)), plan.arguments, plan.complete, plan.better]
+    return [plan.metric.path, plan.arguments, plan.complete, plan.better]
 
 
 def _of_create(plan: Plan) -> list[object]:

@@ -26,7 +26,7 @@ class Record(NamedTuple):
     path : Path
         The file that says it.
     metric : str
-        The metric's ``NAME``; "" for a file without a name.
+        The metric's name.
     parameters : dict
         Of its `score`, by name; those that are not named have their official values.
     """
@@ -90,7 +90,7 @@ def arguments(metric: Metric, given: Mapping[str, Any], recorded: Record | None)
     HostError
         If both name a parameter and the values differ, or the metric does not know a recorded one.
     """
-    if recorded is None or recorded.metric != getattr(metric, "NAME", ""):
+    if recorded is None or recorded.metric != metric.name:
         return dict(given)
     official = hosted.defaults(metric)
     for name, value in recorded.parameters.items():

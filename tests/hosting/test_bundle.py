@@ -323,7 +323,7 @@ def test_the_log_tells_the_host_where(tmp_path, codabench, part):
     lines = log.splitlines()
     assert lines[0] == UNEXPECTED
     assert lines[1].startswith("Python 3.")
-    assert "metric_file.py, line 14, in score" in lines
+    assert "metric.py, line 14, in score" in lines
     assert "KeyError" in lines
     assert "secret" not in log
 
@@ -383,7 +383,7 @@ def test_a_program_has_only_what_scoring_needs(bundled):
     assert {name.split("/")[1] for name in program if name.startswith("lib/")} == {"podium", "LICENSE"}
     assert program["lib/LICENSE"].startswith(b"MIT License")
     assert not [name for name in sources if re.search("report|ranking|running|cli|kaggle", name)]
-    assert {"lib/podium/scoring.py", "lib/podium/hosting/judge.py", "metric_file.py"} < {*sources}
+    assert {"lib/podium/scoring.py", "lib/podium/hosting/judge.py", "metric/metric.py"} < {*sources}
     for name, source in sources.items():
         ast.parse(source, name, feature_version=(3, 10))
 

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from podium.errors import HostError
-from podium.hosting import corpus, leaks, record, writing
+from podium.essays import corpus
+from podium.hosting import leaks, record, writing
 from tests.support.corpora import make_corpus
 from tests.support.host_line import run_podium
 

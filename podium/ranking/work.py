@@ -218,9 +218,22 @@ class Workers:
             self.executor.shutdown(wait=False, cancel_futures=True)
         # Not forked: what a thread holds locked would stay so.
         context = multiprocessing.get_context("spawn")
-        # Ctrl-C reaches every process of a terminal: the first one ends the others.
-        ignoring = (signal.signal, (signal.SIGINT, signal.SIG_IGN))
-        self.executor = concurrent.futures.ProcessPoolExecutor(self.number, context, *ignoring)
+        self.executor = concurrent.futures.ProcessPoolExecutor(self.number, context, _begin_worker)
+
+
+def _begin_worker() -> None:
+    """In a new process: leave it to the one that started it to end it, and end when that is gone."""
+    # Ctrl-C reaches every process of a terminal: the first one ends the others.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def end_with_parent() -> None:
+        # Who is killed cannot end its workers, and these would wait for tasks forever.
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
 
 
 @contextmanager

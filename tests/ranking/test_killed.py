@@ -1,0 +1,61 @@
+"""A run that is killed leaves no worker behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SLOW = """
+import time
+
+def score(solution, submission, row_id_column_name):
+    time.sleep(600)
+    return 0.5
+"""
+SECONDS = 60  # at most; workers end within one
+
+
+def children_of(process: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def is_running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_until(fits) -> bool:
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        if fits():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_kill_9_leaves_no_worker_behind(tmp_path):
+    (tmp_path / "slow.py").write_text(SLOW)
+    (tmp_path / "solution.csv").write_text("id\n1\n")
+    (tmp_path / "teams").mkdir()
+    for team in ("Ada", "Bo"):
+        (tmp_path / "teams" / f"{team}.csv").write_text("id\n1\n")
+    files = [tmp_path / "solution.csv", tmp_path / "teams", "--metric", tmp_path / "slow.py"]
+    command = [sys.executable, "-m", "podium", "rank", *files, "--out", tmp_path / "final", "--jobs", "2"]
+    run = subprocess.Popen(list(map(str, command)), stderr=subprocess.DEVNULL)
+    try:
+        # Two workers and multiprocessing's own tracker of resources.
+        assert wait_until(lambda: len(children_of(run.pid)) >= 3)
+        workers = children_of(run.pid)
+    finally:
+        os.kill(run.pid, signal.SIGKILL)
+        run.wait()
+    assert wait_until(lambda: not any(map(is_running, workers)))
+    assert not (tmp_path / "final" / "run.json").exists()

@@ -27,8 +27,8 @@ import pandas as pd
 from benchmarks.measure import machine, print_table
 from podium import hosted, scoring
 from podium.ranking import store, uncertainty, work
-from podium.ranking.board import RUN, STORE
 from podium.ranking.final import read_run
+from podium.ranking.output import RUN, STORE
 from tests.support.essays import make_competition
 
 REAL_ESSAYS = 15_594

@@ -11,12 +11,15 @@ what is new or changed is scored.
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from podium.cli import arguments
 from podium.cli.boost import add_formula
 from podium.errors import UsageError
-from podium.ranking.rules import Rules
+from podium.ranking.rules import Heading, Rules
+
+if TYPE_CHECKING:
+    from podium.ranking.board import Run
 
 TEAMS_SHOWN = 10
 
@@ -35,7 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "runtimes",
         nargs="?",
-        help="CSV: team, runtime in seconds[, submission, submitted_at, runtime_low, runtime_high, runs]",
+        help="CSV: team, runtime in seconds[, submission, submitted_at, runtime_low, runtime_high, runs, "
+        "runtime_error, marks, provisional]",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write the results")
     parser.add_argument(
@@ -56,6 +60,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--select", metavar="CSV", help="team, submission: of these teams only these files count"
     )
     parser.add_argument(
+        "--failed",
+        metavar="CSV",
+        help="team, model, reason: the models that failed, to be named on the page (default: failed.csv beside "
+        "the runtimes, where podium run puts it)",
+    )
+    parser.add_argument(
         "--no-boost", action="store_false", dest="boost", default=None, help="rank by score alone"
     )
     add_formula(parser)
@@ -64,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resamples", type=arguments.natural, help="bootstrap draws; 0 for no intervals (default: 1000)"
     )
-    parser.add_argument("--prizes", type=arguments.natural, help="places to give probabilities of (default: 3)")
+    parser.add_argument("--prizes", type=arguments.natural, help="places that win a prize (default: 3)")
     parser.add_argument(
         "--variants",
         action="store_true",
@@ -72,6 +82,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="read the chosen files once more: other weights, thresholds and overlap rules, and the memo's "
         "path from Feedback Prize 1's metric, step by step",
     )
+    parser.add_argument("--title", help="the heading of the page, such as the competition's name")
+    parser.add_argument("--organiser", help="who publishes the board, for the page")
     parser.add_argument("--team", metavar="NAME", help="write team.html, a page for this team, too")
     parser.add_argument("--seed", type=arguments.natural, help="of the bootstrap (default: 0)")
 
@@ -102,20 +114,42 @@ def run(options: argparse.Namespace) -> None:
 
     metric = options.metric if again is None else final.request_of(final.read_run(again), again).metric
     parameters = hosted.parse_parameters(hosted.load(metric), options.set)
-    how = {"jobs": options.jobs, "command": ["podium", *sys.argv[1:]], "team": options.team}
+    how = {"jobs": options.jobs, "command": ["podium", *sys.argv[1:]]}
+    given = {name: value for name in Heading._fields if (value := getattr(options, name)) is not None}
     if again is None:
-        files = (options.solution, options.submissions, options.runtimes, options.select)
+        failed = options.failed or failed_beside(options.runtimes)
+        files = (options.solution, options.submissions, options.runtimes, options.select, failed)
         request = final.Request(metric, *files, parameters)
-        result = final.perform(request, Rules(**rules), out, dask=options.dask, **how)
+        result = final.perform(request, Rules(**rules), out, dask=options.dask, heading=Heading(**given), **how)
     else:
-        inputs = {} if options.select is None else {"selection": options.select}
-        result = final.perform_again(again, out, parameters, rules, **how, **inputs)
+        inputs = {"selection": options.select, "failed": options.failed}
+        inputs = {name: path for name, path in inputs.items() if path is not None}
+        heading = final.heading_of(final.read_run(again))._replace(**({"team": None} | given))
+        result = final.perform_again(again, out, parameters, rules, heading=heading, **how, **inputs)
     print_report(result, out)
 
 
-def print_report(result: Any, out: Path) -> None:
-    """The counts, the first teams, the warnings."""
+def failed_beside(runtimes: str | None) -> str | None:
+    """The failed.csv that `podium run` wrote beside its runtimes.csv, if it is there."""
+    from podium.files import is_url
+
+    if runtimes is None or is_url(runtimes):
+        return None
+    path = Path(runtimes).with_name("failed.csv")
+    return str(path) if path.is_file() else None
+
+
+def print_report(result: "Run", out: Path) -> None:
+    """The counts, the first teams, the warnings.
+
+    Parameters
+    ----------
+    result : Run
+    out : Path
+        The folder that was written.
+    """
     from podium.cli import console
+    from podium.ranking import wording
     from podium.wording import listed
 
     ranking = result.ranking
@@ -124,6 +158,7 @@ def print_report(result: Any, out: Path) -> None:
         f"{counts['submissions']:,} submissions, {counts['rejected']:,} rejected; teams on the board: "
         f"{counts['teams']:,}, eligible for a boost: {counts['eligible']:,}; {ranking.facts['rule']}"
     )
+    print(wording.of_direction(ranking.facts))
     top = ranking.leaderboard.head(TEAMS_SHOWN)
     table = top[["rank", "team", "score", "runtime", "boost", "boosted_score", "rank_before"]]
     if ranking.intervals is not None:
@@ -134,5 +169,8 @@ def print_report(result: Any, out: Path) -> None:
     if counts["rejected"]:
         without = f"teams without any score, not on the board: {counts['teams_without_score']:,}"
         console.warn([f"{counts['rejected']:,} rejected, see rejected.csv; {without}"])
+    if len(ranking.failed):
+        console.warn([f"models that failed, see failed.csv: {listed(sorted(set(ranking.failed['team'])))}"])
     noted = ranking.leaderboard[ranking.leaderboard["note"] != ""]
     console.warn(f"{note}: {listed(list(teams))}" for note, teams in noted.groupby("note")["team"])
+    console.warn(ranking.facts["warnings"])

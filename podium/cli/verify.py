@@ -1,4 +1,4 @@
-"""Compute a published board again and compare it to the last bit.
+"""Compute a published board again, its tables and its pages, and compare them to the last bit.
 
 podium verify final
 
@@ -11,7 +11,7 @@ import argparse
 from podium.cli import arguments
 from podium.errors import Differences
 
-INPUTS = ("solution", "submissions", "runtimes", "selection")
+INPUTS = ("solution", "submissions", "runtimes", "selection", "failed")
 DIFFERENCES_SHOWN = 10
 
 
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Verify; raise `Differences` where there are some."""
     from podium.cli import console
-    from podium.ranking.final import verify
+    from podium.ranking.audit import verify
 
     inputs = {name: path for name in INPUTS if (path := getattr(options, name)) is not None}
     differences, notices = verify(options.folder, options.jobs, **inputs)

@@ -1,32 +1,32 @@
-"""From files to a folder with the final board and its run.json, and back: to rank it again, or to verify it."""
+"""From files to a folder with the final board and its run.json, and back, to rank it again."""
 
 import functools
-import itertools
 import json
 import math
 import os
 import platform
 import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from podium import hosted
 from podium.errors import HostError, UsageError
-from podium.files import alone_in, is_url, write_atomically
-from podium.ranking import board, page, speed, submissions, work
-from podium.ranking.board import RUN, STORE, Ranking, Request, Run
-from podium.ranking.rules import Rules
-from podium.ranking.submissions import Submission, absolute, read_named
+from podium.files import alone_in, is_url
+from podium.ranking import board, names, output, page, speed, submissions, work
+from podium.ranking.board import Inputs, Ranking, Request, Run
+from podium.ranking.output import PAGE, RUN, STORE, TEAM_PAGE
+from podium.ranking.rules import Heading, Rules
+from podium.ranking.submissions import Submission, absolute, read_failed, read_named
 from podium.wording import listed
 
-__all__ = ["Request", "Run", "perform", "perform_again", "read_run", "request_of", "verify"]
-
-PAGE, TEAM_PAGE = "board.html", "team.html"
+__all__ = [
+    "Heading", "Request", "Rules", "Run", "as_published", "changed_inputs", "files_of", "heading_of",
+    "inputs_of", "perform", "perform_again", "read_run", "request_of",
+]  # fmt: skip
 
 
 def perform(
@@ -36,14 +36,51 @@ def perform(
     jobs: int = 0,
     dask: str | None = None,
     command: Sequence[str] = (),
-    team: str | None = None,
+    heading: Heading | None = None,
 ) -> Run:
-    """Score what is not in the store of a folder, rank, write; 0 jobs are one per core."""
-    out = _folder(out)
-    found = submissions.find(request.submissions)
+    """Score what is not in the store of a folder, rank, write.
+
+    Parameters
+    ----------
+    request : Request
+        What is ranked.
+    rules : Rules
+        How.
+    out : path
+        The folder that gets the tables, the page, run.json and the store.
+    jobs : int
+        The number of processes; 0 for one per core.
+    dask : str or None
+        The address of a Dask scheduler to work with instead.
+    command : sequence of str
+        What was typed, for run.json.
+    heading : Heading or None
+        What the page is headed with.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    UsageError
+        A file or the folder cannot be used, or a worker cannot work; nothing is lost.
+    HostError
+        The solution, a parameter, a table or a name is wrong.
+
+    Examples
+    --------
+    >>> request = Request("unified", "solution.csv", "submissions", "runtimes.csv")
+    >>> run = perform(request, Rules(seed=1), "final", jobs=2)  # doctest: +SKIP
+    >>> run.ranking.leaderboard  # doctest: +SKIP
+    """
+    out, heading = _folder(out), heading or Heading()
+    files = submissions.find(request.submissions)
+    _check_team(heading, files)
     job = work.make_job(request.metric, request.solution, request.parameters)
-    score = functools.partial(work.score, job, found, out / STORE)
-    return _ranked(Asked(request, rules, job, found, out / STORE), score, out, jobs, dask, command, team)
+    score = functools.partial(work.score, job, files, out / STORE)
+    inputs = inputs_of(request, rules, job, files, out / STORE)
+    return _ranked(inputs, heading, score, out, jobs, dask, command)
 
 
 def perform_again(
@@ -53,20 +90,46 @@ def perform_again(
     rules: dict[str, Any],
     jobs: int = 0,
     command: Sequence[str] = (),
-    team: str | None = None,
-    **inputs: Any,
+    heading: Heading | None = None,
+    **replaced: Any,
 ) -> Run:
-    """Rank what `perform` stored with other parameters, `Rules` and inputs; no submission is read."""
+    """Rank what `perform` stored with other parameters, rules and tables; no submission is read.
+
+    Parameters
+    ----------
+    folder : path
+        The folder of the earlier run.
+    out : path
+        Another folder.
+    parameters : dict
+        Of the metric; only such as leave the statistics as they are.
+    rules : dict
+        Fields of `Rules` that are to be others.
+    jobs, command : as for `perform`
+    heading : Heading or None
+        None for that of the earlier run.
+    **replaced : str
+        Fields of `Request` that are to be others, such as ``selection``.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    UsageError, HostError
+        As `perform`; or an input has changed since the earlier run.
+    """
     out = _folder(out)
     if os.path.realpath(out) == os.path.realpath(folder):
         raise UsageError(f"--out {out}: expected another folder than that of --again")
     before = read_run(folder)
     request = request_of(before, Path(folder))
-    replaced: dict[str, Any] = dict.fromkeys(inputs)
-    changes = _changed_inputs(before, request._replace(**replaced))
+    nothing: dict[str, Any] = dict.fromkeys(replaced)
+    changes = changed_inputs(before, request._replace(**nothing))
     if changes:
         raise UsageError(changes[0])
-    request = request._replace(**inputs)
+    request = request._replace(**replaced)
     job_before = work.make_job(request.metric, request.solution, request.parameters)
     request = request._replace(parameters=request.parameters | parameters)
     job = work.make_job(request.metric, request.solution, request.parameters)
@@ -76,47 +139,107 @@ def perform_again(
             f"--again with {listed(sorted(parameters))}: expected only parameters on which the statistics do "
             f"not depend ({', '.join(accepted) or 'this metric has none'}); rank the submissions anew"
         )
-    found = [_as_then(Submission(each["team"], each["submission"], ""), each) for each in before["submissions"]]
+    files = [
+        as_published(Submission(each["team"], each["submission"], ""), each) for each in before["submissions"]
+    ]
+    heading = heading or heading_of(before)
+    _check_team(heading, files)
     contents = [work.digests_of(each["sha256"], each.get("side_sha256", "")) for each in before["submissions"]]
-    kept = Path(folder) / before["store"]
-    score = functools.partial(work.stored, job, contents, kept)
-    asked = Asked(request, Rules(**before["rules"] | {"variants": False} | rules), job, found, kept)
-    return _ranked(asked, score, out, jobs, None, command, team)
+    store = Path(folder) / before["store"]
+    score = functools.partial(work.stored, job, contents, store)
+    inputs = inputs_of(request, Rules(**before["rules"] | {"variants": False} | rules), job, files, store)
+    return _ranked(inputs, heading, score, out, jobs, None, command)
 
 
-class Asked(NamedTuple):
-    request: Request
-    rules: Rules
-    job: work.Job
-    found: list[Submission]
-    store: Path
+def inputs_of(request: Request, rules: Rules, job: work.Job, files: list[Submission], store: Path) -> Inputs:
+    """Read and check the host's tables.
+
+    Parameters
+    ----------
+    request : Request
+    rules : Rules
+    job : Job
+    files : list of Submission
+    store : Path
+
+    Returns
+    -------
+    Inputs
+    """
+    runtimes = None if request.runtimes is None else speed.read(request.runtimes)
+    selection = None if request.selection is None else _read_selection(request.selection, files)
+    failed = None if request.failed is None else read_failed(request.failed)
+    speed.check_teams(runtimes, files)
+    if failed is not None:
+        nearly = names.near_misses(((team,) for team in failed["team"]), ((each.team,) for each in files))
+        if nearly:
+            raise HostError(
+                f"the failed models: expected the names of the teams to the letter, found {listed(nearly)}"
+            )
+    return Inputs(request, rules, job, files, store, runtimes, selection, failed)
+
+
+def _read_selection(path: str, files: Sequence[Submission]) -> pd.DataFrame:
+    """The files that teams selected, each of which is there."""
+    keys = speed.KEYS
+    selection = read_named(path, keys, keys, set(keys))[keys]
+    known = {each[:2] for each in files}
+    absent = ["/".join(key) for key in selection.itertuples(index=False, name=None) if key not in known]
+    if absent:
+        raise HostError(f"selected but not among the submissions: {listed(sorted(absent))}")
+    return selection
+
+
+def _check_team(heading: Heading, files: Sequence[Submission]) -> None:
+    """The team that is to get a page is there."""
+    teams = sorted({each.team for each in files})
+    if heading.team is None or heading.team in teams:
+        return
+    nearly = [team for team in teams if names.key_of(team) == names.key_of(heading.team)]
+    raise UsageError(f"--team {heading.team}: expected one of the teams, such as {listed(nearly or teams)}")
 
 
 def _ranked(
-    asked: Asked,
+    inputs: Inputs,
+    heading: Heading,
     score: Callable[[work.Workers], list[work.Scored]],
     out: Path,
     jobs: int,
     dask: str | None,
     command: Sequence[str],
-    team: str | None,
 ) -> Run:
-    request, rules, job, found, kept = asked
-    tables = _read_tables(request, found)
-    work.prepared(job)  # a wrong solution is said before any work begins
-    with alone_in(out), work.workers(jobs, dask, job, found) as place:
-        scored = score(place)
-        ranking = board.rank(job, found, scored, *tables, rules, kept, place)
-        files = board.files(ranking)
-        done = Run(request, rules, ranking, _facts(asked, scored, ranking, files, out, command))
-        pages = {PAGE: page.of_board(done)} | ({} if team is None else {TEAM_PAGE: page.of_team(done, team)})
-        board.write(files, out, done.facts)
-        for name, content in pages.items():
-            write_atomically(out / name, functools.partial(Path.write_text, data=content, encoding="utf-8"))
-        return done
+    """Score, rank, render, write."""
+    work.prepared(inputs.job)  # a wrong solution is said before any work begins
+    with alone_in(out), work.workers(jobs, dask, inputs.job, inputs.submissions) as workers:
+        scored = score(workers)
+        ranking = board.rank(inputs, scored, workers)
+        facts = _facts(inputs, heading, scored, ranking, out, command)
+        run = Run(inputs.request, inputs.rules, heading, ranking, facts)
+        files = files_of(run)
+        run.facts["outputs"] = output.digests(files)
+        output.write(files, out, run.facts)
+        return run
+
+
+def files_of(run: Run) -> dict[str, bytes]:
+    """The tables and pages of a run, by name.
+
+    Parameters
+    ----------
+    run : Run
+
+    Returns
+    -------
+    dict of bytes
+    """
+    files = output.tables(run.ranking) | {PAGE: page.of_board(run).encode()}
+    if run.heading.team is not None:
+        files[TEAM_PAGE] = page.of_team(run, run.heading.team).encode()
+    return files
 
 
 def _folder(out: str | os.PathLike[str]) -> Path:
+    """The folder of the results, which may not be there yet."""
     out = Path(out)
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {out} is not a folder")
@@ -124,15 +247,15 @@ def _folder(out: str | os.PathLike[str]) -> Path:
 
 
 def _facts(
-    asked: Asked,
+    inputs: Inputs,
+    heading: Heading,
     scored: Sequence[work.Scored],
     ranking: Ranking,
-    files: dict[str, bytes],
     out: Path,
     command: Sequence[str],
 ) -> dict[str, Any]:
     """run.json: all that is needed to do it again, and what came out."""
-    request, rules, job, found, kept = asked
+    request, job = inputs.request, inputs.job
 
     def input_of(path: str | None, digest: str | None = None) -> dict[str, str] | None:
         if path is None:
@@ -142,26 +265,27 @@ def _facts(
     return {
         "command": list(command),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "page": heading._asdict(),
         **ranking.facts,
         "parameters": {name: "inf" if value == math.inf else value for name, value in job.parameters},
-        "rules": rules._asdict(),
+        "rules": inputs.rules._asdict(),
         "inputs": {
             "metric": input_of(job.metric, job.metric_digest),
             "solution": input_of(job.solution, job.solution_digest),
             "submissions": {"path": _relative(request.submissions, out)},
             "runtimes": input_of(request.runtimes),
             "selection": input_of(request.selection),
+            "failed": input_of(request.failed),
         },
-        "store": _relative(str(kept), out),
+        "store": _relative(str(inputs.store), out),
         "versions": work.versions(),
         "git_commit": _git_commit(hosted.find(job.metric).parent),
         "hardware": {"system": platform.platform(), "machine": platform.machine(), "cores": os.cpu_count()},
-        "outputs": board.digests(files),
         "submissions": [
             {"team": each.team, "submission": each.name, "sha256": result.digest}
             | ({"side_sha256": result.side_digest} if result.side_digest else {})
             | {name: value for name in ("submitted_at", "public_score") if (value := getattr(each, name))}
-            for each, result in zip(found, scored)
+            for each, result in zip(inputs.submissions, scored)
         ],
     }
 
@@ -177,6 +301,7 @@ def _relative(path: str, folder: Path) -> str:
 
 
 def _git_commit(folder: Path) -> str | None:
+    """The commit of the metric's folder, where there is one."""
     command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=10)
@@ -189,7 +314,22 @@ def _git_commit(folder: Path) -> str | None:
 
 
 def read_run(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """The run.json of a folder (or at a path)."""
+    """The run.json of a finished run.
+
+    Parameters
+    ----------
+    folder : path
+        The folder, or run.json itself.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    UsageError
+        There is none, so the run was not finished; or it is damaged.
+    """
     path = Path(folder) / RUN if Path(folder).is_dir() else Path(folder)
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
@@ -207,7 +347,19 @@ def read_run(folder: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def request_of(facts: dict[str, Any], folder: Path) -> Request:
-    """What a run.json says was ranked; paths are relative to its folder."""
+    """What a run.json says was ranked.
+
+    Parameters
+    ----------
+    facts : dict
+        As `read_run` returns it.
+    folder : Path
+        To which its paths are relative.
+
+    Returns
+    -------
+    Request
+    """
 
     def path_of(name: str) -> Any:
         path = (facts["inputs"].get(name) or {}).get("path")
@@ -220,15 +372,33 @@ def request_of(facts: dict[str, Any], folder: Path) -> Request:
     return Request(**{name: path_of(name) for name in inputs}, parameters=parameters)
 
 
-def _as_then(submission: Submission, facts: dict[str, str]) -> Submission:
-    """With what run.json has of it from a manifest."""
+def heading_of(facts: dict[str, Any]) -> Heading:
+    """What a run.json says the page is headed with."""
+    return Heading(**facts.get("page", {}))
+
+
+def as_published(submission: Submission, facts: dict[str, str]) -> Submission:
+    """A submission with what run.json has of it from a manifest."""
     return submission._replace(
         submitted_at=facts.get("submitted_at", ""), public_score=facts.get("public_score", "")
     )
 
 
-def _changed_inputs(facts: dict[str, Any], request: Request) -> list[str]:
-    """Which inputs are not what they were."""
+def changed_inputs(facts: dict[str, Any], request: Request) -> list[str]:
+    """Which inputs are not what they were.
+
+    Parameters
+    ----------
+    facts : dict
+        As `read_run` returns it.
+    request : Request
+        Where the inputs are now.
+
+    Returns
+    -------
+    list of str
+        A sentence for each.
+    """
     changes = []
     for name, then in facts["inputs"].items():
         path = getattr(request, name, None)
@@ -238,94 +408,3 @@ def _changed_inputs(facts: dict[str, Any], request: Request) -> list[str]:
                 was = f"SHA-256 is {now}, was {then['sha256']}"
                 changes.append(f"the {name} {path} has changed since the earlier run: {was}")
     return changes
-
-
-def _read_tables(
-    request: Request, submissions: Sequence[Submission]
-) -> tuple[pd.DataFrame | None, pd.DataFrame | None]:
-    """The host's runtimes and selection; None where there are none."""
-    runtimes = None if request.runtimes is None else speed.read(request.runtimes)
-    if request.selection is None:
-        return runtimes, None
-    keys = speed.KEYS
-    selection = read_named(request.selection, keys, keys, set(keys))[keys]
-    known = {each[:2] for each in submissions}
-    absent = ["/".join(key) for key in selection.itertuples(index=False, name=None) if key not in known]
-    if absent:
-        raise HostError(f"selected but not among the submissions: {listed(sorted(absent))}")
-    return runtimes, selection
-
-
-# ---- Is a published board what they lead to? -----------------------------------------------------------
-
-
-def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[str]]:
-    """What is not as it was published, and what may explain it, such as other versions.
-
-    Of the folder only run.json is needed, which may be given instead; fields of `Request` say where inputs are.
-    """
-    facts = read_run(folder)
-    home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
-    request = request_of(facts, home)._replace(**inputs)
-    here = work.versions()
-    notices = [
-        f"{name} is {here.get(name)} here, was {version}"
-        for name, version in facts["versions"].items()
-        if here.get(name) != version
-    ]
-    differences = _changed_inputs(facts, request) + [
-        f"{file} was changed after the run: SHA-256 is {now}, was {then}"
-        for file, then in facts["outputs"].items()
-        if (now := _digest_of(home / file)) not in (None, then)
-    ]
-
-    published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
-    found = [
-        _as_then(each, published[each[:2]])
-        for each in submissions.find(request.submissions)
-        if each[:2] in published
-    ]
-    absent = published.keys() - {each[:2] for each in found}
-    differences += [f"{team}/{name}: the file is not there" for team, name in sorted(absent)]
-    job = work.make_job(request.metric, request.solution, request.parameters)
-    try:
-        with tempfile.TemporaryDirectory() as store, work.workers(jobs, None, job, found) as place:
-            scored = work.score(job, found, Path(store), place)
-            for each, result in zip(found, scored):
-                then = published[each[:2]]
-                for what, now, was in (
-                    ("", result.digest, then["sha256"]),
-                    (", the side file", result.side_digest, then.get("side_sha256", "")),
-                ):
-                    if now != was:
-                        differences.append(f"{each.team}/{each.name}{what}: SHA-256 is {now}, was {was}")
-            tables = _read_tables(request, found)
-            ranking = board.rank(job, found, scored, *tables, Rules(**facts["rules"]), Path(store), place)
-    except HostError as problem:  # with these inputs there is no board at all
-        return [*differences, str(problem)], notices
-    for name, now in ranking.facts.items():
-        if now != facts.get(name):
-            differences.append(f"{name}: is {now}, was {facts.get(name)}")
-    return differences + _of_tables(facts["outputs"], board.files(ranking), home), notices
-
-
-def _digest_of(path: Path) -> str | None:
-    return work.digest(str(path)) if path.is_file() else None
-
-
-def _of_tables(then: dict[str, str], files: dict[str, bytes], home: Path) -> list[str]:
-    """Which tables come out otherwise, with the first line that does."""
-    now, differences = board.digests(files), []
-    for file in sorted(now.keys() | then.keys()):
-        if now.get(file) == then.get(file) and _digest_of(home / file) in (None, now.get(file)):
-            continue
-        text = f"{file} comes out otherwise"
-        if file in files and (home / file).is_file():
-            published = (home / file).read_text(encoding="utf-8").splitlines()
-            lines = itertools.zip_longest(published, files[file].decode().splitlines(), fillvalue="(nothing)")
-            for number, (was, comes) in enumerate(lines, 1):
-                if was != comes:
-                    text += f", first in line {number}:\n  published  {was}\n  again      {comes}"
-                    break
-        differences.append(text)
-    return differences

@@ -1,56 +1,102 @@
-"""The board as a page to publish, and what one team is told that asks why it has its rank."""
+"""The board as a page to publish, and what one team is told that asks why it has its rank.
 
+Each is one file that needs no network.  Its only script, for search and sorting, is named by its hash in the
+Content-Security-Policy; without it everything is shown.
+"""
+
+import base64
+import hashlib
 import math
+from importlib import resources
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from podium.errors import UsageError
-from podium.ranking import estimate, uncertainty
+from podium.ranking import estimate, uncertainty, wording
 from podium.ranking.board import Run
+from podium.ranking.rules import Rules
 from podium.wording import listed
 
+__all__ = ["anchor_of", "of_board", "of_team"]
+
 TEAMS_DRAWN = 30
-ROWS_SHOWN = 50
+ROWS_SHOWN = 50  # of the board at first
 MOST_ROWS = 2000  # the rest stand in the table's file
-VARIANTS_DRAWN = 40
+MOST_LISTED = 100  # of files and models that are not on the board
+TEAMS_IN_VARIANTS = 12
+LEAST_PRIZE = 0.01  # the share of the draws from which on a team stands among the prizes
 LINEAR_UP_TO = 40  # ranks; more are drawn logarithmically
 TICKS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000)
 NEIGHBOURS = 3  # on either side
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 def of_board(run: Run) -> str:
-    """The page of a board."""
+    """The page of a board.
+
+    Parameters
+    ----------
+    run : Run
+
+    Returns
+    -------
+    str
+        HTML.
+    """
     ranking = run.ranking
     board = ranking.leaderboard
     return _page(
         "board.html",
+        heading=run.heading,
         facts=run.facts,
-        boosted=board["eligible"].any(),
+        summary=wording.summary(run),
+        boosted=run.facts["boosted"],
         rows=_rows(run),
         rows_shown=ROWS_SHOWN,
         more_rows=max(0, len(board) - MOST_ROWS),
+        prizes=run.rules.prizes if len(board) > run.rules.prizes else 0,
         logarithmic=len(board) > LINEAR_UP_TO,
         ticks=_ticks(len(board)),
-        prizes=_prizes(ranking.intervals),
+        prize_places=_prize_places(run),
+        podium=_podium(ranking.intervals),
         blobs=_blobs(run),
         ahead=_ahead(run),
-        variants=_records(ranking.variants),
-        heat=_heat(ranking.variant_ranks),
+        variants=_variants(run),
         path=_records(ranking.path),
         shake=_shake(board),
-        groups=_groups(ranking.subpopulations),
+        groups=_groups(ranking.subpopulations, run.facts["higher_is_better"]),
+        absent=_absent(run),
         similar=_records(ranking.similar),
         teams_drawn=TEAMS_DRAWN,
+        most_listed=MOST_LISTED,
     )
 
 
 def of_team(run: Run, team: str) -> str:
-    """The page of a team."""
+    """The page of a team.
+
+    Parameters
+    ----------
+    run : Run
+    team : str
+        On the board, or rejected.
+
+    Returns
+    -------
+    str
+        HTML: its files, its neighbours, its sub-populations, what would have changed its rank.
+
+    Raises
+    ------
+    UsageError
+        There is no such team.
+    """
     ranking = run.ranking
     files = ranking.submissions[ranking.submissions["team"] == team]
     if files.empty:
@@ -58,61 +104,91 @@ def of_team(run: Run, team: str) -> str:
         raise UsageError(f"--team {team}: expected one of the teams, such as {listed(known)}")
     board = ranking.leaderboard
     on_board: dict[str, Any] = {"row": None, "held": None, "groups": [], "break_even": []}
-    for place in np.flatnonzero(board["team"] == team).tolist():
-        rows = _rows(run, slice(max(0, place - NEIGHBOURS), place + NEIGHBOURS + 1))
-        rank = board["rank"].iloc[place]
-        on_board |= {"rows": rows, "row": next(row for row in rows if row["team"] == team)}
-        if ranking.variant_ranks is not None:
-            ranks = ranking.variant_ranks.iloc[place].drop(["rank", "team"])
-            on_board |= {"held": ranks.pop("held"), "others": list(ranks[ranks != rank].items())}
-        if ranking.subpopulations is not None:
-            scores = ranking.subpopulations.iloc[place].drop("team").sort_values(kind="stable")
-            on_board["groups"] = list(scores.items())
-        if board["eligible"].any():
-            changes = estimate.break_even_runtimes(board, team, **run.rules.of_boost)
-            better = changes[changes["rank_below"] < rank][["runtime", "rank_below"]]
-            on_board["break_even"] = list(better.itertuples(index=False))[::-1]
-    return _page("team.html", team=team, facts=run.facts, files=_records(files), **on_board)
+    for row in np.flatnonzero(board["team"] == team).tolist():
+        on_board |= _of_row(run, team, row)
+    return _page(
+        "team.html",
+        heading=run.heading,
+        team=team,
+        facts=run.facts,
+        boosted=run.facts["boosted"],
+        files=_records(files),
+        **on_board,
+    )
 
 
-def number(value: Any, digits: int = 5) -> str:
-    """A number with so many decimals, without a sign at zero; a dash for nothing."""
-    if pd.isna(value):
-        return "–"
-    return f"{value:,}" if isinstance(value, int | np.integer) else f"{value:z,.{digits}f}"
+def _of_row(run: Run, team: str, row: int) -> dict[str, Any]:
+    """What the page of a team says of its row on the board."""
+    ranking = run.ranking
+    rank = ranking.leaderboard["rank"].iloc[row]
+    rows = _rows(run, slice(max(0, row - NEIGHBOURS), row + NEIGHBOURS + 1))
+    told: dict[str, Any] = {"rows": rows, "row": next(each for each in rows if each["team"] == team)}
+    if ranking.variant_ranks is not None:
+        ranks = ranking.variant_ranks.iloc[row].drop(["rank", "team", "held_by_runtimes"], errors="ignore")
+        told |= {"held": ranks.pop("held"), "others": list(ranks[ranks != rank].items())}
+    if ranking.subpopulations is not None:
+        scores = ranking.subpopulations.iloc[row].drop("team")
+        worst_first = scores.sort_values(kind="stable", ascending=run.facts["higher_is_better"])
+        told["groups"] = list(worst_first.items())
+    if run.facts["boosted"]:
+        told["break_even"] = _better_ranks(ranking.leaderboard, team, rank, run.rules)
+    return told
 
 
-def percent(share: float) -> str:
-    """A share, never 0% or 100% for what is not."""
-    if math.isnan(share):
-        return "–"
-    if 0 < share < 0.001:
-        return "<0.1%"
-    if 0.999 < share < 1:
-        return ">99.9%"
-    return f"{share:.0%}" if share in (0, 1) else f"{share:.1%}"
+def _better_ranks(board: pd.DataFrame, team: str, rank: int, rules: Rules) -> list[Any]:
+    """The longest runtimes with which a team would have had better ranks, and these, the best rank last."""
+    changes = estimate.break_even_runtimes(board, team, **rules.of_boost)
+    better = changes[changes["rank_below"] < rank][["runtime", "rank_below"]]
+    return list(better.itertuples(index=False, name=None))[::-1]
+
+
+def anchor_of(team: object) -> str:
+    """The anchor of a team's row: board.html#team-NAME, its characters escaped as in an address.
+
+    >>> anchor_of("Red Pen")
+    'team-Red%20Pen'
+    """
+    return f"team-{quote(str(team), safe='')}"
 
 
 def _page(template: str, **context: Any) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
+    script = (resources.files("podium.ranking") / "templates" / "board.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     environment = Environment(
         loader=PackageLoader("podium.ranking"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    environment.globals |= {"number": number, "percent": percent}
+    environment.globals |= {
+        "number": wording.number,
+        "percent": wording.percent,
+        "anchor_of": anchor_of,
+        "items": wording.items_of(context["facts"]),
+        "score_name": wording.score_name(context["facts"]),
+        "direction": wording.of_direction(context["facts"]),
+        "script": Markup(script),
+        "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
+        "base-uri 'none'; form-action 'none'",
+    }
     return environment.get_template(template).render(context)
 
 
 def _records(table: pd.DataFrame | None) -> list[dict[str, Any]]:
+    """The rows of a table; none where there is no table."""
     if table is None:
         return []
-    names = list(map(str, table.columns))
-    return [dict(zip(names, row)) for row in table.astype(object).itertuples(index=False, name=None)]
+    columns = list(map(str, table.columns))
+    return [dict(zip(columns, row)) for row in table.astype(object).itertuples(index=False, name=None)]
 
 
 def _rows(run: Run, which: slice = slice(MOST_ROWS)) -> list[dict[str, Any]]:
-    """Rows of the board with their intervals, also in percent of a bar's width."""
+    """Rows of the board with their intervals, also in percent of a bar's width, and the step to the next."""
     rows, intervals = _records(run.ranking.leaderboard[which]), run.ranking.intervals
+    decided = run.facts["ties"]
+    for row in rows:
+        row["next"] = None
+        row["tied"] = bool(decided) and any(decided[max(0, row["rank"] - 2) : row["rank"]])
     if intervals is not None:
         columns = ["boosted_score_low", "boosted_score_high", "boosted_score"]
         bars = intervals[which][columns]
@@ -120,11 +196,13 @@ def _rows(run: Run, which: slice = slice(MOST_ROWS)) -> list[dict[str, Any]]:
         bars = ((bars - low) / ((high - low) or 1.0)).clip(0, 1) * 100
         for row, interval, bar in zip(rows, _records(intervals[which]), bars.to_numpy().tolist()):
             row |= {"interval": interval, "bar": bar}
+    for row, step in zip(rows, _records(run.ranking.neighbours)[which]):
+        row["next"] = step
     return rows
 
 
 def _axis(ranks: npt.ArrayLike, teams: int) -> Floats:
-    """Places of ranks on an axis from 0 to 1, logarithmic where there are many."""
+    """Positions of ranks on an axis from 0 to 1, logarithmic where there are many teams."""
     ranks = np.asarray(ranks, dtype=np.float64)
     if teams <= LINEAR_UP_TO:
         return np.asarray((ranks - 1) / max(teams - 1, 1))
@@ -132,6 +210,7 @@ def _axis(ranks: npt.ArrayLike, teams: int) -> Floats:
 
 
 def _ticks(teams: int) -> list[tuple[int, float]]:
+    """The ranks at the ticks of an axis, and their positions."""
     if teams <= LINEAR_UP_TO:
         ranks = [1, *range(5, teams - 1, 5)] if teams > 12 else list(range(1, teams))
     else:
@@ -139,14 +218,32 @@ def _ticks(teams: int) -> list[tuple[int, float]]:
     return list(zip([*ranks, teams], _axis([*ranks, teams], teams).tolist()))
 
 
-def _prizes(intervals: pd.DataFrame | None) -> dict[str, Any] | None:
-    """The podium plot."""
-    names = [] if intervals is None else [name for name in map(str, intervals) if name.startswith("prize_")]
-    if intervals is None or not names:
+def _prize_places(run: Run) -> list[dict[str, Any]]:
+    """Each prize place: who has it, how far ahead of the next team, and whether speed decides it."""
+    board = run.ranking.leaderboard
+    intervals, neighbours = _records(run.ranking.intervals), _records(run.ranking.neighbours)
+    before = dict(zip(board["rank_before"], board["team"]))
+    places = []
+    for row in range(min(run.rules.prizes, len(board))):
+        place = {"place": row + 1, "team": board["team"].iloc[row], "next": None, "eligible_share": None}
+        place["by_speed"] = bool(run.facts["boosted"]) and before.get(row + 1) != place["team"]
+        place["else"] = before.get(row + 1)
+        if row < len(neighbours):
+            place["next"] = neighbours[row]
+        if place["by_speed"] and row < len(intervals):
+            place["eligible_share"] = intervals[row].get("eligible_share")
+        places.append(place)
+    return places
+
+
+def _podium(intervals: pd.DataFrame | None) -> dict[str, Any] | None:
+    """How often each team takes each prize place, of teams that do so in 1% of the draws."""
+    columns = [] if intervals is None else [name for name in map(str, intervals) if name.startswith("prize_")]
+    if intervals is None or not columns:
         return None
-    likely = _records(intervals[intervals[names].sum(axis=1) > 0])
-    rows = [(row["team"], row["rank"], [row[name] for name in names]) for row in likely[:TEAMS_DRAWN]]
-    return {"places": len(names), "rows": rows, "more": len(likely) - len(rows)}
+    likely = _records(intervals[intervals[columns].sum(axis=1) >= LEAST_PRIZE])
+    rows = [(row["team"], row["rank"], [row[name] for name in columns]) for row in likely[:TEAMS_DRAWN]]
+    return {"places": len(columns), "rows": rows, "more": len(likely) - len(rows)}
 
 
 def _blobs(run: Run) -> list[Any]:
@@ -158,38 +255,56 @@ def _blobs(run: Run) -> list[Any]:
     bins = np.arange(1, teams + 2)
     if teams > LINEAR_UP_TO:
         bins = np.unique(np.geomspace(1, teams + 1, 60).round())
-    places = _axis((bins[:-1] + bins[1:] - 1) / 2, teams).tolist()
+    positions = _axis((bins[:-1] + bins[1:] - 1) / 2, teams).tolist()
     rows = []
-    for name, own, ranks in zip(board["team"], _axis(board["rank"], teams), sure.ranks.T[:TEAMS_DRAWN]):
-        shares = np.histogram(ranks, bins)[0] / len(ranks)
-        rows.append((name, own, [(place, math.sqrt(share)) for place, share in zip(places, shares) if share]))
+    drawn = zip(sure.ranks.T[:TEAMS_DRAWN], sure.last_ranks.T[:TEAMS_DRAWN])
+    for name, own, (ranks, last_ranks) in zip(board["team"], _axis(board["rank"], teams), drawn):
+        of_ranks = _shares_of_ranks(ranks, last_ranks, teams)
+        cumulated = np.concatenate([[0.0], np.cumsum(of_ranks)])
+        shares = np.diff(cumulated[np.minimum(bins - 1, len(of_ranks)).astype(int)])
+        dots = [(x, math.sqrt(share)) for x, share in zip(positions, shares.tolist()) if share > 1e-9]
+        rows.append((name, own, dots))
     return rows
 
 
+def _shares_of_ranks(ranks: Ints, last_ranks: Ints, teams: int) -> Floats:
+    """How often a team has each rank, (t,), from the first and last ones that it shares on each draw."""
+    weight = 1 / (last_ranks - ranks + 1) / len(ranks)
+    steps = np.bincount(ranks - 1, weight, teams + 1) - np.bincount(last_ranks, weight, teams + 1)
+    shares: Floats = np.cumsum(steps)[:-1]
+    return shares
+
+
 def _ahead(run: Run) -> dict[str, Any] | None:
-    """The significance map."""
-    sure = run.ranking.uncertainty
-    if sure is None or sure.ranks.shape[1] < 2:
+    """Who is ahead of whom on how many draws, and whom the sets of all ranks at once separate."""
+    sure, intervals = run.ranking.uncertainty, run.ranking.intervals
+    if sure is None or intervals is None or len(intervals) < 2:
         return None
     share = uncertainty.ahead(sure, TEAMS_DRAWN)
-    return {"names": run.ranking.leaderboard["team"].head(len(share)).tolist(), "share": share.tolist()}
+    sets = intervals.head(len(share))
+    first, last = sets["all_ranks_low"].to_numpy(), sets["all_ranks_high"].to_numpy()
+    separated = last[:, np.newaxis] < first
+    cells = [list(zip(*row)) for row in zip(share.tolist(), (separated | separated.T).tolist())]
+    return {"names": sets["team"].tolist(), "cells": cells}
 
 
-def _heat(ranks: pd.DataFrame | None) -> dict[str, Any] | None:
-    """Ranks in each variant, and how far, from -1 to 1, they are from those on the board."""
-    if ranks is None or ranks.shape[1] < 4:
+def _variants(run: Run) -> dict[str, Any] | None:
+    """The board under each other decision, with the ranks of the first teams."""
+    table, ranks = run.ranking.variants, run.ranking.variant_ranks
+    if table is None or ranks is None or table.empty:
         return None
-    names = list(ranks.columns[3 : 3 + VARIANTS_DRAWN])
-    shifts = np.log2(ranks[names].div(ranks["rank"], axis=0).to_numpy()) / 2
+    first = ranks.head(TEAMS_IN_VARIANTS)
+    shifts = np.log2(first[table["variant"]].div(first["rank"], axis=0).to_numpy(dtype=np.float64)) / 2
     rows = [
-        row | {"ranks": list(zip([row[name] for name in names], shift))}
-        for row, shift in zip(_records(ranks.head(TEAMS_DRAWN)), shifts.clip(-1, 1).tolist())
+        row | {"ranks": list(zip(first[row["variant"]].tolist(), shift))}
+        for row, shift in zip(_records(table), shifts.clip(-1, 1).T.tolist())
     ]
-    return {"names": names, "rows": rows}
+    drawn = first["held_by_runtimes"].tolist() if "held_by_runtimes" in first else []
+    return {"teams": first["team"].tolist(), "held": first["held"].tolist(), "drawn": drawn, "rows": rows}
 
 
 def _shake(board: pd.DataFrame) -> list[Any]:
-    """Public and Private ranks, before rewards, with the names of the first and of whom moved most."""
+    """Public and Private ranks, before rewards, with the names of the first and of those that moved most."""
     if "public_rank" not in board:
         return []
     teams = len(board)
@@ -203,11 +318,28 @@ def _shake(board: pd.DataFrame) -> list[Any]:
     ]
 
 
-def _groups(table: pd.DataFrame | None) -> dict[str, Any] | None:
-    """Scores of the sub-populations, and how far each is below the team's best one."""
+def _groups(table: pd.DataFrame | None, higher_is_better: bool) -> dict[str, Any] | None:
+    """Scores of the sub-populations, and how far, from 0 to 1, each is from the team's best one."""
     if table is None:
         return None
     scores = table.head(TEAMS_DRAWN).set_index("team")
-    depths = scores.rsub(scores.max(axis=1), axis=0).mul(4).clip(upper=1).fillna(0)
+    best = scores.max(axis=1) if higher_is_better else scores.min(axis=1)
+    depths = scores.sub(best, axis=0).abs().fillna(0)
+    depths = depths / (float(depths.to_numpy().max(initial=0.0)) or 1.0)
     cells = np.stack([scores, depths], axis=-1).tolist()
     return {"names": list(scores), "rows": list(zip(scores.index, cells))}
+
+
+def _absent(run: Run) -> list[tuple[str, str, str]]:
+    """Teams that are not on the board, with a file or model of theirs and the reason."""
+    ranking = run.ranking
+    on_board = set(ranking.leaderboard["team"])
+    rejected = ranking.rejected[~ranking.rejected["team"].isin(on_board)]
+    failed = ranking.failed[~ranking.failed["team"].isin(on_board)]
+    rows = [
+        (row["team"], f"file {row['submission']}", f"rejected: {row['reason']}") for row in _records(rejected)
+    ]
+    rows += [
+        (row["team"], f"model {row['model']}".strip(), f"failed: {row['reason']}") for row in _records(failed)
+    ]
+    return sorted(rows)

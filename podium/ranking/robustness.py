@@ -4,14 +4,16 @@ Variants of the statistics, unlike those of measures and rewards, read the chose
 """
 
 import functools
+import hashlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, scoring, statistics
+from podium.errors import HostError, UsageError
 from podium.ranking import speed, work
 from podium.ranking.rules import Rules
 from podium.ranking.submissions import Submission
@@ -29,11 +31,24 @@ CELLS_AT_ONCE = 2**17
 DEVIATIONS = 5  # above twice what is expected: strong teams agree more with each other
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 @functools.lru_cache(maxsize=2)
 def of_measures(job: Job, part: str) -> dict[str, Any]:
-    """Prepared solutions of a part whose measures are others, by what is other."""
+    """Prepared solutions whose measures are others, of the same statistics.
+
+    Parameters
+    ----------
+    job : Job
+    part : str
+        The part of the solution.
+
+    Returns
+    -------
+    dict
+        By what is decided otherwise, such as "temperature 50"; empty where the metric has no variants.
+    """
     solution = work.prepared(job)
     variants = solution.metric.companion.variants
     return {} if variants is None else dict(variants.of_measures(solution.prepared[part]))
@@ -42,14 +57,35 @@ def of_measures(job: Job, part: str) -> dict[str, Any]:
 def of_statistics(
     job: Job, part: str, submissions: Sequence[tuple[int, Submission]]
 ) -> list[tuple[int, dict[str, float]]]:
-    """In a worker: of each submission the scores of a part under other statistics."""
+    """The scores of submissions under other statistics; runs in a worker, and reads the files once more.
+
+    Parameters
+    ----------
+    job : Job
+    part : str
+        The part of the solution that is scored.
+    submissions : sequence of (int, Submission)
+        Numbers and submissions, whose ``digests`` say what was scored before.
+
+    Returns
+    -------
+    list of (int, dict)
+        The numbers, and the scores by what else is counted.
+
+    Raises
+    ------
+    UsageError
+        A file is not the one that was scored.
+    """
     solution = work.prepared(job)
     variants = solution.metric.companion.variants
     if variants is None:
         return [(number, {}) for number, _ in submissions]
     answers = []
     for number, submission in submissions:
-        frame = work.frame_of(job, submission, work.contents_of(submission))
+        contents = work.contents_of(submission)
+        _check_unchanged(submission, contents)
+        frame = work.frame_of(job, submission, contents)
         scores = {}
         for variant, (prepared, numbers) in variants.of_statistics(
             solution.metric.module, solution.prepared[scoring.ALL], frame
@@ -60,11 +96,60 @@ def of_statistics(
     return answers
 
 
+def _check_unchanged(submission: Submission, contents: tuple[bytes, bytes | None]) -> None:
+    """The file that is read once more is the one that was scored."""
+    content, side = ("" if of_file is None else hashlib.sha256(of_file).hexdigest() for of_file in contents)
+    if (now := work.digests_of(content, side)) != submission.digests:
+        raise UsageError(
+            f"{submission.team}/{submission.name} has changed since it was scored: its SHA-256 was "
+            f"{submission.digests}, now it is {now}; rank again"
+        )
+
+
 def parsed(leaderboard: pd.DataFrame, rules: Rules, higher_is_better: bool) -> tuple[Any, Any, bool]:
-    """boost.py, the board as it parses it, and whether there are rewards."""
+    """What is needed to rank a board anew.
+
+    Parameters
+    ----------
+    leaderboard : DataFrame
+        A row per team with score, runtime and, as far as known, submitted_at.
+    rules : Rules
+    higher_is_better : bool
+
+    Returns
+    -------
+    boost : module
+        boost.py.
+    board : boost.Board
+        The leaderboard as boost.py parses it.
+    is_boosted : bool
+        Whether speed is rewarded.
+    """
     boost = hosted.module("boost")
     is_boosted = bool(rules.boost and higher_is_better and leaderboard["runtime"].notna().any())
     return boost, boost.parse(leaderboard if is_boosted else leaderboard.drop(columns="runtime")), is_boosted
+
+
+class Variants(NamedTuple):
+    """What other decisions would have done to a board.
+
+    Attributes
+    ----------
+    table : DataFrame
+        A row per decision: ``variant``; ``mean_score`` of all teams before rewards; ``kendall_tau`` with the
+        board; ``first``, the team of rank 1; ``same``, the share of teams that keep their rank.
+    ranks : DataFrame
+        A row per team: ``rank``, ``team``, ``held`` (the share of decisions under which it keeps its rank),
+        ``held_by_runtimes`` (the share of draws of the runtimes; only where runtimes are rewarded and have
+        noise), and its rank under each decision.
+    runtimes : dict
+        Of the draws of the runtimes: ``draws``, their number; ``kendall_tau``, the mean; ``same``. Empty where
+        there are none.
+    """
+
+    table: pd.DataFrame
+    ranks: pd.DataFrame
+    runtimes: dict[str, float]
 
 
 def of_board(
@@ -73,71 +158,138 @@ def of_board(
     runtimes: pd.DataFrame | None,
     rules: Rules,
     higher_is_better: bool,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The board under each variant of the score, (t,) each, and of the rewards; the ranks of each team.
+) -> Variants:
+    """The board under each other decision, one at a time.
 
-    ``same`` is the share of teams with the board's rank, ``held`` that of variants.
+    Parameters
+    ----------
+    leaderboard : DataFrame
+        The board, in its order.
+    scores : dict of (t,) float
+        The teams' scores under other decisions about the metric, by what is decided.
+    runtimes : DataFrame or None
+        As `speed.read` returns it.
+    rules : Rules
+        Of the board: other rewards (`REWARDS`) are decisions, too.
+    higher_is_better : bool
+
+    Returns
+    -------
+    Variants
+        Draws of the runtimes are no decisions. They are reported apart.
     """
     boost, board, is_boosted = parsed(leaderboard, rules, higher_is_better)
     seconds = leaderboard["runtime"].to_numpy(dtype=np.float64)
     own = leaderboard["score"].to_numpy(dtype=np.float64)
 
-    def ranks_of(score: Floats, runtime: Floats, **rewards: float) -> npt.NDArray[np.int64]:
+    def ranks_of(score: Floats, runtime: Floats, **rewards: float) -> Ints:
         if is_boosted:
             score = score * (1 + boost.boost_fractions(score, runtime, **(rules.of_boost | rewards))[2])
-        found: npt.NDArray[np.int64] = boost.ranks(board, score, higher_is_better)
-        return found
+        ranks: Ints = boost.ranks(board, score, higher_is_better)
+        return ranks
 
-    found = {name: ranks_of(score, seconds) for name, score in scores.items()}
+    ranks_under = {name: ranks_of(score, seconds) for name, score in scores.items()}
+    mean_scores = {name: float(np.mean(score)) for name, score in scores.items()}
     drawn = np.empty((0, len(leaderboard)), dtype=np.int64)
     if is_boosted:
         for name, values in REWARDS.items():
             for value in values:
                 if value != rules.of_boost[name]:
                     label = f"{name.replace('_', ' ')} {value:g}"
-                    found[label] = ranks_of(own, seconds, **{name: value})
+                    ranks_under[label] = ranks_of(own, seconds, **{name: value})
+                    mean_scores[label] = float(np.mean(own))
         runs = speed.draw(leaderboard, runtimes, RUNTIME_DRAWS, rules.seed)
         if np.nanmax(np.ptp(runs, axis=0), initial=0) > 0:
             drawn = ranks_of(np.tile(own, (len(runs), 1)), runs)
     rank = leaderboard["rank"].to_numpy()
     teams = leaderboard["team"].to_numpy()
     rows = [
-        (name, _tau(rank, ranks), teams[ranks.argmin()], (ranks == rank).mean())
-        for name, ranks in found.items()
+        (name, mean_scores[name], _tau(rank, ranks), teams[ranks.argmin()], (ranks == rank).mean())
+        for name, ranks in ranks_under.items()
     ]
+    table = pd.DataFrame(rows, columns=["variant", "mean_score", "kendall_tau", "first", "same"])
+    together = np.array(list(ranks_under.values())).reshape(-1, len(rank))
+    held = (together == rank).mean(axis=0) if len(together) else np.full(len(rank), np.nan)
+    of_teams: dict[str, Any] = {"rank": rank, "team": teams, "held": held}
+    by_runtimes: dict[str, float] = {}
     if len(drawn):
-        tau = float(np.mean([_tau(rank, ranks) for ranks in drawn]))
-        winner = teams[np.bincount(drawn.argmin(axis=1)).argmax()]
-        rows.append((f"runtimes drawn, {len(drawn)} times", tau, winner, (drawn == rank).mean()))
-    together = np.concatenate([np.array(list(found.values())).reshape(-1, len(rank)), drawn])
-    held = (together == rank).mean(axis=0) if len(together) else np.ones(len(rank))
-    variants = pd.DataFrame(rows, columns=["variant", "kendall_tau", "first", "same"])
-    return variants, pd.DataFrame({"rank": rank, "team": teams, "held": held, **found})
+        of_teams["held_by_runtimes"] = (drawn == rank).mean(axis=0)
+        by_runtimes = {
+            "draws": len(drawn),
+            "kendall_tau": float(np.mean([_tau(rank, ranks) for ranks in drawn])),
+            "same": float((drawn == rank).mean()),
+        }
+    return Variants(table, pd.DataFrame(of_teams | ranks_under), by_runtimes)
 
 
 def _tau(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
+    """Kendall's τ of two orders; NaN of a single team."""
     from scipy.stats import kendalltau
 
     return round(float(kendalltau(one, other).statistic), 12) if np.size(one) > 1 else np.nan
 
 
-def of_path(job: Job, scores: dict[str, Floats], teams: Sequence[str]) -> pd.DataFrame | None:
-    """What each of the memo's steps does to scores and ranks, before rewards."""
+def of_path(
+    job: Job, scores: dict[str, Floats], leaderboard: pd.DataFrame
+) -> tuple[pd.DataFrame | None, dict[str, Floats]]:
+    """What each of the memo's steps does to scores and ranks, before rewards.
+
+    Parameters
+    ----------
+    job : Job
+    scores : dict of (t,) float
+        Of the teams, under other statistics.
+    leaderboard : DataFrame
+        The board, with which the last step is compared.
+
+    Returns
+    -------
+    path : DataFrame or None
+        A row per step: ``step``; ``mean_score``; ``change`` of it; ``kendall_tau`` of the order with that
+        before the step; ``first``. None where the metric has no steps.
+    decisions : dict of (t,) float
+        The other scores, which are no steps.
+
+    Raises
+    ------
+    HostError
+        The last step is not the score of the board.
+    """
     variants = work.prepared(job).metric.companion.variants
     steps = [] if variants is None else [name for name in variants.path if name in scores]
+    decisions = {name: score for name, score in scores.items() if name not in steps}
     if not steps:
-        return None
+        return None, decisions
+    differing = scores[steps[-1]] != leaderboard["score"].to_numpy(dtype=np.float64)
+    if differing.any():
+        row = int(differing.argmax())
+        raise HostError(
+            f"the last step of the path, {steps[-1]}, gives {leaderboard['team'].iloc[row]} the score "
+            f"{scores[steps[-1]][row]}, and the board {leaderboard['score'].iloc[row]}: the variants do "
+            "not fit the metric"
+        )
     rows = []
     for before, step in zip([None, *steps], steps):
         score = scores[step]
         change = float(np.mean(score - scores[before])) if before else np.nan
         tau = _tau(score, scores[before]) if before else np.nan
-        rows.append((step, float(np.mean(score)), change, tau, teams[int(np.argmax(score))]))
-    return pd.DataFrame(rows, columns=["step", "mean_score", "change", "kendall_tau", "first"])
+        rows.append((step, float(np.mean(score)), change, tau, leaderboard["team"].iloc[int(np.argmax(score))]))
+    return pd.DataFrame(rows, columns=["step", "mean_score", "change", "kendall_tau", "first"]), decisions
 
 
 def fingerprint(numbers: Floats) -> npt.NDArray[np.uint32]:
-    """A hash of each item's statistics, (n,)."""
+    """A hash of each item's statistics.
+
+    Parameters
+    ----------
+    numbers : (n, k) float
+        The statistics of n items.
+
+    Returns
+    -------
+    (n,) uint32
+        Equal where all statistics of two items are; of others hardly ever.
+    """
     columns = (np.ascontiguousarray(numbers.T, dtype=np.float64) + 0.0).view(np.uint64)  # no -0.0
     multipliers = np.random.default_rng(0).integers(2**63, size=len(columns), dtype=np.uint64) * 2 + 1
     hashes = np.zeros(len(numbers), dtype=np.uint64)
@@ -152,6 +304,18 @@ def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd
 
     Independent teams are expected to agree as often as each does with others, by the median: the product of
     both divided by all teams' median, ± its root.  Shown is who agrees more than twice as often.
+
+    Parameters
+    ----------
+    teams : sequence of str
+    fingerprints : (t, n) uint32
+        As `fingerprint` makes them of each team's n items.
+
+    Returns
+    -------
+    DataFrame
+        ``team``, ``other_team``, and ``agreement``, the share of items on which both have the same statistics
+        and few others do. The highest agreement is first.
     """
     number, items = fingerprints.shape
     if number < 3:

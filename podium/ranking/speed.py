@@ -1,38 +1,137 @@
-"""What is known of the submissions' runtimes, and draws of it."""
+"""What is known of the submissions' runtimes: how they were measured, how noisy they are, and draws of them.
 
+A runtime is a time in seconds.  How far a second measurement would be from it is known in one of three ways:
+as its standard error, from its runs, or not at all.  One measurement is never taken for certain: it is drawn
+with the noise that the others show.
+"""
+
+import math
 import warnings
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from podium.errors import HostError
+from podium.ranking import names
 from podium.ranking.submissions import Submission, check_unique, errors_of_boost, read_named
-from podium.wording import listed
+from podium.wording import counted, listed
+
+__all__ = ["KEYS", "Noise", "check_teams", "draw", "noise_of", "notices", "parse_runs", "read"]
 
 KEYS = ["team", "submission"]
-TEXT_COLUMNS = {*KEYS, "submitted_at", "runs"}
 SECONDS = ["runtime_low", "runtime", "runtime_high"]
-COLUMNS = [*KEYS, *SECONDS, "runs", "submitted_at"]
-STREAM = 2  # of random numbers, beside those of draws and swaps
+ERROR = "runtime_error"
+TEXT_COLUMNS = {*KEYS, "submitted_at", "runs", "marks", "provisional"}
+COLUMNS = [*KEYS, *SECONDS, ERROR, "runs", "marks", "provisional", "submitted_at"]
+# Streams of random numbers, beside those of draws of items and of swapped answers.
+STREAM_OF_RUNS, STREAM_OF_NOISE = 2, 3
+FAR_BELOW = 5  # times: a runtime in minutes among others in seconds is 60 times below them
 
 Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+class Noise(NamedTuple):
+    """How the runtimes of a board were measured, a row per team in the order of the board.
+
+    Attributes
+    ----------
+    runs : list of (k,) float or None
+        The measured runs in seconds, where there are two or more.
+    errors : (t,) float
+        The standard error of the runtime in seconds; NaN where it is not known.
+    of_one_run : float
+        The standard deviation of one run, relative to the runtime, pooled over all teams for which it is known;
+        NaN where it is known for none.
+    once : (t,) bool
+        Which runtimes were measured once, as far as anybody knows.
+    """
+
+    runs: list[Floats | None]
+    errors: Floats
+    of_one_run: float
+    once: Bools
+
+    @property
+    def is_known(self) -> bool:
+        """Whether any runtime says something about noise."""
+        return not math.isnan(self.of_one_run)
 
 
 def read(path: str) -> pd.DataFrame:
-    """Runtimes: team, runtime in seconds and, as far as known, the other `COLUMNS`."""
+    """The table of runtimes.
+
+    Parameters
+    ----------
+    path : str
+        A table with the columns team and runtime (seconds) and, as far as known,
+
+        submission
+            the file of the team that ran, where runtimes are a file's and not a team's;
+        runtime_low, runtime_high
+            the shortest and the longest of three runs, in seconds;
+        runs
+            all runs in seconds, separated by spaces; where there is a column runtime_error, their number;
+        runtime_error
+            the standard error of the runtime, in seconds;
+        marks, provisional
+            what `podium run` has to say about the measurement: a text, and true or false;
+        submitted_at
+            when the team submitted, in ISO 8601.
+
+    Returns
+    -------
+    DataFrame of dtype object
+        These columns, with None for an empty cell.
+
+    Raises
+    ------
+    UsageError, HostError
+        The table cannot be read, or a cell is wrong.
+    """
     table = read_named(path, ["team", "runtime"], KEYS, TEXT_COLUMNS)
     table = table[[name for name in COLUMNS if name in table]]
-    names = ["/".join(key) for key in _keys(table)]
-    check_unique(names, path)
-    given = {"team": names, "score": 1, "submitted_at": table.get("submitted_at")}
+    rows = ["/".join(key) for key in _keys(table)]
+    check_unique(rows, path)
+    given = {"team": rows, "score": 1, "submitted_at": table.get("submitted_at")}
     for column in SECONDS:
         if column in table:
             with errors_of_boost("the runtimes", runtime=column) as boost:
                 boost.parse(pd.DataFrame(given | {"runtime": table[column]}))
-    parse_runs(table)
+    if ERROR in table:
+        _check_errors(table[ERROR])
+        _counts(table)
+    else:
+        parse_runs(table)
     return table
+
+
+def _check_errors(cells: "pd.Series[Any]") -> None:
+    errors = pd.to_numeric(cells, errors="coerce")
+    wrong = cells.notna() & ~((errors >= 0) & (errors < math.inf))
+    if wrong.any():
+        row = int(wrong.to_numpy().argmax())
+        raise HostError(
+            f"{ERROR}: expected seconds from 0, or nothing, found {str(cells.iloc[row])!r} in row number "
+            f"{row + 1} of the runtimes"
+        )
+
+
+def _counts(runtimes: pd.DataFrame) -> list[int | None]:
+    """How many runs each row stands for, where `runs` is their number."""
+    counts: list[int | None] = []
+    for number, text in enumerate(runtimes.get("runs", [None] * len(runtimes)), 1):
+        cell = str(text or "").strip()
+        if cell and not (cell.isdecimal() and int(cell) > 0):
+            raise HostError(
+                f"runs: expected the number of runs, as there is a column {ERROR}, found {text!r} in row "
+                f"number {number} of the runtimes"
+            )
+        counts.append(int(cell) if cell else None)
+    return counts
 
 
 def _keys(table: pd.DataFrame) -> list[tuple[str, ...]]:
@@ -40,20 +139,54 @@ def _keys(table: pd.DataFrame) -> list[tuple[str, ...]]:
     return list(table[[name for name in KEYS if name in table]].itertuples(index=False, name=None))
 
 
-def check(runtimes: pd.DataFrame | None, submissions: Sequence[Submission]) -> None:
-    """Warn of runtimes for which there is no submission."""
+def check_teams(runtimes: pd.DataFrame | None, submissions: Sequence[Submission]) -> None:
+    """Compare the teams of the runtimes with those of the submissions.
+
+    Parameters
+    ----------
+    runtimes : DataFrame or None
+        As `read` returns it.
+    submissions : sequence of Submission
+
+    Warns
+    -----
+    UserWarning
+        There are runtimes for which there is no submission.
+
+    Raises
+    ------
+    HostError
+        A name is nearly that of a submission, as “T1 ” is nearly “T1”: the team would lose its reward.
+    """
     if runtimes is None:
         return
+    keys = _keys(runtimes)
     known = {each[:2] for each in submissions} | {each[:1] for each in submissions}
-    unknown = ["/".join(key) for key in _keys(runtimes) if key not in known]
+    if nearly := names.near_misses(keys, known):
+        raise HostError(
+            f"the runtimes: expected the names of the submissions to the letter, found {listed(nearly)}"
+        )
+    unknown = ["/".join(key) for key in keys if key not in known]
     if unknown:
         warnings.warn(f"runtimes without a submission: {listed(sorted(unknown))}", stacklevel=2)
 
 
 def parse_runs(runtimes: pd.DataFrame) -> list[Floats | None]:
-    """Of each row its measured runs: `runs`, or lowest, median and highest; None where there are none."""
+    """The measured runs of each row.
+
+    Parameters
+    ----------
+    runtimes : DataFrame
+        As `read` returns it, without a column runtime_error.
+
+    Returns
+    -------
+    list of (k,) float or None
+        What `runs` lists, in seconds, or the shortest run, the median and the longest one; None where there are
+        fewer than two.
+    """
     if "runs" in runtimes:
-        found = []
+        of_rows = []
         for number, text in enumerate(runtimes["runs"], 1):
             try:
                 runs = np.array(str(text or "").split(), dtype=np.float64)
@@ -64,23 +197,138 @@ def parse_runs(runtimes: pd.DataFrame) -> list[Floats | None]:
                     f"runs: expected seconds above 0 separated by spaces, found {text!r} in row number "
                     f"{number} of the runtimes"
                 ) from None
-            found.append(runs if len(runs) > 1 else None)
-        return found
+            of_rows.append(runs if len(runs) > 1 else None)
+        return of_rows
     if set(SECONDS) <= set(runtimes):
         three = runtimes[SECONDS].apply(pd.to_numeric).to_numpy(np.float64)
         return [row if np.isfinite(row).all() else None for row in three]
     return [None] * len(runtimes)
 
 
+def noise_of(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> Noise:
+    """How the runtimes of a board were measured.
+
+    Parameters
+    ----------
+    leaderboard : DataFrame
+        With the columns team, submission and runtime.
+    runtimes : DataFrame or None
+        As `read` returns it.
+
+    Returns
+    -------
+    Noise
+    """
+    seconds = leaderboard["runtime"].to_numpy(dtype=np.float64)
+    teams = len(leaderboard)
+    runs: list[Floats | None] = [None] * teams
+    errors, counts = np.full(teams, np.nan), np.full(teams, np.nan)
+    if runtimes is not None:
+        rows = {key: row for row, key in enumerate(_keys(runtimes))}
+        own = _keys(leaderboard[[name for name in KEYS if name in runtimes]])
+        row_of = [rows.get(key) for key in own]
+        if ERROR in runtimes:
+            error_of = pd.to_numeric(runtimes[ERROR], errors="coerce").to_numpy(np.float64)
+            count_of = _counts(runtimes)
+            for team, row in enumerate(row_of):
+                if row is not None:
+                    errors[team], counts[team] = error_of[row], count_of[row] or np.nan
+        else:
+            runs_of = parse_runs(runtimes)
+            runs = [None if row is None else runs_of[row] for row in row_of]
+    relative, weights = [], []
+    for measured, error, count, runtime in zip(runs, errors, counts, seconds):
+        if measured is not None:
+            relative.append(float(np.var(np.log(measured), ddof=1)))
+            weights.append(len(measured) - 1)
+        elif error >= 0:
+            relative.append((error / runtime) ** 2 * max(1, np.nan_to_num(count)))
+            weights.append(max(1, np.nan_to_num(count) - 1))
+    of_one_run = math.sqrt(np.average(relative, weights=weights)) if relative else math.nan
+    several = np.array([measured is not None for measured in runs], dtype=bool)
+    once = np.isfinite(seconds) & ~several & ~(counts > 1) & ~(np.isnan(counts) & (errors >= 0))
+    return Noise(runs, errors, of_one_run, once)
+
+
 def draw(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None, resamples: int, seed: int) -> Floats:
-    """Runtimes of the teams, (resamples, t): medians of runs drawn with replacement, where runs are known."""
-    seconds = np.tile(leaderboard["runtime"].to_numpy(dtype=np.float64), (resamples, 1))
-    if runtimes is None:
-        return seconds
-    runs = dict(zip(_keys(runtimes), parse_runs(runtimes)))
-    random = np.random.default_rng([seed, STREAM])
-    for team, key in enumerate(_keys(leaderboard[leaderboard.columns.intersection(runtimes.columns)])):
-        measured = runs.get(key)
+    """Runtimes that could have been measured as well.
+
+    Parameters
+    ----------
+    leaderboard, runtimes : as for `noise_of`
+    resamples : int
+        The number of draws.
+    seed : int
+        Of the random numbers.
+
+    Returns
+    -------
+    (resamples, t) float
+        Seconds.  With a standard error, the logarithm of the runtime is normal with it.  With runs, it is the
+        median of as many runs, drawn from them with replacement.  Measured once, the logarithm is normal with
+        the noise of one run, pooled over the other teams.  Where no noise is known, it is the runtime itself.
+    """
+    runtime = leaderboard["runtime"].to_numpy(dtype=np.float64)
+    seconds: Floats = np.tile(runtime, (resamples, 1))
+    noise = noise_of(leaderboard, runtimes)
+    random = np.random.default_rng([seed, STREAM_OF_RUNS])
+    for team, measured in enumerate(noise.runs):
         if measured is not None:
             seconds[:, team] = np.median(random.choice(measured, (resamples, len(measured))), axis=1)
+    spread = np.nan_to_num(noise.errors / runtime)
+    if noise.is_known:
+        spread = np.where(noise.once & ~(spread > 0), noise.of_one_run, spread)
+    normal = np.random.default_rng([seed, STREAM_OF_NOISE]).standard_normal(seconds.shape)
+    drawn = spread > 0
+    seconds[:, drawn] *= np.exp(spread[drawn] * normal[:, drawn])
     return seconds
+
+
+def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> list[str]:
+    """What a reader should know about the runtimes of a board.
+
+    Parameters
+    ----------
+    leaderboard, runtimes : as for `noise_of`
+
+    Returns
+    -------
+    list of str
+        Sentences without a full stop: which runtimes were measured once, which is suspiciously short, which are
+        marked or provisional.
+    """
+    known = leaderboard.dropna(subset=["runtime"])
+    if known.empty:
+        return []
+    sentences = []
+    noise = noise_of(leaderboard, runtimes)
+    once = int(noise.once.sum())
+    if once:
+        those = "all runtimes were" if once == len(known) else f"{once:,} of {len(known):,} runtimes were"
+        how = (
+            f"each is drawn with the noise of one run of the other models ({noise.of_one_run:.1%})"
+            if noise.is_known
+            else "nothing is known of their noise, so no rank is called more certain than the score makes it"
+        )
+        sentences.append(f"{those} measured once; {how}")
+    fastest, median = known.iloc[int(known["runtime"].argmin())], known["runtime"].median()
+    if FAR_BELOW * fastest["runtime"] <= median:
+        sentences.append(
+            f"the shortest runtime, {fastest['runtime']:g} s of {fastest['team']}, is less than a fifth of the "
+            f"median, {median:g} s: make sure that it is in seconds"
+        )
+    if runtimes is not None:
+        sentences += _marks(known, runtimes)
+    return sentences
+
+
+def _marks(leaderboard: pd.DataFrame, runtimes: pd.DataFrame) -> list[str]:
+    """What `podium run` said of the runtimes of these teams."""
+    keys = set(_keys(leaderboard[[name for name in KEYS if name in runtimes]]))
+    rows = [row for key, row in zip(_keys(runtimes), runtimes.to_dict("records")) if key in keys]
+    sentences = []
+    if marked := [f"{row['team']} ({row['marks']})" for row in rows if row.get("marks")]:
+        sentences.append(f"{counted(len(marked), 'runtime')} marked: {listed(marked)}")
+    if provisional := [row["team"] for row in rows if str(row.get("provisional") or "").lower() == "true"]:
+        sentences.append(f"{counted(len(provisional), 'runtime')} provisional: {listed(provisional)}")
+    return sentences

@@ -14,27 +14,78 @@ import pandas as pd
 from podium import hosted
 from podium.errors import HostError, UsageError
 from podium.files import is_url, read_table
+from podium.ranking import names
 from podium.wording import listed
 
+__all__ = [
+    "Submission", "absolute", "check_unique", "errors_of_boost", "find", "read_failed", "read_named",
+]  # fmt: skip
+
 MANIFEST_COLUMNS = {"team", "submission", "path", "submitted_at", "public_score", "side"}
+# What lies in folders and is no submission to any metric.  Workbooks and archives are not among these: they
+# are what a participant may have taken for a submission, and the rejection says what to do.
+NO_TABLES = frozenset(
+    {
+        ".bak", ".db", ".doc", ".docx", ".gif", ".htm", ".html", ".ini", ".ipynb", ".jpeg", ".jpg", ".lnk",
+        ".log", ".md", ".odt", ".part", ".pdf", ".png", ".py", ".rst", ".sh", ".svg", ".tmp", ".yaml", ".yml",
+    }
+)  # fmt: skip
+NO_TABLES_BY_NAME = frozenset({"license", "readme", "sha256sums"})
+FAILED_COLUMNS = ["team", "model", "reason"]
 
 
 class Submission(NamedTuple):
-    """A file to score; "" where nothing is known."""
+    """A file to score.  A text is "" where nothing is known.
+
+    Attributes
+    ----------
+    team, name : str
+        The team, and the file's name among the team's.
+    path : str
+        An absolute path, or a URL.
+    size : int
+        Bytes; 0 where nothing is known.
+    submitted_at, public_score : str
+        As a manifest has them.
+    side : str
+        The path of the host's file beside it, see `podium.scoring.add_side`.
+    digests : str
+        What was scored of it, as `podium.ranking.work.digests_of` has it: whoever reads the file again
+        compares.
+    """
 
     team: str
     name: str
-    path: str  # absolute, or a URL
+    path: str
     size: int = 0
-    submitted_at: str = ""  # as a manifest has it
+    submitted_at: str = ""
     public_score: str = ""
-    side: str = ""  # path of the host's file beside it, see `podium.scoring.add_side`
+    side: str = ""
+    digests: str = ""
 
 
 def find(source: str) -> list[Submission]:
     """The submissions of a folder or URL (a file per team, or a folder per team), or of a manifest.
 
-    Paths in a manifest are relative to it.  Hidden files are left out.
+    Parameters
+    ----------
+    source : str
+        A folder or its URL; or a manifest, a CSV or Parquet table with the columns team and path and, as far
+        as known, submission, submitted_at, public_score and side.  Its paths are relative to it.
+
+    Returns
+    -------
+    list of Submission
+        By team and name.  Hidden files are left out, and so are files that are no tables (`NO_TABLES`), of
+        which a warning tells the names.
+
+    Raises
+    ------
+    UsageError
+        The folder or the table cannot be read, or there is no submission.
+    HostError
+        The folder or the table has another form; a name is refused or looks like another one (see
+        `podium.ranking.names`).
     """
     if source.endswith((".csv", ".csv.gz", ".parquet")) and not Path(source).is_dir():
         submissions = _of_manifest(source)
@@ -42,6 +93,12 @@ def find(source: str) -> list[Submission]:
         submissions = _of_files(source, *_listed(source))
     if not submissions:
         raise UsageError(f"there are no submissions in {source}")
+    names.check_names((each.team for each in submissions), "team", source)
+    of_team: dict[str, list[str]] = {}
+    for each in submissions:
+        of_team.setdefault(each.team, []).append(each.name)
+    for files in of_team.values():
+        names.check_names(files, "file", source)
     return sorted(submissions, key=lambda each: (each.team, each.name))
 
 
@@ -52,10 +109,12 @@ def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:
 
         try:
             system, root = fsspec.core.url_to_fs(source)
-            found = system.find(root, detail=True)
+            about_files = system.find(root, detail=True)
         except Exception as problem:  # every client has exceptions of its own
             raise UsageError(f"cannot list {source}: {type(problem).__name__}: {problem}") from None
-        sizes = {posixpath.relpath(name, root): int(about.get("size") or 0) for name, about in found.items()}
+        sizes = {
+            posixpath.relpath(name, root): int(about.get("size") or 0) for name, about in about_files.items()
+        }
         return source.rstrip("/"), list(sizes.items())
     if not Path(source).is_dir():
         raise UsageError(f"there is no folder {source}")
@@ -73,12 +132,23 @@ def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:
     return root, files
 
 
+def _is_no_table(name: str) -> bool:
+    """Whether a file is none that a team would submit, by its name."""
+    lower = name.lower()
+    return lower in NO_TABLES_BY_NAME or lower.endswith("~") or Path(lower).suffix in NO_TABLES
+
+
 def _of_files(source: str, root: str, files: Iterable[tuple[str, int]]) -> list[Submission]:
+    """The submissions among the files that `_listed` tells of."""
     submissions: list[Submission] = []
     homes: dict[str, str] = {}
+    no_tables = []
     for name, size in files:
         parts = name.split("/")
         if any(part.startswith(".") for part in parts):
+            continue
+        if _is_no_table(parts[-1]):
+            no_tables.append(name)
             continue
         if len(parts) > 2:
             raise HostError(f"{source}: expected files, or a folder per team with files, found {name}")
@@ -87,38 +157,79 @@ def _of_files(source: str, root: str, files: Iterable[tuple[str, int]]) -> list[
             raise HostError(f"team {team} has two places: {' and '.join(sorted((homes[team], parts[0])))}")
         path = f"{root}/{name}" if is_url(root) else os.path.join(root, *parts)
         submissions.append(Submission(team, parts[-1], path, size))
+    if no_tables:
+        files_left_out = listed([names.shown(name) for name in sorted(no_tables)])
+        warnings.warn(f"{source}: these files are no tables and are left out: {files_left_out}", stacklevel=2)
     return submissions
 
 
 def _of_manifest(source: str) -> list[Submission]:
+    """The submissions that a manifest lists."""
     keys = ["team", "path"]
     table = read_named(source, keys, keys, MANIFEST_COLUMNS)
-    names = [f"{number + 1}: {team}" for number, team in enumerate(table["team"])]
-    columns = {"team": names, "score": table.get("public_score"), "submitted_at": table.get("submitted_at")}
+    rows = [f"{number + 1}: {team}" for number, team in enumerate(table["team"])]
+    columns = {"team": rows, "score": table.get("public_score"), "submitted_at": table.get("submitted_at")}
     with errors_of_boost(source, score="public_score") as boost:  # before any work
         boost.parse(pd.DataFrame(columns))
     base = source.rpartition("/")[0] if is_url(source) else os.path.dirname(absolute(source))
 
-    def place_of(path: str) -> str:
+    def resolved(path: str) -> str:
         if is_url(path):
             return path
         return f"{base}/{path}" if is_url(base) else os.path.join(base, path)
 
     submissions = []
     for row in table.to_dict("records"):
-        path = place_of(str(row["path"]))
+        path = resolved(str(row["path"]))
         given = {name: str(row.get(name) or "") for name in ("submitted_at", "public_score")}
         name = str(row.get("submission") or path.replace("\\", "/").rpartition("/")[2])
         size = 0 if is_url(path) or not os.path.isfile(path) else os.path.getsize(path)
-        side = place_of(str(row["side"])) if row.get("side") else ""
+        side = resolved(str(row["side"])) if row.get("side") else ""
         submissions.append(Submission(str(row["team"]), name, path, size, **given, side=side))
     check_unique([f"{each.team}/{each.name}" for each in submissions], source)
     return submissions
 
 
+def read_failed(source: str) -> pd.DataFrame:
+    """The models that failed, as `podium run` lists them in failed.csv.
+
+    Parameters
+    ----------
+    source : str
+        A table with the columns team, model and reason.
+
+    Returns
+    -------
+    DataFrame
+        These columns, all of them text.
+    """
+    table = read_named(source, FAILED_COLUMNS, ["team"], set(FAILED_COLUMNS))[FAILED_COLUMNS]
+    table = table.where(table.notna(), "")
+    names.check_names(table["team"], "team", source)
+    return table
+
+
 @contextmanager
 def errors_of_boost(board: str = "the leaderboard", **columns: str) -> Iterator[Any]:
-    """boost.py, whose errors become the host's, with his names of board and columns."""
+    """boost.py, whose errors become those of the host.
+
+    Parameters
+    ----------
+    board : str
+        What the host calls the leaderboard.
+    **columns : str
+        What the host calls its columns, by boost.py's names.
+
+    Yields
+    ------
+    module
+        boost.py.
+
+    Raises
+    ------
+    HostError
+        For a ``LeaderboardError``.
+    """
     boost = hosted.module("boost")
     try:
         yield boost
@@ -128,7 +239,29 @@ def errors_of_boost(board: str = "the leaderboard", **columns: str) -> Iterator[
 
 
 def read_named(source: str, required: list[str], filled: list[str], text: set[str]) -> pd.DataFrame:
-    """A table of the host, with required columns and some, if there, without an empty cell."""
+    """A table that the host wrote.
+
+    Parameters
+    ----------
+    source : str
+        Path or URL.
+    required : list of str
+        Columns that it must have.
+    filled : list of str
+        Columns that have no empty cell, where there are such columns.
+    text : set of str
+        Columns that are read as text, whatever stands there.
+
+    Returns
+    -------
+    DataFrame of dtype object
+        With None for an empty cell.
+
+    Raises
+    ------
+    HostError
+        A column or a cell is lacking.
+    """
     table = read_table(source, text, HostError)
     for column in required:
         if column not in table:
@@ -140,12 +273,21 @@ def read_named(source: str, required: list[str], filled: list[str], text: set[st
     return table.astype(object).where(table.notna(), None)
 
 
-def check_unique(names: Iterable[str], source: str) -> None:
-    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
+def check_unique(keys: Iterable[str], source: str) -> None:
+    """Refuse a table that has several rows of one key.
+
+    Parameters
+    ----------
+    keys : iterable of str
+        One for each row, as the message is to show it.
+    source : str
+        The table.
+    """
+    repeated = sorted(key for key, times in Counter(keys).items() if times > 1)
     if repeated:
         raise HostError(f"{source} has several rows for {listed(repeated)}")
 
 
 def absolute(path: str | os.PathLike[str]) -> str:
-    """A path that means the same in every folder; a URL as it is."""
+    """A path that means the same in every working folder; a URL as it is."""
     return str(path) if is_url(path) else os.path.abspath(path)

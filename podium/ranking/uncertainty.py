@@ -35,12 +35,15 @@ class Uncertainty(NamedTuple):
     ranks, last_ranks : (r, t) integers, the first and the last rank of each team on each draw; they differ
         where teams are tied, which share these ranks
     scores, boosted : (r, t) floats, the scores that the population may give, before and after rewards
+    eligible_share : (t,) floats, the share of draws on which each team is eligible for a reward; None without
+        rewards
     """
 
     ranks: Ints
     last_ranks: Ints
     scores: Floats
     boosted: Floats
+    eligible_share: Floats | None = None
 
 
 class Detail(NamedTuple):
@@ -185,11 +188,12 @@ def of_board(
     higher_is_better : whether a higher score is better
     """
     boost, _, is_boosted = robustness.parsed(leaderboard, rules, higher_is_better)
-    boosted = draws
+    boosted, eligible_share = draws, None
     if is_boosted:
         seconds = speed.draw(leaderboard, runtimes, len(draws), rules.seed)
-        boosted = draws * (1 + boost.boost_fractions(draws, seconds, **rules.of_boost)[2])
-    return Uncertainty(*_ranks(boosted if higher_is_better else -boosted), draws, boosted)
+        eligible, _, fractions = boost.boost_fractions(draws, seconds, **rules.of_boost)
+        boosted, eligible_share = draws * (1 + fractions), eligible.mean(axis=0)
+    return Uncertainty(*_ranks(boosted if higher_is_better else -boosted), draws, boosted, eligible_share)
 
 
 def _ranks(scores: Floats) -> tuple[Ints, Ints]:
@@ -271,8 +275,9 @@ def tables(
     -------
     intervals : DataFrame of ``rank``, ``team``, ``score``, ``boosted_score``, their intervals (``score_low``
         …), the sets of ranks of each team alone (``rank_low``, ``rank_high``) and of all teams at once
-        (``all_ranks_low`` …), the share of draws on which the team has a rank (``prize_1`` …) and ``note``,
-        which is empty where the intervals of the scores can be relied on
+        (``all_ranks_low`` …), the share of draws on which the team has a rank (``prize_1`` …), where speed is
+        rewarded that on which it is eligible (``eligible_share``), and ``note``, which is empty where the
+        intervals of the scores can be relied on
     neighbors : DataFrame of ``rank``, ``team``, ``next_team``, ``difference`` of boosted scores, its interval
         (``low``, ``high``), ``p`` of the scores before rewards, ``probability_ahead`` and ``note``
     """
@@ -287,6 +292,8 @@ def tables(
     table[["all_ranks_low", "all_ranks_high"]] = together
     for prize in range(1, prizes + 1):
         table[f"prize_{prize}"] = prize_shares(sure, prize)
+    if sure.eligible_share is not None:
+        table["eligible_share"] = sure.eligible_share
     table["note"] = notes.to_numpy()
     return table, _neighbors(leaderboard, sure, details, p, prepared)
 

@@ -1,0 +1,158 @@
+"""Names of teams and files: which are refused, which look alike, and how a spreadsheet is given them.
+
+A published board is read by people and by spreadsheets.  A name must not look like another one, must not
+reverse the text beside it, and must not be executed.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+import pandas as pd
+
+from podium.errors import HostError
+from podium.wording import listed
+
+__all__ = ["check_names", "key_of", "near_misses", "safe_for_spreadsheets", "shown"]
+
+# Characters without width that Unicode does not call format characters (Cf).
+INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+# Control characters, halves of surrogate pairs, separators of lines and of paragraphs.
+REFUSED_CATEGORIES = frozenset({"Cc", "Cs", "Zl", "Zp"})
+FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+SHOWN = 5
+
+
+def key_of(name: str) -> str:
+    """What two names that look alike have in common.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    str
+        The name in Unicode's compatibility form NFKC, case-folded, without characters that have no width and
+        without outer white space (Unicode Standard, section 3.13, caseless matching of compatible texts).
+
+    Examples
+    --------
+    >>> {key_of(name) for name in ("Red", "red", "Red ", "Ｒed", "Red\u200b")}
+    {'red'}
+    """
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    visible = "".join(character for character in text if unicodedata.category(character) != "Cf")
+    return INVISIBLE.sub("", visible).strip()
+
+
+def shown(name: str) -> str:
+    """A name in quotation marks, in which what cannot be seen is written as an escape."""
+    escaped = "".join(
+        character
+        if character.isprintable() and not INVISIBLE.match(character)
+        else character.encode("unicode_escape", "backslashreplace").decode()
+        for character in name
+    )
+    return f"“{escaped}”"
+
+
+def check_names(names: Iterable[str], what: str, source: str) -> None:
+    """Refuse names that cannot be published, and different names that look alike.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Each may stand there several times.
+    what : str
+        What they are names of, in the singular, such as "team".
+    source : str
+        Where they come from, for the message.
+
+    Raises
+    ------
+    HostError
+        A name is invisible, or has a control character or one that changes the direction of the text; or two
+        names have the same `key_of`.
+    """
+    different = sorted(set(names))
+    odd = [name for name in different if not key_of(name) or any(map(_is_refused, name))]
+    if odd:
+        raise HostError(
+            f"{source}: expected visible names without control and bidirectional characters, found the "
+            f"{what} {listed([shown(name) for name in odd], SHOWN)}"
+        )
+    alike: dict[str, list[str]] = {}
+    for name in different:
+        alike.setdefault(key_of(name), []).append(name)
+    groups = [listed([shown(name) for name in group], SHOWN) for group in alike.values() if len(group) > 1]
+    if groups:
+        raise HostError(
+            f"{source}: expected the names of {what}s to differ in more than case, width, outer spaces and "
+            f"invisible characters, found {'; '.join(groups[:SHOWN])}; rename or remove all but one"
+        )
+
+
+def _is_refused(character: str) -> bool:
+    return character in BIDIRECTIONAL or unicodedata.category(character) in REFUSED_CATEGORIES
+
+
+def near_misses(given: Iterable[tuple[str, ...]], known: Iterable[tuple[str, ...]]) -> list[str]:
+    """Which of the given names are not known but look like known ones.
+
+    Parameters
+    ----------
+    given, known : iterable of tuple of str
+        Names in one or more parts, such as (team, submission).
+
+    Returns
+    -------
+    list of str
+        One phrase for each, such as “T1 ” (a team is “T1”).
+    """
+    names = set(known)
+    of_key = {tuple(map(key_of, name)): name for name in names}
+    missed = sorted({name for name in given if name not in names})
+    return [
+        f"{shown('/'.join(name))} (expected {shown('/'.join(meant))})"
+        for name in missed
+        if (meant := of_key.get(tuple(map(key_of, name)))) is not None
+    ]
+
+
+def safe_for_spreadsheets(table: pd.DataFrame) -> pd.DataFrame:
+    """The same table, in which no text is a formula for Excel, LibreOffice or Google Sheets.
+
+    Parameters
+    ----------
+    table : DataFrame
+
+    Returns
+    -------
+    DataFrame
+        Texts and names of columns that begin with =, +, - or @ get an apostrophe before it.  Numbers stay as
+        they are, also those that are written as text.
+
+    Notes
+    -----
+    OWASP, "CSV Injection", recommends the apostrophe, which spreadsheets do not show.
+
+    Examples
+    --------
+    >>> safe_for_spreadsheets(pd.DataFrame({"team": ["=1+1", "Red"], "score": [-0.5, 1.0]})).to_numpy().tolist()
+    [["'=1+1", -0.5], ['Red', 1.0]]
+    """
+    safe = table.rename(columns=_safe)
+    for name in safe:
+        if not pd.api.types.is_numeric_dtype(safe[name]):
+            safe[name] = safe[name].map(_safe)
+    return safe
+
+
+def _safe(cell: object) -> object:
+    is_formula = isinstance(cell, str) and cell.startswith(FORMULA) and not NUMBER.fullmatch(cell)
+    return f"'{cell}" if is_formula else cell

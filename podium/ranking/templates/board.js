@@ -1,0 +1,78 @@
+"use strict";
+// Search, sorting and the first rows of the board. Without this script every row is shown.
+const FIRST = 50;
+const table = document.getElementById("board");
+const body = table.tBodies[0];
+const rows = [...body.rows];
+const search = document.getElementById("search");
+const all = document.getElementById("all");
+const shown = document.getElementById("shown");
+let everything = rows.length <= FIRST;
+
+function refresh() {
+  const wanted = search.value.trim().toLowerCase();
+  let matching = 0;
+  [...body.rows].forEach((row, number) => {
+    const matches = row.cells[1].textContent.toLowerCase().includes(wanted);
+    matching += matches;
+    row.hidden = !matches || (!wanted && !everything && number >= FIRST);
+  });
+  all.hidden = everything || wanted !== "";
+  shown.textContent = wanted ? `${matching} of ${rows.length} teams` : "";
+}
+
+function goToAnchor() {
+  const row = document.getElementById(location.hash.slice(1));
+  if (row && body.contains(row)) {
+    search.value = "";
+    everything = everything || row.hidden;
+    refresh();
+    row.scrollIntoView({block: "center"});
+  }
+}
+
+function valueOf(row, column) {
+  const cell = row.cells[column];
+  const text = cell.dataset.value ?? cell.textContent;
+  const number = Number(text.replace(/[,%=]/g, ""));
+  return text.trim() === "–" || text === "" ? null : Number.isNaN(number) ? text.toLowerCase() : number;
+}
+
+function sortBy(header) {
+  const column = header.cellIndex;
+  const down = header.getAttribute("aria-sort") === "ascending";
+  const values = new Map(rows.map(row => [row, valueOf(row, column)]));
+  const sorted = [...rows].sort((a, b) => {
+    const [x, y] = [values.get(a), values.get(b)];
+    if (x === null || y === null) return (x === null) - (y === null);
+    if (typeof x !== typeof y) return typeof x === "number" ? -1 : 1;
+    return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1);
+  });
+  for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+  header.setAttribute("aria-sort", down ? "descending" : "ascending");
+  table.classList.toggle("by-rank", column === 0 && !down);
+  body.append(...sorted);
+  refresh();
+}
+
+for (const header of table.tHead.rows[0].cells) {
+  if (header.classList.contains("plain")) continue;
+  header.tabIndex = 0;
+  header.addEventListener("click", () => sortBy(header));
+  header.addEventListener("keydown", event => {
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      sortBy(header);
+    }
+  });
+}
+search.addEventListener("input", refresh);
+search.addEventListener("change", refresh);
+all.addEventListener("click", () => {
+  everything = true;
+  refresh();
+});
+addEventListener("hashchange", goToAnchor);
+document.querySelector(".tools").hidden = false;
+refresh();
+goToAnchor();

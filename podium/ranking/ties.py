@@ -1,0 +1,73 @@
+"""Equal scores on a board: what decided between the teams."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+
+from podium.ranking.rules import Rules
+from podium.ranking.submissions import errors_of_boost
+
+__all__ = ["BY_NAME", "BY_RUNTIME", "BY_TIME", "decisions", "notes"]
+
+BY_TIME, BY_RUNTIME, BY_NAME = "the earlier submission", "the shorter runtime", "the order of the names"
+
+
+def decisions(leaderboard: pd.DataFrame, rules: Rules, is_boosted: bool) -> list[str]:
+    """What decided between each team and the next one.
+
+    Parameters
+    ----------
+    leaderboard : DataFrame
+        A board as boost.py returns it.
+    rules : Rules
+    is_boosted : bool
+        Whether speed was rewarded.
+
+    Returns
+    -------
+    list of str, one fewer than teams
+        "" where the scores differ, also by less than a float shows; else `BY_TIME`, `BY_RUNTIME` or `BY_NAME`.
+    """
+    boosted = leaderboard["boosted_score"].to_numpy(dtype=np.float64)
+    if not (boosted[1:] == boosted[:-1]).any():
+        return [""] * max(len(boosted) - 1, 0)
+    with errors_of_boost() as boost:
+        board = boost.parse(leaderboard if is_boosted else leaderboard.drop(columns="runtime"))
+        exact = board.scores
+        if is_boosted:
+            exact = exact * (1 + boost.boost_fractions(board.scores, board.runtimes, **rules.of_boost)[2])
+    runtimes = np.where(pd.isna(board.runtimes), np.inf, board.runtimes)
+    rows = list(zip(exact.tolist(), board.submitted_at.tolist(), runtimes.tolist()))
+
+    def decided_by(mine: tuple[object, ...], next_one: tuple[object, ...]) -> str:
+        if mine[0] != next_one[0]:
+            return ""
+        if mine[1] != next_one[1]:
+            return BY_TIME
+        return BY_NAME if mine[2] == next_one[2] else BY_RUNTIME
+
+    return [decided_by(mine, next_one) for mine, next_one in itertools.pairwise(rows)]
+
+
+def notes(teams: list[str], decided: list[str]) -> list[str]:
+    """What is said of each team about its ties.
+
+    Parameters
+    ----------
+    teams : list of str
+        In the order of the board.
+    decided : list of str
+        As `decisions` returns them.
+
+    Returns
+    -------
+    list of str, one per team
+        Such as "as good as Blue, ranked by the earlier submission"; "" where there is no tie.
+    """
+    said: list[list[str]] = [[] for _ in teams]
+    for row, reason in enumerate(decided):
+        if reason:
+            said[row].append(f"same score as {teams[row + 1]}, ranked before it by {reason}")
+            said[row + 1].append(f"same score as {teams[row]}, ranked after it by {reason}")
+    return ["; ".join(each) for each in said]

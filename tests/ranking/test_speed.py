@@ -1,0 +1,117 @@
+"""Runtimes: how noisy they are, and what is said of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from podium.errors import HostError
+from podium.ranking import speed
+from tests.ranking.test_final import arguments, call, folder, made  # noqa: F401
+
+BOARD = pd.DataFrame(
+    {"team": ["a", "b", "c"], "submission": ["a.csv", "b.csv", "c.csv"], "runtime": [100.0, 200.0, 400.0]}
+)
+
+
+def table(**columns) -> pd.DataFrame:
+    frame = pd.DataFrame({"team": ["a", "b", "c"], "runtime": [100, 200, 400]} | columns)
+    return frame.astype(object).where(frame.notna(), None)
+
+
+def test_a_standard_error_is_drawn_with():
+    runtimes = table(runtime_error=[1.0, 4.0, None], runs=["4", "9", "1"])
+    drawn = np.log(speed.draw(BOARD, runtimes, 20_000, 0) / BOARD["runtime"].to_numpy())
+    assert drawn.mean(axis=0) == pytest.approx([0, 0, 0], abs=0.002)
+    # c was measured once: one run of a has an error of 2%, one of b 6%; weighed by runs beyond the first.
+    pooled = np.sqrt((3 * 0.02**2 + 8 * 0.06**2) / 11)
+    assert drawn.std(axis=0) == pytest.approx([0.01, 0.02, pooled], rel=0.03)
+    assert speed.noise_of(BOARD, runtimes).once.tolist() == [False, False, True]
+
+
+def test_a_runtime_that_was_measured_once_is_never_certain_if_any_noise_is_known():
+    runtimes = table(runs=["99 100 101", "", "400"])
+    drawn = speed.draw(BOARD, runtimes, 500, 0)
+    assert (drawn.std(axis=0) > 0).all()
+    assert speed.noise_of(BOARD, runtimes).of_one_run == pytest.approx(np.log([99, 100, 101]).std(ddof=1))
+    assert (speed.draw(BOARD, table(), 500, 0) == [100, 200, 400]).all()
+    assert not speed.noise_of(BOARD, table()).is_known
+    assert not speed.noise_of(BOARD, None).is_known
+
+
+def test_measured_once_is_said():
+    assert speed.notices(BOARD, table()) == [
+        "all runtimes were measured once; nothing is known of their noise, so no rank is called more certain "
+        "than the score makes it"
+    ]
+    assert speed.notices(BOARD, table(runs=["99 100 101", "", "400"])) == [
+        "2 of 3 runtimes were measured once; each is drawn with the noise of one run of the other models (1.0%)"
+    ]
+    assert speed.notices(BOARD, table(runs=["99 100 101", "1 2 3", "4 5"])) == []
+    assert speed.notices(BOARD.assign(runtime=np.nan), None) == []
+
+
+@pytest.mark.parametrize(("fastest", "said"), [(40.0, True), (41.0, False)])
+def test_a_runtime_far_below_the_others_is_a_warning(fastest, said):
+    board = BOARD.assign(runtime=[fastest, 200.0, 400.0])
+    runs = table(runtime=board["runtime"], runs=["1 1", "1 1", "1 1"])
+    notices = speed.notices(board, runs)
+    assert len(notices) == said
+    if said:
+        assert notices[0].startswith(
+            "the shortest runtime, 40 s of a, is less than a fifth of the median, 200 s:"
+        )
+
+
+def test_marks_and_provisional_runtimes_are_said():
+    runtimes = table(
+        runs=["2", "2", "2"], runtime_error=[1, 1, 1], marks=["the machine was slow", None, None],
+        provisional=["false", "true", None],
+    )  # fmt: skip
+    assert speed.notices(BOARD, runtimes) == [
+        "1 runtime marked: a (the machine was slow)",
+        "1 runtime provisional: b",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "team,runtime,runtime_error\na,1,-1\n",
+            "runtime_error: expected seconds from 0, or nothing, found '-1'",
+        ),
+        (
+            "team,runtime,runtime_error\na,1,x\n",
+            "runtime_error: expected seconds from 0, or nothing, found 'x'",
+        ),
+        (
+            "team,runtime,runtime_error,runs\na,1,0.1,1.5 2\n",
+            "expected the number of runs, as there is a column",
+        ),
+    ],
+)
+def test_wrong_errors(tmp_path, text, message):
+    (tmp_path / "runtimes.csv").write_text(text)
+    with pytest.raises(HostError, match=message):
+        speed.read(str(tmp_path / "runtimes.csv"))
+
+
+@pytest.mark.filterwarnings("default")
+def test_on_screen_and_page_and_no_set_of_ranks_is_narrower_than_that_of_the_score(folder, call):  # noqa: F811
+    runtimes = pd.read_csv(folder / "runtimes.csv")[["team", "runtime"]]
+    runtimes.to_csv(folder / "runtimes.csv", index=False)
+    code, _, err = call("rank", *arguments(folder))
+    assert code == 0
+    assert "warning: all runtimes were measured once; nothing is known of their noise" in err
+    html = (folder / "final" / "board.html").read_text(encoding="utf-8")
+    assert "All runtimes were measured once; nothing is known of their noise" in html
+    boosted = pd.read_csv(folder / "final" / "intervals.csv").set_index("team")
+    assert call("rank", *arguments(folder), "--no-boost")[0] == 0
+    by_score = pd.read_csv(folder / "final" / "intervals.csv").set_index("team").loc[boosted.index]
+    for sets in ("rank", "all_ranks"):
+        widths = [table[f"{sets}_high"] - table[f"{sets}_low"] for table in (boosted, by_score)]
+        assert (widths[0] >= widths[1]).all()
+        assert (boosted[f"{sets}_low"] >= 1).all()
+        assert (boosted[f"{sets}_high"] <= 4).all()
+        assert boosted["rank"].between(boosted[f"{sets}_low"], boosted[f"{sets}_high"]).all()
+    assert (by_score["rank_high"] > by_score["rank_low"]).any()  # or this tests nothing

@@ -1,0 +1,78 @@
+"""Teams with the same score: what decided is said, and a prize that a name decided is a warning."""
+
+import pandas as pd
+import pytest
+
+import boost
+from podium.ranking import ties
+from podium.ranking.rules import Rules
+from tests.ranking.test_names import call, folder  # noqa: F401
+
+
+def board(**columns) -> pd.DataFrame:
+    return boost.boost(pd.DataFrame(columns))
+
+
+@pytest.mark.parametrize(
+    ("columns", "decided"),
+    [
+        ({"score": [0.5, 0.5, 0.4], "runtime": [10, 11, 10]}, ["", ""]),  # the faster one is boosted
+        ({"score": [0.5, 0.5, 0.4], "runtime": [10, 10, 10]}, [ties.BY_NAME, ""]),
+        ({"score": [0.5, 0.5, 0.1], "runtime": [30, 40, 10]}, ["", ""]),
+        ({"score": [0.5, 0.5, 0.5], "runtime": [30, 36, 37]}, ["", ties.BY_RUNTIME]),  # neither is boosted
+        (
+            {
+                "score": [0.5, 0.5, 0.4],
+                "runtime": [10, 10, 10],
+                "submitted_at": ["2024-01-02", "2024-01-01", None],
+            },
+            [ties.BY_TIME, ""],
+        ),
+    ],
+)
+def test_what_decided(columns, decided):
+    leaderboard = board(team=["a", "b", "c"], **columns)
+    assert ties.decisions(leaderboard, Rules(), True) == decided
+
+
+def test_scores_that_differ_by_less_than_a_float_shows_are_no_tie():
+    leaderboard = board(team=["a", "b"], score=["0.5", "0.50000000000000000001"])
+    assert leaderboard["boosted_score"].nunique() == 1
+    exactly = leaderboard.assign(score=["0.50000000000000000001", "0.5"], runtime=None)
+    assert ties.decisions(exactly, Rules(), False) == [""]
+
+
+def test_without_rewards_runtimes_decide_nothing():
+    leaderboard = board(team=["a", "b"], score=[0.5, 0.5]).assign(runtime=[20.0, 10.0])
+    assert ties.decisions(leaderboard, Rules(boost=False), False) == [ties.BY_NAME]
+    assert ties.decisions(leaderboard.head(1), Rules(), False) == []
+
+
+def test_both_teams_are_told():
+    assert ties.notes(["a", "b", "c"], [ties.BY_TIME, ""]) == [
+        "same score as b, ranked before it by the earlier submission",
+        "same score as a, ranked after it by the earlier submission",
+        "",
+    ]
+
+
+def test_a_prize_that_a_name_decided_is_a_warning_on_screen_and_page(folder, call):  # noqa: F811
+    for team, says in (("Ada", 0.9), ("Bo", 0.9), ("Cy", 0.3), ("Di", 0.3)):
+        (folder / "teams" / f"{team}.csv").write_text(f"id,says\n1,{says}\n2,{says}\n")
+    code, _, err = call("--prizes", 1)
+    warning = "place 1 was decided by the order of the names: Ada and Bo have the same score"
+    assert code == 0
+    assert f"warning: {warning}\n" in err
+    assert "place 3" not in err  # wins no prize
+    leaderboard = pd.read_csv(folder / "final" / "final_leaderboard.csv", keep_default_na=False)
+    assert leaderboard["note"].tolist() == [
+        "same score as Bo, ranked before it by the order of the names",
+        "same score as Ada, ranked after it by the order of the names",
+        "same score as Di, ranked before it by the order of the names",
+        "same score as Cy, ranked after it by the order of the names",
+    ]
+    html = (folder / "final" / "board.html").read_text(encoding="utf-8")
+    assert f"<li>P{warning[1:]}.</li>" in html
+    assert "Ada and Bo have the same score, 0.90000; the order of the names puts Ada first." in html
+    for note in leaderboard["note"]:
+        assert f"<small>{note}</small>" in html

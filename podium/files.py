@@ -706,4 +706,6 @@ def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     finally:
+        with contextlib.suppress(OSError):  # Windows removes no open file
+            os.unlink(lock.lock_file)  # while it is held; who opened it just before finds that it has no name
         lock.release()

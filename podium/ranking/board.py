@@ -206,7 +206,7 @@ def rank(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Ranking:
         "decided_by": solution.deciding,
         **_items(solution),
         "higher_is_better": higher_is_better,
-        "higher_is_better_assumed": not hasattr(solution.metric, "higher_is_better"),
+        "higher_is_better_assumed": solution.metric.direction is None,
         "boosted": is_boosted,
         "rule": rule,
         "counts": _counts(files, rejected, leaderboard, failed),

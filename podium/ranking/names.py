@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from podium.errors import HostError
-from podium.wording import listed
+from podium.wording import listed, printable, spreadsheet_safe
 
 __all__ = ["check_names", "key_of", "near_misses", "safe_for_spreadsheets", "shown"]
 
@@ -22,8 +22,6 @@ INVISIBLE = re.compile(
 BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 # Control characters, halves of surrogate pairs, separators of lines and of paragraphs.
 REFUSED_CATEGORIES = frozenset({"Cc", "Cs", "Zl", "Zp"})
-FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 SHOWN = 5
 
 
@@ -52,12 +50,7 @@ def key_of(name: str) -> str:
 
 def shown(name: str) -> str:
     """A name in quotation marks, in which what cannot be seen is written as an escape."""
-    escaped = "".join(
-        character
-        if character.isprintable() and not INVISIBLE.match(character)
-        else character.encode("unicode_escape", "backslashreplace").decode()
-        for character in name
-    )
+    escaped = INVISIBLE.sub(lambda match: match.group().encode("unicode_escape").decode(), printable(name))
     return f"“{escaped}”"
 
 
@@ -134,12 +127,8 @@ def safe_for_spreadsheets(table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Texts and names of columns that begin with =, +, - or @ get an apostrophe before it.  Numbers stay as
-        they are, also those that are written as text.
-
-    Notes
-    -----
-    OWASP, "CSV Injection", recommends the apostrophe, which spreadsheets do not show.
+        Texts and names of columns are as `podium.wording.spreadsheet_safe` writes them.  Numbers stay as they
+        are, also those that are written as text.
 
     Examples
     --------
@@ -154,5 +143,4 @@ def safe_for_spreadsheets(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _safe(cell: object) -> object:
-    is_formula = isinstance(cell, str) and cell.startswith(FORMULA) and not NUMBER.fullmatch(cell)
-    return f"'{cell}" if is_formula else cell
+    return spreadsheet_safe(cell) if isinstance(cell, str) else cell

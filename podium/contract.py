@@ -59,6 +59,7 @@ __all__ = [
     "StagedPrepared",
     "StatisticsFile",
     "Variants",
+    "check",
     "check_prepared",
     "check_score",
     "check_statistics",
@@ -95,11 +96,20 @@ class MetricFile(Protocol):
         Platforms know them by these names.  Neither is a subclass of the other.
     """
 
-    NAME: str
-    __version__: str
-    COMPLETE_SUBMISSION: bool
-    ParticipantVisibleError: type[Exception]
-    HostVisibleError: type[Exception]
+    @property
+    def NAME(self) -> str: ...
+
+    @property
+    def __version__(self) -> str: ...
+
+    @property
+    def COMPLETE_SUBMISSION(self) -> bool: ...
+
+    @property
+    def ParticipantVisibleError(self) -> type[Exception]: ...
+
+    @property
+    def HostVisibleError(self) -> type[Exception]: ...
 
     def score(self, solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
         """One finite float; further parameters have their official values as defaults."""
@@ -120,7 +130,8 @@ class StatisticsFile(MetricFile, Protocol):
         temperature. With other values of these a board is ranked again without reading any submission.
     """
 
-    MEASURE_PARAMETERS: Sequence[str]
+    @property
+    def MEASURE_PARAMETERS(self) -> Sequence[str]: ...
 
     def prepare(self, solution: pd.DataFrame, row_id_column_name: str) -> "Prepared":
         """Check and digest a solution once for many submissions; takes all parameters of `score`."""
@@ -525,6 +536,35 @@ class Evaluation(Protocol):
 
 
 # ---- The check -------------------------------------------------------------------------------------------
+
+
+def check(
+    metric: Metric, solution: pd.DataFrame, submission: pd.DataFrame, arguments: Mapping[str, Any]
+) -> None:
+    """Hold a metric with both parts to the contract, with the tables at hand.
+
+    Parameters
+    ----------
+    metric : Metric
+        With a ``prepare``.
+    solution, submission : DataFrame
+        As ``score`` takes them.
+    arguments : mapping
+        Of ``score`` beside the two tables.
+
+    Raises
+    ------
+    HostError
+        Names the first slip.
+    Exception
+        Whatever the metric raises.
+    """
+    assert metric.prepare is not None
+    prepared = metric.prepare(solution, **arguments)
+    check_prepared(metric, prepared, len(solution))
+    statistics = prepared.statistics(submission)
+    check_statistics(metric, prepared, submission, statistics)
+    check_score(metric, solution, prepared, submission, statistics, arguments)
 
 
 def check_prepared(metric: Metric, prepared: Any, rows: int) -> None:

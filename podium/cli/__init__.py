@@ -18,6 +18,7 @@ COMMANDS = {
     "tune": "find the thresholds that maximise the metric on out-of-fold predictions",
     "estimate": "what another runtime would change on the final board",
     "make": "from a corpus or official labels to the files of a competition",
+    "new": "write a folder with a new metric, to be edited from there",
     "check": "try a metric file: does it obey everything that Kaggle demands?",
     "emulate": "score a submission as Kaggle would, and show what the participant would see",
     "publish": "create a competition on Kaggle, step by step",

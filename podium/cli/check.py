@@ -7,20 +7,32 @@ note: it does not, and Kaggle takes it; FAIL: Kaggle refuses it; ----: could not
 """
 
 import argparse
+from contextlib import suppress
 from pathlib import Path
 
 from podium.cli.arguments import add_parameters, parameters
-from podium.errors import HostError, UsageError
+from podium.errors import HostError, ToolError, UsageError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("metric", help="a Python file with a score(), or a metric's name")
-    parser.add_argument("solution", type=Path, nargs="?", help="to try it with, beside its doctests")
+    parser.add_argument(
+        "solution",
+        type=Path,
+        nargs="?",
+        help="to try it with, beside its doctests (default: the folder's samples)",
+    )
     parser.add_argument("submission", type=Path, nargs="?", help="which must be scored")
     add_parameters(parser)
     parser.add_argument(
         "--python", metavar="VERSION", help="try it with this Python, and Kaggle's versions of the libraries"
     )
+
+
+def _samples_beside(path: Path) -> tuple[Path, Path] | None:
+    """The samples in the folder of a metric, as `podium new` writes them."""
+    found = tuple(path.parent / "samples" / f"{name}.csv" for name in ("solution", "submission"))
+    return (found[0], found[1]) if path.name == "metric.py" and all(map(Path.is_file, found)) else None
 
 
 def run(options: argparse.Namespace) -> None:
@@ -33,19 +45,20 @@ def run(options: argparse.Namespace) -> None:
     if options.set and options.solution is None:
         raise UsageError("--set: expected a solution and a submission, to be scored with it")
     path = hosted.find(options.metric)
-    frames, arguments = None, None
+    given = (options.solution, options.submission) if options.solution else _samples_beside(path)
+    frames, arguments, metric = None, None, None
     advice: list[str] = []
-    if options.solution is not None:
+    if given is not None:
         metric, solution, submission, arguments = emulate.inputs(
-            path,
-            options.solution,
-            options.submission,
-            lambda loaded: parameters(loaded, options.set, options.solution),
+            path, given[0], given[1], lambda loaded: parameters(loaded, options.set, given[0])
         )
         frames = solution.drop(columns=USAGE, errors="ignore"), submission
         advise = metric.companion.advice
         advice = [] if advise is None else advise(solution, arguments)
     results = check.check(path, frames, arguments, options.python)
+    with suppress(ToolError):  # what cannot be loaded has failed a check above
+        metric = emulate.load(path) if metric is None else metric
+        results += check.check_contract(metric, frames, arguments)
     for name, verdict, remark in results:
         print(f"{verdict}  {name}{': ' * bool(remark)}{remark}")
     for line in advice:

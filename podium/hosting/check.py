@@ -8,13 +8,16 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium.errors import HostError
+from podium import contract, hosted
+from podium.errors import HostError, ToolError
 from podium.hosting import fresh
 from podium.hosting.kernel import FAIL, NOTE, OURS, PASS, UNTRIED
 
 COMPILES = "is UTF-8 text that compiles"
 IMPORTS = "imports only what Kaggle's image has"
 MODULE = "can be imported as a module"
+DIRECTION = "says whether higher is better"
+CONTRACT = "has statistics whose sums are its score"
 CHECKS = {  # by the key under which `podium.hosting.kernel` answers
     "runs": "runs as a notebook cell, alone",
     "score": "defines score()",
@@ -40,6 +43,39 @@ class Check(NamedTuple):
     name: str  # what the file should do
     verdict: str  # PASS, NOTE (it does not, and Kaggle takes it), FAIL, UNTRIED
     remark: str = ""
+
+
+def check_contract(
+    metric: hosted.Metric,
+    frames: tuple[pd.DataFrame, pd.DataFrame] | None,
+    arguments: dict[str, Any] | None,
+) -> list[Check]:
+    """What podium asks of a metric beyond what the site does; see `podium.contract`.
+
+    Parameters
+    ----------
+    metric : Metric
+    frames : (solution, submission), optional
+        Without them the statistics cannot be tried.
+    arguments : dict, optional
+        Of ``score`` beside the two tables.
+    """
+    if metric.direction is None:
+        direction = Check(DIRECTION, NOTE, "define higher_is_better() -> bool; until then it is assumed to be")
+    else:
+        direction = Check(DIRECTION, PASS)
+    if metric.prepare is None:
+        lacking = "without prepare() a score has no intervals, and files are read again to be ranked otherwise"
+        return [direction, Check(CONTRACT, NOTE, lacking)]
+    if frames is None:
+        return [direction, Check(CONTRACT, UNTRIED, "give a solution and a submission")]
+    try:
+        with warnings.catch_warnings(), hosted.errors_explained(metric, submission=True):
+            warnings.simplefilter("ignore")
+            contract.check(metric, *frames, arguments or {"row_id_column_name": str(frames[0].columns[0])})
+    except ToolError as slip:
+        return [direction, Check(CONTRACT, FAIL, str(slip))]
+    return [direction, Check(CONTRACT, PASS)]
 
 
 def check(

@@ -6,12 +6,13 @@ import sys
 import warnings
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import hosted, scoring
+from podium import contract, hosted, scoring
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.hosting import fresh, kernel
 from podium.hosting.folders import as_texts
@@ -44,6 +45,10 @@ def emulate(
         submission = aligned(solution, submission, row_id)
     parts = scoring.rows_of_parts(solution)
     check_usage(metric, solution, parts, arguments)
+    if metric.prepare is not None and not metric.is_own:
+        with suppress(SubmissionRejected), hosted.errors_explained(metric, submission=True):
+            whole = solution[parts[ALL]].drop(columns=USAGE, errors="ignore")
+            contract.check(metric, whole, submission, arguments)
     seconds_left = fresh.TIME_LIMIT
     scores = []
     for part in [part for part in parts if part != ALL] or [ALL]:

@@ -83,7 +83,7 @@ def test_the_metrics_of_the_project_pass(capsys, path, solution, submission):
     code, out, err = run_podium(capsys, "check", path, solution, submission)
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert len([line for line in lines if line.startswith("pass  ")]) == 16
+    assert len([line for line in lines if line.startswith("pass  ")]) == 18
     assert [line for line in lines if line.startswith(("FAIL", "----"))] == []
 
 
@@ -255,11 +255,11 @@ def test_the_report_and_the_exit_code(capsys, tmp_path, in_process):
     code, out, err = run_podium(capsys, "check", path)
     assert code == 4
     assert out.splitlines()[7] == "FAIL  is annotated to return float: the annotation is int"
-    assert err == f"error: {path} fails 1 of 16 checks\n"
+    assert err == f"error: {path} fails 1 of 18 checks\n"
     path.write_text("x = 1\n")
     code, out, err = run_podium(capsys, "check", path)
     assert out.count("----  ") == 11
-    assert err == f"error: {path} fails 2 of 16 checks\n"
+    assert err == f"error: {path} fails 2 of 18 checks\n"
 
 
 def test_given_files_must_be_scored(capsys, tmp_path, in_process):

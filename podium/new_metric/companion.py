@@ -1,0 +1,40 @@
+"""What can be told of a submission beyond its score; see `podium.contract.Companion` for all that there is."""
+
+import functools
+from collections.abc import Mapping
+from typing import ClassVar
+
+import pandas as pd
+
+from podium import contract
+
+
+class Explanation(contract.Explanation):
+    """What became of every row."""
+
+    roles: ClassVar = {"item": "id", "label": "label", "outcome": "outcome"}
+
+    @functools.cached_property
+    def rows(self) -> pd.DataFrame:
+        """One row per item: its id, its true label, the outcome, and the points that it lost."""
+        right = self.statistics[:, 0] == 1
+        return pd.DataFrame(
+            {
+                "id": self.prepared.items,
+                "label": self.prepared.truth,
+                "outcome": pd.Series(right).map({True: "correct", False: "wrong"}),
+                "points_lost": (1 - self.statistics[:, 0]) / len(right),
+            }
+        )
+
+    @property
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """How often each label was right."""
+        by_label = self.rows.groupby("label")["outcome"]
+        table = pd.DataFrame(
+            {"rows": by_label.size(), "right": by_label.agg(lambda x: (x == "correct").mean())}
+        )
+        return {"Labels": table.reset_index()}
+
+
+companion = contract.Companion(text_columns=("id", "label"), explain=Explanation)

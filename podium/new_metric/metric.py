@@ -1,0 +1,144 @@
+"""Accuracy: the share of rows whose label is right.  Replace it by a metric of your own.
+
+The file is uploaded alone, so it imports nothing but numpy, pandas and the standard library.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+__all__ = [
+    "COMPLETE_SUBMISSION",
+    "MEASURE_PARAMETERS",
+    "NAME",
+    "HostVisibleError",
+    "ParticipantVisibleError",
+    "__version__",
+    "higher_is_better",
+    "prepare",
+    "score",
+]
+
+NAME = "my_metric"
+__version__ = "1.0.0"  # raise it whenever a score can change
+COMPLETE_SUBMISSION = False  # True if a submission may have other rows than the solution
+MEASURE_PARAMETERS = ()  # parameters of score on which the statistics below do not depend
+
+
+class ParticipantVisibleError(Exception):
+    """The submission is wrong; participants read the text, up to 280 characters of it."""
+
+
+class HostVisibleError(Exception):
+    """The solution or a parameter is wrong; only the host reads the text."""
+
+
+def higher_is_better() -> bool:
+    """Whether a higher score is better."""
+    return True
+
+
+# ---- The score -------------------------------------------------------------------------------------------
+
+
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+    """The share of rows whose label is right.
+
+    Parameters
+    ----------
+    solution, submission : DataFrame
+        With the columns `row_id_column_name` and ``label``.
+    row_id_column_name : str
+        The column by which rows belong together.
+
+    Returns
+    -------
+    float
+        From 0 (worst) to 1 (best).
+
+    Raises
+    ------
+    ParticipantVisibleError
+        The submission has other ids than the solution, or no label.
+
+    Examples
+    --------
+    >>> solution = pd.DataFrame({"id": ["a", "b"], "label": ["x", "y"]})
+    >>> score(solution, solution.assign(label="x"), "id")
+    0.5
+    """
+    prepared = prepare(solution, row_id_column_name)
+    return float(prepared.measures(sums_of_groups(prepared.statistics(submission), prepared.groups))[0])
+
+
+# ---- The statistics: numbers of each item whose sums decide everything -----------------------------------
+
+
+def prepare(solution: pd.DataFrame, row_id_column_name: str) -> "Prepared":
+    """Check and digest a solution once, for many submissions."""
+    missing = [name for name in (row_id_column_name, "label") if name not in solution]
+    if missing:
+        raise HostVisibleError(
+            f"the solution: expected a column {missing[0]}, found {', '.join(map(str, solution))}"
+        )
+    ids = solution[row_id_column_name].astype(str)
+    if not ids.is_unique:
+        raise HostVisibleError(f"{row_id_column_name}: expected each id once, found one twice")
+    items = sorted(ids)
+    return Prepared(
+        items=items,
+        item_of_row=pd.Index(items).get_indexer(pd.Index(ids)),
+        labels=[("(all)", "(all)")],  # or the groups whose measures are told apart: ("gender", "female"), …
+        groups=np.zeros((1, len(items)), dtype=np.int64),
+        truth=solution["label"].astype(str).set_axis(ids)[items].tolist(),
+        row_id_column_name=row_id_column_name,
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Prepared:
+    """A solution, checked and digested by `prepare`; `podium.contract.Prepared` says what each field means."""
+
+    items: list[str]
+    item_of_row: npt.NDArray[np.int64]
+    labels: list[tuple[str, str]]
+    groups: npt.NDArray[np.int64]
+    truth: list[str]
+    row_id_column_name: str
+
+    @property
+    def measure_names(self) -> list[str]:
+        """What `measures` returns; the first is the score."""
+        return ["score"]
+
+    def statistics(self, submission: pd.DataFrame) -> npt.NDArray[np.float64]:
+        """For each item whether its label is right, and 1: (n, 2)."""
+        row_id = self.row_id_column_name
+        missing = [name for name in (row_id, "label") if name not in submission]
+        if missing:
+            raise ParticipantVisibleError(
+                f"expected a column {missing[0]}, found {', '.join(map(str, submission))}"
+            )
+        answers = submission["label"].astype(str).set_axis(submission[row_id].astype(str))
+        if sorted(answers.index) != self.items:
+            raise ParticipantVisibleError(f"{row_id}: expected the ids of the sample submission, each once")
+        right = answers[self.items].to_numpy(dtype=object) == np.array(self.truth, dtype=object)
+        return np.stack([right, np.ones(len(self.items))], axis=1).astype(np.float64)
+
+    def measures(self, sums: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """The share of right labels, (…, 1), from the sums over each group, (…, groups, 2)."""
+        right, rows = np.moveaxis(np.asarray(sums).sum(axis=-2), -1, 0)
+        return np.asarray(right / rows)[..., np.newaxis]
+
+
+def sums_of_groups(
+    statistics: npt.NDArray[np.float64], groups: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """Sums over each group, added item by item: so the last bit is the same everywhere."""
+    number = int(groups.max()) + 1
+    columns = [
+        sum(np.bincount(members, column, minlength=number) for members in groups) for column in statistics.T
+    ]
+    return np.stack(columns, axis=-1)

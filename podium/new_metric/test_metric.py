@@ -1,0 +1,24 @@
+"""Run with pytest; what every metric has to keep to is checked whenever podium scores with it."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import podium
+from podium.errors import SubmissionRejected
+
+HERE = Path(__file__).parent
+SOLUTION = pd.read_csv(HERE / "samples" / "solution.csv")
+SUBMISSION = pd.read_csv(HERE / "samples" / "submission.csv")
+
+
+def test_the_sample_has_its_score() -> None:
+    result = podium.score(SOLUTION, SUBMISSION, metric=HERE)
+    assert result.scores == {"All": 3 / 5, "Public": 1 / 2, "Private": 2 / 3}
+    assert result.explanation.rows["points_lost"].sum() == pytest.approx(1 - result.score)
+
+
+def test_a_missing_column_is_named() -> None:
+    with pytest.raises(SubmissionRejected, match="expected a column label, found id, class"):
+        podium.score(SOLUTION, SUBMISSION.rename(columns={"label": "class"}), metric=HERE)

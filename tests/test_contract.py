@@ -1,0 +1,243 @@
+"""The check of the contract: every slip that a metric's author can make is named, and never becomes a
+number."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import podium
+from podium import cli, hosted
+from podium.errors import HostError, UsageError
+
+TEMPLATE = Path(podium.__file__).parent / "new_metric"
+SOLUTION = pd.read_csv(TEMPLATE / "samples" / "solution.csv")
+SUBMISSION = pd.read_csv(TEMPLATE / "samples" / "submission.csv")
+
+SLIPS = {
+    "score() squares the measure": (
+        "prepared.groups))[0])",
+        "prepared.groups))[0]) ** 2",
+        "expected score() to be, to the last bit, the first of the measures of the sums; on all items score() "
+        "gives 0.36 and the sums give 0.6",
+    ),
+    "score() differs on a part alone": (
+        "    prepared = prepare(solution, row_id_column_name)\n",
+        "    prepared = prepare(solution, row_id_column_name)\n    if len(solution) < 5:\n        "
+        "return 0.25\n",
+        "on 3 of 5 items score() gives 0.25 and the sums give 0.66",
+    ),
+    "unsorted items": (
+        "items = sorted(ids)",
+        "items = sorted(ids)[::-1]",
+        "expected items to be sorted, found 'a5' before 'a4'",
+    ),
+    "an item twice": (
+        "items=items,",
+        "items=items[:1] + items[:-1],",
+        "expected items to differ from each other, found 'a1' twice",
+    ),
+    "items that are no texts": ("items=items,", "items=[*range(5)],", "expected items to be a list of texts"),
+    "no item_of_row": (
+        "item_of_row",
+        "row_of_item",
+        "expected an object with item_of_row, found Prepared without it",
+    ),
+    "item_of_row of another length": (
+        "get_indexer(pd.Index(ids)),",
+        "get_indexer(pd.Index(ids))[1:],",
+        "expected item_of_row to be whole numbers of shape (5,), one for each row of the solution, "
+        "found int64 of "
+        "shape (4,)",
+    ),
+    "item_of_row that leaves an item out": (
+        "get_indexer(pd.Index(ids)),",
+        "get_indexer(pd.Index(ids)) // 2,",
+        "expected item_of_row to hold each index from 0 to 4 of the items, found 3 different values "
+        "from 0 to 2",
+    ),
+    "groups of one dimension": (
+        "np.zeros((1, len(items)), dtype=np.int64)",
+        "np.zeros(len(items), dtype=np.int64)",
+        "expected groups to be whole numbers of shape (attributes, 5), found int64 of shape (5,)",
+    ),
+    "groups beyond the labels": (
+        "np.zeros((1, len(items)), dtype=np.int64)",
+        "np.ones((1, len(items)), dtype=np.int64)",
+        "expected groups to be indices from 0 to 0 of the labels, found 1 to 1",
+    ),
+    "a label without items": (
+        '[("(all)", "(all)")]',
+        '[("a", "b"), ("a", "c")]',
+        "expected every group of the labels to have an item, found 1 without",
+    ),
+    "labels that are no pairs": (
+        '[("(all)", "(all)")]',
+        '["(all)"]',
+        "expected labels to be a list of (attribute",
+    ),
+    "measures without score": ('return ["score"]', 'return ["accuracy"]', 'begins with "score"'),
+    "statistics with one row too few": (
+        "axis=1).astype(np.float64)",
+        "axis=1).astype(np.float64)[1:]",
+        "statistics(): expected an array of shape (5, k), one row per item, found shape (4, 2)",
+    ),
+    "statistics that are not finite": (
+        "axis=1).astype(np.float64)",
+        "axis=1).astype(np.float64) / 0",
+        "statistics(): expected finite floats, found numbers that are not finite",
+    ),
+    "statistics that depend on the order of rows": (
+        "right = answers[self.items].to_numpy(dtype=object)",
+        "right = answers.to_numpy(dtype=object)",
+        "statistics(): expected the same numbers whatever the order of the submission's rows, found "
+        "others for the "
+        "rows in reverse; match rows by their ids",
+    ),
+    "measures that are NaN where the sums are fine": (
+        "np.asarray(right / rows)",
+        "np.asarray(right / rows * np.nan)",
+        "measures(): expected a finite score from finite sums, found nan",
+    ),
+    "measures of another number": (
+        "[..., np.newaxis]\n\n\ndef",
+        "[..., np.newaxis].repeat(2, axis=-1)\n\n\ndef",
+        "measures(): expected shape (1,), as there are 1 measure_names, for sums of shape (1, 2), found (2,)",
+    ),
+    "measures of one sum only": (
+        "np.asarray(sums).sum(axis=-2), -1, 0)",
+        "np.asarray(sums).reshape(-1, 2).sum(axis=0), -1, 0)",
+        "measures(): expected the measures of each of two stacked sums, shape (2, 1), found shape (1,)",
+    ),
+    "prepare() without a dataclass": (
+        "@dataclass(frozen=True, eq=False, repr=False)\n",
+        "",
+        "Prepared() takes no",
+    ),
+}
+
+
+def metric_with(folder: Path, *edits: tuple[str, str]) -> Path:
+    text = (TEMPLATE / "metric.py").read_text(encoding="utf-8")
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    (folder / "metric.py").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+@pytest.mark.parametrize(("old", "new", "message"), SLIPS.values(), ids=SLIPS.keys())
+def test_a_slip_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
+    metric = metric_with(tmp_path, (old, new))
+    with pytest.raises(HostError) as caught:
+        podium.score(SOLUTION, SUBMISSION, metric=metric)
+    assert message in str(caught.value)
+    assert "metric.py" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["scifact", "unified"])
+def test_the_name_of_one_of_our_metrics_is_refused(tmp_path: Path, name: str) -> None:
+    metric = metric_with(tmp_path, ('"my_metric"', f'"{name}"'))
+    with pytest.raises(HostError, match=f"NAME is '{name}', the name of a metric of podium's own"):
+        podium.score(SOLUTION, SUBMISSION, metric=metric)
+
+
+def test_a_copy_of_one_of_our_files_is_that_metric(tmp_path: Path) -> None:
+    (tmp_path / "copy.py").write_bytes(hosted.find("scifact").read_bytes())
+    assert hosted.load(tmp_path / "copy.py") is hosted.load("scifact")
+    assert hosted.load(hosted.folder("unified")) is hosted.load("unified")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("COMPLETE_SUBMISSION = 'no'", "COMPLETE_SUBMISSION: expected bool, found str 'no'"),
+        ("MEASURE_PARAMETERS = 'beta'", "MEASURE_PARAMETERS: expected tuple or list, found str 'beta'"),
+        ("prepare = 3", "prepare: expected a function, found int"),
+        ("1 / 0", "ZeroDivisionError: division by zero (metric.py, line"),
+    ],
+)
+def test_what_is_of_another_kind_is_named(tmp_path: Path, line: str, message: str) -> None:
+    metric_with(tmp_path)
+    with (tmp_path / "metric.py").open("a", encoding="utf-8") as file:
+        file.write(f"\n{line}\n")
+    with pytest.raises(HostError) as caught:
+        hosted.load(tmp_path)
+    assert message in str(caught.value)
+
+
+def test_an_exception_is_told_with_its_line_and_how_to_tell_participants(tmp_path: Path) -> None:
+    metric = metric_with(
+        tmp_path, ('missing = [name for name in (row_id, "label") if name not in submission]', "missing = []")
+    )
+    with pytest.raises(HostError) as caught:
+        podium.score(SOLUTION, SUBMISSION.drop(columns="label"), metric=metric)
+    assert str(caught.value) == (
+        "the metric raised an unexpected error: KeyError: 'label' (metric.py, line 124: "
+        'answers = submission["label"].astype(str).set_axis(submission[row_id].astype(str))). '
+        "If the submission is at fault, raise ParticipantVisibleError for such input"
+    )
+
+
+def test_a_folder_without_a_metric_and_a_name_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"expected a folder with a metric\.py, found none in it"):
+        hosted.load(tmp_path)
+    with pytest.raises(UsageError, match="there is no metric nobody: expected a Python file, a folder"):
+        hosted.load("nobody")
+
+
+@pytest.fixture
+def new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What `podium new sixth` writes."""
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["new", "sixth"]) == 0
+    return tmp_path / "sixth"
+
+
+def test_a_new_metric_passes_its_own_test(new: Path) -> None:
+    assert pytest.main(["-q", "-p", "no:cacheprovider", "-o", "addopts=", str(new)]) == 0
+
+
+def test_a_new_metric_passes_podium_check(new: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["check", "sixth"]) == 0
+    out = capsys.readouterr().out
+    assert "pass  has statistics whose sums are its score\n" in out
+    assert {line[:4] for line in out.splitlines()} == {"pass"}
+
+
+def test_a_sixth_metric_is_scored_explained_ranked_and_verified(
+    new: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    solution, submission = new / "samples" / "solution.csv", new / "samples" / "submission.csv"
+    metric = ["--metric", "sixth"]
+    assert (
+        cli.main(["score", str(solution), str(submission), *metric, "--bootstrap", "50", "--rows", "rows.csv"])
+        == 0
+    )
+    out = capsys.readouterr().out
+    assert "Score    0.600000\n" in out
+    assert "\n95% intervals (50 resamples, seed 0)\n" in out
+    assert pd.read_csv("rows.csv")["outcome"].tolist() == ["correct", "wrong", "correct", "correct", "wrong"]
+    teams = tmp_path / "teams"
+    teams.mkdir()
+    SUBMISSION.to_csv(teams / "Ada.csv", index=False)
+    SOLUTION.drop(columns="Usage").to_csv(teams / "Bo.csv", index=False)
+    rank = ["rank", str(solution), str(teams), *metric, "--no-boost", "--resamples", "50", "--out", "final"]
+    assert cli.main(rank) == 0
+    board = pd.read_csv(tmp_path / "final" / "final_leaderboard.csv")
+    assert board["team"].tolist() == ["Bo", "Ada"]
+    assert cli.main(["verify", "final"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("my metric", "expected a name of letters, digits and underscores, found 'my metric'"),
+        ("unified", "unified is a metric of podium's own: expected another name"),
+        ("sixth", "cannot write sixth: expected a new or empty folder"),
+    ],
+)
+def test_names_that_cannot_be(new: Path, capsys: pytest.CaptureFixture[str], name: str, message: str) -> None:
+    assert cli.main(["new", name]) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,35 @@
+"""The modules of the package stand on each other, and none on itself: not for types, not inside functions."""
+
+import ast
+import graphlib
+from pathlib import Path
+
+import podium
+
+FOLDER = Path(podium.__file__).parent
+FILES = {
+    ".".join(["podium", *file.relative_to(FOLDER).with_suffix("").parts]).removesuffix(".__init__"): file
+    for file in FOLDER.rglob("*.py")
+    if "templates" not in file.parts
+}
+# The front door names the modules that load on demand; nothing imports the front door's package for them.
+ENTRANCES = {"podium", "podium.__main__"}
+
+
+def imported(name: str, file: Path) -> set[str]:
+    """The modules of the package that a file imports anywhere, also for types and inside functions."""
+    names = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            of = {f"{node.module}.{alias.name}" for alias in node.names}
+            names |= of & set(FILES) or {str(node.module)}
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    return (names & set(FILES)) - ENTRANCES - {name}
+
+
+def test_no_circles() -> None:
+    graph = {name: imported(name, file) for name, file in FILES.items() if name not in ENTRANCES}
+    assert graph["podium.scoring"] >= {"podium.contract", "podium.hosted"}  # the test sees imports
+    order = list(graphlib.TopologicalSorter(graph).static_order())
+    assert set(order) == set(FILES) - ENTRANCES

@@ -40,7 +40,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-__all__ = ["HostVisibleError", "ParticipantVisibleError", "Prepared", "higher_is_better", "prepare", "score"]
+__all__ = [
+    "COMPLETE_SUBMISSION",
+    "MEASURE_PARAMETERS",
+    "NAME",
+    "HostVisibleError",
+    "ParticipantVisibleError",
+    "Prepared",
+    "__version__",
+    "higher_is_better",
+    "prepare",
+    "score",
+]
 
 __version__ = "2.0.0"
 

@@ -54,7 +54,17 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-__all__ = ["HostVisibleError", "ParticipantVisibleError", "Prepared", "prepare", "score"]
+__all__ = [
+    "COMPLETE_SUBMISSION",
+    "MEASURE_PARAMETERS",
+    "NAME",
+    "HostVisibleError",
+    "ParticipantVisibleError",
+    "Prepared",
+    "__version__",
+    "prepare",
+    "score",
+]
 
 __version__ = "2.0.0"
 

@@ -259,7 +259,7 @@ def test_the_report_and_the_exit_code(capsys, tmp_path, in_process):
     path.write_text("x = 1\n")
     code, out, err = run_podium(capsys, "check", path)
     assert out.count("----  ") == 11
-    assert err == f"error: {path} fails 2 of 18 checks\n"
+    assert err == f"error: {path} fails 2 of 16 checks\n"
 
 
 def test_given_files_must_be_scored(capsys, tmp_path, in_process):

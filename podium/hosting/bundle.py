@@ -52,8 +52,9 @@ def bundle(platform: str, competition: Competition, terms: Terms, out: Path) -> 
                 )
         everything = prepared.prepared.get(scoring.ALL)
         leaks.check(competition.folder, [] if everything is None else everything.items)
-        if not metric.is_own:  # the first submission holds a metric to the contract
-            scoring.evaluate(prepared, scoring.read_submission(metric, competition.sample, arguments))
+        if not competition.metric.is_own:  # the first submission holds a metric to the contract
+            sample = scoring.read_submission(competition.metric, competition.sample, competition.arguments)
+            scoring.evaluate(prepared, sample)
         measures = ["score"] if everything is None else prepared.prepared[PARTS[0]].measure_names
         for name, content in PLATFORMS[platform](competition, list(measures), terms).items():
             path = whole / name

@@ -103,13 +103,12 @@ def simulate(
         random = np.random.default_rng([list(HALVES).index(half), essays, number])
         for population in _populations(half, solution, submission, random, most):
             truth = {
-                name: np.array(list(statistics.measures(population.prepared, team).values()))
-                for name, team in population.teams.items()
+                name: statistics.measures(population.prepared, team) for name, team in population.teams.items()
             }
-            for test_set in range(test_sets):
-                seed = int(random.integers(2**31))
-                is_crowded = (number * test_sets + test_set) % CROWD_EVERY == 0
-                for row in _of_test_set(population, truth, essays, seed, is_crowded):
+            for test in range(test_sets):
+                test_set = _test_set(population, truth, essays, int(random.integers(2**31)))
+                is_crowded = (number * test_sets + test) % CROWD_EVERY == 0
+                for row in _of_test_set(population, test_set, is_crowded):
                     rows.append({"population": population.name, **row})
     return pd.DataFrame(rows)
 
@@ -280,77 +279,41 @@ PAIRS: dict[str, dict[str, Change]] = {
 # ---- One test set ------------------------------------------------------------------------------------------
 
 
-def _of_test_set(
-    population: Population, truth: dict[str, Floats], essays: int, seed: int, is_crowded: bool
-) -> Iterator[dict[str, Any]]:
-    """Rows of one test set: what each interval is of, whether it held, its width and its note."""
+class TestSet(NamedTuple):
+    """A test set and what is known of the submissions to it.
+
+    Attributes
+    ----------
+    prepared : the solution
+    drawn : which items of the population it has
+    teams : statistics of the submissions by name, the unchanged one first
+    truth : their measures on the population
+    of_draws : the function of `podium.statistics.resampler`
+    resampled, certainty, influence : by name
+    random : for what is left to draw
+    seed : of the draws
+    """
+
+    prepared: Any
+    drawn: Ints
+    teams: dict[str, Floats]
+    truth: dict[str, dict[str, float]]
+    of_draws: Any
+    resampled: dict[str, statistics.Resampled]
+    certainty: dict[str, statistics.Certainty]
+    influence: dict[str, Floats]
+    random: np.random.Generator
+    seed: int
+
+    def score(self, name: str) -> float:
+        """The score of a submission on the test set."""
+        return float(self.prepared.measures(self.resampled[name].sums)[0])
+
+
+def _test_set(population: Population, truth: dict[str, dict[str, float]], essays: int, seed: int) -> TestSet:
+    """Draw a test set from a population."""
     random = np.random.default_rng(seed)
-    prepared, drawn = _test_set(population.prepared, essays, random)
-    teams = {name: team[drawn] for name, team in population.teams.items()}
-    weights = statistics.draw(essays, RESAMPLES, seed)
-    of_draws = statistics.resampler(prepared, weights, seed)
-    resampled = dict(zip(teams, of_draws(*teams.values())))
-    certainty = {
-        name: statistics.certainty(prepared, teams[name], each.sums) for name, each in resampled.items()
-    }
-    influence = {
-        name: statistics.influences(prepared, teams[name], each.sums) for name, each in resampled.items()
-    }
-    scores = {name: prepared.measures(each.sums)[0] for name, each in resampled.items()}
-
-    def row(
-        what: str, ends: tuple[Any, Any], true: float, note: str = "", pair: str = "", **more: Any
-    ) -> dict[str, Any]:
-        low, high = map(float, ends)
-        held = float(low <= true <= high)
-        return {"what": what, "pair": pair, "held": held, "width": high - low, "note": note, **more}
-
-    mine, mine_true = teams[""], truth[""][0]
-    yield {"what": "bias", "pair": "", "held": scores[""] - mine_true, "width": math.nan, "note": ""}
-    note = statistics.note_of_score(prepared, certainty[""])
-    score = statistics.interval(resampled[""].scores)
-    yield row("score", score, mine_true, note, **_counts(prepared, certainty[""], certainty[""]))
-    percentile = statistics.interval(resampled[""].samples[:, 0])
-    yield row("score, percentile", percentile, mine_true)
-    yield row("score, BCa", bca(prepared, mine, resampled[""].samples[:, 0]), mine_true)
-    yield from _groups(prepared, population.prepared, resampled[""], truth[""], row)
-    for name in list(teams)[1:]:
-        difference = mine_true - truth[name][0]
-        differing = (mine != teams[name]).any(axis=1)
-        note = statistics.note_of_difference(prepared, differing, certainty[""], certainty[name])
-        counts = _counts(prepared, certainty[""], certainty[name], differing)
-        (*_, ours), (*_, theirs) = of_draws(mine, teams[name], compared=True)
-        gains = statistics.gains_by_item(prepared, mine, teams[name])[:, 0]
-        gains -= statistics.gains_by_item(prepared, teams[name], mine)[:, 0]
-        ends = statistics.interval(ours - theirs, statistics.widening(gains))
-        yield row("difference", ends, difference, note, name, **counts)
-        ends = statistics.interval(
-            resampled[""].scores - resampled[name].scores,
-            statistics.widening(influence[""] - influence[name]),
-        )
-        yield row("difference on a board", ends, difference, note, name, **counts)
-        ends = statistics.interval(resampled[""].samples[:, 0] - resampled[name].samples[:, 0])
-        yield row("difference, percentile", ends, difference, "", name)
-    board = sorted(teams, key=scores.__getitem__, reverse=True)
-    upper = int(random.integers(len(board) - 1))
-    one, other = board[upper : upper + 2]
-    differing = (teams[one] != teams[other]).any(axis=1)
-    note = statistics.note_of_difference(prepared, differing, certainty[one], certainty[other])
-    ends = statistics.interval(
-        resampled[one].scores - resampled[other].scores,
-        statistics.widening(influence[one] - influence[other]),
-    )
-    counts = _counts(prepared, certainty[one], certainty[other], differing)
-    true = truth[one][0] - truth[other][0]
-    yield row("difference on a board", ends, true, note, "neighbors on a board", **counts)
-    yield from _ranks(np.array([scores[name] for name in teams]), resampled, truth)
-    yield from _of_p(prepared, mine, random, seed)
-    if is_crowded:
-        yield from _of_crowd(population, truth[""][0], drawn, prepared, of_draws, random)
-
-
-def _test_set(whole: Any, essays: int, random: np.random.Generator) -> tuple[Any, Ints]:
-    """A prepared solution of items that are drawn from another one, and which they are."""
+    whole = population.prepared
     drawn = np.sort(random.integers(len(whole.items), size=essays))
     occurring, groups = np.unique(whole.groups[:, drawn], return_inverse=True)
     prepared = dataclasses.replace(
@@ -359,7 +322,88 @@ def _test_set(whole: Any, essays: int, random: np.random.Generator) -> tuple[Any
         labels=[whole.labels[group] for group in occurring],
         groups=groups.reshape(len(whole.groups), -1),
     )
-    return prepared, drawn
+    teams = {name: team[drawn] for name, team in population.teams.items()}
+    of_draws = statistics.resampler(prepared, statistics.draw(essays, RESAMPLES, seed), seed)
+    resampled = dict(zip(teams, of_draws(*teams.values())))
+    sums = {name: each.sums for name, each in resampled.items()}
+    certainty = {name: statistics.certainty(prepared, teams[name], sums[name]) for name in teams}
+    influence = {name: statistics.influences(prepared, teams[name], sums[name]) for name in teams}
+    return TestSet(prepared, drawn, teams, truth, of_draws, resampled, certainty, influence, random, seed)
+
+
+def _row(
+    what: str, ends: tuple[Any, Any], true: float, note: str = "", pair: str = "", **more: Any
+) -> dict[str, Any]:
+    """A row of the answer: whether an interval holds the truth."""
+    low, high = map(float, ends)
+    held = float(low <= true <= high)
+    return {"what": what, "pair": pair, "held": held, "width": high - low, "note": note, **more}
+
+
+def _of_test_set(population: Population, test_set: TestSet, is_crowded: bool) -> Iterator[dict[str, Any]]:
+    """Rows of one test set."""
+    yield from _of_one(test_set)
+    for name in list(test_set.teams)[1:]:
+        yield _compared(test_set, name)
+        yield _on_a_board(test_set, "", name, name)
+        draws = [test_set.resampled[each].samples[:, 0] for each in ("", name)]
+        true = test_set.truth[""]["score"] - test_set.truth[name]["score"]
+        yield _row("difference, percentile", statistics.interval(draws[0] - draws[1]), true, "", name)
+    board = sorted(test_set.teams, key=test_set.score, reverse=True)
+    upper = int(test_set.random.integers(len(board) - 1))
+    yield _on_a_board(test_set, board[upper], board[upper + 1], "neighbors on a board")
+    yield from _ranks(test_set)
+    yield from _of_p(test_set)
+    if is_crowded:
+        yield from _of_crowd(population, test_set)
+
+
+def _of_one(test_set: TestSet) -> Iterator[dict[str, Any]]:
+    """All measures of a submission, as they are printed, and its score by other methods."""
+    prepared, mine, truth = test_set.prepared, test_set.teams[""], test_set.truth[""]
+    certainty = test_set.certainty[""]
+    table = statistics.intervals(prepared, mine, RESAMPLES, test_set.seed)
+    groups = {f"{attribute} = {value}" for attribute, value in prepared.labels}
+    for measure in table.itertuples():
+        name = str(measure.measure)
+        what = "score" if name == "score" else "score of a group" if name in groups else "F1 of a type"
+        counts = _counts(prepared, certainty, certainty) if name == "score" else {}
+        yield _row(what, (measure.low, measure.high), truth[name], str(measure.note), **counts)
+    draws = test_set.resampled[""].samples[:, 0]
+    yield _row("score, percentile", statistics.interval(draws), truth["score"])
+    yield _row("score, BCa", bca(prepared, mine, draws), truth["score"])
+    bias = test_set.score("") - truth["score"]
+    yield {"what": "bias", "pair": "", "held": bias, "width": math.nan, "note": ""}
+
+
+def _compared(test_set: TestSet, name: str) -> dict[str, Any]:
+    """The difference between the first submission and another one, as `podium.statistics.compare` gives it."""
+    mine, theirs = test_set.teams[""], test_set.teams[name]
+    (*_, ours), (*_, others) = test_set.of_draws(mine, theirs, compared=True)
+    gains = statistics.gains_by_item(test_set.prepared, mine, theirs)[:, 0]
+    gains -= statistics.gains_by_item(test_set.prepared, theirs, mine)[:, 0]
+    ends = statistics.interval(ours - others, statistics.widening(gains))
+    return _difference(test_set, "difference", ends, "", name, name)
+
+
+def _on_a_board(test_set: TestSet, one: str, other: str, pair: str) -> dict[str, Any]:
+    """The difference between two submissions as neighbours.csv has it, from the draws of each alone."""
+    draws = [test_set.resampled[name].scores for name in (one, other)]
+    wider = statistics.widening(test_set.influence[one] - test_set.influence[other])
+    ends = statistics.interval(draws[0] - draws[1], wider)
+    return _difference(test_set, "difference on a board", ends, one, other, pair)
+
+
+def _difference(
+    test_set: TestSet, what: str, ends: tuple[Any, Any], one: str, other: str, pair: str
+) -> dict[str, Any]:
+    """The row of a difference, with its note."""
+    differing = (test_set.teams[one] != test_set.teams[other]).any(axis=1)
+    certainty = test_set.certainty[one], test_set.certainty[other]
+    note = statistics.note_of_difference(test_set.prepared, differing, *certainty)
+    counts = _counts(test_set.prepared, *certainty, differing)
+    true = test_set.truth[one]["score"] - test_set.truth[other]["score"]
+    return _row(what, ends, true, note, pair, **counts)
 
 
 def _counts(prepared: Any, mine: Any, theirs: Any, differing: Any = None) -> dict[str, Any]:
@@ -379,25 +423,13 @@ def _counts(prepared: Any, mine: Any, theirs: Any, differing: Any = None) -> dic
     return counts
 
 
-def _groups(
-    prepared: Any, whole: Any, resampled: Any, truth: Floats, row: Callable[..., dict[str, Any]]
-) -> Iterator[dict[str, Any]]:
-    """The scores of groups."""
-    sizes = np.bincount(prepared.groups.ravel())
-    low, high = statistics.interval(resampled.samples)
-    for (attribute, value), size in zip(prepared.labels, sizes):
-        name = f"{attribute} = {value}"
-        column = prepared.measure_names.index(name)
-        if size >= 10:
-            yield row("group", (low[column], high[column]), truth[whole.measure_names.index(name)])
-
-
-def _ranks(scores: Floats, resampled: dict[str, Any], truth: dict[str, Floats]) -> Iterator[dict[str, Any]]:
+def _ranks(test_set: TestSet) -> Iterator[dict[str, Any]]:
     """Sets of ranks of all submissions."""
-    true = np.array([each[0] for each in truth.values()])
+    true = np.array([each["score"] for each in test_set.truth.values()])
     better = (true > true[:, np.newaxis] + 1e-9).sum(axis=1)
     tied = (np.abs(true - true[:, np.newaxis]) <= 1e-9).sum(axis=1)
-    draws = np.stack([each.scores for each in resampled.values()], axis=1)
+    draws = np.stack([each.scores for each in test_set.resampled.values()], axis=1)
+    scores = np.array([test_set.score(name) for name in test_set.teams])
     for what, sets in zip(("ranks at once", "rank"), statistics.rank_sets(scores, draws)):
         held = (sets[:, 0] <= better + 1) & (sets[:, 1] >= better + tied)
         share = float(held.all() if what == "ranks at once" else held.mean())
@@ -405,15 +437,16 @@ def _ranks(scores: Floats, resampled: dict[str, Any], truth: dict[str, Floats]) 
         yield {"what": what, "pair": "", "held": share, "width": width, "note": ""}
 
 
-def _of_p(prepared: Any, mine: Floats, random: np.random.Generator, seed: int) -> Iterator[dict[str, Any]]:
+def _of_p(test_set: TestSet) -> Iterator[dict[str, Any]]:
     """How often two submissions that are equally good differ significantly.
 
     Whoever swaps answers at random makes two of them.
     """
-    theirs = _as_good(prepared, mine, random)
-    swapped = random.random(len(mine))[:, np.newaxis] < 0.5
+    mine = test_set.teams[""]
+    theirs = _as_good(test_set.prepared, mine, test_set.random)
+    swapped = test_set.random.random(len(mine))[:, np.newaxis] < 0.5
     one, other = (np.where(swapped, *pair) for pair in ((mine, theirs), (theirs, mine)))
-    p = statistics.p_values(prepared, one, other, SWAPS, seed)[0]
+    p = statistics.p_values(test_set.prepared, one, other, SWAPS, test_set.seed)[0]
     yield {"what": "p up to 0.05", "pair": "", "held": float(p <= 0.05), "width": math.nan, "note": ""}
 
 
@@ -426,26 +459,22 @@ def _as_good(prepared: Any, statistics_of_one: Floats, random: np.random.Generat
     return other
 
 
-def _of_crowd(
-    population: Population, true: float, drawn: Ints, prepared: Any, of_draws: Any, random: np.random.Generator
-) -> Iterator[dict[str, Any]]:
+def _of_crowd(population: Population, test_set: TestSet) -> Iterator[dict[str, Any]]:
     """Intervals of teams that are named beforehand, and of those that turn out to be the first of many."""
-    crowd = [_as_good(population.prepared, population.teams[""], random)[drawn] for _ in range(CROWD)]
-    scores = [prepared.measures(statistics.sums(team, prepared.groups))[0] for team in crowd]
-    first = np.argsort(scores)[::-1][:FIRST].tolist()
-    for what, chosen in (
-        (f"{FIRST} of {CROWD} teams", range(FIRST)),
-        (f"first {FIRST} of {CROWD} teams", first),
-    ):
-        for each in of_draws(*(crowd[team] for team in chosen)):
-            low, high = map(float, statistics.interval(each.scores))
-            yield {
-                "what": what,
-                "pair": "",
-                "held": float(low <= true <= high),
-                "width": high - low,
-                "note": "",
-            }
+    prepared, true = test_set.prepared, test_set.truth[""]["score"]
+    crowd = [
+        _as_good(population.prepared, population.teams[""], test_set.random)[test_set.drawn]
+        for _ in range(CROWD)
+    ]
+    sums = [statistics.sums(team, prepared.groups) for team in crowd]
+    first = np.argsort([-prepared.measures(total)[0] for total in sums])[:FIRST].tolist()
+    for what, chosen in (("named", list(range(FIRST))), ("first", first)):
+        drawn = test_set.of_draws(*(crowd[team] for team in chosen))
+        for team, each in zip(chosen, drawn):
+            influence = statistics.influences(prepared, crowd[team], sums[team])
+            ends = statistics.interval(each.scores, statistics.widening_of_one(prepared, influence))
+            note = statistics.note_of_score(prepared, statistics.certainty(prepared, crowd[team], sums[team]))
+            yield _row(f"{FIRST} of {CROWD} teams, {what}", ends, true, note)
 
 
 # ---- Another method ----------------------------------------------------------------------------------------
@@ -487,18 +516,16 @@ def bca(prepared: Any, of_items: Floats, samples: Floats) -> tuple[Any, Any]:
 
 def show(rows: pd.DataFrame, half: str) -> None:
     """Print the share of intervals that hold, by population and by pair."""
-    scores = rows[rows["what"].isin(["score", "score, percentile", "score, BCa", "group"])]
-    _print(scores, ["what", "population"], f"{half}: intervals of scores")
     pairs = rows[rows["pair"] != ""]
-    _print(pairs, ["what", "pair"], f"{half}: intervals of differences, by pair")
-    _print(pairs, ["what", "population"], f"{half}: intervals of differences, by population")
-    others = rows[
-        (rows["pair"] == "") & ~rows["what"].isin(["score", "score, percentile", "score, BCa", "group"])
-    ]
-    _print(others, ["what", "population"], f"{half}: ranks, p-values and the first of many")
+    others = rows[rows["pair"] == ""]
+    _print(others[others["what"].str.startswith("score")], ["what", "population"], f"{half}: scores")
+    _print(pairs, ["what", "pair"], f"{half}: differences, by pair")
+    _print(pairs, ["what", "population"], f"{half}: differences, by population")
+    _print(others, ["what"], f"{half}: everything else")
 
 
 def _print(rows: pd.DataFrame, by: list[str], title: str) -> None:
+    """Print a table with a row for each combination of columns."""
     lines = []
     for names, some in rows.groupby(by, sort=False):
         trusted = some[some["note"] == ""]

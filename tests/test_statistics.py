@@ -242,12 +242,12 @@ def test_a_submission_does_not_differ_from_itself(pair):
 
 
 def test_the_fewer_items_decide_the_wider_the_interval_of_a_difference():
-    """As Student's t with three degrees of freedom for each item of those that differ alike."""
+    """As Student's t with two degrees of freedom for each item of those that differ alike."""
     for few in (1, 4, 50):
         alike = (np.arange(1000) < few) * 0.5
-        expected = stats.t.ppf(0.975, 3 * few) / stats.norm.ppf(0.975)
+        expected = stats.t.ppf(0.975, 2 * few) / stats.norm.ppf(0.975)
         assert statistics.widening(alike) == pytest.approx(expected)
-    assert 1 < statistics.widening(np.random.default_rng(0).normal(size=1000)) < 1.002
+    assert 1 < statistics.widening(np.random.default_rng(0).normal(size=1000)) < 1.003
     assert statistics.widening(np.zeros(1000)) == pytest.approx(1)
     prepared, mine = mean_of(200), np.random.default_rng(1).normal(size=200)
     theirs = mine.copy()
@@ -255,7 +255,7 @@ def test_the_fewer_items_decide_the_wider_the_interval_of_a_difference():
     row = statistics.compare(prepared, as_statistics(theirs), as_statistics(mine), 4000).iloc[0]
     samples = statistics.resample(prepared, as_statistics(theirs - mine), statistics.draw(200, 4000, 0))[:, 0]
     low, median, high = np.quantile(samples, [0.025, 0.5, 0.975])
-    wider = stats.t.ppf(0.975, 3 * 14**2 / 98) / stats.norm.ppf(0.975)
+    wider = stats.t.ppf(0.975, 2 * 14**2 / 98) / stats.norm.ppf(0.975)
     expected = [median - wider * (median - low), median + wider * (high - median)]
     assert [row["low"], row["high"]] == pytest.approx(expected, rel=1e-9)
 

@@ -283,8 +283,9 @@ def tables(
     """
     table = leaderboard[["rank", "team", "score", "boosted_score"]].copy()
     notes = pd.Series([each.note for each in details], dtype=str)
+    wider = np.array([float(statistics.widening_of_one(prepared, each.influence)) for each in details])
     for name, samples in (("score", sure.scores), ("boosted_score", sure.boosted)):
-        low, high = statistics.interval(samples)
+        low, high = statistics.interval(samples, wider)
         table[f"{name}_low"], table[f"{name}_high"] = _reliable(low, notes), _reliable(high, notes)
     sign = 1 if higher_is_better else -1
     together, alone = statistics.rank_sets(sign * leaderboard["boosted_score"], sign * sure.boosted)

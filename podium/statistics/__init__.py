@@ -41,6 +41,7 @@ from podium.statistics.inference import (
     p_values,
     verdict,
     widening,
+    widening_of_one,
 )
 from podium.statistics.population import Resampled, resampler
 from podium.statistics.ranks import rank_sets
@@ -81,4 +82,5 @@ __all__ = [
     "swap",
     "verdict",
     "widening",
+    "widening_of_one",
 ]

@@ -15,6 +15,8 @@ LEVEL = 0.95
 TAIL = (1 - LEVEL) / 2
 RESAMPLES = 1000
 SIGNIFICANT = 0.05
+FREEDOM = 2.0  # degrees of freedom for each item of those that count alike
+MARGIN = 1.1  # by which intervals of one submission are wider still, where groups are compared
 FEWEST_ITEMS = 10  # in all or in a group
 FEWEST_DECIDING = 5.0  # items on the rarer side of a score
 FEWEST_DIFFERING = 2.0  # items in which two submissions differ
@@ -55,21 +57,28 @@ def interval(samples: npt.ArrayLike, wider: npt.ArrayLike = 1.0) -> tuple[Floats
 
 
 def widening(gains: npt.ArrayLike) -> Floats:
-    """Compute by how much the interval of a difference is to be wider because few items decide it.
+    """Compute by how much an interval is to be wider because few items decide it.
 
     Quantiles of draws are too narrow where few numbers are drawn from.  T. Hesterberg ("What Teachers Should
-    Know About the Bootstrap", The American Statistician 69, 2015) therefore takes those of Student's t in place
-    of the normal distribution's, with n - 1 degrees of freedom.  Here most of the n items do not differ at
-    all, so the degrees of freedom are those of the items that do: 3·(Σg²)²/Σg⁴ for gains g, which is three
-    times their number where all gains are alike.  This number is our own, chosen by coverage.
+    Know About the Bootstrap", The American Statistician 69, 2015) therefore expands percentile intervals as
+    Student's t expands the normal distribution, with n - 1 degrees of freedom.  Here many of the n items count
+    for nothing, so the degrees of freedom are those of the items that count: 2·(Σg²)²/Σg⁴ for gains g, which is
+    twice their number where they count alike.  This formula is our own, its factor was chosen by coverage.
 
     Parameters
     ----------
-    gains : (n, ...) floats, by how much each item changes the difference
+    gains : (n, ...) floats, by how much each item changes what the interval is of
 
     Returns
     -------
     (...) floats, factors from 1
+
+    Examples
+    --------
+    >>> float(widening(np.ones(1000)).round(3))  # all items count
+    1.001
+    >>> float(widening(np.arange(1000) < 4).round(2))  # four of them do
+    1.18
     """
     from scipy import special  # takes long to import
 
@@ -77,8 +86,29 @@ def widening(gains: npt.ArrayLike) -> Floats:
     largest = np.abs(gains).max(axis=0, initial=0)
     gains = gains / np.where(largest > 0, largest, 1)
     squares, fourths = (gains**2).sum(axis=0), (gains**4).sum(axis=0)
-    freedom = np.divide(3 * squares**2, fourths, out=np.full_like(fourths, np.inf), where=fourths > 0)
+    freedom = np.divide(FREEDOM * squares**2, fourths, out=np.full_like(fourths, np.inf), where=fourths > 0)
     factors: Floats = special.stdtrit(freedom, TAIL) / special.ndtri(TAIL)
+    return factors
+
+
+def widening_of_one(prepared: Any, influence: npt.ArrayLike) -> Floats:
+    """Compute by how much the interval of one submission's measures is to be wider.
+
+    Where the metric compares groups, a margin comes to the `widening`, for what draws and the model of the
+    population miss.  It was chosen by coverage.  Intervals of differences do without, since much of what is
+    missed is the same for both submissions.
+
+    Parameters
+    ----------
+    prepared : a prepared solution
+    influence : (n, ...) floats, how fast measures grow with each item's weight, see
+        `podium.statistics.influences`
+
+    Returns
+    -------
+    (...) floats, factors from 1
+    """
+    factors: Floats = (1 if columns_of_groups(prepared) is None else MARGIN) * widening(influence)
     return factors
 
 
@@ -143,12 +173,12 @@ def note_of_score(prepared: Any, known: Certainty) -> str:
     if items < FEWEST_ITEMS:
         return _few_items(items)
     if columns_of_groups(prepared) is None:
-        return _few_deciding(float(known.deciding.sum()), "value")
+        return _few_deciding(float(known.deciding.sum()))
     sizes = np.bincount(prepared.groups.ravel(), minlength=len(prepared.labels))
     small = float(known.reaction[sizes < FEWEST_ITEMS].sum())
     if small >= HEAVY:
-        return f"{BEWARE}: groups of fewer than {FEWEST_ITEMS} items decide {small:.0%} of it"
-    return _few_deciding(float(known.reaction @ known.deciding), "value")
+        return f"{BEWARE}: groups of fewer than {FEWEST_ITEMS} items decide {small:.0%} of this value"
+    return _few_deciding(float(known.reaction @ known.deciding))
 
 
 def note_of_difference(prepared: Any, differing: Bools, mine: Certainty, theirs: Certainty) -> str:
@@ -177,12 +207,12 @@ def _few_items(number: int) -> str:
     return f"{NO_INTERVAL}: only one item" if number < 2 else f"{BEWARE}: fewer than {FEWEST_ITEMS} items"
 
 
-def _few_deciding(number: float, what: str) -> str:
+def _few_deciding(number: float) -> str:
     if number >= FEWEST_DECIDING:
         return ""
     if number < 1:
-        return f"{NO_INTERVAL}: hardly any item decides this {what}"
-    return f"{BEWARE}: only about {_counted(number)} decide this {what}"
+        return f"{NO_INTERVAL}: hardly any item decides this value"
+    return f"{BEWARE}: only about {_counted(number)} decide this value"
 
 
 def _few_differing(number: float) -> str:
@@ -218,39 +248,52 @@ def intervals(prepared: Any, statistics: Floats, resamples: int = RESAMPLES, see
     DataFrame with a row per measure: ``measure``, ``value``, ``low``, ``high`` and ``note``, which is empty
     where the interval can be relied on; low and high are NaN where it says "no interval"
     """
-    total = sums(statistics, prepared.groups)
+    ((total, samples, scores),) = resampler(prepared, draw(len(statistics), resamples, seed), seed)(statistics)
     values = prepared.measures(total)
-    ((_, samples, scores),) = resampler(prepared, draw(len(statistics), resamples, seed), seed)(statistics)
-    low, high = interval(samples)
-    low[0], high[0] = interval(scores)
-    notes = _notes_of_measures(prepared, statistics, values, slopes(prepared, total))
+    # (m, attributes, n), then (n, m)
+    splits = np.stack(
+        [contributions(prepared.groups, statistics, of_measure) for of_measure in slopes(prepared, total)]
+    )
+    influence = splits.sum(axis=1).T
+    wider = widening_of_one(prepared, influence)
+    low, high = interval(samples, wider)
+    low[0], high[0] = interval(scores, wider[0])
+    notes = _notes_of_measures(prepared, values, influence)
+    if not notes[0]:
+        notes[0] = note_of_score(prepared, _certainty(prepared.groups, splits[0]))
     table = pd.DataFrame(
         {"measure": prepared.measure_names, "value": values, "low": low, "high": high, "note": notes}
     )
     return _without_intervals(table)
 
 
-def _notes_of_measures(prepared: Any, statistics: Floats, values: Floats, steep: Floats) -> list[str]:
-    """Notes of the score and of all other measures, by how each reacts to its items."""
-    sizes = np.bincount(prepared.groups.ravel(), minlength=len(prepared.labels)).tolist()
-    size_of = {f"{attribute} = {value}": size for (attribute, value), size in zip(prepared.labels, sizes)}
-    notes: list[str] = []
-    for name, value, of_measure in zip(prepared.measure_names, values.tolist(), steep):
-        split = contributions(prepared.groups, statistics, of_measure)
-        influence = split.sum(axis=0)
-        influence[sampling.is_close_to_none(influence)] = 0
-        if np.isnan(value):
-            note = f"{NO_INTERVAL}: undefined"
-        elif len(statistics) < FEWEST_ITEMS:
-            note = _few_items(len(statistics))
-        elif size_of.get(name, FEWEST_ITEMS) < FEWEST_ITEMS:
-            note = f"{NO_INTERVAL}: fewer than {FEWEST_ITEMS} items"
-        elif not notes:
-            note = note_of_score(prepared, _certainty(prepared.groups, split))
-        else:
-            note = _few_deciding(float(min((influence > 0).sum(), (influence < 0).sum())), "value")
-        notes.append(note)
+def _notes_of_measures(prepared: Any, values: Floats, influence: Floats) -> list[str]:
+    """Notes of all measures, by the items that raise and that lower them, (n, m); of the score a first one."""
+    number = len(influence)
+    sizes = _sizes_of_measures(prepared)
+    notes = []
+    for measure, value in enumerate(values.tolist()):
+        of_measure = np.where(sampling.is_close_to_none(influence[:, measure]), 0, influence[:, measure])
+        rarer = min((of_measure > 0).sum(), (of_measure < 0).sum())
+        notes.append(_note(number, sizes[measure], value) or ("" if measure == 0 else _few_deciding(rarer)))
     return notes
+
+
+def _sizes_of_measures(prepared: Any) -> list[int]:
+    """Of each measure the number of items that it is of: those of its group, or all."""
+    names = [f"{attribute} = {value}" for attribute, value in prepared.labels]
+    sizes = np.bincount(prepared.groups.ravel(), minlength=len(names)).tolist()
+    size_of = dict(zip(names, sizes))
+    return [size_of.get(name, len(prepared.items)) for name in prepared.measure_names]
+
+
+def _note(items: int, of_measure: int, value: float) -> str:
+    """What can be said of a measure before its items are counted."""
+    if np.isnan(value):
+        return f"{NO_INTERVAL}: undefined"
+    if items < FEWEST_ITEMS:
+        return _few_items(items)
+    return f"{NO_INTERVAL}: fewer than {FEWEST_ITEMS} items" if of_measure < FEWEST_ITEMS else ""
 
 
 def _without_intervals(table: pd.DataFrame) -> pd.DataFrame:
@@ -314,20 +357,12 @@ def compare(
 
 def _notes_of_differences(prepared: Any, gains: Floats, differences: Floats) -> list[str]:
     """Notes of the differences in each measure, by the items that change it, (n, m)."""
-    sizes = np.bincount(prepared.groups.ravel(), minlength=len(prepared.labels)).tolist()
-    size_of = {f"{attribute} = {value}": size for (attribute, value), size in zip(prepared.labels, sizes)}
-    notes = []
-    for name, difference, of_measure in zip(prepared.measure_names, differences.tolist(), gains.T):
-        if np.isnan(difference):
-            note = f"{NO_INTERVAL}: undefined"
-        elif len(gains) < FEWEST_ITEMS:
-            note = _few_items(len(gains))
-        elif size_of.get(name, FEWEST_ITEMS) < FEWEST_ITEMS:
-            note = f"{NO_INTERVAL}: fewer than {FEWEST_ITEMS} items"
-        else:
-            note = _few_differing(float((~sampling.is_close_to_none(of_measure)).sum()))
-        notes.append(note)
-    return notes
+    sizes = _sizes_of_measures(prepared)
+    counts = [(~sampling.is_close_to_none(of_measure)).sum() for of_measure in gains.T]
+    return [
+        _note(len(gains), size, difference) or _few_differing(count)
+        for size, difference, count in zip(sizes, differences.tolist(), counts)
+    ]
 
 
 def p_values(prepared: Any, mine: Floats, theirs: Floats, resamples: int = RESAMPLES, seed: int = 0) -> Floats:

@@ -48,6 +48,21 @@ class NotAFile(UsageError):
         self.kind = kind
 
 
+def missing_extra(what: str, packages: str, extra: str) -> UsageError:
+    """The error of a command that needs an extra of podium's which is not installed.
+
+    Parameters
+    ----------
+    what : str
+        What needs it, such as "--dask".
+    packages : str
+        What is missing.
+    extra : str
+        Its name in ``pip install 'podium[EXTRA]'``.
+    """
+    return UsageError(f"{what} needs {packages}, which is not installed: pip install 'podium[{extra}]'")
+
+
 class SubmissionRejected(ToolError):
     """The submission is wrong; the participant may read why."""
 

@@ -2,6 +2,7 @@
 
 import ast
 import graphlib
+import tomllib
 from pathlib import Path
 
 import podium
@@ -33,3 +34,11 @@ def test_no_circles() -> None:
     assert graph["podium.scoring"] >= {"podium.contract", "podium.hosted"}  # the test sees imports
     order = list(graphlib.TopologicalSorter(graph).static_order())
     assert set(order) == set(FILES) - ENTRANCES
+
+
+def test_requirements_are_the_core_and_the_extras_of_hosts_and_plots() -> None:
+    root = FOLDER.parent
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    lines = [line.partition("#")[0].strip() for line in (root / "requirements.txt").read_text().splitlines()]
+    assert sorted(filter(None, lines)) == sorted(project["dependencies"] + extras["host"] + extras["plots"])

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from podium.errors import HostError, UsageError
+from podium.errors import HostError, UsageError, missing_extra
 
 PAGE_SIZE = 200
 TIME_LIMIT = 60.0  # seconds
@@ -76,9 +76,7 @@ def talking() -> Iterator[Any]:
             with _time_limit(requests):
                 yield _authenticated(requests)
         except ImportError as problem:
-            raise UsageError(
-                f"this needs the packages kaggle and six: pip install kaggle six ({problem})"
-            ) from None
+            raise missing_extra("this command", f"the packages kaggle and six ({problem})", "host") from None
         except requests.Timeout:
             raise HostError(f"Kaggle did not answer within {TIME_LIMIT:g} s") from None
         except requests.HTTPError as problem:

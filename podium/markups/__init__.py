@@ -15,7 +15,7 @@ import pandas as pd
 
 from podium import contract, statistics
 from podium.contract import Evaluation
-from podium.errors import SubmissionRejected, ToolError, UsageError
+from podium.errors import SubmissionRejected, ToolError, UsageError, missing_extra
 from podium.explain import ratio
 from podium.files import read_text
 from podium.progress import track
@@ -431,7 +431,7 @@ def gamma(documents: Marks) -> pd.DataFrame:
         from pyannote.core import Segment
         from pygamma_agreement import CombinedCategoricalDissimilarity, Continuum
     except ImportError:
-        raise UsageError("γ needs pygamma-agreement: pip install podium[gamma]") from None
+        raise missing_extra("γ", "pygamma-agreement", "gamma") from None
     dissimilarity = CombinedCategoricalDissimilarity()
     values = []
     for experts in track(documents.values(), "γ", len(documents)):

@@ -30,7 +30,7 @@ import pandas as pd
 
 import podium
 from podium import hosted, scoring
-from podium.errors import SubmissionRejected, ToolError, UsageError
+from podium.errors import SubmissionRejected, ToolError, UsageError, missing_extra
 from podium.files import is_url, read_bytes
 from podium.progress import track
 from podium.ranking import store
@@ -521,7 +521,7 @@ def _cluster(address: str, job: Job, submissions: Sequence[Submission]) -> Itera
     try:
         from distributed import Client
     except ImportError:
-        raise UsageError("--dask needs the package distributed: pip install podium[dask]") from None
+        raise missing_extra("--dask", "the package distributed", "dask") from None
     try:
         client: Any = Client(address, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as problem:

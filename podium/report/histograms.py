@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from podium.errors import UsageError
+from podium.errors import UsageError, missing_extra
 from podium.files import write_atomically
 
 COLUMNS = 4
@@ -36,7 +36,10 @@ def draw(explanation: Any) -> Any:
     figures: Mapping[str, Mapping[str, Any]] = explanation.histograms
     if not figures:
         raise UsageError("this metric offers no histograms")
-    from matplotlib.figure import Figure
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise missing_extra("a picture", "matplotlib", "plots") from None
 
     rows = [math.ceil(len(panels) / COLUMNS) for panels in figures.values()]
     width, height = PANEL_INCHES

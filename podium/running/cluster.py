@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from podium.errors import UsageError
+from podium.errors import UsageError, missing_extra
 from podium.running import hardware, rounds
 from podium.running.engines import Settings
 from podium.running.models import Model, digest_of
@@ -26,7 +26,7 @@ def workers_of(
         from distributed import Client
         from distributed.comm.core import CommClosedError
     except ImportError:
-        raise UsageError("--dask needs the package distributed: pip install distributed") from None
+        raise missing_extra("--dask", "the package distributed", "dask") from None
     try:
         client: Any = Client(address, timeout=SECONDS_TO_CONNECT)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as problem:

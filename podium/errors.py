@@ -60,7 +60,7 @@ def missing_extra(what: str, packages: str, extra: str) -> UsageError:
     extra : str
         Its name in ``pip install 'podium[EXTRA]'``.
     """
-    return UsageError(f"{what} needs {packages}, which is not installed: pip install 'podium[{extra}]'")
+    return UsageError(f"{what} needs {packages}: pip install 'podium[{extra}]'")
 
 
 class SubmissionRejected(ToolError):

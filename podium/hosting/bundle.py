@@ -1,5 +1,6 @@
 """A competition for another platform, complete: what is uploaded scores as `podium score` does."""
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,7 +55,9 @@ def bundle(platform: str, competition: Competition, terms: Terms, out: Path) -> 
         leaks.check(competition.folder, [] if everything is None else everything.items)
         if not competition.metric.is_own:  # the first submission holds a metric to the contract
             sample = scoring.read_submission(competition.metric, competition.sample, competition.arguments)
-            scoring.evaluate(prepared, sample)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                scoring.evaluate(prepared, sample)
         measures = ["score"] if everything is None else prepared.prepared[PARTS[0]].measure_names
         for name, content in PLATFORMS[platform](competition, list(measures), terms).items():
             path = whole / name

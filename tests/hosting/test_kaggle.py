@@ -225,7 +225,7 @@ def test_without_the_package(capsys, tmp_path, monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
     code, out, err = run_podium(capsys, "leaderboard", "essays", "--out", tmp_path / "board.csv")
     assert (code, out) == (2, "")
-    assert err.startswith("error: this needs the packages kaggle and six: pip install kaggle six (")
+    assert err.startswith("error: this command needs the packages kaggle and six (")
 
 
 def test_no_other_machine_can_be_reached():

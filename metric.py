@@ -41,17 +41,9 @@ import numpy.typing as npt
 import pandas as pd
 
 __all__ = [
-    "COMPLETE_SUBMISSION",
-    "MEASURE_PARAMETERS",
-    "NAME",
-    "HostVisibleError",
-    "ParticipantVisibleError",
-    "Prepared",
-    "__version__",
-    "higher_is_better",
-    "prepare",
-    "score",
-]
+    "COMPLETE_SUBMISSION", "MEASURE_PARAMETERS", "NAME", "HostVisibleError", "ParticipantVisibleError",
+    "Prepared", "__version__", "higher_is_better", "prepare", "score",
+]  # fmt: skip
 
 __version__ = "2.0.0"
 
@@ -302,7 +294,7 @@ class Segments(NamedTuple):
         return self.last - self.first + 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
     """A solution, checked and digested by `prepare`, with the parameters to score against it.
 

@@ -6,7 +6,7 @@ Score a submission, and ask where its score comes from:
 >>> solution = pd.read_csv("solution_sample.csv")
 >>> result = podium.score(solution, pd.read_csv("sample_submission.csv"))
 >>> round(result.score, 6)
-0.539364
+0.587969
 
 `score` and `prepare` are the front door.  Three modules load when they are first used: `podium.spans` makes a
 submission of a model's output, `podium.tuning` finds thresholds, and `podium.statistics` tells how sure a score

@@ -57,7 +57,7 @@ def score(
     >>> solution, submission = pd.read_csv("solution_sample.csv"), pd.read_csv("sample_submission.csv")
     >>> result = score(solution, submission, temperature=0)
     >>> round(result.score, 6), round(result.measures["F1 of Claim"], 6)
-    (0.601189, 0.488284)
+    (0.620395, 0.495902)
     """
     if not isinstance(solution, Solution):
         solution = prepare(solution, "unified" if metric is None else metric, row_id, **parameters)
@@ -102,7 +102,7 @@ def prepare(
     >>> import pandas as pd
     >>> fold = prepare(pd.read_csv("solution_sample.csv"))
     >>> round(score(fold, pd.read_csv("sample_submission.csv")).score, 6)
-    0.539364
+    0.587969
     """
     if isinstance(solution, Solution):
         raise TypeError(

@@ -55,16 +55,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 __all__ = [
-    "COMPLETE_SUBMISSION",
-    "MEASURE_PARAMETERS",
-    "NAME",
-    "HostVisibleError",
-    "ParticipantVisibleError",
-    "Prepared",
-    "__version__",
-    "prepare",
-    "score",
-]
+    "COMPLETE_SUBMISSION", "MEASURE_PARAMETERS", "NAME", "HostVisibleError", "ParticipantVisibleError",
+    "Prepared", "__version__", "prepare", "score",
+]  # fmt: skip
 
 __version__ = "2.0.0"
 
@@ -256,7 +249,7 @@ class Rules(NamedTuple):
     is_readable: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
     """A solution, checked and digested by `prepare`."""
 

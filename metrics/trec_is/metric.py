@@ -52,17 +52,9 @@ import numpy.typing as npt
 import pandas as pd
 
 __all__ = [
-    "COMPLETE_SUBMISSION",
-    "MEASURE_PARAMETERS",
-    "NAME",
-    "HostVisibleError",
-    "ParticipantVisibleError",
-    "Prepared",
-    "__version__",
-    "higher_is_better",
-    "prepare",
-    "score",
-]
+    "COMPLETE_SUBMISSION", "MEASURE_PARAMETERS", "NAME", "HostVisibleError", "ParticipantVisibleError",
+    "Prepared", "__version__", "higher_is_better", "prepare", "score",
+]  # fmt: skip
 
 __version__ = "2.0.0"
 
@@ -276,7 +268,7 @@ def prepare(
     return prepared
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
     """A solution, checked and digested by `prepare`, with the parameters to score against it.
 

@@ -30,10 +30,10 @@ MORE = {"markup_consistency": {"scipy", "simplemma", "pymorphy3"}, "readable": {
 # Lines of code, without comments and docstrings: a participant reads these files to learn the rules.
 MOST_LINES = {
     "unified": 500,
-    "scifact": 335,
-    "trec_is": 402,
-    "markup_consistency": 628,
-    "readable": 490,
+    "scifact": 338,
+    "trec_is": 405,
+    "markup_consistency": 631,
+    "readable": 493,
     "boost": 200,
 }
 

@@ -392,7 +392,7 @@ def parse_table(
     if content.startswith(PARQUET):
         return _without_index(_read_parquet(content, name, text_columns, error, most_bytes))
     if len(content) > most_bytes:
-        raise error(f"{name}: expected at most {_megabytes(most_bytes)}, found {_megabytes(len(content))}")
+        raise error(f"{name}: expected at most {_megabytes(most_bytes)}, found more")
     _refuse_other_forms(content, name, error)
     _check_header(content, name, error)
     frame = _read_with_pyarrow(content, text_columns)

@@ -23,7 +23,7 @@ import pandas as pd
 from podium import contract, hosted, statistics
 from podium.contract import Explanation, Metric
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import is_table_name, parse_table, read_bytes, read_table
+from podium.files import MOST_BYTES, is_table_name, parse_table, read_bytes, read_table
 
 __all__ = [
     "ALL",
@@ -213,11 +213,18 @@ def read_submission(metric: Metric, path: str | Path, parameters: dict[str, Any]
     )
 
 
-def parse_submission(metric: Metric, content: bytes, name: str, parameters: dict[str, Any]) -> pd.DataFrame:
-    """As `read_submission`, of a file's content: what was hashed is what is scored."""
+def parse_submission(
+    metric: Metric, content: bytes, name: str, parameters: dict[str, Any], most_bytes: int = MOST_BYTES
+) -> pd.DataFrame:
+    """As `read_submission`, of a file's content: what was hashed is what is scored.
+
+    It may have `most_bytes` once expanded.
+    """
     if _is_table(name) or metric.companion.read_submission is None:
-        table = parse_table(content, name, text_columns(metric, parameters), SubmissionRejected)
+        table = parse_table(content, name, text_columns(metric, parameters), SubmissionRejected, most_bytes)
         return _without_side(metric, table)
+    if len(content) > most_bytes:
+        raise SubmissionRejected(f"{name}: expected at most {most_bytes >> 20:,} MB, found more")
     with tempfile.TemporaryDirectory() as folder:  # official readers take paths
         path = Path(folder) / Path(name).name
         path.write_bytes(content)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from podium.cli import arguments
 from podium.cli.boost import add_formula
+from podium.cli.run import seconds, size
 from podium.errors import UsageError
 from podium.ranking.rules import Heading, Rules
 
@@ -72,6 +73,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=arguments.positive, default=0, help="processes (default: one per core)")
     parser.add_argument("--dask", metavar="ADDRESS", help="work on this Dask cluster instead")
     parser.add_argument(
+        "--time-limit",
+        type=seconds,
+        default="10m",
+        metavar="TIME",
+        help="of processor time to read and score a submission, beyond which it is rejected (default: 10m)",
+    )
+    parser.add_argument(
+        "--memory-limit", type=size, default="4G", metavar="SIZE", help="likewise (default: 4G)"
+    )
+    parser.add_argument(
         "--resamples", type=arguments.natural, help="bootstrap draws; 0 for no intervals (default: 1000)"
     )
     parser.add_argument("--prizes", type=arguments.natural, help="places that win a prize (default: 3)")
@@ -110,7 +121,7 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--variants reads submissions: rank without --again")
 
     from podium import hosted
-    from podium.ranking import final
+    from podium.ranking import final, work
 
     metric = options.metric if again is None else final.request_of(final.read_run(again), again).metric
     parameters = hosted.parse_parameters(hosted.load(metric), options.set)
@@ -120,7 +131,9 @@ def run(options: argparse.Namespace) -> None:
         failed = options.failed or failed_beside(options.runtimes)
         files = (options.solution, options.submissions, options.runtimes, options.select, failed)
         request = final.Request(metric, *files, parameters)
-        result = final.perform(request, Rules(**rules), out, dask=options.dask, heading=Heading(**given), **how)
+        limits = work.Limits(options.memory_limit, options.time_limit)
+        asked = {"heading": Heading(**given), "limits": limits, "dask": options.dask}
+        result = final.perform(request, Rules(**rules), out, **asked, **how)
     else:
         inputs = {"selection": options.select, "failed": options.failed}
         inputs = {name: path for name, path in inputs.items() if path is not None}

@@ -79,7 +79,8 @@ def _again(
     facts: dict[str, Any], request: Request, files: list[Submission], jobs: int
 ) -> tuple[Sequence[work.Scored], Run]:
     """The same run once more, in a store of its own."""
-    job = work.make_job(request.metric, request.solution, request.parameters)
+    limits = work.Limits(**facts.get("limits", {}))
+    job = work.make_job(request.metric, request.solution, request.parameters, limits)
     with tempfile.TemporaryDirectory() as store, work.workers(jobs, None, job, files) as workers:
         scored = work.score(job, files, Path(store), workers)
         inputs = final.inputs_of(request, Rules(**facts["rules"]), job, files, Path(store))

@@ -37,6 +37,7 @@ def perform(
     dask: str | None = None,
     command: Sequence[str] = (),
     heading: Heading | None = None,
+    limits: work.Limits | None = None,
 ) -> Run:
     """Score what is not in the store of a folder, rank, write.
 
@@ -56,6 +57,8 @@ def perform(
         What was typed, for run.json.
     heading : Heading or None
         What the page is headed with.
+    limits : podium.ranking.work.Limits or None
+        What reading and scoring one submission may take.
 
     Returns
     -------
@@ -77,7 +80,7 @@ def perform(
     out, heading = _folder(out), heading or Heading()
     files = submissions.find(request.submissions)
     _check_team(heading, files)
-    job = work.make_job(request.metric, request.solution, request.parameters)
+    job = work.make_job(request.metric, request.solution, request.parameters, limits)
     score = functools.partial(work.score, job, files, out / STORE)
     inputs = inputs_of(request, rules, job, files, out / STORE)
     return _ranked(inputs, heading, score, out, jobs, dask, command)
@@ -132,7 +135,8 @@ def perform_again(
     request = request._replace(**replaced)
     job_before = work.make_job(request.metric, request.solution, request.parameters)
     request = request._replace(parameters=request.parameters | parameters)
-    job = work.make_job(request.metric, request.solution, request.parameters)
+    limits = work.Limits(**before.get("limits", {}))
+    job = work.make_job(request.metric, request.solution, request.parameters, limits)
     if job.context != job_before.context:
         accepted = hosted.load(request.metric).measure_parameters
         raise UsageError(
@@ -269,6 +273,7 @@ def _facts(
         **ranking.facts,
         "parameters": {name: "inf" if value == math.inf else value for name, value in job.parameters},
         "rules": inputs.rules._asdict(),
+        "limits": job.limits._asdict(),
         "inputs": {
             "metric": input_of(job.metric, job.metric_digest),
             "solution": input_of(job.solution, job.solution_digest),

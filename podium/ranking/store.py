@@ -17,6 +17,9 @@ from podium.files import write_atomically
 
 FORMAT = 2
 NAME_LENGTH = 32  # hexadecimal digits of an entry's name
+UNSURE = (
+    "limit"  # in the header, and at the end of the file's name, of a rejection that another run may not repeat
+)
 MOST_WHOLE = 2.0**31
 NEARLY_WHOLE = 1e-9
 ZSTANDARD = pa.Codec("zstd", compression_level=6)
@@ -25,10 +28,16 @@ Floats = npt.NDArray[np.float64]
 
 
 def path_of(folder: Path, name: str) -> Path:
+    """The file of an entry."""
     return folder / name[:2] / name[2:]
 
 
+def _unsure_path_of(folder: Path, name: str) -> Path:
+    return path_of(folder, f"{name}.{UNSURE}")
+
+
 def names(folder: Path) -> list[str]:
+    """The names of all entries that count for the next run, sorted."""
     return sorted(
         file.parent.name + file.name
         for file in folder.glob("[0-9a-f][0-9a-f]/*")
@@ -36,22 +45,47 @@ def names(folder: Path) -> list[str]:
     )
 
 
-def save(folder: Path, name: str, entry: bytes) -> None:
-    write_atomically(path_of(folder, name), lambda path: path.write_bytes(entry))
+def save(folder: Path, name: str, entry: bytes, is_unsure: bool = False) -> None:
+    """Write an entry, whole or not at all.
+
+    Parameters
+    ----------
+    folder : Path
+        The store.
+    name : str
+        `NAME_LENGTH` hexadecimal digits.
+    entry : bytes
+        As `encode` makes it.
+    is_unsure : bool
+        Whether another run may come to another result: `load` gives it, `names` does not name it.
+    """
+    path = _unsure_path_of(folder, name) if is_unsure else path_of(folder, name)
+    write_atomically(path, lambda path: path.write_bytes(entry))
 
 
 def load(folder: Path, name: str) -> bytes | None:
     """An entry; None if there is none, or not what `save` wrote."""
-    try:
-        entry = path_of(folder, name).read_bytes()
-    except OSError:
-        return None
-    digest, _, rest = entry.partition(b"\n")
-    return entry if hashlib.sha256(rest).hexdigest().encode() == digest else None
+    for path in (path_of(folder, name), _unsure_path_of(folder, name)):
+        try:
+            entry = path.read_bytes()
+        except OSError:
+            continue
+        digest, _, rest = entry.partition(b"\n")
+        if hashlib.sha256(rest).hexdigest().encode() == digest:
+            return entry
+    return None
 
 
 def encode(header: dict[str, Any], statistics: Floats | None) -> bytes:
-    """An entry, from a header of JSON's types and (n, k) statistics."""
+    """An entry, from a header and statistics.
+
+    Parameters
+    ----------
+    header : dict
+        Of JSON's types.
+    statistics : (n, k) float, or None
+        Every number comes back to the last bit, the sign of zero and the bits of a NaN included.
+    """
     body = b""
     if statistics is not None:
         with np.errstate(all="ignore"):  # infinity and NaN are as good as other numbers
@@ -62,11 +96,13 @@ def encode(header: dict[str, Any], statistics: Floats | None) -> bytes:
 
 
 def header_of(entry: bytes) -> dict[str, Any]:
+    """The header of an entry, with what decoding needs."""
     header: dict[str, Any] = json.loads(entry.split(b"\n", 2)[1])
     return header
 
 
 def decode(entry: bytes) -> tuple[dict[str, Any], Floats | None]:
+    """Header and (n, k) statistics of an entry; None where it has none."""
     header = header_of(entry)
     return header, _unpack(header, entry.split(b"\n", 2)[2]) if "shape" in header else None
 

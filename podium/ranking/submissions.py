@@ -125,7 +125,7 @@ def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:
         if folder and not entries:
             warnings.warn(f"the folder of team {folder.rstrip('/')} is empty", stacklevel=2)
         for entry in entries:
-            if entry.is_dir():
+            if entry.is_dir(follow_symlinks=False):  # a link could lead anywhere, also in a circle
                 folders += [] if entry.name.startswith(".") else [f"{folder}{entry.name}/"]
             else:  # a broken link, too: it is said when it cannot be read
                 files.append((folder + entry.name, entry.stat().st_size if entry.is_file() else 0))

@@ -1,15 +1,19 @@
 """Scoring many submissions, each in one visit, here, in processes or on Dask.
 
-What a submission is guilty of is a *rejection*, and kept; everything else is a *fault*, tried again.
+What a submission is guilty of is a *rejection*, and kept; everything else is a *fault*, tried again.  A
+stranger's file is read and scored within `Limits`.  To exceed them is a rejection that names the limit; it is
+not kept for the next run, which may have other limits or another machine.
 """
 
 import concurrent.futures
+import dataclasses
 import functools
 import hashlib
 import importlib.metadata
 import itertools
 import math
 import multiprocessing
+import multiprocessing.connection
 import os
 import pickle
 import platform
@@ -30,8 +34,8 @@ import pandas as pd
 
 import podium
 from podium import hosted, scoring
-from podium.errors import SubmissionRejected, ToolError, UsageError, missing_extra
-from podium.files import is_url, read_bytes
+from podium.errors import NotAFile, SubmissionRejected, ToolError, UsageError, missing_extra
+from podium.files import BYTES_AT_ANY_RATIO, is_url, read_bytes
 from podium.progress import track
 from podium.ranking import store
 from podium.ranking.submissions import Submission, absolute
@@ -44,13 +48,51 @@ SECONDS_BEFORE_RETRY = 1.0
 PROBE_SECONDS = 30
 TASKS_PER_WORKER = 3  # at once, so that none waits
 PREPARING = threading.RLock()  # a Dask worker has several threads
+TIMES_THE_SOLUTION = 10  # a submission's bytes once expanded, which no solution could need
+
+try:
+    import resource
+except ImportError:  # on Windows
+    resource = None  # type: ignore[assignment,unused-ignore]
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
+class Limits(NamedTuple):
+    """What reading and scoring one submission may take.
+
+    They hold where a process has one thread of work, not on the workers of Dask, whose own limits hold there.
+
+    Attributes
+    ----------
+    memory : int
+        Bytes beyond what the process had before.
+    seconds : float
+        Of processor time, so that a busy machine is nobody's fault.
+    """
+
+    memory: int = 4 * 2**30
+    seconds: float = 600.0
+
+
 class Job(NamedTuple):
-    """``context`` is a hash of what statistics depend on, ``measured`` of parameters of measures alone."""
+    """What is scored, and how.
+
+    Attributes
+    ----------
+    metric, solution : str
+        The metric's name or file; the solution's path or URL.
+    parameters : tuple of (str, value)
+        Of the metric's ``score``, by name.
+    metric_digest, solution_digest : str
+        SHA-256 of the two files.
+    context : str
+        A hash of all that a submission's statistics depend on.
+    measured : str
+        A hash of the parameters of measures alone.
+    limits : Limits
+    """
 
     metric: str
     solution: str
@@ -59,10 +101,27 @@ class Job(NamedTuple):
     solution_digest: str
     context: str
     measured: str
+    limits: Limits = Limits()
 
 
 class Scored(NamedTuple):
-    """``side_digest`` is of the host's file beside it, ``rejected`` the reason."""
+    """What became of a submission.
+
+    Attributes
+    ----------
+    digest, side_digest : str
+        SHA-256 of its file and of the host's file beside it ("" without).
+    entry : str
+        The name of its entry in the store.
+    scores : dict of str to float, or None
+        Of each part.
+    rejected : str or None
+        The reason.
+    measured : str or None
+        `Job.measured` of the scores.
+    has_statistics : bool
+        Whether the entry has them.
+    """
 
     digest: str
     side_digest: str
@@ -87,7 +146,8 @@ def digest(path: str) -> str:
     return _hash("\n".join(parts))
 
 
-def make_job(metric: str, solution: str, parameters: dict[str, Any]) -> Job:
+def make_job(metric: str, solution: str, parameters: dict[str, Any], limits: Limits | None = None) -> Job:
+    """What is scored, with the hashes by which the store knows it."""
     loaded = hosted.load(metric)
     metric = metric if metric in hosted.names() else absolute(metric)
     of_measures = set(loaded.measure_parameters)
@@ -97,9 +157,8 @@ def make_job(metric: str, solution: str, parameters: dict[str, Any]) -> Job:
     of_statistics = [item for item in items if item[0] not in of_measures]
     known = [store.FORMAT, metric_digest, solution_digest, of_statistics, sorted(versions().items())]
     measured = [item for item in items if item[0] in of_measures]
-    return Job(
-        metric, solution, items, metric_digest, solution_digest, _hash(repr(known)), _hash(repr(measured))
-    )
+    digests = (metric_digest, solution_digest, _hash(repr(known)), _hash(repr(measured)))
+    return Job(metric, solution, items, *digests, limits or Limits())
 
 
 def _hash(text: str) -> str:
@@ -134,39 +193,87 @@ def _prepared(job: Job) -> scoring.Solution:
     ):
         if digest(path) != expected:
             raise UsageError(f"{what}: {path} has another content on {platform.node()} or has just changed")
+    if job in _handed_over:
+        solution: scoring.Solution = pickle.loads(_handed_over[job])
+        return dataclasses.replace(solution, metric=metric)
     parameters = dict(job.parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the solution's notices are kept
         return scoring.prepare(metric, scoring.read_solution(metric, job.solution, parameters), parameters)
 
 
+_handed_over: dict[Job, bytes] = {}  # to this process, by the one that started it
+
+
+def _to_hand_over(job: Job) -> dict[Job, bytes]:
+    """The prepared solution for new processes, to which making it again would cost more than reading it."""
+    try:
+        # The metric is a module, and loaded there.
+        return {job: pickle.dumps(dataclasses.replace(prepared(job), metric=None), protocol=5)}  # type: ignore[arg-type]
+    except (pickle.PicklingError, AttributeError, TypeError):  # a stranger's metric may hold anything
+        return {}
+
+
+@functools.lru_cache(maxsize=2)
+def _most_bytes(job: Job) -> int:
+    """How large a submission may be once expanded."""
+    size = int(prepared(job).frame.memory_usage(index=False, deep=True).sum())
+    return max(BYTES_AT_ANY_RATIO, TIMES_THE_SOLUTION * size)
+
+
 def contents_of(submission: Submission) -> tuple[bytes, bytes | None]:
-    return read_bytes(submission.path), read_bytes(submission.side) if submission.side else None
+    """The content of a submission, which must not be a link, and of the host's file beside it."""
+    side = read_bytes(submission.side) if submission.side else None
+    return read_bytes(submission.path, follow_links=False), side
 
 
 def frame_of(job: Job, submission: Submission, contents: tuple[bytes, bytes | None]) -> pd.DataFrame:
+    """The table of a submission, with the columns of the host's file beside it."""
     solution, (content, side) = prepared(job), contents
-    frame = scoring.parse_submission(solution.metric, content, submission.name, dict(job.parameters))
+    parameters = dict(job.parameters)
+    frame = scoring.parse_submission(solution.metric, content, submission.name, parameters, _most_bytes(job))
     return frame if side is None else scoring.add_side(solution, frame, submission.side, side)
 
 
 def visit(
     job: Job, known: bytes, submissions: Sequence[tuple[int, Submission]]
 ) -> list[tuple[int, str, bytes | str | None]]:
-    """Of each submission number, `digests_of` and entry: None if ``known`` names it, text for a fault."""
+    """Score some submissions, in a worker.
+
+    Parameters
+    ----------
+    job : Job
+    known : bytes
+        The sorted names of the store's entries, one after the other.
+    submissions : sequence of (int, Submission)
+        With their numbers.
+
+    Returns
+    -------
+    list of (int, str, bytes or str or None)
+        Of each number, `digests_of` and its entry: None where ``known`` names it, a text for a fault.
+    """
     names = np.frombuffer(known, f"S{store.NAME_LENGTH}")
     answers: list[tuple[int, str, bytes | str | None]] = []
     for number, submission in submissions:
         digests = ""
         try:
-            content, side = contents = contents_of(submission)
+            contents = contents_of(submission)
+            content, side = contents
             digests = digests_of(_sha256(content), "" if side is None else _sha256(side))
             entry = entry_name(job.context, digests).encode()
-            place = int(names.searchsorted(entry))
-            if place < len(names) and names[place] == entry:
+            position = int(names.searchsorted(entry))
+            if position < len(names) and names[position] == entry:
                 answers.append((number, digests, None))
             else:
                 answers.append((number, digests, _score(job, submission, contents, digests)))
+        except NotAFile as problem:
+            # It has no content; the hash is of what it is.
+            digests = _sha256(problem.kind.encode())
+            rejected = f"expected a regular file, found {problem.kind}"
+            answers.append(
+                (number, digests, store.encode(_header(job, digests) | {"rejected": rejected}, None))
+            )
         except Exception as problem:
             answers.append((number, digests, _fault(problem)))
     return answers
@@ -177,14 +284,31 @@ def _fault(problem: BaseException) -> str:
     return text if isinstance(problem, ToolError) else f"{type(problem).__name__}: {text}"
 
 
+def _header(job: Job, digests: str) -> dict[str, Any]:
+    return {"context": job.context, "sha256": digests}
+
+
 def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None], digests: str) -> bytes:
-    header: dict[str, Any] = {"context": job.context, "sha256": digests}
+    """The entry of a submission."""
+    header = _header(job, digests)
     statistics = None
+    solution = prepared(job)
     try:
-        evaluation = scoring.evaluate(prepared(job), frame_of(job, submission, contents))
+        with _time_limited(job.limits.seconds), _memory_limited(job.limits.memory):
+            evaluation = scoring.evaluate(solution, frame_of(job, submission, contents))
     except SubmissionRejected as problem:
         # The entry is of any file of this content.
         header["rejected"] = str(problem).replace(submission.name, "the file")
+    except _TimeExceededError:
+        header |= {
+            "rejected": f"takes more than {job.limits.seconds:g} s of processor time",
+            store.UNSURE: True,
+        }
+    except Exception as problem:
+        if not (_lacks_memory(problem) and _available_memory() > job.limits.memory):
+            raise
+        rejected = f"takes more than {job.limits.memory / 2**20:,.0f} MB of memory"
+        header |= {"rejected": rejected, store.UNSURE: True}
     else:
         scores = {part: float(score) for part, score in evaluation.scores.items()}
         if all(map(math.isfinite, scores.values())):
@@ -193,6 +317,63 @@ def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None
         else:
             header["rejected"] = f"the score is not a finite number: {scores}"
     return store.encode(header, statistics)
+
+
+class _TimeExceededError(BaseException):
+    """No Exception, so that no metric takes it for one of its own."""
+
+
+@contextmanager
+def _time_limited(seconds: float) -> Iterator[None]:
+    """Raise `_TimeExceededError` after so much processor time, wherever Python is."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise _TimeExceededError
+
+    before = signal.signal(signal.SIGPROF, stop)
+    try:
+        signal.setitimer(signal.ITIMER_PROF, seconds, 1.0)  # again, should somebody catch it
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+@contextmanager
+def _memory_limited(memory: int) -> Iterator[None]:
+    """Raise MemoryErrors beyond so many bytes more than the process has, where the system can say."""
+    statm = Path("/proc/self/statm")
+    is_alone = threading.current_thread() is threading.main_thread()
+    if resource is None or not is_alone or not statm.exists():
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    held = int(statm.read_text().split()[0]) * resource.getpagesize()
+    ends = [end for end in (soft, hard, held + memory) if end != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min(ends), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _lacks_memory(problem: BaseException | None) -> bool:
+    """Whether an error, or what led to it, is a MemoryError."""
+    return problem is not None and (
+        isinstance(problem, MemoryError) or _lacks_memory(problem.__cause__ or problem.__context__)
+    )
+
+
+def _available_memory() -> int:
+    """Bytes that the machine has left; 0 where nothing tells: what a full machine refuses is nobody's fault."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")), 0)
 
 
 def measure(job: Job, entries: Sequence[tuple[int, bytes]]) -> list[tuple[int, dict[str, float]]]:
@@ -206,11 +387,24 @@ def measure(job: Job, entries: Sequence[tuple[int, bytes]]) -> list[tuple[int, d
 
 @dataclass
 class Workers:
-    """Where work is done: so many tasks at once, by an executor or, without, in this process."""
+    """Where work is done.
+
+    Attributes
+    ----------
+    executor : Executor or None
+        It does the work; without one, this process does.
+    number : int
+        How many tasks it does at once.
+    is_cluster : bool
+        Whether it is Dask's.
+    handed_over : dict of Job to bytes
+        Prepared solutions for its processes.
+    """
 
     executor: concurrent.futures.Executor | None
     number: int
     is_cluster: bool = False
+    handed_over: dict[Job, bytes] = dataclasses.field(default_factory=dict)
 
     def renew(self) -> None:
         """Start new processes."""
@@ -218,22 +412,23 @@ class Workers:
             self.executor.shutdown(wait=False, cancel_futures=True)
         # Not forked: what a thread holds locked would stay so.
         context = multiprocessing.get_context("spawn")
-        self.executor = concurrent.futures.ProcessPoolExecutor(self.number, context, _begin_worker)
+        starting = (_start_worker, (self.handed_over,))
+        self.executor = concurrent.futures.ProcessPoolExecutor(self.number, context, *starting)
 
 
-def _begin_worker() -> None:
-    """In a new process: leave it to the one that started it to end it, and end when that is gone."""
+def _start_worker(handed_over: dict[Job, bytes]) -> None:
     # Ctrl-C reaches every process of a terminal: the first one ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _handed_over.update(handed_over)
 
-    def end_with_parent() -> None:
-        # Who is killed cannot end its workers, and these would wait for tasks forever.
-        parent = multiprocessing.parent_process()
-        if parent is not None:
-            parent.join()
-            os._exit(1)
 
-    threading.Thread(target=end_with_parent, daemon=True).start()
+def _end_with_parent() -> None:
+    """End this process when its parent is gone, even if that was killed and could end nobody."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    multiprocessing.connection.wait([parent.sentinel])
+    os._exit(1)
 
 
 @contextmanager
@@ -246,6 +441,7 @@ def workers(jobs: int, dask: str | None, job: Job, submissions: Sequence[Submiss
     place = Workers(None, min(jobs or os.cpu_count() or 1, max(1, len(submissions))))
     with _one_thread_each():
         if place.number > 1:
+            place.handed_over = _to_hand_over(job)
             place.renew()
         try:
             yield place
@@ -323,7 +519,7 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, place: Work
                     if isinstance(answer, str):
                         faults[number] = answer
                     elif answer is not None:
-                        store.save(folder, name, answer)
+                        store.save(folder, name, answer, store.UNSURE in store.header_of(answer))
                         results[number] = _scored(answer)
                     elif entry := _load(folder, name):
                         results[number] = _scored(entry)

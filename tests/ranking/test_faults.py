@@ -1,5 +1,6 @@
 """What goes wrong without a submission's fault: tried again, listed, never kept, and never a rejection."""
 
+import dataclasses
 import json
 import os
 import random
@@ -14,10 +15,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from podium import cli, files
+from podium import cli, files, scoring
 from podium.errors import UsageError
 from podium.ranking import store, work
-from podium.ranking.submissions import find
+from podium.ranking.submissions import Submission, find
 from tests.support import command_line
 
 ROWS = '''
@@ -33,6 +34,7 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
     return float(len(submission))
 '''
 COMPLETE = "COMPLETE_SUBMISSION = True\n"
+ROOT = Path(__file__).parents[2]
 FAULTS = [
     OSError(5, "Input/output error"),
     PermissionError(13, "Permission denied"),
@@ -47,6 +49,8 @@ FAULTS = [
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch):
     monkeypatch.setattr(work, "SECONDS_BEFORE_RETRY", 0.0)
+    # The machine is full: what it refuses is no submission's fault.
+    monkeypatch.setattr(work, "_available_memory", lambda: 0)
 
 
 @pytest.fixture
@@ -88,9 +92,19 @@ def entries(folder: Path) -> int:
     return len(store.names(folder / "final" / "store"))
 
 
-def test_a_file_that_cannot_be_read_is_listed_and_not_rejected(folder, call):
-    (folder / "teams" / "20.csv").symlink_to(folder / "nowhere.csv")
-    code, out, err = call()
+def test_a_file_that_cannot_be_read_is_listed_and_not_rejected(folder, call, monkeypatch):
+    path = folder / "teams" / "20.csv"
+    path.write_text("id\n" + "1\n" * 20)
+    real = os.stat
+
+    def gone(name, **options):
+        if str(name) == str(path) and "follow_symlinks" in options:  # as of a share that is not there
+            raise FileNotFoundError(2, "No such file or directory", str(path))
+        return real(name, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "stat", gone)
+        code, out, err = call()
     assert (code, out) == (2, "")
     assert "trying faults again: 1 of 1\n" in err
     assert err.endswith(
@@ -99,7 +113,6 @@ def test_a_file_that_cannot_be_read_is_listed_and_not_rejected(folder, call):
     )
     assert not (folder / "final" / "rejected.csv").exists()
     assert entries(folder) == 20
-    (folder / "nowhere.csv").write_text("id\n" + "1\n" * 20)
     code, _, err = call()
     assert code == 0
     assert "known from before: 20 of 21\n" in err
@@ -216,10 +229,10 @@ def test_the_bytes_that_are_scored_are_those_that_are_hashed(folder, call, monke
     path = folder / "teams" / "05.csv"
     real = work.scoring.parse_submission
 
-    def changing(metric, content, name, parameters):
+    def changing(metric, content, name, parameters, most_bytes):
         if name == "05.csv":
             path.write_text("id\n" + "1\n" * 7)
-        return real(metric, content, name, parameters)
+        return real(metric, content, name, parameters, most_bytes)
 
     before = path.read_bytes()
     with monkeypatch.context() as patched:
@@ -340,6 +353,118 @@ def test_a_folder_that_becomes_read_only_loses_nothing(folder, call, read_only, 
     assert err.endswith(": Read-only file system\n")
     assert entries(folder) == 20
     assert not list((folder / "final").glob("*.csv"))
+
+
+GREEDY = """
+    if len(submission) == 7:
+        bytearray(2**30)
+    if len(submission) == 8:
+        while True:
+            try:
+                while True:
+                    pass
+            except Exception:
+                pass
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_submission_that_exceeds_a_limit_is_rejected_alone(folder, call, monkeypatch, jobs):
+    monkeypatch.setattr(work, "_available_memory", lambda: 2**40)
+    (folder / "rows.py").write_text(ROWS.replace('    """The', GREEDY + '    """The') + COMPLETE)
+    limits = ("--memory-limit", "512M", "--time-limit", "1s", "--jobs", jobs)
+    assert call(*limits)[0] == 0
+    rejected = pd.read_csv(folder / "final" / "rejected.csv", dtype=str)
+    assert rejected.to_numpy().tolist() == [
+        ["03", "03.csv", "three rows"],
+        ["07", "07.csv", "takes more than 512 MB of memory"],
+        ["08", "08.csv", "takes more than 1 s of processor time"],
+    ]
+    others = {team: score for team, score in expected().items() if team not in ("07", "08")}
+    assert {team: score for team, score in scores(folder).items() if score == score} == others
+    # It is known to --again, and tried again by a run that may have other limits.
+    (folder / "final" / "run.json").read_text()
+    again = ["rank", "--again", str(folder / "final"), "--out", str(folder / "other"), "--jobs", "1"]
+    assert cli.main(again) == 0
+    assert (folder / "other" / "rejected.csv").read_text() == (folder / "final" / "rejected.csv").read_text()
+    assert json.loads((folder / "final" / "run.json").read_text())["limits"] == {
+        "memory": 2**29,
+        "seconds": 1,
+    }
+    (folder / "teams" / "08.csv").unlink()
+    code, _, err = call("--memory-limit", "2G")
+    assert code == 0
+    assert "known from before: 18 of 19\n" in err
+    assert scores(folder)["07"] == 7.0
+
+
+def test_what_a_full_machine_refuses_is_a_fault(folder, call):
+    (folder / "rows.py").write_text(ROWS.replace('    """The', GREEDY + '    """The') + COMPLETE)
+    (folder / "teams" / "08.csv").unlink()
+    code, _, err = call("--memory-limit", "512M")
+    assert code == 2
+    assert "1 submission could not be scored, by no fault of theirs" in err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="kinds of Linux")
+def test_what_is_no_file_is_rejected_and_waited_for_by_nobody(folder, call):
+    """A link to the solution would have its score; a pipe would never end."""
+    teams = folder / "teams"
+    for name in ("link", "folder", "circle"):
+        (teams / name).mkdir()
+    (teams / "link" / "a.csv").symlink_to(folder / "solution.csv")
+    (teams / "folder" / "a").symlink_to(folder)
+    (teams / "circle" / "a").symlink_to(teams / "circle")
+    os.mkfifo(teams / "pipe.csv")
+    assert call()[0] == 0
+    rejected = pd.read_csv(folder / "final" / "rejected.csv", dtype=str).set_index("team")
+    assert rejected["reason"].to_dict() == {
+        "03": "three rows",
+        "pipe": "expected a regular file, found a pipe",
+        **dict.fromkeys(("link", "folder", "circle"), "expected a regular file, found a link"),
+    }
+    assert {team: score for team, score in scores(folder).items() if score == score} == expected()
+    assert cli.main(["verify", str(folder / "final"), "--jobs", "1"]) == 0
+
+
+def test_a_file_many_times_larger_than_the_solution_is_rejected(folder, call, monkeypatch):
+    monkeypatch.setattr(work, "BYTES_AT_ANY_RATIO", 100)
+    (folder / "teams" / "05.csv").write_text("id\n" + "1\n" * 2**19)
+    assert call()[0] == 0
+    rejected = pd.read_csv(folder / "final" / "rejected.csv", dtype=str).set_index("team")
+    assert rejected["reason"]["05"] == "the file: expected at most 1 MB, found more"
+    assert scores(folder)["06"] == 6.0
+
+
+def test_work_that_always_raises_ends_in_a_sentence(monkeypatch):
+    def broken(things):
+        raise KeyError("x")
+
+    calls = []
+    submissions = {0: Submission("a", "a.csv", "a.csv"), 1: Submission("b", "b.csv", "b.csv")}
+    with pytest.raises(UsageError, match=r"^KeyError: 'x'$"):
+        work.once_more(
+            work.Workers(None, 1), lambda things: calls.append(things) or broken(things), submissions
+        )
+    assert len(calls) == 2
+
+
+def test_new_processes_get_the_prepared_solution(folder, monkeypatch):
+    """It is what they would make, and they do not make it; a metric that cannot be sent is prepared again."""
+    job = work.make_job("unified", str(ROOT / "solution_sample.csv"), {})
+    solution = work.prepared(job)
+    handed_over = work._to_hand_over(job)
+    work._prepared.cache_clear()
+    monkeypatch.setattr(work, "_handed_over", handed_over)
+    monkeypatch.setattr(scoring, "prepare", lambda *_: pytest.fail("prepared again"))
+    submission = scoring.read_submission(solution.metric, ROOT / "sample_submission.csv", {})
+    mine, theirs = (scoring.evaluate(each, submission) for each in (solution, work.prepared(job)))
+    work._prepared.cache_clear()
+    assert theirs.scores == mine.scores
+    assert (theirs.statistics == mine.statistics).all()
+    monkeypatch.setattr(work, "prepared", lambda _: dataclasses.replace(solution, prepared={"All": lambda: 0}))
+    assert work._to_hand_over(job) == {}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")

@@ -1,35 +1,42 @@
-"""How fair `podium run` measures: its overhead, the order of models of known cost, a machine slowed on purpose.
+"""How fair `podium run` measures: its overhead, models of known cost, and what its rules make of recorded runs.
 
-    python -m benchmarks.running [--seconds 1.0] [--rounds 8]
+    python -m benchmarks.running [--seconds 1.0] [--rounds 8] [--recorded]
+    python -m benchmarks.running --record FILE [--rounds 30]
 
-Needs bubblewrap; about four minutes on a quiet machine.
+``--recorded`` replays the recordings alone: a few seconds, the same figures on every machine.  Everything else
+needs bubblewrap and takes about three minutes on a quiet machine.
 """
 
 import argparse
-import contextlib
+import csv
 import itertools
-import multiprocessing
-import os
+import math
+import statistics
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks.measure import machine, print_table
-from podium.running import engines, rounds
-from podium.running.engines import Settings
+from podium.running import engines, fairness, rounds
+from podium.running.fairness import SLOWER, baseline, is_slow, limit_of
+from podium.running.journal import Row, read_journal, runs_of
 from podium.running.models import Model, find_model
-from podium.running.reference import SLOWER, baseline, is_slow, limit_of, runs_needed
-from podium.running.rounds import Result, Row
+from podium.running.results import results_of
+from podium.running.rounds import Plan
+from podium.running.settings import Settings
 
 STEP = 1.02
 MODELS = 5
 REPEATS = 3
 DRAWS = 1000
+RECORDINGS = Path(__file__).parent / "recordings"
+RECORDED = ("team", "round", "seconds", "cpu_seconds", "others", "reference_before", "reference_after")
+COSTS = {"1.00": 1.0, "1.02": 1.02, "1.05": 1.05, "1.10": 1.1}  # of the recorded models, by their names
 # Costs the same on every machine, however fast it is just now: what deviates is podium's doing.
 CLOCK = "#!/bin/sh\nsleep {seconds:.6f}\n: > submission.csv\n"
 # Work in many small parts; printing nothing and reading nothing, so that its cost is known.
@@ -41,36 +48,51 @@ open("submission.csv", "w").write("a\\n")
 """
 NOTEBOOK = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 
-
 Series = Callable[[np.random.Generator, int], np.ndarray]  # how slow a machine is, at so many moments
 
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=1.0, help="of the shortest model")
     parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--recorded", action="store_true", help="replay the recordings alone")
+    parser.add_argument(
+        "--record", type=Path, metavar="FILE", help="run the models of COSTS and write such a recording"
+    )
     options = parser.parse_args()
+    if options.recorded:
+        recorded()
+        return
     print(machine())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "data").mkdir()
-        settings = Settings(folder / "data", "bubblewrap", "", 600.0, 2**30, 2**28, 1, False)
+        for path in (folder, folder / "data"):
+            path.chmod(0o755)  # root's models run as nobody
+        settings = Settings(folder / "data", "", "", 600.0, 2**30, 2**28, 1, False)
+        settings = engines.choose("bubblewrap", [model(folder, "any", "")], settings)
+        if options.record:
+            record(options.record, folder, settings, options.seconds, options.rounds)
+            return
         overhead(folder, settings)
         order(folder, settings, options.seconds, options.rounds)
-        slowed(folder, settings, options.seconds)
+    recorded()
     simulated()
 
 
 def model(folder: Path, name: str, source: str, file: str = "run.py") -> Model:
     """A model of one file."""
-    place = folder / "models" / name
-    place.mkdir(parents=True)
-    (place / file).write_text(source)
-    (place / file).chmod(0o755)
-    found = find_model(place, name)
-    assert isinstance(found, Model)
-    return found
+    home = folder / "models" / name
+    home.mkdir(parents=True)
+    (home / file).write_text(source)
+    (home / file).chmod(0o755)
+    made = find_model(home, name)
+    assert isinstance(made, Model)
+    return made
+
+
+# ---- What podium adds, and what the machine adds ----------------------------------------------------------
 
 
 def overhead(folder: Path, settings: Settings, repeats: int = 32) -> None:
@@ -105,55 +127,49 @@ def order(folder: Path, settings: Settings, seconds: float, number: int) -> None
         ("clock", [_clock(folder, seconds * cost) for cost in costs], ["seconds"]),
         ("work", [_work(folder, parts * cost) for cost in costs], ["seconds", "cpu_seconds"]),
     ):
-        rows = _measured(models, settings, folder / title, number, rounds.here(settings))
-        slow = rounds._slow(rows)
-        sound = [row for row in rows if row not in slow]
+        rows = _measured(models, settings, folder / title, number)
         changes = np.diff([(row.reference_before, row.reference_after) for row in rows]).ravel()
         machine_s = f"{np.median(np.abs(changes)) / np.median([row.reference_after for row in rows]):.1%}"
         for column in columns:
-            for kind, chosen in (("", sound), (", marked runs too", rows)):
-                taken = [[getattr(row, column) for row in chosen if row.team == one.team] for one in models]
-                table.append(
-                    [
-                        f"{title}, {column.replace('_', ' ')}{kind}",
-                        f"{len(chosen)}",
-                        *_ordered(taken),
-                        f"{runs_needed(taken) or '-'}",
-                        machine_s,
-                    ]
-                )
+            taken = [[getattr(row, column) for row in runs_of(one, rows)] for one in models]
+            noise = fairness.noise_of(taken).one_run
+            table.append(
+                [
+                    f"{title}, {column.replace('_', ' ')}",
+                    f"{len(rows)}",
+                    *_ordered(taken),
+                    f"{noise:.2%}",
+                    machine_s,
+                ]
+            )
     print_table(
         f"Models that differ by {STEP - 1:.0%} in cost, by the clock (they sleep) and by work; "
         f"medians of {REPEATS} runs of about {seconds:g} s",
-        [
-            "cost", "runs", "neighbours in order", "deviation of a median", "runs needed", "reference changes",
-        ],
+        ["cost", "runs", "neighbors in order", "deviation of a median", "noise of a run", "reference changes"],
         table,
-    )  # fmt: skip
+    )
 
 
 def _clock(folder: Path, seconds: float) -> Model:
+    """A model that sleeps."""
     return model(folder, f"clock {seconds:.4f}", CLOCK.format(seconds=seconds), "run")
 
 
-def _work(folder: Path, parts: float) -> Model:
-    return model(folder, f"work {parts:.0f}", WORK.format(parts=round(parts)))
+def _work(folder: Path, parts: float, name: str = "") -> Model:
+    """A model that works."""
+    return model(folder, name or f"work {parts:.0f}", WORK.format(parts=round(parts)))
 
 
-def _measured(
-    models: list[Model], settings: Settings, out: Path, repeats: int, execute: rounds.Execute
-) -> list[Row]:
-    """The runs that podium makes of these models."""
+def _measured(models: list[Model], settings: Settings, out: Path, repeats: int) -> list[Row]:
+    """So many runs of each model, as podium makes them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        rounds.measure(models, [], settings, out, repeats, 0, {}, execute)
-    return rounds._read(out / rounds.RUNS)
+        rounds.run_all(models, [], settings, out, Plan(repeats, repeats), {}, rounds.here(settings))
+    return read_journal(out / rounds.RUNS)
 
 
 def _ordered(taken: list[list[float]]) -> list[str]:
-    """Share of neighbours in order and relative deviation, of medians of a few of each model's runs."""
-    if min(map(len, taken)) < REPEATS:
-        return ["-", "-"]
+    """Share of neighbors in order and relative deviation, of medians of a few of each model's runs."""
     draw = np.random.default_rng(0)
     medians = np.array(
         [[np.median(draw.choice(one, REPEATS, replace=False)) for _ in range(DRAWS)] for one in taken]
@@ -163,34 +179,152 @@ def _ordered(taken: list[list[float]]) -> list[str]:
     return [f"{right.mean():.1%}", f"{spread.mean():.2%}"]
 
 
-def slowed(folder: Path, settings: Settings, seconds: float) -> None:
-    """Other programs take the cores in the middle of a round; what they disturb is noticed and made up for."""
+# ---- Recorded runs, by the old rule and by the new one ----------------------------------------------------
+
+
+def record(path: Path, folder: Path, settings: Settings, seconds: float, number: int) -> None:
+    """Run models of known cost and write their runs."""
     parts = _parts(seconds)
-    models = [model(folder, f"steady {n}", WORK.format(parts=parts)) for n in range(MODELS)]
-    # The sixth to the eighth run with the reference after them, then three runs alone.
-    burning = dict.fromkeys((5, 6, 7), (0.0, 1e9)) | dict.fromkeys((9, 10, 11), (0.3 * seconds, 0.7 * seconds))
-    times = itertools.count()
-    one_by_one = rounds.here(settings)
+    models = [_work(folder, parts * cost, name) for name, cost in COSTS.items()]
+    rows = _measured(models, settings, folder / "recorded", number)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(RECORDED)
+        writer.writerows([getattr(row, name) for name in RECORDED] for row in rows)
 
-    def execute(chosen: list[Model], number: int) -> Iterator[Result]:
-        for one in chosen:
-            time_ = next(times)
-            with _busy_cores(*burning[time_]) if time_ in burning else contextlib.nullcontext():
-                yield from one_by_one([one], number)
 
-    rows = _measured(models, settings, folder / "slowed", REPEATS, execute)
-    slow = rounds._slow(rows)
-    noticed = [row in slow for row in rows]
-    print_table(
-        f"A machine slowed on purpose: which of {len(rows)} runs were marked, by a limit of "
-        f"{rounds._limit(rows) - 1:.0%}",
-        ["disturbed", "runs", "marked"],
-        [
-            ["the run, or the reference beside it", "4", f"{sum(noticed[5:9])}"],
-            ["the middle of the run alone", "3", f"{sum(noticed[9:12])}"],
-            ["neither", f"{len(rows) - 7}", f"{sum(noticed) - sum(noticed[5:12])}"],
-        ],
+def read_recording(path: Path) -> list[list[Row]]:
+    """The runs of a recording, a list for each round."""
+    with path.open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    made: dict[int, list[Row]] = {}
+    for line in lines:
+        known: dict[str, Any] = {name: float(line[name]) for name in RECORDED[2:]}
+        row = rounds.not_run(_named(line["team"]), int(line["round"]), "done").row._replace(
+            machine="here", **known
+        )
+        made.setdefault(row.round, []).append(row)
+    return [one for one in made.values() if {row.team for row in one} == {*COSTS}]
+
+
+def _named(name: str) -> Model:
+    """A model of which nothing but the name is needed."""
+    return Model(name, "", Path(name), "", "", "")
+
+
+class Measured(NamedTuple):
+    """What a rule makes of the runs of one small competition.
+
+    Attributes
+    ----------
+    runtimes, errors : dict of str to float
+        By the models' names; the errors are relative.
+    undecided : set of frozenset of str
+        The pairs that are said to be undecided.
+    runs : int
+        How many it took.
+    """
+
+    runtimes: dict[str, float]
+    errors: dict[str, float]
+    undecided: set[frozenset[str]]
+    runs: int
+
+
+def by_new_rule(recording: list[list[Row]], start: int, most: int) -> Measured:
+    """`podium run` on a recording that begins with this round."""
+    models = [_named(name) for name in COSTS]
+    rows: list[Row] = []
+    plan = Plan(REPEATS, most)
+    while planned := rounds.next_turns(models, rows, plan):
+        for one, number in itertools.chain.from_iterable(planned[1]):
+            rows.append(_recorded_run(recording, start, one.team, number))
+    results = results_of(models, rows)
+    return Measured(
+        {one.model.team: one.runtime for one in results.timings},
+        {one.model.team: one.error / one.runtime for one in results.timings},
+        {frozenset((one.model.team, other.model.team)) for one, other in results.undecided},
+        len(rows),
     )
+
+
+def by_old_rule(recording: list[list[Row]], start: int, most: int) -> Measured:
+    """As it was until version 2.0: every disturbed run is left out and repeated, and nothing is undecided."""
+    rows: list[Row] = []
+    waiting = [*COSTS]
+    while waiting:
+        for name in waiting:
+            number = 1 + sum(row.team == name for row in rows)
+            rows.append(_recorded_run(recording, start, name, number))
+        disturbed = fairness.disturbed_runs(rows)
+        runs = {name: [row for row in rows if row.team == name] for name in COSTS}
+        sound = {name: [row for row in taken if row not in disturbed] for name, taken in runs.items()}
+        waiting = [name for name in COSTS if len(sound[name]) < REPEATS and len(runs[name]) < most]
+    runtimes = {name: statistics.median(row.seconds for row in sound[name] or runs[name]) for name in COSTS}
+    return Measured(runtimes, dict.fromkeys(COSTS, math.nan), set(), len(rows))
+
+
+def _recorded_run(recording: list[list[Row]], start: int, name: str, number: int) -> Row:
+    """The run of a model in a round after the start, in a circle."""
+    row = next(row for row in recording[(start + number - 1) % len(recording)] if row.team == name)
+    return row._replace(round=number)
+
+
+def recorded() -> None:
+    """Errors of order and of ratios, of small competitions that begin with each round of each recording."""
+    table = []
+    for path in sorted(RECORDINGS.glob("*.csv")):
+        recording = read_recording(path)
+        noise = fairness.noise_of(
+            [[row.seconds for one in recording for row in one if row.team == name] for name in COSTS]
+        )
+        for title, rule, most in (
+            ("old, up to 5 runs", by_old_rule, 5),
+            ("new, up to 5 runs", by_new_rule, 5),
+            ("new, up to 15 runs", by_new_rule, 15),
+        ):
+            taken = [rule(recording, start, most) for start in range(len(recording))]
+            table.append([f"{path.stem}, {noise.one_run:.0%} of noise", title, *_errors(taken)])
+    print_table(
+        "Recorded runs of models that cost 1, 1.02, 1.05 and 1.10: three neighbors in each competition",
+        [
+            "recording", "rule", "runs", "wrong order", "wrong and not said", "said to be undecided",
+            "error of a ratio, median", "95%", "within two errors",
+        ],
+        table,
+    )  # fmt: skip
+
+
+def _errors(taken: Sequence[Measured]) -> list[str]:
+    """How often neighbors are in the wrong order, how often that is said, and how wrong ratios are."""
+    pairs = [(one, *names) for one in taken for names in itertools.pairwise(COSTS)]
+    wrong = [one.runtimes[first] >= one.runtimes[second] for one, first, second in pairs]
+    said = [frozenset((first, second)) in one.undecided for one, first, second in pairs]
+    # Undecided are neighbors by runtime; a wrong pair that is not among them may be told by another's note.
+    noted = [
+        is_said or any(first in pair or second in pair for pair in one.undecided)
+        for is_said, (one, first, second) in zip(said, pairs)
+    ]
+    ratios, within = [], []
+    cheapest = next(iter(COSTS))
+    for one in taken:
+        for name, cost in [*COSTS.items()][1:]:
+            deviation = abs(math.log(one.runtimes[name] / one.runtimes[cheapest] / cost))
+            ratios.append(deviation)
+            within.append(deviation <= 2 * math.hypot(one.errors[name], one.errors[cheapest]))
+    known = not math.isnan(taken[0].errors[cheapest])
+    return [
+        f"{np.mean([one.runs for one in taken]) / len(COSTS):.1f}",
+        f"{np.mean(wrong):.0%}",
+        f"{np.mean([a and not b for a, b in zip(wrong, noted)]):.1%}",
+        f"{np.mean(said):.0%}",
+        f"{np.median(ratios):.1%}",
+        f"{np.quantile(ratios, 0.95):.1%}",
+        f"{np.mean(within):.0%}" if known else "-",
+    ]
+
+
+# ---- Three usual changes ----------------------------------------------------------------------------------
 
 
 def steady(draw: np.random.Generator, number: int) -> np.ndarray:
@@ -229,7 +363,7 @@ def simulated(draws: int = 100) -> None:
         ("two speeds, changing at random", two_speeds(0.5), None, 1.0),
         ("two speeds, changing every tenth run", two_speeds(0.05), None, 1.0),
     ):
-        draw, found = np.random.default_rng(0), []
+        draw, shares = np.random.default_rng(0), []
         for _ in range(draws):
             speeds, disturbed = series(draw, 2 * MODELS * REPEATS + 1), np.zeros(2 * MODELS * REPEATS + 1, bool)
             if where:
@@ -239,8 +373,8 @@ def simulated(draws: int = 100) -> None:
             pairs = list(itertools.pairwise(speeds[::2].tolist()))
             for limit in (SLOWER, limit_of(pairs)):
                 marked = np.array([is_slow(*pair, baseline(speeds[::2]), limit) for pair in pairs])
-                found.append((limit - 1, marked[~touched].mean(), marked[touched].mean() if where else np.nan))
-        alone, rule = (np.mean(found[kind::2], axis=0) for kind in (0, 1))
+                shares.append((limit - 1, marked[~touched].mean(), marked[touched].mean() if where else np.nan))
+        alone, rule = (np.mean(shares[kind::2], axis=0) for kind in (0, 1))
         of_disturbed = [f"{alone[2]:.0%}", f"{rule[2]:.0%}"] if where else ["-", "-"]
         table.append([title, f"{alone[1]:.0%}", f"{rule[1]:.0%}", *of_disturbed, f"{rule[0]:.0%}"])
     print_table(
@@ -258,28 +392,6 @@ def _parts(seconds: float) -> Any:
     for _ in range(300):
         hashlib.pbkdf2_hmac("sha256", b"a", b"b", 1000)
     return round(300 * seconds / (time.perf_counter() - start))
-
-
-@contextlib.contextmanager
-def _busy_cores(after: float, until: float) -> Iterator[None]:
-    """Twice as many programs as cores, at work between these times in seconds, or until the block ends."""
-    burners = [
-        multiprocessing.Process(target=_burn, args=(after, until), daemon=True)
-        for _ in range(2 * (os.cpu_count() or 1))
-    ]
-    for burner in burners:
-        burner.start()
-    yield
-    for burner in burners:
-        burner.terminate()
-        burner.join()
-
-
-def _burn(after: float, until: float) -> None:
-    end = time.perf_counter() + until
-    time.sleep(after)
-    while time.perf_counter() < end:
-        pass
 
 
 if __name__ == "__main__":

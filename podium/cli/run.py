@@ -13,16 +13,25 @@ in its current folder.  A run that was stopped goes on when started again.
 import argparse
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from podium.cli.arguments import positive
 from podium.errors import HostError, SubmissionRejected, UsageError
 
-ENGINES = ("auto", "bubblewrap", "docker", "podman", "apptainer", "none")
+if TYPE_CHECKING:
+    from podium.running.models import Failure, Model
+    from podium.running.rounds import Plan
+    from podium.running.settings import Settings
+
+ENGINES = ("auto", "bubblewrap", "docker", "podman", "none")
+DIFFERING = ("slowest", "fail")
+MORE_REPEATS = 2  # than --repeats, unless one run was asked for
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 BYTES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
     parser.add_argument("models", type=Path, help="a folder with a folder per team")
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="what the models may read")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write the results")
@@ -30,6 +39,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repeats", type=positive, default=3, metavar="N", help="runs of each model (default: 3)"
     )
+    parser.add_argument(
+        "--most-repeats", type=positive, metavar="N",
+        help="runs of a model whose runs were disturbed or whose place is undecided "
+        "(default: two more than --repeats; 1 for --repeats 1)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--differing", choices=DIFFERING, default="slowest",
+        help="a model whose predictions differ from run to run is known by its slowest run, or fails "
+        "(default: slowest)",
+    )  # fmt: skip
     parser.add_argument(
         "--time-limit", type=seconds, default="9h", metavar="TIME", help="of a run, like 90s, 20m (default: 9h)"
     )
@@ -55,34 +74,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    """Run the models, print their runtimes, say what is wrong."""
     import contextlib
 
-    import pandas as pd
+    from podium.running import cluster, rounds
+    from podium.running.settings import Settings
 
-    from podium.cli import console
-    from podium.running import cluster, engines, rounds
-    from podium.running.models import Failure, find_model, find_models
-
-    if options.out.exists() and not options.out.is_dir():
-        raise UsageError(f"--out {options.out} is not a folder")
-    if not options.data.is_dir():
-        raise UsageError(f"there is no folder {options.data} (--data)")
-    data, folder, out = options.data.resolve(), options.models.resolve(), options.out.resolve()
-    for shown in engines.visible(data):
-        for hidden in (folder, out):
-            if hidden.is_relative_to(shown):
-                raise UsageError(f"every model could read {hidden}, because it is in {shown}")
-    failures: list[Failure] = []
-    if options.one:
-        if not folder.is_dir():
-            raise UsageError(f"there is no folder {folder}")
-        found = find_model(folder, folder.name)
-        if isinstance(found, Failure):
-            raise SubmissionRejected(found.reason)
-        models = [found]
-    else:
-        models, failures = find_models(folder)
-    settings = engines.Settings(
+    data, folder, out = _folders(options)
+    plan = _plan(options)
+    models, failures = _models(folder, options.one)
+    settings = Settings(
         data, "", "", options.time_limit, options.memory_limit, options.disk_limit, options.cores, options.gpus
     )
     with contextlib.ExitStack() as stack:
@@ -93,15 +94,76 @@ def run(options: argparse.Namespace) -> None:
         else:
             machine, settings = rounds.prepare(options.engine, models, settings)
             execute = rounds.here(settings)
-        if settings.sandbox == "none":
-            warnings.warn("no sandbox: the models can do whatever you can", stacklevel=1)
-        repeats = 1 if options.one else options.repeats
-        runtimes, failed = rounds.measure(
-            models, failures, settings, out, repeats, options.seed, machine, execute
+        _warn_of(settings, models)
+        runtimes, results = rounds.run_all(models, failures, settings, out, plan, machine, execute)
+    _report(options, runtimes, results.failures, results.state.is_provisional)
+
+
+def _folders(options: argparse.Namespace) -> tuple[Path, Path, Path]:
+    """The folders of the data, the models and the results, of which models may read the first alone."""
+    from podium.running.settings import visible
+
+    if options.out.exists() and not options.out.is_dir():
+        raise UsageError(f"--out {options.out} is not a folder")
+    if not options.data.is_dir():
+        raise UsageError(f"there is no folder {options.data} (--data)")
+    data, folder, out = options.data.resolve(), options.models.resolve(), options.out.resolve()
+    for shown in visible(data):
+        for hidden in (folder, out):
+            if hidden.is_relative_to(shown):
+                raise UsageError(f"every model could read {hidden}, because it is in {shown}")
+    return data, folder, out
+
+
+def _plan(options: argparse.Namespace) -> "Plan":
+    """How often the models run."""
+    from podium.running.rounds import Plan
+
+    repeats = 1 if options.one else options.repeats
+    most = options.most_repeats or (repeats + MORE_REPEATS if repeats > 1 else 1)
+    if most < repeats:
+        raise UsageError(f"--most-repeats {most} is less than --repeats {repeats}")
+    return Plan(repeats, most, options.seed, options.differing == "fail")
+
+
+def _models(folder: Path, one: bool) -> "tuple[list[Model], list[Failure]]":
+    """The models, and the folders that have none."""
+    from podium.running.models import Failure, find_model, find_models
+
+    if not one:
+        return find_models(folder)
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}")
+    model = find_model(folder, folder.name)
+    if isinstance(model, Failure):
+        raise SubmissionRejected(model.reason)
+    return [model], []
+
+
+def _warn_of(settings: "Settings", models: "list[Model]") -> None:
+    """Say which protection there is not."""
+    if settings.sandbox == "none":
+        warnings.warn("no sandbox: the models can do whatever you can", stacklevel=1)
+    elif not settings.control_group and any(model.kind != "container" for model in models):
+        warnings.warn(
+            "no control group: memory is only watched, ten times a second, and not where it belongs to no "
+            "process (run as root, or: systemd-run --user --scope -p Delegate=yes podium run …)",
+            stacklevel=1,
         )
+
+
+def _report(
+    options: argparse.Namespace, runtimes: list[dict[str, Any]], failed: "list[Failure]", provisional: bool
+) -> None:
+    """Print the runtimes, and how the command ends."""
+    import pandas as pd
+
+    from podium.cli import console
+    from podium.running import rounds
+
     if runtimes:
-        table = pd.DataFrame(runtimes)[["team", "submission", "runtime", "runtime_low", "runtime_high"]]
-        console.print_table("Runtimes in seconds", table)
+        table = pd.DataFrame(runtimes)[["team", "submission", "runtime", "runtime_error", "runs", "marks"]]
+        console.print_table("Provisional runtimes in seconds" if provisional else "Runtimes in seconds", table)
     print(
         f"\nmodels with predictions: {len(runtimes):,}, failed: {len(failed):,}; written to {options.out}",
         flush=True,
@@ -115,14 +177,17 @@ def run(options: argparse.Namespace) -> None:
 
 
 def seconds(text: str) -> float:
+    """Seconds of a text such as 90s, 15m or 9h."""
     return _with_unit(text, SECONDS, "90s, 15m or 9h")
 
 
 def size(text: str) -> int:
+    """Bytes of a text such as 500M or 16G."""
     return int(_with_unit(text.upper(), BYTES, "500M or 16G"))
 
 
 def _with_unit(text: str, units: dict[str, int], like: str) -> float:
+    """A number above 0 with one of these units."""
     number = text.rstrip("".join(units))
     try:
         value = float(number) * units[text[len(number) :]]

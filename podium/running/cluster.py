@@ -1,4 +1,4 @@
-"""Running the models on a Dask cluster, one at a time on each worker."""
+"""Running the models on a Dask cluster, one at a time on each worker; a pair runs on the same one."""
 
 import collections
 import contextlib
@@ -9,8 +9,10 @@ from typing import Any
 
 from podium.errors import UsageError, missing_extra
 from podium.running import hardware, rounds
-from podium.running.engines import Settings
 from podium.running.models import Model, digest_of
+from podium.running.settings import Settings
+
+__all__ = ["workers_of"]
 
 SECONDS_TO_CONNECT = 10
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -21,7 +23,27 @@ MOST_LOSSES = 2
 def workers_of(
     address: str, engine: str, models: list[Model], settings: Settings
 ) -> Iterator[tuple[dict[str, Any], Settings, rounds.Execute]]:
-    """`rounds.prepare` and `rounds.here` of a cluster; workers unlike most are refused, with a warning."""
+    """What `rounds.prepare` and `rounds.here` are for one machine, for a cluster of identical ones.
+
+    Parameters
+    ----------
+    address : str
+        Of the Dask scheduler.
+    engine : str
+    models : list of Model
+    settings : Settings
+
+    Yields
+    ------
+    dict, Settings, function
+        The machines' description, the settings with their engines, and what runs turns on them.  Workers that
+        differ from most, or cannot run the models, are refused with a warning.
+
+    Raises
+    ------
+    UsageError
+        Where there is no such scheduler, or no worker that can run the models.
+    """
     try:
         from distributed import Client
         from distributed.comm.core import CommClosedError
@@ -74,42 +96,57 @@ def _ready(engine: str, models: list[Model], settings: Settings, data: str) -> t
 
 
 def _execute(
-    client: Any, workers: Callable[[], set[str]], settings: Settings, models: list[Model], number: int
+    client: Any, workers: Callable[[], set[str]], settings: Settings, turns: list[rounds.Turn]
 ) -> Iterator[rounds.Result]:
-    """Give each idle worker the next model; what a lost worker ran goes to another."""
+    """Give each idle worker the next turn; what a lost worker ran goes to another."""
     from distributed import wait
     from distributed.scheduler import KilledWorker
 
-    waiting = collections.deque(models)
-    running: dict[Any, tuple[str, Model]] = {}
+    waiting = collections.deque(turns)
+    running: dict[Any, tuple[str, rounds.Turn]] = {}
     losses: collections.Counter[str] = collections.Counter()
     while waiting or running:
         there = workers()
         for worker in sorted(there - {worker for worker, _ in running.values()}):
             if waiting:
-                model = waiting.popleft()
-                future = client.submit(
-                    rounds.run_once, model, settings, number, workers=[worker], pure=False, retries=0
-                )
-                running[future] = worker, model
+                turn = waiting.popleft()
+                future = client.submit(_turn_on_worker, turn, settings, workers=[worker], pure=False, retries=0)
+                running[future] = worker, turn
         if not running:
             raise UsageError("all workers are lost; what was measured is kept, start again to go on")
         with contextlib.suppress(TimeoutError):
             wait(list(running), SECONDS_BETWEEN_LOOKS, "FIRST_COMPLETED")  # type: ignore[no-untyped-call]
-        for future, (worker, model) in list(running.items()):
+        for future, (worker, turn) in list(running.items()):
             problem = future.exception() if future.status == "error" else None
             if future.status == "finished":
-                yield future.result()
+                yield from future.result()
             elif problem is not None and not isinstance(problem, KilledWorker):
                 raise UsageError(f"worker {worker}: {problem}")
             elif problem is None and future.status == "pending" and worker in there:
                 continue
             else:
                 future.cancel()
-                losses[model.key] += 1
-                warnings.warn(f"worker {worker} was lost while it ran {model.key}", stacklevel=2)
-                if losses[model.key] < MOST_LOSSES:
-                    waiting.appendleft(model)
-                else:
-                    yield rounds.not_run(model, number, f"{MOST_LOSSES} workers were lost while they ran it")
+                yield from _after_a_loss(worker, turn, losses, waiting)
             del running[future]
+
+
+def _turn_on_worker(turn: rounds.Turn, settings: Settings) -> list[rounds.Result]:
+    """Runs on a worker."""
+    return list(rounds.run_turn(turn, settings))
+
+
+def _after_a_loss(
+    worker: str,
+    turn: rounds.Turn,
+    losses: "collections.Counter[str]",
+    waiting: "collections.deque[rounds.Turn]",
+) -> Iterator[rounds.Result]:
+    """Let another worker run what a lost one ran, or give up a model with which several were lost."""
+    names = " and ".join(model.key for model, _ in turn)
+    losses[names] += 1
+    warnings.warn(f"worker {worker} was lost while it ran {names}", stacklevel=2)
+    if losses[names] < MOST_LOSSES:
+        waiting.appendleft(turn)
+        return
+    for model, number in turn:
+        yield rounds.not_run(model, number, f"{MOST_LOSSES} workers were lost while they ran it")

@@ -11,9 +11,17 @@ from typing import Any
 
 import podium
 
+__all__ = ["describe", "differences"]
+
 
 def describe() -> dict[str, Any]:
-    """Equal descriptions are identical hardware."""
+    """This machine and what is installed on it; equal descriptions are identical hardware.
+
+    Returns
+    -------
+    dict
+        As it stands in hardware.json.
+    """
     accelerators = _said("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
     return {
         "cpu": _cpu(),
@@ -28,22 +36,36 @@ def describe() -> dict[str, Any]:
     }
 
 
-def differences(expected: dict[str, Any], found: dict[str, Any]) -> str:
+def differences(expected: dict[str, Any], given: dict[str, Any]) -> str:
+    """Where two descriptions differ.
+
+    Parameters
+    ----------
+    expected, given : dict
+        Possibly with dicts in them.
+
+    Returns
+    -------
+    str
+        "" where they are equal.
+    """
     return "; ".join(
-        f"{name}: {_shortened(found.get(name))} instead of {_shortened(expected.get(name))}"
+        f"{name}: {_shortened(given.get(name))} instead of {_shortened(expected.get(name))}"
         if not isinstance(expected.get(name), dict)
-        else differences(expected[name], found.get(name) or {})
-        for name in {**expected, **found}
-        if expected.get(name) != found.get(name)
+        else differences(expected[name], given.get(name) or {})
+        for name in {**expected, **given}
+        if expected.get(name) != given.get(name)
     )
 
 
 def _shortened(value: Any) -> str:
+    """A value, cut where it is long."""
     text = "nothing" if value is None else str(value)
     return text if len(text) <= 80 else f"{text[:80]}…"
 
 
 def _cpu() -> str:
+    """The name of the processor."""
     if sys.platform == "linux":
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
@@ -52,6 +74,7 @@ def _cpu() -> str:
 
 
 def _memory_gb() -> float | None:
+    """Gigabytes of memory, None if unknown."""
     if not hasattr(os, "sysconf"):
         return None
     # Rounded: the kernel keeps a little for itself, not the same after each start.
@@ -59,6 +82,7 @@ def _memory_gb() -> float | None:
 
 
 def _said(*command: str) -> str:
+    """What a tool prints, "" where it is not here."""
     if shutil.which(command[0]) is None:
         return ""
     return subprocess.run(command, capture_output=True, text=True, errors="replace").stdout.strip()

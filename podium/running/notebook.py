@@ -13,6 +13,13 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def main(path: str) -> None:
+    """Execute a notebook from top to bottom; exit with what went wrong.
+
+    Parameters
+    ----------
+    path : str
+        Of the notebook's file.
+    """
     try:
         notebook: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     except (ValueError, AttributeError, nbformat.ValidationError) as problem:

@@ -1,16 +1,15 @@
-"""Every model as often as asked, in rounds; runs.csv is the journal of which all other files are made."""
+"""Every model as often as asked, in rounds; then undecided neighbors again, in pairs and back to back."""
 
-import csv
+import contextlib
 import hashlib
 import json
 import os
 import platform
 import random
 import signal
-import statistics
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,98 +17,140 @@ from typing import Any, NamedTuple
 from podium.errors import UsageError
 from podium.files import alone_in, write_atomically
 from podium.progress import track
-from podium.running import engines, hardware
-from podium.running.engines import Settings
-from podium.running.models import Failure, Model, digest_of, key_of
-from podium.running.reference import (
-    BEYOND,
-    SLOWER,
-    baseline,
-    is_shared,
-    is_slow,
-    limit_of,
-    reference_seconds,
-    runs_needed,
-)
+from podium.running import containers, engines, fairness, hardware, results
+from podium.running.journal import DONE, Row, differ, predictions_of, read_journal, runs_of, write_table
+from podium.running.models import Failure, Model, digest_of
+from podium.running.reference import reference_seconds
+from podium.running.results import TIME_LIMIT, Results, failure_of, results_of
+from podium.running.settings import CLOSED, FILES, Settings, cores_used
 from podium.running.supervisor import Measured
-from podium.wording import listed
+
+__all__ = ["Execute", "Plan", "Result", "Turn", "here", "next_turns", "not_run", "prepare", "run_all", "run_turn"]
 
 RUNS, RUNTIMES, FAILED, HARDWARE = "runs.csv", "runtimes.csv", "failed.csv", "hardware.json"
 SUBMISSIONS, LOGS = "submissions", "logs"
-DONE, TIME_LIMIT = "done", "time limit"
-MOST_EXTRA_RUNS = 2  # of a model, because the machine was slow
+ONE_MODEL, ONE_MODEL_LOG = "submission", "run"  # the names of files of a team with one model
 LAST_LINES, LONGEST_REASON = 5, 600
-RUNTIME_COLUMNS = ("team", "submission", "runtime", "runtime_low", "runtime_high", "runs", "engine")
-NAMES_SHOWN = 10
 
-
-class Row(NamedTuple):
-    """One run in the journal; `outcome` is "done" or why there are no predictions."""
-
-    round: int
-    team: str
-    model: str
-    submission: str
-    outcome: str
-    seconds: float
-    cpu_seconds: float
-    others: float
-    peak_memory: int
-    exit_code: int
-    reference_before: float
-    reference_after: float
-    sha256: str
-    machine: str
-    started_at: str
-    engine: str
-    digest: str
-
-    @property
-    def key(self) -> str:
-        return key_of(self.team, self.model)
+Turn = list[tuple[Model, int]]  # models to run back to back on one machine, and which run of theirs it is
 
 
 class Result(NamedTuple):
+    """What comes of a run: a row of the journal, and what is written beside it.
+
+    Attributes
+    ----------
+    row : Row
+    log : str
+    submission : bytes
+    """
+
     row: Row
     log: str
     submission: bytes
 
 
-Execute = Callable[[list[Model], int], Iterable[Result]]
+Execute = Callable[[list[Turn]], Iterable[Result]]
 
 
-def measure(
+class Plan(NamedTuple):
+    """How often models run.
+
+    Attributes
+    ----------
+    repeats : int
+        Undisturbed runs of each model.
+    most_repeats : int
+        Runs of a model at most: also of one whose runs were disturbed, or whose order is undecided.
+    seed : int
+        Of the order of the models.
+    differing_fails : bool
+        Whether a model whose predictions differ from run to run has failed; if not, its slowest run counts.
+    """
+
+    repeats: int = 3
+    most_repeats: int = 5
+    seed: int = 0
+    differing_fails: bool = False
+
+
+def run_all(
     models: list[Model],
     failures: list[Failure],
     settings: Settings,
     out: Path,
-    repeats: int,
-    seed: int,
+    plan: Plan,
     machine: dict[str, Any],
     execute: Execute,
-) -> tuple[list[dict[str, Any]], list[Failure]]:
-    """Write all results and return those of runtimes.csv and failed.csv; `execute` runs models in a round."""
+) -> tuple[list[dict[str, Any]], Results]:
+    """Run the models as planned and write all results.
+
+    Parameters
+    ----------
+    models : list of Model
+    failures : list of Failure
+        What has failed without a run.
+    settings : Settings
+    out : Path
+        The folder of the results; what it has already is not measured again.
+    plan : Plan
+    machine : dict
+        As `podium.running.hardware.describe` gives it.
+    execute : function
+        Runs turns, one at a time on a machine, and yields the results as they come.
+
+    Returns
+    -------
+    list of dict, Results
+        The rows of runtimes.csv, and what they were made of.
+
+    Raises
+    ------
+    UsageError
+        Where the machine fails, or the folder was measured in another way.
+    """
     with alone_in(out):
-        _note_hardware(out / HARDWARE, machine, settings, seed)
-        rows = _forget_others(_read(out / RUNS), models, out)
+        _note_hardware(out / HARDWARE, machine, settings, plan.seed)
+        rows = _still_valid(read_journal(out / RUNS), models, out, plan)
         if rows:
             print(f"going on after {len(rows)} runs in {out / RUNS}", file=sys.stderr)
-        while waiting := _waiting(models, rows, repeats):
-            number = 1 + min(len(_of(model, rows)) for model in waiting)
-            order = random.Random(f"{seed} {number}").sample(models, len(models))
-            chosen = [one for one in order if one in waiting and len(_of(one, rows)) == number - 1]
-            for result in track(execute(chosen, number), f"round {number}", len(chosen)):
+        while planned := next_turns(models, rows, plan):
+            title, turns = planned
+            for result in track(execute(turns), title, sum(map(len, turns))):
                 rows.append(_kept(result, rows, out))
-                slow = _slow(rows)
-                _write(out / RUNS, (*Row._fields, "slow"), ((*row, row in slow) for row in rows))
-        return _write_results(models, failures, rows, repeats, out)
+                disturbed = fairness.disturbed_runs(rows)
+                write_table(out / RUNS, (*Row._fields, "slow"), ((*row, str(row in disturbed)) for row in rows))
+        said = results_of(models, rows, failures, plan.differing_fails)
+        if plan.differing_fails:
+            _remove_submissions([row for model in models for row in _differing(model, rows)], out)
+        table = results.write_results(said, rows, out / RUNTIMES, out / FAILED)
+    for notice in said.notices:
+        warnings.warn(notice, stacklevel=2)
+    return table, said
 
 
 def prepare(engine: str, models: list[Model], settings: Settings) -> tuple[dict[str, Any], Settings]:
-    """This machine, and the settings with its engines."""
-    sandbox, container_engine = engines.choose(engine, models)
-    settings = settings._replace(sandbox=sandbox, container_engine=container_engine)
-    there = len(engines.cores_used(settings.cores))
+    """What this machine is and how it runs models, tried before any model runs.
+
+    Parameters
+    ----------
+    engine : str
+        "auto", "bubblewrap", "docker", "podman" or "none".
+    models : list of Model
+    settings : Settings
+
+    Returns
+    -------
+    dict, Settings
+        The machine's description, and the settings with its engines.
+
+    Raises
+    ------
+    UsageError
+        Where this machine cannot run the models.
+    """
+    settings = engines.choose(engine, models, settings)
+    there = len(cores_used(settings.cores))
     if there < settings.cores:
         raise UsageError(f"--cores {settings.cores}, and there are {there}")
     engines.probe(settings, models)
@@ -117,33 +158,58 @@ def prepare(engine: str, models: list[Model], settings: Settings) -> tuple[dict[
 
 
 def here(settings: Settings) -> Execute:
+    """Running models on this machine: one after the other, the reference workload between them."""
     reference: float | None = None
 
-    def execute(models: list[Model], number: int) -> Iterator[Result]:
+    def execute(turns: list[Turn]) -> Iterator[Result]:
         nonlocal reference
-        for model in models:
-            result = run_once(model, settings, number, reference)
-            reference = result.row.reference_after
-            yield result
+        for turn in turns:
+            for result in run_turn(turn, settings, reference):
+                reference = result.row.reference_after
+                yield result
 
     return execute
 
 
-def run_once(model: Model, settings: Settings, number: int, before: float | None = None) -> Result:
-    cores = engines.cores_used(settings.cores)
+def run_turn(turn: Turn, settings: Settings, before: float | None = None) -> Iterator[Result]:
+    """Run models back to back.
+
+    Parameters
+    ----------
+    turn : list of (Model, int)
+    settings : Settings
+    before : float, optional
+        What the reference workload has taken just before; else it runs first.
+
+    Yields
+    ------
+    Result
+    """
+    for model, number in turn:
+        others = [other.key for other, _ in turn if other.key != model.key]
+        result = _run_once(model, settings, number, before, "; ".join(others))
+        before = result.row.reference_after
+        yield result
+
+
+def _run_once(
+    model: Model, settings: Settings, number: int, before: float | None = None, paired_with: str = ""
+) -> Result:
+    """Run a model, and the reference workload before (if it has not just run) and after it."""
+    cores = cores_used(settings.cores)
     before = reference_seconds(cores) if before is None else before
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
-    measured, log, submission = engines.run(model, settings)
+    measured, others, log, submission = engines.run(model, settings)
     name = measured["submission"]
     row = Row(
         round=number,
         team=model.team,
         model=model.name,
-        submission=f"{model.key}{name.removeprefix('submission')}" if name else "",
+        submission=_path_of(model, name.removeprefix("submission")) if name else "",
         outcome=_outcome(measured, log, settings),
         seconds=round(measured["seconds"], 6),
         cpu_seconds=round(measured["cpu_seconds"], 6),
-        others=round(measured["others"], 4),
+        others=round(others, 4),
         peak_memory=measured["peak_memory"],
         exit_code=measured["exit_code"],
         reference_before=round(before, 6),
@@ -153,21 +219,39 @@ def run_once(model: Model, settings: Settings, number: int, before: float | None
         started_at=started_at,
         engine=settings.container_engine if model.kind == "container" else settings.sandbox,
         digest=model.digest,
+        paired_with=paired_with,
     )
     return Result(row, log, submission)
 
 
 def not_run(model: Model, number: int, reason: str) -> Result:
+    """The result of a run that did not happen.
+
+    Parameters
+    ----------
+    model : Model
+    number : int
+        Which run of the model's it would have been.
+    reason : str
+        What stands in failed.csv.
+    """
     row = Row(number, *model[:2], "", reason, 0.0, 0.0, 0.0, 0, 0, 0.0, 0.0, "", "", "", "", model.digest)
     return Result(row, "", b"")
 
 
+def _path_of(model: Model, suffix: str) -> str:
+    """Where a submission is in its folder: a folder for each team, so that no names collide."""
+    return f"{model.team}/{model.name or ONE_MODEL}{suffix}"
+
+
 def _outcome(measured: Measured, log: str, settings: Settings) -> str:
+    """ "done", or why there are no predictions."""
     if measured["stopped"]:
         return {
             "time": f"{TIME_LIMIT} of {settings.time_limit:g} s",
             "memory": f"memory limit of {settings.memory_limit / 2**30:g} GB",
             "disk": f"disk limit of {settings.disk_limit / 2**30:g} GB",
+            "files": f"more than {FILES:,} files",
             "machine": "the machine ran out of memory",
             "watch": "its processes could not be watched",
             "cores": f"it left the cores to which it was pinned ({settings.cores})",
@@ -183,12 +267,14 @@ def _outcome(measured: Measured, log: str, settings: Settings) -> str:
 
 
 def _hash(submission: bytes, name: str) -> str:
+    """SHA-256 of a submission."""
     if name.endswith(".gz"):  # without the time in its header
         submission = submission[:4] + bytes(4) + submission[8:]
     return hashlib.sha256(submission).hexdigest()
 
 
 def _note_hardware(path: Path, machine: dict[str, Any], settings: Settings, seed: int) -> None:
+    """Write hardware.json, or compare what is measured now with it."""
     described: dict[str, Any] = {
         "hardware": machine,
         "settings": settings._asdict() | {"data": settings.data.name, "seed": seed},
@@ -207,150 +293,116 @@ def _note_hardware(path: Path, machine: dict[str, Any], settings: Settings, seed
     write_atomically(path, lambda part: part.write_text(content, encoding="utf-8"))
 
 
-def _read(path: Path) -> list[Row]:
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8", errors="surrogateescape") as file:
-        try:
-            header, *lines = csv.reader(file)
-            places = {name: header.index(name) for name in Row._fields}
-            return [
-                Row(*(kind(line[places[name]]) for name, kind in Row.__annotations__.items())) for line in lines
-            ]
-        except (IndexError, ValueError, csv.Error):
-            raise UsageError(f"{path} is damaged; remove it to begin anew") from None
+def _still_valid(rows: list[Row], models: list[Model], out: Path, plan: Plan) -> list[Row]:
+    """The runs of models that are still the same and whose predictions are still there.
 
-
-def _write(path: Path, names: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
-    def fill(part: Path) -> None:
-        with part.open("w", newline="", encoding="utf-8", errors="surrogateescape") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(names)
-            writer.writerows(rows)
-
-    write_atomically(path, fill)
-
-
-def _forget_others(rows: list[Row], models: list[Model], out: Path) -> list[Row]:
-    """The runs of models that are still the same; submissions of others are removed."""
+    A run may also have failed for a reason that is not the model's own; it is made again.
+    """
     current = {model.key: model.digest for model in models}
-    kept = []
-    for row in rows:
-        if current.get(row.key) != row.digest:
-            if row.submission:
-                (out / SUBMISSIONS / row.submission).unlink(missing_ok=True)
-        elif not row.outcome.startswith(engines.NO_IMAGE):  # perhaps the registry's fault
-            kept.append(row)
+    kept = [
+        row
+        for row in rows
+        if current.get(row.key) == row.digest and not row.outcome.startswith((containers.NO_IMAGE, CLOSED))
+    ]
+    for key in {row.key for row in rows}:
+        runs = [row for row in kept if row.key == key]
+        predictions = predictions_of(runs)
+        if plan.differing_fails and differ(runs):
+            continue  # it has failed, and has no submission
+        if predictions is None or not _is_there(out / SUBMISSIONS / predictions.submission, predictions.sha256):
+            _remove_submissions([row for row in rows if row.key == key], out)
+            kept = [row for row in kept if row.key != key or predictions is None]
     return kept
 
 
+def _remove_submissions(rows: Iterable[Row], out: Path) -> None:
+    """Remove the submissions that these runs have left, and folders of which nothing remains."""
+    for row in rows:
+        if row.submission:
+            path = out / SUBMISSIONS / row.submission
+            path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # another model of the team is in it, or it is gone
+                path.parent.rmdir()
+
+
+def _is_there(path: Path, sha256: str) -> bool:
+    """Whether a submission is the one that a run left."""
+    return path.is_file() and _hash(path.read_bytes(), path.name) == sha256
+
+
 def _kept(result: Result, rows: list[Row], out: Path) -> Row:
-    """Save a run's log and its model's first submission."""
+    """Save a run's log, and its submission if its predictions count; the row."""
     row = result.row
     head = f"[{row.started_at}, round {row.round}, engine {row.engine}]\n"
     write_atomically(
-        out / LOGS / f"{row.key}.{row.round}.txt",
+        out / LOGS / row.team / f"{row.model or ONE_MODEL_LOG}.{row.round}.txt",
         lambda part: part.write_text(head + result.log, encoding="utf-8", errors="replace"),
     )
-    if row.outcome == DONE and not any(one.outcome == DONE for one in rows if one.key == row.key):
-        write_atomically(out / SUBMISSIONS / row.submission, lambda part: part.write_bytes(result.submission))
+    if row.outcome == DONE:
+        earlier = [one for one in rows if one.key == row.key]
+        before, now = predictions_of(earlier), predictions_of([*earlier, row])
+        if now is row:
+            write_atomically(
+                out / SUBMISSIONS / row.submission, lambda part: part.write_bytes(result.submission)
+            )
+            if before is not None and before.submission != row.submission:
+                (out / SUBMISSIONS / before.submission).unlink(missing_ok=True)
     return row
 
 
-def _of(model: Model, rows: list[Row]) -> list[Row]:
-    return [row for row in rows if row.key == model.key]
+def _differing(model: Model, rows: list[Row]) -> list[Row]:
+    """The runs of a model if its predictions differ from one to the next."""
+    runs = runs_of(model, rows)
+    return runs if differ(runs) else []
 
 
-def _slow(rows: list[Row]) -> set[Row]:
-    """The runs around which the machine was slow, or in which it was shared."""
-    limit, slow = _limit(rows), set()
-    for machine in {row.machine for row in rows}:
-        runs = [row for row in rows if row.machine == machine]
-        usual = baseline(seconds for row in runs for seconds in (row.reference_before, row.reference_after))
-        usual_others = baseline(row.others for row in runs)
-        for row in runs:
-            around = is_slow(row.reference_before, row.reference_after, usual, limit)
-            if around or is_shared(row.seconds, row.others, usual_others, limit):
-                slow.add(row)
-    return slow
+def next_turns(models: list[Model], rows: list[Row], plan: Plan) -> tuple[str, list[Turn]] | None:
+    """What to run next.
+
+    Parameters
+    ----------
+    models : list of Model
+    rows : list of Row
+        The runs until now.
+    plan : Plan
+
+    Returns
+    -------
+    (str, list of Turn) or None
+        A title, and a round of the models that lack runs, or else pairs of undecided neighbors; None at the end.
+    """
+    if waiting := _waiting(models, rows, plan):
+        number = 1 + min(len(runs_of(model, rows)) for model in waiting)
+        order = random.Random(f"{plan.seed} {number}").sample(models, len(models))
+        turns: list[Turn] = [
+            [(model, number)] for model in order if model in waiting and len(runs_of(model, rows)) == number - 1
+        ]
+        return f"round {number}", turns
+    if pairs := _pairs(models, rows, plan):
+        return "undecided pairs", pairs
+    return None
 
 
-def _limit(rows: list[Row]) -> float:
-    """One for all machines, which are identical; a row without one was not run."""
-    return limit_of([(row.reference_before, row.reference_after) for row in rows if row.machine])
+def _waiting(models: list[Model], rows: list[Row], plan: Plan) -> list[Model]:
+    """The models that lack runs, also because some were disturbed."""
+    out = fairness.left_out(rows)
+
+    def is_waiting(runs: Sequence[Row]) -> bool:
+        sound = sum(row not in out for row in runs)
+        return sound < plan.repeats and len(runs) < plan.most_repeats and not failure_of(runs, out)
+
+    return [model for model in models if is_waiting(runs_of(model, rows))]
 
 
-def _waiting(models: list[Model], rows: list[Row], repeats: int) -> list[Model]:
-    """The models to be run again, also because of a slow machine."""
-    slow = _slow(rows)
-    most = repeats + MOST_EXTRA_RUNS if repeats > 1 else 1  # whoever asks for one run gets one
-
-    def is_waiting(runs: list[Row]) -> bool:
-        sound = sum(row not in slow for row in runs)
-        return sound < repeats and len(runs) < most and not _failure(runs, slow)
-
-    return [model for model in models if is_waiting(_of(model, rows))]
-
-
-def _failure(runs: list[Row], slow: set[Row]) -> str:
-    """Why a model has failed, or "": its first run decides, unless a slow machine took its time."""
-    counted = [row for row in runs if not (row in slow and row.outcome.startswith(TIME_LIMIT))]
-    return counted[0].outcome.removeprefix(DONE) if counted else ""
-
-
-def _write_results(
-    models: list[Model], failures: list[Failure], rows: list[Row], repeats: int, out: Path
-) -> tuple[list[dict[str, Any]], list[Failure]]:
-    slow, failed = _slow(rows), list(failures)
-    runtimes: list[dict[str, Any]] = []
-    unequal, incomplete, disturbed, measured = [], [], [], []
-    for model in models:
-        runs = _of(model, rows)
-        done = [row for row in runs if row.outcome == DONE]
-        if not done or _failure(runs, slow):
-            failed.append(Failure(*model[:2], _failure(runs, slow) or runs[0].outcome))
-            continue
-        seconds = [row.seconds for row in done if row not in slow] or [row.seconds for row in done]
-        measured.append(seconds)
-        middle, every = round(statistics.median(seconds), 6), " ".join(map(str, seconds))
-        name, engine = Path(done[0].submission).name, done[0].engine
-        cells = (model.team, name, middle, min(seconds), max(seconds), every, engine)
-        runtimes.append(dict(zip(RUNTIME_COLUMNS, cells)))
-        if len({row.sha256 for row in done}) > 1:
-            unequal.append(model.key)
-        if len(done) < len(runs):
-            incomplete.append(model.key)
-        if sum(row not in slow for row in runs) < repeats:
-            disturbed.append(model.key)
-    _write(out / RUNTIMES, RUNTIME_COLUMNS, (row.values() for row in runtimes))
-    used_engines = {row.key: row.engine for row in rows}
-    failed_rows = ((*one, used_engines.get(key_of(one.team, one.model), "")) for one in failed)
-    _write(out / FAILED, (*Failure._fields, "engine"), failed_rows)
-
-    limit, needed, taken = _limit(rows), runs_needed(measured), baseline(row.others for row in rows)
-    said = []
-    if limit > SLOWER:
-        own = (
-            f"the machine's speed changes by {limit ** (1 / BEYOND) - 1:.0%} from run to run by itself; "
-            f"marked are only runs around which it was more than {limit - 1:.0%} slower than usual"
-        )
-        if needed > repeats:
-            own += (
-                f". To tell models apart that differ by 2% takes about {needed:,} runs each, or another machine"
-            )
-        said.append(own)
-    if taken > SLOWER - 1:
-        said.append(f"the machine is shared: others take {taken:.0%} of the cores' time all along")
-    marked = [f"{row.key} in round {row.round}" for row in rows if row in slow]
-    too_few = f"fewer than {repeats} runs" if repeats > 1 else "not run"
-    for what, names in {
-        f"the machine was more than {limit - 1:.0%} slower than usual, or shared, around these runs": marked,
-        f"{too_few} at the machine's usual speed": disturbed,
-        "predictions differ from run to run; the first count": unequal,
-        "not every run gave predictions": incomplete,
-    }.items():
-        if names:
-            said.append(f"{what}: {listed(names, NAMES_SHOWN)}")
-    for one in said:
-        warnings.warn(one, stacklevel=2)
-    return runtimes, failed
+def _pairs(models: list[Model], rows: list[Row], plan: Plan) -> list[Turn]:
+    """Undecided neighbors, each model once, that may both run again; who goes first alternates."""
+    taken: set[str] = set()
+    turns = []
+    for one, other in results_of(models, rows, (), plan.differing_fails).undecided:
+        pair = [one.model, other.model]
+        numbers = [1 + len(runs_of(model, rows)) for model in pair]
+        if max(numbers) <= plan.most_repeats and not taken & {model.key for model in pair}:
+            taken |= {model.key for model in pair}
+            turn = list(zip(pair, numbers))
+            turns.append(turn if sum(numbers) % 4 < 2 else turn[::-1])
+    return turns

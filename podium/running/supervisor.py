@@ -1,10 +1,14 @@
 """A program, of the standard library alone, that runs a model from within the outer sandbox.
 
-It reads `Job` and writes `Measured`, a line of JSON each, then the log and the submission.
+It reads a `Job` from its input, a line of JSON, and writes a `Measured`, a line of JSON, then the log and the
+submission.  It is the only part of podium that strangers' programs come near: it is short, imports nothing that
+is not Python's own, and has a higher priority than they have.
 """
 
+import base64
 import contextlib
 import ctypes
+import errno
 import json
 import os
 import signal
@@ -15,6 +19,8 @@ import threading
 import time
 from pathlib import Path
 from typing import IO, TypedDict
+
+__all__ = ["Job", "Measured", "main", "nothing_measured"]
 
 SUBMISSIONS = ("submission.csv", "submission.csv.gz", "submission.parquet")
 LOG_BYTES = 64 * 2**10
@@ -29,25 +35,83 @@ ON_LINUX = sys.platform == "linux"
 
 
 class Job(TypedDict):
-    """`stop` ends it where killing is not enough; `disk` is None where the file system sets the limit."""
+    """What to run, and its limits.
+
+    Attributes
+    ----------
+    command, environment : list of str, dict
+        The model's program, possibly within another ``bwrap``.
+    filter : str
+        The filter of system calls (base64), or "".  The command reads it from the file descriptor `filter_fd`.
+    filter_fd : int
+        The number of that file descriptor.
+    stop : list of str
+        A command that ends the model where killing its processes is not enough, or nothing.
+    folder : str
+        Where the model works and leaves its submission.
+    cores : list of int
+        The cores to which it is pinned, or nothing.
+    priority : int
+        The nice value of the model; that of this program is lower.
+    groups : list of int
+        Open files (``cgroup.procs``) of the control groups which the model joins.
+    seconds : float
+    memory : int
+        Bytes of all its processes together.
+    disk : int or None
+        Bytes of the files in its folder; None where the file system itself sets the limit.
+    files : int
+        How many files it may have written.
+    submission : int
+        Bytes of the largest submission.
+    """
 
     command: list[str]
+    filter: str
+    filter_fd: int
     stop: list[str]
     environment: dict[str, str]
     folder: str
     cores: list[int]
+    priority: int
+    groups: list[int]
     seconds: float
     memory: int
     disk: int | None
+    files: int
     submission: int
 
 
 class Measured(TypedDict):
-    """`stopped` names the limit passed, `others` is the share of its cores' time that others took or NaN."""
+    """What a run took, and how it ended.
+
+    Attributes
+    ----------
+    seconds : float
+        From the start of the model to the end of the last of its processes.
+    cpu_seconds, user_seconds : float
+        Processor time of its processes, in all and outside the kernel; NaN if unknown.
+    busy : float
+        Processor time outside the kernel that others than this program spent on the model's cores, the model
+        included; NaN if unknown.
+    peak_memory : int
+        Bytes.
+    exit_code : int
+        Negative for a signal.
+    stopped : str
+        The limit that it passed, or "".
+    problem : str
+        What is wrong with the submission, or "".
+    submission : str
+        The name of the submission's file, or "".
+    log_size, submission_size : int
+        Bytes that follow.
+    """
 
     seconds: float
     cpu_seconds: float
-    others: float
+    user_seconds: float
+    busy: float
     peak_memory: int
     exit_code: int
     stopped: str
@@ -58,7 +122,7 @@ class Measured(TypedDict):
 
 
 class Log:
-    """The first and the last bytes of a stream."""
+    """The first and the last bytes of a stream, read by a thread of its own."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.first, self.last, self.left_out = b"", b"", 0
@@ -75,12 +139,23 @@ class Log:
             self.last = last[-half:]
 
     def content(self) -> bytes:
+        """Both ends, and between them how much was left out."""
         cut = f"\n[{self.left_out:,} bytes left out]\n" if self.left_out else ""
         return self.first + cut.encode() + self.last
 
 
 class Watch(threading.Thread):
-    """Kills the model at its limits, and when podium is gone."""
+    """Looks at the model ten times a second; kills it at its limits, and when podium is gone.
+
+    Attributes
+    ----------
+    stopped : str
+        The limit that was passed, or "".
+    peak_memory : int
+        The most bytes that were seen.
+    over : threading.Event
+        Set when there is nothing to watch any more.
+    """
 
     def __init__(self, job: Job, process: "subprocess.Popen[bytes]", podium: threading.Thread) -> None:
         super().__init__(daemon=True)
@@ -89,6 +164,7 @@ class Watch(threading.Thread):
         self.over = threading.Event()
 
     def run(self) -> None:
+        """Watch until `over`."""
         end, looks = time.monotonic() + self.job["seconds"], 0
         while not self.over.wait(min(SECONDS_BETWEEN_LOOKS, max(end - time.monotonic(), 0))):
             looks += 1
@@ -106,22 +182,28 @@ class Watch(threading.Thread):
         job, pids = self.job, descendants(os.getpid())
         memory = memory_of(pids, job["memory"])
         self.peak_memory = max(self.peak_memory, memory)
+        disk, files = 0.0, 0
+        if job["disk"] is None:
+            files = files_of_file_system(".")
+        elif looks % LOOKS_PER_DISK_LOOK == 0:
+            disk, files = size_of(".")
         passed = {
             "podium": not self.podium.is_alive(),
             "time": time.monotonic() >= end,
             "memory": memory > job["memory"],
             "machine": machine_is_full(),
             "cores": job["cores"] and not all(stays_on(pid, {*job["cores"]}) for pid in pids),
-            "disk": job["disk"] is not None and looks % LOOKS_PER_DISK_LOOK == 0 and size_of(".") > job["disk"],
+            "disk": job["disk"] is not None and disk > job["disk"],
+            "files": files > job["files"],
         }
         return next((name for name, is_passed in passed.items() if is_passed), "")
 
 
 def main() -> None:
+    """Read the job, run the model, write what was measured."""
     job: Job = json.loads(sys.stdin.buffer.readline())
     os.chdir(job["folder"])
     podium = threading.Thread(target=os.read, args=(sys.stdin.fileno(), 1), daemon=True)  # ends with podium
-    podium.start()
     if ON_LINUX:
         libc = ctypes.CDLL(None)
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # adopt every process that leaves its parent
@@ -142,51 +224,94 @@ def main() -> None:
 
 
 def run(job: Job, podium: threading.Thread) -> tuple[Measured, bytes]:
+    """Run the model; what was measured, and its log.
+
+    The clock starts before its first process and stops when its last one is gone, whatever the first has said:
+    a model that makes its sandbox report an exit does not stop the clock.
+    """
     everywhere = os.sched_getaffinity(0) if ON_LINUX else set()
     if job["cores"] and ON_LINUX:
         os.sched_setaffinity(0, job["cores"])  # children inherit it
-    busy, start = busy_seconds(job["cores"]) - os.times().user, time.perf_counter()
+    before, start = busy_seconds(job["cores"]) - os.times().user, time.perf_counter()
     try:
-        process = subprocess.Popen(
-            job["command"],
-            env=job["environment"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        process = _start(job)
     except OSError as problem:
         return nothing_measured(f"{job['command'][0]}: {problem.strerror or problem}"), b""
     if ON_LINUX:
         os.sched_setaffinity(0, everywhere - {*job["cores"]} or everywhere)
     assert process.stdout is not None
+    podium.start()  # not before: a process with threads should not fork
     log, watch = Log(process.stdout), Watch(job, process, podium)
     watch.start()
     exit_code = process.wait()
-    seconds = time.perf_counter() - start
-    busy = busy_seconds(job["cores"]) - os.times().user - busy
-    watch.over.set()
-    watch.join()
     while ON_LINUX and descendants(os.getpid()):  # what the model left running, in whatever session
         kill(process)
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
+    seconds = time.perf_counter() - start
+    after = busy_seconds(job["cores"]) - os.times().user
+    watch.over.set()
+    watch.join()
     log.reader.join(1.0)
     user_seconds, cpu_seconds, largest_process = used_by_children()
     measured = nothing_measured("")
-    measured["seconds"], measured["cpu_seconds"] = seconds, cpu_seconds
-    measured["others"] = max(busy - user_seconds, 0.0) / (seconds * max(len(job["cores"]), 1))
+    measured["seconds"], measured["cpu_seconds"], measured["user_seconds"] = seconds, cpu_seconds, user_seconds
+    measured["busy"] = after - before
     measured["peak_memory"] = max(watch.peak_memory, largest_process)
     measured["exit_code"], measured["stopped"] = exit_code, watch.stopped
     return measured, log.content()
 
 
+def _start(job: Job) -> "subprocess.Popen[bytes]":
+    """Start the model, in its control groups and with its priority."""
+
+    def enter() -> None:
+        for group in job["groups"]:
+            os.write(group, b"0")  # whoever writes joins
+        if hasattr(os, "setpriority"):
+            os.setpriority(os.PRIO_PROCESS, 0, job["priority"])
+
+    files = []
+    if job["filter"]:
+        made = os.memfd_create("filter", 0)
+        os.write(made, base64.b64decode(job["filter"]))
+        os.lseek(made, 0, os.SEEK_SET)
+        os.dup2(made, job["filter_fd"])
+        os.close(made)
+        files = [job["filter_fd"]]
+    process = subprocess.Popen(
+        job["command"],
+        env=job["environment"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        pass_fds=files,
+        preexec_fn=enter if os.name == "posix" else None,
+    )
+    for file in files:
+        os.close(file)
+    return process
+
+
 def nothing_measured(problem: str) -> Measured:
+    """The measurements of a model that did not run, and why.
+
+    Parameters
+    ----------
+    problem : str
+        Why there are no predictions.
+
+    Returns
+    -------
+    Measured
+    """
     return Measured(
         seconds=0.0,
         cpu_seconds=0.0,
-        others=0.0,
+        user_seconds=0.0,
+        busy=0.0,
         peak_memory=0,
         exit_code=0,
         stopped="",
@@ -200,10 +325,10 @@ def nothing_measured(problem: str) -> Measured:
 def submission(limit: int) -> tuple[str, bytes]:
     """Name and bytes of the one submission; no link is followed, nothing waited for."""
     names = os.listdir()
-    found = [name for name in SUBMISSIONS if name in names]
-    if len(found) != 1:
-        raise ValueError(f"{' and '.join(found)} are there, expected one" if found else "no submission.csv")
-    [name] = found
+    present = [name for name in SUBMISSIONS if name in names]
+    if len(present) != 1:
+        raise ValueError(f"{' and '.join(present)} are there, expected one" if present else "no submission.csv")
+    [name] = present
     if not stat.S_ISREG(os.lstat(name).st_mode):
         raise ValueError(f"{name} is not a regular file")
     flags = os.O_RDONLY
@@ -217,16 +342,18 @@ def submission(limit: int) -> tuple[str, bytes]:
 
 
 def descendants(pid: int) -> list[int]:
-    found = [pid]
-    for parent in found if ON_LINUX else []:
+    """The processes that this one has started, and theirs."""
+    family = [pid]
+    for parent in family if ON_LINUX else []:
         with contextlib.suppress(OSError), os.scandir(f"/proc/{parent}/task") as threads:
             for thread in threads:
                 with contextlib.suppress(OSError):
-                    found += map(int, Path(thread.path, "children").read_text().split())
-    return found[1:]
+                    family += map(int, Path(thread.path, "children").read_text().split())
+    return family[1:]
 
 
 def kill(process: "subprocess.Popen[bytes]") -> None:
+    """Kill every process of the model, once; a new one may have been made meanwhile."""
     if ON_LINUX:
         for pid in descendants(os.getpid()):
             with contextlib.suppress(OSError):
@@ -255,13 +382,14 @@ def busy_seconds(cores: list[int], path: Path = Path("/proc/stat")) -> float:
         return float("nan")
     try:
         fields = {line[0]: line for line in map(str.split, path.read_text().splitlines())}
-        ticks = sum(int(fields[f"cpu{core}"][place]) for core in cores for place in (USER, NICE, STEAL))
+        ticks = sum(int(fields[f"cpu{core}"][column]) for core in cores for column in (USER, NICE, STEAL))
     except (OSError, LookupError):  # in a container that renames its cores
         return float("nan")
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def stays_on(pid: int, cores: set[int]) -> bool:
+    """Whether all threads of a process may run on these cores alone."""
     try:
         return all(os.sched_getaffinity(int(thread)) <= cores for thread in os.listdir(f"/proc/{pid}/task"))
     except OSError:  # it is gone
@@ -275,6 +403,7 @@ def memory_of(pids: list[int], limit: int) -> int:
 
 
 def _resident(pid: int) -> int:
+    """Bytes in memory, shared pages included."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
@@ -282,6 +411,7 @@ def _resident(pid: int) -> int:
 
 
 def _proportional(pid: int) -> int:
+    """Bytes in memory, of shared ones this process's part."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
@@ -290,6 +420,7 @@ def _proportional(pid: int) -> int:
 
 
 def machine_is_full(meminfo: Path = Path("/proc/meminfo")) -> bool:
+    """Whether the machine has so little memory left that a model has to go."""
     if not ON_LINUX:
         return False
     values = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
@@ -297,13 +428,28 @@ def machine_is_full(meminfo: Path = Path("/proc/meminfo")) -> bool:
     return available < LEAST_MEMORY_SHARE * total
 
 
-def size_of(folder: str) -> int:
-    size = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
+def files_of_file_system(folder: str) -> int:
+    """How many files, folders and links a file system of the model's own holds."""
+    about = os.statvfs(folder)
+    return about.f_files - about.f_ffree
+
+
+def size_of(folder: str) -> tuple[float, int]:
+    """Bytes and number of the files in a folder; infinite where a path is too long to follow."""
+    size, number, folders = 0.0, 0, [folder]
+    while folders:
+        try:
+            entries = list(os.scandir(folders.pop()))
+        except OSError as problem:
+            size += float("inf") if problem.errno == errno.ENAMETOOLONG else 0
+            continue
+        number += len(entries)
+        for entry in entries:
             with contextlib.suppress(OSError):
-                size += getattr(os.lstat(os.path.join(place, name)), "st_blocks", 0) * 512
-    return size
+                size += getattr(os.lstat(entry.path), "st_blocks", 0) * 512
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+    return size, number
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Plays docker, podman or apptainer: notes its arguments and "runs" the image as a Python program.
+"""Plays docker or podman: notes its arguments and "runs" the image as a Python program.
 
 An image's program stands in the folder FAKE_IMAGES, under its name with / and : replaced; an image that is not
 there cannot be pulled.  A container is a folder under FAKE_IMAGES.
@@ -38,11 +38,8 @@ match arguments:
     case ["image", "inspect", image]:
         sys.exit(not (program(image).exists() and (home / "pulled").exists()))
     case ["pull", *_, image]:
-        name = image.removeprefix("docker://")
-        if not program(name).exists():
-            sys.exit(f"Error: no such image \x1b[31m{name}")
-        if image != name:
-            Path(arguments[-2]).write_text(name)  # apptainer's file
+        if not program(image).exists():
+            sys.exit(f"Error: no such image \x1b[31m{image}")
     case ["create", *_, image]:
         mounts = [word for word in arguments if word.startswith("type=bind")]
         sources = [mount.split("source=")[1].split(",")[0] for mount in mounts]
@@ -66,9 +63,5 @@ match arguments:
         pass
     case ["rm", "--force", name]:
         (home / name).unlink()
-    case ["run", *_, file]:
-        binds = [arguments[at + 1] for at, word in enumerate(arguments) if word == "--bind"]
-        data, working = (bind.split(":")[0] for bind in binds)
-        sys.exit(execute(program(Path(file).read_text()), working, data))
     case _:
         sys.exit(f"unknown: {arguments}")

@@ -10,8 +10,8 @@ import pytest
 
 from podium.errors import UsageError
 from podium.running import engines
-from podium.running.engines import Settings
 from podium.running.models import Model, find_model
+from podium.running.settings import Settings
 
 SMALL = Settings(Path(), "none", "", 20.0, 256 * 2**20, 64 * 2**20, 1, False)
 
@@ -54,8 +54,8 @@ def why_no_sandbox() -> str:
             assert isinstance(script, Model)
             for path in (Path(folder), Path(folder) / "team"):
                 path.chmod(0o755)
-            engines.choose("bubblewrap", [script])
-            engines.probe(SMALL._replace(data=Path(folder), sandbox="bubblewrap"), [script])
+            settings = engines.choose("bubblewrap", [script], SMALL._replace(data=Path(folder)))
+            engines.probe(settings, [script])
         except UsageError as problem:
             return str(problem)
     return ""

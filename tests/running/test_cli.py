@@ -54,11 +54,11 @@ def test_a_run_from_end_to_end(place: Path, capsys: pytest.CaptureFixture[str]) 
     assert "warning: 1 failed, see" in said.err
     assert "round 1: 2 of 2" in said.err
     out = place / "out"
-    assert [row["submission"] for row in rows(out / "runtimes.csv")] == ["Good.csv"]
+    assert [row["submission"] for row in rows(out / "runtimes.csv")] == ["submission.csv"]
     assert rows(out / "failed.csv") == [
         {"team": "Bad", "model": "", "reason": "exit code 1: no idea", "engine": "bubblewrap"}
     ]
-    assert (out / "submissions" / "Good.csv").read_text() == "a,b\n1,2\n"
+    assert (out / "submissions" / "Good" / "submission.csv").read_text() == "a,b\n1,2\n"
     assert call(place, "--repeats", "2") == 0
     assert "going on after" in capsys.readouterr().err
 
@@ -71,11 +71,11 @@ def test_a_participant_tries_one_model(
     assert call(place, "--one", models=f"models/{team}") == code
     said = capsys.readouterr()
     if code == 0:
-        assert (place / "out" / "submissions" / "Good.csv").exists()
-        assert "hello" in (place / "out" / "logs" / "Good.1.txt").read_text()
+        assert (place / "out" / "submissions" / "Good" / "submission.csv").exists()
+        assert "hello" in (place / "out" / "logs" / "Good" / "run.1.txt").read_text()
     else:
         assert f"error: exit code 1: no idea (its whole log is in {place / 'out' / 'logs'})" in said.err
-        assert "no idea" in (place / "out" / "logs" / "Bad.1.txt").read_text()
+        assert "no idea" in (place / "out" / "logs" / "Bad" / "run.1.txt").read_text()
     assert len(rows(place / "out" / "runs.csv")) == 1
 
 
@@ -85,7 +85,7 @@ def test_without_a_sandbox_it_says_so_in_every_output(place: Path, capsys: pytes
     out = place / "out"
     for name in ("runs.csv", "runtimes.csv", "failed.csv"):
         assert {row["engine"] for row in rows(out / name)} == {"none"}
-    assert "engine none" in (out / "logs" / "Bad.1.txt").read_text()
+    assert "engine none" in (out / "logs" / "Bad" / "run.1.txt").read_text()
     assert '"sandbox": "none"' in (out / "hardware.json").read_text()
 
 
@@ -224,7 +224,7 @@ except OSError:
     os.truncate(filler, filler.stat().st_size - room)
 first = main(arguments)
 kept = (out / "runs.csv").read_text().count("\\n") if (out / "runs.csv").exists() else 0
-whole = all(path.read_text() == "a,b\\n1,2\\n" for path in out.glob("submissions/[!.]*"))
+whole = all(path.read_text() == "a,b\\n1,2\\n" for path in out.glob("submissions/*/[!.]*"))
 filler.unlink()
 print(first, whole, kept, main(arguments), (out / "runs.csv").read_text().count("\\n"))
 """
@@ -271,7 +271,7 @@ def test_killed_in_the_middle_it_goes_on(place: Path) -> None:
         if (out / "runs.csv").exists():
             for row in rows(out / "runs.csv"):
                 assert row["slow"] in ("True", "False")
-        for path in out.glob("submissions/[!.]*"):
+        for path in out.glob("submissions/*/[!.]*"):
             assert path.read_text() == "a,b\n1,2\n"
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "Traceback" not in done.stderr

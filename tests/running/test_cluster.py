@@ -17,9 +17,9 @@ from tests.running.support import SUBMIT, needs_sandbox, settings_for, write_mod
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore:the machine:UserWarning"),
-    pytest.mark.filterwarnings("ignore:fewer than:UserWarning"),
-    pytest.mark.filterwarnings("ignore:not run at:UserWarning"),
+    pytest.mark.filterwarnings("ignore:the (machine|runtimes|order):UserWarning"),
+    pytest.mark.filterwarnings("ignore:measured once:UserWarning"),
+    pytest.mark.filterwarnings("ignore:by processor time:UserWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 
@@ -45,7 +45,9 @@ def measure(
 ) -> tuple[list[dict[str, Any]], list[Any]]:
     settings = settings_for(folder, sandbox="")
     with cluster.workers_of(address, engine, models, settings) as (machine, settings, execute):
-        return rounds.measure(models, [], settings, folder / "out", repeats, 0, machine, execute)
+        plan = rounds.Plan(repeats, repeats)
+        runtimes, results = rounds.run_all(models, [], settings, folder / "out", plan, machine, execute)
+    return runtimes, results.failures
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -55,7 +57,7 @@ def test_each_worker_runs_one_model_at_a_time(tmp_path: Path, workers: Any, engi
     assert [row["team"] for row in runtimes] == list("ABCDEF")
     assert failed == []
     spans = []
-    for path in (tmp_path / "out" / "logs").glob("*.1.txt"):
+    for path in (tmp_path / "out" / "logs").glob("*/*.1.txt"):
         start, end = path.read_text().splitlines()[1].split()
         spans.append((float(start), float(end)))
     most = max(sum(start <= moment < end for start, end in spans) for moment, _ in spans)

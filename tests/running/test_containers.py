@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from podium.errors import UsageError
-from podium.running import engines
-from podium.running.engines import Run
+from podium.running import engines, settings
 from podium.running.models import Model, find_model
 from podium.running.rounds import _outcome
+from podium.running.settings import Run
 from tests.running.support import settings_for, write_model
 
 pytestmark = pytest.mark.slow
@@ -87,10 +87,10 @@ def run(folder: Path, engine: str, entry: list[str] | str | None, **changed: flo
     assert make_image(engine, ["sh", "-c", entry] if isinstance(entry, str) else entry) == ""
     model = find_model(write_model(folder / "models" / "team", IMAGE, "container.txt"), "team")
     assert isinstance(model, Model)
-    settings = settings_for(folder, container_engine=engine, **changed)
-    settings.data.chmod(settings.data.stat().st_mode | 0o555)
-    result = engines.run(model, settings)
-    return _outcome(result.measured, result.log, settings), result
+    given = settings_for(folder, container_engine=engine, **changed)
+    given.data.chmod(given.data.stat().st_mode | 0o555)
+    result = engines.run(model, given)
+    return _outcome(result.measured, result.log, given), result
 
 
 def test_what_a_model_is_given(tmp_path: Path, engine: str) -> None:
@@ -98,7 +98,7 @@ def test_what_a_model_is_given(tmp_path: Path, engine: str) -> None:
     outcome, result = run(tmp_path, engine, f"{tell}; {SUBMIT}")
     assert outcome == "done", result.log
     assert result.submission == b"a,b\n1,2\n"
-    assert result.log.splitlines() == ["texts.txt", "lo", str(os.getuid() or engines.NOBODY), "tmp"]
+    assert result.log.splitlines() == ["texts.txt", "lo", str(os.getuid() or settings.NOBODY), "tmp"]
 
 
 def test_everything_else_is_read_only(tmp_path: Path, engine: str) -> None:
@@ -154,6 +154,6 @@ def test_an_image_that_cannot_be_had(tmp_path: Path, engine: str) -> None:
 def test_a_machine_s_fault_is_nobody_s_failure(
     tmp_path: Path, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engines, "cores_used", lambda number: [4095])
+    monkeypatch.setattr(settings, "cores_used", lambda number: [4095])
     with pytest.raises(UsageError, match=f"{engine} cannot (make|start) a container: .*"):
         run(tmp_path, engine, SUBMIT)

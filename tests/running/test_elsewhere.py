@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.running import engines
+from podium.running import settings
 from tests.running.support import SUBMIT, write_model
 
 # What is imported before may look at the system.
@@ -30,8 +30,8 @@ NAMES = {"bare": LINUX + UNIX, "darwin": LINUX}
 RUN = """
 from pathlib import Path
 from podium.cli import main
-from podium.running import engines, reference
-engines.HERE, reference.PASSES = Path({tools!r}), 1
+from podium.running import reference, settings
+settings.HERE, reference.PASSES = Path({tools!r}), 1
 sys.exit(main({arguments!r}))
 """
 
@@ -45,7 +45,7 @@ def test_one_s_own_models_run_on_other_systems(tmp_path: Path, platform: str) ->
     tools, data, out = tmp_path / "tools", tmp_path / "data", tmp_path / "out"
     for folder in (tools, data):
         folder.mkdir()
-    supervisor = str(engines.HERE / "supervisor.py")
+    supervisor = str(settings.HERE / "supervisor.py")
     play = f"runpy.run_path({supervisor!r}, run_name='__main__')\n"
     (tools / "supervisor.py").write_text(played(numpy=False) + play, encoding="utf-8")
     write_model(tmp_path / "models" / "Good", "print('hello')\n" + SUBMIT)
@@ -57,7 +57,7 @@ def test_one_s_own_models_run_on_other_systems(tmp_path: Path, platform: str) ->
     assert done.returncode == 0, done.stderr
     assert "models with predictions: 1, failed: 1" in done.stdout
     assert "Endless,,time limit of 5 s,none" in (out / "failed.csv").read_text(encoding="utf-8")
-    assert "hello" in (out / "logs" / "Good.1.txt").read_text(encoding="utf-8")
+    assert "hello" in (out / "logs" / "Good" / "run.1.txt").read_text(encoding="utf-8")
 
     # The sandbox is for Linux, and says so.
     done = subprocess.run(

@@ -40,7 +40,7 @@ def test_the_models_run_and_score(tmp_path: Path) -> None:
     assert main(["run", str(models), "--data", str(data), "--out", str(out), "--repeats", "1"]) == 0
     solution = pd.read_csv(EXAMPLES.parent / "solution_sample.csv")
     scores = {
-        path.stem: metric.score(solution.copy(), pd.read_csv(path), "row_id")
+        path.name: metric.score(solution.copy(), pd.read_csv(path / "submission.csv"), "row_id")
         for path in sorted((out / "submissions").iterdir())
     }
     assert list(scores) == ["Cue Words", "Nearest Centroid", "Paragraph Rules"]

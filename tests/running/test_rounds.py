@@ -4,24 +4,24 @@ import csv
 import gzip
 import itertools
 import json
-import math
 import random
-import re
-import statistics
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from podium.errors import UsageError
+from podium.ranking.submissions import find
 from podium.running import rounds
-from podium.running.models import Failure, Model, find_model
-from podium.running.reference import SLOWER, baseline, is_shared, is_slow, limit_of, runs_needed
-from podium.running.rounds import Result, Row
+from podium.running.fairness import is_shared
+from podium.running.journal import Row
+from podium.running.models import Failure, Model, find_model, find_models
+from podium.running.rounds import Plan, Result, Turn
 from tests.running.support import settings_for, write_model
+
+# The fixtures' machines are quiet or not as each test says; that one run is no certainty is said elsewhere.
+pytestmark = pytest.mark.filterwarnings("ignore:measured once:UserWarning")
 
 QUICK = 0.04
 MACHINE = {"cpu": "one", "cores": 2}
@@ -34,17 +34,25 @@ def models_in(folder: Path, teams: str = "ABCDE") -> list[Model]:
     return [model for model in found if isinstance(model, Model)]
 
 
+def _one_by_one(turns: list[Turn]) -> Iterator[tuple[Model, int, list[str]]]:
+    """Each run, and the models that run back to back with it."""
+    for turn in turns:
+        for model, number in turn:
+            yield model, number, [other.key for other, _ in turn if other != model]
+
+
 def made_up(make: Made, log: list[tuple[str, int]], stop_after: int | None = None) -> rounds.Execute:
     """Runs as `make` describes them: of the model, the round, and the number of runs before in all."""
 
-    def execute(models: list[Model], number: int) -> Iterator[Result]:
-        for model in models:
+    def execute(turns: list[Turn]) -> Iterator[Result]:
+        for model, number, others in _one_by_one(turns):
             if stop_after is not None and len(log) == stop_after:
                 raise UsageError("the machine was switched off")
             fields = {
                 "outcome": "done",
-                "seconds": 1.0,
+                "seconds": seconds_of(model),
                 "others": 0.01,
+                "cpu_seconds": 0.5,
                 "before": QUICK,
                 "after": QUICK,
                 "content": b"a\n1\n",
@@ -56,10 +64,10 @@ def made_up(make: Made, log: list[tuple[str, int]], stop_after: int | None = Non
                 round=number,
                 team=model.team,
                 model=model.name,
-                submission=f"{model.key}{fields['name']}" if is_done else "",
+                submission=rounds._path_of(model, fields["name"]) if is_done else "",
                 outcome=fields["outcome"],
                 seconds=fields["seconds"],
-                cpu_seconds=0.5,
+                cpu_seconds=fields["cpu_seconds"],
                 others=fields["others"],
                 peak_memory=1000,
                 exit_code=0,
@@ -70,6 +78,7 @@ def made_up(make: Made, log: list[tuple[str, int]], stop_after: int | None = Non
                 started_at="2026-01-01T00:00:00+00:00",
                 engine="bubblewrap",
                 digest=model.digest,
+                paired_with=others[0] if others else "",
             )
             yield Result(row, "said\n", fields["content"])
 
@@ -82,16 +91,20 @@ def measure(
     log: list[tuple[str, int]] = []
     execute = made_up(make, log, more.pop("stop_after", None))
     settings = settings_for(folder, **more.pop("settings", {}))
-    machine = more.pop("machine", MACHINE)
+    machine, failures = more.pop("machine", MACHINE), more.pop("failures", [])
     out: Path = folder / "out"
     try:
-        runtimes, failed = rounds.measure(
-            models, more.pop("failures", []), settings, out, repeats, seed, machine, execute
-        )
+        plan = Plan(repeats, more.pop("most_repeats", repeats + 2 if repeats > 1 else 1), seed, **more)
+        runtimes, results = rounds.run_all(models, failures, settings, out, plan, machine, execute)
     except UsageError as problem:
         problem.add_note(str(len(log)))
         raise
-    return runtimes, failed, log
+    return runtimes, results.failures, log
+
+
+def seconds_of(model: Model) -> float:
+    """Models that are far apart."""
+    return 1.5 ** (ord(model.team[0]) - ord("A"))
 
 
 def quiet(model: Model, number: int, before: int) -> dict[str, Any]:
@@ -119,7 +132,7 @@ def test_every_model_runs_in_each_round_in_an_order_drawn_anew(tmp_path: Path) -
 
 
 def test_the_runtime_is_the_median_and_all_runs_are_kept(tmp_path: Path) -> None:
-    seconds = {"A": [3.0, 1.0, 2.0], "B": [5.0, 5.5, 4.0]}
+    seconds = {"A": [3.0, 1.0, 2.0], "B": [500.0, 550.0, 400.0]}
     failure = Failure("C", "", "no model")
     runtimes, failed, _ = measure(
         tmp_path,
@@ -129,21 +142,32 @@ def test_the_runtime_is_the_median_and_all_runs_are_kept(tmp_path: Path) -> None
     )
     assert runtimes[0] == {
         "team": "A",
-        "submission": "A.csv",
+        "submission": "submission.csv",
         "runtime": 2.0,
         "runtime_low": 1.0,
         "runtime_high": 3.0,
-        "runs": "3.0 1.0 2.0",
+        "runtime_error": runtimes[0]["runtime_error"],
+        "runs": 3,
+        "marks": "",
+        "provisional": False,
+        "state": "quiet",
+        "cpu_seconds": 0.5,
+        "reference_seconds": QUICK,
+        "seconds": "3.0 1.0 2.0",
         "engine": "bubblewrap",
     }
+    assert 0 < runtimes[0]["runtime_error"] < 2
     assert failed == [failure]
     out = tmp_path / "out"
-    assert [(row["team"], float(row["runtime"])) for row in table(out / "runtimes.csv")] == [("A", 2), ("B", 5)]
+    assert [(row["team"], float(row["runtime"])) for row in table(out / "runtimes.csv")] == [
+        ("A", 2),
+        ("B", 500),
+    ]
     assert table(out / "failed.csv") == [{"team": "C", "model": "", "reason": "no model", "engine": ""}]
     assert len(table(out / "runs.csv")) == 6
-    assert (out / "submissions" / "A.csv").read_bytes() == b"a\n1\n"
+    assert (out / "submissions" / "A" / "submission.csv").read_bytes() == b"a\n1\n"
     assert (
-        out / "logs" / "B.3.txt"
+        out / "logs" / "B" / "run.3.txt"
     ).read_text() == "[2026-01-01T00:00:00+00:00, round 3, engine bubblewrap]\nsaid\n"
     described = json.loads((out / "hardware.json").read_text())
     assert described["hardware"] == MACHINE
@@ -165,16 +189,21 @@ def test_several_models_of_a_team(tmp_path: Path) -> None:
 def test_runs_on_a_slow_machine_are_named_and_repeated(tmp_path: Path) -> None:
     def slow_in_the_middle(model: Model, number: int, before: int) -> dict[str, Any]:
         is_slow = 6 <= before < 9
-        return {"seconds": 2.0 if is_slow else 1.0, "after": 0.043 if is_slow else QUICK}
+        return {"seconds": seconds_of(model) * (2.0 if is_slow else 1.0), "after": 0.043 if is_slow else QUICK}
 
     with pytest.warns(
-        UserWarning, match="slower than usual, or shared, around these runs: . in round 2, . in round 2, . in r"
+        UserWarning, match="the machine was disturbed around these runs: . in round 2, . in round 2, . in r"
     ):
         runtimes, _, log = measure(tmp_path, models_in(tmp_path), slow_in_the_middle)
     assert len(log) == 15 + 3
     disturbed = {log[number] for number in (6, 7, 8)}
     assert {team for team, _ in log[15:]} == {team for team, _ in disturbed}
-    assert all(row["runs"] == "1.0 1.0 1.0" for row in runtimes)
+    assert [row["runs"] for row in runtimes] == [3] * 5
+    assert [row["runtime"] for row in runtimes] == pytest.approx([1.5**n for n in range(5)])
+    assert [row["marks"] for row in runtimes] == [
+        "1 disturbed run not counted" if (team, 2) in disturbed else "" for team in "ABCDE"
+    ]
+    assert {row["state"] for row in runtimes} == {"quiet but for 3 of 18 runs"}
     marked = {
         (row["team"], int(row["round"]))
         for row in table(tmp_path / "out" / "runs.csv")
@@ -186,7 +215,7 @@ def test_runs_on_a_slow_machine_are_named_and_repeated(tmp_path: Path) -> None:
 def test_runs_on_a_machine_that_was_shared_are_repeated(tmp_path: Path) -> None:
     """Also where the reference beside them has seen nothing."""
     shared = {("B", 2): 0.06, ("A", 1): 0.05, ("C", 1): float("nan")}
-    with pytest.warns(UserWarning, match=r"or shared, around these runs: B in round 2$"):
+    with pytest.warns(UserWarning, match=r"was disturbed around these runs: B in round 2$"):
         _, _, log = measure(
             tmp_path,
             models_in(tmp_path, "ABC"),
@@ -197,37 +226,9 @@ def test_runs_on_a_machine_that_was_shared_are_repeated(tmp_path: Path) -> None:
     assert [is_shared(1.0, others, 0.2) for others in (0.24, 0.26)] == [False, True]
 
 
-def test_others_who_are_always_there_are_said_once(tmp_path: Path) -> None:
-    with pytest.warns(
-        UserWarning, match="the machine is shared: others take 20% of the cores' time all along"
-    ) as warned:
-        measure(
-            tmp_path, models_in(tmp_path, "ABC"), lambda _, number, before: {"others": 0.2 + 0.001 * before}
-        )
-    assert len(warned) == 1
-    (tmp_path / "again").mkdir()
-    with pytest.warns(UserWarning, match=r"others take 20%|or shared, around these runs: B in round 1$"):
-        _, _, log = measure(
-            tmp_path / "again",
-            models_in(tmp_path, "ABC"),
-            lambda model, number, _: {"others": 0.4 if (model.team, number) == ("B", 1) else 0.2},
-        )
-    assert log[9:] == [("B", 4)]
-
-
 def test_four_percent_are_not_slow(tmp_path: Path) -> None:
     _, _, log = measure(tmp_path, models_in(tmp_path), lambda *_: {"after": QUICK * 1.04})
     assert len(log) == 15
-
-
-def test_a_machine_that_stays_unsteady_ends_with_a_warning(tmp_path: Path) -> None:
-    draw = random.Random(3)
-    with pytest.warns(UserWarning, match="usual speed|slower than usual"):
-        runtimes, _, log = measure(
-            tmp_path, models_in(tmp_path, "AB"), lambda *_: {"after": QUICK * draw.choice([1, 1.5, 2])}
-        )
-    assert 6 < len(log) <= 2 * (3 + rounds.MOST_EXTRA_RUNS)
-    assert [row["team"] for row in runtimes] == ["A", "B"]
 
 
 def test_between_two_models_the_reference_runs_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,142 +236,228 @@ def test_between_two_models_the_reference_runs_once(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(rounds, "reference_seconds", lambda cores: next(taken))
     execute = rounds.here(settings_for(tmp_path))
     models = models_in(tmp_path, "AB")
-    rows = [result.row for number in (1, 2) for result in execute(models, number)]
+    rows = [result.row for number in (1, 2) for result in execute([[(model, number)] for model in models])]
     assert [(row.reference_before, row.reference_after) for row in rows] == [(1, 2), (2, 3), (3, 4), (4, 5)]
 
 
-def test_the_baseline_is_neither_luck_nor_half_a_day_of_slowness() -> None:
-    assert baseline([1.0] * 10 + [0.5]) == 1.0
-    assert baseline([1.0] * 10 + [1.5] * 20) == 1.0
-    assert baseline([]) == 0.0
-    assert [is_slow(before, after, 1.0) for before, after in itertools.product((1.0, 1.06), (1.05, 1.06))] == [
-        False,
-        True,
-        True,
-        True,
-    ]
+def of_b(*values: Any) -> Any:
+    """The values of team B's runs."""
+    return lambda model, number: values[number - 1] if model.team == "B" else values[0]
 
 
-def series(seconds: list[float]) -> list[tuple[float, float]]:
-    """References as the runs between them have them."""
-    return list(itertools.pairwise(seconds))
-
-
-def share_slow(seconds: list[float]) -> float:
-    limit, undisturbed = limit_of(series(seconds)), baseline(seconds)
-    return statistics.mean(is_slow(*pair, undisturbed, limit) for pair in series(seconds))
-
-
-# Seconds of the reference, as they were measured on a virtual machine that others used as well, and the same
-# runs' processor seconds: a machine whose cores change their speed by themselves.
-BUSY = [
-    0.065, 0.059, 0.072, 0.096, 0.081, 0.137, 0.134, 0.133, 0.124, 0.136, 0.201, 0.164, 0.228, 0.192,
-    0.141, 0.136, 0.149, 0.185, 0.180, 0.215, 0.144, 0.123, 0.163, 0.105, 0.126, 0.103, 0.159, 0.176,
-    0.180, 0.179,
-]  # fmt: skip
-OWN_SPEED = [
-    0.0729, 0.0708, 0.0695, 0.0783, 0.0721, 0.0719, 0.0722, 0.0683, 0.0663, 0.0741, 0.0750, 0.0602,
-    0.0691, 0.0717, 0.0754, 0.0729, 0.0520, 0.0727, 0.0757, 0.0692, 0.0727, 0.0700, 0.0742, 0.0543,
-    0.0533, 0.0698, 0.0691, 0.0733, 0.0753, 0.0530, 0.0697, 0.0725, 0.0675, 0.0527, 0.0689, 0.0696,
-    0.0662, 0.0697, 0.0702, 0.0691, 0.0727, 0.0693, 0.0481, 0.0610, 0.0726,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("seconds", [BUSY, OWN_SPEED], ids=["busy", "own speed"])
-def test_on_a_machine_that_is_unsteady_by_itself_the_mark_is_rare(seconds: list[float]) -> None:
-    low, high = (limit_of(series(seconds[start:])) for start in (0, 5))
-    assert 1.15 < low < 2.5
-    assert 1.15 < high < 2.5
-    assert share_slow(seconds) < 0.2
-    assert statistics.mean(max(pair) > SLOWER * baseline(seconds) for pair in series(seconds)) > 0.6
-
-
-@given(
-    runs=st.integers(8, 60), noise=st.floats(0, 0.008), begin=st.floats(0, 0.6), length=st.floats(0.1, 0.4),
-    slower=st.floats(1.15, 3), draw=st.randoms(use_true_random=False),
-)  # fmt: skip
-def test_on_a_steady_machine_a_disturbance_is_seen_and_nothing_else(
-    runs: int, noise: float, begin: float, length: float, slower: float, draw: random.Random
-) -> None:
-    first = round(begin * runs)
-    disturbed = range(first, first + max(1, round(length * runs)))
-    seconds = [
-        draw.uniform(1 - noise, 1 + noise) * (slower if place in disturbed else 1) for place in range(runs + 1)
-    ]
-    limit, undisturbed = limit_of(series(seconds)), baseline(seconds)
-    assert limit == SLOWER
-    for place, pair in enumerate(series(seconds)):
-        assert is_slow(*pair, undisturbed, limit) == (place in disturbed or place + 1 in disturbed)
-
-
-@given(st.lists(st.floats(0.01, 10), min_size=2, max_size=40), st.floats(0.01, 100))
-def test_the_limit_depends_on_ratios_alone_and_never_falls_below_five_percent(
-    seconds: list[float], unit: float
-) -> None:
-    limit = limit_of(series(seconds))
-    assert limit >= SLOWER
-    assert limit_of(series([unit * one for one in seconds])) == pytest.approx(limit)
-    assert limit_of(series(seconds[::-1])) == pytest.approx(limit)
-    assert len(seconds) > 8 or limit == SLOWER
-
-
-@pytest.mark.parametrize("noise", [0.03, 0.1, 0.2])
-def test_noise_of_the_machine_itself_is_no_disturbance(noise: float) -> None:
-    draw = random.Random(1)
-    shares = [share_slow([draw.lognormvariate(0, noise) for _ in range(19)]) for _ in range(100)]
-    assert statistics.mean(shares) < 0.05
-    of_two_speeds = [share_slow([draw.choice([1, 1.4]) for _ in range(19)]) for _ in range(100)]
-    assert statistics.mean(of_two_speeds) < 0.25
-
-
-@pytest.mark.parametrize("noise", [0.01, 0.02, 0.04])
-def test_so_many_runs_tell_two_percent_apart(noise: float) -> None:
-    draw = random.Random(2)
-
-    def runs(number: int, cost: float = 1.0) -> list[float]:
-        return [cost * draw.gauss(1, noise) for _ in range(number)]
-
-    needed = runs_needed([runs(3, cost) for cost in range(1, 400)])
-    assert needed == pytest.approx(math.pi * (noise * 1.645 / 0.02) ** 2, rel=0.3, abs=1)
-    ordered = [statistics.median(runs(needed)) < statistics.median(runs(needed, 1.02)) for _ in range(1000)]
-    assert statistics.mean(ordered) > 0.93
-    assert runs_needed([[1.0], [], [0.0, 0.0]]) == 0
-
-
-def test_an_unsteady_machine_is_said_once_with_the_runs_that_it_takes(tmp_path: Path) -> None:
-    draw = random.Random(4)
-
-    def unsteady(*_: Any) -> dict[str, Any]:
-        return {name: QUICK * draw.lognormvariate(0, 0.1) for name in ("before", "after")} | {
-            "seconds": draw.lognormvariate(0, 0.1)
-        }
-
-    with pytest.warns(UserWarning, match=r"than usual|usual speed") as warned:
-        measure(tmp_path, models_in(tmp_path), unsteady)
-    said = [str(one.message) for one in warned]
-    [own] = [one for one in said if "by itself" in one]
-    found = re.fullmatch(
-        r"the machine's speed changes by (\d+)% from run to run by itself; marked are only runs around which "
-        r"it was more than (\d+)% slower than usual. To tell models apart that differ by 2% takes about (\d+) "
-        r"runs each, or another machine",
-        own,
-    )
-    assert found is not None
-    change, limit, runs = map(int, found.groups())
-    assert 8 < change < 20
-    assert limit == pytest.approx(100 * ((1 + change / 100) ** 3 - 1), abs=3)
-    assert 80 < runs < 500
-    assert all(f"more than {limit}% slower" in one for one in said if "slower than usual" in one)
-
-
-def test_predictions_that_differ_are_named_and_the_first_count(tmp_path: Path) -> None:
-    with pytest.warns(UserWarning, match="predictions differ from run to run; the first count: B"):
-        measure(
+def test_predictions_that_differ_are_named_and_the_slowest_run_counts(tmp_path: Path) -> None:
+    content, seconds = of_b(b"one", b"two", b"three"), of_b(1.0, 1.02, 0.98)
+    with pytest.warns(UserWarning, match="predictions differ from run to run; the slowest run counts: B"):
+        runtimes, _, _ = measure(
             tmp_path,
             models_in(tmp_path, "AB"),
-            lambda model, number, _: {"content": b"%d" % (number if model.team == "B" else 0)},
+            lambda model, number, _: {
+                "content": content(model, number),
+                "name": ".csv.gz" if number == 3 and model.team == "B" else ".csv",
+                "seconds": 10 * seconds(model, number) if model.team == "B" else 1.0,
+            },
         )
-    assert (tmp_path / "out" / "submissions" / "B.csv").read_bytes() == b"1"
+    assert runtimes[1]["runtime"] == 10.2
+    assert runtimes[1]["marks"] == "predictions differ: the slowest run counts"
+    assert [path.name for path in (tmp_path / "out" / "submissions" / "B").iterdir()] == ["submission.csv"]
+    assert (tmp_path / "out" / "submissions" / "B" / "submission.csv").read_bytes() == b"two"
+
+
+def test_a_slower_run_with_other_predictions_replaces_the_file(tmp_path: Path) -> None:
+    names = of_b(".csv", ".parquet", ".csv")
+    with pytest.warns(UserWarning, match="predictions differ"):
+        runtimes, _, _ = measure(
+            tmp_path,
+            models_in(tmp_path, "B"),
+            lambda model, number, _: {
+                "content": b"%d" % number,
+                "name": names(model, number),
+                "seconds": of_b(1.0, 2.0, 1.5)(model, number),
+            },
+        )
+    assert [path.name for path in (tmp_path / "out" / "submissions" / "B").iterdir()] == ["submission.parquet"]
+    assert runtimes[0]["submission"] == "submission.parquet"
+
+
+def test_predictions_that_differ_are_a_failure_if_the_organiser_says_so(tmp_path: Path) -> None:
+    make = of_b(b"one", b"two", b"two")
+    for _ in range(2):  # started again, nothing is run again
+        runtimes, failed, log = measure(
+            tmp_path,
+            models_in(tmp_path, "AB"),
+            lambda model, number, _: {"content": make(model, number)},
+            differing_fails=True,
+        )
+        assert [row["team"] for row in runtimes] == ["A"]
+        assert failed == [Failure("B", "", "predictions differ from run to run")]
+        assert [path.name for path in (tmp_path / "out" / "submissions").iterdir()] == ["A"]
+    assert log == []
+
+
+def rerun(log: list[tuple[str, int]], start: int) -> list[str]:
+    """The teams of the runs from this one on."""
+    return [team for team, _ in log[start:]]
+
+
+def test_neighbors_whose_order_is_undecided_run_again_in_pairs(tmp_path: Path) -> None:
+    """Back to back, who goes first in turns, until they are told apart; all others are left alone."""
+    noise = random.Random(1)
+    seconds = {"A": 1.0, "B": 2.0, "C": 2.03, "D": 4.0}
+    runtimes, _, log = measure(
+        tmp_path,
+        models_in(tmp_path, "ABCD"),
+        lambda model, *_: {"seconds": seconds[model.team] * noise.gauss(1, 0.01)},
+        most_repeats=40,
+    )
+    pairs = rerun(log, 12)
+    assert {*pairs} == {"B", "C"}
+    assert all({*pair} == {"B", "C"} for pair in zip(pairs[::2], pairs[1::2]))
+    assert {pair[0] for pair in zip(pairs[::2], pairs[1::2])} == {"B", "C"}
+    assert 2 < len(pairs) < 70
+    assert all(row["marks"] == "" for row in runtimes)
+    assert [row["team"] for row in sorted(runtimes, key=lambda row: row["runtime"])] == list("ABCD")
+    journal = table(tmp_path / "out" / "runs.csv")
+    assert {(row["team"], row["paired_with"]) for row in journal[12:]} == {("B", "C"), ("C", "B")}
+    assert {row["paired_with"] for row in journal[:12]} == {""}
+
+
+def test_equal_models_stay_undecided_and_that_is_said(tmp_path: Path) -> None:
+    noise = random.Random(2)
+    with pytest.warns(
+        UserWarning,
+        match=r"the order is undecided of [AB] and [AB] \(\d\.\d% apart\); a run varies by .*, so 5 runs each "
+        r"tell .* apart: a quieter machine helps most, then a higher --most-repeats$",
+    ):
+        runtimes, _, log = measure(
+            tmp_path, models_in(tmp_path, "ABC"),
+            lambda model, *_: {"seconds": (9.0 if model.team == "C" else 1.0) * noise.gauss(1, 0.03)},
+        )  # fmt: skip
+    assert sorted(rerun(log, 9)) == ["A", "A", "B", "B"]
+    assert [row["marks"] for row in runtimes] == ["order undecided: B", "order undecided: A", ""]
+
+
+def test_whoever_asks_for_one_run_gets_one_and_no_certainty(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="measured once|undecided") as said:
+        runtimes, _, log = measure(
+            tmp_path,
+            models_in(tmp_path, "AB"),
+            lambda model, *_: {"seconds": 1.01 if model.team == "B" else 1},
+            1,
+        )
+    assert len(log) == 2
+    texts = [str(one.message) for one in said]
+    assert any("A and B (1.0% apart); a run is taken to vary by 2.0%, so 1 run each" in text for text in texts)
+    assert "measured once, which is no certainty: A, B" in texts
+    assert [row["runtime_error"] for row in runtimes] == pytest.approx([0.02, 0.0202])
+    assert [row["marks"] for row in runtimes] == [
+        "measured once; order undecided: B", "measured once; order undecided: A",
+    ]  # fmt: skip
+
+
+def test_another_order_by_processor_time_is_named(tmp_path: Path) -> None:
+    """Where a reward can depend on it: D is too slow for one."""
+    seconds = {"A": (1.0, 1.0), "B": (1.1, 0.5), "C": (1.4, 0.6), "D": (1.8, 0.4)}
+    with pytest.warns(UserWarning, match="by processor time these are in the other order: A and B$"):
+        runtimes, _, _ = measure(
+            tmp_path,
+            models_in(tmp_path, "ABCD"),
+            lambda model, *_: dict(zip(("seconds", "cpu_seconds"), seconds[model.team])),
+        )
+    assert [row["marks"] for row in runtimes] == [
+        "other order by processor time: B", "other order by processor time: A", "", "",
+    ]  # fmt: skip
+
+
+def test_where_most_runs_are_disturbed_all_count_and_the_runtimes_are_provisional(tmp_path: Path) -> None:
+    slower = itertools.cycle([1.0, 1.0, 1.3, 1.3])
+    with pytest.warns(
+        UserWarning, match=r"runtimes are provisional \(disturbed in \d+ of 6 runs\): measure them a"
+    ):
+        runtimes, _, log = measure(
+            tmp_path,
+            models_in(tmp_path, "AB"),
+            lambda *_: {"others": 0.01 if next(slower) == 1 else 0.3},
+        )
+    assert len(log) == 6
+    assert [row["runs"] for row in runtimes] == [3, 3]
+    assert [row["provisional"] for row in runtimes] == [True, True]
+    assert {row["provisional"] for row in table(tmp_path / "out" / "runtimes.csv")} == {"true"}
+
+
+def test_others_who_are_always_there_make_the_runtimes_provisional(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match=r"provisional \(others took 20% of the cores all along\)"):
+        runtimes, _, log = measure(tmp_path, models_in(tmp_path, "AB"), lambda *_: {"others": 0.2})
+    assert len(log) == 6
+    assert {row["state"] for row in runtimes} == {"others took 20% of the cores all along"}
+
+
+def test_a_submission_that_is_gone_is_made_again(tmp_path: Path) -> None:
+    models = models_in(tmp_path, "AB")
+    measure(tmp_path, models, quiet)
+    path = tmp_path / "out" / "submissions" / "B" / "submission.csv"
+    for damage in (path.unlink, lambda: path.write_text("other")):
+        damage()
+        _, _, log = measure(tmp_path, models, quiet)
+        assert {team for team, _ in log} == {"B"}
+        assert path.read_bytes() == b"a\n1\n"
+
+
+def test_tables_have_the_line_ends_of_unix_and_a_run_that_did_not_happen_takes_no_time(tmp_path: Path) -> None:
+    [model] = models_in(tmp_path, "A")
+    row = rounds.not_run(model, 2, "2 workers were lost").row
+    assert (row.seconds, row.cpu_seconds, row.outcome, row.round) == (0.0, 0.0, "2 workers were lost", 2)
+    measure(tmp_path, [model], quiet)
+    for name in ("runs.csv", "runtimes.csv", "failed.csv"):
+        assert b"\r" not in (tmp_path / "out" / name).read_bytes()
+
+
+def test_names_that_could_collide_have_files_of_their_own(tmp_path: Path) -> None:
+    """A team good.csv with a model b, a team good, a team good.1.txt; and podium rank tells them apart."""
+    for path in ("good.csv/b", "good", "good.1.txt", "run.1.txt", "submission.csv/submission.csv"):
+        write_model(tmp_path / "models" / path)
+    models, _ = find_models(tmp_path / "models")
+    measure(
+        tmp_path,
+        models,
+        lambda model, *_: {"content": model.key.encode(), "seconds": 1.5 ** models.index(model)},
+    )
+    ranked = find(str(tmp_path / "out" / "submissions"))
+    assert {(each.team, each.name, Path(each.path).read_text()) for each in ranked} == {
+        ("good.csv", "b.csv", "good.csv/b"),
+        ("good", "submission.csv", "good"),
+        ("good.1.txt", "submission.csv", "good.1.txt"),
+        ("run.1.txt", "submission.csv", "run.1.txt"),
+        ("submission.csv", "submission.csv.csv", "submission.csv/submission.csv"),
+    }
+    assert len([*tmp_path.glob("out/logs/*/*")]) == 15
+
+
+def test_a_run_that_only_remembered_is_no_runtime(tmp_path: Path) -> None:
+    """A third of the processor time: whoever worked the first time did not work again."""
+    seconds, cpu = of_b(10.0, 3.0, 3.0), of_b(9.0, 3.0, 3.0)
+    with pytest.warns(
+        UserWarning, match=r"less than 80% of the processor time of the first.* do not count: B$"
+    ):
+        runtimes, _, _ = measure(
+            tmp_path,
+            models_in(tmp_path, "AB"),
+            lambda model, number, _: (
+                {"seconds": seconds(model, number), "cpu_seconds": cpu(model, number)}
+                if model.team == "B"
+                else {}
+            ),
+        )
+    assert [row["runtime"] for row in runtimes] == [1.0, 10.0]
+    assert runtimes[1]["marks"] == "2 cached runs not counted; measured once"
+    assert runtimes[1]["runs"] == 1
+
+
+@pytest.mark.parametrize("cpu", [0.81 * 0.5, float("nan")])
+def test_a_little_less_processor_time_or_an_unknown_one_is_no_memory(tmp_path: Path, cpu: float) -> None:
+    runtimes, _, _ = measure(
+        tmp_path, models_in(tmp_path, "A"), lambda _, number, __: {"cpu_seconds": cpu if number > 1 else 0.5}
+    )
+    assert (runtimes[0]["runs"], runtimes[0]["marks"]) == (3, "")
 
 
 def test_the_time_in_the_header_of_gzip_is_no_difference(tmp_path: Path) -> None:
@@ -391,7 +478,7 @@ def test_a_model_that_fails_is_not_run_again(tmp_path: Path) -> None:
     assert [row["team"] for row in runtimes] == ["A"]
     assert failed == [Failure("B", "", "exit code 1: why")]
     assert sum(team == "B" for team, _ in log) == 1
-    assert not (tmp_path / "out" / "submissions" / "B.csv").exists()
+    assert not (tmp_path / "out" / "submissions" / "B").exists()
 
 
 def test_a_model_that_a_slow_machine_kept_beyond_the_time_limit_is_run_again(tmp_path: Path) -> None:
@@ -400,9 +487,9 @@ def test_a_model_that_a_slow_machine_kept_beyond_the_time_limit_is_run_again(tmp
             return {"outcome": "time limit of 1 s", "after": 0.08}
         return {}
 
-    with pytest.warns(UserWarning, match=r"slower than usual|not every run gave predictions: B"):
+    with pytest.warns(UserWarning, match=r"was disturbed around|not every run gave predictions: B"):
         runtimes, failed, _ = measure(tmp_path, models_in(tmp_path, "ABC"), out_of_time_once)
-    assert [(row["team"], row["runs"]) for row in runtimes] == [(team, "1.0 1.0 1.0") for team in "ABC"]
+    assert [(row["team"], row["runs"]) for row in runtimes] == [(team, 3) for team in "ABC"]
     assert failed == []
 
 
@@ -415,8 +502,10 @@ def test_a_model_that_fails_later_keeps_its_predictions_with_a_warning(tmp_path:
                 "outcome": "exit code 1" if number == 2 else "done",
                 "seconds": float(number),
             },
+            most_repeats=3,
         )
-    assert runtimes[0]["runs"] == "1.0 3.0"
+    assert runtimes[0]["seconds"] == "1.0 3.0"
+    assert runtimes[0]["marks"] == "1 run without predictions"
     assert failed == []
 
 
@@ -472,7 +561,9 @@ def test_a_changed_model_is_run_again_and_one_that_is_gone_is_forgotten(tmp_path
     runtimes, _, log = measure(tmp_path, models_in(tmp_path, "A") + models_of_folder(tmp_path, "B"), quiet)
     assert {team for team, _ in log} == {"B"}
     assert [row["team"] for row in runtimes] == ["A", "B"]
-    assert sorted(path.name for path in (tmp_path / "out" / "submissions").iterdir()) == ["A.parquet", "B.csv"]
+    left = [str(path.relative_to(tmp_path / "out")) for path in sorted(tmp_path.glob("out/submissions/*/*"))]
+    assert left == ["submissions/A/submission.parquet", "submissions/B/submission.csv"]
+    assert not (tmp_path / "out" / "submissions" / "C").exists()
 
 
 def test_an_image_that_could_not_be_had_is_asked_for_again(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ def test_without_a_sandbox_the_same_attacks_reach_what_they_are_after(
 def test_hostile_models_fail_without_harm(
     hostile: Hostile, tmp_path: Path, bait: Bait, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engines, "PROCESSES", 64)
+    monkeypatch.setattr("podium.running.settings.PROCESSES", 64)
     settings = settings_for(
         tmp_path, sandbox="bubblewrap", time_limit=1.5 if hostile.outcome == "time limit" else 60.0
     )

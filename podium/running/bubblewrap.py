@@ -1,0 +1,202 @@
+"""Models in bubblewrap, the default on Linux.
+
+Bubblewrap is called twice.  The outer call makes the file system: read-only, but for one in memory that is
+limited in size, where the supervisor works.  The supervisor makes the inner call: the namespaces and the filter
+of system calls, in which the model runs.  So what a model wrote outlives it, and nothing else does.  Root's
+models run as nobody: limits on processes do not bind root.
+"""
+
+import base64
+import functools
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from podium.errors import UsageError
+from podium.running import settings as constants
+from podium.running.control_groups import group_of_a_run
+from podium.running.models import Model
+from podium.running.settings import Run, Settings, visible
+from podium.running.supervised import FILTER_FD, Outside, answer_of, no_sandbox, run_supervised
+from podium.running.syscalls import filter_program
+
+__all__ = ["environment_of", "probe", "program_of", "require", "run_in_bubblewrap"]
+
+OLDEST_BUBBLEWRAP = (0, 8)  # the first that can forbid further user namespaces
+MODEL, INPUT, WORKING = "/kaggle/model", "/kaggle/input", "/kaggle/working"
+TOOLS, SCRATCH = "/podium", "/podium/scratch"
+WRITABLE = {"working": WORKING, "tmp": "/tmp", "shm": "/dev/shm"}  # folders in SCRATCH, as the model sees them
+SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64")
+ETC = ("alternatives", "fonts", "ld.so.cache")  # where programs find libraries and fonts
+ACCELERATORS = ("nvidia*", "dri", "kfd")
+FILTER_IS_LOADED = "grep -q '^Seccomp:[[:space:]]*2' /proc/self/status"
+
+
+def require() -> None:
+    """UsageError where a tool that the sandbox needs is missing or too old."""
+    for tool, package in (("bwrap", "bubblewrap"), ("prlimit", "util-linux"), ("setpriv", "util-linux")):
+        if shutil.which(tool) is None:
+            raise UsageError(
+                f"no sandbox: {tool} is not here (apt-get install {package}; Linux only). "
+                "--engine none runs your own models without one"
+            )
+    version = answer_of("bwrap", "--version").stdout.split()[-1]
+    if tuple(map(int, version.split(".")[:2])) < OLDEST_BUBBLEWRAP:
+        raise UsageError(f"bubblewrap is {version}, expected at least {'.'.join(map(str, OLDEST_BUBBLEWRAP))}")
+    filter_program()
+
+
+def probe(settings: Settings) -> None:
+    """Try the sandbox with a program that does nothing.
+
+    Raises
+    ------
+    UsageError
+        Where the sandbox cannot be made, or its filter of system calls is not loaded.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        result = run_in_bubblewrap(Path(folder), ["sh", "-c", FILTER_IS_LOADED], settings)
+    if result.measured["exit_code"] == 1 and not result.log:
+        raise UsageError(
+            "the sandbox's filter of system calls was not loaded; the kernel needs CONFIG_SECCOMP_FILTER"
+        )
+    if result.measured["exit_code"] != 0:
+        raise UsageError(no_sandbox(result.log))
+
+
+def run_in_bubblewrap(model: Path, program: Sequence[str], settings: Settings) -> Run:
+    """Run a program in the sandbox.
+
+    Parameters
+    ----------
+    model : Path
+        The model's folder.
+    program : list of str
+        The command, as the sandbox sees it.
+    settings : Settings
+
+    Returns
+    -------
+    Run
+    """
+    data = f"{INPUT}/{settings.data.name}"
+    outer, inner = _outer(model, data, settings), _inner(settings)
+    limits = [
+        f"--nproc={constants.PROCESSES}", f"--nofile={constants.OPEN_FILES}", f"--data={settings.memory_limit}",
+        f"--fsize={settings.disk_limit}", "--core=0",
+    ]  # fmt: skip
+    as_nobody: list[str] = []
+    if constants.is_root():
+        as_nobody = ["setpriv", f"--reuid={constants.NOBODY}", f"--regid={constants.NOBODY}", "--clear-groups"]
+    memory = settings.memory_limit + settings.disk_limit  # the files that a model writes are in memory, too
+    with group_of_a_run(settings.control_group, memory, constants.PROCESSES) as group:
+        return run_supervised(
+            settings,
+            [*inner, "--", "prlimit", *limits, "--", *program],
+            environment_of(data, MODEL) | {"HOME": "/tmp", "TMPDIR": "/tmp", "USER": "model"},
+            f"{SCRATCH}/working",
+            Outside((*outer, "--clearenv", "--", *as_nobody), f"{TOOLS}/supervisor.py"),
+            filter_=_encoded_filter(),
+            group=group,
+        )
+
+
+@functools.cache
+def _encoded_filter() -> str:
+    """The filter as a job holds it."""
+    return base64.b64encode(filter_program()).decode()
+
+
+def _outer(model: Path, data: str, settings: Settings) -> list[str]:
+    """The file system of the supervisor, and all that the model will see of the machine."""
+    outer = ["bwrap", "--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-net", "--unshare-uts"]
+    if constants.is_root():
+        outer += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    shown = _shown(settings)
+    mounted = [*shown, data, WORKING, SCRATCH]
+    for parent in sorted({str(parent) for path in mounted for parent in Path(path).parents} - {"/"}):
+        outer += ["--dir", parent]  # by itself, bubblewrap makes them for root alone
+    for folder in shown:
+        outer += ["--ro-bind", folder, folder]
+        if os.path.exists(f"{folder}/pip.conf"):  # may hold passwords
+            outer += ["--ro-bind", "/dev/null", f"{folder}/pip.conf"]
+    for name in SYSTEM_FOLDERS:
+        path = Path("/", name)
+        if path.is_symlink():
+            outer += ["--symlink", os.readlink(path), str(path)]
+        elif path.is_dir():
+            outer += ["--ro-bind", str(path), str(path)]
+    for name in ETC:
+        outer += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    # The whole /proc: the inner call can mount a new one only if nothing of it is hidden.
+    outer += ["--dev-bind", "/proc", "/proc", "--dev", "/dev", "--dir", "/tmp", "--dir", WORKING]
+    outer += ["--ro-bind", "/sys/devices/system/cpu", "/sys/devices/system/cpu"]
+    for name in ("supervisor.py", "notebook.py"):
+        outer += ["--ro-bind", str(constants.HERE / name), f"{TOOLS}/{name}"]
+    outer += ["--ro-bind", str(model), MODEL, "--ro-bind", str(settings.data), data]
+    outer += ["--perms", "0777", "--size", str(settings.disk_limit), "--tmpfs", SCRATCH]
+    for name in WRITABLE:
+        outer += ["--perms", "0777", "--dir", f"{SCRATCH}/{name}"]
+    for device in _accelerators(settings):
+        outer += ["--dev-bind", device, device]
+    return [*outer, "--ro-bind", "/sys", "/sys"] if settings.gpus else outer
+
+
+def _inner(settings: Settings) -> list[str]:
+    """The namespaces of the model."""
+    inner = ["bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000"]
+    inner += ["--cap-drop", "ALL", "--die-with-parent", "--new-session", "--hostname", "podium"]
+    inner += ["--seccomp", str(FILTER_FD), "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
+    for name, path in WRITABLE.items():
+        inner += ["--bind", f"{SCRATCH}/{name}", path]
+    for folder in _shown(settings):
+        if folder.startswith("/tmp/"):  # which the model's own has just hidden
+            inner += ["--ro-bind", folder, folder]
+    inner += ["--remount-ro", "/dev", "--tmpfs", SCRATCH, "--remount-ro", SCRATCH, "--chdir", WORKING]
+    for device in _accelerators(settings):
+        inner += ["--dev-bind", device, device]
+    return inner
+
+
+def _shown(settings: Settings) -> list[str]:
+    """The folders of the system and of Python."""
+    return [str(folder) for folder in visible(settings.data)[1:]]
+
+
+def _accelerators(settings: Settings) -> list[str]:
+    """The devices that the organiser gives to models."""
+    if not settings.gpus:
+        return []
+    return [str(path) for pattern in ACCELERATORS for path in sorted(Path("/dev").glob(pattern))]
+
+
+def program_of(model: Model, folder: str = MODEL, tools: str = TOOLS) -> list[str]:
+    """The command that runs a script or a notebook.
+
+    Parameters
+    ----------
+    model : Model
+    folder, tools : str
+        Where the model's files and podium's own programs are.
+    """
+    path = f"{folder}/{model.entry}"
+    if model.kind == "notebook":
+        return [sys.executable, f"{tools}/notebook.py", path]
+    if model.entry == "run.py":
+        return [sys.executable, path]
+    return ["sh", path] if model.entry == "run.sh" else [path]
+
+
+def environment_of(data: str, model: str) -> dict[str, str]:
+    """The environment of a model: nothing of podium's own.
+
+    Parameters
+    ----------
+    data, model : str
+        Where the model finds the data and its own files.
+    """
+    path = os.pathsep.join([str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"])
+    return {"PATH": path, "LANG": "C.UTF-8", "TZ": "UTC", "PODIUM_DATA": data, "PODIUM_MODEL": model}

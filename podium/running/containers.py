@@ -1,0 +1,127 @@
+"""Models in containers, by docker or podman: the engine that the machine has."""
+
+import json
+import os
+import re
+import uuid
+from datetime import datetime
+
+from podium.errors import UsageError
+from podium.running import settings as constants
+from podium.running.bubblewrap import INPUT, WORKING
+from podium.running.settings import Run, Settings
+from podium.running.supervised import answer_of, last_line, run_supervised
+from podium.running.supervisor import nothing_measured
+
+__all__ = ["CONTAINER_ENGINES", "NO_IMAGE", "run_in_container"]
+
+CONTAINER_ENGINES = ("docker", "podman")
+NO_IMAGE = "the image"  # so begins what `_NoImage` says
+NOT_FOUND = 127
+NO_ENTRY_POINT = re.compile('exec: "|executable')  # so runc and crun say
+
+
+class _NoImage(Exception):
+    """The image cannot be had or run, which is the team's fault."""
+
+
+def run_in_container(image: str, settings: Settings, working: str) -> Run:
+    """Run an image's entry point.
+
+    Parameters
+    ----------
+    image : str
+        Its name, as ``container.txt`` has it.
+    settings : Settings
+    working : str
+        An empty folder, where the model works.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    UsageError
+        Where the engine itself fails.
+    """
+    try:
+        _pull(settings.container_engine, image)
+        return _run(image, settings, working)
+    except _NoImage as problem:
+        return Run(nothing_measured(str(problem)), 0.0, "", b"")
+
+
+def _pull(engine: str, image: str) -> None:
+    """Have the image before the clock starts."""
+    if answer_of(engine, "image", "inspect", image).returncode == 0:
+        return
+    pulled = answer_of(engine, "pull", image)
+    if pulled.returncode != 0:
+        raise _NoImage(f"{NO_IMAGE} {image} cannot be had: {last_line(pulled)}")
+
+
+def _run(image: str, settings: Settings, working: str) -> Run:
+    """Create the container, start it, remove it."""
+    engine = settings.container_engine
+    name = f"podium-{uuid.uuid4().hex[:12]}"
+    os.chmod(working, 0o777)  # the folder around it is closed to others
+    created = answer_of(engine, "create", *_options(name, settings, working), image)
+    if created.returncode != 0:
+        if "no command" in created.stderr.lower():
+            raise _NoImage(f"{NO_IMAGE} {image} has no entry point")
+        raise UsageError(f"{engine} cannot make a container: {last_line(created)}")
+    try:
+        start, stop = [engine, "start", "--attach", name], [engine, "kill", name]
+        result = run_supervised(settings, start, dict(os.environ), working, stop=stop)
+        return _as_the_engine_says(result, engine, name)
+    finally:
+        answer_of(engine, "rm", "--force", name)
+
+
+def _options(name: str, settings: Settings, working: str) -> list[str]:
+    """What the container may do; the engine's own filter of system calls stays on."""
+    data = f"{INPUT}/{settings.data.name}"
+    options = [
+        "--name", name, "--network", "none", "--read-only", "--cap-drop", "ALL",
+        "--security-opt", "no-new-privileges",
+        "--pids-limit", str(constants.PROCESSES), "--memory", str(settings.memory_limit),
+        "--memory-swap", str(settings.memory_limit), "--ulimit", f"fsize={settings.disk_limit}",
+        "--ulimit", f"nofile={constants.OPEN_FILES}", "--ulimit", "core=0", "--log-driver", "none",
+        # Of all of a user's processes; what podman sets by itself not every root may.
+        "--ulimit", f"nproc={constants.OPEN_FILES}",
+        "--tmpfs", f"/tmp:size={settings.disk_limit}", "--workdir", WORKING,
+        "--mount", f"type=bind,source={settings.data},target={data},readonly",
+        "--mount", f"type=bind,source={working},target={WORKING}", "--env", f"PODIUM_DATA={data}",
+    ]  # fmt: skip
+    if hasattr(os, "getuid"):
+        options += ["--user", f"{os.getuid() or constants.NOBODY}:{os.getgid() or constants.NOBODY}"]
+    if cores := constants.cores_used(settings.cores):
+        options += ["--cpuset-cpus", ",".join(map(str, cores))]
+    if settings.gpus:
+        docker = settings.container_engine == "docker"
+        options += ["--gpus", "all"] if docker else ["--device", "nvidia.com/gpu=all"]
+    return options
+
+
+def _as_the_engine_says(result: Run, engine: str, name: str) -> Run:
+    """The container's own times and exit code, instead of those of the engine's program."""
+    measured = result.measured
+    measured["cpu_seconds"] = measured["user_seconds"] = float("nan")
+    measured["peak_memory"] = 0
+    result = result._replace(others=float("nan"))
+    if measured["stopped"]:
+        return result
+    answer = answer_of(engine, "inspect", "--format", "{{json .State}}", name)
+    if answer.returncode != 0:
+        raise UsageError(f"{engine} lost the container: {last_line(answer)}")
+    state = json.loads(answer.stdout)
+    start, end = (datetime.fromisoformat(state[moment]) for moment in ("StartedAt", "FinishedAt"))
+    measured["seconds"] = max((end - start).total_seconds(), 0.0)  # podman may note the end first
+    measured["exit_code"] = state["ExitCode"]
+    if start.year == 1:  # it never ran
+        if not NO_ENTRY_POINT.search(result.log):
+            raise UsageError(f"{engine} cannot start a container: {result.log.strip()[-300:]}")
+        measured["exit_code"] = NOT_FOUND  # as of a shell; podman says 0
+    measured["stopped"] = "memory" if state.get("OOMKilled") else ""
+    return result

@@ -1,0 +1,151 @@
+"""Starting the supervisor with a job, and reading what it measured."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from podium.errors import UsageError
+from podium.running import settings as constants
+from podium.running import supervisor
+from podium.running.control_groups import Group
+from podium.running.models import printable
+from podium.running.settings import Run, Settings, cores_used
+
+__all__ = ["Outside", "answer_of", "last_line", "no_sandbox", "run_supervised"]
+
+FILTER_FD = 9  # where the inner bubblewrap looks for the filter of system calls
+
+
+class Outside(NamedTuple):
+    """What surrounds the supervisor.
+
+    Attributes
+    ----------
+    command : tuple of str
+        The outer sandbox, in which the supervisor is started; () for none.
+    program : str
+        The supervisor's file, as the outer sandbox shows it.
+    """
+
+    command: tuple[str, ...] = ()
+    program: str = ""
+
+
+def run_supervised(
+    settings: Settings,
+    command: Sequence[str],
+    environment: dict[str, str],
+    folder: str,
+    outside: Outside = Outside(),  # noqa: B008
+    stop: Sequence[str] = (),
+    filter_: str = "",
+    group: Group | None = None,
+) -> Run:
+    """Run a command under the supervisor.
+
+    Parameters
+    ----------
+    settings : Settings
+    command, environment : list of str, dict
+        The model's program.
+    folder : str
+        Where it works, as the supervisor sees it.
+    outside : Outside
+        The sandbox of the supervisor itself.
+    stop : list of str
+        A command that ends the model where killing its processes is not enough.
+    filter_ : str
+        The filter of system calls (base64), or "".
+    group : Group, optional
+        The control group of the model.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    UsageError
+        Where the supervisor cannot be started: a fault of the machine.
+    """
+    job = supervisor.Job(
+        command=list(command),
+        filter=filter_,
+        filter_fd=FILTER_FD,
+        environment=environment,
+        folder=folder,
+        disk=None if outside.command else settings.disk_limit,
+        files=constants.FILES,
+        stop=list(stop),
+        cores=cores_used(settings.cores),
+        priority=constants.MODEL_OF_ROOT if constants.is_root() else constants.MODEL_OF_OTHERS,
+        groups=group.joins if group else [],
+        seconds=settings.time_limit,
+        memory=settings.memory_limit,
+        submission=constants.SUBMISSION_BYTES,
+    )
+    pipe = subprocess.PIPE
+    file = outside.program or f"{constants.HERE}/supervisor.py"
+    program = [*_with_priority(), *outside.command, sys.executable, "-I", "-S", file]
+    with subprocess.Popen(
+        program, stdin=pipe, stdout=pipe, stderr=pipe, pass_fds=job["groups"] if os.name == "posix" else ()
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(json.dumps(job).encode() + b"\n")
+            process.stdin.flush()
+        header = process.stdout.readline()
+        if not header:
+            raise UsageError(no_sandbox(process.stderr.read().decode("utf-8", "replace")))
+        measured: supervisor.Measured = json.loads(header)
+        log = process.stdout.read(measured["log_size"]).decode("utf-8", "replace")
+        submission = process.stdout.read(measured["submission_size"])
+    if group:
+        _count(measured, group)
+    cores = max(len(job["cores"]), 1)
+    available = measured["seconds"] * cores
+    others = max(measured["busy"] - measured["user_seconds"], 0.0) / available if available else 0.0
+    return Run(measured, others, printable(log.replace("\r\n", "\n")), submission)
+
+
+def _with_priority() -> list[str]:
+    """The supervisor goes before any model; it gives the model its own priority."""
+    if constants.is_root():
+        command = ["nice", "-n", str(constants.SUPERVISOR_OF_ROOT)]
+        if answer_of(*command, "true").stderr == "":
+            return command
+    return []
+
+
+def _count(measured: supervisor.Measured, group: Group) -> None:
+    """What the kernel has counted replaces what the supervisor could see."""
+    used = group.used()
+    measured["cpu_seconds"], measured["user_seconds"] = used.cpu_seconds, used.user_seconds
+    measured["peak_memory"] = max(used.peak_memory, measured["peak_memory"])
+    if used.out_of_memory and not measured["stopped"]:
+        measured["stopped"] = "memory"
+
+
+def no_sandbox(said: str) -> str:
+    """The message that there is no sandbox here, with what the tools said."""
+    return (
+        f"the sandbox cannot be made on this machine: {' '.join(printable(said).split())[-300:]}; "
+        "are user namespaces permitted (kernel.apparmor_restrict_unprivileged_userns=0)?"
+    )
+
+
+def answer_of(*command: str) -> "subprocess.CompletedProcess[str]":
+    """Run a tool of the machine's and wait for its answer."""
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+
+
+def last_line(answer: "subprocess.CompletedProcess[str]") -> str:
+    """The last line of what a tool said, safe to print."""
+    lines = (answer.stderr.strip() or answer.stdout.strip() or f"exit code {answer.returncode}").splitlines()
+    return printable(lines[-1])[:300]

@@ -1,0 +1,205 @@
+"""Which system calls a model may make: a seccomp filter, built by libseccomp and given to ``bwrap --seccomp``.
+
+The model of it is docker's default profile: what is not listed does not exist.  Three groups differ from that.
+`REFUSED` are calls that attackers used or that reach beyond the sandbox; they fail with EPERM.  `IGNORED` is
+advice about the page cache, which a model could use to leave itself a note: it succeeds and does nothing.
+Everything else that is not in `ALLOWED` fails with ENOSYS, as on a kernel that does not know it, so that
+programs fall back on older calls.
+"""
+
+import errno
+import functools
+import tempfile
+from typing import Any
+
+from podium.errors import UsageError
+
+__all__ = ["ALLOWED", "FAMILIES", "IGNORED", "REFUSED", "filter_program"]
+
+REFUSED = {
+    "ptrace": "traces other processes: a model made the sandbox report its exit while it worked on",
+    "process_vm_readv": "reads another process's memory",
+    "process_vm_writev": "writes another process's memory",
+    "process_madvise": "changes another process's memory",
+    "pidfd_getfd": "takes another process's open files",
+    "kcmp": "compares what processes share in the kernel",
+    "io_uring_setup": "a second way to make system calls, which no filter sees",
+    "io_uring_enter": "a second way to make system calls, which no filter sees",
+    "io_uring_register": "a second way to make system calls, which no filter sees",
+    "userfaultfd": "stops the kernel in the middle of its work, a tool of many exploits",
+    "add_key": "keyrings belong to the user, not to the sandbox",
+    "request_key": "keyrings belong to the user, not to the sandbox",
+    "keyctl": "keyrings belong to the user, not to the sandbox",
+    "perf_event_open": "observes the machine and other processes",
+    "bpf": "loads programs into the kernel",
+    "mount": "changes the file system",
+    "umount2": "changes the file system",
+    "pivot_root": "changes the file system",
+    "chroot": "changes the file system",
+    "move_mount": "changes the file system",
+    "open_tree": "changes the file system",
+    "fsopen": "changes the file system",
+    "fsmount": "changes the file system",
+    "mount_setattr": "changes the file system",
+    "open_by_handle_at": "opens files without their path",
+    "unshare": "makes namespaces of its own",
+    "setns": "enters other namespaces",
+    "mincore": "tells which pages of a file are in memory: what an earlier run left there",
+    "cachestat": "tells which pages of a file are in memory: what an earlier run left there",
+    "memfd_secret": "memory that nobody else can see or count",
+    "mbind": "binds memory to a node of the machine",
+    "set_mempolicy": "binds memory to a node of the machine",
+    "migrate_pages": "moves memory between nodes of the machine",
+    "move_pages": "moves memory between nodes of the machine",
+    "swapon": "is the administrator's",
+    "swapoff": "is the administrator's",
+    "reboot": "is the administrator's",
+    "kexec_load": "is the administrator's",
+    "init_module": "is the administrator's",
+    "finit_module": "is the administrator's",
+    "delete_module": "is the administrator's",
+    "acct": "is the administrator's",
+    "quotactl": "is the administrator's",
+    "settimeofday": "sets the clock",
+    "clock_settime": "sets the clock",
+    "iopl": "reaches the hardware",
+    "ioperm": "reaches the hardware",
+    "syslog": "reads the kernel's messages",
+    "fanotify_init": "watches the whole file system",
+    "nfsservctl": "is the administrator's",
+    "vhangup": "is the administrator's",
+}
+
+# The number of an argument, and the first and last of its values with which the call succeeds and does nothing.
+IGNORED = {
+    "fadvise64": (3, 4, 4),  # POSIX_FADV_DONTNEED
+    "madvise": (2, 20, 21),  # MADV_COLD, MADV_PAGEOUT
+}
+
+# AF_VSOCK, for one, lies outside of network namespaces.
+FAMILIES = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10, "AF_NETLINK": 16}
+MOST_FAMILIES = 64
+
+ALLOWED_BY_PURPOSE = {
+    "files": """
+        read write readv writev pread64 pwrite64 preadv pwritev pwritev2 open openat openat2 creat close
+        close_range lseek dup dup2 dup3 fcntl ioctl flock fsync fdatasync sync syncfs sync_file_range
+        sync_file_range2 truncate ftruncate fallocate readahead sendfile splice tee vmsplice copy_file_range
+        pipe pipe2 stat fstat lstat newfstatat fstatat64 statx statfs fstatfs access faccessat faccessat2
+        readlink readlinkat getcwd chdir fchdir mkdir mkdirat rmdir rename renameat renameat2 link linkat
+        symlink symlinkat unlink unlinkat mknod mknodat chmod fchmod fchmodat fchmodat2 chown fchown lchown
+        fchownat umask utime utimes utimensat futimesat getdents getdents64 getxattr lgetxattr fgetxattr
+        listxattr llistxattr flistxattr setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr
+        inotify_init inotify_init1 inotify_add_watch inotify_rm_watch name_to_handle_at ioprio_get
+        ioprio_set
+    """,
+    "memory": """
+        brk mmap munmap mremap mprotect msync mlock mlock2 mlockall munlock munlockall remap_file_pages
+        memfd_create membarrier pkey_alloc pkey_free pkey_mprotect get_mempolicy shmget shmat shmctl shmdt
+        mseal map_shadow_stack
+    """,
+    "processes": """
+        fork vfork execve execveat exit exit_group wait4 waitid getpid getppid gettid getpgid getpgrp getsid
+        setsid setpgid getuid geteuid getgid getegid getresuid getresgid getgroups setuid setgid setreuid
+        setregid setresuid setresgid setgroups setfsuid setfsgid capget capset prctl arch_prctl
+        set_tid_address set_robust_list get_robust_list rseq futex futex_wait futex_wake futex_waitv
+        futex_requeue sched_yield sched_getaffinity sched_setaffinity sched_getparam sched_setparam
+        sched_getscheduler sched_setscheduler sched_getattr sched_setattr sched_get_priority_max
+        sched_get_priority_min sched_rr_get_interval getpriority setpriority getrlimit setrlimit prlimit64
+        getrusage times getcpu sysinfo uname getrandom restart_syscall process_mrelease pidfd_open
+        pidfd_send_signal seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self
+    """,
+    "signals": """
+        rt_sigaction rt_sigprocmask rt_sigpending rt_sigsuspend rt_sigtimedwait rt_sigqueueinfo
+        rt_tgsigqueueinfo rt_sigreturn sigaltstack kill tkill tgkill pause alarm signalfd signalfd4
+    """,
+    "time": """
+        time gettimeofday clock_gettime clock_getres clock_nanosleep nanosleep adjtimex clock_adjtime
+        getitimer setitimer timer_create timer_delete timer_settime timer_gettime timer_getoverrun
+        timerfd_create timerfd_settime timerfd_gettime
+    """,
+    "waiting": """
+        select pselect6 poll ppoll epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
+        eventfd eventfd2 io_setup io_submit io_getevents io_pgetevents io_cancel io_destroy
+    """,
+    "messages": """
+        socketpair bind connect listen accept accept4 getsockname getpeername getsockopt setsockopt sendto
+        recvfrom sendmsg recvmsg sendmmsg recvmmsg shutdown msgget msgsnd msgrcv msgctl semget semop
+        semtimedop semctl mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr
+    """,
+}
+ALLOWED = [name for names in ALLOWED_BY_PURPOSE.values() for name in names.split()]
+
+NEW_NAMESPACES = 0x7E020000  # the flags of clone that make namespaces
+RWF_NOWAIT = 8
+PERSONALITIES = (0x0, 0x8, 0x20000, 0x20008, 0xFFFFFFFF)  # Linux of 64 and of 32 bits, and asking
+
+
+@functools.cache
+def filter_program() -> bytes:
+    """The filter as the kernel reads it (classic BPF), for this machine's kind of processor.
+
+    Returns
+    -------
+    bytes
+        What ``bwrap --seccomp FD`` expects to read from its file descriptor.
+
+    Raises
+    ------
+    UsageError
+        Where libseccomp or its Python binding is missing, or the filter cannot be built.
+    """
+    try:
+        import pyseccomp
+    except (ImportError, RuntimeError, OSError) as problem:  # the binding, or the library, is missing
+        raise UsageError(
+            f"the filter of system calls cannot be built ({problem}): pip install 'podium[run]' and "
+            "apt-get install libseccomp2. --engine none runs your own models without a sandbox"
+        ) from None
+    try:
+        calls = pyseccomp.SyscallFilter(pyseccomp.ERRNO(errno.ENOSYS))
+        _add_plain_rules(pyseccomp, calls)
+        _add_rules_with_arguments(pyseccomp, calls)
+        with tempfile.TemporaryFile() as file:
+            calls.export_bpf(file)
+            file.seek(0)
+            return file.read()
+    except OSError as problem:
+        raise UsageError(f"libseccomp cannot build the filter of system calls: {problem}") from None
+
+
+def _add_plain_rules(seccomp: Any, calls: Any) -> None:
+    """Whole calls: those that are allowed, and those that are refused with EPERM."""
+    for names, action in ((ALLOWED, seccomp.ALLOW), (REFUSED, seccomp.ERRNO(errno.EPERM))):
+        for name in names:
+            _add(seccomp, calls, action, name)
+
+
+def _add_rules_with_arguments(seccomp: Any, calls: Any) -> None:
+    """Calls of which some arguments are allowed."""
+    for name, (argument, first, last) in IGNORED.items():
+        for value in range(first, last + 1):
+            _add(seccomp, calls, seccomp.ERRNO(0), name, (argument, seccomp.EQ, value))
+        _add(seccomp, calls, seccomp.ALLOW, name, (argument, seccomp.LT, first))
+        _add(seccomp, calls, seccomp.ALLOW, name, (argument, seccomp.GT, last))
+    for family in range(MOST_FAMILIES):
+        action = seccomp.ALLOW if family in FAMILIES.values() else seccomp.ERRNO(errno.EAFNOSUPPORT)
+        _add(seccomp, calls, action, "socket", (0, seccomp.EQ, family))
+    _add(seccomp, calls, seccomp.ERRNO(errno.EAFNOSUPPORT), "socket", (0, seccomp.GE, MOST_FAMILIES))
+    # Whether a page is in the cache: the fallback of every program is to read without this flag.
+    _add(seccomp, calls, seccomp.ALLOW, "preadv2", (5, seccomp.MASKED_EQ, RWF_NOWAIT, 0))
+    _add(
+        seccomp, calls, seccomp.ERRNO(errno.EOPNOTSUPP), "preadv2",
+        (5, seccomp.MASKED_EQ, RWF_NOWAIT, RWF_NOWAIT),
+    )  # fmt: skip
+    # Threads and processes, but no namespaces; clone3 hides its flags from filters and does not exist.
+    _add(seccomp, calls, seccomp.ALLOW, "clone", (0, seccomp.MASKED_EQ, NEW_NAMESPACES, 0))
+    for kind in PERSONALITIES:
+        _add(seccomp, calls, seccomp.ALLOW, "personality", (0, seccomp.EQ, kind))
+
+
+def _add(seccomp: Any, calls: Any, action: int, name: str, *tests: tuple[int, ...]) -> None:
+    """Add a rule for a call, if it is known here: unknown calls do not exist anyway."""
+    number = seccomp.resolve_syscall(seccomp.system_arch(), name)
+    if number >= 0:
+        calls.add_rule(action, number, *(seccomp.Arg(*test) for test in tests))

@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 
-from podium.errors import UsageError
+from podium.errors import UsageError, missing_extra
 from podium.running import bubblewrap, caches, control_groups
 from podium.running import settings as constants
 from podium.running.containers import CONTAINER_ENGINES, run_in_container
@@ -43,10 +43,7 @@ def choose(engine: str, models: list[Model], settings: Settings) -> Settings:
     named = {model.kind: model.key for model in reversed(models)}  # the first of each kind
     lacking = [name for name in NOTEBOOK_PACKAGES if importlib.util.find_spec(name) is None]
     if "notebook" in named and lacking:
-        raise UsageError(
-            f"the notebook of {named['notebook']} needs {', '.join(lacking)}, not here: "
-            "pip install 'podium[notebooks]'"
-        )
+        raise missing_extra(f"the notebook of {named['notebook']}", ", ".join(lacking), "notebooks")
     sandbox = "none" if engine == "none" else "bubblewrap"
     group = ""
     if sandbox == "bubblewrap" and named.keys() - {"container"}:

@@ -25,7 +25,18 @@ from podium.running.results import TIME_LIMIT, Results, failure_of, results_of
 from podium.running.settings import CLOSED, FILES, Settings, cores_used
 from podium.running.supervisor import Measured
 
-__all__ = ["Execute", "Plan", "Result", "Turn", "here", "next_turns", "not_run", "prepare", "run_all", "run_turn"]
+__all__ = [
+    "Execute",
+    "Plan",
+    "Result",
+    "Turn",
+    "here",
+    "next_turns",
+    "not_run",
+    "prepare",
+    "run_all",
+    "run_turn",
+]
 
 RUNS, RUNTIMES, FAILED, HARDWARE = "runs.csv", "runtimes.csv", "failed.csv", "hardware.json"
 SUBMISSIONS, LOGS = "submissions", "logs"
@@ -369,7 +380,8 @@ def next_turns(models: list[Model], rows: list[Row], plan: Plan) -> tuple[str, l
     Returns
     -------
     (str, list of Turn) or None
-        A title, and a round of the models that lack runs, or else pairs of undecided neighbors; None at the end.
+        A title, and a round of the models that lack runs or else pairs of undecided neighbors; None at the
+        end.
     """
     if waiting := _waiting(models, rows, plan):
         number = 1 + min(len(runs_of(model, rows)) for model in waiting)

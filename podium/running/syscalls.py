@@ -12,7 +12,7 @@ import functools
 import tempfile
 from typing import Any
 
-from podium.errors import UsageError
+from podium.errors import UsageError, missing_extra
 
 __all__ = ["ALLOWED", "FAMILIES", "IGNORED", "REFUSED", "filter_program"]
 
@@ -151,10 +151,12 @@ def filter_program() -> bytes:
     """
     try:
         import pyseccomp
-    except (ImportError, RuntimeError, OSError) as problem:  # the binding, or the library, is missing
+    except ImportError:
+        raise missing_extra("the sandbox's filter of system calls", "pyseccomp", "run") from None
+    except (RuntimeError, OSError):  # so the binding says that it does not find the library
         raise UsageError(
-            f"the filter of system calls cannot be built ({problem}): pip install 'podium[run]' and "
-            "apt-get install libseccomp2. --engine none runs your own models without a sandbox"
+            "the sandbox's filter of system calls needs libseccomp (apt-get install libseccomp2). "
+            "--engine none runs your own models without a sandbox"
         ) from None
     try:
         calls = pyseccomp.SyscallFilter(pyseccomp.ERRNO(errno.ENOSYS))

@@ -9,12 +9,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from podium.errors import UsageError
-from podium.running import containers, engines, settings, supervisor
+from podium.running import bubblewrap, containers, control_groups, engines, settings, supervisor, syscalls
 from podium.running.models import Model, find_model
 from podium.running.rounds import _outcome
 from podium.running.settings import Run, Settings, cores_used
@@ -414,9 +415,7 @@ def test_what_executes_notebooks_is_missed_before_any_model_runs(
     assert chosen("none", [model]) == ("none", "")
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "nbclient" else found(name))
-    with pytest.raises(
-        UsageError, match=r"^the notebook of Blue needs nbclient, not here: pip install 'podium\[n"
-    ):
+    with pytest.raises(UsageError, match=r"^the notebook of Blue needs nbclient: pip install 'podium\[n"):
         chosen("none", [model])
     assert chosen("none", [script_in(tmp_path)]) == ("none", "")
 
@@ -465,3 +464,200 @@ def test_a_model_that_nobody_can_read_is_one_team_s_failure(tmp_path: Path, clos
     assert _outcome(result.measured, result.log, settings) == (
         f"root's models run as nobody, who cannot read {Path(closed).name} (chmod -R o+rX)"
     )
+
+
+# --- the filter of system calls -------------------------------------------------------------------------------
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        (None, r"needs pyseccomp: pip install 'podium\[run\]'"),
+        (
+            "raise RuntimeError('Unable to find libseccomp')",
+            r"needs libseccomp \(apt-get install libseccomp2\)",
+        ),
+        (
+            "ERRNO, ALLOW = str, 0\ndef SyscallFilter(default): raise OSError(22, 'Invalid argument')",
+            "libseccomp cannot build the filter of system calls: .*Invalid argument",
+        ),
+    ],
+)
+def test_without_the_filter_no_model_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str | None, said: str
+) -> None:
+    syscalls.filter_program.cache_clear()
+    if module is None:
+        monkeypatch.setitem(sys.modules, "pyseccomp", None)
+    else:
+        (tmp_path / "pyseccomp.py").write_text(module)
+        monkeypatch.delitem(sys.modules, "pyseccomp", raising=False)
+        monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(UsageError, match=said):
+        engines.choose("auto", [script_in(tmp_path)], SMALL)
+    sys.modules.pop("pyseccomp", None)
+    assert chosen("none", [script_in(tmp_path)]) == ("none", "")
+
+
+@needs_sandbox
+def test_a_filter_that_the_kernel_does_not_load_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bubblewrap, "FILTER_IS_LOADED", "grep -q '^Seccomp:[[:space:]]*9' /proc/self/status")
+    with pytest.raises(UsageError, match="filter of system calls was not loaded"):
+        engines.probe(settings_for(tmp_path, sandbox="bubblewrap"), [script_in(tmp_path)])
+
+
+REFUSED_CALLS = """
+import ctypes, errno, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+for number in map(int, sys.argv[1:]):
+    ctypes.set_errno(0)
+    result = libc.syscall(number, 0, 0, 0, 0, 0, 0)
+    print(result, errno.errorcode.get(ctypes.get_errno(), ""))
+"""
+
+
+@needs_sandbox
+def test_every_refused_call_is_refused(tmp_path: Path) -> None:
+    """Each by its number, as a program without libc makes it."""
+    import pyseccomp
+
+    numbers = [pyseccomp.resolve_syscall(pyseccomp.system_arch(), name) for name in syscalls.REFUSED]
+    known = [number for number in numbers if number >= 0]
+    assert len(known) > 30
+    source = REFUSED_CALLS.replace("sys.argv[1:]", repr(known)) + SUBMIT
+    outcome, result = run(tmp_path, settings_for(tmp_path, sandbox="bubblewrap"), source)
+    assert outcome == "done"
+    assert result.log == "-1 EPERM\n" * len(known)
+
+
+def test_no_call_is_both_allowed_and_refused() -> None:
+    names = [
+        *syscalls.ALLOWED,
+        *syscalls.REFUSED,
+        *syscalls.IGNORED,
+        "socket",
+        "clone",
+        "preadv2",
+        "personality",
+    ]
+    assert len({*names}) == len(names)
+    assert all(reason for reason in syscalls.REFUSED.values())
+    assert "clone3" not in names  # hides its flags from filters
+
+
+@needs_sandbox
+def test_models_may_use_threads_processes_and_numpy(tmp_path: Path) -> None:
+    source = """
+import multiprocessing, subprocess, sys
+import numpy as np
+from concurrent.futures import ThreadPoolExecutor
+
+def work(seed):
+    return float((np.random.default_rng(seed).random((200, 200)) @ np.eye(200)).sum() > 0)
+
+if __name__ == "__main__":
+    with ThreadPoolExecutor(4) as threads:
+        print(sum(threads.map(work, range(8))))
+    for method in ("fork", "spawn", "forkserver"):
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            print(sum(pool.map(work, range(4))))
+    queue = multiprocessing.Queue()
+    queue.put(1)
+    print(queue.get(), subprocess.run(["sh", "-c", "echo hello | cat"], capture_output=True, text=True).stdout)
+""" + SUBMIT.replace("open", "if __name__ == '__main__': open")
+    settings = settings_for(tmp_path, sandbox="bubblewrap", memory_limit=2**30, time_limit=120.0)
+    outcome, result = run(tmp_path, settings, source)
+    assert outcome == "done", result.log
+    assert result.log == "8.0\n4.0\n4.0\n4.0\n1 hello\n\n"
+
+
+# --- control groups -------------------------------------------------------------------------------------------
+
+
+@needs_sandbox
+@pytest.mark.skipif(not control_groups.available(), reason="no control group can be had here")
+def test_a_control_group_limits_and_counts(tmp_path: Path) -> None:
+    settings = settings_for(tmp_path, sandbox="bubblewrap", control_group=control_groups.available())
+    hidden = """
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # whoever does not wait for its children hides their time
+if os.fork() == 0:
+    end = time.process_time() + 0.5
+    while time.process_time() < end:
+        pass
+    os._exit(0)
+try:
+    os.wait()
+except ChildProcessError:
+    pass
+"""
+    outcome, result = run(tmp_path, settings, hidden + SUBMIT)
+    assert outcome == "done", result.log
+    assert result.measured["cpu_seconds"] > 0.5
+    assert control_groups._parents(settings.control_group)
+    for parent in {*control_groups._parents(settings.control_group).values()}:
+        assert [*parent.glob(f"podium-{os.getpid()}-*")] == []
+
+
+def played_version_2(folder: Path, monkeypatch: pytest.MonkeyPatch, own: str = "/user/podium") -> Path:
+    """A folder that looks like control groups of version 2; the group of this process."""
+    for path in (folder / "cgroup", folder / "cgroup" / own.strip("/")):
+        path.mkdir(parents=True)
+        (path / "cgroup.controllers").write_text("cpu memory pids\n")
+        (path / "cgroup.subtree_control").write_text("\n")
+        (path / "cgroup.procs").write_text(f"{os.getpid()}\n")
+    (folder / "mounts").write_text(f"30 23 0:26 / {folder}/cgroup rw,nosuid - cgroup2 cgroup2 rw\n")
+    (folder / "own").write_text(f"0::{own}\n")
+    monkeypatch.setattr(control_groups, "MOUNTS", folder / "mounts")
+    monkeypatch.setattr(control_groups, "OWN", folder / "own")
+    control_groups._parents.cache_clear()
+    return folder / "cgroup" / own.strip("/")
+
+
+@pytest.fixture
+def groups_are_asked_again() -> Iterator[None]:
+    yield
+    control_groups._parents.cache_clear()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="control groups are Linux's")
+@pytest.mark.usefixtures("groups_are_asked_again")
+def test_control_groups_of_version_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    group = played_version_2(tmp_path, monkeypatch)
+    assert control_groups.available() == "v2"
+    assert (group / "cgroup.subtree_control").read_text() == "+memory +pids"
+    name = f"podium-{os.getpid()}-{next(control_groups.numbers) + 1}"
+    made = group / name
+    monkeypatch.setattr(control_groups, "SECONDS_TO_EMPTY", 0)  # the kernel's files go with their folder
+    made.mkdir()
+    (made / "cgroup.procs").touch()
+    with control_groups.group_of_a_run("v2", 1000, 64) as given:
+        assert given is not None
+        assert (made / "memory.max").read_text() == "1000"
+        assert (made / "memory.swap.max").read_text() == "0"
+        assert (made / "pids.max").read_text() == "64"
+        os.write(given.joins[0], b"0")
+        assert (made / "cgroup.procs").read_text() == "0"
+        (made / "cpu.stat").write_text("usage_usec 2500000\nuser_usec 2000000\nsystem_usec 500000\n")
+        (made / "memory.peak").write_text("900\n")
+        (made / "memory.events").write_text("low 0\nhigh 0\nmax 3\noom 1\noom_kill 0\n")
+        assert given.used() == (2.5, 2.0, 900, False)
+        (made / "memory.events").write_text("oom 1\noom_kill 2\n")
+        (made / "memory.peak").unlink()
+        assert given.used() == (2.5, 2.0, 0, True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="control groups are Linux's")
+@pytest.mark.usefixtures("groups_are_asked_again")
+def test_where_control_groups_belong_to_others_there_are_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = played_version_2(tmp_path, monkeypatch)
+    for folder in (group, tmp_path / "cgroup"):
+        (folder / "cgroup.controllers").write_text("cpu\n")
+    assert control_groups.available() == ""
+    with control_groups.group_of_a_run("", 1000, 64) as given:
+        assert given is None

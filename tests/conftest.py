@@ -18,6 +18,11 @@ settings.register_profile("all", max_examples=100, deadline=None)
 settings.load_profile("some")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """A stranger's metric for tests/test_any_metric.py."""
+    parser.addoption("--metric", metavar="FOLDER", help="a metric of one's own, to be held to the contract")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What is done in a browser is slow."""

@@ -1,0 +1,170 @@
+"""What holds for every metric with both parts of the contract: ours, a new one, and any given by --metric.
+
+python -m pytest tests/test_any_metric.py --metric FOLDER
+"""
+
+import pickle
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import podium
+from podium import hosted, scoring, statistics
+from podium.contract import Metric
+
+ROOT = Path(podium.__file__).parent.parent
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*of the solution overlapping an earlier one")
+
+
+class Case(NamedTuple):
+    """A metric with a solution and a submission."""
+
+    loaded: Metric
+    metric: Any
+    solution: pd.DataFrame
+    submission: pd.DataFrame
+    row_id: str
+
+    def score(self, solution: pd.DataFrame | None = None, submission: pd.DataFrame | None = None) -> float:
+        frames = (
+            self.solution if solution is None else solution,
+            self.submission if submission is None else submission,
+        )
+        score: float = self.metric.score(*frames, self.row_id)
+        return score
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    given = metafunc.config.getoption("--metric")
+    metrics = [given] if given else [*hosted.names(), str(Path(podium.__file__).parent / "new_metric")]
+    metafunc.parametrize("case", metrics, indirect=True, ids=lambda metric: Path(metric).name, scope="module")
+
+
+@pytest.fixture(scope="module")
+def case(request: pytest.FixtureRequest) -> Case:
+    loaded = hosted.load(request.param)
+    samples = hosted.find(request.param).parent / "samples"
+    paths = [samples / "solution.csv", samples / "submission.csv"]
+    if not samples.is_dir():  # the main metric's are at the top
+        paths = [ROOT / "solution_sample.csv", ROOT / "sample_submission.csv"]
+    solution = scoring.read_solution(loaded, paths[0], {}).drop(columns="Usage", errors="ignore")
+    submission = scoring.read_submission(loaded, paths[1], {})
+    return Case(loaded, loaded.module, solution, submission, str(solution.columns[0]))
+
+
+def test_the_score_is_the_first_measure_of_the_sums(case: Case) -> None:
+    prepared = case.metric.prepare(case.solution, case.row_id)
+    numbers = prepared.statistics(case.submission)
+    measures = statistics.measures(prepared, numbers)
+    assert next(iter(measures)) == "score"
+    assert measures["score"] == case.score()
+    assert numbers.shape[0] == len(prepared.items) == len(set(prepared.items))
+    assert prepared.items == sorted(prepared.items)
+    assert len(prepared.item_of_row) == len(case.solution)
+    assert prepared.groups.shape[1] == len(prepared.items)
+    assert sorted(np.unique(prepared.groups)) == list(range(len(prepared.labels)))
+    # Attribute by attribute, each with groups of its own.
+    first = np.cumsum([0, *(len(set(members)) for members in prepared.groups.tolist())])
+    for members, start, stop in zip(prepared.groups, first, first[1:]):
+        assert set(members.tolist()) == set(range(start, stop))
+        assert len({attribute for attribute, _ in prepared.labels[start:stop]}) == 1
+    assert {f"{a} = {v}" for a, v in prepared.labels} - set(prepared.measure_names) <= {"(all) = (all)"}
+
+
+def test_statistics_are_counted_from_what_was_read_and_compared(case: Case) -> None:
+    prepared = case.metric.prepare(case.solution, case.row_id)
+    evaluation = scoring.evaluate(
+        scoring.prepare(case.loaded, case.solution, {"row_id_column_name": case.row_id}),
+        case.submission,
+    )
+    assert (evaluation.read is None) == (evaluation.compared is None) == (not hasattr(prepared, "compare"))
+    if evaluation.read is not None:
+        in_steps = prepared.count(prepared.compare(prepared.read(case.submission)))
+        np.testing.assert_array_equal(in_steps, prepared.statistics(case.submission))
+    np.testing.assert_array_equal(evaluation.statistics, prepared.statistics(case.submission))
+
+
+def test_a_part_is_what_prepare_makes_of_its_rows(case: Case) -> None:
+    prepared = case.metric.prepare(case.solution, case.row_id)
+    numbers = prepared.statistics(case.submission)
+    kept = np.random.default_rng(1).random(len(prepared.items)) < 0.6
+    rows = kept[prepared.item_of_row]
+    submission = case.submission
+    if not case.loaded.complete_submission:
+        submission = submission[submission[case.row_id].isin(case.solution.loc[rows, case.row_id])]
+    part = statistics.part(prepared, kept)
+    expected = case.metric.prepare(case.solution[rows], case.row_id)
+    assert (part.items, part.labels) == (expected.items, expected.labels)
+    assert statistics.measures(part, numbers[kept])["score"] == case.score(case.solution[rows], submission)
+
+
+def test_resampling_every_item_once_gives_the_measures(case: Case) -> None:
+    prepared = case.metric.prepare(case.solution, case.row_id)
+    numbers = prepared.statistics(case.submission)
+    once = statistics.resample(prepared, numbers, np.ones((1, len(numbers))))[0]
+    assert once == pytest.approx(list(statistics.measures(prepared, numbers).values()), rel=1e-12, nan_ok=True)
+
+
+def test_swapping_every_item_exchanges_the_submissions(case: Case) -> None:
+    prepared = case.metric.prepare(case.solution, case.row_id)
+    numbers = prepared.statistics(case.submission)
+    other = numbers * np.random.default_rng(0).uniform(0.5, 1, numbers.shape)
+    mine, theirs = statistics.swap(prepared, numbers, other, np.ones((1, len(numbers))))
+    assert mine[0] == pytest.approx(
+        list(statistics.measures(prepared, other).values()), rel=1e-9, abs=1e-12, nan_ok=True
+    )
+    assert theirs[0] == pytest.approx(
+        list(statistics.measures(prepared, numbers).values()), rel=1e-9, abs=1e-12, nan_ok=True
+    )
+
+
+def test_a_prepared_solution_travels_to_other_processes(case: Case) -> None:
+    prepared = pickle.loads(pickle.dumps(case.metric.prepare(case.solution, case.row_id)))
+    assert statistics.measures(prepared, prepared.statistics(case.submission))["score"] == case.score()
+
+
+# --- frames -----------------------------------------------------------------------------------------
+
+
+def test_the_order_of_rows_and_columns_never_counts(case: Case) -> None:
+    expected = case.score()
+    for seed in range(3):
+        frames = [
+            frame.sample(frac=1, random_state=seed)[list(frame.columns[::-1])]
+            for frame in (case.solution, case.submission)
+        ]
+        assert case.score(*frames) == expected
+
+
+def test_frames_stay_unchanged_and_may_be_read_only(case: Case) -> None:
+    copies = [frame.copy(deep=True) for frame in (case.solution, case.submission)]
+    frozen = [frame.copy(deep=True) for frame in copies]
+    for frame in frozen:
+        for name in frame:
+            values = frame[name].to_numpy()
+            if isinstance(values, np.ndarray):
+                values.flags.writeable = False
+    case.score(*frozen)
+    for frame, copy in zip(frozen, copies):
+        pd.testing.assert_frame_equal(frame, copy)
+
+
+def test_any_index_and_extra_columns(case: Case) -> None:
+    frames = [
+        frame.set_index(pd.Index([7] * len(frame))).assign(note="x", segments="none", **{"Unnamed: 0": 1})
+        for frame in (case.solution, case.submission)
+    ]
+    assert case.score(*frames) == case.score()
+
+
+@pytest.mark.parametrize("kind", ["object", "category", "string[python]", "string[pyarrow]"])
+def test_kinds_of_text_columns(case: Case, kind: str) -> None:
+    frames = [
+        frame.astype({name: kind for name in frame if not pd.api.types.is_numeric_dtype(frame[name])})
+        for frame in (case.solution, case.submission)
+    ]
+    assert case.score(*frames) == case.score()

@@ -1,11 +1,13 @@
 """What became of every tweet under the TREC-IS metrics, the track's own files, and files for Kaggle."""
 
 import functools
+import itertools
 import json
+import operator
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -22,7 +24,7 @@ from podium.wording import counted, listed
 
 from . import metric
 
-TEXT_COLUMNS = ("tweet_id", "event_id", "categories", "text")
+TEXT_COLUMNS = ("tweet_id", "event_id", "event_number", "categories", "text", "runtag")
 
 # Where Table 1 of the memo has a measure.
 TABLE_1 = {
@@ -35,7 +37,18 @@ TABLE_1 = {
     "priority_mse_all": "Priority RMSE, All",
 }
 
-# What becomes of tweets labelled High or Critical (1), Low or Medium (5), or not in the run.
+# The columns of the row for LaTeX that the track's scripts print, in its order.
+LATEX_ROW = {
+    "AW-H": "high_priority_worth",
+    "AW-A": "accumulated_alert_worth",
+    "CF1-H": "info_type_f1_actionable",
+    "CF1-A": "info_type_f1_all",
+    "CAcc": "info_type_accuracy_all",
+    "PErr-H": "priority_mse_actionable",
+    "PErr-A": "priority_mse_all",
+}
+
+# What becomes of tweets labeled High or Critical (1), Low or Medium (5), or not in the run.
 CASES = {"true alert": "(1)", "missed alert": "(1)", "false alert": "(5)", "no alert": "(5)", "missing": None}
 ROWS = (
     "tweet_id event_id rank score priority true_types run_types case equation delta actionable_score "
@@ -51,10 +64,14 @@ TRACE_TITLE = (
 )
 NAMES_SHOWN = 20
 TOPICS = ".topics"
+FORMS = (
+    ("categories", "priority"),
+    ("postCategories", "postPriority"),
+)  # of label files, until 2020 and in 2021
 ENCODING = "iso-8859-1"  # of some of the track's files
 
 EXPECTED_LABELS = "a label file of the track: JSON with events, their eventid and tweets"
-EXPECTED_RUN = 'lines of: event Q0 tweet rank score ["Type-A","Type-B"] tag, separated by tabs or spaces'
+EXPECTED_RUN = 'lines of: event Q0 tweet rank score ["Type-A","Type-B"] tag; or of JSON, as in 2021'
 EXPECTED_TWEETS = "one JSON object per line, with the id and the text of a tweet"
 
 Ints = npt.NDArray[np.int64]
@@ -65,152 +82,170 @@ Floats = npt.NDArray[np.float64]
 
 
 class OfficialFileWarning(UserWarning):
-    """What was left out or united."""
+    """What was left out of an official file, united, or filled in."""
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
-    """The labels in a file of the track, or in a folder of such, maybe with topics and ontology; .gz or not.
+    """Read the track's label files, of 2018 to 2021, as a solution.
 
-    The rows of a tweet are united (all types, the highest priority, the first event), as are an event's parts.
+    The rows of a repeated tweet are united: it gets all its types, its highest priority and its first event, as
+    in the scripts of 2021.  Events that were labelled in parts A to E, as in 2019-B, become one event again.
+
+    Parameters
+    ----------
+    path : str or Path
+        A label file, or a folder of such; UTF-8 or ISO-8859-1, gzipped or not.  Topics files (``*.topics``)
+        beside the labels say which number and which dataset are the same event.  An ontology in a folder is
+        passed over.
+
+    Returns
+    -------
+    DataFrame
+        One row per tweet, with the columns of a solution; ``text`` where the labels have texts; and
+        ``event_number`` where topics name the events: the number by which a run may call an event.
+
+    Raises
+    ------
+    HostError
+        A file is none of the track's.
+
+    Warns
+    -----
+    OfficialFileWarning
+        Parts of events were united, or annotations that are no types were left out.
     """
     path = Path(path)
-    datasets = _datasets(path, HostError)
-    rows: dict[str, _Labelled] = {}
-    unlisted: Counter[str] = Counter()
+    datasets = _datasets(path if path.is_dir() else path.parent, HostError)
+    events: list[str] = []
+    labels = [_Labels([], [], [], [])]
     parts: dict[str, str] = {}
     for file in _files(path, "label files (.json)", lambda name: name.endswith(".json"), HostError):
         try:
             content = _parsed(read_text(file, HostError, ENCODING))
             if path.is_dir() and isinstance(content, dict) and "informationTypes" in content:
                 continue
-            labels = list(_labels(content, unlisted))
+            for name, of_event in _labels_by_event(content):
+                event = datasets.get(name, name)
+                if re.search(r"\d[A-E]$", event):
+                    parts[event], event = event[:-1], event[:-1]
+                events += [event] * len(of_event.tweet_ids)
+                labels.append(of_event)
         except ValueError as fault:
             raise HostError(f"{file.name}: expected {EXPECTED_LABELS}; {fault}") from None
-        for label in labels:
-            event = datasets.get(label.event_id, label.event_id)
-            if re.search(r"\d[A-E]$", event):
-                parts[event], event = event[:-1], event[:-1]
-            known = rows.setdefault(label.tweet_id, label._replace(event_id=event))
-            rows[label.tweet_id] = known._replace(
-                priority=max(known.priority, label.priority),
-                categories=known.categories | label.categories,
-                text=known.text or label.text,
-            )
     if parts:
         _warn(f"{counted(len(parts), 'part')} of events united: {', '.join(sorted(set(parts.values())))}")
+    united = _Labels(*(list(itertools.chain.from_iterable(columns)) for columns in zip(*labels)))
+    return _solution(events, united, {dataset: number for number, dataset in datasets.items()})
+
+
+class _Labels(NamedTuple):
+    """The tweets of one or more events, column by column; a repeated tweet has several places."""
+
+    tweet_ids: list[str]
+    priorities: list[str]
+    categories: list[list[str]]
+    texts: list[str | None]
+
+
+def _solution(events: list[str], labels: _Labels, numbers: Mapping[str, str]) -> pd.DataFrame:
+    """The table of labeled tweets, the places of a tweet united in its first one."""
+    numbers_of_names = Counter(itertools.chain.from_iterable(labels.categories))
+    bits = {name: _bit_of(name) for name in numbers_of_names}
+    types = [functools.reduce(operator.or_, map(bits.__getitem__, names), 0) for names in labels.categories]
+    priorities, texts = labels.priorities, labels.texts
+    # Filled from the end, so that the first place of a tweet remains.
+    place_of_tweet = dict(zip(reversed(labels.tweet_ids), range(len(events) - 1, -1, -1)))
+    first_places = [*map(place_of_tweet.__getitem__, labels.tweet_ids)]
+    is_first = [*map(operator.eq, first_places, itertools.count())]
+    for place in np.flatnonzero(np.logical_not(is_first)).tolist():
+        first = first_places[place]
+        types[first] |= types[place]
+        priorities[first] = max(priorities[first], priorities[place], key=metric.PRIORITIES.__getitem__)
+        texts[first] = texts[first] or texts[place]
+    unlisted = {name: number for name, number in numbers_of_names.items() if not bits[name]}
     if unlisted:
         left_out = listed([metric._short(name) for name in sorted(unlisted)], NAMES_SHOWN)
         _warn(
-            f"{counted(unlisted.total(), 'annotation')} of the labels left out, being none of the "
+            f"{counted(sum(unlisted.values()), 'annotation')} of the labels left out, being none of the "
             f"{len(metric.INFORMATION_TYPES)} types: {left_out}"
         )
-    names = {number: name for name, number in metric.PRIORITIES.items()}
-    frame = pd.DataFrame(list(rows.values()), columns=_Labelled._fields)
-    frame["priority"] = frame["priority"].map(names)
-    frame["categories"] = _type_texts(frame["categories"].astype(np.int64))
-    return frame if any(label.text for label in rows.values()) else frame.drop(columns="text")
+    columns: dict[str, list[Any]] = {
+        "tweet_id": labels.tweet_ids,
+        "event_id": events,
+        "priority": priorities,
+        "categories": _type_texts(np.array(types, dtype=np.int64)).tolist(),
+    }
+    if any(texts):
+        columns["text"] = texts
+    if not numbers.keys().isdisjoint(events):
+        columns["event_number"] = [*map(numbers.get, events)]
+    united = {name: [*itertools.compress(of, is_first)] for name, of in columns.items()}
+    return pd.DataFrame(united, dtype=object)
 
 
-def read_submission(path: str | Path) -> pd.DataFrame:
-    """A run, in a file or a folder, maybe with topics; ranks or scores that are not all numbers stay text."""
-    path = Path(path)
-    datasets = _datasets(path, SubmissionRejected)
-
-    @functools.cache
-    def types_in(literal: str) -> str:
-        names = _parsed(literal.replace("'", '"'))
-        if not isinstance(names, list) or any(name.split() != [name] for name in names):
-            raise ValueError
-        return " ".join(names)
-
-    def read(line: str) -> tuple[str, str, str, str, str]:
-        try:
-            event, _, tweet, rank, score, rest = line.split(None, 5)
-            return tweet, datasets.get(event, event), rank, score, types_in(rest[: rest.find("]") + 1])
-        except (ValueError, AttributeError):
-            raise ValueError(metric._quoted(line.strip())) from None
-
-    rows: list[tuple[str, str, str, str, str]] = []
-    for file in _files(path, "files of a run", lambda name: not name.endswith(TOPICS), SubmissionRejected):
-        lines = read_lines(file, read, EXPECTED_RUN, SubmissionRejected, ENCODING)
-        if not lines:
-            raise SubmissionRejected(f"{file.name}: expected {EXPECTED_RUN}. It has no lines")
-        rows += lines
-    run = pd.DataFrame(rows, columns=["tweet_id", "event_id", "rank", "priority", "categories"])
-    for name in ("rank", "priority"):
-        numbers = run[name].map(metric._number)
-        if numbers.notna().all():
-            run[name] = numbers
-    return run
+def _bit_of(name: str) -> int:
+    """The bit of the type that a name stands for, 0 for none."""
+    return int(metric.parse_types([name])[0][0]) if name.split() == [name] else 0
 
 
-class _Labelled(NamedTuple):
-    tweet_id: str
-    event_id: str
-    priority: float
-    categories: int  # a set of types
-    text: str | None
-
-
-def _files(path: Path, what: str, is_one: Callable[[str], bool], error: type[ToolError]) -> list[Path]:
-    if not path.is_dir():
-        return [path]
-    files = [file for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith(".")]
-    files = [file for file in files if is_one(file.name.removesuffix(".gz"))]
-    if not files:
-        raise error(f"{path}: expected {what} in the folder, found none")
-    return files
-
-
-def _datasets(path: Path, error: type[ToolError]) -> dict[str, str]:
-    """The dataset of each event's number, from the topics files of a folder."""
-    datasets: dict[str, str] = {}
-    for file in sorted(path.glob(f"*{TOPICS}*")) if path.is_dir() else []:
-        topics = re.findall(r"<top>(.*?)</top>", read_text(file, error, ENCODING), re.DOTALL)
-        for topic in topics:
-            fields = dict(re.findall(r"<(num|dataset)>\s*(\S*?)\s*</\1>", topic))
-            if len(fields) == 2:
-                datasets[fields["num"]] = fields["dataset"]
-        if not topics:
-            raise error(f"{file.name}: expected topics, <top> with <num> and <dataset>, found none")
-    return datasets
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as fault:
-        raise ValueError(f"it is not JSON ({fault})") from None
-
-
-def _labels(content: Any, unlisted: Counter[str]) -> Iterator[_Labelled]:
-    """The tweets of a label file; annotations that are no types are counted in `unlisted`."""
-
-    @functools.cache
-    def types_named(name: str) -> int:
-        (found,), (unknown,) = metric.parse_types([name])
-        return 0 if unknown or name.split() != [name] else int(found)
-
+def _labels_by_event(content: Any) -> Iterator[tuple[str, _Labels]]:
+    """The name and the tweets of each event of a label file; a ValueError says what is wrong where."""
     for number, event in enumerate(_field(content, "the file", list, "events"), 1):
         event_id = str(_field(event, f"event number {number}", (str, int), "eventid"))
         event_name = f"event {metric._quoted(event_id)}"
-        for position, tweet in enumerate(_field(event, event_name, list, "tweets"), 1):
-            where = f"tweet number {position} of {event_name}"
-            tweet_id = str(_field(tweet, where, (str, int), "postID"))
-            priority = _field(tweet, where, str, "priority", "postPriority")
-            if priority not in metric.PRIORITIES:
-                found = metric._quoted(priority)
-                raise ValueError(f"{where} has the priority {found}, not {', '.join(metric.PRIORITIES)}")
-            types = 0
-            for name in _field(tweet, where, list, "categories", "postCategories"):
-                if not isinstance(name, str):
-                    raise ValueError(f"{where} has the category {metric._quoted(name)}, which is no text")
-                types |= types_named(name)
-                if not types_named(name):
-                    unlisted[name] += 1
-            text = tweet.get("text", tweet.get("postText"))
-            known = text if isinstance(text, str) else None
-            yield _Labelled(tweet_id, event_id, metric.PRIORITIES[priority], types, known)
+        tweets = _field(event, event_name, list, "tweets")
+        yield event_id, _labels_at_once(tweets) or _labels_one_by_one(tweets, event_name)
+
+
+def _labels_at_once(tweets: list[Any]) -> _Labels | None:
+    """The columns of tweets that all have one of the two known forms; None where one is looked at more closely.
+
+    Whole columns are checked by the sets of their types and values, which takes a tenth of the time of looking
+    at every tweet.
+    """
+    for of_form in FORMS if tweets else ():
+        try:
+            columns = zip(*map(operator.itemgetter("postID", *of_form), tweets))
+            ids, categories, priorities = map(list, columns)
+        except (KeyError, TypeError):
+            continue
+        if of_form is not FORMS[0] and any(
+            any(map(operator.contains, tweets, itertools.repeat(name))) for name in FORMS[0]
+        ):
+            return None
+        kinds = set(map(type, ids))
+        if not (kinds <= {str, int} and set(map(type, categories)) <= {list}):
+            return None
+        if not (set(map(type, priorities)) <= {str} and set(priorities) <= metric.PRIORITIES.keys()):
+            return None
+        if not set(map(type, itertools.chain.from_iterable(categories))) <= {str}:
+            return None
+        texts = [tweet.get("text", tweet.get("postText")) for tweet in tweets]
+        if not set(map(type, texts)) <= {str, type(None)}:
+            return None
+        return _Labels(ids if kinds == {str} else [*map(str, ids)], priorities, categories, texts)
+    return None
+
+
+def _labels_one_by_one(tweets: list[Any], event_name: str) -> _Labels:
+    """As `_labels_at_once`, of tweets of whatever mixture of forms; a ValueError names the first wrong one."""
+    labels = _Labels([], [], [], [])
+    for position, tweet in enumerate(tweets, 1):
+        where = f"tweet number {position} of {event_name}"
+        labels.tweet_ids.append(str(_field(tweet, where, (str, int), "postID")))
+        priority = _field(tweet, where, str, "priority", "postPriority")
+        if priority not in metric.PRIORITIES:
+            expected = ", ".join(metric.PRIORITIES)
+            raise ValueError(f"{where} has the priority {metric._quoted(priority)}, not {expected}")
+        labels.priorities.append(priority)
+        names = _field(tweet, where, list, "categories", "postCategories")
+        for name in names:
+            if not isinstance(name, str):
+                raise ValueError(f"{where} has the category {metric._quoted(name)}, which is no text")
+        labels.categories.append(names)
+        text = tweet.get("text", tweet.get("postText"))
+        labels.texts.append(text if isinstance(text, str) else None)
+    return labels
 
 
 def _field(entry: Any, where: str, kind: type | tuple[type, ...], *names: str) -> Any:
@@ -222,6 +257,138 @@ def _field(entry: Any, where: str, kind: type | tuple[type, ...], *names: str) -
     raise ValueError(f"{where} lacks {' or '.join(names)}, {'a list' if kind is list else 'text'}")
 
 
+def read_submission(path: str | Path) -> pd.DataFrame:
+    """Read a run of the track, of 2018 to 2021, as a submission.
+
+    Runs until 2020 have lines of ``event Q0 tweet rank score ["Type-A","Type-B"] tag``.  Runs of 2021 have a
+    JSON object per line, with the topic, the tweet's id, its priority and 25 labels in the order of
+    ``INFORMATION_TYPES``.  These have no ranks: the tweets of a topic are ranked by descending priority, equal
+    ones by their place in the file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file, or a folder whose files are parts of one run; gzipped or not.  With topics files (``*.topics``)
+        in the folder, events get their datasets' names.
+
+    Returns
+    -------
+    DataFrame
+        The columns of a submission, and ``runtag``.  Ranks or priorities that are not all numbers stay text, so
+        that the metric can say which of them is wrong.
+
+    Raises
+    ------
+    SubmissionRejected
+        A line has neither form.
+    """
+    path = Path(path)
+    datasets = _datasets(path, SubmissionRejected) if path.is_dir() else {}
+    rows: list[_Ranked] = []
+    for file in _files(path, "files of a run", lambda name: not name.endswith(TOPICS), SubmissionRejected):
+        rows += _run_lines(file)
+    run = pd.DataFrame(rows, columns=list(_Ranked._fields))
+    run["event_id"] = [datasets.get(line.event_id, line.event_id) for line in rows]
+    for name in ("rank", "priority"):
+        numbers = run[name].map(metric._number)
+        if numbers.notna().all():
+            run[name] = numbers
+    if run["rank"].isna().any():
+        scores = pd.to_numeric(run["priority"], errors="coerce").groupby(run["event_id"])
+        order = scores.rank(method="first", ascending=False, na_option="bottom")
+        run["rank"] = run["rank"].where(run["rank"].notna(), order)
+    return run
+
+
+class _Ranked(NamedTuple):
+    """A line of a run."""
+
+    tweet_id: str
+    event_id: str
+    rank: str | None  # None in the runs of 2021
+    priority: str | float
+    categories: str
+    runtag: str
+
+
+def _run_lines(file: Path) -> list[_Ranked]:
+    """The lines of a file of a run."""
+
+    @functools.cache
+    def types_in(literal: str) -> str:
+        names = _parsed(literal.replace("'", '"'))
+        if not isinstance(names, list) or any(name.split() != [name] for name in names):
+            raise ValueError
+        return " ".join(names)
+
+    @functools.cache
+    def types_at(labels: tuple[int, ...]) -> str:
+        return " ".join(itertools.compress(metric.INFORMATION_TYPES, labels))
+
+    def read(line: str) -> _Ranked:
+        if line.lstrip().startswith("{"):
+            return read_object(line)
+        try:
+            event, _, tweet, rank, score, rest = line.split(None, 5)
+            end = rest.find("]") + 1
+            return _Ranked(tweet, event, rank, score, types_in(rest[:end]), rest[end:].strip())
+        except (ValueError, AttributeError):
+            raise ValueError(metric._quoted(line.strip())) from None
+
+    def read_object(line: str) -> _Ranked:
+        entry = _parsed(line)
+        topic, tweet, priority, labels = map(entry.get, ("topic", "tweet_id", "priority", "info_type_labels"))
+        if type(topic) not in (str, int) or type(tweet) not in (str, int):
+            raise ValueError("no topic or no tweet_id")
+        if type(priority) not in (float, int):
+            raise ValueError(f"the priority is {metric._quoted(priority)}, no number")
+        known = len(metric.INFORMATION_TYPES)
+        if type(labels) is not list or len(labels) != known or labels.count(0) + labels.count(1) != known:
+            raise ValueError(f"info_type_labels are not {known} times 0 or 1")
+        tag = str(entry.get("runtag", ""))
+        return _Ranked(str(tweet), str(topic), None, float(priority), types_at(tuple(labels)), tag)
+
+    lines: list[_Ranked] = read_lines(file, read, EXPECTED_RUN, SubmissionRejected, ENCODING)
+    if not lines:
+        raise SubmissionRejected(f"{file.name}: expected {EXPECTED_RUN}. It has no lines")
+    if len({line.rank is None for line in lines}) > 1:
+        raise SubmissionRejected(f"{file.name}: expected lines of one form, found JSON and others")
+    return lines
+
+
+def _files(path: Path, what: str, is_one: Callable[[str], bool], error: type[ToolError]) -> list[Path]:
+    """The file itself, or those of a folder that are meant, by name."""
+    if not path.is_dir():
+        return [path]
+    files = [file for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith(".")]
+    files = [file for file in files if is_one(file.name.removesuffix(".gz"))]
+    if not files:
+        raise error(f"{path}: expected {what} in the folder, found none")
+    return files
+
+
+def _datasets(folder: Path, error: type[ToolError]) -> dict[str, str]:
+    """The dataset of each event's number, from the topics files of a folder."""
+    datasets: dict[str, str] = {}
+    for file in sorted(folder.glob(f"*{TOPICS}*")):
+        topics = re.findall(r"<top>(.*?)</top>", read_text(file, error, ENCODING), re.DOTALL)
+        for topic in topics:
+            fields = dict(re.findall(r"<(num|dataset)>\s*(\S*?)\s*</\1>", topic))
+            if len(fields) == 2:
+                datasets[fields["num"]] = fields["dataset"]
+        if not topics:
+            raise error(f"{file.name}: expected topics, <top> with <num> and <dataset>, found none")
+    return datasets
+
+
+def _parsed(text: str) -> Any:
+    """What JSON says; a ValueError says what is wrong with it."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as fault:
+        raise ValueError(f"it is not JSON ({fault})") from None
+
+
 def _warn(message: str) -> None:
     warnings.warn(message, OfficialFileWarning, stacklevel=3)
 
@@ -229,8 +396,8 @@ def _warn(message: str) -> None:
 def _type_texts(types: npt.ArrayLike) -> npt.NDArray[np.object_]:
     """Sets of types as text, (n,)."""
     codes, distinct = pd.factorize(np.asarray(types))
-    names = np.array(metric.INFORMATION_TYPES)
-    texts = [" ".join(names[members]) for members in metric.set_members(np.asarray(distinct))]
+    members = metric.set_members(np.asarray(distinct)).tolist()
+    texts = [" ".join(itertools.compress(metric.INFORMATION_TYPES, of_set)) for of_set in members]
     named: npt.NDArray[np.object_] = np.array(texts, dtype=object)[codes]
     return named
 
@@ -239,10 +406,34 @@ def _type_texts(types: npt.ArrayLike) -> npt.NDArray[np.object_]:
 
 
 def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.DataFrame:
-    """A run as Kaggle accepts it even where it aligns rows: one row per row of the solution, no empty cell.
+    """A run as a file that Kaggle accepts even where it aligns rows: one row per labeled tweet, no empty cell.
 
-    The solution's first column has the ids.  A labelled tweet that the run lacks gets the last rank, priority
-    0.25 and no types, with a warning: labelled High or Critical, it becomes a missed alert, worth -1, not 0.
+    A labeled tweet that the run lacks gets the last rank, priority 0.25 and no types.  If it is labeled High or
+    Critical, it thereby becomes a missed alert, worth -1 instead of 0.
+
+    Parameters
+    ----------
+    submission : DataFrame
+        A run, as `read_submission` returns it.
+    solution : DataFrame
+        Its first column has the ids, each once.
+
+    Returns
+    -------
+    DataFrame
+        The id, ``rank``, ``priority`` and ``categories``, a space for no types, in the order of the solution.
+
+    Raises
+    ------
+    SubmissionRejected
+        The metric rejects the run.
+    HostError
+        The solution is wrong, or has a tweet twice.
+
+    Warns
+    -----
+    OfficialFileWarning
+        How many labeled tweets the run lacks.
     """
     row_id = _row_id(solution)
     with hosted.errors_explained():
@@ -252,7 +443,7 @@ def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.Da
     row = rows_by_tweet[solution[row_id].map(metric._as_text)].to_numpy()
     if (row < 0).any():
         _warn(
-            f"{counted(int((row < 0).sum()), 'labelled tweet')} not in the run: rows of priority 0.25 without "
+            f"{counted(int((row < 0).sum()), 'labeled tweet')} not in the run: rows of priority 0.25 without "
             "types; those labelled High or Critical count as missed alerts"
         )
     last = run["rank"].max() + 1 if len(run) else 1
@@ -270,19 +461,54 @@ def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.Da
 
 
 def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """A submission that shows the form: every tweet Other-Irrelevant, ranked as in the solution."""
+    """A submission that shows the form: every tweet Other-Irrelevant with priority 0.5.
+
+    Parameters
+    ----------
+    solution : DataFrame
+        Its first column has the ids, each once.
+
+    Returns
+    -------
+    DataFrame
+        The id, ``rank`` (in each event the order of the solution), ``priority`` and ``categories``.
+
+    Raises
+    ------
+    HostError
+        A tweet is there twice.
+    """
     rank = solution.groupby("event_id", sort=False).cumcount() + 1
     return solution[[_row_id(solution)]].assign(rank=rank, priority=0.5, categories="Other-Irrelevant")
 
 
 def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """The labels as a submission, the most urgent first."""
+    """The labels as a submission, in each event the most urgent tweets first.
+
+    Its accumulated alert worth can miss 1: a tweet that has only actionable types is worth 0.3 + 0.7·0.75.
+
+    Parameters
+    ----------
+    solution : DataFrame
+        Its first column has the ids, each once.
+
+    Returns
+    -------
+    DataFrame
+        The id, ``categories``, ``rank`` and ``priority``.
+
+    Raises
+    ------
+    HostError
+        A tweet is there twice.
+    """
     priority = solution["priority"].map(metric.PRIORITIES)
     rank = priority.groupby(solution["event_id"]).rank(method="first", ascending=False).astype(int)
     return solution[[_row_id(solution), "categories"]].assign(rank=rank, priority=priority)
 
 
 def _row_id(solution: pd.DataFrame) -> str:
+    """The name of the first column, in which each tweet must be once."""
     row_id = str(solution.columns[0])
     repeated = solution[row_id][solution[row_id].duplicated()]
     if len(repeated):
@@ -291,10 +517,44 @@ def _row_id(solution: pd.DataFrame) -> str:
     return row_id
 
 
+def official_json(measures: Mapping[str, float]) -> dict[str, float]:
+    """The measures of Table 1 under the names that the track's scripts give them.
+
+    Parameters
+    ----------
+    measures : mapping of str to float
+        The measures of a submission, by our names.
+
+    Returns
+    -------
+    dict of str to float
+        By the names of `LATEX_ROW`; NaN where a measure is not defined.  PErr is the mean square, never rooted.
+    """
+    return {heading: measures[name] for heading, name in LATEX_ROW.items()}
+
+
 # ---- What became of every tweet --------------------------------------------------------------------------
 
 
 class Explanation(contract.Explanation):
+    """What became of every tweet of a run; see `podium.contract.Explanation`.
+
+    Attributes
+    ----------
+    run : DataFrame
+        The rows of the run, as `Prepared.read` returns them.
+    visits : DataFrame
+        Every labeled tweet in the order of the visits, with columns of `rows`.
+    types : DataFrame
+        One row per information type, with counts and measures; NaN for shares of nothing.
+    events : DataFrame
+        One row per event: cases, measures, and its contribution to the accumulated alert worth.
+    latex_row : DataFrame
+        The run's row of a LaTeX table, in one cell below the headings.
+    rows : DataFrame
+        One row per labeled tweet as visited, then one per row of the run that is "ignored".
+    """
+
     roles: ClassVar = {"item": "event_id", "label": "priority", "outcome": "case"}
 
     @functools.cached_property
@@ -304,7 +564,7 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def visits(self) -> pd.DataFrame:
-        """Every labelled tweet, with columns of `rows`."""
+        """Every labeled tweet, with columns of `rows`."""
         visits: pd.DataFrame = self.prepared.visit(self.run)
         case = np.where(visits["row"] < 0, len(CASES) - 1, 2 * ~visits["important"] + ~visits["alert"])
         high, _, low, *_ = self.statistics.sum(axis=0)
@@ -355,7 +615,7 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
-        """One row per labelled tweet as visited, then one per row of the run that is "ignored"."""
+        """One row per labeled tweet as visited, then one per row of the run that is "ignored"."""
         metric, prepared, visits, run = self.metric, self.prepared, self.visits, self.run
         names = {number: name for name, number in metric.PRIORITIES.items()}
         labelled = visits.assign(
@@ -380,6 +640,15 @@ class Explanation(contract.Explanation):
         return pd.concat([labelled, ignored.astype({"case": object})], ignore_index=True)[ROWS.split()]
 
     @property
+    def latex_row(self) -> pd.DataFrame:
+        """The run's row of a LaTeX table, in one cell under the row of the headings."""
+        values = official_json(self.evaluation.measures).values()
+        tags = self.submission.get("runtag", pd.Series(dtype=object)).dropna()
+        run = re.sub(r"([#$%&_{}])", r"\\\1", metric._short(tags.iloc[0])) if len(tags) else "run"
+        cells = ["-" if np.isnan(value) else f"{value:.4f}" for value in values]
+        return pd.DataFrame({" & ".join(["run", *LATEX_ROW]): [" & ".join([run, *cells]) + r" \\"]})
+
+    @property
     def tables(self) -> dict[str, pd.DataFrame]:
         measures = pd.DataFrame(
             [(name, self.evaluation.measures[name], TABLE_1.get(name)) for name in self.metric.MEASURES],
@@ -396,6 +665,7 @@ class Explanation(contract.Explanation):
         )
         return {
             "Measures": measures,
+            "For LaTeX, as the track's scripts print it": self.latex_row,
             "What became of the tweets": cases,
             "Information types": self.types,
             "Events, least alert worth first": shown[columns.split()].assign(
@@ -417,7 +687,7 @@ class Explanation(contract.Explanation):
                 "list of another event than the one that counts"
             )
         if len(used) < len(visits):
-            missing = counted(len(visits) - len(used), "labelled tweet")
+            missing = counted(len(visits) - len(used), "labeled tweet")
             notices.append(f"{missing} not in the run: no types, priority 0.25, worth 0")
         unknown = (run["named"] < 0) & (self._meant >= 0)
         names = sorted(
@@ -483,14 +753,46 @@ class Explanation(contract.Explanation):
 
 
 def delta_trace(delta: Ints) -> str:
-    """The tenths of worth that a false alert costs at most in each stretch of a ranking, X for all."""
+    """The tenths of worth that a false alert costs at most in each stretch of a ranking, X for all of it.
+
+    Parameters
+    ----------
+    delta : (n,) int
+        δ at each place of a ranking.
+
+    Returns
+    -------
+    str
+        At most `TRACE_WIDTH` characters.
+
+    Examples
+    --------
+    >>> delta_trace(np.array([0, 1, 2, 18]))
+    '013X'
+    """
     highest = np.maximum.reduceat(delta, _stretches(len(delta))) if len(delta) else delta
     cost = np.minimum(np.log10(highest / 2 + 1), 1.0)
     return "".join("0123456789X"[tenths] for tenths in np.floor(10 * cost).astype(int).tolist())
 
 
 def worth_trace(accumulated: Floats) -> str:
-    """Accumulated worth at the end of each stretch of a ranking: 0 at its lowest, 9 at its highest."""
+    """The accumulated worth at the end of each stretch of a ranking.
+
+    Parameters
+    ----------
+    accumulated : (n,) float
+        The worth accumulated up to each place of a ranking.
+
+    Returns
+    -------
+    str
+        At most `TRACE_WIDTH` digits: 0 at the lowest, 9 at the highest worth, where 0 worth is always in range.
+
+    Examples
+    --------
+    >>> worth_trace(np.array([0.5, 1.0, 0.0]))
+    '590'
+    """
     if not len(accumulated):
         return ""
     ends = np.append(_stretches(len(accumulated))[1:], len(accumulated)) - 1
@@ -500,6 +802,7 @@ def worth_trace(accumulated: Floats) -> str:
 
 
 def _stretches(length: int) -> Ints:
+    """Where each of at most `TRACE_WIDTH` stretches of about equal length starts."""
     width = min(length, TRACE_WIDTH)
     return np.arange(width) * length // width
 
@@ -508,7 +811,25 @@ def _stretches(length: int) -> Ints:
 
 
 def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
-    """The tweets of each event, from columns ``text`` or the track's file of tweets."""
+    """The texts of the labeled tweets, event by event, for the report.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        A scored run.  Columns ``text`` of the submission and of the solution are used, the latter first.
+    path : Path, optional
+        A file of tweets as the track hands them out: one JSON object per line, gzipped or not.
+
+    Returns
+    -------
+    dict of str to str
+        For each event the tweets whose text is known, one line each, in the order in which they were visited.
+
+    Raises
+    ------
+    UsageError
+        The file is no file of tweets, or has none of the solution's.
+    """
     rows: pd.DataFrame = evaluation.explanation.rows
     rows = rows[rows["case"] != IGNORED]
     of_tweets: dict[str, str] = {}
@@ -531,6 +852,7 @@ def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
 
 
 def _tweet(line: str) -> tuple[str, str]:
+    """The id and the text of a tweet, in the track's form or in Twitter's."""
     tweet = _parsed(line)
     if isinstance(tweet, dict):
         tweet = tweet.get("allProperties", tweet)
@@ -549,4 +871,5 @@ companion = Companion(
     kaggle_submission=kaggle_submission,
     sample_submission=sample_submission,
     perfect_submission=perfect_submission,
+    official_json=official_json,
 )

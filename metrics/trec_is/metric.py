@@ -31,6 +31,7 @@ Where the memo is silent or contradicts itself, this file decides:
   order of rows.
 * A tweet's event is the solution's.  Where a tweet is in several lists, the row counts whose list has the name
   of this event, else the row whose list shares most tweets with it, else the one of the best rank.
+* The track gives each event two names.  The solution may have the second one in a column ``event_number``.
 * Tweets without a label are ignored.  One that the run lacks has no types, the priority 0.25 and the worth 0.
 * A type that no assessor used has no priority error.
 * `normalize_priority` looks at all rows of the run.
@@ -143,7 +144,7 @@ def score(
     ----------
     solution : DataFrame, one row per labeled tweet
         `row_id_column_name`; ``event_id``; ``priority``: Low, Medium, High or Critical; ``categories``: the
-        information types separated by spaces, maybe none.
+        information types separated by spaces, maybe none; maybe ``event_number``, another name of the event.
     submission : DataFrame, one row per tweet
         `row_id_column_name`; ``rank`` in the event's list, a whole number from 0; ``priority``, a score;
         ``categories`` (for none a space, as Kaggle rejects empty cells); maybe ``event_id``.
@@ -251,6 +252,7 @@ def prepare(
         item_of_row=truths["event"].to_numpy()[tweet],
         labels=[("(all)", "(all)")],
         groups=np.zeros((1, len(events)), dtype=np.int64),
+        event_of_number=read_event_numbers(table, [event_ids[code] for code in event.tolist()]),
         tweet_ids=tweet_ids,
         truths=truths,
         row_id_column_name=row_id_column_name,
@@ -282,6 +284,8 @@ class Prepared:
         One, that of all events.
     groups : (1, n) int
         Zeros, which are indices into `labels`.
+    event_of_number : dict of str to str
+        The event of each ``event_number``; empty where the solution has no such column.
     tweet_ids : list of str
         Ids of the t tweets, sorted.
     truths : DataFrame, one row per id in `tweet_ids`
@@ -293,6 +297,7 @@ class Prepared:
     item_of_row: Ints
     labels: list[tuple[str, str]]
     groups: Ints
+    event_of_number: dict[str, str]
     tweet_ids: list[str]
     truths: pd.DataFrame
     row_id_column_name: str
@@ -315,7 +320,8 @@ class Prepared:
         DataFrame, one row per row of the submission
             ``rank``, ``score`` (the priority), ``types`` (a set, as an integer), ``tweet`` (index into
             `tweet_ids`, -1 if not among them), ``event`` (a code for the list in which the row is, -1 if it
-            does not say) and ``named`` (index of the event of that name in `items`, -1 if not among them).
+            does not say) and ``named`` (index of the event of that name or number in `items`, -1 if not among
+            them).
 
         Raises
         ------
@@ -337,9 +343,9 @@ class Prepared:
         tweet = _positions(tweet_ids, self.tweet_ids)[codes]
         nowhere, expected = np.full(len(tweet), (tweet < 0).all()), "at least one tweet of the test set"
         table.reject(self.row_id_column_name, nowhere, lambda row: "not in the test set", expected)
-        return run.assign(
-            tweet=tweet, event=event, named=np.append(_positions(event_ids, self.items), -1)[event]
-        )
+        known = {**self.event_of_number, **dict(zip(self.items, self.items))}
+        named = _positions([known.get(name, name) for name in event_ids], self.items)
+        return run.assign(tweet=tweet, event=event, named=np.append(named, -1)[event])
 
     def visit(self, run: pd.DataFrame) -> pd.DataFrame:
         """The tweets of the solution as the alerting user visits them [4.1].
@@ -581,6 +587,19 @@ def read_tweet_ids(table: "_Table") -> tuple[Ints, list[str]]:
         content = "a floating-point number, which rounds it"
         table.reject(table.row_id, np.array(rounded), lambda row: content, "ids as text or whole numbers")
     return codes, texts
+
+
+def read_event_numbers(table: "_Table", events: list[str]) -> dict[str, str]:
+    """The event of each number in the column ``event_number``; cells may be missing, and so may the column."""
+    if "event_number" not in table.frame:
+        return {}
+    table.check_columns("event_number")
+    codes, numbers = _factorize(table.frame["event_number"])
+    event_of_code = {code: event for code, event in zip(codes.tolist(), events) if code >= 0}
+    differs = [code >= 0 and event_of_code[code] != event for code, event in zip(codes.tolist(), events)]
+    content = _cell_of(table, "event_number")
+    table.reject("event_number", differs, content, "each number for one event")
+    return {numbers[code]: event for code, event in event_of_code.items()}
 
 
 def read_priorities(table: "_Table") -> Floats:

@@ -147,14 +147,14 @@ def test_missing_tweets() -> None:
     missing = explanation.rows.set_index("tweet_id").loc["t02"]
     assert missing[["case", "worth", "priority"]].tolist() == ["missing", 0.0, "Critical"]
     assert missing[["rank", "score", "delta", "equation", "actionable_score", "other_score"]].isna().all()
-    assert explanation.notices == ["2 labelled tweets not in the run: no types, priority 0.25, worth 0"]
+    assert explanation.notices == ["2 labeled tweets not in the run: no types, priority 0.25, worth 0"]
 
 
 def test_an_empty_submission_has_all_tables() -> None:
     solution = labelled(("High", OTHER), ("Low", OTHER))
     explanation = explained(solution, answered((1.0, "")).head(0))
     assert explanation.rows["case"].tolist() == ["missing", "missing"]
-    assert [len(table) for table in explanation.tables.values()] == [10, 5, 25, 1, 1]
+    assert [len(table) for table in explanation.tables.values()] == [10, 1, 5, 25, 1, 1]
 
 
 # --- notices ------------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def test_notice_of_equal_scores() -> None:
 
 def test_the_tables_are_small_and_say_where_trust_was_lost() -> None:
     evaluation, values = explained(*competition()), measures(*competition())
-    found, cases, types, events, traces = evaluation.tables.values()
+    found, _, cases, types, events, traces = evaluation.tables.values()
     assert found.set_index("measure")["value"].to_dict() == {name: values[name] for name in trec_is.MEASURES}
     assert cases["tweets"].sum() == 160
     assert cases["contribution"].sum() == pytest.approx(values["score"])
@@ -487,8 +487,9 @@ def test_numbers_of_a_run_file_that_are_none_stay_for_the_message(tmp_path: Path
         ("flood Q0 12 1 0.9 " + "[" * 200_000 + "] tag\n", "Wrong in 1 line: line 1 "),
         (
             '{"topic": "T", "tweet_id": "1", "priority": 0.5}\n' * 7,
-            r"^a.run: expected lines of: .*line 1 .* and 6 more$",
+            r"^a.run: expected lines of: .*line 1 \(info_type_labels are not 25 times 0 or 1\) and 6 more$",
         ),
+        ("{\n", "Wrong in 1 line: line 1 "),
         (b"\x1f\x8b\x08\x00\xff", "expected a file packed by gzip"),
     ],
 )
@@ -532,6 +533,211 @@ def test_the_sample_files_of_both_forms_score_alike() -> None:
     assert repr(measures(solution, submission)) == repr(measures(*competition()))
 
 
+# --- runs of 2021 -------------------------------------------------------------------------------------------
+
+
+def run_2021(submission: pd.DataFrame, **changes: Any) -> str:
+    """A run as teams of 2021 wrote it: JSON lines without ranks, labels in the ontology's order."""
+    lines = []
+    for tweet_id, event_id, priority, categories in submission.to_numpy().tolist():
+        labels = [int(name in categories.split()) for name in trec_is_data.TYPES]
+        line = {"topic": event_id, "runtag": "my_run", "tweet_id": tweet_id, "priority": priority}
+        line |= {"info_type_scores": [0.1] * 25, "info_type_labels": labels}
+        lines.append(json.dumps(line | changes))
+    return "\n".join(lines) + "\n"
+
+
+def ranked_by_priority(submission: pd.DataFrame) -> pd.DataFrame:
+    """A submission with full type names, ranked as runs of 2021 are."""
+    bits = trec_is.parse_types(submission["categories"].tolist())[0]
+    names = [
+        " ".join(name for bit, name in enumerate(trec_is.INFORMATION_TYPES) if types >> bit & 1)
+        for types in bits.tolist()
+    ]
+    ordered = submission.assign(categories=names, place=range(len(submission)))
+    ordered = ordered.sort_values(["priority", "place"], ascending=[False, True])
+    return submission.assign(categories=names, rank=ordered.groupby("event_id").cumcount() + 1)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_runs_of_2021(packed: bool, tmp_path: Path) -> None:
+    solution, submission = competition()
+    expected = ranked_by_priority(submission.sample(frac=1, random_state=0))
+    content = run_2021(expected[["tweet_id", "event_id", "priority", "categories"]]).encode()
+    path = write(tmp_path, "my_run.gz" if packed else "my_run", gzip.compress(content) if packed else content)
+    read = read_submission(path)
+    for name in ("tweet_id", "event_id", "rank", "priority", "categories"):
+        assert read[name].tolist() == expected[name].tolist()
+    assert repr(measures(solution, read)) == repr(measures(solution, expected))
+
+
+def test_equal_priorities_of_2021_are_ranked_by_their_place_in_each_topic(tmp_path: Path) -> None:
+    rows = pd.DataFrame(
+        [("3", "a", 0.5, OTHER), ("1", "b", 0.1, ""), ("2", "a", 0.9, ANOTHER), ("4", "a", 0.5, BOTH)]
+    )
+    read = read_submission(write(tmp_path, "run", run_2021(rows)))
+    assert read["rank"].tolist() == [2, 1, 1, 3]
+    assert read["categories"].tolist() == [OTHER, "", ANOTHER, f"{OTHER} {ACTIONABLE}"]
+    # The order of the labels is that of the ontology, in which plain sorting would swap these two.
+    places = [trec_is.INFORMATION_TYPES.index(name) for name in ("Report-News", "Report-NewSubEvent")]
+    labels = [[int(place == each) for place in range(25)] for each in places]
+    lines = [run_2021(rows.head(1), tweet_id=str(n), info_type_labels=of) for n, of in enumerate(labels)]
+    read = read_submission(write(tmp_path, "run", "".join(lines)))
+    assert read["categories"].tolist() == ["Report-News", "Report-NewSubEvent"]
+    assert places == [15, 16]
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"topic": None}, "no topic or no tweet_id"),
+        ({"tweet_id": 1.5}, "no topic or no tweet_id"),
+        ({"priority": "High"}, "the priority is 'High', no number"),
+        ({"priority": True}, "the priority is 'True', no number"),
+        ({"info_type_labels": [0] * 24}, "info_type_labels are not 25 times 0 or 1"),
+        ({"info_type_labels": [0] * 24 + [2]}, "info_type_labels are not 25 times 0 or 1"),
+        ({"info_type_labels": [0] * 24 + [[]]}, "info_type_labels are not 25 times 0 or 1"),
+        ({"info_type_labels": {}}, "info_type_labels are not 25 times 0 or 1"),
+    ],
+)
+def test_wrong_lines_of_2021(changes: dict[str, Any], fault: str, tmp_path: Path) -> None:
+    row = pd.DataFrame([("3", "a", 0.5, OTHER)])
+    path = write(tmp_path, "run", run_2021(row) + run_2021(row, **changes))
+    with pytest.raises(SubmissionRejected) as caught:
+        read_submission(path)
+    assert f"Wrong in 1 line: line 2 ({fault})" in str(caught.value)
+    assert len(str(caught.value)) <= 280
+
+
+def test_a_run_has_lines_of_one_form(tmp_path: Path) -> None:
+    row = run_2021(pd.DataFrame([("3", "a", 0.5, OTHER)]))
+    with pytest.raises(SubmissionRejected, match=r"^run: expected lines of one form, found JSON and others$"):
+        read_submission(write(tmp_path, "run", row + "flood Q0 12 1 0.9 [] tag\n"))
+
+
+def test_priorities_of_2021_that_are_no_finite_numbers_stay_for_the_message(tmp_path: Path) -> None:
+    read = read_submission(
+        write(tmp_path, "run", run_2021(pd.DataFrame([("t01", "a", float("nan"), ""), ("t02", "a", 0.5, "")])))
+    )
+    assert read["rank"].tolist() == [2, 1]
+    with pytest.raises(trec_is.ParticipantVisibleError, match=r"^priority: expected a finite number"):
+        trec_is.score(labelled(("High", OTHER), ("Low", OTHER)), read, "tweet_id")
+
+
+# --- topics beside the labels -------------------------------------------------------------------------------
+
+
+def test_topics_beside_the_labels_name_the_events_of_the_run(tmp_path: Path) -> None:
+    tweets = [{"postID": f"t{n}", "categories": ["News"], "priority": ("Low", "High")[n % 2]} for n in range(4)]
+    events = [
+        {"eventid": "houston_explosion.2020", "tweets": tweets[:2]},
+        {"eventid": "bar_shooting.2020", "tweets": tweets[2:]},
+        {"eventid": "of_no_topic.2020", "tweets": [{**tweets[0], "postID": "t9"}]},
+    ]
+    labels = write(tmp_path, "labels.json", json.dumps({"events": events}))
+    write(tmp_path, "2020.topics", TOPICS)
+    solution = read_solution(labels)
+    assert solution["event_number"].tolist() == ["H-076"] * 2 + ["H-077"] * 2 + [None]
+    # In the list H-076 the bar's tweets outnumber the explosion's: without topics that list would be the bar's.
+    run = pd.DataFrame(
+        [("t0", "H-076", 9, 0.1), ("t2", "H-076", 8, 0.9), ("t3", "H-076", 7, 0.9), ("t2", "H-077", 1, 0.2)],
+        columns=["tweet_id", "event_id", "rank", "priority"],
+    ).assign(categories="")
+    explanation = explained(solution, run)
+    scores = explanation.rows.set_index("tweet_id")["score"]
+    assert scores["t2"].tolist() == [0.2, 0.9]  # the latter is ignored
+    assert not any("under a name that the solution lacks" in notice for notice in explanation.notices)
+    inferred = explained(solution.drop(columns="event_number"), run)
+    assert inferred.rows.set_index("tweet_id")["score"]["t2"].tolist() == [0.9, 0.2]
+    assert any("H-076 is bar_shooting.2020" in notice for notice in inferred.notices)
+    # The column survives a table.
+    solution.to_csv(tmp_path / "solution.csv", index=False)
+    table = scoring.read_solution(hosted.load("trec_is"), tmp_path / "solution.csv", {})
+    assert repr(measures(table, run)) == repr(measures(solution, run))
+
+
+def test_a_number_is_for_one_event() -> None:
+    solution = labelled(("High", OTHER, "a"), ("Low", OTHER, "b"), ("Low", OTHER, "c"))
+    run = answered((0.9, OTHER), (0.1, ""))
+    with pytest.raises(
+        trec_is.HostVisibleError,
+        match=r"^event_number: expected each number for one event. Wrong in 1 row .*t01 \('7'\)$",
+    ):
+        trec_is.prepare(solution.assign(event_number=[7, 7, None]), "tweet_id")
+    # A name of its own goes before another event's number.
+    prepared = trec_is.prepare(solution.assign(event_number=["b", None, "x"]), "tweet_id")
+    read = prepared.read(run.assign(event_id=["b", "x"]))
+    assert read["named"].tolist() == [1, 2]
+
+
+# --- columns at once ----------------------------------------------------------------------------------------
+
+FIELDS: dict[str, list[Any]] = {
+    "postID": ["1", "2", 3, 1.5, None],
+    "categories": [["News"], ["News", "Bot"], [], "News", [1], [["News"]]],
+    "postCategories": [["Weather"], None],
+    "priority": ["Low", "High", "Unknown", 5, ["Low"]],
+    "postPriority": ["Critical", None],
+    "text": ["a", None, 7],
+    "postText": ["b"],
+}
+
+
+def outcome(labels: Any, *arguments: Any) -> Any:
+    try:
+        return labels(*arguments)
+    except ValueError as fault:
+        return str(fault)
+
+
+def test_whole_columns_are_read_as_one_by_one() -> None:
+    random = np.random.default_rng(0)
+    at_once = 0
+    for trial in range(2000):
+        names = [*FIELDS] if trial % 2 else ["postID", "categories", "priority", "text"]
+        likely = [0.8, 0.1, 0.04, 0.03, 0.02, 0.01]
+        tweets = []
+        for _ in range(random.integers(1, 4)):
+            chosen = [name for name in names if random.random() < (0.6 if trial % 2 else 0.97)]
+            shares = [np.array(likely[: len(FIELDS[name])]) for name in chosen]
+            places = [random.choice(len(share), p=share / share.sum()) for share in shares]
+            tweets.append({name: FIELDS[name][place] for name, place in zip(chosen, places)})
+        found = companion._labels_at_once(tweets)
+        if found is not None:
+            at_once += 1
+            assert found == outcome(companion._labels_one_by_one, tweets, "event 'a'")
+    assert at_once > 500
+
+
+# --- the track's own names ----------------------------------------------------------------------------------
+
+
+def test_the_row_for_latex(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    solution, submission = competition()
+    title = "For LaTeX, as the track's scripts print it"
+    row = explained(solution, submission.assign(runtag="my_run"))
+    heading = "run & AW-H & AW-A & CF1-H & CF1-A & CAcc & PErr-H & PErr-A"
+    expected = r"& -0.3664 & 0.0087 & 0.6962 & 0.7655 & 0.9590 & 0.1291 & 0.0977 \\"
+    assert row.tables[title].to_dict("list") == {heading: [rf"my\_run {expected}"]}
+    assert explained(solution, submission).tables[title][heading].tolist() == [f"run {expected}"]
+    quiet = solution[solution["event_id"] == trec_is_data.EVENTS[trec_is_data.QUIET_EVENT]]
+    cell = explained(quiet, submission, measure="low_priority_worth").tables[title][heading][0]
+    assert cell.startswith("run & - & - & ")
+    assert podium_score(SAMPLES / "solution.csv", SAMPLES / "run.txt", "--json") == 0
+    printed = json.loads(capsys.readouterr().out)
+    values = measures(solution, submission)
+    assert printed["official"] == {
+        "AW-H": values["high_priority_worth"],
+        "AW-A": values["accumulated_alert_worth"],
+        "CF1-H": values["info_type_f1_actionable"],
+        "CF1-A": values["info_type_f1_all"],
+        "CAcc": values["info_type_accuracy_all"],
+        "PErr-H": values["priority_mse_actionable"],
+        "PErr-A": values["priority_mse_all"],
+    }
+    assert printed["tables"][title] == [{heading: f"sample {expected}"}]
+
+
 # --- the track's own files ----------------------------------------------------------------------------------
 
 LABELS = DATA / "TRECIS-2021A-crisis.labels.prelim.json"
@@ -563,9 +769,10 @@ def test_events_by_number_score_as_events_by_dataset(tmp_path: Path) -> None:
     expected = measures(solution, run)
     assert expected["score"] == pytest.approx(-0.248682, abs=1e-6)
     path = write(tmp_path, "flat.run", trec_is_data.run_file(by_number))
-    explanation = explained(read_solution(DATA), read_submission(path))
+    assert explained(read_solution(DATA), read_submission(path)).notices == []
+    explanation = explained(solution, read_submission(path))
     assert any(note.startswith("7 events of the run under a name that the") for note in explanation.notices)
-    assert repr(measures(read_solution(DATA), read_submission(path))) == repr(expected)
+    assert repr(measures(read_solution(LABELS), read_submission(path))) == repr(expected)
     write(tmp_path, "2021a.topics", topics.encode("iso-8859-1"))
     assert explained(solution, read_submission(tmp_path)).notices == []
 
@@ -667,7 +874,7 @@ def test_a_run_as_it_is_is_emulated_with_the_complete_submission(tmp_path: Path)
 def test_a_labelled_tweet_that_the_run_lacks_becomes_a_row() -> None:
     solution = labelled(("High", OTHER), ("Low", OTHER), ("Low", ""))
     submission = answered((0.9, OTHER), (0.1, OTHER)).iloc[[1]].assign(rank=4)
-    with pytest.warns(OfficialFileWarning, match="^2 labelled tweets not in the run: rows of priority 0.25 "):
+    with pytest.warns(OfficialFileWarning, match="^2 labeled tweets not in the run: rows of priority 0.25 "):
         made = companion.kaggle_submission(submission, solution)
     assert made.to_numpy().tolist() == [["t01", 5, 0.25, " "], ["t02", 4, 0.1, OTHER], ["t03", 5, 0.25, " "]]
 

@@ -20,13 +20,13 @@ import pytest
 from podium import cli
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("metrics/*/README.md"))]
 WIDTH = {"COLUMNS": "100"}
 BLOCK = re.compile(r"```(console|pycon)\n(.*?)```", re.DOTALL)
 
 
 def console(block: str) -> str:
-    """A block of one command, "$ …", with what the command prints now: stdout, then stderr."""
+    """A block of one command, "$ …", with what the command prints now, in the order in which it prints it."""
     command = block.splitlines()[0]
     if command.endswith("pytest"):
         return block  # these tests themselves
@@ -37,21 +37,23 @@ def console(block: str) -> str:
         return f"{command}\n{printed_here(words[1:])}"
     program = re.sub(r"(^|; |&& )podium ", rf'\1"{sys.executable}" -m podium ', program)
     program = re.sub(r"(^|; |&& )python ", rf'\1"{sys.executable}" ', program)
-    done = subprocess.run(program, shell=True, cwd=ROOT, capture_output=True, text=True, env=os.environ | WIDTH)
-    return f"{command}\n{done.stdout}{done.stderr}"
+    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    environment = os.environ | WIDTH | {"PYTHONUNBUFFERED": "1"}
+    done = subprocess.run(program, shell=True, cwd=ROOT, env=environment, **both)
+    return f"{command}\n{done.stdout}"
 
 
 def printed_here(arguments: list[str]) -> str:
     """What `podium` prints, without a process of its own."""
     with (
         contextlib.redirect_stdout(io.StringIO()) as printed,
-        contextlib.redirect_stderr(io.StringIO()) as errors,
+        contextlib.redirect_stderr(printed),
         contextlib.chdir(ROOT),
         contextlib.suppress(SystemExit),  # as --help ends
         mock.patch.dict(os.environ, WIDTH),
     ):
         cli.main(arguments)
-    return printed.getvalue() + errors.getvalue()
+    return printed.getvalue()
 
 
 def pycon(block: str) -> str:
@@ -78,7 +80,7 @@ def blocks() -> list[object]:
         pytest.param(
             kind,
             block,
-            id=f"{page.stem}-{number}",
+            id=f"{page.relative_to(ROOT).with_suffix('')}-{number}",
             marks=[pytest.mark.slow] if " | " in block.splitlines()[0] else [],
         )
         for page in PAGES
@@ -100,7 +102,7 @@ def test_the_two_commands() -> None:
     assert len(text.splitlines()) <= 300
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_files_that_it_names_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     names = set(re.findall(r"`((?:docs|tests|podium|metrics|examples|notebooks|benchmarks)/[\w/.]*\w)`", text))

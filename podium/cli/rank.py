@@ -162,7 +162,7 @@ def print_report(result: "Run", out: Path) -> None:
         The folder that was written.
     """
     from podium.cli import console
-    from podium.ranking import wording
+    from podium.ranking import ties, wording
     from podium.wording import listed
 
     ranking = result.ranking
@@ -184,6 +184,11 @@ def print_report(result: "Run", out: Path) -> None:
         console.warn([f"{counts['rejected']:,} rejected, see rejected.csv; {without}"])
     if len(ranking.failed):
         console.warn([f"models that failed, see failed.csv: {listed(sorted(set(ranking.failed['team'])))}"])
-    noted = ranking.leaderboard[ranking.leaderboard["note"] != ""]
-    console.warn(f"{note}: {listed(list(teams))}" for note, teams in noted.groupby("note")["team"])
+    notes = ranking.leaderboard["note"].map(ties.without_ties)
+    noted = ranking.leaderboard[notes != ""]
+    console.warn(f"{note}: {listed(list(teams))}" for note, teams in noted.groupby(notes)["team"])
+    if tied := sum(map(bool, ranking.facts["ties"])):
+        console.warn(
+            [f"teams with the same score as the next one: {tied:,}; the column note says what decided"]
+        )
     console.warn(ranking.facts["warnings"])

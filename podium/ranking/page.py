@@ -163,6 +163,7 @@ def _page(template: str, **context: Any) -> str:
     environment.globals |= {
         "number": wording.number,
         "percent": wording.percent,
+        "of_hundred": wording.of_hundred,
         "anchor_of": anchor_of,
         "items": wording.items_of(context["facts"]),
         "score_name": wording.score_name(context["facts"]),

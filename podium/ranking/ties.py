@@ -8,8 +8,9 @@ import pandas as pd
 from podium.ranking.rules import Rules
 from podium.ranking.submissions import errors_of_boost
 
-__all__ = ["BY_NAME", "BY_RUNTIME", "BY_TIME", "decisions", "notes"]
+__all__ = ["BY_NAME", "BY_RUNTIME", "BY_TIME", "decisions", "notes", "without_ties"]
 
+SAME = "same score as"
 BY_TIME, BY_RUNTIME, BY_NAME = "the earlier submission", "the shorter runtime", "the order of the names"
 
 
@@ -50,6 +51,15 @@ def decisions(leaderboard: pd.DataFrame, rules: Rules, is_boosted: bool) -> list
     return [decided_by(mine, next_one) for mine, next_one in itertools.pairwise(rows)]
 
 
+def without_ties(note: str) -> str:
+    """A note of the board without what it says of ties.
+
+    >>> without_ties("no runtime, so not eligible; same score as Blue, ranked after it by the shorter runtime")
+    'no runtime, so not eligible'
+    """
+    return "; ".join(part for part in note.split("; ") if not part.startswith(SAME))
+
+
 def notes(teams: list[str], decided: list[str]) -> list[str]:
     """What is said of each team about its ties.
 
@@ -68,6 +78,6 @@ def notes(teams: list[str], decided: list[str]) -> list[str]:
     said: list[list[str]] = [[] for _ in teams]
     for row, reason in enumerate(decided):
         if reason:
-            said[row].append(f"same score as {teams[row + 1]}, ranked before it by {reason}")
-            said[row + 1].append(f"same score as {teams[row]}, ranked after it by {reason}")
+            said[row].append(f"{SAME} {teams[row + 1]}, ranked before it by {reason}")
+            said[row + 1].append(f"{SAME} {teams[row]}, ranked after it by {reason}")
     return ["; ".join(each) for each in said]

@@ -12,7 +12,9 @@ import pandas as pd
 from podium.ranking.board import Ranking, Run
 from podium.wording import counted, listed
 
-__all__ = ["in_cases", "items_of", "number", "of_direction", "percent", "score_name", "summary"]
+__all__ = [
+    "in_cases", "items_of", "number", "of_direction", "of_hundred", "percent", "score_name", "summary",
+]  # fmt: skip
 
 LIKELY = 0.05  # a rival's share of the draws from which on it is named
 NAMED = 3
@@ -42,6 +44,17 @@ def percent(share: float) -> str:
     if 0.999 < share < 1:
         return ">99.9%"
     return f"{share:.0%}" if share in (0, 1) else f"{share:.1%}"
+
+
+def of_hundred(share: float) -> str:
+    """A share as a whole number of hundred, never 0 or 100 for what is not.
+
+    >>> of_hundred(0.0004), of_hundred(0.5), of_hundred(0.9999), of_hundred(1.0)
+    ('1', '50', '99', '100')
+    """
+    if math.isnan(share):
+        return "–"
+    return str(round(share * 100) if share in (0, 1) else min(99, max(1, round(share * 100))))
 
 
 def in_cases(share: float) -> str:

@@ -1,0 +1,346 @@
+"""What the page says, on boards made by hand: numbers, neighbours, labels, axes, sentences."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import boost
+from podium.ranking import page, ties, wording
+from podium.ranking.board import Ranking, Request, Run
+from podium.ranking.robustness import Variants
+from podium.ranking.rules import Heading, Rules
+from podium.ranking.uncertainty import Uncertainty
+from tests.support.boards import TABLE_2
+
+NOTHING = pd.DataFrame(columns=["team", "submission", "reason"])
+
+
+def run_of(
+    leaderboard: pd.DataFrame, rules: Rules | None = None, higher_is_better=True, boosted=True, **more
+) -> Run:
+    """A run whose board is given; `more` are fields of `Ranking` and of `facts`."""
+    rules = rules or Rules()
+    facts = {
+        "date": "2026-11-22T18:00:00+00:00",
+        "signature": "metric:x|version:1",
+        "decided_by": "Private",
+        "items": 100,
+        "item": "essay",
+        "higher_is_better": higher_is_better,
+        "higher_is_better_assumed": False,
+        "boosted": boosted,
+        "rule": "of each team's files the best by Private score",
+        "counts": {
+            "submissions": len(leaderboard), "rejected": 0, "teams": len(leaderboard), "teams_without_score": 0,
+            "eligible": int(leaderboard["eligible"].sum()), "failed": 0,
+        },
+        "ties": [],
+        "runtimes_drawn": {},
+        "warnings": [],
+        "rules": rules._asdict(),
+        "inputs": {},
+        "versions": {"podium": "2"},
+    }  # fmt: skip
+    facts |= {name: more.pop(name) for name in list(more) if name in facts}
+    leaderboard = leaderboard.assign(submission="a.csv")
+    submissions = leaderboard[["team", "submission", "score"]].assign(sha256="0" * 64, why="best", chosen=True)
+    failed = more.pop("failed", pd.DataFrame(columns=["team", "model", "reason"]))
+    rejected = more.pop("rejected", NOTHING)
+    similar = pd.DataFrame(columns=["team", "other_team", "agreement"])
+    ranking = Ranking(leaderboard, submissions.assign(rejected=None), rejected, failed, facts, similar, **more)
+    return Run(Request("x", "s", "t"), rules, Heading(), ranking, facts)
+
+
+def of_scores(scores: np.ndarray, rules: Rules, **columns) -> dict:
+    """Intervals, neighbours and draws, (r, t), as the uncertainty has them."""
+    teams = scores.shape[1]
+    order = np.argsort(-scores, axis=1)
+    ranks = np.argsort(order, axis=1) + 1
+    names = [f"T{number}" for number in range(1, teams + 1)]
+    intervals = pd.DataFrame(
+        {
+            "rank": range(1, teams + 1),
+            "team": names,
+            "score": scores.mean(axis=0),
+            "boosted_score": scores.mean(axis=0),
+        }
+    )
+    for name in ("score", "boosted_score"):
+        intervals[f"{name}_low"], intervals[f"{name}_high"] = scores.min(axis=0), scores.max(axis=0)
+    for name in ("rank", "all_ranks"):
+        intervals[f"{name}_low"], intervals[f"{name}_high"] = ranks.min(axis=0), ranks.max(axis=0)
+    for place in range(1, rules.prizes + 1):
+        intervals[f"prize_{place}"] = (ranks == place).mean(axis=0)
+    intervals["note"] = ""
+    neighbours = pd.DataFrame(
+        {
+            "rank": range(1, teams), "team": names[:-1], "next_team": names[1:],
+            "difference": -np.diff(scores.mean(axis=0)), "low": -0.01, "high": 0.02, "p": 0.25,
+            "probability_ahead": 0.75, "note": "",
+        }
+    )  # fmt: skip
+    return {
+        "intervals": intervals.assign(**columns),
+        "neighbours": neighbours,
+        "uncertainty": Uncertainty(ranks, ranks, scores, scores),
+    }
+
+
+def board_of(number: int, **columns) -> pd.DataFrame:
+    names = [f"T{each}" for each in range(1, number + 1)]
+    return boost.boost(pd.DataFrame({"team": names, "score": np.linspace(0.6, 0.3, number)} | columns))
+
+
+# --- the page of a team -------------------------------------------------------------------------------------
+
+
+def test_runtimes_that_would_have_changed_the_rank_go_with_the_ranks():
+    """In Table 2 Red is third at 50 s; up to 45.6 s it would be first, and up to 46.3 s second."""
+    run = run_of(boost.boost(TABLE_2))
+    (row,) = np.flatnonzero(run.ranking.leaderboard["team"] == "Red")
+    told = page._of_row(run, "Red", int(row))["break_even"]
+    assert [rank for _, rank in told] == [2, 1]
+    for runtime, rank in told:
+        for little, is_there in ((-0.01, True), (0.01, False)):
+            again = boost.boost(TABLE_2.assign(runtime=[runtime + little, 45, 48, 40])).set_index("team")
+            assert (again.loc["Red", "rank"] <= rank) == is_there
+    html = page.of_team(run, "Red")
+    (table,) = re.findall(r"with a runtime of at most</th></tr>(.*?)</table>", html)
+    assert table == "".join(f"<tr><td>{rank}</td><td>{runtime:,.1f} s</td></tr>" for runtime, rank in told)
+
+
+@pytest.mark.parametrize(
+    ("team", "expected"),
+    [
+        (5, [2, 3, 4, 5, 6, 7, 8]),
+        (1, [1, 2, 3, 4]),
+        (2, [1, 2, 3, 4, 5]),
+        (9, [6, 7, 8, 9]),
+        (8, [5, 6, 7, 8, 9]),
+    ],
+)
+def test_three_neighbours_on_either_side(team, expected):
+    html = page.of_team(run_of(board_of(9), boosted=False), f"T{team}")
+    neighbours = html.partition("Neighbours")[2].partition("<h2>Files")[0]
+    assert re.findall(r'title="(T\d)"', neighbours) == [f"T{number}" for number in expected]
+
+
+def test_the_worst_sub_population_is_first_also_where_lower_is_better():
+    groups = pd.DataFrame({"team": ["T1", "T2"], "a = 1": [0.2, 0.3], "a = 2": [0.9, 0.8]})
+    board = board_of(2)
+    for higher, first in ((True, "a = 1"), (False, "a = 2")):
+        html = page.of_team(run_of(board, None, higher, False, subpopulations=groups), "T1")
+        assert html.index(first) < html.index({"a = 1": "a = 2", "a = 2": "a = 1"}[first])
+
+
+# --- plots --------------------------------------------------------------------------------------------------
+
+
+def test_the_shake_up_names_the_first_three_and_those_that_moved_most():
+    board = board_of(30)
+    public = list(range(1, 31))
+    public[9], public[24] = 25, 10  # T10 and T25 changed places
+    public[4], public[19] = 20, 5  # and T5 and T20
+    public[6] = 9
+    points = page._shake(board.assign(public_rank=public))
+    assert [team for _, _, team, _, _ in points if team] == ["T1", "T2", "T3", "T5", "T7", "T10", "T20", "T25"]
+    assert {(public, private) for _, _, team, public, private in points if team == "T10"} == {(25, 10)}
+    x, y = {team: (x, y) for x, y, team, _, _ in points}["T10"]
+    assert (x, y) == (24 / 29, 9 / 29)
+
+
+@pytest.mark.parametrize("teams", [1, 2, 8, 12, 13, 40, 41, 200, 2000, 10_000])
+def test_axes_have_ticks_and_nothing_is_beyond_them(teams):
+    ticks = page._ticks(teams)
+    ranks, positions = [rank for rank, _ in ticks], [position for _, position in ticks]
+    assert ranks[0] == 1
+    assert ranks[-1] == teams
+    assert len(ticks) >= min(teams, 4)
+    assert len(set(ranks)) == len(ranks)
+    assert positions == sorted(positions)
+    assert positions == pytest.approx(page._axis(ranks, teams).tolist())
+    everything = page._axis(np.arange(1, teams + 1), teams)
+    assert 0 <= everything.min() <= everything.max() <= 1
+    assert everything[0] == 0
+    assert teams == 1 or everything[-1] == 1
+
+
+@pytest.mark.parametrize("teams", [8, 60])
+def test_what_is_drawn_is_inside_the_picture(teams):
+    rules = Rules()
+    draws = np.linspace(0.6, 0.3, teams) + 0.1 * np.random.default_rng(0).standard_normal((50, teams))
+    public = np.random.default_rng(1).permutation(teams) + 1
+    run = run_of(board_of(teams).assign(public_rank=public), rules, boosted=False, **of_scores(draws, rules))
+    html = page.of_board(run)
+    pictures = re.findall(r'<svg viewBox="0 0 (\d+) (\d+)"(.*?)</svg>', html, re.DOTALL)
+    assert len(pictures) == 2
+    for width, height, content in pictures:
+        assert len(re.findall(r'<line class="grid"', content)) >= 4
+        for names, end in (("x|x1|x2|cx", int(width)), ("y|y1|y2|cy", int(height))):
+            values = [float(value) for value in re.findall(rf' (?:{names})="([-\d.]+)"', content)]
+            assert values
+            assert 0 <= min(values) <= max(values) <= end
+
+
+def test_dots_are_shares_of_draws_and_ties_are_shared():
+    ranks = np.array([[1, 1, 3], [1, 2, 3]])
+    last = np.array([[2, 2, 3], [1, 2, 3]])
+    shares = [page._shares_of_ranks(ranks[:, team], last[:, team], 3).tolist() for team in range(3)]
+    assert shares == [[0.75, 0.25, 0], [0.25, 0.75, 0], [0, 0, 1]]
+
+
+def test_bold_in_the_map_are_teams_that_the_sets_of_all_ranks_separate_and_nothing_else():
+    rules = Rules()
+    draws = np.array([[3.0, 2.0, 1.0], [3.0, 2.0, 1.0]])
+    sets = {"all_ranks_low": [1, 1, 3], "all_ranks_high": [2, 2, 3]}
+    run = run_of(board_of(3), rules, boosted=False, **of_scores(draws, rules, **sets))
+    ahead = page._ahead(run)
+    # T1 is ahead of T2 on every draw, and yet their sets overlap.
+    assert list(map(list, ahead["cells"])) == [
+        [(0.5, False), (1.0, False), (1.0, True)],
+        [(0.0, False), (0.5, False), (1.0, True)],
+        [(0.0, True), (0.0, True), (0.5, False)],
+    ]
+    map_ = page.of_board(run).partition("Who is ahead of whom")[2].partition("</table>")[0]
+    assert len(re.findall(r'<td class="mine"', map_)) == 4
+
+
+def test_sub_populations_are_darker_the_worse_they_are_whichever_way_is_better():
+    table = pd.DataFrame({"team": ["T1"], "a = 1": [0.2], "a = 2": [0.9]})
+    assert page._groups(table, True)["rows"] == [("T1", [[0.2, 1.0], [0.9, 0.0]])]
+    assert page._groups(table, False)["rows"] == [("T1", [[0.2, 0.0], [0.9, 1.0]])]
+
+
+# --- the board ----------------------------------------------------------------------------------------------
+
+
+def test_moves_anchors_the_line_below_the_last_prize_and_the_unit_of_runtimes():
+    html = page.of_board(run_of(boost.boost(TABLE_2), Rules(prizes=2)))
+    rows = re.findall(r'<tr id="(team-\w+)" class="(.*?)">(.*?)</tr>', html, re.DOTALL)
+    assert [anchor for anchor, _, _ in rows] == ["team-Yellow", "team-Blue", "team-Red", "team-Green"]
+    assert [name.strip() for _, name, _ in rows] == ["", "last-prize", "", ""]
+    moves = [re.findall(r"[▲▼]\d|>=<", cells) for _, _, cells in rows]
+    assert moves == [["▲3"], [">=<"], ["▼2"], ["▼1"]]
+    assert "<th>runtime (s)</th>" in html
+    assert "The line below rank 2 is below the last prize." in html
+    for word in ("eligible", "boosted", "runtime"):
+        assert f"<dt>{word}</dt>" in html
+    assert page.anchor_of("a b/ü<") == "team-a%20b%2F%C3%BC%3C"
+
+
+def test_an_interval_that_is_refused_is_a_dash_with_the_reason():
+    rules = Rules()
+    tables = of_scores(np.array([[0.6, 0.5], [0.55, 0.52]]), rules)
+    tables["intervals"][["boosted_score_low", "boosted_score_high"]] = np.nan
+    tables["intervals"]["note"] = "no interval: only one item"
+    html = page.of_board(run_of(board_of(2), rules, boosted=False, **tables))
+    assert "–<small>no interval: only one item</small>" in html
+    assert "nan" not in html.partition("<script>")[0]
+
+
+def test_the_direction_and_whether_it_is_assumed():
+    board = board_of(2)
+    assert "Lower is better." in page.of_board(run_of(board, None, False, False))
+    html = page.of_board(run_of(board, None, True, False, higher_is_better_assumed=True))
+    assert "Higher is better (assumed: the metric does not say)." in html
+
+
+def test_who_is_not_on_the_board_and_why():
+    failed = pd.DataFrame({"team": ["Fay", "T1"], "model": ["run.py", "x"], "reason": ["exit code 1", "y"]})
+    rejected = pd.DataFrame({"team": ["Guy"], "submission": ["g.csv"], "reason": ["<row_id> twice"]})
+    run = run_of(board_of(2), boosted=False, failed=failed, rejected=rejected)
+    assert page._absent(run) == [
+        ("Fay", "model run.py", "failed: exit code 1"),
+        ("Guy", "file g.csv", "rejected: <row_id> twice"),
+    ]
+    assert "<bdi>rejected: &lt;row_id&gt; twice</bdi>" in page.of_board(run)
+
+
+def test_prizes_from_one_percent_on():
+    rules = Rules(prizes=2)
+    tables = of_scores(np.array([[0.6, 0.5, 0.4, 0.3]]), rules)
+    tables["intervals"][["prize_1", "prize_2"]] = [[0.9, 0.1], [0.095, 0.85], [0.005, 0.046], [0.0, 0.004]]
+    podium = page._podium(tables["intervals"])
+    assert [team for team, _, _ in podium["rows"]] == ["T1", "T2", "T3"]
+    html = page.of_board(run_of(board_of(4), rules, boosted=False, **tables))
+    assert re.search(r"T3</bdi></a></td><td[^>]*>&lt;1%</td><td[^>]*>4.6%</td>", html)
+
+
+def test_a_prize_that_speed_decides_has_the_share_of_draws_in_which_the_team_is_eligible():
+    rules = Rules(prizes=1)
+    board = boost.boost(TABLE_2.assign(team=["T3", "T2", "T4", "T1"]))
+    tables = of_scores(np.array([[0.61, 0.6, 0.59, 0.58], [0.6, 0.61, 0.59, 0.58]]), rules)
+    tables["intervals"]["eligible_share"] = [0.661, 1.0, 1.0, 1.0]
+    html = page.of_board(run_of(board, rules, **tables))
+    assert "by its speed; by score alone place 1 would be T3's. Eligible in 66.1% of the draws" in html
+    assert "It is eligible for the reward in 66.1% of the draws." in html
+
+
+def test_variants_are_one_table_with_the_ranks_of_the_first_teams():
+    ranks = pd.DataFrame(
+        {"rank": [1, 2], "team": ["T1", "T2"], "held": [0.5, 0.5], "held_by_runtimes": [0.999, 1.0],
+         "max boost 0": [1, 2], "temperature 0": [2, 1]}
+    )  # fmt: skip
+    table = pd.DataFrame(
+        {"variant": ["max boost 0", "temperature 0"], "mean_score": [0.5, 0.4], "kendall_tau": [1.0, -1.0],
+         "first": ["T1", "T2"], "same": [1.0, 0.0]}
+    )  # fmt: skip
+    variants = Variants(table, ranks, {"draws": 100, "kendall_tau": 0.99, "same": 0.9995})
+    run = run_of(
+        board_of(2), boosted=False, variants=variants.table, variant_ranks=variants.ranks,
+        runtimes_drawn=variants.runtimes,
+    )  # fmt: skip
+    html = page.of_board(run).partition("Other decisions, other boards?")[2]
+    assert html.partition("<h2>")[0].count("<table") == 1
+    assert "over 100 of them, with the scores as they are, &gt;99.9% of the ranks stay the same" in html
+    assert re.search(r"rank held in</td>(<td></td>){3}<td>50%</td><td>50%</td>", html)
+    assert re.search(r"with other runtimes</td>(<td></td>){3}<td>99%</td><td>100%</td>", html)
+    assert wording.summary(run)[-1] == (
+        "Under 1 of 2 other decisions about the metric and the rewards, T1 would be first, too."
+    )
+
+
+# --- in plain words -----------------------------------------------------------------------------------------
+
+
+def test_a_winner_that_is_certain():
+    rules = Rules()
+    draws = np.array([[0.6, 0.5, 0.4, 0.3], [0.61, 0.5, 0.41, 0.3]])
+    run = run_of(board_of(4), rules, boosted=False, **of_scores(draws, rules))
+    assert wording.summary(run) == [
+        "T1 is first with a score of 0.60000, T2 second with 0.50000.",
+        "100 essays of the Private part decide.",
+        "With other essays of the same kind, T1 would win in nearly all cases.",
+        "At the usual level of 95% it is certain that T1 is truly the best.",
+        "The last prize, place 3, goes to T3; T4 follows 0.10500 behind in score and would win a prize hardly "
+        "ever.",
+    ]
+
+
+def test_a_winner_by_speed_that_is_likely_but_not_certain_is_reconciled():
+    rules = Rules(prizes=1)
+    board = boost.boost(TABLE_2.assign(team=["T3", "T2", "T4", "T1"]))
+    draws = np.array([[0.61, 0.6, 0.59, 0.58]] * 9 + [[0.6, 0.61, 0.59, 0.58]])
+    run = run_of(board, rules, runtimes_drawn={"draws": 100, "same": 0.9}, **of_scores(draws, rules))
+    assert wording.summary(run) == [
+        "T1 is first with a boosted score of 0.60900, T2 second with 0.60616.",
+        "100 essays of the Private part decide.",
+        "T1 leads by its speed: by its score alone it would have rank 4, and T3 would be first.",
+        "With other essays of the same kind and other runs of the models, T1 would win in about 90 of 100 "
+        "cases, T2 in about 10 of 100 cases.",
+        "It is not certain that T1 is truly the best: at the usual level of 95%, T2 is not excluded. Both are "
+        "true: T1 is the most likely winner, and the evidence does not exclude the other one.",
+    ]
+
+
+def test_a_tie_for_the_first_place_and_a_single_team():
+    tied = run_of(board_of(2), boosted=False, ties=[ties.BY_TIME])
+    assert wording.summary(tied)[0] == (
+        "T1 and T2 have the same score, 0.60000; the earlier submission puts T1 first."
+    )
+    assert wording.summary(run_of(board_of(1), boosted=False)) == [
+        "T1 is the only team on the board.",
+        "100 essays of the Private part decide.",
+    ]

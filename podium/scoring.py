@@ -4,12 +4,16 @@
 `Evaluation`.  `podium.score` does both.  `read_solution` and `read_submission` make the tables of files.
 """
 
+import contextlib
 import functools
 import html
 import math
+import posixpath
 import re
 import tempfile
+import urllib.parse
 import warnings
+import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -23,7 +27,7 @@ import pandas as pd
 from podium import contract, hosted, statistics
 from podium.contract import Explanation, Metric
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import MOST_BYTES, is_table_name, parse_table, read_bytes, read_table
+from podium.files import MOST_BYTES, is_table_name, is_url, parse_table, read_bytes, read_table
 
 __all__ = [
     "ALL",
@@ -203,11 +207,36 @@ def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
 
 
 def read_solution(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
-    """A table, or an official file read by the metric's companion."""
+    """Read a solution: a table, or an official file, which the metric's companion reads.
+
+    Parameters
+    ----------
+    metric : Metric
+    path : str or Path
+        A file, a folder of official files, a URL, or ``"-"`` for standard input.  What comes from standard
+        input is a table if its first line names a column that the metric's companion knows.
+    parameters : dict
+        Those of the metric's ``score`` that are given.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    HostError
+        The content is wrong.
+    UsageError
+        It cannot be read.
+    """
     return _read(metric, metric.companion.read_solution, path, parameters, HostError)
 
 
 def read_submission(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
+    """Read a submission, without the columns that only the host may add.
+
+    The parameters are those of `read_solution`; wrong content is a `SubmissionRejected`.
+    """
     return _without_side(
         metric, _read(metric, metric.companion.read_submission, path, parameters, SubmissionRejected)
     )
@@ -220,18 +249,56 @@ def parse_submission(
 
     It may have `most_bytes` once expanded.
     """
-    if _is_table(name) or metric.companion.read_submission is None:
+    official = metric.companion.read_submission
+    if official is None or is_table_name(name):
         table = parse_table(content, name, text_columns(metric, parameters), SubmissionRejected, most_bytes)
         return _without_side(metric, table)
     if len(content) > most_bytes:
         raise SubmissionRejected(f"{name}: expected at most {most_bytes >> 20:,} MB, found more")
-    with tempfile.TemporaryDirectory() as folder:  # official readers take paths
+    return _without_side(metric, _parse_official(official, content, name))
+
+
+def _read(
+    metric: Metric,
+    official: Callable[[Path], pd.DataFrame] | None,
+    path: str | Path,
+    parameters: dict[str, Any],
+    error: type[ToolError],
+) -> pd.DataFrame:
+    columns = text_columns(metric, parameters)
+    if official is None or is_table_name(path):
+        return read_table(path, columns, error)
+    if str(path) != "-" and not is_url(path):
+        return official(Path(path))
+    content = read_bytes(path)
+    # A URL's query is no part of the file's name.
+    parts = urllib.parse.urlsplit(str(path))
+    name = posixpath.basename(parts.netloc + parts.path) or "download"
+    is_table = _has_column(content, columns) if str(path) == "-" else is_table_name(name)
+    if is_table:
+        return parse_table(content, name, columns, error)
+    return _parse_official(official, content, "standard input" if name == "-" else name)
+
+
+def _parse_official(official: Callable[[Path], pd.DataFrame], content: bytes, name: str) -> pd.DataFrame:
+    """What a reader of official files, which takes paths, makes of a content."""
+    with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / Path(name).name
         path.write_bytes(content)
         try:
-            return read_submission(metric, path, parameters)
+            return official(path)
         except ToolError as problem:
             raise type(problem)(str(problem).replace(str(path), name)) from None
+
+
+def _has_column(content: bytes, names: set[str]) -> bool:
+    """Whether a content is a table by its first bytes, or has one of these columns in its first line."""
+    if content.startswith((b"PAR1", b"PK")):
+        return True
+    with contextlib.suppress(zlib.error):
+        content = zlib.decompressobj(31).decompress(content, 2**16)  # packed by gzip
+    header = content[: 2**16].partition(b"\n")[0].decode("utf-8-sig", errors="replace")
+    return not names.isdisjoint(cell.strip('" \r') for cell in header.split(","))
 
 
 def _without_side(metric: Metric, submission: pd.DataFrame) -> pd.DataFrame:
@@ -248,22 +315,6 @@ def add_side(
     content = read_bytes(path) if content is None else content
     side = parse_table(content, str(path), text_columns(solution.metric, solution.arguments), HostError)
     return add(submission, side, solution.arguments["row_id_column_name"])
-
-
-def _is_table(path: str | Path) -> bool:
-    return str(path) == "-" or is_table_name(path)
-
-
-def _read(
-    metric: Metric,
-    official: Callable[[Path], pd.DataFrame] | None,
-    path: str | Path,
-    parameters: dict[str, Any],
-    error: type[ToolError],
-) -> pd.DataFrame:
-    if official is None or _is_table(path):
-        return read_table(path, text_columns(metric, parameters), error)
-    return official(Path(path))
 
 
 def prepare(metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any]) -> Solution:
@@ -295,7 +346,7 @@ def read_pair(
     """What `read_solution`, `prepare` and `read_submission` return."""
     frame = read_solution(metric, solution, parameters)
     # Only a table is read in a thread: a reader's warnings would be taken for the solution's.
-    if str(submission) == "-" or not _is_table(submission):
+    if not is_table_name(submission):
         return frame, prepare(metric, frame, parameters), read_submission(metric, submission, parameters)
     with ThreadPoolExecutor(1) as beside:
         predictions = beside.submit(read_submission, metric, submission, parameters)

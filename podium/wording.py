@@ -31,6 +31,17 @@ def listed(items: Sequence[object], most: int = 5) -> str:
     return ", ".join(map(str, items[:most])) + more
 
 
+def natural_order(text: str) -> tuple[int, int, str, str]:
+    """A key that sorts ids which are whole numbers as numbers, and other ids behind them as text.
+
+    >>> sorted(["b", "10", "9", "a", "0"], key=natural_order)
+    ['0', '9', '10', 'a', 'b']
+    """
+    digits = text.lstrip("0")
+    # Numbers without leading zeros compare as their lengths, then as text: the longest cell costs no more.
+    return (0, len(digits), digits, text) if text.isascii() and text.isdigit() else (1, 0, text, text)
+
+
 def printable(text: object, keep: str = "") -> str:
     r"""Foreign text as a terminal may have it: what is no visible character is written as Python escapes it.
 

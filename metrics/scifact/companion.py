@@ -16,7 +16,7 @@ from podium import contract
 from podium.contract import Companion, Evaluation
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import read_lines
-from podium.wording import counted
+from podium.wording import counted, natural_order
 
 from . import metric
 
@@ -41,22 +41,87 @@ EXPECTED_DOCUMENT = "one JSON object per line, with doc_id, title (text) and abs
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
-    """``claim_id``, ``evidence`` (not checked) and ``claim`` from an official JSON-lines file, .gz or not."""
+    """Read the gold from an official JSON-lines file (id, claim, evidence, cited_doc_ids).
+
+    Parameters
+    ----------
+    path : str or Path
+        Gzipped or not.
+
+    Returns
+    -------
+    DataFrame
+        One row per claim: ``claim_id``, ``evidence`` (JSON, which the metric checks) and ``claim``, the text.
+
+    Raises
+    ------
+    HostError
+        A line is not such an object.
+    """
     return _read_claims(path, HostError)
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
+    """Read predictions from an official JSON-lines file (id, evidence).
+
+    Parameters
+    ----------
+    path : str or Path
+        Gzipped or not.
+
+    Returns
+    -------
+    DataFrame
+        One row per claim: ``claim_id`` and ``evidence`` (JSON, which the metric checks).
+
+    Raises
+    ------
+    SubmissionRejected
+        A line is not such an object.
+    """
     return _read_claims(path, SubmissionRejected).drop(columns="claim")
 
 
+def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
+    """A submission that shows the form: no evidence for any claim.
+
+    Parameters
+    ----------
+    solution : DataFrame
+        Its first column has the ids.
+
+    Returns
+    -------
+    DataFrame
+        The id and ``evidence``, ``{}`` in every row.
+    """
+    return solution[[solution.columns[0]]].assign(evidence="{}")
+
+
 def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """The gold as a submission, each abstract with the sentences of all its sets."""
+    """The gold as a submission, each abstract with the sentences of all its sets.
+
+    The shortest set of an abstract stands first, so that a whole set is among the sentences that count first.
+
+    Parameters
+    ----------
+    solution : DataFrame
+        Its first column has the ids.
+
+    Returns
+    -------
+    DataFrame
+        The id and ``evidence``.
+    """
 
     def predicted(cell: object) -> str:
         gold = metric.parse_gold(cell)
         return json.dumps(
             {
-                document: {"sentences": list(dict.fromkeys(itertools.chain(*sets))), "label": label}
+                document: {
+                    "sentences": list(dict.fromkeys(itertools.chain(*sorted(sets, key=len)))),
+                    "label": label,
+                }
                 for document, (label, sets) in gold.items()
             }
         )
@@ -65,6 +130,7 @@ def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
 
 
 def _read_claims(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
+    """The id, the evidence and the text of each line's claim."""
     rows = read_lines(path, _claim, EXPECTED_LINE, error)
     # As objects, for a claim may have half a surrogate pair.
     return pd.DataFrame(rows, columns=["claim_id", "evidence", "claim"], dtype=object).astype({"claim_id": str})
@@ -90,6 +156,7 @@ _PLAIN_LINE = _plain_line()
 
 
 def _claim(line: str) -> tuple[str, str, str | None]:
+    """The id, the evidence (JSON) and the text of a line's claim; a ValueError says what is wrong."""
     if plain := _PLAIN_LINE.fullmatch(line):
         return plain[1], plain[3], plain[2] and plain[2][1:-1]
     shown, entry = metric.shown, metric.parse_object(line)
@@ -111,7 +178,25 @@ def _claim(line: str) -> tuple[str, str, str | None]:
 
 
 def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
-    """The claims' texts, from the solution's column ``claim``, and the abstracts, from the corpus at `path`."""
+    """The texts of the claims and of the abstracts that either side names, for the report.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        A scored submission.  The claims' texts are in the solution's column ``claim``.
+    path : Path, optional
+        The official corpus: one JSON object per line, with doc_id, title and abstract (a list of sentences).
+
+    Returns
+    -------
+    dict of str to str
+        For each claim its text, then the abstracts with what became of each sentence.
+
+    Raises
+    ------
+    UsageError
+        The file is no corpus, or has none of the abstracts.
+    """
     rows: pd.DataFrame = evaluation.explanation.rows
     named = set(rows["abstract"].dropna())
     corpus: dict[str, tuple[str, list[str]]] = {}
@@ -141,6 +226,7 @@ def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
 
 
 def _document(line: str) -> tuple[str, tuple[str, list[str]]]:
+    """The id, the title and the sentences of a line's abstract."""
     shown, entry = metric.shown, metric.parse_object(line)
     kinds: dict[str, tuple[type, ...]] = {"doc_id": (int, str), "title": (str,), "abstract": (list,)}
     for key, kind in kinds.items():
@@ -153,6 +239,18 @@ def _document(line: str) -> tuple[str, tuple[str, list[str]]]:
 
 
 def official_json(measures: Mapping[str, float]) -> dict[str, float]:
+    """The twelve measures as the leaderboard's program writes them to metrics.json.
+
+    Parameters
+    ----------
+    measures : mapping of str to float
+        The measures of a submission, "score" among them.
+
+    Returns
+    -------
+    dict of str to float
+        The others.
+    """
     return {name: value for name, value in measures.items() if name != "score"}
 
 
@@ -160,15 +258,40 @@ def official_json(measures: Mapping[str, float]) -> dict[str, float]:
 
 
 class Explanation(contract.Explanation):
+    """What became of every claim, abstract and sentence; see `podium.contract.Explanation`.
+
+    Claims, and abstracts of a claim, are in the order of their ids, as numbers where they are numbers.
+
+    Attributes
+    ----------
+    counts : DataFrame
+        For each kind of credit what is relevant, retrieved and correct.
+    claims : DataFrame
+        One row per claim and abstract that either side names; one for a claim without any.
+    rows : DataFrame
+        One row per claim (of side "prediction"), and per predicted and gold abstract and sentence.  ``place``
+        is that of a predicted sentence in its list, ``evidence_set`` the number of a gold set, both from 1.  A
+        gold sentence has a row for each set that holds it.
+    """
+
     roles: ClassVar = {"item": "claim_id", "label": "label", "outcome": "outcome"}
 
     @functools.cached_property
     def _claims(self) -> list[tuple[str, list[tuple[str, Any, Any]]]]:
         """Each claim with the abstracts that are named, and what both sides say."""
         answers = self.prepared.read(self.submission, lambda gold, predicted: predicted)
+        claims = sorted(
+            zip(self.prepared.items, self.prepared.gold, answers), key=lambda claim: natural_order(claim[0])
+        )
         return [
-            (claim_id, [(key, gold.get(key), answer.get(key)) for key in dict.fromkeys([*gold, *answer])])
-            for claim_id, gold, answer in zip(self.prepared.items, self.prepared.gold, answers)
+            (
+                claim_id,
+                [
+                    (document, gold.get(document), answer.get(document))
+                    for document in sorted({**gold, **answer}, key=natural_order)
+                ],
+            )
+            for claim_id, gold, answer in claims
         ]
 
     @property
@@ -196,10 +319,7 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
-        """One row per claim (of side "prediction"), and per predicted and gold abstract and sentence.
-
-        place, evidence_set : of a predicted sentence in its list, and the number of a gold one's set, from 1
-        """
+        """One row per claim, abstract and sentence of either side."""
         rows: list[tuple[Any, ...]] = []
         for claim_id, abstracts in self._claims:
             outcomes = [self._outcome(truth, answer) for _, truth, answer in abstracts]
@@ -218,6 +338,7 @@ class Explanation(contract.Explanation):
         return table.astype(dict.fromkeys(("sentence", "place", "evidence_set"), "Int64"))
 
     def _outcome(self, truth: Any, answer: Any) -> str:
+        """What became of an abstract."""
         if answer is None:
             return MISSED
         if truth is None:
@@ -230,24 +351,30 @@ class Explanation(contract.Explanation):
         return CORRECT if rationalized else BEYOND
 
     def _sentences(self, truth: Any, answer: Any) -> Iterator[tuple[Any, ...]]:
-        """Side, sentence, label, place, evidence set, outcome."""
+        """Side, sentence, label, place, evidence set and outcome of each sentence of an abstract."""
         gold_label, sets = truth or (None, ())
         label, sentences = answer or (None, ())
-        number = {sentence: n for n, of_set in enumerate(sets, start=1) for sentence in of_set}
-        complete = {sentence for of_set in self.metric.complete_sets(sets, sentences) for sentence in of_set}
-
-        def outcome(sentence: int) -> str:
-            if sentence not in complete:
-                return INCOMPLETE
-            return CORRECT if label == gold_label else WRONG_LABEL
-
+        listed = set(sentences)
+        complete = [listed.issuperset(of_set) for of_set in sets]
+        right = CORRECT if label == gold_label else WRONG_LABEL
+        # The set that counts for a sentence: the first complete one that holds it, else the first one.
+        set_of: dict[int, int] = {}
+        for n in sorted(range(len(sets)), key=lambda n: not complete[n]):
+            for sentence in sets[n]:
+                set_of.setdefault(sentence, n)
         seen: set[int] = set()
         for place, sentence in enumerate(sentences, start=1):
-            became = REPEATED if sentence in seen else outcome(sentence) if sentence in number else NOT_IN_GOLD
+            n = set_of.get(sentence, -1)
+            became = NOT_IN_GOLD if n < 0 else right if complete[n] else INCOMPLETE
+            yield (
+                *("prediction", sentence, label, place, None if n < 0 else n + 1),
+                REPEATED if sentence in seen else became,
+            )
             seen.add(sentence)
-            yield "prediction", sentence, label, place, number.get(sentence), became
-        for sentence, n in number.items():
-            yield "truth", sentence, gold_label, None, n, outcome(sentence) if sentence in seen else MISSED
+        for n, of_set in enumerate(sets):
+            for sentence in of_set:
+                became = MISSED if sentence not in listed else right if complete[n] else INCOMPLETE
+                yield "truth", sentence, gold_label, None, n + 1, became
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -290,6 +417,7 @@ companion = Companion(
     read_submission=read_submission,
     explain=Explanation,
     texts=texts,
+    sample_submission=sample_submission,
     perfect_submission=perfect_submission,
     official_json=official_json,
 )

@@ -444,7 +444,7 @@ def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.Da
     if (row < 0).any():
         _warn(
             f"{counted(int((row < 0).sum()), 'labeled tweet')} not in the run: rows of priority 0.25 without "
-            "types; those labelled High or Critical count as missed alerts"
+            "types; those labeled High or Critical count as missed alerts"
         )
     last = run["rank"].max() + 1 if len(run) else 1
     missing = pd.DataFrame({"rank": [last], "score": [metric.PRIORITIES["Low"]], "types": [0]})

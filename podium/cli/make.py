@@ -20,9 +20,9 @@ SUBPOPULATIONS = "ell_status,economically_disadvantaged"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("corpus", type=Path, help="one row per segment; or official labels")
+    parser.add_argument("corpus", help="one row per segment; or official labels")
     add_metric(parser)
-    parser.add_argument("--sample", type=Path, metavar="FILE", help="another metric's sample submission")
+    parser.add_argument("--sample", metavar="FILE", help="another metric's sample submission")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write")
     parser.add_argument("--essay-id", metavar="COLUMN", help="names the essays")
     parser.add_argument(
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> None:
     if metric.companion.make_files is not None:
         if options.sample is not None:
             raise UsageError("--sample is for another metric's labels: a corpus gives its own")
-        if options.corpus.is_dir() or options.corpus.suffix in (".json", ".jsonl"):
+        if Path(options.corpus).is_dir() or options.corpus.endswith((".json", ".jsonl")):
             raise UsageError(f"{options.corpus}: expected a table; say by --metric whose labels these are")
         names = parameters.setdefault(COLUMNS, SUBPOPULATIONS if names is None else names)
         if options.subpopulations not in (None, names):
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> None:
         attributes = [each.strip() for each in names.split(",")]
         attributes = [each for each in attributes if each]
         files = metric.companion.make_files(
-            options.corpus,
+            Path(options.corpus),
             attributes,
             test or 0.4,
             options.public,

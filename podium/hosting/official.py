@@ -19,8 +19,8 @@ TEST, TEXT = "test.csv", "text"
 
 def make(
     metric: Metric,
-    path: Path,
-    sample: Path | None,
+    path: str | Path,
+    sample: str | Path | None,
     public_share: float,
     seed: int,
     parameters: Mapping[str, Any] = {},
@@ -63,7 +63,7 @@ def make(
     )
 
 
-def _sample(metric: Metric, solution: pd.DataFrame, path: Path | None) -> pd.DataFrame:
+def _sample(metric: Metric, solution: pd.DataFrame, path: str | Path | None) -> pd.DataFrame:
     companion = metric.companion
     if path is None:
         if companion.sample_submission is None:

@@ -220,7 +220,7 @@ def test_explanations_add_up_to_the_counts(competition):
         evaluation.counts.loc["sentence_label", ["relevant", "retrieved"]].tolist()
     )
     assert len(evaluation.claims.drop_duplicates(["claim_id", "abstract"])) == len(evaluation.claims)
-    assert list(evaluation.claims["claim_id"].drop_duplicates()) == whole.prepared.items
+    assert set(evaluation.claims["claim_id"]) == set(whole.prepared.items)
     tabled = evaluation.tables["Outcomes"].set_index("outcome")
     for column, (side, level) in {
         "claims": ("prediction", "claim"),
@@ -686,3 +686,56 @@ def test_parts_of_a_solution():
         rows = [side[(solution["Usage"] == part).to_numpy()] for side in (solution, submission)]
         assert result.scores[part] == scifact.score(*rows, "claim_id")
     assert len(np.unique(list(result.scores.values()))) == 3
+
+
+# --- the second round ---------------------------------------------------------------------------------------
+
+
+def test_ids_that_are_numbers_are_listed_as_numbers():
+    gold = {claim_id: {"30": gold_of([1])["11"]} for claim_id in ("10", "9", "b", "a", "100")}
+    answers = {claim_id: {"4": answer_of(1)["11"], "200": answer_of(1)["11"]} for claim_id in gold}
+    explanation = evaluate(*frames(gold, answers)).explanation
+    for table in (explanation.claims, explanation.rows):
+        assert list(table["claim_id"].drop_duplicates()) == ["9", "10", "100", "a", "b"]
+        assert list(table["abstract"].dropna().drop_duplicates()) == ["4", "30", "200"]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_sentence_of_two_sets_is_shown_with_the_complete_one():
+    gold = gold_of([0, 1, 2], [2, 3])
+    rows = explain(gold, answer_of(2, 3, 0)).rows
+    sentences = rows[rows["level"] == "sentence"].set_index("side")
+    predicted = sentences.loc["prediction", ["sentence", "evidence_set", "outcome"]]
+    assert predicted.to_numpy().tolist() == [
+        [2, 2, "correct"],
+        [3, 2, "correct"],
+        [0, 1, "evidence incomplete"],
+    ]
+    truth = sentences.loc["truth", ["sentence", "evidence_set", "outcome"]]
+    assert truth.to_numpy().tolist() == [
+        [0, 1, "evidence incomplete"],
+        [1, 1, "missed"],
+        [2, 1, "evidence incomplete"],
+        [2, 2, "correct"],
+        [3, 2, "correct"],
+    ]
+    assert explain(gold, answer_of(2, 3, 0)).counts.loc["sentence_selection"].tolist() == [5, 3, 2]
+
+
+def test_files_of_a_competition_without_a_sample(tmp_path):
+    arguments = ["make", str(SAMPLES / "claims.jsonl"), "--metric", "scifact", "--out", str(tmp_path / "files")]
+    assert main(arguments) == 0
+    solution = pd.read_csv(tmp_path / "files" / "private" / "solution.csv", dtype=str)
+    sample = pd.read_csv(tmp_path / "files" / "public" / "sample_submission.csv", dtype=str)
+    assert sample["claim_id"].tolist() == solution["claim_id"].tolist()
+    assert set(sample["evidence"]) == {"{}"}
+    perfect = pd.read_csv(tmp_path / "files" / "private" / "perfect_submission.csv", dtype=str)
+    measures = evaluate(solution.drop(columns="Usage"), perfect).measures
+    assert {value for name, value in measures.items() if name.endswith("_f1")} == {1.0}
+
+
+def test_a_perfect_submission_lists_the_shortest_set_first():
+    solution = frames({"1": gold_of([0, 1, 2, 3], [7, 8])}, {"1": {}})[0]
+    perfect = companion.perfect_submission(solution)
+    assert json.loads(perfect["evidence"][0])["11"]["sentences"] == [7, 8, 0, 1, 2, 3]
+    assert evaluate(solution, perfect).measures["abstract_rationalized_f1"] == 1.0

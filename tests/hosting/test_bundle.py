@@ -559,7 +559,7 @@ def test_a_metric_without_statistics(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:161 annotations of the labels", "ignore:5 labelled tweets not in the run")
+@pytest.mark.filterwarnings("ignore:161 annotations of the labels", "ignore:5 labeled tweets not in the run")
 @pytest.mark.parametrize("metric", ["trec_is", "scifact"])
 def test_siblings_and_rows_that_the_solution_lacks(capsys, tmp_path, metric):
     """The whole submission is scored, whatever part is shown."""

@@ -118,7 +118,7 @@ def test_a_metric_without_items(capsys, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:161 annotations of the labels")
-@pytest.mark.filterwarnings("ignore:5 labelled tweets not in the run")
+@pytest.mark.filterwarnings("ignore:5 labeled tweets not in the run")
 def test_a_run_becomes_the_sample_of_its_labels(capsys, tmp_path):
     code, _, _ = make(
         capsys, tmp_path / "out", "trec_is", "--sample", SAMPLES / "trec_is" / "samples" / "run.txt"

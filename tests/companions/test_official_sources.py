@@ -1,0 +1,109 @@
+"""Official files of every metric come from files, URLs and standard input alike."""
+
+import gzip
+import io
+import sys
+from pathlib import Path
+
+import fsspec
+import pandas as pd
+import pytest
+
+from podium import hosted, scoring
+from podium.cli import main
+from podium.errors import HostError, SubmissionRejected, UsageError
+
+METRICS = Path(__file__).parents[2] / "metrics"
+
+# An official solution, an official submission, and the same as tables.
+SAMPLES = {
+    "scifact": ("claims.jsonl", "predictions.jsonl", "solution.csv", "submission.csv"),
+    "trec_is": ("labels.json", "run.txt", "solution.csv", "submission.csv"),
+    "readable": ("essays/essay-02.json", "essays/essay-02.json", "solution.csv", "submission.csv"),
+    "markup_consistency": (
+        "documents/essay-02.json",
+        "documents/essay-02.json",
+        "solution.csv",
+        "submission.csv",
+    ),
+}
+
+
+@pytest.fixture
+def put(monkeypatch: pytest.MonkeyPatch):
+    """Make a content a URL's or standard input's, and give its name."""
+    memory = fsspec.filesystem("memory")
+
+    def put(content: bytes, source: str, name: str) -> str:
+        if source == "-":
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+            return "-"
+        memory.pipe(f"/{name}", content)
+        return f"memory://{name}"
+
+    yield put
+    memory.rm("/", recursive=True)
+
+
+@pytest.mark.filterwarnings("ignore:161 annotations")
+@pytest.mark.parametrize("source", ["-", "url"])
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_sources_alike(name: str, packed: bool, source: str, put) -> None:
+    metric = hosted.load(name)
+    for number, file in enumerate(SAMPLES[name]):
+        read = scoring.read_submission if number % 2 else scoring.read_solution
+        path = METRICS / name / "samples" / file
+        content = path.read_bytes()
+        where = put(
+            gzip.compress(content) if packed else content, source, path.name + (".gz" if packed else "")
+        )
+        expected = read(metric, path, {})
+        if name == "trec_is" and "runtag" not in expected:
+            assert "rank" in expected or "priority" in expected
+        pd.testing.assert_frame_equal(read(metric, where, {}), expected)
+
+
+def test_a_url_s_query_is_no_part_of_the_file_s_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    for file in ("claims.jsonl", "solution.csv"):
+        path = METRICS / "scifact" / "samples" / file
+        monkeypatch.setattr(scoring, "read_bytes", lambda _, path=path: path.read_bytes())
+        read = scoring.read_solution(hosted.load("scifact"), f"https://example.org/{file}?download=1", {})
+        assert (
+            read["claim_id"].tolist()
+            == scoring.read_solution(hosted.load("scifact"), path, {})["claim_id"].tolist()
+        )
+
+
+@pytest.mark.parametrize(
+    ("read", "error"), [(scoring.read_solution, HostError), (scoring.read_submission, SubmissionRejected)]
+)
+def test_faults_name_the_source_and_no_temporary_file(read, error, put) -> None:
+    metric = hosted.load("scifact")
+    with pytest.raises(error, match=r"^standard input: expected one JSON object per line") as caught:
+        read(metric, put(b"{}\n", "-", ""), {})
+    assert "/tmp" not in str(caught.value)
+    with pytest.raises(error, match=r"^claims.jsonl: expected one JSON object per line"):
+        read(metric, put(b"{}\n", "url", "claims.jsonl"), {})
+    with pytest.raises(UsageError, match=r"^cannot read memory://none.jsonl: "):
+        read(metric, "memory://none.jsonl", {})
+
+
+def test_a_wrong_table_on_standard_input_is_told_as_a_table(put) -> None:
+    metric = hosted.load("scifact")
+    read = scoring.read_submission(metric, put(b"claim_id,answer\n1,{}\n", "-", ""), {})
+    assert list(read) == ["claim_id", "answer"]
+
+
+@pytest.mark.parametrize("source", ["-", "url"])
+def test_the_command_line(source: str, put, capsys: pytest.CaptureFixture[str]) -> None:
+    samples = METRICS / "scifact" / "samples"
+    where = put((samples / "predictions.jsonl").read_bytes(), source, "predictions.jsonl")
+    assert main(["score", "-b", "--metric", "scifact", str(samples / "claims.jsonl"), where]) == 0
+    assert capsys.readouterr().out.startswith("0.3582")
+
+
+def test_make_takes_labels_from_a_url(tmp_path: Path, put) -> None:
+    where = put((METRICS / "scifact" / "samples" / "claims.jsonl").read_bytes(), "url", "claims.jsonl")
+    assert main(["make", where, "--metric", "scifact", "--out", str(tmp_path / "files")]) == 0
+    assert (tmp_path / "files" / "private" / "solution.csv").is_file()

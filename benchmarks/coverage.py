@@ -35,6 +35,7 @@ RESAMPLES = 1000
 SWAPS = 200
 CROWD, CROWD_EVERY = 100, 12  # equally good teams, on every so many test sets
 FIRST = 10  # of them
+OF_ONE = ("score", "score of a group", "F1 of a type")
 DROPPED_IN_LOW_GROUPS = 0.3
 
 Floats = npt.NDArray[np.float64]
@@ -97,20 +98,31 @@ def simulate(
     DataFrame with a row per interval: ``population``, ``what`` it is of, ``pair``, whether it ``held``, its
     ``width`` and its ``note``
     """
-    solution, submission = _read(folder, half)
-    rows: list[dict[str, Any]] = []
-    for number in range(rounds):
-        random = np.random.default_rng([list(HALVES).index(half), essays, number])
-        for population in _populations(half, solution, submission, random, most):
-            truth = {
-                name: statistics.measures(population.prepared, team) for name, team in population.teams.items()
-            }
-            for test in range(test_sets):
-                test_set = _test_set(population, truth, essays, int(random.integers(2**31)))
-                is_crowded = (number * test_sets + test) % CROWD_EVERY == 0
-                for row in _of_test_set(population, test_set, is_crowded):
-                    rows.append({"population": population.name, **row})
+    frames = _read(folder, half)
+    rows = [row for number in range(rounds) for row in of_round(half, *frames, number, test_sets, essays, most)]
     return pd.DataFrame(rows)
+
+
+def of_round(
+    half: str,
+    solution: pd.DataFrame,
+    submission: pd.DataFrame,
+    number: int,
+    test_sets: int,
+    essays: int,
+    most: int | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Make each kind of population once, and yield the rows of its test sets, see `simulate`."""
+    random = np.random.default_rng([list(HALVES).index(half), essays, number])
+    for population in _populations(half, solution, submission, random, most):
+        truth = {
+            name: statistics.measures(population.prepared, team) for name, team in population.teams.items()
+        }
+        for test in range(test_sets):
+            test_set = _test_set(population, truth, essays, int(random.integers(2**31)))
+            is_crowded = (number * test_sets + test) % CROWD_EVERY == 0
+            for row in _of_test_set(population, test_set, is_crowded):
+                yield {"population": population.name, **row}
 
 
 def _read(folder: Path | None, half: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -366,7 +378,7 @@ def _of_one(test_set: TestSet) -> Iterator[dict[str, Any]]:
     groups = {f"{attribute} = {value}" for attribute, value in prepared.labels}
     for measure in table.itertuples():
         name = str(measure.measure)
-        what = "score" if name == "score" else "score of a group" if name in groups else "F1 of a type"
+        what = OF_ONE[0 if name == "score" else 1 if name in groups else 2]
         counts = _counts(prepared, certainty, certainty) if name == "score" else {}
         yield _row(what, (measure.low, measure.high), truth[name], str(measure.note), **counts)
     draws = test_set.resampled[""].samples[:, 0]
@@ -515,31 +527,35 @@ def bca(prepared: Any, of_items: Floats, samples: Floats) -> tuple[Any, Any]:
 
 
 def show(rows: pd.DataFrame, half: str) -> None:
-    """Print the share of intervals that hold, by population and by pair."""
-    pairs = rows[rows["pair"] != ""]
-    others = rows[rows["pair"] == ""]
-    _print(others[others["what"].str.startswith("score")], ["what", "population"], f"{half}: scores")
-    _print(pairs, ["what", "pair"], f"{half}: differences, by pair")
-    _print(pairs, ["what", "population"], f"{half}: differences, by population")
-    _print(others, ["what"], f"{half}: everything else")
+    """Print the shares of intervals without a note that hold, by population and by pair."""
+    of_one = [*OF_ONE, "score, percentile", "score, BCa"]
+    _print(rows[rows["pair"] == ""], "population", of_one, f"{half}: intervals of one submission")
+    of_two = ["difference", "difference on a board", "difference, percentile"]
+    _print(rows[rows["pair"] != ""], "pair", of_two, f"{half}: intervals of differences, by pair")
+    _print(rows[rows["pair"] != ""], "population", of_two, f"{half}: intervals of differences, by population")
+    rest = rows[~rows["what"].isin([*of_one, *of_two])]
+    _print(rest, "population", list(rest["what"].unique()), f"{half}: the rest")
 
 
-def _print(rows: pd.DataFrame, by: list[str], title: str) -> None:
-    """Print a table with a row for each combination of columns."""
+def _print(rows: pd.DataFrame, by: str, what: list[str], title: str) -> None:
+    """Print a row for each value of a column: share that holds, mean width, and share of those with a note."""
     lines = []
-    for names, some in rows.groupby(by, sort=False):
-        trusted = some[some["note"] == ""]
-        lines.append(
-            [
-                *map(str, names),
-                f"{trusted['held'].mean():.1%}",
-                f"{trusted['width'].mean():.3g}",
-                f"{1 - len(trusted) / len(some):.1%}",
-                f"{some['held'].mean():.1%}",
-                f"{len(some):,}",
-            ]
-        )
-    print_table(title, [*by, "held", "mean width", "with a note", "held, noted ones too", "intervals"], lines)
+    for name, some in [*rows.groupby(by, sort=False), ("all", rows)]:
+        cells = []
+        for kind in what:
+            of_kind = some[some["what"] == kind]
+            trusted = of_kind[of_kind["note"] == ""]
+            held, width = trusted["held"].mean(), trusted["width"].mean()
+            noted = 1 - len(trusted) / max(len(of_kind), 1)
+            if kind == "bias":
+                cells.append(f"{held:+.4f}")
+            elif not len(trusted):
+                cells.append("all have a note" if len(of_kind) else "")
+            else:
+                cells.append(f"{held:.1%}" + (f" ({width:.3g})" if width == width else ""))
+                cells[-1] += f", {noted:.1%} noted" if noted > 0 else ""
+        lines.append([str(name), *cells])
+    print_table(f"{title}: share that holds (mean width), share with a note", [by, *what], lines)
 
 
 if __name__ == "__main__":

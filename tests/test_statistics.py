@@ -389,7 +389,38 @@ def test_the_interval_of_a_difference_holds_it_with_one_low_group():
         percentile.append((low <= truth <= high, high - low))
     (share, width), (share_of_percentile, width_of_percentile) = np.mean([held, percentile], axis=1)
     assert share >= 0.92 > share_of_percentile
-    assert width < 1.4 * width_of_percentile
+    assert width < 1.5 * width_of_percentile
+
+
+def test_the_halves_of_the_simulation_have_nothing_in_common():
+    """Constants are chosen by one half and judged by the other."""
+    for kinds in (coverage.HALVES, coverage.PAIRS):
+        assert not set(kinds["choosing"]) & set(kinds["judging"])
+    given = {"demographics of made-up essays", "the given demographics"}
+    kinds = [[kind for name, kind in half.items() if name not in given] for half in coverage.HALVES.values()]
+    assert not set(kinds[0]) & set(kinds[1])
+    assert min(len(half) for half in coverage.HALVES.values()) >= 8
+    assert min(len(half) + 1 for half in coverage.PAIRS.values()) >= 10  # and neighbors
+
+
+@pytest.mark.slow
+def test_intervals_without_a_note_hold_what_they_promise(capsys):
+    """A reduced version of the simulation, on equal groups, a small low one and a larger one."""
+    rows = coverage.simulate(None, "judging", rounds=3, test_sets=8, essays=500, most=3)
+    assert rows["population"].nunique() == 3
+    trusted = rows[rows["note"] == ""].groupby("what")["held"].mean()
+    for what in ("score", "score of a group", "F1 of a type", "difference", "difference on a board"):
+        assert trusted[what] >= 0.89, what
+    assert trusted["score, percentile"] < 0.75
+    assert trusted["p up to 0.05"] < 0.15
+    benign = rows["pair"].isin(
+        ["3% of rows dropped", "10% of rows dropped", "probabilities with noise of 0.05"]
+    )
+    assert (rows[benign]["note"] != "").mean() <= 0.1
+    silent = rows[rows["pair"] == "1% of essays silent"]
+    assert (silent["note"] != "").mean() > 0.3
+    coverage.show(rows, "judging")
+    assert "neighbors on a board" in capsys.readouterr().out
 
 
 def test_bca_of_the_simulation_is_scipy_s():

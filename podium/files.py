@@ -611,8 +611,9 @@ def _read_with_pandas(
 def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a table, whole or not at all.
 
-    The same table gives the same bytes.  In a CSV, texts that a spreadsheet would execute begin with an
-    apostrophe, see `podium.wording.spreadsheet_safe`.
+    The same table gives the same bytes.  A CSV has numbers in the shortest form that reads back the same (1.0
+    is "1"), and texts in quotes where at least one of them needs quotes.  Texts that a spreadsheet would
+    execute begin with an apostrophe there, see `podium.wording.spreadsheet_safe`.
 
     Parameters
     ----------
@@ -632,9 +633,9 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
         if part.suffix == ".parquet":
             table.to_parquet(part, index=False)
         else:
-            compression: Any = {"method": "gzip", "mtime": 0} if part.suffix == ".gz" else None
-            safe = table.apply(_safe_column)
-            safe.to_csv(part, index=False, lineterminator="\n", compression=compression)
+            _write_csv(table, part)
+            if part.suffix == ".gz":
+                part.write_bytes(gzip.compress(part.read_bytes(), mtime=0))
 
     write_atomically(path, write)
 
@@ -645,11 +646,43 @@ def check_table_name(path: str | os.PathLike[str]) -> None:
         raise UsageError(f"cannot write {path}: expected a name that ends in {listed(TABLE_SUFFIXES)}")
 
 
-def _safe_column(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    if not pd.api.types.is_object_dtype(column) and not pd.api.types.is_string_dtype(column):
-        return column
-    risky = column.astype(str).str[:1].isin(list(FORMULA_STARTS))
-    return column.mask(risky, column[risky].map(spreadsheet_safe)) if risky.any() else column
+def _write_csv(table: pd.DataFrame, path: Path) -> None:
+    """Write a CSV by pyarrow, which takes a tenth of the time of pandas."""
+    import pyarrow
+    from pyarrow import csv as arrow_csv
+
+    columns = [_csv_column(table.iloc[:, number]) for number in range(len(table.columns))]
+    rows = pyarrow.table(columns, names=list(map(str, range(len(columns)))))
+    header = io.StringIO()
+    csv.writer(header, lineterminator="\n").writerow(table.columns)
+    for quoting in ("none", "needed"):
+        options = arrow_csv.WriteOptions(include_header=False, quoting_style=quoting, batch_size=2**13)
+        with contextlib.suppress(pyarrow.ArrowInvalid), pyarrow.OSFile(str(path), "wb") as file:
+            file.write(header.getvalue().encode("utf-8", "backslashreplace"))
+            arrow_csv.write_csv(rows, file, options)
+            return  # else a text needs quotes
+
+
+def _csv_column(column: "pd.Series[Any]") -> Any:
+    """A column as pyarrow writes it: numbers, or texts that are safe."""
+    import pyarrow
+    from pyarrow import compute
+
+    try:
+        array = pyarrow.array(column, from_pandas=True)
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):  # of several types
+        array = pyarrow.array(column.map(str, na_action="ignore").astype(object), from_pandas=True)
+    kind = array.type
+    if pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) or pyarrow.types.is_null(kind):
+        return array
+    if not (pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)):
+        texts = column.astype(object).map(str, na_action="ignore")
+        array = pyarrow.array(texts, pyarrow.string(), from_pandas=True)
+    starts = compute.utf8_slice_codeunits(compute.unique(array), 0, 1)
+    if not compute.any(compute.is_in(starts, pyarrow.array(list(FORMULA_STARTS)))).as_py():
+        return array
+    safe = [text if text is None else spreadsheet_safe(text) for text in array.to_pylist()]
+    return pyarrow.array(safe, pyarrow.string())
 
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], Any]) -> None:

@@ -393,3 +393,40 @@ def test_texts_that_a_spreadsheet_would_execute(tmp_path):
     assert back["number"].tolist() == [-1.5] * 9
     write_table(frame, tmp_path / "x.parquet")
     assert pd.read_parquet(tmp_path / "x.parquet").equals(frame)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+def test_a_csv_reads_back_the_same(tmp_path, suffix):
+    frame = pd.DataFrame(
+        {
+            "text": ["a,b", 'say "x"', None],
+            "float": [1.0, 0.1 + 0.2, 1e-300],
+            "small": [-2.1814342504366257e-08, np.nan, 1e22],
+            "int": [1, -2, 2**62],
+            "maybe": pd.array([1, None, 3], dtype="Int64"),
+            "mixed": [1, "x", None],
+            "flag": [True, False, True],
+            'odd "name", ': ["line\nend", "ä", " "],
+        }
+    )
+    path = tmp_path / f"x{suffix}"
+    write_table(frame, path)
+    first = path.read_bytes()
+    back = read_table(path, {"text", "mixed", 'odd "name", '}, HostError)
+    assert list(back) == list(frame)
+    for name in ("float", "small", "int", "flag"):
+        assert np.array_equal(back[name], frame[name], equal_nan=name == "small"), name
+    assert (
+        back.astype(object)
+        .where(back.notna(), None)[["text", 'odd "name", ']]
+        .equals(frame.astype(object).where(frame.notna(), None)[["text", 'odd "name", ']])
+    )
+    assert back["mixed"].tolist()[:2] == ["1", "x"]
+    assert back["maybe"].tolist()[::2] == [1.0, 3.0]
+    write_table(frame, path)
+    assert path.read_bytes() == first
+
+
+def test_texts_that_need_no_quotes_have_none(tmp_path):
+    write_table(pd.DataFrame({"a": ["x", None], "b": [1.0, 0.5], "c": [True, None]}), tmp_path / "x.csv")
+    assert (tmp_path / "x.csv").read_bytes() == b"a,b,c\nx,1,True\n,0.5,\n"

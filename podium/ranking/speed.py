@@ -24,8 +24,8 @@ __all__ = ["KEYS", "Noise", "check_teams", "draw", "noise_of", "notices", "parse
 KEYS = ["team", "submission"]
 SECONDS = ["runtime_low", "runtime", "runtime_high"]
 ERROR = "runtime_error"
-TEXT_COLUMNS = {*KEYS, "submitted_at", "runs", "marks", "provisional"}
-COLUMNS = [*KEYS, *SECONDS, ERROR, "runs", "marks", "provisional", "submitted_at"]
+TEXT_COLUMNS = {*KEYS, "submitted_at", "runs", "marks", "provisional", "state"}
+COLUMNS = [*KEYS, *SECONDS, ERROR, "runs", "marks", "provisional", "state", "submitted_at"]
 # Streams of random numbers, beside those of draws of items and of swapped answers.
 STREAM_OF_RUNS, STREAM_OF_NOISE = 2, 3
 FAR_BELOW = 5  # times: a runtime in minutes among others in seconds is 60 times below them
@@ -77,8 +77,8 @@ def read(path: str) -> pd.DataFrame:
             all runs in seconds, separated by spaces; where there is a column runtime_error, their number;
         runtime_error
             the standard error of the runtime, in seconds;
-        marks, provisional
-            what `podium run` has to say about the measurement: a text, and true or false;
+        marks, provisional, state
+            what `podium run` has to say about the measurement: a text, true or false, and the machine's state;
         submitted_at
             when the team submitted, in ISO 8601.
 
@@ -304,7 +304,8 @@ def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> list[st
     noise = noise_of(leaderboard, runtimes)
     once = int(noise.once.sum())
     if once:
-        those = "all runtimes were" if once == len(known) else f"{once:,} of {len(known):,} runtimes were"
+        were = "was" if once == 1 else "were"
+        those = "all runtimes were" if once == len(known) else f"{once:,} of {len(known):,} runtimes {were}"
         how = (
             f"each is drawn with the noise of one run of the other models ({noise.of_one_run:.1%})"
             if noise.is_known
@@ -329,6 +330,12 @@ def _marks(leaderboard: pd.DataFrame, runtimes: pd.DataFrame) -> list[str]:
     sentences = []
     if marked := [f"{row['team']} ({row['marks']})" for row in rows if row.get("marks")]:
         sentences.append(f"{counted(len(marked), 'runtime')} marked: {listed(marked)}")
-    if provisional := [row["team"] for row in rows if str(row.get("provisional") or "").lower() == "true"]:
-        sentences.append(f"{counted(len(provisional), 'runtime')} provisional: {listed(provisional)}")
+    if provisional := [row for row in rows if str(row.get("provisional") or "").lower() == "true"]:
+        those = (
+            "all runtimes are"
+            if len(provisional) == len(rows)
+            else f"{len(provisional):,} of {len(rows):,} runtimes are"
+        )
+        states = sorted({str(row["state"]) for row in provisional if row.get("state")})
+        sentences.append(f"{those} provisional{f' ({listed(states)})' if states else ''}: measure them again")
     return sentences

@@ -65,11 +65,11 @@ def test_a_runtime_far_below_the_others_is_a_warning(fastest, said):
 def test_marks_and_provisional_runtimes_are_said():
     runtimes = table(
         runs=["2", "2", "2"], runtime_error=[1, 1, 1], marks=["the machine was slow", None, None],
-        provisional=["false", "true", None],
+        provisional=["False", "true", None], state=[None, "a shared machine", None],
     )  # fmt: skip
     assert speed.notices(BOARD, runtimes) == [
         "1 runtime marked: a (the machine was slow)",
-        "1 runtime provisional: b",
+        "1 of 3 runtimes are provisional (a shared machine): measure them again",
     ]
 
 

@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 from unittest import mock
@@ -43,12 +44,12 @@ def console(block: str) -> str:
     return f"{command}\n{done.stdout}"
 
 
-def printed_here(arguments: list[str]) -> str:
+def printed_here(arguments: list[str], folder: Path = ROOT) -> str:
     """What `podium` prints, without a process of its own."""
     with (
         contextlib.redirect_stdout(io.StringIO()) as printed,
         contextlib.redirect_stderr(printed),
-        contextlib.chdir(ROOT),
+        contextlib.chdir(folder),
         contextlib.suppress(SystemExit),  # as --help ends
         mock.patch.dict(os.environ, WIDTH),
     ):
@@ -73,6 +74,27 @@ def pycon(block: str) -> str:
 
 RUN = {"console": console, "pycon": pycon}
 
+# A page whose blocks are tried one after the other in a new folder: files by their titles, then commands.
+IN_A_NEW_FOLDER = "<!-- The blocks of this page are tried in a new folder. -->"
+STEP = re.compile(r"```(?:(\w+) title=\"([^\"]+)\"|console)\n(.*?)```", re.DOTALL)
+
+
+def tried_in(folder: Path, text: str) -> str:
+    """A page with what its commands print, run in this folder after the files before them are written."""
+
+    def step(match: re.Match[str]) -> str:
+        language, name, block = match.groups()
+        if name is not None:
+            (folder / name).write_text(block, encoding="utf-8")
+            if language == "python" and name == "make_data.py":
+                exec(compile(block, name, "exec"), {})
+            return match[0]
+        command, _, _ = block.partition("\n")
+        return f"```console\n{command}\n{printed_here(shlex.split(command)[2:], folder)}```"
+
+    with contextlib.chdir(folder):
+        return STEP.sub(step, text)
+
 
 def blocks() -> list[object]:
     """Every block of every page; what a shell has to run is slow."""
@@ -84,6 +106,7 @@ def blocks() -> list[object]:
             marks=[pytest.mark.slow] if " | " in block.splitlines()[0] else [],
         )
         for page in PAGES
+        if IN_A_NEW_FOLDER not in page.read_text(encoding="utf-8")
         for number, (kind, block) in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))
     ]
 
@@ -91,6 +114,16 @@ def blocks() -> list[object]:
 @pytest.mark.parametrize(("kind", "block"), blocks())
 def test_outputs(kind: str, block: str) -> None:
     assert RUN[kind](block) == block
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if IN_A_NEW_FOLDER in page.read_text(encoding="utf-8")],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_what_is_tried_in_a_new_folder(page: Path, tmp_path: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert tried_in(tmp_path, text) == text
 
 
 def test_the_two_commands() -> None:
@@ -116,8 +149,10 @@ if __name__ == "__main__":
     for written in PAGES:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            now = BLOCK.sub(
-                lambda match: f"```{match[1]}\n{RUN[match[1]](match[2])}```",
-                written.read_text(encoding="utf-8"),
-            )
+            text = written.read_text(encoding="utf-8")
+            if IN_A_NEW_FOLDER in text:
+                with tempfile.TemporaryDirectory() as new:
+                    now = tried_in(Path(new), text)
+            else:
+                now = BLOCK.sub(lambda match: f"```{match[1]}\n{RUN[match[1]](match[2])}```", text)
         written.write_text(now, encoding="utf-8")

@@ -308,7 +308,25 @@ def _without_side(metric: Metric, submission: pd.DataFrame) -> pd.DataFrame:
 def add_side(
     solution: Solution, submission: pd.DataFrame, path: str | Path, content: bytes | None = None
 ) -> pd.DataFrame:
-    """The submission with what only the host may say of it."""
+    """The submission with what only the host may say of it, such as the experts' judgment in READ//ABLE's M7.
+
+    Parameters
+    ----------
+    solution : Solution
+        Its metric's companion knows what such a file has.
+    submission : DataFrame
+    path : str or Path
+        Of the host's file; it names the file in messages.
+    content : bytes, optional
+        The file's content, where it has been read already.
+
+    Raises
+    ------
+    UsageError
+        The metric takes no such file.
+    HostError
+        The file is malformed.
+    """
     add = solution.metric.companion.add_side
     if add is None:
         raise UsageError(f"{path}: this metric takes no file beside a submission")
@@ -318,7 +336,27 @@ def add_side(
 
 
 def prepare(metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any]) -> Solution:
-    """The first column is the row id, unless set."""
+    """Check and digest a solution once, for many submissions.
+
+    Parameters
+    ----------
+    metric : Metric
+    solution : DataFrame
+        With its column ``Usage``, if it has one.
+    parameters : dict
+        Of the metric's ``score``.  Unless ``row_id_column_name`` is among them, the first column names the
+        rows.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    HostError
+        The solution or a parameter is wrong, or what the metric prepares breaks the contract
+        (`podium.contract.check_prepared`; podium's own metrics are held to it by its tests).
+    """
     if not len(solution.columns):
         raise HostError("the solution has no columns")
     arguments = {"row_id_column_name": str(solution.columns[0])} | parameters
@@ -343,7 +381,14 @@ def prepare(metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any]) 
 def read_pair(
     metric: Metric, solution: str | Path, submission: str | Path, parameters: dict[str, Any]
 ) -> tuple[pd.DataFrame, Solution, pd.DataFrame]:
-    """What `read_solution`, `prepare` and `read_submission` return."""
+    """Read a solution and a submission, and prepare the solution.
+
+    Returns
+    -------
+    (DataFrame, Solution, DataFrame)
+        What `read_solution`, `prepare` and `read_submission` return.  The submission is read in a thread while
+        the solution is prepared, because that saves a twentieth of the time.
+    """
     frame = read_solution(metric, solution, parameters)
     # Only a table is read in a thread: a reader's warnings would be taken for the solution's.
     if not is_table_name(submission):
@@ -354,7 +399,18 @@ def read_pair(
 
 
 def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
-    """The rows of each part; "All" lacks the ignored ones."""
+    """The rows of each part of a solution, by its column ``Usage``.
+
+    Returns
+    -------
+    dict of str to (rows,) bool
+        "All", which lacks the rows that are Ignored, and "Public" and "Private" where there are such.
+
+    Raises
+    ------
+    HostError
+        A cell of ``Usage`` is neither Public nor Private nor Ignored.
+    """
     if USAGE not in solution:
         return {ALL: np.ones(len(solution), dtype=bool)}
     codes, values = pd.factorize(solution[USAGE])
@@ -369,7 +425,26 @@ def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
 
 
 def items_of(prepared: Any, rows: Bools, part: str) -> Bools:
-    """The items, (n,), whose rows make up a part."""
+    """The items whose rows make up a part.
+
+    Parameters
+    ----------
+    prepared : podium.contract.Prepared
+        Of the whole solution.
+    rows : (rows,) bool
+        The rows of the part.
+    part : str
+        Its name, for messages.
+
+    Returns
+    -------
+    (n,) bool
+
+    Raises
+    ------
+    HostError
+        Some rows of an item belong to the part and others do not.
+    """
     number = np.bincount(prepared.item_of_row, rows, minlength=len(prepared.items))
     split = (number > 0) & (number < np.bincount(prepared.item_of_row, minlength=len(prepared.items)))
     if split.any():
@@ -464,7 +539,18 @@ def answers_to(solution: Solution, submission: pd.DataFrame, part: str) -> pd.Da
 
 
 def scores_of(solution: Solution, numbers: Floats) -> dict[str, float]:
-    """Of each part, from the statistics of "All"."""
+    """The score of each part.
+
+    Parameters
+    ----------
+    solution : Solution
+    numbers : (n, k) float
+        The statistics of a submission, of the items of "All".
+
+    Returns
+    -------
+    dict of str to float
+    """
     return {
         part: statistics.measures(prepared, numbers[solution.items[part]])["score"]
         for part, prepared in solution.prepared.items()

@@ -12,6 +12,7 @@ from podium.errors import UsageError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command\'s arguments."""
     parser.add_argument("solution", help="the experts' markups: a table, a folder of files, an export")
     arguments.add_metric(parser)
     parser.add_argument("--gamma", action="store_true", help="γ too, an agreement corrected for chance")
@@ -20,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    """Compare the experts, print and draw."""
     import pandas as pd
 
     from podium import hosted, progress, scoring

@@ -17,6 +17,7 @@ PLATFORM_NAMES = ("codabench", "evalai", "huggingface")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command\'s arguments."""
     parser.add_argument("platform", choices=PLATFORM_NAMES, help="where to")
     arguments.add_competition(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write")
@@ -37,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    """Write the bundle and say what to do with it."""
     from podium import hosted
     from podium.hosting import bundle
     from podium.hosting.competition import Competition, Terms

@@ -15,6 +15,7 @@ from podium.errors import HostError, ToolError, UsageError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command\'s arguments."""
     parser.add_argument("metric", help="a Python file with a score(), or a metric's name")
     parser.add_argument(
         "solution",
@@ -36,6 +37,7 @@ def _samples_beside(path: Path) -> tuple[Path, Path] | None:
 
 
 def run(options: argparse.Namespace) -> None:
+    """Try the file and print a line per demand."""
     from podium import hosted
     from podium.hosting import check, emulate, kernel
     from podium.scoring import USAGE

@@ -10,6 +10,7 @@ from podium.cli.arguments import add_parameters, parameters
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command\'s arguments."""
     parser.add_argument("metric", help="a Python file with a score(), or a metric's name")
     parser.add_argument("solution", type=Path, help="the truth, with Usage")
     parser.add_argument("submission", type=Path, help="the predictions")
@@ -22,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    """Score each part in a fresh process and print what the site would."""
     from podium.hosting import emulate, fresh
 
     given = emulate.inputs(

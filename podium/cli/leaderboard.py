@@ -10,11 +10,13 @@ from pathlib import Path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command\'s arguments."""
     parser.add_argument("competition", help="as in the address of its page")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to write")
 
 
 def run(options: argparse.Namespace) -> None:
+    """Fetch the board and write it."""
     from podium.cli import console
     from podium.files import write_table
     from podium.hosting import kaggle

@@ -20,6 +20,7 @@ SUBPOPULATIONS = "ell_status,economically_disadvantaged"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command\'s arguments."""
     parser.add_argument("corpus", help="one row per segment; or official labels")
     add_metric(parser)
     parser.add_argument("--sample", metavar="FILE", help="another metric's sample submission")
@@ -46,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    """Read the corpus or the labels, write the files and print the report."""
     from podium import hosted
     from podium.cli import console
     from podium.hosting import official, writing

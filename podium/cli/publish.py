@@ -21,6 +21,7 @@ STEP_NAMES = ("create", "pages", "data", "solution", "settings", "metric", "sand
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command\'s arguments."""
     parser.add_argument("site", choices=["kaggle"], help="where to")
     arguments.add_competition(parser)
     parser.add_argument("--slug", help="its address on the site (default: the title in lower case)")
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    """Take the steps that are due."""
     from podium.hosting import emulate, publish
 
     if options.deadline and options.launch_at and options.deadline <= options.launch_at:

@@ -15,6 +15,7 @@ RESAMPLES = 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command\'s arguments."""
     parser.add_argument("solution", help="the truth: .csv, .csv.gz, .parquet, a URL, or an official file")
     parser.add_argument(
         "submission",
@@ -63,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    """Score, explain and write what is asked for."""
     if options.report is None and options.texts is not None:
         raise UsageError("--texts needs --report")
     inputs = [options.solution, *options.submission, options.metric]

@@ -148,6 +148,11 @@ def _load_own(name: str) -> Metric:
     return _load_folder(_own_file(name), folder(name), name, True)
 
 
+def is_own(path: Path) -> bool:
+    """Whether a file has the content of one of podium's own metrics; nothing is run to find out."""
+    return _own_metric_with(path) is not None
+
+
 def _own_metric_with(path: Path) -> str | None:
     """Which of podium's own metrics has the content of this file."""
     size = path.stat().st_size

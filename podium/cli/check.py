@@ -48,19 +48,22 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--set: expected a solution and a submission, to be scored with it")
     path = hosted.find(options.metric)
     given = (options.solution, options.submission) if options.solution else _samples_beside(path)
-    frames, arguments, metric = None, None, None
+    metric = unloaded.metric(path)
+    frames, arguments, tables = None, None, None
+    further: list[check.Check] = []
     advice: list[str] = []
     if given is not None:
         metric, solution, submission, arguments = emulate.inputs(
-            path, given[0], given[1], lambda loaded: parameters(loaded, options.set, given[0])
+            path, given[0], given[1], lambda unrun: parameters(unrun, options.set, given[0])
         )
         frames = solution.drop(columns=USAGE, errors="ignore"), submission
+        row_id = arguments["row_id_column_name"]
+        further = check.check_solution(solution, row_id, metric.complete_submission)
+        tables = solution, submission
         advise = metric.companion.advice
         advice = [] if advise is None else advise(solution, arguments)
-    results = check.check(path, frames, arguments, options.python)
-    with suppress(ToolError):  # what cannot be loaded has failed a check above
-        metric = emulate.load(path) if metric is None else metric
-        results += check.check_contract(metric, frames, arguments)
+    results = [*check.check(path, frames, arguments, options.python), *further]
+    results += check.check_contract(metric, tables, arguments)
     for name, verdict, remark in results:
         print(f"{verdict}  {name}{': ' * bool(remark)}{remark}")
     for line in advice:

@@ -3,15 +3,17 @@
 import ast
 import sys
 import warnings
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import contract, hosted
+from podium import contract, hosted, scoring
 from podium.errors import HostError, ToolError
-from podium.hosting import fresh
+from podium.hosting import fresh, kernel, unloaded
 from podium.hosting.kernel import FAIL, NOTE, OURS, PASS, UNTRIED
+from podium.scoring import USAGE
 
 COMPILES = "is UTF-8 text that compiles"
 IMPORTS = "imports only what Kaggle's image has"
@@ -31,17 +33,36 @@ CHECKS = {  # by the key under which `podium.hosting.kernel` answers
     "tests": "passes its tests",
     "result": "returns a finite float",
     "frames": "leaves the frames unchanged",
+    "warnings": "warns of nothing in the given files",
     "messages": "has messages of at most 280 characters",
     "module": MODULE,
 }
+PARTS_OF_ROWS = "the solution has Public and Private rows"
+IDS = "the solution has every id once"
+ROWS = "the solution has no row twice"
+CONTRACT = "prepare() keeps to the contract of statistics"
 INSTALLED = ("numpy", "pandas")
+# What the image certainly has, and the names under which the registry knows it.
 FURTHER = {"scipy": "scipy", "sklearn": "scikit-learn"}
-KNOWN = frozenset({*INSTALLED, *FURTHER, "kaggle_metric_utilities", *sys.stdlib_module_names})
+OTHER_NAMES = {"PIL": "pillow", "cv2": "opencv-python-headless", "skimage": "scikit-image", "yaml": "pyyaml"}
+KNOWN = frozenset({*INSTALLED, *FURTHER, kernel.UTILITIES, *sys.stdlib_module_names})
 
 
 class Check(NamedTuple):
-    name: str  # what the file should do
-    verdict: str  # PASS, NOTE (it does not, and Kaggle takes it), FAIL, UNTRIED
+    """What became of one demand.
+
+    Attributes
+    ----------
+    name : str
+        What the file should do.
+    verdict : str
+        `PASS`; `NOTE`: it does not, and Kaggle takes it; `FAIL`: Kaggle refuses it; `UNTRIED`.
+    remark : str
+        What there is to say of it.
+    """
+
+    name: str
+    verdict: str
     remark: str = ""
 
 
@@ -84,7 +105,30 @@ def check(
     arguments: dict[str, Any] | None = None,
     python: str | None = None,
 ) -> list[Check]:
-    """Try a metric file; `frames` and `arguments` are a further call of `score`, which must return."""
+    """Try a metric file as the site would: alone, and in processes of its own.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    frames : pair of DataFrame, optional
+        A solution without `Usage` and a submission, for a further call of `score`, which must return.
+    arguments : dict, optional
+        Of that call.
+    python : str, optional
+        A version of Python: try it with that one, with Kaggle's versions of the libraries and whatever else the
+        file imports.
+
+    Returns
+    -------
+    list of Check
+        In a fixed order.
+
+    Raises
+    ------
+    UsageError
+        The environment cannot be made.
+    """
     try:
         source = fresh.read_source(path)
         with warnings.catch_warnings():
@@ -93,30 +137,30 @@ def check(
     except (HostError, SyntaxError, ValueError) as problem:
         failed = Check(COMPILES, FAIL, " ".join(str(problem).split()))
         return [failed, *(Check(name, UNTRIED) for name in (IMPORTS, *CHECKS.values()))]
-    imported = _imported(tree)
-    packages = [*INSTALLED, *(FURTHER[name] for name in FURTHER if name in imported)]
+    packages = unloaded.imported(tree)
     columns = None if frames is None else tuple(map(fresh.columns_of, frames))
     answers: dict[str, Any] = {}
-    with fresh.environment(python, packages) as interpreter:
-        task: dict[str, Any] = {"frames": columns, "arguments": arguments or {}}
-        for do, key, further in (("check", "runs", task), ("import", "module", {})):
-            try:
-                answers |= fresh.run_fresh(do, interpreter, source=source, **further)
-            except HostError as problem:
-                answers[key] = FAIL, str(problem)
+    interpreter = fresh.environment(python, to_install(packages))
+    task: dict[str, Any] = {"frames": columns, "arguments": arguments or {}}
+    for do, key, further in (("check", "runs", task), ("import", "module", {})):
+        try:
+            answers |= fresh.run_fresh(do, interpreter, source=source, **further)
+        except HostError as problem:
+            answers[key] = FAIL, str(problem)
     tried = [Check(name, *answers.get(key, (UNTRIED, ""))) for key, name in CHECKS.items()]
-    return [Check(COMPILES, PASS), _check_imports(imported), *tried]
+    return [Check(COMPILES, PASS), _check_imports(packages), *tried]
 
 
-def _imported(tree: ast.Module) -> set[str]:
-    """Packages; "." is a relative import."""
-    imported: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            imported |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            imported.add("." if node.level else (node.module or "").partition(".")[0])
-    return imported
+def to_install(packages: Collection[str]) -> set[str]:
+    """What to install for a file that imports some packages.
+
+    Examples
+    --------
+    >>> sorted(to_install({"os", "sklearn", "polars", "kaggle_metric_utilities"}))
+    ['numpy', 'pandas', 'polars', 'scikit-learn']
+    """
+    there = {*sys.stdlib_module_names, kernel.UTILITIES, ".", OURS}
+    return {*INSTALLED, *((FURTHER | OTHER_NAMES).get(name, name) for name in packages if name not in there)}
 
 
 def _check_imports(imported: set[str]) -> Check:
@@ -127,3 +171,48 @@ def _check_imports(imported: set[str]) -> Check:
     if others:
         return Check(IMPORTS, NOTE, f"make sure of {', '.join(others)}")
     return Check(IMPORTS, PASS)
+
+
+def check_solution(solution: pd.DataFrame, row_id: str, complete_submission: bool) -> list[Check]:
+    """Look at a solution before anybody is scored with it.
+
+    Parameters
+    ----------
+    solution : DataFrame
+        With `Usage`.
+    row_id : str
+        The column by which the site aligns rows.
+    complete_submission : bool
+        Whether it does not, as either part gets the whole submission.
+
+    Returns
+    -------
+    list of Check
+        Of `Usage`, of ids and of rows.
+    """
+    missing = f"there is no column {row_id}; there are {', '.join(map(str, solution.columns))}"
+    ids = solution[row_id].astype(str) if row_id in solution else None
+    twice = "" if ids is None or ids.is_unique else f"{ids[ids.duplicated()].iloc[0]!r} is there twice"
+    repeated = solution[solution.duplicated()]
+    rows = "" if repeated.empty else f"{len(repeated):,} of {len(solution):,} rows repeat an earlier one"
+    return [
+        _check_usage(solution),
+        Check(IDS, FAIL, missing)
+        if ids is None
+        else Check(IDS, (NOTE if complete_submission else FAIL) if twice else PASS, twice),
+        Check(ROWS, NOTE if rows else PASS, rows),
+    ]
+
+
+def _check_usage(solution: pd.DataFrame) -> Check:
+    if USAGE not in solution:
+        return Check(PARTS_OF_ROWS, NOTE, f"there is no column {USAGE}: the site asks for one")
+    try:
+        parts = scoring.rows_of_parts(solution)
+    except HostError as problem:
+        return Check(PARTS_OF_ROWS, FAIL, str(problem))
+    absent = [part for part in scoring.PARTS if part not in parts]
+    if absent:
+        return Check(PARTS_OF_ROWS, FAIL, f"no row is {' or '.join(absent)}")
+    shares = ", ".join(f"{int(parts[part].sum()):,} rows are {part}" for part in scoring.PARTS)
+    return Check(PARTS_OF_ROWS, PASS, shares)

@@ -14,18 +14,32 @@ import pandas as pd
 
 from podium import contract, hosted, scoring
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.hosting import fresh, kernel
+from podium.hosting import contract_check, fresh, kernel, unloaded
 from podium.hosting.folders import as_texts
 from podium.hosting.judge import UNEXPECTED
 from podium.scoring import ALL, USAGE
 
 
 class PartScore(NamedTuple):
-    part: str  # "All" where the solution has no ``Usage``
+    """What the site would give for one part.
+
+    Attributes
+    ----------
+    part : str
+        "All" where the solution has no `Usage`.
+    score : float
+    seconds : float
+        That `score` took.
+    memory, memory_before : int or None
+        The peak in bytes, and what Python, the libraries and the tables took before; None where the system does
+        not tell.
+    """
+
+    part: str
     score: float
     seconds: float
-    memory: int | None  # peak in bytes, where the system tells
-    memory_before: int | None  # of Python, the libraries and the frames
+    memory: int | None
+    memory_before: int | None
 
 
 def emulate(
@@ -35,7 +49,27 @@ def emulate(
     arguments: dict[str, Any],
     complete_submission: bool,
 ) -> list[PartScore]:
-    """Score every part; participants see the text of a `SubmissionRejected`, of a `HostError` line one."""
+    """Score every part in a process of its own, as the site does.
+
+    Parameters
+    ----------
+    metric : Metric
+        As `unloaded.metric` gives it.
+    solution, submission : DataFrame
+    arguments : dict
+        Of `score`, ``row_id_column_name`` among them.
+    complete_submission : bool
+        Whether either part gets the whole submission.
+
+    Raises
+    ------
+    SubmissionRejected
+        With the text that participants would see.
+    HostError
+        Participants would see its first line alone.
+    UsageError
+        The metric needs a library that is not installed here.
+    """
     source = fresh.read_source(metric.path)
     row_id = arguments["row_id_column_name"]
     if row_id not in solution:
@@ -44,11 +78,7 @@ def emulate(
     if not complete_submission:
         submission = aligned(solution, submission, row_id)
     parts = scoring.rows_of_parts(solution)
-    check_usage(metric, solution, parts, arguments)
-    if metric.prepare is not None and not metric.is_own:
-        with suppress(SubmissionRejected), hosted.errors_explained(metric, submission=True):
-            whole = solution[parts[ALL]].drop(columns=USAGE, errors="ignore")
-            contract.check(metric, whole, submission, arguments)
+    check_usage(metric, solution, submission, parts, arguments)
     seconds_left = fresh.TIME_LIMIT
     scores = []
     for part in [part for part in parts if part != ALL] or [ALL]:
@@ -62,16 +92,19 @@ def emulate(
 
 
 def load(metric: str | Path) -> hosted.Metric:
+    """Load a metric that may import Kaggle's helpers, for which a stand-in is there."""
     sys.modules.setdefault(kernel.UTILITIES, kernel.metric_utilities())
     return hosted.load(metric)
 
 
 def read_solution(metric: hosted.Metric, path: Path) -> pd.DataFrame:
+    """A solution as Kaggle reads it; an official file by the metric's companion."""
     official = metric.companion.read_solution
     return _read(None if official is None else scoring.read_solution, metric, path, HostError)
 
 
 def read_submission(metric: hosted.Metric, path: Path) -> pd.DataFrame:
+    """A submission as Kaggle reads it; an official file by the metric's companion."""
     official = metric.companion.read_submission
     return _read(None if official is None else scoring.read_submission, metric, path, SubmissionRejected)
 
@@ -82,10 +115,20 @@ def inputs(
     submission: Path,
     parameters: Callable[[hosted.Metric], dict[str, Any]],
 ) -> tuple[hosted.Metric, pd.DataFrame, pd.DataFrame, dict[str, Any]]:
-    loaded = load(metric)
-    frames = read_solution(loaded, solution), read_submission(loaded, submission)
+    """What `emulate` takes, from paths; a stranger's metric file is read and not run.
+
+    Parameters
+    ----------
+    metric : str or Path
+        A file, a folder or a name.
+    solution, submission : Path
+    parameters : function of a Metric
+        Gives the parameters of `score`.
+    """
+    unrun = unloaded.metric(hosted.find(metric))
+    frames = read_solution(unrun, solution), read_submission(unrun, submission)
     arguments = {"row_id_column_name": str(frames[0].columns[0])}
-    return loaded, *frames, arguments | parameters(loaded)
+    return unrun, *frames, arguments | parameters(unrun)
 
 
 def _read(
@@ -106,12 +149,13 @@ def _read(
 def check_rows(
     solution: pd.DataFrame, submission: pd.DataFrame, row_id: str, complete_submission: bool
 ) -> None:
+    """Kaggle's own checks, which come before the metric; `SubmissionRejected` has its words."""
     if row_id not in submission:
         raise SubmissionRejected(f"ID column {row_id} not found in submission")
     if not complete_submission:
-        found, expected = len(submission), len(solution)
-        if found != expected:
-            raise SubmissionRejected(f"Submission has {found} rows but {expected} were expected.")
+        given, expected = len(submission), len(solution)
+        if given != expected:
+            raise SubmissionRejected(f"Submission has {given} rows but {expected} were expected.")
         if sorted(map(str, submission[row_id])) != sorted(map(str, solution[row_id])):
             raise SubmissionRejected(f"Solution and submission values for {row_id} do not match")
     if submission.isna().to_numpy().any():
@@ -119,10 +163,19 @@ def check_rows(
 
 
 def check_usage(
-    metric: hosted.Metric, solution: pd.DataFrame, parts: dict[str, Any], arguments: dict[str, Any]
+    metric: hosted.Metric,
+    solution: pd.DataFrame,
+    submission: pd.DataFrame,
+    parts: dict[str, Any],
+    arguments: dict[str, Any],
 ) -> None:
-    """No item is in several parts."""
+    """No item is in several parts; a stranger's statistics keep to the contract."""
     if metric.prepare is None:
+        return
+    if not metric.is_own:
+        slip = contract_slip(metric, solution, submission, arguments)
+        if slip:
+            raise HostError(slip)
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -134,7 +187,22 @@ def check_usage(
         scoring.items_of(prepared, rows[parts[ALL]], part)
 
 
+def contract_slip(
+    metric: hosted.Metric, solution: pd.DataFrame, submission: pd.DataFrame, arguments: dict[str, Any]
+) -> str:
+    """The first slip of a metric's statistics (`podium.contract`), found in a process of its own."""
+    task: dict[str, Any] = {
+        "path": str(metric.path.resolve()),
+        "solution": fresh.columns_of(solution),
+        "submission": fresh.columns_of(submission),
+        "arguments": arguments,
+    }
+    answer = fresh.run_fresh("contract", program=contract_check.__file__, **task)
+    return str(answer["slip"])
+
+
 def aligned(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:
+    """The submission's rows in the order of the solution's."""
     ids = solution[row_id].astype(str)
     if not ids.is_unique:
         raise HostError(
@@ -145,6 +213,7 @@ def aligned(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd
 
 
 def run_part(seconds: float, **task: Any) -> dict[str, Any]:
+    """The score of one part, with its time and memory."""
     try:
         answer = fresh.run_fresh("score", seconds=seconds, **task)
     except HostError as problem:
@@ -153,5 +222,10 @@ def run_part(seconds: float, **task: Any) -> dict[str, Any]:
         return answer
     if answer["error"] == "ParticipantVisibleError":
         raise SubmissionRejected(answer["text"][: kernel.LONGEST_MESSAGE])
-    place = f" ({answer['place']})" if answer["place"] and answer["error"] != "HostVisibleError" else ""
-    raise HostError(f"{UNEXPECTED}\nhost only: {answer['error']}: {answer['text']}{place}")
+    if answer["library"]:
+        library = answer["library"]
+        raise UsageError(
+            f"the metric needs {library}, which is not installed here: pip install it and try again"
+        )
+    line = f" ({answer['line']})" if answer["line"] else ""
+    raise HostError(f"{UNEXPECTED}\nhost only: {answer['error']}: {answer['text']}{line}")

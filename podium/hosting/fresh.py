@@ -1,6 +1,5 @@
 """Run a metric file in a fresh process, as Kaggle does (see `podium.hosting.kernel`)."""
 
-import contextlib
 import json
 import os
 import pickle
@@ -8,19 +7,24 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from podium.errors import HostError, UsageError
+from podium.files import alone_in
 from podium.hosting import kernel
 
+PROGRESS = ("Collecting", "Downloading", "Building", "Installing")  # with which pip's lines of progress begin
+LONGEST_LINE, LINES_SHOWN = 100, 10
 TIME_LIMIT = 1800.0  # seconds for Public and Private together
 
 
 def read_source(path: Path) -> str:
+    """The text of a metric file; `HostError` if it is not UTF-8."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as problem:
@@ -28,7 +32,7 @@ def read_source(path: Path) -> str:
 
 
 def columns_of(frame: pd.DataFrame) -> dict[Any, Any]:
-    """For any version of pandas."""
+    """A table's columns as any version of pandas can make it again."""
     return {
         name: values.to_numpy() if values.dtype.kind in "biuf" else values.astype(object).tolist()
         for name, values in frame.items()
@@ -36,14 +40,43 @@ def columns_of(frame: pd.DataFrame) -> dict[Any, Any]:
 
 
 def run_fresh(
-    do: str, python: str = sys.executable, seconds: float | None = None, **task: Any
+    do: str,
+    python: str = sys.executable,
+    seconds: float | None = None,
+    program: str = kernel.__file__,
+    **task: Any,
 ) -> dict[str, Any]:
+    """Do a task of a program in a process of its own, which shares nothing with this one.
+
+    Parameters
+    ----------
+    do : str
+        The task, as the program names it.
+    python : str
+        The interpreter.
+    seconds : float, optional
+        After which it is given up (default: `TIME_LIMIT`).
+    program : str
+        The script to run; it gets two paths, of the task and of the answer.
+    **task : object
+        The task's arguments, which can be pickled.
+
+    Returns
+    -------
+    dict
+        The answer.
+
+    Raises
+    ------
+    HostError
+        The process takes too long or ends without an answer.
+    """
     limit = TIME_LIMIT if seconds is None else seconds
     with tempfile.TemporaryDirectory() as folder:
         task_file, answer_file, workplace = (Path(folder, name) for name in ("task", "answer", "workplace"))
         task_file.write_bytes(pickle.dumps(task | {"do": do}))
         workplace.mkdir()
-        command = [python, "-I", kernel.__file__, str(task_file), str(answer_file)]
+        command = [python, "-I", program, str(task_file), str(answer_file)]
         try:
             done = subprocess.run(
                 command, cwd=workplace, capture_output=True, stdin=subprocess.DEVNULL, timeout=limit
@@ -53,7 +86,7 @@ def run_fresh(
         if answer_file.exists():
             return dict(json.loads(answer_file.read_text(encoding="utf-8")))
     raise HostError(
-        f"the metric file ended its process with exit code {done.returncode}. {_last_line(done)}".strip()
+        f"the metric file ended its process with exit code {done.returncode}. {_end_of(done, 1)}".strip()
     )
 
 
@@ -63,28 +96,79 @@ def pins() -> Path:
     return beside if beside.is_file() else Path(__file__).parents[2] / ".ci" / "hosted.txt"
 
 
-@contextlib.contextmanager
-def environment(version: str | None, packages: list[str]) -> Iterator[str]:
-    """The Python of a new environment with `packages` as Kaggle has them; without a version, this one."""
+def environment(version: str | None, packages: Collection[str]) -> str:
+    """The interpreter of an environment with some packages, in Kaggle's versions where these are known.
+
+    It is made once and kept in the user's cache: the same Python, packages and pins have the same environment.
+
+    Parameters
+    ----------
+    version : str or None
+        Of Python, such as "3.12", or the name of a program; None for the interpreter that runs this.
+    packages : collection of str
+        To be installed, as pip names them.
+
+    Returns
+    -------
+    str
+        The path of the interpreter.
+
+    Raises
+    ------
+    UsageError
+        There is no such Python, or a package cannot be installed; with the end of what pip said.
+    """
     if version is None:
-        yield sys.executable
-        return
+        return sys.executable
     python = shutil.which(f"python{version}") or shutil.which(version)
     if python is None:
         raise UsageError(f"there is no Python {version} on this machine: expected a program python{version}")
-    with tempfile.TemporaryDirectory() as folder:
-        _run([python, "-m", "venv", folder], f"Python {version} makes no environment")
-        inside = str(Path(folder, "Scripts" if os.name == "nt" else "bin", "python"))
-        install = [inside, "-m", "pip", "install", "-q", "--disable-pip-version-check", "-c", str(pins())]
-        _run([*install, *packages], f"{' and '.join(packages)} cannot be installed for Python {version}")
-        yield inside
+    said = _run([python, "-c", "import sys; print(sys.version)"], f"Python {version} does not start")
+    key = "\n".join([said, *sorted(packages), pins().read_text(encoding="utf-8")])
+    folder = cache() / f"python{version}-{sha256(key.encode()).hexdigest()[:16]}".replace(os.sep, "_")
+    inside = folder / "environment" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    finished = folder / "finished"
+    install = [str(inside), "-m", "pip", "install", "--disable-pip-version-check", "-c", str(pins())]
+    with alone_in(folder):
+        if finished.exists():
+            return str(inside)
+        names = " and ".join(sorted(packages))
+        print(f"installing {names} for Python {version} in {folder}, once", file=sys.stderr, flush=True)
+        make = [python, "-m", "venv", "--clear", str(folder / "environment")]
+        _run(make, f"Python {version} makes no environment")
+        _run([*install, *sorted(packages)], f"{names} cannot be installed for Python {version}", shown=True)
+        finished.touch()
+    return str(inside)
 
 
-def _run(command: list[str], failure: str) -> None:
-    done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        raise UsageError(f"{failure}: {_last_line(done) or 'no reason given'}")
+def cache() -> Path:
+    """Where environments are kept."""
+    top = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(top, "podium", "environments")
 
 
-def _last_line(done: subprocess.CompletedProcess[bytes]) -> str:
-    return (done.stderr or done.stdout).decode(errors="replace").strip().rpartition("\n")[2]
+def _run(command: list[str], failure: str, shown: bool = False) -> str:
+    """What a command prints; its lines are shown while it runs, if `shown`."""
+    lines = []
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        for line in process.stdout or ():
+            lines.append(line.rstrip())
+            if shown and line.startswith(PROGRESS):
+                print(f"  {line.rstrip()[:LONGEST_LINE]}", file=sys.stderr, flush=True)
+    said = "\n".join(lines[-LINES_SHOWN:]).strip()
+    if process.returncode:
+        raise UsageError(f"{failure}:\n{said or 'no reason given'}")
+    return said
+
+
+def _end_of(done: subprocess.CompletedProcess[bytes], number: int) -> str:
+    """The last lines that a process printed, errors first."""
+    return "\n".join((done.stderr or done.stdout).decode(errors="replace").strip().splitlines()[-number:])

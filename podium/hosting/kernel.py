@@ -18,6 +18,7 @@ import traceback
 import types
 import typing
 import unittest
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -66,12 +67,21 @@ def metric_utilities() -> types.ModuleType:
     class HostVisibleError(Exception):
         pass
 
+    def treat_as_participant_error(error_message: str, solution: Any) -> bool:
+        """Whether a text can tell nothing of a solution: this has numbers alone, and the text none of them."""
+        kinds = list(pd.DataFrame(solution).dtypes)
+        if not all(map(pd.api.types.is_numeric_dtype, kinds)) or any(map(str.isnumeric, error_message)):
+            return False
+        has_booleans = any(map(pd.api.types.is_bool_dtype, kinds))
+        return not (has_booleans and any(word in error_message.lower() for word in ("true", "false")))
+
     def safe_call_score(metric_function: Any, solution: Any, submission: Any, **parameters: Any) -> Any:
         try:
             return metric_function(solution, submission, **parameters)
         except Exception as problem:
-            kind = ParticipantVisibleError if isinstance(problem, ValueError) else HostVisibleError
-            raise kind(str(problem)) from problem
+            text = str(problem)
+            is_shown = treat_as_participant_error(text, solution)
+            raise (ParticipantVisibleError if is_shown else HostVisibleError)(text) from problem
 
     def verify_valid_probabilities(frame: pd.DataFrame, name: str) -> None:
         numeric = all(pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes)
@@ -79,7 +89,13 @@ def metric_utilities() -> types.ModuleType:
             raise ParticipantVisibleError(f"{name}: expected numbers from 0 to 1 whose sum is 1 in each row")
 
     utilities = types.ModuleType(UTILITIES)
-    for offer in (ParticipantVisibleError, HostVisibleError, safe_call_score, verify_valid_probabilities):
+    for offer in (
+        ParticipantVisibleError,
+        HostVisibleError,
+        treat_as_participant_error,
+        safe_call_score,
+        verify_valid_probabilities,
+    ):
         setattr(utilities, offer.__name__, offer)
     return utilities
 
@@ -91,8 +107,24 @@ def import_module(source: str) -> Answer:
     try:
         module = importlib.import_module(MODULE)
     except (Exception, SystemExit) as problem:
-        return {"module": (FAIL, described(problem))}
+        return {"module": failed_or_untried(problem)}
     return {"module": verdict("the module has no score()" * (not callable(getattr(module, "score", None))))}
+
+
+def lacking(problem: BaseException | None) -> str:
+    """The library that is not installed here, if that is what was raised; "" otherwise."""
+    if not isinstance(problem, ModuleNotFoundError):
+        return ""
+    name = (problem.name or "").partition(".")[0]
+    return "" if name in ("", OURS) or name in sys.stdlib_module_names else name
+
+
+def untried(library: str) -> Verdict:
+    return UNTRIED, f"it needs {library}, which is not installed here: give --python, which installs it"
+
+
+def failed_or_untried(problem: BaseException) -> Verdict:
+    return untried(lacking(problem)) if lacking(problem) else (FAIL, described(problem))
 
 
 def described(problem: BaseException) -> str:
@@ -104,7 +136,7 @@ def check(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[str
     try:
         cell = run_cell(source)
     except (Exception, SystemExit) as problem:
-        return {"runs": (FAIL, described(problem))}
+        return {"runs": failed_or_untried(problem)}
     versions = f"Python {platform.python_version()}, pandas {pd.__version__}, numpy {np.__version__}"
     function = getattr(cell, "score", None)
     if not inspect.isfunction(function):
@@ -121,8 +153,11 @@ def check(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[str
         "tests": run_tests(cell, score_recorded),
     }
     if frames is not None:
-        with contextlib.suppress(Exception):  # the call says what it raised
-            score_recorded(*map(pd.DataFrame, frames), **arguments)
+        with contextlib.suppress(Exception), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            score_recorded(*map(pd.DataFrame, frames), **arguments)  # the call says what it raised
+        told = "; ".join(dict.fromkeys(" ".join(str(each.message).split()) for each in caught))
+        answer["warnings"] = (NOTE, told) if told else (PASS, "")
     return answer | check_calls(calls, frames is not None) | {"messages": check_messages(function, calls)}
 
 
@@ -135,8 +170,10 @@ def check_signature(function: types.FunctionType) -> Answer:
         hints, unreadable = typing.get_type_hints(function), ""
     except Exception as problem:
         hints, unreadable = {}, described(problem)
-    unfit = [why_not_settable(each, hints.get(name)) for name, each in parameters.items()]
+    unfit = [why_not_annotated(each, hints.get(name)) for name, each in parameters.items()]
     reason = unreadable or "; ".join(filter(None, unfit))
+    unsettable = [why_not_settable(each, hints.get(name)) for name, each in parameters.items()]
+    advice = "; ".join(filter(None, unsettable))
     as_text = any(isinstance(each.annotation, str) for each in parameters.values())
     returned = hints.get("return")
     return {
@@ -144,6 +181,8 @@ def check_signature(function: types.FunctionType) -> Answer:
         "row id": verdict("row_id_column_name must not have a default value" * has_default),
         "annotations": (NOTE, "annotations are texts: whether the site reads those is not known")
         if as_text and not reason
+        else (NOTE, advice)
+        if advice and not reason
         else verdict(reason),
         "return": verdict("" if returned is float else f"the annotation is {shown(returned)}"),
     }
@@ -153,25 +192,34 @@ def verdict(reason: str) -> Verdict:
     return (FAIL, reason) if reason else (PASS, "")
 
 
-def why_not_settable(parameter: inspect.Parameter, annotation: Any) -> str:
-    name, default = parameter.name, parameter.default
+def why_not_annotated(parameter: inspect.Parameter, annotation: Any) -> str:
+    """Why the site refuses a parameter."""
+    name = parameter.name
     if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
         return f"{parameter} cannot be set by name"
     if parameter.annotation is parameter.empty:
         return f"{name} has no annotation"
-    if name in ("solution", "submission"):
-        return "" if annotation is pd.DataFrame else f"{name} is {shown(annotation)}, not pandas.DataFrame"
+    if name in ("solution", "submission") and annotation is not pd.DataFrame:
+        return f"{name} is {shown(annotation)}, not pandas.DataFrame"
+    return ""
+
+
+def why_not_settable(parameter: inspect.Parameter, annotation: Any) -> str:
+    """Why a host cannot set a parameter on the site, which then leaves it at its default."""
+    name, default = parameter.name, parameter.default
+    if name in ("solution", "submission") or parameter.annotation is parameter.empty:
+        return ""
     optional = typing.get_origin(annotation) in (typing.Union, types.UnionType)
     options = [option for option in typing.get_args(annotation) if option is not type(None)]
     kind = options[0] if optional and len(options) == 1 else annotation
     if kind not in (int, float, bool, str):
-        return f"{name} is {shown(annotation)}, which the site cannot set"
+        return f"the site cannot set {name}, which is {shown(annotation)}"
     if default is parameter.empty or (default is None and optional):
         return ""
     fitting = (int, float) if kind is float else kind
     if isinstance(default, fitting) and isinstance(default, bool) == (kind is bool):
         return ""
-    return f"{name} is {shown(annotation)}, but its default is {default!r}"
+    return f"the site may not set {name}, which is {shown(annotation)} with the default {default!r}"
 
 
 def shown(annotation: Any) -> str:
@@ -196,10 +244,13 @@ def check_participant_visible_error(cell: types.ModuleType) -> Verdict:
 
 
 def run_doctests(cell: types.ModuleType, score: Any) -> Verdict:
-    runner = Runner(verbose=False)
+    # Kaggle's own F-beta expects 0.23... and asks for no ellipsis.
+    runner = Runner(verbose=False, optionflags=doctest.ELLIPSIS)
     for test in doctest.DocTestFinder().find(cell):
         test.globs["score"] = score
         runner.run(test)
+    if runner.library:
+        return untried(runner.library)
     if runner.failures:
         return FAIL, f"{runner.failures} of {runner.tries} examples fail; the first is {runner.first_failure}"
     return PASS, f"{runner.tries} examples" if runner.tries else "there are none"
@@ -207,11 +258,13 @@ def run_doctests(cell: types.ModuleType, score: Any) -> Verdict:
 
 class Runner(doctest.DocTestRunner):
     first_failure = ""
+    library = ""  # that is not installed here
 
     def report_failure(self, out: Any, test: Any, example: Any, got: str) -> None:
         self.note(example, f"gave {' '.join(got.split()) or 'nothing'}")
 
     def report_unexpected_exception(self, out: Any, test: Any, example: Any, exc_info: Any) -> None:
+        self.library = self.library or lacking(exc_info[1])
         self.note(example, f"raised {described(exc_info[1])}")
 
     def note(self, example: doctest.Example, what: str) -> None:
@@ -221,7 +274,7 @@ class Runner(doctest.DocTestRunner):
 def run_tests(cell: types.ModuleType, score: Any) -> Verdict:
     """Run what pytest would discover."""
     cell.__dict__["score"] = score
-    failed, untried = [], []
+    failed, fixtures, library = [], [], ""
     tests = list(tests_of(cell))
     for name, test in tests:
         parameters = inspect.signature(test).parameters.values()
@@ -230,13 +283,16 @@ def run_tests(cell: types.ModuleType, score: Any) -> Verdict:
                 raise unittest.SkipTest(name)
             test()
         except unittest.SkipTest:
-            untried.append(name)
+            fixtures.append(name)
         except (Exception, SystemExit) as problem:
+            library = library or lacking(problem)
             failed.append(f"{name} raised {described(problem)}")
+    if library:
+        return untried(library)
     if failed:
         return FAIL, f"{len(failed)} of {len(tests)} tests fail; the first is {failed[0]}"
-    if untried:
-        return NOTE, f"not run, as they need fixtures: {', '.join(untried)}"
+    if fixtures:
+        return NOTE, f"not run, as they need fixtures: {', '.join(fixtures)}"
     return PASS, f"{len(tests)} tests" if tests else "there are none"
 
 
@@ -302,8 +358,11 @@ def difference(before: pd.DataFrame, after: pd.DataFrame) -> str:
 
 def check_calls(calls: list[Call], needs_last: bool) -> Answer:
     returned = [call for call in calls if call.raised is None]
-    if needs_last and calls[-1].raised is not None:
-        result = FAIL, f"for the given files it raised {described(calls[-1].raised)}"
+    library = next(filter(None, (lacking(call.raised) for call in calls)), "")
+    if library:
+        result = untried(library)
+    elif needs_last and calls[-1].raised is not None:
+        result = FAIL, f"for the given files it raised {located(calls[-1].raised)}"
     elif not returned:
         result = UNTRIED, "no doctest or test calls score(): give a solution and a submission to try it with"
     else:
@@ -355,17 +414,35 @@ def score(source: str, solution: Answer, submission: Answer, arguments: dict[str
         start = time.perf_counter()
         result = cell.score(*frames, **arguments)
     except (Exception, SystemExit) as problem:
-        return {"error": type(problem).__name__, "text": str(problem), "place": place_in_cell(problem)}
+        return {
+            "error": type(problem).__name__,
+            "text": str(problem),
+            "line": line_of(problem),
+            "library": lacking(problem),
+        }
     seconds = time.perf_counter() - start
     reason = why_not_a_score(result)
     if reason:
-        return {"error": "ValueError", "text": f"{reason}; Kaggle takes one finite float", "place": None}
+        return {
+            "error": "ValueError",
+            "text": f"{reason}; Kaggle takes one finite float",
+            "line": None,
+            "library": "",
+        }
     return {"score": float(result), "seconds": seconds, "memory": peak_memory(), "memory_before": before}
 
 
-def place_in_cell(problem: BaseException) -> str | None:
+def line_of(problem: BaseException) -> str | None:
+    """The last line of the file on the way to an error."""
     frames = [frame for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == CELL]
     return f"line {frames[-1].lineno}, in {frames[-1].name}" if frames else None
+
+
+def located(problem: BaseException) -> str:
+    """An error with its line; participants' own errors need none."""
+    line = line_of(problem)
+    is_shown = type(problem).__name__ == "ParticipantVisibleError"
+    return described(problem) if is_shown or line is None else f"{described(problem)} ({line})"
 
 
 def peak_memory() -> int | None:

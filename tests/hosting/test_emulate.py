@@ -1,6 +1,7 @@
 """`podium emulate`: what Kaggle would do with a submission, and show."""
 
 import gzip
+import os
 import re
 
 import numpy as np
@@ -228,7 +229,10 @@ def test_kaggle_cuts_long_messages(capsys, accuracy, in_process):
 @pytest.mark.parametrize(
     ("body", "detail"),
     [
-        ("raise HostVisibleError('labels are wrong')", "HostVisibleError: labels are wrong"),
+        (
+            "raise HostVisibleError('labels are wrong')",
+            "HostVisibleError: labels are wrong (line 14, in score)",
+        ),
         ("return 1 / 0", "ZeroDivisionError: division by zero (line 14, in score)"),
         ("return submission['x'].sum()", "KeyError: 'x' (line 14, in score)"),
         ("return 1", "ValueError: it returned int; Kaggle takes one finite float"),
@@ -324,16 +328,79 @@ def test_what_is_not_there(capsys, arguments, code, message):
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        ("raise SystemExit(3)", "SystemExit: 3"),
-        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("raise SystemExit(3)", "host only: SystemExit: 3 (line 15, in <module>)"),
+        ("1 / 0", "host only: ZeroDivisionError: division by zero (line 15, in <module>)"),
         ("def score(", "SyntaxError: '(' was never closed"),
     ],
 )
-def test_files_that_cannot_be_loaded(capsys, accuracy, code, reason):
-    paths = accuracy(f"return 1.0\n{code}")
-    exit_code, _, err = run_podium(capsys, "emulate", *paths)
+def test_files_that_cannot_be_loaded(capsys, accuracy, in_process, code, reason):
+    exit_code, _, err = run_podium(capsys, "emulate", *accuracy(f"return 1.0\n{code}", FIVE))
     assert exit_code == 4
-    assert err.startswith(f"error: {paths[0]} cannot be loaded: {reason}")
+    assert reason in err
+
+
+def test_a_stranger_s_file_runs_in_processes_of_its_own_alone(capsys, accuracy, tmp_path):
+    """Its parameters and constants are read from its text."""
+    mark = f"import os, pathlib\npathlib.Path({str(tmp_path)!r}, f'ran-{{os.getpid()}}').touch()"
+    code = f"{mark}\nCOMPLETE_SUBMISSION = True"
+    paths = accuracy(f"return points\n{code}")
+    exit_code, out, _ = run_podium(capsys, "emulate", *paths, "--set", "points=0.25")
+    assert exit_code == 0
+    assert out.startswith("Public   0.250000")
+    ran = {path.name for path in tmp_path.glob("ran-*")}
+    assert len(ran) == 2  # one for each part
+    assert f"ran-{os.getpid()}" not in ran
+
+
+def test_a_library_that_is_not_here(capsys, accuracy, in_process):
+    paths = accuracy("import polars_of_tomorrow\n    return 1.0", FIVE)
+    code, _, err = run_podium(capsys, "emulate", *paths)
+    assert code == 2
+    assert err.startswith("error: the metric needs polars_of_tomorrow, which is not installed here: ")
+
+
+SLIPS = """return prepare(solution, row_id_column_name).measures(0)[0] if WHOLE else 1.0
+
+import dataclasses
+import numpy as np
+
+@dataclasses.dataclass(frozen=True)
+class Prepared:
+    items: list
+    item_of_row: np.ndarray
+    labels: list
+    groups: np.ndarray
+    measure_names: list
+
+    def statistics(self, submission):
+        return np.ones((len(self.items), 1))
+
+    def measures(self, sums):
+        return np.asarray(sums)[..., 0, :] * 0.5
+
+def prepare(solution, row_id_column_name, points: float = 1.0):
+    items = sorted(map(str, solution[row_id_column_name]), reverse=BACKWARDS)
+    groups = np.zeros((1, len(items)), dtype=int)
+    return Prepared(items, np.arange(len(items)), [("(all)", "(all)")], groups, ["score"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("backwards", "slip"),
+    [
+        ("True", "prepare(): expected items to be sorted"),
+        ("False", "expected score() to be, to the last bit, the first of the measures of the sums"),
+    ],
+)
+def test_a_stranger_s_statistics_keep_to_the_contract(capsys, accuracy, backwards, slip):
+    body = SLIPS.replace("BACKWARDS", backwards).replace("WHOLE", "False")
+    paths = accuracy(body, FIVE)
+    code, _, err = run_podium(capsys, "emulate", *paths)
+    assert code == 4
+    assert slip in err
+    code, out, _ = run_podium(capsys, "check", *paths)
+    assert code == 4
+    assert f"FAIL  prepare() keeps to the contract of statistics: accuracy.py: {slip}" in out
 
 
 def test_a_wrong_usage_column(capsys, accuracy, in_process):

@@ -125,14 +125,14 @@ def environment(version: str | None, packages: Collection[str]) -> str:
         raise UsageError(f"there is no Python {version} on this machine: expected a program python{version}")
     said = _run([python, "-c", "import sys; print(sys.version)"], f"Python {version} does not start")
     key = "\n".join([said, *sorted(packages), pins().read_text(encoding="utf-8")])
-    folder = cache() / f"python{version}-{sha256(key.encode()).hexdigest()[:16]}".replace(os.sep, "_")
+    folder = cache() / f"{Path(python).name}-{sha256(key.encode()).hexdigest()[:16]}"
     inside = folder / "environment" / ("Scripts" if os.name == "nt" else "bin") / "python"
     finished = folder / "finished"
     install = [str(inside), "-m", "pip", "install", "--disable-pip-version-check", "-c", str(pins())]
     with alone_in(folder):
         if finished.exists():
             return str(inside)
-        names = " and ".join(sorted(packages))
+        names = ", ".join(sorted(packages))
         print(f"installing {names} for Python {version} in {folder}, once", file=sys.stderr, flush=True)
         make = [python, "-m", "venv", "--clear", str(folder / "environment")]
         _run(make, f"Python {version} makes no environment")

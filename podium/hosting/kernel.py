@@ -76,12 +76,16 @@ def metric_utilities() -> types.ModuleType:
         return not (has_booleans and any(word in error_message.lower() for word in ("true", "false")))
 
     def safe_call_score(metric_function: Any, solution: Any, submission: Any, **parameters: Any) -> Any:
+        named = {kind.__name__: kind for kind in (ParticipantVisibleError, HostVisibleError)}
         try:
-            return metric_function(solution, submission, **parameters)
+            return float(metric_function(solution, submission, **parameters))
         except Exception as problem:
             text = str(problem)
-            is_shown = treat_as_participant_error(text, solution)
-            raise (ParticipantVisibleError if is_shown else HostVisibleError)(text) from problem
+            if type(problem).__name__ in named:
+                raise named[type(problem).__name__](text) from problem
+            if treat_as_participant_error(text, solution):
+                raise ParticipantVisibleError(text) from problem
+            raise
 
     def verify_valid_probabilities(frame: pd.DataFrame, name: str) -> None:
         numeric = all(pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes)

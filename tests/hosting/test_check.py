@@ -1,13 +1,16 @@
 """`podium check`: every demand of Kaggle's, with a file that fails it."""
 
 import io
+import os
+import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from podium import hosted
-from podium.hosting import check, fresh
+from podium.errors import UsageError
+from podium.hosting import check, fresh, kernel
 from podium.hosting.check import FAIL, NOTE, PASS, UNTRIED
 from tests.support.host_line import ROOT, SOLUTION, SUBMISSION, every_metric, run_podium, stay_in_process
 from tests.support.kaggle_metrics import FATES
@@ -356,3 +359,174 @@ def test_a_python_that_is_not_there(capsys):
 def test_the_pins_are_those_of_the_hosted_image():
     lines = fresh.pins().read_text().splitlines()
     assert {line.partition("==")[0] for line in lines if not line.startswith("#")} == {"pandas", "numpy"}
+
+
+# --- libraries that are not here ----------------------------------------------------------------------
+
+
+def test_a_library_that_is_not_installed_is_no_failure(in_process, tmp_path):
+    source = "import polars_of_tomorrow\n" + GOOD
+    untried = verdicts(source, tmp_path, UNTRIED)
+    assert failures(source, tmp_path) == {}
+    reason = "it needs polars_of_tomorrow, which is not installed here: give --python, which installs it"
+    assert untried[check.CHECKS["runs"]] == untried[check.MODULE] == reason
+
+
+def test_a_library_that_only_the_call_needs(in_process, tmp_path):
+    source = changed("return float(", "import polars_of_tomorrow\n    return float(")
+    assert failures(source, tmp_path) == {}
+    untried = verdicts(source, tmp_path, UNTRIED)
+    assert untried[check.CHECKS["doctests"]].startswith("it needs polars_of_tomorrow, ")
+    assert untried[check.CHECKS["result"]].startswith("it needs polars_of_tomorrow, ")
+
+
+def test_doctests_may_use_an_ellipsis(in_process, tmp_path):
+    assert failures(changed("    1.0\n", "    1...\n"), tmp_path) == {}
+    assert check.CHECKS["doctests"] in failures(changed("    1.0\n", "    2...\n"), tmp_path)
+
+
+def test_what_to_install():
+    packages = check.to_install({"os", "sklearn", "PIL", "polars", "numpy", "podium", ".", kernel.UTILITIES})
+    assert packages == {"numpy", "pandas", "scikit-learn", "pillow", "polars"}
+
+
+@pytest.fixture
+def fake_python(monkeypatch, tmp_path):
+    """A program python9.9 that does as it is told, and a cache of its own."""
+
+    def make(script):
+        path = tmp_path / "bin" / "python9.9"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+        return path
+
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return make
+
+
+def test_the_end_of_what_pyenv_says(capsys, fake_python):
+    fake_python("echo 'pyenv: python9.9: command not found'; echo; echo 'It exists in: 9.9.1'; exit 127")
+    code, out, err = run_podium(capsys, "check", "unified", "--python", "9.9")
+    assert (code, out) == (2, "")
+    assert err == (
+        "error: Python 9.9 does not start:\npyenv: python9.9: command not found\n\nIt exists in: 9.9.1\n"
+    )
+
+
+PRETEND = """
+case "$*" in
+  -c*) echo 9.9 ;;
+  *venv*) for last; do :; done; mkdir -p "$last/bin"; cp "$0" "$last/bin/python" ;;
+  *pip*) echo x >> COUNT; echo 'Collecting numpy'; echo noise; PIP ;;
+  *) exec REAL "$@" ;;
+esac
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the pretended Python is a shell script")
+def test_an_environment_is_kept_for_next_time(capsys, fake_python, tmp_path):
+    """Its installation shows progress; after a failure it is made again."""
+    count = tmp_path / "count"
+    script = PRETEND.replace("COUNT", str(count)).replace("REAL", sys.executable)
+    lines = "; ".join(f"echo 'line {number}'" for number in range(20))
+    fake_python(script.replace("PIP", f"{lines}; exit 1"))
+    with pytest.raises(UsageError) as caught:
+        fresh.environment("9.9", {"numpy", "pandas"})
+    told = str(caught.value).splitlines()
+    assert told[0] == "numpy, pandas cannot be installed for Python 9.9:"
+    assert told[1:] == [f"line {number}" for number in range(10, 20)]
+    assert capsys.readouterr().err.splitlines()[1:] == ["  Collecting numpy"]
+    fake_python(script.replace("PIP", "exit 0"))
+    first = fresh.environment("9.9", {"numpy", "pandas"})
+    assert len(count.read_text().splitlines()) == 2
+    capsys.readouterr()
+    assert fresh.environment("9.9", {"pandas", "numpy"}) == first
+    assert len(count.read_text().splitlines()) == 2
+    assert capsys.readouterr().err == ""
+    assert fresh.environment("9.9", {"numpy"}) != first
+
+
+# --- the solution -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rows", "complete", "name", "verdict", "remark"),
+    [
+        (
+            "1,1,Public\n2,0,Private\n",
+            False,
+            check.PARTS_OF_ROWS,
+            PASS,
+            "1 rows are Public, 1 rows are Private",
+        ),
+        (
+            "1,1,Public\n2,0,Test\n",
+            False,
+            check.PARTS_OF_ROWS,
+            FAIL,
+            "Usage: expected Public, Private or Ignored",
+        ),
+        ("1,1,Public\n2,0,Public\n", False, check.PARTS_OF_ROWS, FAIL, "no row is Private"),
+        ("1,1,Public\n1,0,Private\n", False, check.IDS, FAIL, "'1' is there twice"),
+        ("1,1,Public\n1,0,Private\n", True, check.IDS, NOTE, "'1' is there twice"),
+        ("1,1,Public\n1,1,Public\n", True, check.ROWS, NOTE, "1 of 2 rows repeat an earlier one"),
+    ],
+)
+def test_what_is_wrong_with_a_solution(rows, complete, name, verdict, remark):
+    solution = pd.read_csv(io.StringIO(f"id,answer,Usage\n{rows}"))
+    results = {result.name: result for result in check.check_solution(solution, "id", complete)}
+    assert results[name].verdict == verdict
+    assert results[name].remark.startswith(remark)
+
+
+def test_overlapping_truths_are_told(capsys, in_process, tmp_path):
+    solution = pd.read_csv(SOLUTION)
+    solution.loc[1, "predictionstring"] = solution.loc[0, "predictionstring"]
+    solution.loc[1, "essay_id"] = solution.loc[0, "essay_id"]
+    solution.to_csv(tmp_path / "solution.csv", index=False)
+    _, out, _ = run_podium(capsys, "check", "unified", tmp_path / "solution.csv", SUBMISSION)
+    assert "note  warns of nothing in the given files: " in out
+    assert "overlap" in out.partition("warns of nothing")[2]
+
+
+# --- Kaggle's helper ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("solution", "text", "shown"),
+    [
+        ({"x": [1.0, 2.0]}, "wrong shape", True),
+        ({"x": [1.0, 2.0]}, "wrong shape: 3", False),
+        ({"x": ["a", "b"]}, "wrong shape", False),
+        ({"x": [True, False]}, "wrong shape", True),
+        ({"x": [True, False]}, "it is False", False),
+        ({"x": [1, 0]}, "it is False", True),
+    ],
+)
+def test_which_errors_kaggle_s_helper_shows(solution, text, shown):
+    utilities = kernel.metric_utilities()
+
+    def fail(*_):
+        raise KeyError(text)
+
+    frame = pd.DataFrame(solution)
+    assert utilities.treat_as_participant_error(text, frame) is shown
+    kind = utilities.ParticipantVisibleError if shown else KeyError
+    with pytest.raises(kind):
+        utilities.safe_call_score(fail, frame, frame)
+
+
+def test_kaggle_s_helper_leaves_named_errors_alone():
+    utilities = kernel.metric_utilities()
+
+    class HostVisibleError(Exception):
+        pass
+
+    def fail(*_):
+        raise HostVisibleError("labels")
+
+    with pytest.raises(utilities.HostVisibleError, match=r"^labels$"):
+        utilities.safe_call_score(fail, pd.DataFrame({"x": [1]}), None)
+    assert utilities.safe_call_score(lambda *_: 1, None, None) == 1.0

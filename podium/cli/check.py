@@ -39,7 +39,7 @@ def _samples_beside(path: Path) -> tuple[Path, Path] | None:
 def run(options: argparse.Namespace) -> None:
     """Try the file and print a line per demand."""
     from podium import hosted
-    from podium.hosting import check, emulate, kernel
+    from podium.hosting import check, emulate, kernel, unloaded
     from podium.scoring import USAGE
 
     if (options.solution is None) != (options.submission is None):
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--set: expected a solution and a submission, to be scored with it")
     path = hosted.find(options.metric)
     given = (options.solution, options.submission) if options.solution else _samples_beside(path)
-    metric = unloaded.metric(path)
+    metric = None
     frames, arguments, tables = None, None, None
     further: list[check.Check] = []
     advice: list[str] = []
@@ -63,7 +63,9 @@ def run(options: argparse.Namespace) -> None:
         advise = metric.companion.advice
         advice = [] if advise is None else advise(solution, arguments)
     results = [*check.check(path, frames, arguments, options.python), *further]
-    results += check.check_contract(metric, tables, arguments)
+    with suppress(ToolError):  # what cannot be read has failed a check above
+        metric = unloaded.metric(path) if metric is None else metric
+        results += check.check_contract(metric, tables, arguments)
     for name, verdict, remark in results:
         print(f"{verdict}  {name}{': ' * bool(remark)}{remark}")
     for line in advice:

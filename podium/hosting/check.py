@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import contract, hosted, scoring
-from podium.errors import HostError, ToolError
-from podium.hosting import fresh, kernel, unloaded
+from podium import hosted, scoring
+from podium.errors import HostError
+from podium.hosting import contract_check, fresh, kernel, unloaded
 from podium.hosting.kernel import FAIL, NOTE, OURS, PASS, UNTRIED
 from podium.scoring import USAGE
 
@@ -40,7 +40,6 @@ CHECKS = {  # by the key under which `podium.hosting.kernel` answers
 PARTS_OF_ROWS = "the solution has Public and Private rows"
 IDS = "the solution has every id once"
 ROWS = "the solution has no row twice"
-CONTRACT = "prepare() keeps to the contract of statistics"
 INSTALLED = ("numpy", "pandas")
 # What the image certainly has, and the names under which the registry knows it.
 FURTHER = {"scipy": "scipy", "sklearn": "scikit-learn"}
@@ -68,7 +67,7 @@ class Check(NamedTuple):
 
 def check_contract(
     metric: hosted.Metric,
-    frames: tuple[pd.DataFrame, pd.DataFrame] | None,
+    tables: tuple[pd.DataFrame, pd.DataFrame] | None,
     arguments: dict[str, Any] | None,
 ) -> list[Check]:
     """What podium asks of a metric beyond what the site does; see `podium.contract`.
@@ -76,10 +75,16 @@ def check_contract(
     Parameters
     ----------
     metric : Metric
-    frames : (solution, submission), optional
-        Without them the statistics cannot be tried.
+        As `unloaded.metric` gives it: a stranger's is tried in a process of its own.
+    tables : (solution, submission), optional
+        With `Usage`. Without them the statistics cannot be tried.
     arguments : dict, optional
         Of ``score`` beside the two tables.
+
+    Returns
+    -------
+    list of Check
+        Of the direction, and of the statistics.
     """
     if metric.direction is None:
         direction = Check(DIRECTION, NOTE, "define higher_is_better() -> bool; until then it is assumed to be")
@@ -88,15 +93,28 @@ def check_contract(
     if metric.prepare is None:
         lacking = "without prepare() a score has no intervals, and files are read again to be ranked otherwise"
         return [direction, Check(CONTRACT, NOTE, lacking)]
-    if frames is None:
+    if tables is None:
         return [direction, Check(CONTRACT, UNTRIED, "give a solution and a submission")]
-    try:
-        with warnings.catch_warnings(), hosted.errors_explained(metric, submission=True):
-            warnings.simplefilter("ignore")
-            contract.check(metric, *frames, arguments or {"row_id_column_name": str(frames[0].columns[0])})
-    except ToolError as slip:
-        return [direction, Check(CONTRACT, FAIL, str(slip))]
-    return [direction, Check(CONTRACT, PASS)]
+    slip, library = contract_slip(
+        metric, *tables, arguments or {"row_id_column_name": str(tables[0].columns[0])}
+    )
+    if library:
+        return [direction, Check(CONTRACT, *kernel.untried(library))]
+    return [direction, Check(CONTRACT, FAIL if slip else PASS, slip)]
+
+
+def contract_slip(
+    metric: hosted.Metric, solution: pd.DataFrame, submission: pd.DataFrame, arguments: dict[str, Any]
+) -> tuple[str, str]:
+    """The first slip of a metric's statistics, and the library that is missing; from a process of its own."""
+    task: dict[str, Any] = {
+        "path": str(metric.path.resolve()),
+        "solution": fresh.columns_of(solution),
+        "submission": fresh.columns_of(submission),
+        "arguments": arguments,
+    }
+    answer = fresh.run_fresh("contract", program=contract_check.__file__, **task)
+    return str(answer["slip"]), str(answer["library"])
 
 
 def check(

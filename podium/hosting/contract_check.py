@@ -23,12 +23,14 @@ from podium.hosting import kernel
 def main(task_file: str, answer_file: str) -> None:
     task: dict[str, Any] = pickle.loads(Path(task_file).read_bytes())
     task.pop("do")
-    answer = {"slip": slip(**task)}
+    answer = dict(zip(("slip", "library"), slip(**task)))
     Path(answer_file).write_text(json.dumps(answer), encoding="utf-8")
 
 
-def slip(path: str, solution: dict[Any, Any], submission: dict[Any, Any], arguments: dict[str, Any]) -> str:
-    """The first slip of a metric; "" if there is none, or the files do not let it be found.
+def slip(
+    path: str, solution: dict[Any, Any], submission: dict[Any, Any], arguments: dict[str, Any]
+) -> tuple[str, str]:
+    """The first slip of a metric, and the library that is missing; each "" if there is none.
 
     Parameters
     ----------
@@ -47,12 +49,12 @@ def slip(path: str, solution: dict[Any, Any], submission: dict[Any, Any], argume
             prepared = scoring.prepare(metric, pd.DataFrame(solution), arguments)
             scoring.evaluate(prepared, pd.DataFrame(submission))
     except SubmissionRejected:
-        return ""
+        return "", ""
     except HostError as problem:
-        cause = problem.__cause__
-        # What score() itself raises, or a library that is not here, is told by the other checks.
-        return "" if cause is not None else str(problem)
-    return ""
+        # What the metric says of the solution itself is told when it scores.
+        is_told = type(problem.__cause__).__name__ in hosted.VISIBLE
+        return "" if is_told else str(problem), kernel.lacking(problem.__cause__)
+    return "", ""
 
 
 if __name__ == "__main__":

@@ -6,15 +6,14 @@ import sys
 import warnings
 import zlib
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import contract, hosted, scoring
+from podium import hosted, scoring
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.hosting import contract_check, fresh, kernel, unloaded
+from podium.hosting import check, fresh, kernel, unloaded
 from podium.hosting.folders import as_texts
 from podium.hosting.judge import UNEXPECTED
 from podium.scoring import ALL, USAGE
@@ -173,7 +172,7 @@ def check_usage(
     if metric.prepare is None:
         return
     if not metric.is_own:
-        slip = contract_slip(metric, solution, submission, arguments)
+        slip, _ = check.contract_slip(metric, solution, submission, arguments)
         if slip:
             raise HostError(slip)
         return
@@ -185,20 +184,6 @@ def check_usage(
             return  # `score` says it, too
     for part, rows in parts.items():
         scoring.items_of(prepared, rows[parts[ALL]], part)
-
-
-def contract_slip(
-    metric: hosted.Metric, solution: pd.DataFrame, submission: pd.DataFrame, arguments: dict[str, Any]
-) -> str:
-    """The first slip of a metric's statistics (`podium.contract`), found in a process of its own."""
-    task: dict[str, Any] = {
-        "path": str(metric.path.resolve()),
-        "solution": fresh.columns_of(solution),
-        "submission": fresh.columns_of(submission),
-        "arguments": arguments,
-    }
-    answer = fresh.run_fresh("contract", program=contract_check.__file__, **task)
-    return str(answer["slip"])
 
 
 def aligned(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:

@@ -38,8 +38,8 @@ def metric(path: Path) -> Metric:
     Returns
     -------
     Metric
-        Of a stranger's file, `score` has the signature but cannot be called, `prepare` stands for one that is
-        there and cannot be called either, and the companion tells nothing.
+        Of a stranger's file, `score` has the signature but cannot be called, `prepare` and `direction` stand
+        for what is there and cannot be called either, and the companion tells nothing.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def metric(path: Path) -> Metric:
         version=str(constants.get("__version__", "?")),
         score=score,
         prepare=score if "prepare" in functions else None,
-        direction=None,
+        direction=score if "higher_is_better" in functions else None,
         complete_submission=constants.get("COMPLETE_SUBMISSION") is True,
         measure_parameters=(),
         companion=Companion(),

@@ -400,7 +400,7 @@ def test_a_stranger_s_statistics_keep_to_the_contract(capsys, accuracy, backward
     assert slip in err
     code, out, _ = run_podium(capsys, "check", *paths)
     assert code == 4
-    assert f"FAIL  prepare() keeps to the contract of statistics: accuracy.py: {slip}" in out
+    assert f"FAIL  has statistics whose sums are its score: accuracy.py: {slip}" in out
 
 
 def test_a_wrong_usage_column(capsys, accuracy, in_process):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from podium import cli, hosted
-from podium.hosting import fresh, kernel
+from podium.hosting import contract_check, fresh, kernel
 
 ROOT = Path(__file__).parents[2]
 SOLUTION, SUBMISSION = ROOT / "solution_sample.csv", ROOT / "sample_submission.csv"
@@ -61,7 +61,9 @@ def run_podium(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[
 def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Let what would be done in a fresh process be done in this one, and undo it afterwards."""
 
-    def run_here(do: str, python: str = "", seconds: float | None = None, **task: Any) -> dict[str, Any]:
+    def run_here(
+        do: str, python: str = "", seconds: float | None = None, program: str = "", **task: Any
+    ) -> dict[str, Any]:
         with monkeypatch.context() as context:
             context.setitem(sys.modules, "__main__", sys.modules["__main__"])
             context.setitem(sys.modules, kernel.UTILITIES, None)
@@ -70,6 +72,8 @@ def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
             context.setattr(sys, "dont_write_bytecode", True)
             context.chdir(folder)
             sys.modules.pop(kernel.MODULE, None)
+            if do == "contract":
+                return dict(zip(("slip", "library"), contract_check.slip(**task)))
             work: Any = {"check": kernel.check, "import": kernel.import_module, "score": kernel.score}[do]
             answer: dict[str, Any] = work(**task)
             return answer

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import itertools
 import math
+import tracemalloc
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ import metric
 from benchmarks import coverage
 from podium import statistics
 from podium.scoring import ALL
-from podium.statistics import sampling
+from podium.statistics import ranks, sampling
 from tests.support.essays import make_competition
 from tests.support.plausible import plausible_scores
 from tests.support.unified import evaluate
@@ -623,6 +624,35 @@ def test_sets_of_ranks_against_a_slow_way(seed):
     for sets in (together, alone):
         assert (sets[:, 0] <= ranks).all()
         assert (ranks <= sets[:, 1]).all()
+
+
+def test_sets_of_ranks_are_the_same_in_blocks_of_any_size(monkeypatch):
+    random = np.random.default_rng(3)
+    values = np.sort(random.normal(0, 1, 90))[::-1]
+    values[40] = values[41]
+    samples = values + random.normal(0, 0.3, (150, 90)) + random.normal(0, 1, (150, 1))
+    samples[:, 7] = samples[:, 8] + 0.01
+    at_once = statistics.rank_sets(values, samples)
+    for name, size in (("ROWS_AT_ONCE", 7), ("PAIRS_AT_ONCE", 11), ("DRAWS_AT_ONCE", 13)):
+        monkeypatch.setattr(ranks, name, size)
+    in_blocks = statistics.rank_sets(values, samples)
+    for one, other in zip(at_once, in_blocks):
+        assert one.tolist() == other.tolist()
+        assert len(set(map(tuple, one.tolist()))) > 20
+
+
+def test_sets_of_ranks_need_few_bytes_a_pair():
+    """10,000 teams need less than 1.5 GB: 15 bytes a pair."""
+    random = np.random.default_rng(0)
+    values = np.sort(random.normal(0, 1, 2000))[::-1]
+    samples = values + random.normal(0, 0.3, (32, 2000))
+    tracemalloc.start()
+    try:
+        statistics.rank_sets(values, samples)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 12 * 2000**2
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """Draws, swaps, intervals, p-values and sets of ranks, against slow and direct ways to them."""
 
 import dataclasses
+import doctest
 import functools
 import itertools
 import math
@@ -16,7 +17,7 @@ import metric
 from benchmarks import coverage
 from podium import statistics
 from podium.scoring import ALL
-from podium.statistics import ranks, sampling
+from podium.statistics import inference, ranks, sampling
 from tests.support.essays import make_competition
 from tests.support.plausible import plausible_scores
 from tests.support.unified import evaluate
@@ -62,6 +63,13 @@ def pair(frames):
     solution, one, other = frames
     prepared = metric.prepare(solution, "row_id")
     return prepared, prepared.statistics(one), prepared.statistics(other)
+
+
+@pytest.mark.parametrize("module", [inference, ranks, sampling])
+def test_examples_in_docstrings(module):
+    outcome = doctest.testmod(module)
+    assert outcome.attempted > 1
+    assert outcome.failed == 0
 
 
 # --- draws --------------------------------------------------------------------------------------------------

@@ -304,7 +304,7 @@ def rounded(statistics: Floats) -> Floats:
 
     Examples
     --------
-    >>> rounded(np.array([[1e9, 1e-5], [1.0, 2e-5]]))[1].tolist()
+    >>> rounded(np.array([[1e9, 1e-5], [1.0, 2e-5]]))[1].round(12).tolist()
     [1e-05, 2e-05]
     """
     largest = np.abs(statistics).max(axis=0, initial=0)

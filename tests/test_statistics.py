@@ -500,7 +500,7 @@ def test_notes_say_where_few_items_decide():
     two = one.copy()
     two[1] -= 0.5
     for other, note in (
-        (one, "beware: only about 2 items decide this difference"),
+        (one, "beware: only about 1 item decides this difference"),
         (two, ""),
         (many, ""),
     ):

@@ -59,6 +59,8 @@ class Tuning:
     def __str__(self) -> str:
         gain = self.comparison.iloc[0]
         interval = f"95% interval from {gain['low']:.6f} to {gain['high']:.6f}, p {gain['p']:.4f}"
+        if np.isnan(gain["low"]):
+            interval = f"{gain['note']}, p {gain['p']:.4f}"
         doubt = "" if gain["low"] > 0 else ": it may be chance"
         return (
             f"Before    {self.before:.6f}  all candidates\n"

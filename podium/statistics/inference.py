@@ -212,7 +212,7 @@ def _few_deciding(number: float) -> str:
         return ""
     if number < 1:
         return f"{NO_INTERVAL}: hardly any item decides this value"
-    return f"{BEWARE}: only about {_counted(number)} decide this value"
+    return f"{BEWARE}: only about {_counted(number)} this value"
 
 
 def _few_differing(number: float) -> str:
@@ -220,11 +220,12 @@ def _few_differing(number: float) -> str:
         return ""
     if number < 1:
         return f"{NO_INTERVAL}: hardly any item decides this difference"
-    return f"{BEWARE}: only about {_counted(number)} decide this difference"
+    return f"{BEWARE}: only about {_counted(number)} this difference"
 
 
 def _counted(number: float) -> str:
-    return f"{max(round(number), 2)} items"
+    whole = max(round(number), 1)
+    return "1 item decides" if whole == 1 else f"{whole} items decide"
 
 
 # ---- Of one submission -------------------------------------------------------------------------------------

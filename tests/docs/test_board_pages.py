@@ -1,0 +1,46 @@
+"""What the pages about boards quote is what the example gives."""
+
+import contextlib
+import re
+from pathlib import Path
+
+import pytest
+
+from examples import board as example
+from podium import cli
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.slow
+def test_the_pages_quote_the_example(tmp_path, capsys):
+    with contextlib.chdir(tmp_path):
+        example.write(Path("board"))
+        capsys.readouterr()
+        files = [f"board/{name}" for name in (example.SOLUTION, example.SUBMISSIONS, example.RUNTIMES)]
+        assert cli.main(["rank", *files, "--out", "board/final", "--jobs", "1"]) == 0
+        ranked = capsys.readouterr()
+        assert cli.main(["verify", "board/final", "--jobs", "1"]) == 0
+        verified = capsys.readouterr().out
+    warned = "".join(line for line in ranked.err.splitlines(keepends=True) if line.startswith("warning: "))
+    page = (ROOT / "docs" / "how-to" / "rank.md").read_text(encoding="utf-8")
+    for printed in (ranked.out, warned, verified):
+        assert f"```text\n{printed}```\n" in page
+    html = (tmp_path / "board" / "final" / "board.html").read_text(encoding="utf-8")
+    (summary,) = re.findall(r'class="summary"><p>(.*?)</p>', html)
+    page = (ROOT / "docs" / "how-to" / "read-a-board.md").read_text(encoding="utf-8")
+    quoted = " ".join(line.removeprefix("> ") for line in page.splitlines() if line.startswith("> "))
+    assert quoted == summary
+
+
+def test_the_example_is_large_enough_and_has_something_of_everything(tmp_path):
+    teams = example.teams()
+    names = [team.name for team in teams]
+    assert len(names) == len(set(names)) >= 30
+    assert {example.COPIED, example.COPY, example.WITHOUT_RUNTIME, example.MEASURED_ONCE} <= set(names)
+    assert not {example.REJECTED, example.FAILING} & set(names)
+    runtimes = example._runtimes(teams).set_index("team")
+    assert example.WITHOUT_RUNTIME not in runtimes.index
+    assert runtimes.index[runtimes["runtime_error"].isna()].tolist() == [example.MEASURED_ONCE]
+    assert (runtimes["runtime_low"] <= runtimes["runtime"]).all()
+    assert (runtimes["runtime"] <= runtimes["runtime_high"]).all()

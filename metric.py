@@ -192,7 +192,7 @@ followed by 1)
     return float(prepared.measures(sums)[0])
 
 
-def higher_is_better(**parameters: object) -> bool:
+def higher_is_better() -> bool:
     """Whether a higher score is better: it is, whatever the parameters of `score`."""
     return True
 

@@ -1,13 +1,16 @@
 """Consistency of an algorithm's text markup with experts who disagree, as one file to upload to Kaggle.
 
-Numbers in brackets are equations of the paper that ``score`` names.  The stages, in the order of the data:
+Experts mark elements in a text, such as errors, with tags, fragments of the text and overtexts (comments), and
+they disagree.  ``score`` says how well an algorithm's markup agrees with theirs, compared with how well they
+agree with each other.  Numbers in brackets are equations of the paper that ``score`` names.  After the public
+functions come the stages, in the order in which the data passes through them, and after these the input:
 
-    input                 (1)-(4)    read_markup
-    weights               (7)        weights_in_use
     consistency           (7)        consistency, level_of
     criteria              (13)-(24)  c_accordance, c_tags, c_overtexts … c_union_of_tags
     optimal accordance    (8), (9)   best_sum, best_average
     corpus                (10)-(12)  compared, average_accuracies
+    weights               (7)        weights_in_use
+    input                 (1)-(4)    read_experts, read_markup
 
 The criteria; those with a dot are parts of the one before the dot:
 
@@ -21,28 +24,31 @@ The criteria; those with a dot are parts of the one before the dot:
 
 Where the paper is silent, this file decides:
 
-* Accordance "sum" maximises the sum of the pairs' weighted averages; "exact", literally (9), may drop a weak
-  pair.  Among equal ones (to 1e-9) more pairs win, then contents, never order.
-* Inner levels come first: the joint optimum for "exact"; for "sum" it need not be.
-* What has nothing in common is no pair.  Elements need fragments that may be partners, fragments characters,
-  overtexts words or tags; or neither has any, and empty fragments the same place.
-* F(∅, ∅) = 1: of two empty sets of objects every criterion is 1.  One empty, or no pair: 0.
+* Accordance "sum" maximizes the sum of the pairs' weighted averages.  "exact", literally (9), maximizes their
+  mean and so may drop a weak pair.  Among equal ones (to 1e-9) more pairs win, then contents, never the order.
+* Inner levels come first.  That is the joint optimum for "exact"; for "sum" it need not be.
+* What has nothing in common is no pair.  Elements need fragments that may be partners, fragments need common
+  characters, overtexts common words or tags; or neither has any, and empty fragments need the same place.
+* F(∅, ∅) = 1: of two empty sets of objects every criterion is 1.  Where one is empty, or no pair is found, it
+  is 0.
 * Weights are 1, but 0 for what no expert marked.  A competition should give all, as its parts may differ.
 * A READ//ABLE markup (with "selections") is one element with these as fragments, type and subtype as tags,
   without overtexts.  Where all experts' are such, a submission's must be, and ``accordance`` has weight 0.
 * AMA is over documents with an expert, EMA (unordered pairs) and RMA over those with two.
 * Words are letters, digits and underscores in lower case, ё as е; repeated ones count, repeated tags do not.
-* Offsets count characters from 0, the end is exclusive.  Unknown keys are ignored.
+* Offsets count characters from 0, and the end is exclusive.  Unknown keys are ignored.
 """
 
 import functools
+import gc
 import importlib
 import itertools
 import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -56,7 +62,7 @@ from scipy.sparse.csgraph import connected_components
 
 __all__ = [
     "COMPLETE_SUBMISSION", "MEASURE_PARAMETERS", "NAME", "HostVisibleError", "ParticipantVisibleError",
-    "Prepared", "__version__", "prepare", "score",
+    "Prepared", "__version__", "higher_is_better", "prepare", "score",
 ]  # fmt: skip
 
 __version__ = "2.0.0"
@@ -76,6 +82,7 @@ PARTS = {
 
 
 def _with_parts(name: str) -> list[str]:
+    """A criterion, its parts, their parts …"""
     return [name, *(inner for part in PARTS.get(name, ()) for inner in _with_parts(part))]
 
 
@@ -90,7 +97,7 @@ AT_ONCE = 100_000  # pairs of objects
 MOST_OBJECTS, MOST_CHARACTERS = 2_000, 200_000  # of a markup
 LARGE = 500  # rows and columns of an assignment problem
 
-LONGEST_MESSAGE = 280  # Kaggle cuts the rest
+LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
 ROWS_SHOWN = 3
 CHARACTERS_SHOWN = 40
 
@@ -98,20 +105,19 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Lemmatiser = Callable[[str], str]
-
-# A tool may set it, to be called with the documents compared and all documents.
-progress: Callable[[int, int], None] | None = None
+Progress = Callable[[int, int], None]  # to be told how many documents are done, and how many there are
+Keys = Mapping[str, tuple[type, Any]]  # of a JSON object: the type of a value and its default, None if required
 
 
 # ---- Errors ----------------------------------------------------------------------------------------------
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong; Kaggle shows the text."""
+    """The submission is wrong.  Kaggle knows this exception by its name and shows its text to participants."""
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong; the host sees it."""
+    """The solution or a parameter is wrong.  Kaggle shows this to the host only."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -163,16 +169,16 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  Of the solution, how many documents are missing is told, and which
-        offsets are too large.
+        The submission is malformed.  The text tells of the solution only how many documents are missing, and
+        which offsets are beyond a text.
     HostVisibleError
-        The solution is malformed, a parameter is wrong, or the measure undefined: no document has an expert
-        (RMA: two who have something in common).
+        The solution is malformed, a parameter is wrong, or the measure is not defined: no document has an
+        expert (RMA: two who have something in common).
 
     References
     ----------
     A. Levikin and others, "The methodology of multi-criteria evaluation of text markup models based on
-    inconsistent expert markup", 2025, section 3.
+    inconsistent expert markup", 2025, section 3, DOI 10.28995/2075-7182-2025-23-1066-1080.
 
     Examples
     --------
@@ -191,6 +197,11 @@ def score(
     return float(prepared.measures(sums[np.newaxis])[0])
 
 
+def higher_is_better() -> bool:
+    """Whether a higher score is better: it is, whatever the parameters of `score`."""
+    return True
+
+
 def prepare(
     solution: pd.DataFrame,
     row_id_column_name: str,
@@ -199,10 +210,21 @@ def prepare(
     accordance: str = "sum",
     weights: str = "",
     lemmatiser: str = "none",
+    *,
+    progress: Progress | None = None,
 ) -> "Prepared":
-    """A solution, checked and digested once to score many submissions.
+    """Check and digest a solution once, to score many submissions.
 
-    Parameters and the `HostVisibleError` are those of `score`.
+    The parameters, and the `HostVisibleError`, are those of `score`.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        Is told of how many documents the experts have been compared, and how many documents there are.
+
+    Returns
+    -------
+    Prepared
     """
     _check_text("row_id_column_name", row_id_column_name)
     _check_choice("measure", measure, MEASURES)
@@ -216,9 +238,9 @@ def prepare(
     table = _Table(solution, "the solution", row_id_column_name, HostVisibleError)
     table.check_columns("markups")
     ids, lengths = read_ids(table), read_lengths(table)
-    example = 'a list of markups in JSON, such as [{"elements": [{"fragments": [{"start": 0, "end": 10}]}]}]'
+    form = 'a list of markups in JSON, such as [{"elements": [{"fragments": [{"start": 0, "end": 10}]}]}]'
     read = functools.partial(read_experts, lemmatise=lemmatiser_of(lemmatiser))
-    experts = read_column(table, "markups", read, example, lengths)
+    experts = read_column(table, "markups", read, form, lengths)
     needed, fewest = ("two experts", 2) if measure == "rma" else ("an expert", 1)
     if max(map(len, experts), default=0) < fewest:
         raise HostVisibleError(f"markups: expected a document with markups of {needed}, found none")
@@ -227,7 +249,7 @@ def prepare(
     rules = Rules(weights_in_use(everyone, is_readable, explicit), accordance, is_readable)
     order = sorted(range(len(ids)), key=ids.__getitem__)
     pairs = [list(itertools.combinations(experts[row], 2)) for row in order]
-    among = compared(pairs, rules)
+    among = compared(pairs, rules.criteria_of, progress)
     if measure == "rma" and not any(criteria[:, 0].any() for criteria in among):
         raise HostVisibleError("markups: expected experts that have something in common, found none")
     return Prepared(
@@ -244,30 +266,70 @@ def prepare(
 
 
 class Rules(NamedTuple):
+    """How markups are compared.
+
+    Attributes
+    ----------
+    weights : mapping of criterion to float
+        Of all `CRITERIA` but the total.
+    accordance : str
+        "sum" or "exact".
+    is_readable : bool
+        Whether all experts' markups are in READ//ABLE's form.
+    """
+
     weights: Mapping[str, float]
     accordance: str
     is_readable: bool = False
 
+    def criteria_of(self, pairs: "Pairs") -> Floats:
+        """`CRITERIA` of each pair of markups, (pairs, criteria)."""
+        averages = consistency(pairs, self)[-1]["total"].averages
+        return np.column_stack([averages[name] for name in CRITERIA])
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`."""
+    """A solution, checked and digested by `prepare`, with the parameters to score against it.
+
+    Attributes
+    ----------
+    items : list of str
+        Ids of the n documents, sorted as text.
+    item_of_row : (rows,) int
+        The document of each row of the solution.
+    labels : list of (attribute, value)
+        One, that of all documents.
+    groups : (1, n) int
+        Zeros, which are indices into `labels`.
+    lengths : dict
+        The length of each id's text in characters; None where it is not known.
+    experts : list of list of Markup
+        Of each document, in the order of content.
+    among : list of (pairs, criteria) float
+        Of each document, `CRITERIA` of its experts with each other.
+    rules : Rules
+    parameters : tuple of str
+        row_id_column_name, measure, criterion and lemmatiser.
+    """
 
     items: list[str]
     item_of_row: Ints
     labels: list[tuple[str, str]]
     groups: Ints
-    lengths: dict[str, int | None]  # of each id's text, where known
+    lengths: dict[str, int | None]
     experts: list[list["Markup"]]
-    among: list[Floats]  # of each document (pairs, criteria), of its experts with each other
+    among: list[Floats]
     rules: Rules
-    parameters: tuple[str, str, str, str]  # row_id_column_name, measure, criterion, lemmatiser
+    parameters: tuple[str, str, str, str]
 
     @property
     def measure_names(self) -> list[str]:
+        """Names of the m measures: the score; AMA, EMA and RMA of the total; AMA of each other criterion."""
         return ["score", "AMA", "EMA", "RMA", *CRITERIA[1:]]
 
     def read(self, submission: pd.DataFrame) -> list["Markup"]:
+        """The algorithm's markup of each document, in the order of `items`, or a `ParticipantVisibleError`."""
         table = _Table(submission, "the submission", self.parameters[0], ParticipantVisibleError)
         table.check_columns("markup")
         ids, is_readable = read_ids(table, self.items), self.rules.is_readable
@@ -283,96 +345,60 @@ class Prepared:
         by_id = dict(zip(ids, markups))
         return [by_id[item] for item in self.items]
 
-    def compare(self, read: Sequence["Markup"]) -> list[Floats]:
-        """Of each document (experts, criteria), of the algorithm with them."""
+    def compare(self, read: Sequence["Markup"], progress: Progress | None = None) -> list[Floats]:
+        """`CRITERIA` of the algorithm's markup with each expert's, (experts, criteria) of each document."""
         pairs = [[(markup, expert) for expert in experts] for markup, experts in zip(read, self.experts)]
-        return compared(pairs, self.rules)
+        return compared(pairs, self.rules.criteria_of, progress)
 
     def count(self, algorithm: Sequence[Floats]) -> Floats:
-        """Per document with an expert the means of criteria, and 1; with two C, theirs among them, and 1."""
+        """The statistics of what `compare` returns.
+
+        Parameters
+        ----------
+        algorithm : sequence of (experts, criteria) float
+
+        Returns
+        -------
+        (n, criteria + 4) float
+            Of a document with an expert the means of the criteria, and 1; of one with two experts the mean
+            total, that of its experts with each other, and 1; else 0.
+        """
         rows = []
         for ours, theirs in zip(algorithm, self.among):
             of_two = [mean(ours)[0], mean(theirs)[0], 1] if len(theirs) else [0, 0, 0]
             rows.append([*mean(ours), len(ours) > 0, *of_two])
         return np.array(rows, dtype=np.float64)
 
-    def statistics(self, submission: pd.DataFrame) -> Floats:
-        return self.count(self.compare(self.read(submission)))
+    def statistics(self, submission: pd.DataFrame, progress: Progress | None = None) -> Floats:
+        """Numbers per document, as `count` returns them, whose sums decide every measure."""
+        return self.count(self.compare(self.read(submission), progress))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
         """The measures, (..., m), of sums of statistics, (..., 1, criteria + 4); NaN where not defined."""
         _, measure, criterion, _ = self.parameters
         criteria, ema, rma = average_accuracies(np.asarray(sums, dtype=np.float64)[..., 0, :])
-        asked = rma if measure == "rma" else criteria[..., CRITERIA.index(criterion)]
+        asked_for = rma if measure == "rma" else criteria[..., CRITERIA.index(criterion)]
         ama = criteria[..., 0]
-        return np.concatenate([np.stack([asked, ama, ema, rma], axis=-1), criteria[..., 1:]], axis=-1)
+        return np.concatenate([np.stack([asked_for, ama, ema, rma], axis=-1), criteria[..., 1:]], axis=-1)
 
 
-# ---- Input: tables ---------------------------------------------------------------------------------------
-
-
-def read_ids(table: "_Table", expected: Sequence[str] | None = None) -> list[str]:
-    """The document of each row, each once; exactly the `expected` ones."""
-    ids = read_column(table, table.row_id, str, "a value in every row")
-    index = pd.Index(ids, dtype=object)
-    table.reject(table.row_id, index.duplicated(), lambda row: "repeated", "every document once")
-    if expected is not None:
-        unknown = ~index.isin(expected)
-        table.reject(table.row_id, unknown, lambda row: "unknown", "ids of the test set's documents")
-        if lacking := len(expected) - len(ids):
-            whole = "expected a row for every document of the test set"
-            raise table.error(f"{table.name}: {whole}. It lacks {_counted(lacking, 'document')}")
-    return ids
-
-
-def read_lengths(table: "_Table") -> list[int | None]:
-    """None without a column of texts."""
-    if "text" not in table.frame:
-        return [None] * len(table.frame)
-    table.check_columns("text")
-    return read_column(table, "text", len, "a value in every row")
-
-
-def read_column(table: "_Table", name: str, read: Callable[..., Any], expected: str, *about: Any) -> list[Any]:
-    """What `read` makes of each cell and what is known `about` its row."""
-    values, faults = [], {}
-    for row, (cell, *known) in enumerate(zip(table.frame[name].to_numpy(dtype=object), *about)):
-        try:
-            text = "" if _is_missing(cell) else _as_text(cell)
-            if not text.strip():
-                raise ValueError("missing")
-            values.append(read(text, *known))
-        except ValueError as fault:
-            faults[row] = str(fault)
-    table.reject(name, [row in faults for row in range(len(table.frame))], faults.__getitem__, expected)
-    return values
-
-
-def _check_choice(name: str, value: object, choices: Sequence[str]) -> None:
-    if value not in choices:
-        expected = _listed(choices, len(choices), LONGEST_MESSAGE - CHARACTERS_SHOWN - 40)
-        raise HostVisibleError(f"{name}: expected {expected}, found {_quoted(value)}")
-
-
-def _parse_weights(text: str, names: Sequence[str]) -> dict[str, float]:
-    weights: dict[str, float] = {}
-    for part in text.split(",") if text.strip() else []:
-        name, _, number = (piece.strip() for piece in part.partition("="))
-        if name not in names or name in weights or not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", number):
-            found = _quoted(part)
-            head = f"weights: expected NAME=NUMBER, each at least 0 and once, found {found}. The names are "
-            raise HostVisibleError(head + _listed(names, len(names), LONGEST_MESSAGE - len(head)))
-        weights[name] = float(number)
-    return weights
-
-
-# ---- Input: markups (1)-(4) ------------------------------------------------------------------------------
+# ---- Markups (1)-(4) -------------------------------------------------------------------------------------
 
 
 class Item(NamedTuple):
     """An element (2), fragment (3) or overtext (4).
 
-    Its content: start, end, comment, tags, contents of overtexts and fragments, sorted.
+    Attributes
+    ----------
+    content : tuple
+        All that is compared: start, end, comment, tags, contents of overtexts and of fragments, sorted.
+    position : int
+        In the list of its holder, from 0.
+    words : frozenset
+        The bag of the comment's words, as `bag_of_words` returns it.
+    tags : frozenset of str
+    overtexts, fragments : tuple of Item
+        In the order of content.
     """
 
     content: tuple[Any, ...]
@@ -383,15 +409,64 @@ class Item(NamedTuple):
     fragments: tuple["Item", ...]
 
 
-# Behind all texts, for elements without fragments.
+# Behind all texts, it stands for the fragments of an element that has none.
 NOWHERE = Item((LAST_OFFSET + 1, LAST_OFFSET + 1, "", (), (), ()), -1, frozenset(), frozenset(), (), ())
 
 
+class Side(NamedTuple):
+    """The e elements of a markup, or of one markup of each pair, and their fragments, as columns.
+
+    Attributes
+    ----------
+    elements : sequence of Item, (e,)
+    pair : (e,) int
+        The number of each element's pair of markups.
+    fragments : sequence of Item, (n,)
+        By pair and start; `NOWHERE` for an element without fragments.
+    element : (n,) int
+        Index of each fragment's element.
+    spans : (2, n) int
+        Starts and ends; those of a pair are `APART` from those of the pair before.
+    covered : (2, m) int
+        Starts and ends of the stretches of text that the fragments of an element cover, apart from each other.
+    covering : (m,) int
+        Index of each stretch's element.
+    united_tags : sequence of frozenset, (e,)
+        The tags of all fragments of each element.
+    """
+
+    elements: Sequence[Item]
+    pair: Ints
+    fragments: Sequence[Item]
+    element: Ints
+    spans: Ints
+    covered: Ints
+    covering: Ints
+    united_tags: Sequence[frozenset[str]]
+
+
 class Markup(NamedTuple):
-    """A markup (1); its number, from 1, is that among the experts."""
+    """A markup (1).
+
+    Attributes
+    ----------
+    content : tuple
+        Contents of the elements, sorted: all that is compared.
+    elements : tuple of Item
+        In the order of content.
+    side : Side
+        These and their fragments as columns, so that many markups are compared at once.
+    is_readable : bool
+        Whether it was in READ//ABLE's form.
+    size : int
+        Number of its elements, fragments and overtexts.
+    number : int
+        Among the experts' markups, from 1.
+    """
 
     content: tuple[Any, ...]
     elements: tuple[Item, ...]
+    side: Side
     is_readable: bool
     size: int
     number: int = 0
@@ -400,229 +475,93 @@ class Markup(NamedTuple):
 Pairs = Sequence[tuple[Markup, Markup]]
 
 
-def read_experts(cell: str, length: int | None, lemmatise: Lemmatiser) -> list[Markup]:
-    """The markups of a document's experts, in the order of content."""
-    values = _expect(_load(cell), list, wanted="a list of markups")
-    markups = _each("markup", values, lambda value: read_markup(value, length, lemmatise))
-    numbered = [markup._replace(number=number) for number, markup in enumerate(markups, 1)]
-    return sorted(numbered, key=lambda markup: markup.content)
+def side_of(elements: Sequence[Item]) -> Side:
+    """The elements of a markup as columns."""
+    rows = [(item, number) for number, each in enumerate(elements) for item in each.fragments or (NOWHERE,)]
+    rows.sort(key=lambda row: row[0].content[0])
+    stretches = [(*each, number) for number, item in enumerate(elements) for each in _united(item.fragments)]
+    *covered, covering = _ints(sorted(stretches)).reshape(-1, 3).T
+    return Side(
+        elements=elements,
+        pair=np.zeros(len(elements), dtype=np.int64),
+        fragments=[item for item, _ in rows],
+        element=_ints(number for _, number in rows),
+        spans=_ints(item.content[:2] for item, _ in rows).reshape(-1, 2).T,
+        covered=np.stack(covered),
+        covering=covering,
+        united_tags=[frozenset[str]().union(*(each.tags for each in item.fragments)) for item in elements],
+    )
 
 
-def read_markup(
-    value: Any, length: int | None, lemmatise: Lemmatiser = str, is_readable: bool = False
-) -> Markup:
-    """A markup of a text of that `length`, if known."""
-    markup = _expect(value, dict)
-    selections = "selections" in markup and "elements" not in markup
-    if not selections and (is_readable or "elements" not in markup):
-        raise ValueError(f"the markup has no {'selections' if is_readable else 'elements'}")
-    elements = read_items(from_selections(markup) if selections else markup, "element", length, lemmatise)
-    objects = list(elements)
-    for item in objects:
-        objects += [*item.overtexts, *item.fragments]
-    _at_most(MOST_OBJECTS, len(objects), "elements, fragments and overtexts")
-    characters = sum(len(text) for item in objects for text in (item.content[2], *item.content[3]))
-    _at_most(MOST_CHARACTERS, characters, "characters of tags and comments")
-    return Markup(_contents(elements), elements, selections, len(objects))
+def joined(sides: Sequence[Side]) -> Side:
+    """Markups one after the other, each of a pair of its own."""
+    pair = np.arange(len(sides))
+    first = np.cumsum([0, *(len(side.elements) for side in sides)])[:-1]
+    shifts = {"pair": pair, "element": first, "covering": first, "spans": APART * pair, "covered": APART * pair}
+    columns: dict[str, Any] = {}
+    for name in Side._fields:
+        of_sides = [getattr(side, name) for side in (side_of(()), *sides)]
+        if name in shifts:
+            lengths = [column.shape[-1] for column in of_sides]
+            columns[name] = np.concatenate(of_sides, axis=-1) + np.repeat([0, *shifts[name]], lengths)
+        else:
+            columns[name] = [each for column in of_sides for each in column]
+    return Side(**columns)
 
 
-def from_selections(markup: Mapping[str, Any]) -> dict[str, Any]:
-    """A READ//ABLE markup in the general form."""
-
-    def fragment(value: Any) -> dict[str, Any]:
-        codes = [_plain(_value(_expect(value, dict), name, str)) for name in ("type", "subtype")]
-        span = {"start": value.get("startSelection"), "end": value.get("endSelection")}
-        return {**span, "tags": [code for code in codes if code]}
-
-    fragments = _each("selection", _value(markup, "selections", list), fragment)
-    return {"elements": [{"fragments": fragments}] if fragments else []}
-
-
-def read_items(
-    holder: Mapping[str, Any], noun: str, length: int | None, lemmatise: Lemmatiser
-) -> tuple[Item, ...]:
-    """What an object holds, in the order of content."""
-
-    def read(numbered: tuple[int, Any]) -> Item:
-        found = _expect(numbered[1], dict)
-        start, end = _span(found, ("start", "end"), length) if noun == "fragment" else (0, 0)
-        comment = _value(found, "comment", str) if noun == "overtext" else ""
-        tags = [] if found.get("tags") is None else found["tags"]
-        if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-            raise ValueError("tags are no list of texts")
-        overtexts = () if noun == "overtext" else read_items(found, "overtext", length, lemmatise)
-        fragments = read_items(found, "fragment", length, lemmatise) if noun == "element" else ()
-        content = start, end, comment, tuple(sorted(set(tags))), _contents(overtexts), _contents(fragments)
-        words = bag_of_words(comment, lemmatise)
-        return Item(content, numbered[0], words, frozenset(tags), overtexts, fragments)
-
-    items = _each(noun, enumerate(_value(holder, f"{noun}s", list)), read)
-    return tuple(sorted(items, key=lambda item: item.content))
-
-
-def _contents(items: Sequence[Item]) -> tuple[Any, ...]:
-    return tuple([item.content for item in items])
-
-
-def _load(cell: str) -> Any:
-    try:
-        return _DECODER.decode(cell)
-    except json.JSONDecodeError as fault:
-        raise ValueError(f"not JSON: {fault.msg} at character {fault.pos + 1}") from None
-    except RecursionError:
-        raise ValueError("not a markup: nested too deeply") from None
-    except ValueError as fault:  # a constant, or a number of too many digits
-        raise ValueError(f"not JSON: {_short(fault)}") from None
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_no_constant)
-
-
-def _each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> list[Any]:
-    results = []
-    for number, value in enumerate(values, 1):
-        try:
-            results.append(read(value))
-        except ValueError as fault:
-            raise ValueError(f"{noun} {number}: {fault}") from None
-    return results
-
-
-def _value(holder: Mapping[str, Any], name: str, kind: type) -> Any:
-    """Empty where it is left out."""
-    value = holder.get(name)
-    return kind() if value is None else _expect(value, kind, f"{name} is ")
-
-
-def _span(holder: Mapping[str, Any], names: tuple[str, str], length: int | None) -> list[int]:
-    span = []
-    for name in names:
-        found: Any = holder.get(name)
-        is_whole = isinstance(found, float) and found.is_integer()
-        span.append(int(found) if is_whole else _expect(found, int, f"{name} is "))
-        if not 0 <= span[-1] <= LAST_OFFSET:
-            raise ValueError(f"{name} is {'negative' if span[-1] < 0 else f'above {LAST_OFFSET:,}'}")
-    if span[0] > span[1]:
-        raise ValueError(f"{names[0]} {span[0]} is after {names[1]} {span[1]}")
-    if length is not None and span[1] > length:
-        raise ValueError(f"{names[1]} {span[1]} is beyond the text")
-    return span
-
-
-def _expect(value: Any, kind: type, found: str = "", wanted: str = "") -> Any:
-    if not isinstance(value, kind) or isinstance(value, bool):
-        wanted = wanted or {dict: "an object", list: "a list", str: "text", int: "a whole number"}[kind]
-        raise ValueError(f"{found}{_kind(value)} instead of {wanted}")
-    return value
-
-
-def _kind(value: Any) -> str:
-    shown = _quoted(value) if isinstance(value, str) else _short(value)
-    return {type(None): "missing", dict: "an object", list: "a list"}.get(type(value), shown)
-
-
-def _at_most(most: int, number: int, what: str) -> None:
-    if number > most:
-        raise ValueError(f"{number:,} {what}, above {most:,}")
-
-
-def _plain(text: str) -> str:
-    """Without regard to case, outer spaces and Unicode form."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).strip().casefold())
-
-
-def bag_of_words(comment: str, lemmatise: Lemmatiser) -> frozenset[tuple[str, int]]:
-    """The multiset of words, as a set of (word, how often it occurred before)."""
-    words = re.findall(r"\w+", unicodedata.normalize("NFC", comment).lower())
-    counts = Counter(lemmatise(word).lower().replace("ё", "е") for word in words)
-    return frozenset((word, before) for word, count in counts.items() for before in range(count))
-
-
-@functools.cache
-def lemmatiser_of(name: str) -> Lemmatiser:
-    package, _, language = name.partition(":")
-    try:
-        if package == "simplemma" and language:
-            lemmatize = functools.partial(importlib.import_module(package).lemmatize, lang=language)
-            lemmatize("a")  # is there this language?
-            return functools.cache(lemmatize)
-        if name == "pymorphy3":
-            analyser = importlib.import_module(name).MorphAnalyzer()
-            return functools.cache(lambda word: str(analyser.parse(word)[0].normal_form))
-    except (ImportError, ValueError) as problem:
-        found = f"{_quoted(name)}: {_short(problem)}"
-        raise HostVisibleError(f"lemmatiser: expected one that is installed, found {found}") from None
-    if name == "none":
-        return str
-    wanted = "none, pymorphy3 or simplemma:LANGUAGE"
-    raise HostVisibleError(f"lemmatiser: expected {wanted}, found {_quoted(name)}")
-
-
-# ---- Weights (7) -----------------------------------------------------------------------------------------
-
-
-def weights_in_use(
-    experts: Iterable[Markup], is_readable: bool, given: Mapping[str, float]
-) -> dict[str, float]:
-    elements = [element for expert in experts for element in expert.elements]
-    fragments = [fragment for element in elements for fragment in element.fragments]
-    kinds = {"": elements, "fragments": fragments}
-    kinds["overtexts"] = [overtext for element in elements for overtext in element.overtexts]
-    kinds["fragments.overtexts"] = [overtext for fragment in fragments for overtext in fragment.overtexts]
-    occurs = {"accordance": not (is_readable and fragments)}
-    for name, items in kinds.items():
-        occurs[name] = bool(items)
-        occurs[f"{name}.texts"] = any(item.words or item.content[0] < item.content[1] for item in items)
-        occurs[f"{name}.tags"] = any(item.tags for item in items)
-    occurs["tags"], occurs["fragment_tag_union"] = occurs[".tags"], occurs["fragments.tags"]
-    occurs["fragment_text_union"] = occurs["fragments.texts"]
-    weights = {name: float(occurs.get(name, True)) for name in CRITERIA[1:]} | dict(given)
-    for level, names in PARTS.items():
-        if not sum(weights[name] for name in names) > 0:
-            raise HostVisibleError(f"weights: expected one above 0 among the parts of {level}, found none")
-    return weights
-
-
-def weighted_average(criteria: Mapping[str, Any], names: Sequence[str], weights: Mapping[str, float]) -> Any:
-    """Σ w·C / Σ w (7), one added after the other: exactly 1 where all criteria are; 0 without weights."""
-    total = 0.0
-    for name in names:
-        total = total + criteria[name] * weights[name]
-    return total / (sum(weights[name] for name in names) or 1.0)
+def _united(fragments: Sequence[Item]) -> list[tuple[int, int]]:
+    """The stretches of text that are in a fragment, as starts and ends, apart from each other and ascending."""
+    stretches: list[tuple[int, int]] = []
+    for start, end in sorted(fragment.content[:2] for fragment in fragments):
+        if stretches and start <= stretches[-1][1]:
+            stretches[-1] = stretches[-1][0], max(end, stretches[-1][1])
+        else:
+            stretches.append((start, end))
+    return stretches
 
 
 # ---- Consistency (7) -------------------------------------------------------------------------------------
-# Of many pairs of markups at once: each level has a problem per pair of holders.
-
-
-class Side(NamedTuple):
-    """One markup of each pair: its elements, and its fragments by start."""
-
-    elements: list[Item]
-    pair: Ints  # of each element
-    fragments: list[Item]
-    element: Ints  # of each fragment
-    spans: Ints  # starts and ends, (2, n), each markup's `APART` from those of the one before
-    kinds: Ints  # of each fragment the first with equal tags and overtexts
+# Many pairs of markups are compared at once.  On each level there is a problem for every pair of holders: which
+# of the objects that the one holds are partners of which that the other holds?
 
 
 class Level(NamedTuple):
-    """The partners among objects of one kind."""
+    """The partners among objects of one kind.
 
-    partners: Ints  # (p, 4): problem, place of the one and of the other, their problem on the levels below
-    criteria: dict[str, Floats]  # (p,) each
-    averages: dict[str, Floats]  # (problems,) each: the level's criterion and its parts
+    Attributes
+    ----------
+    partners : (p, 4) int
+        Their problem, the indices of the one and of the other, and their own problem on the levels below.
+    criteria : dict of (p,) float
+        The criteria of each pair, without the accordance.
+    averages : dict of (problems,) float
+        The level's criterion and its parts in each problem.
+    """
+
+    partners: Ints
+    criteria: dict[str, Floats]
+    averages: dict[str, Floats]
 
 
 def consistency(pairs: Pairs, rules: Rules) -> tuple[Side, Side, dict[str, Level]]:
-    """Two sides, of each pair the lesser content first, and the levels by name."""
+    """The consistency C of pairs of markups and all that it is made of (7).
+
+    Parameters
+    ----------
+    pairs : sequence of (Markup, Markup)
+    rules : Rules
+
+    Returns
+    -------
+    x, y : Side
+        Of each pair the markup of the lesser content, and the other: so C(L1, L2) = C(L2, L1) to the last bit.
+    levels : dict of Level
+        "total", whose averages are (pairs,) each, "overtexts", "fragments" and "fragments.overtexts".
+    """
     ordered = [sorted(pair, key=lambda markup: markup.content) for pair in pairs]
-    x, y = (side_of([pair[side] for pair in ordered]) for side in (0, 1))
+    x, y = (joined([pair[number].side for pair in ordered]) for number in (0, 1))
     i, k = overlapping(x.spans, y.spans).T
+    # Elements may be partners where fragments of theirs may be.
     problem, ours, theirs = _distinct(x.element[i], y.element[k])
     objects = np.bincount(x.element)[ours] + np.bincount(y.element)[theirs]
     fragments, notes = c_fragments(x, y, np.column_stack([problem, i, k]), objects, rules)
@@ -632,114 +571,132 @@ def consistency(pairs: Pairs, rules: Rules) -> tuple[Side, Side, dict[str, Level
         "tags": c_tags(one, other),
         **overtexts.averages,
         **fragments.averages,
-        "fragment_text_union": c_union_of_texts(one, other),
-        "fragment_tag_union": c_union_of_tags(one, other),
+        "fragment_text_union": c_union_of_texts(x, y, ours, theirs),
+        "fragment_tag_union": c_union_of_tags(x, y, ours, theirs),
     }
-    places = np.column_stack([x.pair[ours], ours, theirs, np.arange(len(ours))])
+    candidates = np.column_stack([x.pair[ours], ours, theirs, np.arange(len(ours))])
     objects = _ints(len(one.elements) + len(other.elements) for one, other in pairs)
-    total = level_of("total", objects, places, criteria, rules)
+    total = level_of("total", objects, candidates, criteria, rules)
     return x, y, {"total": total, "overtexts": overtexts, "fragments": fragments, "fragments.overtexts": notes}
 
 
-def side_of(markups: Sequence[Markup]) -> Side:
-    elements = [element for markup in markups for element in markup.elements]
-    pair = np.repeat(np.arange(len(markups)), _ints(len(markup.elements) for markup in markups))
-    held = [element.fragments or (NOWHERE,) for element in elements]
-    element = np.repeat(np.arange(len(elements)), _ints(map(len, held)))
-    fragments = [fragment for each in held for fragment in each]
-    spans = np.array([fragment.content[:2] for fragment in fragments], dtype=np.int64).reshape(-1, 2).T
-    spans = spans + APART * pair[element]
-    order = np.argsort(spans[0], kind="stable")
-    fragments = [fragments[place] for place in order.tolist()]
-    first: dict[Any, int] = {}
-    kinds = _ints(first.setdefault(each.content[3:5], place) for place, each in enumerate(fragments))
-    return Side(elements, pair, fragments, element[order], spans[:, order], kinds)
+def level_of(name: str, objects: Ints, candidates: Ints, criteria: Mapping[str, Floats], rules: Rules) -> Level:
+    """The optimal accordance of a level in each problem (8), (9).
 
+    Parameters
+    ----------
+    name : str
+        The level's criterion, one of `PARTS`.
+    objects : (problems,) int
+        How many objects either markup has in each problem, together.
+    candidates : (n, 4) int
+        Pairs that may be partners, as `Level` has these.
+    criteria : mapping of (n,) float
+        Their criteria.
+    rules : Rules
 
-def level_of(name: str, objects: Ints, places: Ints, criteria: Mapping[str, Floats], rules: Rules) -> Level:
-    """The optimal accordance in each problem of so many `objects`, those at `places` (see `Level`)."""
+    Returns
+    -------
+    Level
+    """
     accordance, *parts = PARTS[name]
     worth = weighted_average(criteria, parts, rules.weights)
-    ends = np.column_stack([_distinct(places[:, 0], end)[0] for end in places[:, 1:3].T])
+    # An object has a number of its own in each problem.
+    ends = np.column_stack([_distinct(candidates[:, 0], side)[0] for side in candidates[:, 1:3].T])
     if rules.accordance == "sum":
         chosen = best_sum(ends, worth + TIE)  # so that among equal sums more pairs win
     else:
         share = rules.weights[accordance] / sum(rules.weights[part] for part in PARTS[name])
         chosen = np.zeros(len(worth), dtype=bool)
-        for rows in _groups(places[:, 0]):
-            chosen[rows] = best_average(ends[rows], worth[rows], int(objects[places[rows[0], 0]]), share)
-    problem = places[chosen, 0]
+        for rows in _groups(candidates[:, 0]):
+            number = int(objects[candidates[rows[0], 0]])
+            chosen[rows] = best_average(ends[rows], worth[rows], number, share)
+    problem = candidates[chosen, 0]
     averages = {accordance: c_accordance(np.bincount(problem, minlength=len(objects)), objects)}
-    found = {part: values[chosen] for part, values in criteria.items()}
-    averages |= {part: _mean_over_pairs(values, problem, objects) for part, values in found.items()}
+    of_partners = {part: values[chosen] for part, values in criteria.items()}
+    averages |= {part: _mean_over_pairs(values, problem, objects) for part, values in of_partners.items()}
     averages[name] = weighted_average(averages, PARTS[name], rules.weights)
-    return Level(places[chosen], found, averages)
+    return Level(candidates[chosen], of_partners, averages)
 
 
 def _distinct(a: Ints, b: Ints) -> tuple[Ints, Ints, Ints]:
-    """Codes of pairs, and the distinct pairs, sorted."""
+    """Codes of pairs of numbers, (n,), and the distinct pairs, sorted."""
     base = b.max(initial=0) + 1
     codes, distinct = pd.factorize(a * base + b, sort=True)
     return codes, *np.divmod(distinct, base)
-
-
-def _mean_over_pairs(values: Any, place: Ints, objects: Ints) -> Floats:
-    """Means at each place; without values 0, without objects 1."""
-    sums = np.bincount(place, values, len(objects))  # of one after the other
-    means = sums / np.maximum(np.bincount(place, minlength=len(objects)), 1)
-    return np.where(objects > 0, means, 1.0)
 
 
 # ---- Criteria (13)-(24) ----------------------------------------------------------------------------------
 
 
 def f_measure(common: Ints, total: Ints) -> Floats:
-    """F = 2|A ∩ B| / (|A| + |B|) (6), and 1 for two empty sets."""
+    """F = 2|A ∩ B| / (|A| + |B|), (n,), of |A ∩ B| and |A| + |B|, (n,) each; 1 for two empty sets (6).
+
+    >>> f_measure(np.array([2, 0, 0]), np.array([5, 3, 0])).tolist()
+    [0.8, 0.0, 1.0]
+    """
     is_empty = total == 0
     return np.asarray((2.0 * common + is_empty) / (total + is_empty))
 
 
 def f_of_sets(pairs: Iterable[tuple[frozenset[Any], frozenset[Any]]]) -> Floats:
+    """F of each pair of sets, (pairs,) (6)."""
     common, total = _ints((len(a & b), len(a) + len(b)) for a, b in pairs).reshape(-1, 2).T
     return f_measure(common, total)
 
 
 def c_accordance(pairs: Ints, objects: Ints) -> Floats:
-    """(13), (16), (20)."""
+    """Share of the objects with a partner in each problem: elements (13), overtexts (16), fragments (20).
+
+    Parameters
+    ----------
+    pairs, objects : (problems,) int
+        Pairs of partners, and objects of both markups together.
+    """
     return f_measure(pairs, objects)
 
 
 def c_tags(x: Sequence[Item], y: Sequence[Item]) -> Floats:
-    """(14) of elements, (18) of overtexts, (22) of fragments."""
+    """F of the tags of aligned objects, (n,): of elements (14), overtexts (18), fragments (22)."""
     return f_of_sets((a.tags, b.tags) for a, b in zip(x, y))
 
 
 def c_overtexts(name: str, x: Sequence[Item], y: Sequence[Item], rules: Rules) -> Level:
-    """(15) of elements, 3.4.4 of fragments."""
-    found = [
+    """The level of overtexts, with a problem for each pair of aligned elements (15) or fragments 3.4.4."""
+    pairs = [
         (problem, i, k, a, b)
         for problem, (ours, theirs) in enumerate(zip(x, y))
         for i, a in enumerate(ours.overtexts)
         for k, b in enumerate(theirs.overtexts)
         if a.words & b.words or a.tags & b.tags or not (a.words or b.words or a.tags or b.tags)
     ]
-    one, other = [a for *_, a, _ in found], [b for *_, b in found]
+    one, other = [a for *_, a, _ in pairs], [b for *_, b in pairs]
     objects = _ints(len(ours.overtexts) + len(theirs.overtexts) for ours, theirs in zip(x, y))
-    places = _ints((*each[:3], -1) for each in found).reshape(-1, 4)
+    candidates = _ints((*each[:3], -1) for each in pairs).reshape(-1, 4)
     criteria = {f"{name}.texts": c_overtexts_texts(one, other), f"{name}.tags": c_tags(one, other)}
-    return level_of(name, objects, places, criteria, rules)
+    return level_of(name, objects, candidates, criteria, rules)
 
 
 def c_overtexts_texts(x: Sequence[Item], y: Sequence[Item]) -> Floats:
-    """(17)."""
+    """F of the bags of words of aligned overtexts, (n,) (17)."""
     return f_of_sets((a.words, b.words) for a, b in zip(x, y))
 
 
-def c_fragments(x: Side, y: Side, places: Ints, objects: Ints, rules: Rules) -> tuple[Level, Level]:
-    """(19), and its overtexts."""
-    _, i, k = places.T
-    # Those equal but for their spans are compared once.
-    kind, ours, theirs = _distinct(x.kinds[i], y.kinds[k])
+def c_fragments(x: Side, y: Side, candidates: Ints, objects: Ints, rules: Rules) -> tuple[Level, Level]:
+    """The level of fragments (19), and that of their overtexts.
+
+    Parameters
+    ----------
+    x, y : Side
+    candidates : (n, 3) int
+        Problem, and indices of fragments that may be partners.
+    objects : (problems,) int
+        How many fragments either element has, together.
+    rules : Rules
+    """
+    _, i, k = candidates.T
+    # Tags and overtexts of fragments that differ only in their spans are compared once.
+    kind, ours, theirs = _distinct(_kinds(x)[i], _kinds(y)[k])
     one, other = [x.fragments[n] for n in ours.tolist()], [y.fragments[n] for n in theirs.tolist()]
     notes = c_overtexts("fragments.overtexts", one, other, rules)
     criteria = {
@@ -747,99 +704,77 @@ def c_fragments(x: Side, y: Side, places: Ints, objects: Ints, rules: Rules) -> 
         "fragments.tags": c_tags(one, other)[kind],
         **{name: values[kind] for name, values in notes.averages.items()},
     }
-    return level_of("fragments", objects, np.column_stack([places, kind]), criteria, rules), notes
+    return level_of("fragments", objects, np.column_stack([candidates, kind]), criteria, rules), notes
+
+
+def _kinds(side: Side) -> Ints:
+    """Of each fragment the index of the first that has equal tags and overtexts, (n,)."""
+    first: dict[Any, int] = {}
+    return _ints(first.setdefault(each.content[3:5], index) for index, each in enumerate(side.fragments))
 
 
 def c_fragments_texts(x: Ints, y: Ints) -> Floats:
-    """(21), of spans, (2, n) each."""
+    """F of the characters of aligned spans that overlap, or are empty and equal, (2, n) int each (21)."""
     return f_measure(np.minimum(x[1], y[1]) - np.maximum(x[0], y[0]), x[1] - x[0] + y[1] - y[0])
 
 
-def c_union_of_texts(x: Sequence[Item], y: Sequence[Item]) -> Floats:
-    """(23)."""
-    total = _ints(length_of_union(a.fragments) + length_of_union(b.fragments) for a, b in zip(x, y))
-    union = _ints(length_of_union(a.fragments + b.fragments) for a, b in zip(x, y))
-    return f_measure(total - union, total)
+def c_union_of_texts(x: Side, y: Side, ours: Ints, theirs: Ints) -> Floats:
+    """F of the characters in a fragment of aligned elements (23).
+
+    Parameters
+    ----------
+    x, y : Side
+    ours, theirs : (n,) int
+        Indices of the elements, in the order of their pairs, each pair once.
+    """
+    of_x, of_y = (
+        np.bincount(side.covering, side.covered[1] - side.covered[0], len(side.elements)) for side in (x, y)
+    )
+    # The stretches of an element are apart, so what two elements share is the sum of what these share.
+    i, k = overlapping(x.covered, y.covered).T
+    shared = np.minimum(x.covered[1][i], y.covered[1][k]) - np.maximum(x.covered[0][i], y.covered[0][k])
+    base = len(y.elements)
+    pair = np.searchsorted(ours * base + theirs, x.covering[i] * base + y.covering[k])
+    common = np.bincount(pair, shared, len(ours))
+    return f_measure(common.astype(np.int64), (of_x[ours] + of_y[theirs]).astype(np.int64))
 
 
-def length_of_union(fragments: Sequence[Item]) -> int:
-    """How many characters are in a fragment."""
-    length = reached = 0
-    for start, end in sorted(fragment.content[:2] for fragment in fragments):
-        length += max(end - max(start, reached), 0)
-        reached = max(reached, end)
-    return length
-
-
-def c_union_of_tags(x: Sequence[Item], y: Sequence[Item]) -> Floats:
-    """(24)."""
-
-    def united(element: Item) -> frozenset[str]:
-        return frozenset[str]().union(*(fragment.tags for fragment in element.fragments))
-
-    return f_of_sets((united(a), united(b)) for a, b in zip(x, y))
-
-
-def overlapping(x: Ints, y: Ints) -> Ints:
-    """Places in x and y, (n, 2), of spans, sorted by start, that overlap or are empty and equal."""
-    # They come after all that end before it and before all that start behind it.
-    x_end, y_end = (np.maximum(end, start + 1) for start, end in (x, y))
-    first = np.searchsorted(np.maximum.accumulate(y_end), x[0], "right")
-    last = np.searchsorted(y[0], x_end)
-    i = np.repeat(np.arange(len(first)), last - first)
-    k = np.arange(len(i)) + np.repeat(last - np.cumsum(last - first), last - first)
-    kept = (y_end[k] > x[0][i]) & ((x[0] == x[1])[i] == (y[0] == y[1])[k])
-    return np.asarray(np.column_stack([i, k])[kept])
-
-
-# ---- The optimal accordance (8), (9) ---------------------------------------------------------------------
-
-
-def best_sum(places: Ints, worth: Floats) -> Bools:
-    """Which of the candidates at places (n, 2), all worth something, make the accordance of the largest sum."""
-    i, k = places.T
-    chosen: Bools = (np.bincount(i)[i] == 1) & (np.bincount(k)[k] == 1)
-    if chosen.all():
-        return chosen
-    rest = np.flatnonzero(~chosen)
-    for part in components(places[rest]):
-        candidates = rest[part]
-        row, column = (np.unique(ends[candidates], return_inverse=True)[1] for ends in (i, k))
-        matrix = np.zeros((row.max() + 1, column.max() + 1))
-        matrix[row, column] = worth[candidates]
-        if min(matrix.shape) > LARGE:
-            # Square, and each column's best worth 0: solved sooner.
-            matrix = np.pad(matrix, [(0, max(matrix.shape) - length) for length in matrix.shape])
-            matrix -= matrix.max(axis=0)
-        taken = np.zeros(matrix.shape, dtype=bool)
-        taken[linear_sum_assignment(matrix, maximize=True)] = True
-        chosen[candidates] = taken[row, column]
-    return chosen
-
-
-def components(places: Ints) -> list[Ints]:
-    """The candidates that share objects, directly or by others."""
-    i, k = places.T
-    rows = i.max() + 1
-    graph = coo_array((np.ones(len(i), dtype=bool), (i, rows + k)), shape=(rows + k.max() + 1,) * 2)
-    return _groups(connected_components(graph, directed=False)[1][i])
-
-
-def _groups(labels: Ints) -> list[Ints]:
-    order = np.argsort(labels, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1) if len(order) else []
+def c_union_of_tags(x: Side, y: Side, ours: Ints, theirs: Ints) -> Floats:
+    """F of the tags that a fragment of aligned elements has, of the elements as in `c_union_of_texts` (24)."""
+    pairs = zip(ours.tolist(), theirs.tolist())
+    return f_of_sets((x.united_tags[one], y.united_tags[other]) for one, other in pairs)
 
 
 def _ints(values: Iterable[Any]) -> Ints:
     return np.array(list(values), dtype=np.int64)
 
 
-def best_average(places: Ints, worth: Floats, objects: int, share: float) -> Bools:
-    """Which of the candidates make the accordance of the largest weighted average (9).
+# ---- The optimal accordance (8), (9) -----------------------------------------------------------------------
 
-    That is share·2q/n + (1 - share)·S/q for q pairs of the sum S among n objects, where S/q falls with q.
+
+def best_average(ends: Ints, worth: Floats, objects: int, share: float) -> Bools:
+    """Which candidates of a problem make the accordance of the largest weighted average (9).
+
+    Parameters
+    ----------
+    ends : (n, 2) int
+        The two objects of each candidate.
+    worth : (n,) float
+        Their weighted averages without the accordance.
+    objects : int
+        How many objects there are on both sides together.
+    share : float in [0, 1]
+        The weight of the accordance among all weights.
+
+    Returns
+    -------
+    (n,) bool
     """
-    row, column = (np.unique(ends, return_inverse=True)[1] for ends in places.T)
+    # With q pairs of the sum S among n objects the average is share·2q/n + (1 - share)·S/q.  Of each q only the
+    # largest S matters, and S/q falls with q.  So between two sizes that are known, low < high, no average is
+    # above that of high - 1 pairs with the mean of low ones.  Where that bound is not better than the best so
+    # far, no size in between is tried.
+    row, column = (np.unique(side, return_inverse=True)[1] for side in ends.T)
     if column.max() < row.max():
         row, column = column, row
     most = int(_best_of_size(row, column, worth, int(row.max()) + 1).sum())
@@ -861,8 +796,9 @@ def best_average(places: Ints, worth: Floats, objects: int, share: float) -> Boo
 
 
 def _best_of_size(row: Ints, column: Ints, worth: Floats, pairs: int) -> Bools:
-    """The accordance of the largest sum with so many pairs, if there can be."""
-    # All other rows take spare columns, worth more than all pairs together.
+    """Which candidates make the accordance of the largest sum with so many pairs, if there can be so many."""
+    # A spare column is worth more than all pairs together, so all other rows take spare columns.  What is no
+    # candidate is worth so little that it is taken only if there is no such accordance.
     rows, columns = int(row.max()) + 1, int(column.max()) + 1
     matrix = np.full((rows, columns + rows - pairs), float(rows + 1))
     matrix[:, :columns] = -float(rows + 1)
@@ -872,34 +808,204 @@ def _best_of_size(row: Ints, column: Ints, worth: Floats, pairs: int) -> Bools:
     return chosen
 
 
-# ---- The corpus (10)-(12) --------------------------------------------------------------------------------
-
-
-def compared(documents: Sequence[Pairs], rules: Rules) -> list[Floats]:
-    """Of each document (pairs, criteria), of many at once."""
-    sizes = [sum(one.size * other.size for one, other in pairs) for pairs in documents]
-    results: list[Floats] = []
-    for places in _groups(np.cumsum(sizes) // AT_ONCE):
-        batch = [documents[place] for place in places.tolist()]
-        averages = consistency([pair for pairs in batch for pair in pairs], rules)[-1]["total"].averages
-        criteria = np.column_stack([averages[name] for name in CRITERIA])
-        for part in np.split(criteria, np.cumsum([len(pairs) for pairs in batch])[:-1]):
-            results.append(part)
-            if progress is not None:
-                progress(len(results), len(documents))
-    return results
-
-
-def mean(values: Floats) -> Floats:
-    """Means of the columns, 0 without rows."""
-    return np.asarray(values.sum(axis=0) / max(len(values), 1))
+# ---- The corpus (10)-(12) ---------------------------------------------------------------------------------
 
 
 def average_accuracies(sums: Floats) -> tuple[Floats, Floats, Floats]:
-    """AMA (10) of each criterion, EMA (11) and RMA (12), of sums of statistics."""
+    """AMA of each criterion (10), EMA (11) and RMA (12) of the total.
+
+    Parameters
+    ----------
+    sums : (..., criteria + 4) float
+        Sums of statistics, as `Prepared.count` returns them.
+
+    Returns
+    -------
+    ama : (..., criteria) float
+    ema, rma : (...) float
+        NaN where not defined.
+    """
     *_, number, of_two, theirs, two = np.moveaxis(sums, -1, 0)
     ama, ema = _ratio(sums[..., :-4], number[..., np.newaxis]), _ratio(theirs, two)
     return ama, ema, _ratio(_ratio(of_two, two), ema)
+
+
+# ---- Weights (7) -----------------------------------------------------------------------------------------
+
+
+def weights_in_use(
+    experts: Iterable[Markup], is_readable: bool, given: Mapping[str, float]
+) -> dict[str, float]:
+    """The weights of all `CRITERIA` but the total: the given ones, else 1, or 0 for what no expert marked.
+
+    Parameters
+    ----------
+    experts : iterable of Markup
+    is_readable : bool
+        Whether all experts' markups are in READ//ABLE's form, where the accordance is 1 by construction.
+    given : mapping of str to float
+
+    Raises
+    ------
+    HostVisibleError
+        All parts of a composite criterion have the weight 0.
+    """
+    elements = [element for expert in experts for element in expert.elements]
+    fragments = [fragment for element in elements for fragment in element.fragments]
+    kinds = {"": elements, "fragments": fragments}
+    kinds["overtexts"] = [overtext for element in elements for overtext in element.overtexts]
+    kinds["fragments.overtexts"] = [overtext for fragment in fragments for overtext in fragment.overtexts]
+    occurs = {"accordance": not (is_readable and fragments)}
+    for name, items in kinds.items():
+        occurs[name] = bool(items)
+        occurs[f"{name}.texts"] = any(item.words or item.content[0] < item.content[1] for item in items)
+        occurs[f"{name}.tags"] = any(item.tags for item in items)
+    occurs["tags"], occurs["fragment_tag_union"] = occurs[".tags"], occurs["fragments.tags"]
+    occurs["fragment_text_union"] = occurs["fragments.texts"]
+    weights = {name: float(occurs.get(name, True)) for name in CRITERIA[1:]} | dict(given)
+    for level, names in PARTS.items():
+        if not sum(weights[name] for name in names) > 0:
+            raise HostVisibleError(f"weights: expected one above 0 among the parts of {level}, found none")
+    return weights
+
+
+def weighted_average(criteria: Mapping[str, Any], names: Sequence[str], weights: Mapping[str, float]) -> Any:
+    """Σ w·C / Σ w over the criteria of these names (7): exactly 1 where all criteria are; 0 without weights.
+
+    The criteria are numbers or arrays of one shape.  They are added one after the other, so that equal criteria
+    give equal averages to the last bit.
+    """
+    total = 0.0
+    for name in names:
+        total = total + criteria[name] * weights[name]
+    return total / (sum(weights[name] for name in names) or 1.0)
+
+
+# ---- Input: markups (1)-(4) ------------------------------------------------------------------------------
+
+SPAN: Keys = {"start": (int, None), "end": (int, None)}
+COMMENT: Keys = {"comment": (str, "")}
+CODES: Keys = {"type": (str, ""), "subtype": (str, "")}
+
+
+def read_experts(cell: str, length: int | None, lemmatise: Lemmatiser) -> list[Markup]:
+    """The markups of a document's experts, in the order of content, from a cell's JSON.
+
+    Parameters
+    ----------
+    cell : str
+    length : int or None
+        Characters of the document's text, if known.
+    lemmatise : callable
+        From word to lemma.
+
+    Raises
+    ------
+    ValueError
+        The text says what is wrong.
+    """
+    values = _read_value(_load(cell), list, wanted="a list of markups")
+    markups = _read_each("markup", values, lambda value: read_markup(value, length, lemmatise))
+    numbered = [markup._replace(number=number) for number, markup in enumerate(markups, 1)]
+    return sorted(numbered, key=lambda markup: markup.content)
+
+
+def read_markup(
+    value: Any, length: int | None, lemmatise: Lemmatiser = str, is_readable: bool = False
+) -> Markup:
+    """A markup from its JSON value, which must be in READ//ABLE's form if `is_readable`.
+
+    Other parameters and the ValueError are those of `read_experts`.
+    """
+    markup = _read_value(value, dict)
+    selections = "selections" in markup and "elements" not in markup
+    if not selections and (is_readable or "elements" not in markup):
+        raise ValueError(f"the markup has no {'selections' if is_readable else 'elements'}")
+    elements = read_items(from_selections(markup) if selections else markup, "element", length, lemmatise)
+    objects = list(elements)
+    for item in objects:
+        objects += [*item.overtexts, *item.fragments]
+    _at_most(MOST_OBJECTS, len(objects), "elements, fragments and overtexts")
+    characters = sum(len(text) for item in objects for text in (item.content[2], *item.content[3]))
+    _at_most(MOST_CHARACTERS, characters, "characters of tags and comments")
+    return Markup(_contents(elements), elements, side_of(elements), selections, len(objects))
+
+
+def from_selections(markup: Mapping[str, Any]) -> dict[str, Any]:
+    """A READ//ABLE markup in the general form."""
+
+    def fragment(value: Any) -> dict[str, Any]:
+        tags = [code for code in map(_plain, _read_keys(value, CODES)) if code]
+        return {"start": value.get("startSelection"), "end": value.get("endSelection"), "tags": tags}
+
+    (values,) = _read_keys(markup, {"selections": (list, [])})
+    fragments = _read_each("selection", values, fragment)
+    return {"elements": [{"fragments": fragments}] if fragments else []}
+
+
+def read_items(
+    holder: Mapping[str, Any], noun: str, length: int | None, lemmatise: Lemmatiser
+) -> tuple[Item, ...]:
+    """The elements, fragments or overtexts that an object holds, in the order of content."""
+
+    def read(numbered: tuple[int, Any]) -> Item:
+        position, value = numbered
+        start, end = _read_span(value, SPAN, length) if noun == "fragment" else (0, 0)
+        (comment,) = _read_keys(value, COMMENT) if noun == "overtext" else ("",)
+        tags = [] if _read_value(value, dict).get("tags") is None else value["tags"]
+        if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+            raise ValueError("tags are no list of texts")
+        overtexts = () if noun == "overtext" else read_items(value, "overtext", length, lemmatise)
+        fragments = read_items(value, "fragment", length, lemmatise) if noun == "element" else ()
+        content = start, end, comment, tuple(sorted(set(tags))), _contents(overtexts), _contents(fragments)
+        words = bag_of_words(comment, lemmatise) if comment else frozenset[Any]()
+        return Item(content, position, words, frozenset(tags), overtexts, fragments)
+
+    (values,) = _read_keys(holder, {f"{noun}s": (list, [])})
+    items = _read_each(noun, enumerate(values), read)
+    return tuple(sorted(items, key=lambda item: item.content))
+
+
+def _contents(items: Sequence[Item]) -> tuple[Any, ...]:
+    return tuple([item.content for item in items])
+
+
+def bag_of_words(comment: str, lemmatise: Lemmatiser) -> frozenset[tuple[str, int]]:
+    """The multiset of a comment's words, as a set of (word, how often it occurred before).
+
+    >>> sorted(bag_of_words("No, no reason", str))
+    [('no', 0), ('no', 1), ('reason', 0)]
+    """
+    words = re.findall(r"\w+", unicodedata.normalize("NFC", comment).lower())
+    counts = Counter(lemmatise(word).lower().replace("ё", "е") for word in words)
+    return frozenset((word, before) for word, count in counts.items() for before in range(count))
+
+
+@functools.cache
+def lemmatiser_of(name: str) -> Lemmatiser:
+    """The function from word to lemma of that name: "none", "pymorphy3" or "simplemma:" and a language.
+
+    Raises
+    ------
+    HostVisibleError
+        There is none, or it is not installed.
+    """
+    package, _, language = name.partition(":")
+    try:
+        if package == "simplemma" and language:
+            lemmatize = functools.partial(importlib.import_module(package).lemmatize, lang=language)
+            lemmatize("a")  # is there this language?
+            return functools.cache(lemmatize)
+        if name == "pymorphy3":
+            analyser = importlib.import_module(name).MorphAnalyzer()
+            return functools.cache(lambda word: str(analyser.parse(word)[0].normal_form))
+    except (ImportError, ValueError) as problem:
+        found = f"{_quoted(name)}: {_short(problem)}"
+        raise HostVisibleError(f"lemmatiser: expected one that is installed, found {found}") from None
+    if name == "none":
+        return str
+    wanted = "none, pymorphy3 or simplemma:LANGUAGE"
+    raise HostVisibleError(f"lemmatiser: expected {wanted}, found {_quoted(name)}")
 
 
 # ---- Shared: tables and messages -------------------------------------------------------------------------
@@ -1010,6 +1116,306 @@ def _listed(texts: Sequence[str], total: int, room: int) -> str:
 def _check_text(name: str, value: object) -> None:
     if not isinstance(value, str):
         raise HostVisibleError(f"{name}: expected text, found {type(value).__name__} {_quoted(value)}")
+
+
+# ---- Shared: columns of documents ------------------------------------------------------------------------
+
+
+def read_ids(table: _Table, expected: Sequence[str] | None = None) -> list[str]:
+    """The document of each row, each once; exactly the `expected` ones where they are given."""
+    ids = read_column(table, table.row_id, str, "a value in every row")
+    index = pd.Index(ids, dtype=object)
+    table.reject(table.row_id, index.duplicated(), lambda row: "repeated", "every document once")
+    if expected is not None:
+        unknown = ~index.isin(expected)
+        table.reject(table.row_id, unknown, lambda row: "unknown", "ids of the test set's documents")
+        if lacking := len(expected) - len(ids):
+            whole = "expected a row for every document of the test set"
+            raise table.error(f"{table.name}: {whole}. It lacks {_counted(lacking, 'document')}")
+    return ids
+
+
+def read_lengths(table: _Table) -> list[int | None]:
+    """The length of each row's text in characters; None without a column of texts."""
+    if "text" not in table.frame:
+        return [None] * len(table.frame)
+    table.check_columns("text")
+    return read_column(table, "text", len, "a value in every row")
+
+
+def read_column(table: _Table, name: str, read: Callable[..., Any], expected: str, *about: Any) -> list[Any]:
+    """What `read` makes of each cell and what is known `about` its row; a ValueError of it names the row."""
+    values, faults = [], {}
+    with _no_garbage():
+        for row, (cell, *known) in enumerate(zip(table.frame[name].to_numpy(dtype=object), *about)):
+            try:
+                text = "" if _is_missing(cell) else _as_text(cell)
+                if not text.strip():
+                    raise ValueError("missing")
+                values.append(read(text, *known))
+            except ValueError as fault:
+                faults[row] = str(fault)
+    table.reject(name, [row in faults for row in range(len(table.frame))], faults.__getitem__, expected)
+    return values
+
+
+@contextmanager
+def _no_garbage() -> Iterator[None]:
+    """Pause Python's search for cycles of objects: markups are many objects and no cycles.
+
+    The search looks at all of them again and again, which took almost half of the time.
+    """
+    is_collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_collecting:
+            gc.enable()
+
+
+# ---- Shared: JSON ----------------------------------------------------------------------------------------
+# A ValueError says what is wrong; whoever reads a list adds which of its items has the fault.
+
+
+_NAMES_OF_TYPES = {dict: "an object", list: "a list", str: "text", int: "a whole number"}
+
+
+def _read_keys(value: Any, keys: Keys) -> list[Any]:
+    """The values that an object has under `keys`, in the order of these; other keys are ignored.
+
+    `keys` gives the type of each value, and what stands for one that is left out or null; None: it is required.
+    """
+    holder = _read_value(value, dict)
+    return [
+        default
+        if default is not None and holder.get(name) is None
+        else _read_value(holder.get(name), kind, f"{name} is ")
+        for name, (kind, default) in keys.items()
+    ]
+
+
+def _read_value(value: Any, kind: Any, subject: str = "", wanted: str = "") -> Any:
+    """A value of that type; a whole number, which may be written 4.0, is an offset."""
+    if kind is int and isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise ValueError(f"{subject}{_described(value)} instead of {wanted or _NAMES_OF_TYPES[kind]}")
+    if kind is int and not 0 <= value <= LAST_OFFSET:
+        raise ValueError(f"{subject}{'negative' if value < 0 else f'above {LAST_OFFSET:,}'}")
+    return value
+
+
+def _described(value: Any) -> str:
+    """What a message says that a value is."""
+    text = _quoted(value) if isinstance(value, str) else _short(value)
+    return {type(None): "missing", dict: "an object", list: "a list"}.get(type(value), text)
+
+
+def _read_each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> list[Any]:
+    """What `read` makes of each value of a list."""
+    results = []
+    for number, value in enumerate(values, 1):
+        try:
+            results.append(read(value))
+        except ValueError as fault:
+            raise ValueError(f"{noun} {number}: {fault}") from None
+    return results
+
+
+def _read_span(value: Any, keys: Keys, length: int | None) -> list[int]:
+    """The start and the end under two keys, in a text of that length, if it is known."""
+    start, end = _read_keys(value, keys)
+    if start > end or (length is not None and end > length):
+        first, last = keys
+        fault = f"{first} {start} is after {last} {end}" if start > end else f"{last} {end} is beyond the text"
+        raise ValueError(fault)
+    return [start, end]
+
+
+def _at_most(most: int, number: int, what: str) -> None:
+    if number > most:
+        raise ValueError(f"{number:,} {what}, above {most:,}")
+
+
+def _plain(text: str) -> str:
+    """A text to be compared without regard to case, outer spaces and Unicode form."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).strip().casefold())
+
+
+def _load(cell: str) -> Any:
+    """What a cell's JSON says."""
+    try:
+        return _DECODER.decode(cell)
+    except json.JSONDecodeError as fault:
+        raise ValueError(f"not JSON: {fault.msg} at character {fault.pos + 1}") from None
+    except RecursionError:
+        raise ValueError("not a markup: nested too deeply") from None
+    except ValueError as fault:  # a constant, or a number of too many digits
+        raise ValueError(f"not JSON: {_short(fault)}") from None
+
+
+def _no_constant(name: str) -> None:
+    """Python would read NaN and Infinity, which JSON does not know."""
+    raise ValueError(f"{name} is no number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+
+
+# ---- Shared: parameters of the markup metrics ------------------------------------------------------------
+
+
+def _check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    if value not in choices:
+        expected = _listed(choices, len(choices), LONGEST_MESSAGE - CHARACTERS_SHOWN - 40)
+        raise HostVisibleError(f"{name}: expected {expected}, found {_quoted(value)}")
+
+
+def _parse_weights(text: str, names: Sequence[str]) -> dict[str, float]:
+    """The weights in a text such as "tags=2,overtexts=0", by name."""
+    weights: dict[str, float] = {}
+    for assignment in text.split(",") if text.strip() else []:
+        name, _, number = (piece.strip() for piece in assignment.partition("="))
+        if name not in names or name in weights or not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", number):
+            written = _quoted(assignment)
+            head = f"weights: expected NAME=NUMBER, each at least 0 and once, found {written}. The names are "
+            raise HostVisibleError(head + _listed(names, len(names), LONGEST_MESSAGE - len(head)))
+        weights[name] = float(number)
+    return weights
+
+
+# ---- Shared: many pairs of markups at once ---------------------------------------------------------------
+
+
+def overlapping(x: Ints, y: Ints) -> Ints:
+    """Which spans overlap, or are empty and equal.
+
+    Parameters
+    ----------
+    x, y : (2, n) and (2, m) int
+        Starts and ends, sorted by start.
+
+    Returns
+    -------
+    (pairs, 2) int
+        Indices into x and y.
+
+    Examples
+    --------
+    >>> overlapping(np.array([[0, 7], [5, 7]]), np.array([[2, 5, 7], [6, 9, 7]])).tolist()
+    [[0, 0], [1, 2]]
+    """
+    # A span's candidates come after all that end before it starts, and before all that start where it ends or
+    # behind.  The running maximum of ends makes the former a binary search, though ends are not sorted.
+    x_end, y_end = (np.maximum(end, start + 1) for start, end in (x, y))
+    first = np.searchsorted(np.maximum.accumulate(y_end), x[0], "right")
+    last = np.searchsorted(y[0], x_end)
+    i = np.repeat(np.arange(len(first)), last - first)
+    k = np.arange(len(i)) + np.repeat(last - np.cumsum(last - first), last - first)
+    kept = (y_end[k] > x[0][i]) & ((x[0] == x[1])[i] == (y[0] == y[1])[k])
+    return np.asarray(np.column_stack([i, k])[kept])
+
+
+def best_sum(ends: Ints, worth: Floats) -> Bools:
+    """Which candidates make the one-to-one assignment of the largest sum (8).
+
+    Parameters
+    ----------
+    ends : (n, 2) int
+        The two objects of each candidate, as numbers of their own on either side.
+    worth : (n,) float, above 0
+
+    Returns
+    -------
+    (n,) bool
+
+    Examples
+    --------
+    Taking the best pair first would leave 3 + 0 instead of 2 + 2:
+
+    >>> best_sum(np.array([[0, 0], [0, 1], [1, 0]]), np.array([3.0, 2.0, 2.0])).tolist()
+    [False, True, True]
+    """
+    i, k = ends.T
+    # Where neither object has another candidate there is nothing to decide.
+    chosen: Bools = (np.bincount(i)[i] == 1) & (np.bincount(k)[k] == 1)
+    if chosen.all():
+        return chosen
+    rest = np.flatnonzero(~chosen)
+    component = components(ends[rest])
+    rows, columns = (_rank_within(component, side) for side in ends[rest].T)
+    for members in _groups(component):
+        row, column, candidates = rows[members], columns[members], rest[members]
+        matrix = np.zeros((row.max() + 1, column.max() + 1))
+        matrix[row, column] = worth[candidates]
+        if min(matrix.shape) > LARGE:
+            # Square, and each column's best worth 0, it is solved sooner.
+            matrix = np.pad(matrix, [(0, max(matrix.shape) - length) for length in matrix.shape])
+            matrix -= matrix.max(axis=0)
+        taken = np.zeros(matrix.shape, dtype=bool)
+        taken[linear_sum_assignment(matrix, maximize=True)] = True
+        chosen[candidates] = taken[row, column]
+    return chosen
+
+
+def components(ends: Ints) -> Ints:
+    """A number for each candidate, (n,), equal for those that share objects, directly or through others."""
+    i, k = ends.T
+    rows = i.max() + 1
+    graph = coo_array((np.ones(len(i), dtype=bool), (i, rows + k)), shape=(rows + k.max() + 1,) * 2)
+    labels: Ints = connected_components(graph, directed=False)[1][i].astype(np.int64)
+    return labels
+
+
+def _rank_within(group: Ints, values: Ints) -> Ints:
+    """The rank of each value among those of its group, from 0, (n,); a value is in one group only."""
+    # The values are few, unlike the candidates: so only a table of values is sorted, with -1 for those absent.
+    group_of = np.full(values.max() + 1, -1)
+    group_of[values] = group
+    order = np.argsort(group_of, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return np.asarray((rank - np.searchsorted(group_of[order], group_of))[values])
+
+
+def _groups(labels: Ints) -> list[Ints]:
+    """The indices of each label, ascending."""
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1) if len(order) else []
+
+
+def _mean_over_pairs(values: Any, problem: Ints, objects: Ints) -> Floats:
+    """Means of the values in each problem, (problems,): 0 without values, 1 without objects."""
+    sums = np.bincount(problem, values, len(objects))  # of one after the other
+    means = sums / np.maximum(np.bincount(problem, minlength=len(objects)), 1)
+    return np.where(objects > 0, means, 1.0)
+
+
+def compared(
+    documents: Sequence[Pairs], compare: Callable[[Pairs], Floats], progress: Progress | None = None
+) -> list[Floats]:
+    """What `compare` makes of each document's pairs of markups, (pairs, criteria) each.
+
+    Documents are compared in batches, since numpy is fast with many pairs at once, and memory is not endless.
+    `progress` is told how many documents are done, and how many there are.
+    """
+    sizes = [sum(one.size * other.size for one, other in pairs) for pairs in documents]
+    results: list[Floats] = []
+    for batch in _groups(np.cumsum(sizes) // AT_ONCE):
+        of_batch = [documents[number] for number in batch.tolist()]
+        with _no_garbage():
+            criteria = compare([pair for pairs in of_batch for pair in pairs])
+        for of_document in np.split(criteria, np.cumsum([len(pairs) for pairs in of_batch])[:-1]):
+            results.append(of_document)
+            if progress is not None:
+                progress(len(results), len(documents))
+    return results
+
+
+def mean(values: Floats) -> Floats:
+    """Means of the columns, 0 without rows."""
+    return np.asarray(values.sum(axis=0) / max(len(values), 1))
 
 
 # ---- Shared: quotients -----------------------------------------------------------------------------------

@@ -94,7 +94,7 @@ def _fates(one: Any, other: Any) -> list[list[tuple[Any, ...]]]:
     if other.content < one.content:
         return _fates(other, one)[::-1]
     sides = one, other
-    x, y = (metric.columns_of([side]) for side in sides)
+    x, y = metric.columns_of([one], [other])
     places = metric.candidates(x, y)
     pairs = metric.pairs_of(x, y, places)
     partners = set(map(tuple, metric.match_selections(x, y).tolist()))

@@ -1,32 +1,40 @@
 """The accuracy of essay markups as in the READ//ABLE competition, as one file to upload to Kaggle.
 
-It follows the paper that ``score`` names, not the competition's program.  The stages, in the order of data:
+A markup has grades of an essay and selections of its text, such as errors, with type, subtype and correction.
+Experts disagree; ``score`` says how well an algorithm's markups agree with theirs, compared with how well they
+agree with each other.  It follows the paper that it names, not the competition's program.  After the public
+functions come the stages, in the order in which the data passes through them, and after these the input:
 
-    input         grades and selections in JSON              read_essay
     matching      D, pairs of selections that correspond     candidates, cost, match_selections
     M1 … M7, M    accuracy of two markups, in percent        m1, m2, accuracies
     corpus        M_avg, M_opt and OTAR                      relative_accuracies
+    input         grades and selections in JSON              read_essays, read_essay
 
 Where the paper is silent, this file decides:
 
 * D is the one-to-one assignment of least cost.  A selection without partner costs 1; a pair (1 - Jaccard) +
   1 if the starts differ + 1 if the types differ + 4 if exactly one has the ``group`` "meaning".
-* A pair costs less than 2 and has common characters, or is empty, of equal place and type (Jaccard index 1).
-* Among equal costs (to 1e-9) more pairs win, then equal subtypes and corrections, then contents, never order.
+* A pair costs less than 2 and has common characters; or both are empty, of the same place and type (Jaccard
+  index 1).
+* Among equal costs (to 1e-9) more pairs win, then equal subtypes and corrections, then contents, never the
+  order.
 * Texts are compared without regard to case, outer spaces and Unicode form; a missing one is "".
-* Neither markup has selections: M2 to M6 are 100.  One has none, or D is empty: 0.
+* Where neither markup has selections, M2 to M6 are 100.  Where one has none, or D is empty, they are 0.
 * A grade that one markup lacks is 0 there.  M1 is at least 0.  Experts' M7 is 100.
 * OTAR, M_avg and M_opt of a corpus are means of the numerators over means of the denominators, over the
   essays with two experts; ``m`` is over those with one.
-* Offsets count characters from 0, the end is exclusive.  Unknown keys are ignored.
+* A markup has at most 500 selections, as the cost of comparing nested ones grows with their square.
+* Offsets count characters from 0, and the end is exclusive.  Unknown keys are ignored.
 """
 
+import gc
 import itertools
 import json
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -40,7 +48,7 @@ from scipy.sparse.csgraph import connected_components
 
 __all__ = [
     "COMPLETE_SUBMISSION", "MEASURE_PARAMETERS", "NAME", "HostVisibleError", "ParticipantVisibleError",
-    "Prepared", "__version__", "prepare", "score",
+    "Prepared", "__version__", "higher_is_better", "prepare", "score",
 ]  # fmt: skip
 
 __version__ = "2.0.0"
@@ -63,30 +71,29 @@ TIE, FINE_TIE = 1e-9, 1e-12
 LAST_OFFSET = 1_000_000_000
 APART = LAST_OFFSET + 2  # between the markups compared at once
 AT_ONCE = 100_000  # pairs of selections
-MOST_SELECTIONS, MOST_CHARACTERS = 2_000, 200_000  # of a markup
+MOST_SELECTIONS, MOST_CHARACTERS = 500, 200_000  # of a markup
 LARGE = 500  # rows and columns of an assignment problem
 
-LONGEST_MESSAGE = 280  # Kaggle cuts the rest
+LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
 ROWS_SHOWN = 3
 CHARACTERS_SHOWN = 40
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-
-# A tool may set it, to be called with the essays compared and all essays.
-progress: Callable[[int, int], None] | None = None
+Progress = Callable[[int, int], None]  # to be told how many essays are done, and how many there are
+Keys = Mapping[str, tuple[type, Any]]  # of a JSON object: the type of a value and its default, None if required
 
 
 # ---- Errors ----------------------------------------------------------------------------------------------
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong; Kaggle shows the text."""
+    """The submission is wrong.  Kaggle knows this exception by its name and shows its text to participants."""
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong; the host sees it."""
+    """The solution or a parameter is wrong.  Kaggle shows this to the host only."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -143,16 +150,16 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  Of the solution, how many essays are missing is told, and which offsets
-        and grades are too large.
+        The submission is malformed.  The text tells of the solution only how many essays are missing, which
+        offsets are beyond a text and which grades are too large.
     HostVisibleError
-        The solution is malformed, a parameter or ``m7`` is wrong, or the measure undefined: no essay has two
-        experts ("m": one), or their accuracy is 0.
+        The solution is malformed, a parameter or ``m7`` is wrong, or the measure is not defined: no essay has
+        two experts ("m": one), or their accuracy is 0.
 
     References
     ----------
     A. Levikin and others, "The methodology of multi-criteria evaluation of text markup models based on
-    inconsistent expert markup", 2025, section 4.2.
+    inconsistent expert markup", 2025, section 4.2, DOI 10.28995/2075-7182-2025-23-1066-1080.
 
     Examples
     --------
@@ -172,16 +179,32 @@ def score(
     return float(prepared.measures(sums[np.newaxis])[0])
 
 
+def higher_is_better() -> bool:
+    """Whether a higher score is better: it is, whatever the parameters of `score`."""
+    return True
+
+
 def prepare(
     solution: pd.DataFrame,
     row_id_column_name: str,
     measure: str = "otar",
     h: float = 1.0,
     weights: str = "M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=0",
+    *,
+    progress: Progress | None = None,
 ) -> "Prepared":
-    """A solution, checked and digested once to score many submissions.
+    """Check and digest a solution once, to score many submissions.
 
-    Parameters and the `HostVisibleError` are those of `score`.
+    The parameters, and the `HostVisibleError`, are those of `score`.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        Is told of how many essays the experts have been compared, and how many essays there are.
+
+    Returns
+    -------
+    Prepared
     """
     _check_text("row_id_column_name", row_id_column_name)
     _check_choice("measure", measure, MEASURES)
@@ -195,8 +218,8 @@ def prepare(
     table = _Table(solution, "the solution", row_id_column_name, HostVisibleError)
     table.check_columns("subject", "markups")
     ids, essays = read_ids(table), list(zip(read_subjects(table), read_lengths(table)))
-    example = 'a list of markups in JSON, such as [{"criteria": {"K1": 1}, "selections": []}]'
-    experts = read_column(table, "markups", lambda cell, essay: read_essays(cell, *essay), example, essays)
+    form = 'a list of markups in JSON, such as [{"criteria": {"K1": 1}, "selections": []}]'
+    experts = read_column(table, "markups", lambda cell, essay: read_essays(cell, *essay), form, essays)
     needed, fewest = ("an expert", 1) if measure == "m" else ("two experts", 2)
     if max(map(len, experts), default=0) < fewest:
         raise HostVisibleError(f"markups: expected an essay with markups of {needed}, found none")
@@ -209,7 +232,7 @@ def prepare(
         groups=np.zeros((1, len(ids)), dtype=np.int64),
         known=dict(zip(ids, essays)),
         experts=[experts[row] for row in order],
-        among=compared(pairs, in_use),
+        among=compared(pairs, lambda batch: accuracies(batch, in_use), progress),
         weights=in_use,
         parameters=(row_id_column_name, measure, float(h)),
     )
@@ -222,34 +245,67 @@ def prepare(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`."""
+    """A solution, checked and digested by `prepare`, with the parameters to score against it.
+
+    Attributes
+    ----------
+    items : list of str
+        Ids of the n essays, sorted as text.
+    item_of_row : (rows,) int
+        The essay of each row of the solution.
+    labels : list of (attribute, value)
+        One, that of all essays.
+    groups : (1, n) int
+        Zeros, which are indices into `labels`.
+    known : dict
+        Of each id the subject, and the length of the text in characters; None where it is not known.
+    experts : list of list of Markup
+        Of each essay, in the order of content.
+    among : list of (pairs, criteria) float
+        Of each essay, `accuracies` of its experts with each other.
+    weights : dict
+        Of all `CRITERIA`.
+    parameters : tuple
+        row_id_column_name, measure and h.
+    """
 
     items: list[str]
     item_of_row: Ints
     labels: list[tuple[str, str]]
     groups: Ints
-    known: dict[str, tuple[str, int | None]]  # of each id the subject, and the length of the text where known
+    known: dict[str, tuple[str, int | None]]
     experts: list[list["Markup"]]
-    among: list[Floats]  # of each essay (pairs, criteria), of its experts with each other
+    among: list[Floats]
     weights: dict[str, float]
-    parameters: tuple[str, str, float]  # row_id_column_name, measure, h
+    parameters: tuple[str, str, float]
 
     @property
     def criteria(self) -> list[str]:
+        """M and its parts, without M7 where this has no weight."""
         return ["M", *CRITERIA[: 7 if self.weights["M7"] else 6]]
 
     @property
     def measure_names(self) -> list[str]:
+        """Names of the m measures: the score, OTAR, M_avg and M_opt, then the means of the criteria."""
         return ["score", "OTAR", "M_avg", "M_opt", *self.criteria]
 
     def read(self, submission: pd.DataFrame) -> list["Markup"]:
+        """The algorithm's markup of each essay, in the order of `items`.
+
+        Raises
+        ------
+        ParticipantVisibleError
+            The submission is malformed.
+        HostVisibleError
+            M7 has a weight, and ``m7`` is missing or wrong.
+        """
         table = _Table(submission, "the submission", self.parameters[0], ParticipantVisibleError)
         table.check_columns("markup")
         ids = read_ids(table, self.items)
-        example = 'a markup in JSON, such as {"criteria": {"K1": 1}, "selections": []}'
+        form = 'a markup in JSON, such as {"criteria": {"K1": 1}, "selections": []}'
         essays = [self.known[each] for each in ids]
         markups = read_column(
-            table, "markup", lambda cell, essay: read_essay(_load(cell), *essay), example, essays
+            table, "markup", lambda cell, essay: read_essay(_load(cell), *essay), form, essays
         )
         if self.weights["M7"]:
             m7 = read_m7(table._replace(error=HostVisibleError))
@@ -257,13 +313,24 @@ class Prepared:
         by_id = dict(zip(ids, markups))
         return [by_id[item] for item in self.items]
 
-    def compare(self, read: Sequence["Markup"]) -> list[Floats]:
-        """Of each essay (experts, criteria), of the algorithm with them."""
+    def compare(self, read: Sequence["Markup"], progress: Progress | None = None) -> list[Floats]:
+        """`accuracies` of the algorithm's markup with each expert's, (experts, criteria) of each essay."""
         pairs = [[(markup, expert) for expert in experts] for markup, experts in zip(read, self.experts)]
-        return compared(pairs, self.weights)
+        return compared(pairs, lambda batch: accuracies(batch, self.weights), progress)
 
     def count(self, algorithm: Sequence[Floats]) -> Floats:
-        """Per essay with two experts 1, mean, largest M(A, E), mean, least M(E, E'); with one 1, all means."""
+        """The statistics of what `compare` returns.
+
+        Parameters
+        ----------
+        algorithm : sequence of (experts, criteria) float
+
+        Returns
+        -------
+        (n, 6 + criteria) float
+            Of an essay with two experts 1, mean and largest M(A, E), mean and least M(E, E'); of one with an
+            expert 1, and the means of the criteria; else 0.
+        """
         rows = []
         for ours, theirs in zip(algorithm, self.among):
             relative = [0.0] * 5
@@ -272,8 +339,9 @@ class Prepared:
             rows.append([*relative, len(ours) > 0, *mean(ours)])
         return np.array(rows, dtype=np.float64)
 
-    def statistics(self, submission: pd.DataFrame) -> Floats:
-        return self.count(self.compare(self.read(submission)))
+    def statistics(self, submission: pd.DataFrame, progress: Progress | None = None) -> Floats:
+        """Numbers per essay, as `count` returns them, whose sums decide every measure."""
+        return self.count(self.compare(self.read(submission), progress))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
         """The measures, (..., m), of sums of statistics, (..., 1, 6 + criteria); NaN where not defined."""
@@ -285,91 +353,21 @@ class Prepared:
         return np.concatenate([values[..., [MEASURES.index(measure)]], values], axis=-1)
 
 
-# ---- Input: tables ---------------------------------------------------------------------------------------
-
-
-def read_ids(table: "_Table", expected: Sequence[str] | None = None) -> list[str]:
-    """The document of each row, each once; exactly the `expected` ones."""
-    ids = read_column(table, table.row_id, str, "a value in every row")
-    index = pd.Index(ids, dtype=object)
-    table.reject(table.row_id, index.duplicated(), lambda row: "repeated", "every document once")
-    if expected is not None:
-        unknown = ~index.isin(expected)
-        table.reject(table.row_id, unknown, lambda row: "unknown", "ids of the test set's documents")
-        if lacking := len(expected) - len(ids):
-            whole = "expected a row for every document of the test set"
-            raise table.error(f"{table.name}: {whole}. It lacks {_counted(lacking, 'document')}")
-    return ids
-
-
-def read_subjects(table: "_Table") -> list[str]:
-    subjects = read_column(table, "subject", str, "a value in every row")
-    unknown = ~pd.Index(subjects, dtype=object).isin(list(LARGEST_GRADE))
-    expected = f"one of {', '.join(LARGEST_GRADE)}"
-    table.reject("subject", unknown, lambda row: _quoted(subjects[row]), expected)
-    return subjects
-
-
-def read_lengths(table: "_Table") -> list[int | None]:
-    """None without a column of texts."""
-    if "text" not in table.frame:
-        return [None] * len(table.frame)
-    table.check_columns("text")
-    return read_column(table, "text", len, "a value in every row")
-
-
-def read_m7(table: "_Table") -> Floats:
-    """M7 of each row, from 0 to 1."""
-    table.check_columns("m7")
-    cells = table.frame["m7"]
-    values = np.array([_number(value) for value in cells.astype(object)], dtype=np.float64)
-    wrong = ~((values >= 0) & (values <= 100))
-
-    def found(row: int) -> str:
-        return "missing" if _is_missing(cells.iloc[row]) else _quoted(cells.iloc[row])
-
-    table.reject("m7", wrong, found, "the experts' judgement in percent, from 0 to 100")
-    return values / 100
-
-
-def read_column(table: "_Table", name: str, read: Callable[..., Any], expected: str, *about: Any) -> list[Any]:
-    """What `read` makes of each cell and what is known `about` its row."""
-    values, faults = [], {}
-    for row, (cell, *known) in enumerate(zip(table.frame[name].to_numpy(dtype=object), *about)):
-        try:
-            text = "" if _is_missing(cell) else _as_text(cell)
-            if not text.strip():
-                raise ValueError("missing")
-            values.append(read(text, *known))
-        except ValueError as fault:
-            faults[row] = str(fault)
-    table.reject(name, [row in faults for row in range(len(table.frame))], faults.__getitem__, expected)
-    return values
-
-
-def _check_choice(name: str, value: object, choices: Sequence[str]) -> None:
-    if value not in choices:
-        expected = _listed(choices, len(choices), LONGEST_MESSAGE - CHARACTERS_SHOWN - 40)
-        raise HostVisibleError(f"{name}: expected {expected}, found {_quoted(value)}")
-
-
-def _parse_weights(text: str, names: Sequence[str]) -> dict[str, float]:
-    weights: dict[str, float] = {}
-    for part in text.split(",") if text.strip() else []:
-        name, _, number = (piece.strip() for piece in part.partition("="))
-        if name not in names or name in weights or not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", number):
-            found = _quoted(part)
-            head = f"weights: expected NAME=NUMBER, each at least 0 and once, found {found}. The names are "
-            raise HostVisibleError(head + _listed(names, len(names), LONGEST_MESSAGE - len(head)))
-        weights[name] = float(number)
-    return weights
-
-
-# ---- Input: markups --------------------------------------------------------------------------------------
+# ---- Markups ---------------------------------------------------------------------------------------------
 
 
 class Selection(NamedTuple):
-    """A selection as it is compared; or, in arrays, several."""
+    """A selection as it is compared; or, where each field is an array, n selections.
+
+    Attributes
+    ----------
+    start, end : int, or (n,) int
+        Offsets in characters from 0; the end is exclusive.
+    type, subtype, correction : str, or (n,) object or int
+        As `_plain` returns them; in arrays also codes of these texts.
+    is_meaning : bool, or (n,) bool
+        Whether it is a meaning block.
+    """
 
     start: Any
     end: Any
@@ -380,180 +378,99 @@ class Selection(NamedTuple):
 
 
 class Markup(NamedTuple):
-    """A markup: all that is compared is its content, selections and grades, sorted."""
+    """A markup of an essay.
+
+    Attributes
+    ----------
+    content : (selections, grades)
+        All that is compared, sorted.
+    positions : tuple of int
+        Of the selections in the file, from 0.
+    largest : int
+        K_max of the essay's subject.
+    m7 : float
+        M7, from 0 to 1.
+    number : int
+        Among the experts' markups, from 1.
+    """
 
     content: tuple[tuple[Selection, ...], tuple[tuple[str, float], ...]]
-    positions: tuple[int, ...]  # of the selections in the file
-    largest: int  # K_max
-    m7: float = 1.0  # from 0 to 1
-    number: int = 0  # from 1, among those of the experts
+    positions: tuple[int, ...]
+    largest: int
+    m7: float = 1.0
+    number: int = 0
+
+    @property
+    def size(self) -> int:
+        """Number of its selections."""
+        return len(self.positions)
 
 
 Pairs = Sequence[tuple[Markup, Markup]]
 
 
-def read_essays(cell: str, subject: str, length: int | None) -> list[Markup]:
-    """The markups of an essay's experts, in the order of content."""
-    values = _expect(_load(cell), list, wanted="a list of markups")
-    markups = _each("markup", values, lambda value: read_essay(value, subject, length))
-    numbered = [markup._replace(number=number) for number, markup in enumerate(markups, 1)]
-    return sorted(numbered, key=lambda markup: markup.content)
-
-
-def read_essay(value: Any, subject: str, length: int | None) -> Markup:
-    """A markup of a text of that `length`, if known."""
-    markup = _expect(value, dict)
-    for name in ("criteria", "selections"):
-        if name not in markup:
-            raise ValueError(f"the markup has no {name}")
-    grades = read_grades(_expect(markup["criteria"], dict, "criteria is "), LARGEST_GRADE[subject])
-    values = _value(markup, "selections", list)
-    selections = _each("selection", values, lambda selection: read_selection(selection, length))
-    _at_most(MOST_SELECTIONS, len(selections), "selections")
-    characters = sum(len(text) for selection in selections for text in selection[2:5])
-    _at_most(MOST_CHARACTERS, characters, "characters of types, subtypes and corrections")
-    positions = sorted(range(len(selections)), key=selections.__getitem__)
-    content = tuple([selections[position] for position in positions])
-    return Markup((content, grades), tuple(positions), LARGEST_GRADE[subject])
-
-
-def read_grades(criteria: Mapping[str, Any], largest: float) -> tuple[tuple[str, float], ...]:
-    grades = {}
-    for name, value in criteria.items():
-        grades[name] = np.nan if isinstance(value, bool) else _number(value)
-        if not 0 <= grades[name] < 1e15:
-            found = f"criterion {_short(name)} is {_kind(value)}"
-            raise ValueError(f"{found} instead of a number of at least 0")
-    total = math.fsum(grades.values())
-    if total > largest + TIE:
-        raise ValueError(f"the criteria sum to {total:g}, above the maximum of the subject")
-    return tuple(sorted((name, grade) for name, grade in grades.items() if grade))
-
-
-def read_selection(value: Any, length: int | None) -> Selection:
-    selection = _expect(value, dict)
-    start, end = _span(selection, ("startSelection", "endSelection"), length)
-    if selection.get("type") is None:
-        raise ValueError("type is missing")
-    names = ("type", "subtype", "correction", "group")
-    kind, subtype, correction, group = (_plain(_value(selection, name, str)) for name in names)
-    return Selection(start, end, kind, subtype, correction, group == MEANING)
-
-
-def _load(cell: str) -> Any:
-    try:
-        return _DECODER.decode(cell)
-    except json.JSONDecodeError as fault:
-        raise ValueError(f"not JSON: {fault.msg} at character {fault.pos + 1}") from None
-    except RecursionError:
-        raise ValueError("not a markup: nested too deeply") from None
-    except ValueError as fault:  # a constant, or a number of too many digits
-        raise ValueError(f"not JSON: {_short(fault)}") from None
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_no_constant)
-
-
-def _each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> list[Any]:
-    results = []
-    for number, value in enumerate(values, 1):
-        try:
-            results.append(read(value))
-        except ValueError as fault:
-            raise ValueError(f"{noun} {number}: {fault}") from None
-    return results
-
-
-def _value(holder: Mapping[str, Any], name: str, kind: type) -> Any:
-    """Empty where it is left out."""
-    value = holder.get(name)
-    return kind() if value is None else _expect(value, kind, f"{name} is ")
-
-
-def _span(holder: Mapping[str, Any], names: tuple[str, str], length: int | None) -> list[int]:
-    span = []
-    for name in names:
-        found: Any = holder.get(name)
-        is_whole = isinstance(found, float) and found.is_integer()
-        span.append(int(found) if is_whole else _expect(found, int, f"{name} is "))
-        if not 0 <= span[-1] <= LAST_OFFSET:
-            raise ValueError(f"{name} is {'negative' if span[-1] < 0 else f'above {LAST_OFFSET:,}'}")
-    if span[0] > span[1]:
-        raise ValueError(f"{names[0]} {span[0]} is after {names[1]} {span[1]}")
-    if length is not None and span[1] > length:
-        raise ValueError(f"{names[1]} {span[1]} is beyond the text")
-    return span
-
-
-def _expect(value: Any, kind: type, found: str = "", wanted: str = "") -> Any:
-    if not isinstance(value, kind) or isinstance(value, bool):
-        wanted = wanted or {dict: "an object", list: "a list", str: "text", int: "a whole number"}[kind]
-        raise ValueError(f"{found}{_kind(value)} instead of {wanted}")
-    return value
-
-
-def _kind(value: Any) -> str:
-    shown = _quoted(value) if isinstance(value, str) else _short(value)
-    return {type(None): "missing", dict: "an object", list: "a list"}.get(type(value), shown)
-
-
-def _at_most(most: int, number: int, what: str) -> None:
-    if number > most:
-        raise ValueError(f"{number:,} {what}, above {most:,}")
-
-
-def _plain(text: str) -> str:
-    """Without regard to case, outer spaces and Unicode form."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).strip().casefold())
-
-
 # ---- Matching --------------------------------------------------------------------------------------------
-# Of many pairs of markups at once, far from each other.
+# Many pairs of markups are compared at once: their offsets are so far apart that no two pairs meet.
 
 
-def columns_of(markups: Sequence[Markup]) -> Selection:
-    """The selections of markups, each markup's `APART` from those of the one before."""
-    rows = [selection for markup in markups for selection in markup.content[0]]
-    columns = Selection(*np.array(rows, dtype=object).reshape(-1, len(Selection._fields)).T)
-    shift = APART * np.repeat(np.arange(len(markups)), [len(markup.positions) for markup in markups])
-    start, end = (offsets.astype(np.int64) + shift for offsets in columns[:2])
-    return columns._replace(start=start, end=end)
+def columns_of(*sides: Sequence[Markup]) -> list[Selection]:
+    """The selections of each side's markups, one after the other, as columns.
+
+    Parameters
+    ----------
+    sides : sequences of Markup
+        Offsets of the second markup of a side are `APART` from those of the first, and so on.
+
+    Returns
+    -------
+    list of Selection
+        Of each side, with texts as codes that are the same on all sides, so that comparing them is fast.
+    """
+    rows = [selection for side in sides for markup in side for selection in markup.content[0]]
+    columns = list(zip(*rows)) or [()] * len(Selection._fields)
+    sizes = [[markup.size for markup in side] for side in sides]
+    shift = APART * np.concatenate([np.repeat(np.arange(len(of_side)), of_side) for of_side in sizes])
+    start, end = (np.array(offsets, dtype=np.int64) + shift for offsets in columns[:2])
+    kind, subtype, correction = (pd.factorize(np.array(texts, dtype=object))[0] for texts in columns[2:5])
+    everyone = Selection(start, end, kind, subtype, correction, np.array(columns[5], dtype=bool))
+    last = np.cumsum([sum(of_side) for of_side in sizes])[:-1]
+    return [Selection(*columns) for columns in zip(*(np.split(column, last) for column in everyone))]
 
 
 def match_selections(x: Selection, y: Selection) -> Ints:
-    """D: the places in x and in y of partners, (n, 2)."""
-    places = candidates(x, y)
-    ours, theirs = pairs_of(x, y, places)
+    """D: the pairs of selections that correspond, as indices into x and y, (n, 2).
+
+    Parameters
+    ----------
+    x, y : Selection
+        Columns by start, with codes that mean the same.
+    """
+    pairs = candidates(x, y)
+    ours, theirs = pairs_of(x, y, pairs)
     costs = cost(ours, theirs)
     details = 1.0 * (ours.subtype == theirs.subtype) + (ours.correction == theirs.correction)
+    # A pair saves what leaving out both would cost.  The two small terms decide among equal sums: by the first
+    # one more pairs win, by the second one equal subtypes and corrections.
     gain = 2 - costs + TIE + FINE_TIE * details
-    places = places[costs < 2]
-    return places[best_sum(places, gain[costs < 2])]
+    pairs = pairs[costs < 2]
+    return np.asarray(pairs[best_sum(pairs, gain[costs < 2])])
 
 
 def candidates(x: Selection, y: Selection) -> Ints:
-    """Places in x and y, (n, 2), of selections, sorted by start, that overlap or are empty and equal."""
-    # They come after all that end before it and before all that start behind it.
-    x_end, y_end = (np.maximum(side.end, side.start + 1) for side in (x, y))
-    first = np.searchsorted(np.maximum.accumulate(y_end), x.start, "right")
-    last = np.searchsorted(y.start, x_end)
-    i = np.repeat(np.arange(len(first)), last - first)
-    k = np.arange(len(i)) + np.repeat(last - np.cumsum(last - first), last - first)
-    is_empty, partner_is_empty = (x.start == x.end)[i], (y.start == y.end)[k]
-    kept = (y_end[k] > x.start[i]) & (is_empty == partner_is_empty) & (~is_empty | (x.type[i] == y.type[k]))
-    return np.asarray(np.column_stack([i, k])[kept])
+    """Indices into x and y of selections that overlap, or are empty and equal in place and type, (n, 2)."""
+    pairs = overlapping(np.stack([x.start, x.end]), np.stack([y.start, y.end]))
+    i, k = pairs.T
+    return np.asarray(pairs[(x.start[i] < x.end[i]) | (x.type[i] == y.type[k])])
 
 
-def pairs_of(x: Selection, y: Selection, places: Ints) -> tuple[Selection, Selection]:
-    ours, theirs = (Selection(*(column[ends] for column in side)) for side, ends in zip((x, y), places.T))
+def pairs_of(x: Selection, y: Selection, pairs: Ints) -> tuple[Selection, Selection]:
+    """The selections of pairs, (n, 2) indices into x and y, aligned."""
+    ours, theirs = (Selection(*(column[ends] for column in side)) for side, ends in zip((x, y), pairs.T))
     return ours, theirs
 
 
 def cost(x: Selection, y: Selection) -> Floats:
+    """What it costs that aligned selections are partners, (n,)."""
     costs: Floats = (1 - jaccard(x, y)) + COST_OF_START * (x.start != y.start)
     costs += COST_OF_TYPE * (x.type != y.type)
     costs += COST_OF_MEANING * (x.is_meaning != y.is_meaning)
@@ -561,82 +478,65 @@ def cost(x: Selection, y: Selection) -> Floats:
 
 
 def jaccard(x: Selection, y: Selection) -> Floats:
-    """1 of two empty ones."""
+    """Jaccard index of the characters of aligned selections, which overlap or are empty and equal, (n,)."""
     common = np.minimum(x.end, y.end) - np.maximum(x.start, y.start)
     union = x.end - x.start + y.end - y.start - common
     return np.asarray(np.where(union > 0, common, 1) / np.maximum(union, 1))
 
 
-def best_sum(places: Ints, worth: Floats) -> Bools:
-    """Which of the candidates at places (n, 2), all worth something, make the accordance of the largest sum."""
-    i, k = places.T
-    chosen: Bools = (np.bincount(i)[i] == 1) & (np.bincount(k)[k] == 1)
-    if chosen.all():
-        return chosen
-    rest = np.flatnonzero(~chosen)
-    for part in components(places[rest]):
-        candidates = rest[part]
-        row, column = (np.unique(ends[candidates], return_inverse=True)[1] for ends in (i, k))
-        matrix = np.zeros((row.max() + 1, column.max() + 1))
-        matrix[row, column] = worth[candidates]
-        if min(matrix.shape) > LARGE:
-            # Square, and each column's best worth 0: solved sooner.
-            matrix = np.pad(matrix, [(0, max(matrix.shape) - length) for length in matrix.shape])
-            matrix -= matrix.max(axis=0)
-        taken = np.zeros(matrix.shape, dtype=bool)
-        taken[linear_sum_assignment(matrix, maximize=True)] = True
-        chosen[candidates] = taken[row, column]
-    return chosen
-
-
-def components(places: Ints) -> list[Ints]:
-    """The candidates that share objects, directly or by others."""
-    i, k = places.T
-    rows = i.max() + 1
-    graph = coo_array((np.ones(len(i), dtype=bool), (i, rows + k)), shape=(rows + k.max() + 1,) * 2)
-    return _groups(connected_components(graph, directed=False)[1][i])
-
-
-def _groups(labels: Ints) -> list[Ints]:
-    order = np.argsort(labels, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1) if len(order) else []
-
-
 # ---- M1 to M7 and M --------------------------------------------------------------------------------------
-# From 0 to 1; the place of partners is the number of their pair of markups.
+# From 0 to 1.
 
 
 def m1(x: Markup, y: Markup) -> float:
+    """M1 = 1 - Σ|K_i(X) - K_i(Y)| / K_max, at least 0; a grade that is left out is 0."""
     ours, theirs = dict(x.content[1]), dict(y.content[1])
     names = ours.keys() | theirs.keys()
     difference = math.fsum(abs(ours.get(name, 0.0) - theirs.get(name, 0.0)) for name in names)
     return max(1 - difference / x.largest, 0.0)
 
 
-def m2(place: Ints, selections: Ints) -> Floats:
-    """The share of selections that found a partner."""
-    found = np.bincount(place, minlength=len(selections))
-    return np.where(selections > 0, 2 * found / np.maximum(selections, 1), 1.0)
+def m2(pair: Ints, selections: Ints) -> Floats:
+    """M2 = 2|D| / (n + m) of pairs of markups, (pairs,); 1 without selections.
 
+    Parameters
+    ----------
+    pair : (partners,) int
+        The pair of markups of each pair of selections in D.
+    selections : (pairs,) int
+        n + m.
 
-def _mean_over_pairs(values: Any, place: Ints, objects: Ints) -> Floats:
-    """Means at each place; without values 0, without objects 1."""
-    sums = np.bincount(place, values, len(objects))  # of one after the other
-    means = sums / np.maximum(np.bincount(place, minlength=len(objects)), 1)
-    return np.where(objects > 0, means, 1.0)
+    Examples
+    --------
+    >>> m2(np.array([0, 0]), np.array([5, 0])).tolist()
+    [0.8, 1.0]
+    """
+    partners = np.bincount(pair, minlength=len(selections))
+    return np.where(selections > 0, 2 * partners / np.maximum(selections, 1), 1.0)
 
 
 def accuracies(pairs: Pairs, weights: Mapping[str, float]) -> Floats:
-    """M, M1 to M6, and M7 where it counts, of each pair, the lesser content first, (pairs, criteria)."""
+    """M, M1 to M6, and M7 where it has a weight, of pairs of markups, in percent.
+
+    Parameters
+    ----------
+    pairs : sequence of (Markup, Markup)
+    weights : mapping of criterion to float
+
+    Returns
+    -------
+    (pairs, criteria) float
+    """
+    # The lesser content first: so M(X, Y) = M(Y, X) to the last bit.
     ordered = [sorted(pair, key=lambda markup: markup.content) for pair in pairs]
-    x, y = (columns_of([pair[side] for pair in ordered]) for side in (0, 1))
+    x, y = columns_of(*([pair[number] for pair in ordered] for number in (0, 1)))
     ours, theirs = pairs_of(x, y, match_selections(x, y))
-    selections = np.array([len(one.positions) + len(other.positions) for one, other in pairs], dtype=np.int64)
+    selections = np.array([one.size + other.size for one, other in pairs], dtype=np.int64)
     shares = [np.array([m1(*pair) for pair in ordered], dtype=np.float64)]
-    place = ours.start // APART
+    pair = ours.start // APART
     types, subtypes = ours.type == theirs.type, ours.subtype == theirs.subtype
     of_pairs = (types, subtypes, jaccard(ours, theirs), ours.correction == theirs.correction)  # M3 to M6
-    shares += [m2(place, selections), *(_mean_over_pairs(values, place, selections) for values in of_pairs)]
+    shares += [m2(pair, selections), *(_mean_over_pairs(values, pair, selections) for values in of_pairs)]
     if weights["M7"]:
         shares.append(np.array([min(one.m7, other.m7) for one, other in pairs]))
     total, weight = np.zeros(len(pairs)), 0.0
@@ -649,27 +549,21 @@ def accuracies(pairs: Pairs, weights: Mapping[str, float]) -> Floats:
 # ---- The corpus ------------------------------------------------------------------------------------------
 
 
-def compared(documents: Sequence[Pairs], weights: Mapping[str, float]) -> list[Floats]:
-    """Of each essay (pairs, criteria), of many at once."""
-    sizes = [sum(len(one.positions) * len(other.positions) for one, other in pairs) for pairs in documents]
-    results: list[Floats] = []
-    for places in _groups(np.cumsum(sizes) // AT_ONCE):
-        batch = [documents[place] for place in places.tolist()]
-        criteria = accuracies([pair for pairs in batch for pair in pairs], weights)
-        for part in np.split(criteria, np.cumsum([len(pairs) for pairs in batch])[:-1]):
-            results.append(part)
-            if progress is not None:
-                progress(len(results), len(documents))
-    return results
-
-
-def mean(values: Floats) -> Floats:
-    """Means of the columns, 0 without rows."""
-    return np.asarray(values.sum(axis=0) / max(len(values), 1))
-
-
 def relative_accuracies(sums: Iterable[Floats], h: float) -> tuple[Floats, Floats, Floats]:
-    """OTAR, M_avg and M_opt, of sums of mean and largest M(A, E), mean and least M(E, E')."""
+    """OTAR, M_avg and M_opt in percent, (...) each; NaN where not defined.
+
+    Parameters
+    ----------
+    sums : four of (...) float
+        Sums over essays of mean and largest M(A, E), and of mean and least M(E, E').
+    h : float in [0, 1]
+        H of OTAR.
+
+    Examples
+    --------
+    >>> [round(float(value), 2) for value in relative_accuracies(np.array([60.0, 80.0, 50.0, 40.0]), 0.5)]
+    [155.56, 120.0, 200.0]
+    """
     mean, best, experts, worst = sums
     otar, m_avg, m_opt = (
         100 * _ratio(_mix(share, mean, best), _mix(share, experts, worst)) for share in (h, 1.0, 0.0)
@@ -678,8 +572,105 @@ def relative_accuracies(sums: Iterable[Floats], h: float) -> tuple[Floats, Float
 
 
 def _mix(h: float, average: Floats, extreme: Floats) -> Floats:
-    """Exactly the one or the other at H = 1 and H = 0."""
+    """H·average + (1 - H)·extreme: exactly the one or the other at H = 1 and H = 0."""
     return h * average + (1 - h) * extreme
+
+
+# ---- Input -----------------------------------------------------------------------------------------------
+
+SPAN: Keys = {"startSelection": (int, None), "endSelection": (int, None)}
+TEXTS: Keys = {"type": (str, ""), "subtype": (str, ""), "correction": (str, ""), "group": (str, "")}
+
+
+def read_subjects(table: "_Table") -> list[str]:
+    """The subject of each row's essay, one of `LARGEST_GRADE`."""
+    subjects = read_column(table, "subject", str, "a value in every row")
+    unknown = ~pd.Index(subjects, dtype=object).isin(list(LARGEST_GRADE))
+    expected = f"one of {', '.join(LARGEST_GRADE)}"
+    table.reject("subject", unknown, lambda row: _quoted(subjects[row]), expected)
+    return subjects
+
+
+def read_m7(table: "_Table") -> Floats:
+    """M7 of each row, (rows,), from 0 to 1."""
+    if "m7" not in table.frame:
+        raise table.error(
+            f"{table.name}: expected the column m7, the experts' judgement of its explanations, as M7 has a "
+            "weight. Give a file with it: podium score --side FILE, or podium rank's manifest, column side"
+        )
+    table.check_columns("m7")
+    cells = table.frame["m7"]
+    values = np.array([_number(value) for value in cells.astype(object)], dtype=np.float64)
+    wrong = ~((values >= 0) & (values <= 100))
+
+    def content(row: int) -> str:
+        return "missing" if _is_missing(cells.iloc[row]) else _quoted(cells.iloc[row])
+
+    table.reject("m7", wrong, content, "the experts' judgement in percent, from 0 to 100")
+    return values / 100
+
+
+def read_essays(cell: str, subject: str, length: int | None) -> list[Markup]:
+    """The markups of an essay's experts, in the order of content, from a cell's JSON.
+
+    Parameters
+    ----------
+    cell : str
+    subject : str
+        One of `LARGEST_GRADE`.
+    length : int or None
+        Characters of the essay's text, if known.
+
+    Raises
+    ------
+    ValueError
+        The text says what is wrong.
+    """
+    values = _read_value(_load(cell), list, wanted="a list of markups")
+    markups = _read_each("markup", values, lambda value: read_essay(value, subject, length))
+    numbered = [markup._replace(number=number) for number, markup in enumerate(markups, 1)]
+    return sorted(numbered, key=lambda markup: markup.content)
+
+
+def read_essay(value: Any, subject: str, length: int | None) -> Markup:
+    """A markup from its JSON value; other parameters and the ValueError are those of `read_essays`."""
+    markup = _read_value(value, dict)
+    for name in ("criteria", "selections"):
+        if name not in markup:
+            raise ValueError(f"the markup has no {name}")
+    (criteria,) = _read_keys(markup, {"criteria": (dict, None)})
+    grades = read_grades(criteria, LARGEST_GRADE[subject])
+    (values,) = _read_keys(markup, {"selections": (list, [])})
+    selections = _read_each("selection", values, lambda selection: read_selection(selection, length))
+    _at_most(MOST_SELECTIONS, len(selections), "selections")
+    characters = sum(len(text) for selection in selections for text in selection[2:5])
+    _at_most(MOST_CHARACTERS, characters, "characters of types, subtypes and corrections")
+    positions = sorted(range(len(selections)), key=selections.__getitem__)
+    content = tuple([selections[position] for position in positions])
+    return Markup((content, grades), tuple(positions), LARGEST_GRADE[subject])
+
+
+def read_grades(criteria: Mapping[str, Any], largest: float) -> tuple[tuple[str, float], ...]:
+    """The grades above 0 by criterion, sorted; they may be written as text, and sum to at most `largest`."""
+    grades = {}
+    for name, value in criteria.items():
+        grades[name] = np.nan if isinstance(value, bool) else _number(value)
+        if not 0 <= grades[name] < 1e15:
+            written = f"criterion {_short(name)} is {_described(value)}"
+            raise ValueError(f"{written} instead of a number of at least 0")
+    total = math.fsum(grades.values())
+    if total > largest + TIE:
+        raise ValueError(f"the criteria sum to {total:g}, above the maximum of the subject")
+    return tuple(sorted((name, grade) for name, grade in grades.items() if grade))
+
+
+def read_selection(value: Any, length: int | None) -> Selection:
+    """A selection of a text of that length, if it is known."""
+    start, end = _read_span(value, SPAN, length)
+    if value.get("type") is None:
+        raise ValueError("type is missing")
+    kind, subtype, correction, group = map(_plain, _read_keys(value, TEXTS))
+    return Selection(start, end, kind, subtype, correction, group == MEANING)
 
 
 # ---- Shared: tables and messages -------------------------------------------------------------------------
@@ -792,6 +783,173 @@ def _check_text(name: str, value: object) -> None:
         raise HostVisibleError(f"{name}: expected text, found {type(value).__name__} {_quoted(value)}")
 
 
+# ---- Shared: columns of documents ------------------------------------------------------------------------
+
+
+def read_ids(table: _Table, expected: Sequence[str] | None = None) -> list[str]:
+    """The document of each row, each once; exactly the `expected` ones where they are given."""
+    ids = read_column(table, table.row_id, str, "a value in every row")
+    index = pd.Index(ids, dtype=object)
+    table.reject(table.row_id, index.duplicated(), lambda row: "repeated", "every document once")
+    if expected is not None:
+        unknown = ~index.isin(expected)
+        table.reject(table.row_id, unknown, lambda row: "unknown", "ids of the test set's documents")
+        if lacking := len(expected) - len(ids):
+            whole = "expected a row for every document of the test set"
+            raise table.error(f"{table.name}: {whole}. It lacks {_counted(lacking, 'document')}")
+    return ids
+
+
+def read_lengths(table: _Table) -> list[int | None]:
+    """The length of each row's text in characters; None without a column of texts."""
+    if "text" not in table.frame:
+        return [None] * len(table.frame)
+    table.check_columns("text")
+    return read_column(table, "text", len, "a value in every row")
+
+
+def read_column(table: _Table, name: str, read: Callable[..., Any], expected: str, *about: Any) -> list[Any]:
+    """What `read` makes of each cell and what is known `about` its row; a ValueError of it names the row."""
+    values, faults = [], {}
+    with _no_garbage():
+        for row, (cell, *known) in enumerate(zip(table.frame[name].to_numpy(dtype=object), *about)):
+            try:
+                text = "" if _is_missing(cell) else _as_text(cell)
+                if not text.strip():
+                    raise ValueError("missing")
+                values.append(read(text, *known))
+            except ValueError as fault:
+                faults[row] = str(fault)
+    table.reject(name, [row in faults for row in range(len(table.frame))], faults.__getitem__, expected)
+    return values
+
+
+@contextmanager
+def _no_garbage() -> Iterator[None]:
+    """Pause Python's search for cycles of objects: markups are many objects and no cycles.
+
+    The search looks at all of them again and again, which took almost half of the time.
+    """
+    is_collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_collecting:
+            gc.enable()
+
+
+# ---- Shared: JSON ----------------------------------------------------------------------------------------
+# A ValueError says what is wrong; whoever reads a list adds which of its items has the fault.
+
+
+_NAMES_OF_TYPES = {dict: "an object", list: "a list", str: "text", int: "a whole number"}
+
+
+def _read_keys(value: Any, keys: Keys) -> list[Any]:
+    """The values that an object has under `keys`, in the order of these; other keys are ignored.
+
+    `keys` gives the type of each value, and what stands for one that is left out or null; None: it is required.
+    """
+    holder = _read_value(value, dict)
+    return [
+        default
+        if default is not None and holder.get(name) is None
+        else _read_value(holder.get(name), kind, f"{name} is ")
+        for name, (kind, default) in keys.items()
+    ]
+
+
+def _read_value(value: Any, kind: Any, subject: str = "", wanted: str = "") -> Any:
+    """A value of that type; a whole number, which may be written 4.0, is an offset."""
+    if kind is int and isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise ValueError(f"{subject}{_described(value)} instead of {wanted or _NAMES_OF_TYPES[kind]}")
+    if kind is int and not 0 <= value <= LAST_OFFSET:
+        raise ValueError(f"{subject}{'negative' if value < 0 else f'above {LAST_OFFSET:,}'}")
+    return value
+
+
+def _described(value: Any) -> str:
+    """What a message says that a value is."""
+    text = _quoted(value) if isinstance(value, str) else _short(value)
+    return {type(None): "missing", dict: "an object", list: "a list"}.get(type(value), text)
+
+
+def _read_each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> list[Any]:
+    """What `read` makes of each value of a list."""
+    results = []
+    for number, value in enumerate(values, 1):
+        try:
+            results.append(read(value))
+        except ValueError as fault:
+            raise ValueError(f"{noun} {number}: {fault}") from None
+    return results
+
+
+def _read_span(value: Any, keys: Keys, length: int | None) -> list[int]:
+    """The start and the end under two keys, in a text of that length, if it is known."""
+    start, end = _read_keys(value, keys)
+    if start > end or (length is not None and end > length):
+        first, last = keys
+        fault = f"{first} {start} is after {last} {end}" if start > end else f"{last} {end} is beyond the text"
+        raise ValueError(fault)
+    return [start, end]
+
+
+def _at_most(most: int, number: int, what: str) -> None:
+    if number > most:
+        raise ValueError(f"{number:,} {what}, above {most:,}")
+
+
+def _plain(text: str) -> str:
+    """A text to be compared without regard to case, outer spaces and Unicode form."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).strip().casefold())
+
+
+def _load(cell: str) -> Any:
+    """What a cell's JSON says."""
+    try:
+        return _DECODER.decode(cell)
+    except json.JSONDecodeError as fault:
+        raise ValueError(f"not JSON: {fault.msg} at character {fault.pos + 1}") from None
+    except RecursionError:
+        raise ValueError("not a markup: nested too deeply") from None
+    except ValueError as fault:  # a constant, or a number of too many digits
+        raise ValueError(f"not JSON: {_short(fault)}") from None
+
+
+def _no_constant(name: str) -> None:
+    """Python would read NaN and Infinity, which JSON does not know."""
+    raise ValueError(f"{name} is no number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+
+
+# ---- Shared: parameters of the markup metrics ------------------------------------------------------------
+
+
+def _check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    if value not in choices:
+        expected = _listed(choices, len(choices), LONGEST_MESSAGE - CHARACTERS_SHOWN - 40)
+        raise HostVisibleError(f"{name}: expected {expected}, found {_quoted(value)}")
+
+
+def _parse_weights(text: str, names: Sequence[str]) -> dict[str, float]:
+    """The weights in a text such as "tags=2,overtexts=0", by name."""
+    weights: dict[str, float] = {}
+    for assignment in text.split(",") if text.strip() else []:
+        name, _, number = (piece.strip() for piece in assignment.partition("="))
+        if name not in names or name in weights or not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", number):
+            written = _quoted(assignment)
+            head = f"weights: expected NAME=NUMBER, each at least 0 and once, found {written}. The names are "
+            raise HostVisibleError(head + _listed(names, len(names), LONGEST_MESSAGE - len(head)))
+        weights[name] = float(number)
+    return weights
+
+
 # ---- Shared: numbers -------------------------------------------------------------------------------------
 
 
@@ -806,6 +964,139 @@ def _number(value: object) -> float:
         return float(value)
     except (OverflowError, ValueError):
         return np.nan
+
+
+# ---- Shared: many pairs of markups at once ---------------------------------------------------------------
+
+
+def overlapping(x: Ints, y: Ints) -> Ints:
+    """Which spans overlap, or are empty and equal.
+
+    Parameters
+    ----------
+    x, y : (2, n) and (2, m) int
+        Starts and ends, sorted by start.
+
+    Returns
+    -------
+    (pairs, 2) int
+        Indices into x and y.
+
+    Examples
+    --------
+    >>> overlapping(np.array([[0, 7], [5, 7]]), np.array([[2, 5, 7], [6, 9, 7]])).tolist()
+    [[0, 0], [1, 2]]
+    """
+    # A span's candidates come after all that end before it starts, and before all that start where it ends or
+    # behind.  The running maximum of ends makes the former a binary search, though ends are not sorted.
+    x_end, y_end = (np.maximum(end, start + 1) for start, end in (x, y))
+    first = np.searchsorted(np.maximum.accumulate(y_end), x[0], "right")
+    last = np.searchsorted(y[0], x_end)
+    i = np.repeat(np.arange(len(first)), last - first)
+    k = np.arange(len(i)) + np.repeat(last - np.cumsum(last - first), last - first)
+    kept = (y_end[k] > x[0][i]) & ((x[0] == x[1])[i] == (y[0] == y[1])[k])
+    return np.asarray(np.column_stack([i, k])[kept])
+
+
+def best_sum(ends: Ints, worth: Floats) -> Bools:
+    """Which candidates make the one-to-one assignment of the largest sum (8).
+
+    Parameters
+    ----------
+    ends : (n, 2) int
+        The two objects of each candidate, as numbers of their own on either side.
+    worth : (n,) float, above 0
+
+    Returns
+    -------
+    (n,) bool
+
+    Examples
+    --------
+    Taking the best pair first would leave 3 + 0 instead of 2 + 2:
+
+    >>> best_sum(np.array([[0, 0], [0, 1], [1, 0]]), np.array([3.0, 2.0, 2.0])).tolist()
+    [False, True, True]
+    """
+    i, k = ends.T
+    # Where neither object has another candidate there is nothing to decide.
+    chosen: Bools = (np.bincount(i)[i] == 1) & (np.bincount(k)[k] == 1)
+    if chosen.all():
+        return chosen
+    rest = np.flatnonzero(~chosen)
+    component = components(ends[rest])
+    rows, columns = (_rank_within(component, side) for side in ends[rest].T)
+    for members in _groups(component):
+        row, column, candidates = rows[members], columns[members], rest[members]
+        matrix = np.zeros((row.max() + 1, column.max() + 1))
+        matrix[row, column] = worth[candidates]
+        if min(matrix.shape) > LARGE:
+            # Square, and each column's best worth 0, it is solved sooner.
+            matrix = np.pad(matrix, [(0, max(matrix.shape) - length) for length in matrix.shape])
+            matrix -= matrix.max(axis=0)
+        taken = np.zeros(matrix.shape, dtype=bool)
+        taken[linear_sum_assignment(matrix, maximize=True)] = True
+        chosen[candidates] = taken[row, column]
+    return chosen
+
+
+def components(ends: Ints) -> Ints:
+    """A number for each candidate, (n,), equal for those that share objects, directly or through others."""
+    i, k = ends.T
+    rows = i.max() + 1
+    graph = coo_array((np.ones(len(i), dtype=bool), (i, rows + k)), shape=(rows + k.max() + 1,) * 2)
+    labels: Ints = connected_components(graph, directed=False)[1][i].astype(np.int64)
+    return labels
+
+
+def _rank_within(group: Ints, values: Ints) -> Ints:
+    """The rank of each value among those of its group, from 0, (n,); a value is in one group only."""
+    # The values are few, unlike the candidates: so only a table of values is sorted, with -1 for those absent.
+    group_of = np.full(values.max() + 1, -1)
+    group_of[values] = group
+    order = np.argsort(group_of, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return np.asarray((rank - np.searchsorted(group_of[order], group_of))[values])
+
+
+def _groups(labels: Ints) -> list[Ints]:
+    """The indices of each label, ascending."""
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1) if len(order) else []
+
+
+def _mean_over_pairs(values: Any, problem: Ints, objects: Ints) -> Floats:
+    """Means of the values in each problem, (problems,): 0 without values, 1 without objects."""
+    sums = np.bincount(problem, values, len(objects))  # of one after the other
+    means = sums / np.maximum(np.bincount(problem, minlength=len(objects)), 1)
+    return np.where(objects > 0, means, 1.0)
+
+
+def compared(
+    documents: Sequence[Pairs], compare: Callable[[Pairs], Floats], progress: Progress | None = None
+) -> list[Floats]:
+    """What `compare` makes of each document's pairs of markups, (pairs, criteria) each.
+
+    Documents are compared in batches, since numpy is fast with many pairs at once, and memory is not endless.
+    `progress` is told how many documents are done, and how many there are.
+    """
+    sizes = [sum(one.size * other.size for one, other in pairs) for pairs in documents]
+    results: list[Floats] = []
+    for batch in _groups(np.cumsum(sizes) // AT_ONCE):
+        of_batch = [documents[number] for number in batch.tolist()]
+        with _no_garbage():
+            criteria = compare([pair for pairs in of_batch for pair in pairs])
+        for of_document in np.split(criteria, np.cumsum([len(pairs) for pairs in of_batch])[:-1]):
+            results.append(of_document)
+            if progress is not None:
+                progress(len(results), len(documents))
+    return results
+
+
+def mean(values: Floats) -> Floats:
+    """Means of the columns, 0 without rows."""
+    return np.asarray(values.sum(axis=0) / max(len(values), 1))
 
 
 # ---- Shared: quotients -----------------------------------------------------------------------------------

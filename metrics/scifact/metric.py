@@ -177,7 +177,7 @@ def score(
     return float(prepared.measures(prepared.statistics(submission).sum(axis=0)[np.newaxis])[0])
 
 
-def higher_is_better(**parameters: object) -> bool:
+def higher_is_better() -> bool:
     """Whether a higher score is better: it is, whatever the parameters of `score`."""
     return True
 

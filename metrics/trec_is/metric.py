@@ -195,8 +195,8 @@ def score(
     return float(prepared.measures(sums)[0])
 
 
-def higher_is_better(measure: str = "accumulated_alert_worth", **parameters: object) -> bool:
-    """Whether a higher score is better: not of the errors of the priority, whatever the other parameters.
+def higher_is_better(measure: str = "accumulated_alert_worth") -> bool:
+    """Whether a higher score is better: not of the errors of the priority.
 
     >>> higher_is_better(), higher_is_better(measure="priority_mse_all")
     (True, False)

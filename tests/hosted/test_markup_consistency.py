@@ -1,5 +1,6 @@
 """metrics/markup_consistency.py: the paper's formulas, the settled questions, properties, bad input."""
 
+import gc
 import itertools
 import json
 import math
@@ -840,16 +841,30 @@ def test_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.isnan(result.prepared.measures(result.numbers[without_experts].sum(axis=0)[np.newaxis])).all()
 
 
-def test_progress_is_told_and_complete(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[tuple[int, int]] = []
+def test_progress_is_told_and_complete() -> None:
+    in_prepare: list[tuple[int, int]] = []
+    in_statistics: list[tuple[int, int]] = []
     solution, submission = data.corpus(12, experts=3)
     untold = metric.prepare(solution, "document_id").statistics(submission)
-    monkeypatch.setattr(metric, "progress", lambda done, total: calls.append((done, total)))
-    prepared = metric.prepare(solution, "document_id")
-    in_prepare = calls.copy()
-    calls.clear()
-    assert prepared.statistics(submission).tolist() == untold.tolist()
-    assert calls == in_prepare == [(done, 12) for done in range(1, 13)]
+    prepared = metric.prepare(solution, "document_id", progress=lambda *numbers: in_prepare.append(numbers))
+    told = prepared.statistics(submission, progress=lambda *numbers: in_statistics.append(numbers))
+    assert told.tolist() == untold.tolist()
+    assert in_prepare == in_statistics == [(done, 12) for done in range(1, 13)]
+
+
+@pytest.mark.parametrize("is_collecting", [True, False])
+def test_the_garbage_collector_is_as_it_was(is_collecting: bool) -> None:
+    """Also after a fault."""
+    frames = data.corpus(2)
+    was_collecting = gc.isenabled()
+    (gc.enable if is_collecting else gc.disable)()
+    try:
+        metric.score(*frames, "document_id")
+        with pytest.raises(metric.ParticipantVisibleError):
+            metric.score(frames[0], frames[1].assign(markup="{"), "document_id")
+        assert gc.isenabled() == is_collecting
+    finally:
+        (gc.enable if was_collecting else gc.disable)()
 
 
 def test_ids_are_compared_as_text() -> None:

@@ -1,5 +1,6 @@
 """metrics/readable.py: the paper's measures, the settled questions, properties, bad input."""
 
+import gc
 import itertools
 import json
 import random
@@ -340,7 +341,11 @@ JUDGEMENT = "m7: expected the experts' judgement in percent, from 0 to 100. Wron
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        ({}, "the submission: expected the columns m7 too. It has document_id, markup"),
+        (
+            {},
+            "the submission: expected the column m7, the experts' judgement of its explanations, as M7 has a "
+            "weight. Give a file with it: podium score --side FILE, or podium rank's manifest, column side",
+        ),
         ({"m7": [50, None]}, f"{JUDGEMENT} 1 row of the submission: document_id d1 (missing)"),
         (
             {"m7": [-1, "101"]},
@@ -566,23 +571,37 @@ def test_ids_are_compared_as_text() -> None:
         assert metric.score(ours, theirs, "document_id") == expected
 
 
-def test_progress_is_told_and_complete(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[tuple[int, int]] = []
+def test_progress_is_told_and_complete() -> None:
+    in_prepare: list[tuple[int, int]] = []
+    in_statistics: list[tuple[int, int]] = []
     solution, submission = data.corpus(12, experts=3)
     untold = metric.prepare(solution, "document_id").statistics(submission)
-    monkeypatch.setattr(metric, "progress", lambda done, total: calls.append((done, total)))
-    prepared = metric.prepare(solution, "document_id")
-    in_prepare = calls.copy()
-    calls.clear()
-    assert prepared.statistics(submission).tolist() == untold.tolist()
-    assert calls == in_prepare == [(done, 12) for done in range(1, 13)]
+    prepared = metric.prepare(solution, "document_id", progress=lambda *numbers: in_prepare.append(numbers))
+    told = prepared.statistics(submission, progress=lambda *numbers: in_statistics.append(numbers))
+    assert told.tolist() == untold.tolist()
+    assert in_prepare == in_statistics == [(done, 12) for done in range(1, 13)]
+
+
+@pytest.mark.parametrize("is_collecting", [True, False])
+def test_the_garbage_collector_is_as_it_was(is_collecting: bool) -> None:
+    """Also after a fault."""
+    frames = data.corpus(2)
+    was_collecting = gc.isenabled()
+    (gc.enable if is_collecting else gc.disable)()
+    try:
+        metric.score(*frames, "document_id")
+        with pytest.raises(metric.ParticipantVisibleError):
+            metric.score(frames[0], frames[1].assign(markup="{"), "document_id")
+        assert gc.isenabled() == is_collecting
+    finally:
+        (gc.enable if was_collecting else gc.disable)()
 
 
 def test_cost_is_that_of_what_overlaps() -> None:
-    """Of 2,000 selections apart only those that overlap are candidates."""
-    value = markup(*(selection(10 * number, 10 * number + 5) for number in range(2000)))
-    columns = metric.columns_of([metric.read_essay(value, "rus", None)])
-    everyone = [[number, number] for number in range(2000)]
+    """Of 500 selections apart only those that overlap are candidates."""
+    value = markup(*(selection(10 * number, 10 * number + 5) for number in range(500)))
+    (columns,) = metric.columns_of([metric.read_essay(value, "rus", None)])
+    everyone = [[number, number] for number in range(500)]
     assert metric.candidates(columns, columns).tolist() == everyone
     assert metric.match_selections(columns, columns).tolist() == everyone
 
@@ -600,11 +619,11 @@ def test_large_markups_of_overlapping_selections(size: int, monkeypatch: pytest.
     assert len(value.pairs) == size
 
 
-@pytest.mark.slow
-def test_two_thousand_nested_selections() -> None:
-    """Four million pairs overlap: seconds, where an assignment problem without structure would take minutes."""
+def test_as_many_nested_selections_as_there_may_be() -> None:
+    """A quarter of a million pairs overlap, in one assignment problem."""
     ours, theirs = (
-        markup(*(selection(number + shift, 10_000 - number) for number in range(2000))) for shift in (0, 1)
+        markup(*(selection(number + shift, 10_000 - number) for number in range(metric.MOST_SELECTIONS)))
+        for shift in (0, 1)
     )
     assert 99 < metric.score(solution_of([ours]), submission_of(theirs), "document_id", "m") < 100
 
@@ -672,8 +691,8 @@ CELLS = {
     selected('{"startSelection": 0, "endSelection": 5, "type": "' + "x" * 200_001 + '"}'): (
         "200,001 characters of types, subtypes and corrections, above 200,000"
     ),
-    selected(",".join(['{"startSelection": 0, "endSelection": 5, "type": "x"}'] * 2001)): (
-        "2,001 selections, above 2,000"
+    selected(",".join(['{"startSelection": 0, "endSelection": 5, "type": "x"}'] * 501)): (
+        "501 selections, above 500"
     ),
 }  # fmt: skip
 

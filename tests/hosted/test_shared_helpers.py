@@ -1,5 +1,6 @@
 """Hosted files repeat a few sections, as each is uploaded alone; one command keeps these equal."""
 
+import ast
 from collections import defaultdict
 from pathlib import Path
 
@@ -9,11 +10,16 @@ from podium import hosted
 from tests.support import shared_helpers
 
 TABLES = "Shared: tables and messages"
+# What the contract names is each file's own, as are functions of a stage that two papers happen to name alike.
+OWN = {
+    *("ParticipantVisibleError", "HostVisibleError", "Prepared", "score", "prepare", "higher_is_better"),
+    *("count", "jaccard", "Markup", "accuracies"),
+}
 
 
 def test_every_hosted_file_has_shared_sections() -> None:
     files = shared_helpers.hosted_files()
-    assert len(files) == len(hosted.FILES)
+    assert len(files) == len(hosted.names())
     assert all(TABLES in shared_helpers.shared_sections(path) for path in files)
 
 
@@ -26,6 +32,16 @@ def test_sections_of_one_title_are_equal() -> None:
             numbers[title] += 1
     assert {title: len(variants) for title, variants in texts.items() if len(variants) > 1} == {}
     assert {title for title, number in numbers.items() if number < 2} == set()
+
+
+def test_what_two_files_define_stands_in_a_shared_section() -> None:
+    defined: dict[str, list[str]] = defaultdict(list)
+    for path in shared_helpers.hosted_files():
+        for title, text in shared_helpers.sections(path.read_text("utf-8")):
+            for node in ast.parse(text).body:
+                if isinstance(node, ast.FunctionDef | ast.ClassDef) and not title.startswith("Shared: "):
+                    defined[node.name].append(str(path))
+    assert {name: paths for name, paths in defined.items() if len(paths) > 1 and name not in OWN} == {}
 
 
 def test_the_command_copies_sections_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -161,13 +161,17 @@ def _p_values(
     job: Job, part: str, resamples: int, seed: int, pairs: Sequence[tuple[int, tuple[bytes, bytes]]]
 ) -> list[tuple[int, float]]:
     """In a worker: the p-value of each pair of entries."""
-    solution = work.prepared(job)
-    prepared, items = solution.prepared[part], solution.items[part]
-    answers = []
-    for number, (one, other) in pairs:
-        mine, theirs = _of_items(one, items), _of_items(other, items)
-        answers.append((number, float(statistics.p_values(prepared, mine, theirs, resamples, seed)[0])))
-    return answers
+    items = work.prepared(job).items[part]
+    of_pair = _swapper(job, part, resamples, seed)
+    return [(number, float(of_pair(*(_of_items(each, items) for each in pair))[0])) for number, pair in pairs]
+
+
+@functools.lru_cache(maxsize=1)
+def _swapper(job: Job, part: str, resamples: int, seed: int) -> Any:
+    """The function that compares two submissions, once per process."""
+    _resampler.cache_clear()  # its draws are as large, and needed no more
+    prepared = work.prepared(job).prepared[part]
+    return statistics.swapper(prepared, len(prepared.items), resamples, seed)
 
 
 def of_board(

@@ -1,6 +1,7 @@
 """Intervals, differences and p-values, each with a note where it cannot be relied on."""
 
 import warnings
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,16 @@ import pandas as pd
 
 from podium.statistics import sampling
 from podium.statistics.population import columns_of_groups, resampler
-from podium.statistics.sampling import contributions, draw, gains_by_item, measures, slopes, sums, swap
+from podium.statistics.sampling import (
+    contributions,
+    draw,
+    gains_by_item,
+    measures,
+    slopes,
+    sums,
+    swap_by,
+    weighted_sums,
+)
 
 LEVEL = 0.95
 TAIL = (1 - LEVEL) / 2
@@ -21,6 +31,7 @@ FEWEST_ITEMS = 10  # in all or in a group
 FEWEST_DECIDING = 5.0  # items on the rarer side of a score
 FEWEST_DIFFERING = 2.0  # items in which two submissions differ
 HEAVY = 0.1  # share of the score's reaction from which a group carries weight
+STREAM = 1  # of random numbers, beside those of draws, runtimes and the population
 SAME = 1e-12  # by which sums in another order differ
 NO_INTERVAL, BEWARE = "no interval", "beware"
 
@@ -385,17 +396,47 @@ def p_values(prepared: Any, mine: Floats, theirs: Floats, resamples: int = RESAM
     -------
     (m,) floats, NaN where a measure is undefined
     """
-    values = [prepared.measures(sums(each, prepared.groups)) for each in (mine, theirs)]
-    observed = np.abs(values[0] - values[1])
-    random = np.random.default_rng([seed, 1])  # not the stream of the draws
-    rows = max(1, sampling.CELLS_AT_ONCE // len(mine))
-    as_large = np.zeros(len(observed))
-    least = observed - SAME * np.maximum(np.abs(values).max(axis=0), 1)
-    for start in range(0, resamples, rows):
-        size = (min(rows, resamples - start), len(mine))
-        ours, others = swap(prepared, mine, theirs, random.integers(0, 2, size, dtype=np.uint8))
-        as_large += (np.abs(ours - others) >= least).sum(axis=0)
-    return np.where(np.isnan(observed), np.nan, (as_large + 1) / (resamples + 1))
+    return swapper(prepared, len(mine), resamples, seed)(mine, theirs)
+
+
+def swapper(
+    prepared: Any, items: int, resamples: int = RESAMPLES, seed: int = 0
+) -> Callable[[Floats, Floats], Floats]:
+    """Make the function that computes `p_values` of many pairs, which share the swaps.
+
+    Parameters
+    ----------
+    prepared : a prepared solution
+    items : their number
+    resamples : number of swaps
+    seed : of the random numbers
+
+    Returns
+    -------
+    function of two submissions' statistics, (n, k) floats each, giving (m,) p-values
+    """
+    rows = max(1, sampling.CELLS_AT_ONCE // items)
+
+    def blocks() -> Iterator[Callable[..., Floats]]:
+        random = np.random.default_rng([seed, STREAM])
+        for start in range(0, resamples, rows):
+            size = (min(rows, resamples - start), items)
+            yield weighted_sums(random.integers(0, 2, size, dtype=np.uint8), prepared.groups)
+
+    # Swaps of very many items would not fit the memory: they are drawn again for each pair.
+    kept = list(blocks()) if resamples <= rows else None
+
+    def of_pair(mine: Floats, theirs: Floats) -> Floats:
+        values = [prepared.measures(sums(each, prepared.groups)) for each in (mine, theirs)]
+        observed = np.abs(values[0] - values[1])
+        least = observed - SAME * np.maximum(np.abs(values).max(axis=0), 1)
+        as_large = np.zeros(len(observed))
+        for sums_of_swaps in kept or blocks():
+            ours, others = swap_by(sums_of_swaps, prepared, mine, theirs)
+            as_large += (np.abs(ours - others) >= least).sum(axis=0)
+        return np.where(np.isnan(observed), np.nan, (as_large + 1) / (resamples + 1))
+
+    return of_pair
 
 
 def verdict(

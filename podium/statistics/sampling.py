@@ -128,7 +128,14 @@ def swap(prepared: Any, mine: Floats, theirs: Floats, swapped: npt.NDArray[Any])
     -------
     (r, m) floats of mine and of theirs
     """
-    moved = weighted_sums(swapped, prepared.groups)(rounded(theirs - mine)).T
+    return swap_by(weighted_sums(swapped, prepared.groups), prepared, mine, theirs)
+
+
+def swap_by(
+    sums_of_swaps: Callable[..., Floats], prepared: Any, mine: Floats, theirs: Floats
+) -> tuple[Floats, Floats]:
+    """As `swap`, by the function that `weighted_sums` made of the swaps."""
+    moved = sums_of_swaps(rounded(theirs - mine)).T
     return (
         prepared.measures(sums(mine, prepared.groups) + moved),
         prepared.measures(sums(theirs, prepared.groups) - moved),

@@ -1,11 +1,13 @@
 """How commands fail: with a message and an exit code."""
 
+import contextlib
 import io
 import os
 import signal
 import sys
 import warnings
 from collections.abc import Callable
+from typing import Any, TextIO
 
 from podium.wording import printable
 
@@ -92,7 +94,8 @@ def run(work: Callable[[], None]) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")  # as stderr has it
     warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
     try:
-        work()
+        with contextlib.redirect_stdout(_Printable(sys.stdout)):
+            work()
         sys.stdout.flush()
     except ToolError as error:
         _say(f"error: {error}")
@@ -110,6 +113,19 @@ def run(work: Callable[[], None]) -> int:
         _say(f"error: {problem.strerror or problem}: {problem.filename}")
         return UsageError.exit_code
     return 0
+
+
+class _Printable:
+    """A stream to which nothing is written that is not printable, whoever writes it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(printable(text, keep="\n\t"))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def _say(text: str) -> None:

@@ -58,6 +58,8 @@ OTHER_FORMS = (
     (b"ARROW1", "a Feather file", WITH_PANDAS),
     (b"\x93NUMPY", "an array of numpy", WITH_PANDAS),
     (b"\x89HDF", "an HDF5 file", WITH_PANDAS),
+    (PARQUET, "Parquet", WITH_PANDAS),
+    (ZIP, "a zip", "unpack it"),
     (b"SQLite format 3", "a database", WITH_PANDAS),
     (b"%PDF", "a PDF", WITH_PANDAS),
     (b"BZh", "a file packed by bzip2", "pack it with gzip"),
@@ -384,19 +386,87 @@ def parse_table(
     most_bytes : int
         That the table may have once expanded.
     """
-    content = (
-        _unzipped(content, name, error, most_bytes)
-        if content.startswith((ZIP, ZIP_END))
-        else _unpacked(content, name, error, most_bytes)
-    )
+    content = _expanded(content, name, error, most_bytes)
     if content.startswith(PARQUET):
         return _without_index(_read_parquet(content, name, text_columns, error, most_bytes))
-    if len(content) > most_bytes:
-        raise error(f"{name}: expected at most {_megabytes(most_bytes)}, found more")
-    _refuse_other_forms(content, name, error)
-    _check_header(content, name, error)
+    _check_csv(content, name, error, most_bytes)
     frame = _read_with_pyarrow(content, text_columns)
     return _without_index(_read_with_pandas(content, name, text_columns, error) if frame is None else frame)
+
+
+def csv_of(content: bytes, name: str, error: type[ToolError], most_bytes: int = MOST_BYTES) -> bytes:
+    """The bytes of a CSV in a file's content, for those who read its cells themselves.
+
+    Parameters
+    ----------
+    content, name, error, most_bytes
+        As in `parse_table`.
+
+    Returns
+    -------
+    bytes
+        Expanded; of so many bytes and columns as the limits allow, and of no other form that is known.
+    """
+    content = _expanded(content, name, error, most_bytes)
+    _check_csv(content, name, error, most_bytes)
+    return content
+
+
+def _check_csv(content: bytes, name: str, error: type[ToolError], most: int) -> None:
+    if len(content) > most:
+        raise error(f"{name}: expected at most {_megabytes(most)}, found more")
+    _refuse_other_forms(content, name, error)
+    _check_header(content, name, error)
+
+
+def read_rows(
+    path: str | os.PathLike[str], error: type[ToolError], show: Callable[[int, int], None] | None = None
+) -> Iterator[list[str]]:
+    """The rows of a CSV one by one, every cell the text that it is: for corpora that fill no memory.
+
+    Parameters
+    ----------
+    path : str or path
+        A local file, packed by gzip or not.
+    error : type of ToolError
+        Whose fault a wrong content is.
+    show : function of (bytes read, bytes in all), optional
+        It is told how far the reading is.
+
+    Yields
+    ------
+    list of str
+        The header first; empty lines are passed over.
+    """
+    csv.field_size_limit(2**31 - 1)
+    try:
+        with open_regular(path) as raw:
+            size = os.fstat(raw.fileno()).st_size
+            beginning = raw.read(1024)
+            raw.seek(0)
+            is_packed = beginning.startswith(GZIP)
+            if not is_packed:
+                _refuse_other_forms(beginning, str(path), error)
+            binary: Any = gzip.GzipFile(fileobj=raw) if is_packed else raw
+            with io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as file:
+                for number, row in enumerate(csv.reader(file, strict=True)):
+                    if show is not None and number % 10_000 == 0:
+                        show(raw.tell(), size)
+                    if row:
+                        yield row
+    except UnicodeDecodeError as problem:
+        raise error(f"{path} is not UTF-8 text: {problem}") from None
+    except (csv.Error, EOFError, zlib.error, gzip.BadGzipFile) as problem:
+        raise error(f"{path} is not a CSV table: {problem}") from None
+    except OSError as problem:
+        raise UsageError(f"cannot read {path}: {problem.strerror or problem}") from None
+
+
+def _expanded(content: bytes, name: str, error: type[ToolError], most: int) -> bytes:
+    """What a gzip or zip file holds; another file as it is."""
+    if content.startswith((ZIP, ZIP_END)):
+        return _unzipped(content, name, error, most)
+    return _unpacked(content, name, error, most)
 
 
 def _refuse_other_forms(content: bytes, name: str, error: type[ToolError]) -> None:

@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import json
 import operator
 import re
 import warnings
@@ -19,7 +18,7 @@ from podium import contract, hosted
 from podium.contract import Companion, Evaluation
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.explain import ratio
-from podium.files import read_lines, read_text
+from podium.files import parse_json, read_lines, read_text
 from podium.wording import counted, listed
 
 from . import metric
@@ -384,8 +383,8 @@ def _datasets(folder: Path, error: type[ToolError]) -> dict[str, str]:
 def _parsed(text: str) -> Any:
     """What JSON says; a ValueError says what is wrong with it."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as fault:
+        return parse_json(text)
+    except ValueError as fault:
         raise ValueError(f"it is not JSON ({fault})") from None
 
 

@@ -8,6 +8,7 @@ BOARD is a CSV file with the columns team, score and, as far as known, runtime (
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 FORMULA = {
     "max_boost": "of the fastest (default: 0.05)",
@@ -39,13 +40,24 @@ def parameters(options: argparse.Namespace) -> dict[str, float]:
     return {name: value for name in FORMULA if (value := getattr(options, name)) is not None}
 
 
+def read_board(boost: Any, path: str) -> Any:
+    """A leaderboard as boost.py reads it, of a file that is a CSV by the words of all commands."""
+    from podium.errors import HostError
+    from podium.files import csv_of, read_bytes
+
+    csv_of(read_bytes(path), str(path), HostError)
+    return boost.read_leaderboard(path)
+
+
 def run(options: argparse.Namespace) -> None:
     """Read, boost, write, print."""
-    from podium.files import write_table
+    from podium.files import check_table_name, write_table
     from podium.ranking.submissions import errors_of_boost
 
+    if options.out is not None:
+        check_table_name(options.out)
     with errors_of_boost() as boost:
-        final = boost.boost(boost.read_leaderboard(options.board), **parameters(options))
+        final = boost.boost(read_board(boost, options.board), **parameters(options))
     if options.out is not None:
         write_table(final, options.out)
     boost.show(final)

@@ -14,11 +14,6 @@ import pandas as pd
 from podium.wording import printable
 
 
-def say(text: object = "") -> None:
-    """Print lines that may contain foreign text."""
-    print(printable(text, keep="\n"), flush=True)
-
-
 def warn(notices: Iterable[str]) -> None:
     """Print what a reader should know, a line each on stderr."""
     for notice in notices:

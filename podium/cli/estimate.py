@@ -9,7 +9,7 @@ BOARD is a CSV file with the columns team, score, runtime (seconds) and, to brea
 
 import argparse
 
-from podium.cli.boost import add_board, parameters
+from podium.cli.boost import add_board, parameters, read_board
 
 TITLES = {
     "now": "The team now",
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> None:
 
     team, of_boost = options.team, parameters(options)
     with errors_of_boost() as boost:
-        leaderboard = boost.read_leaderboard(options.board)
+        leaderboard = read_board(boost, options.board)
         final = boost.boost(leaderboard, **of_boost).set_index("rank").reset_index()
         tried = options.runtimes.split(",") if options.runtimes else estimate.runtimes_around(final, team)
         curve = estimate.what_if(leaderboard, team, tried, **of_boost)

@@ -18,9 +18,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Fetch the board and write it."""
     from podium.cli import console
-    from podium.files import write_table
+    from podium.files import check_table_name, write_table
     from podium.hosting import kaggle
 
+    check_table_name(options.out)
     board = kaggle.fetch_leaderboard(options.competition)
     without = int(board["score"].isna().sum())
     if without:

@@ -72,8 +72,10 @@ def run(options: argparse.Namespace) -> None:
     arguments.check_outputs([options.rows, options.report], inputs)
 
     from podium import explain, hosted, progress, scoring, statistics
-    from podium.files import write_table
+    from podium.files import check_table_name, write_table
 
+    if options.rows is not None:
+        check_table_name(options.rows)
     metric = hosted.load(options.metric)
     parameters = arguments.parameters(metric, options.set, options.solution)
     with progress.shown("scoring") as show:

@@ -32,7 +32,10 @@ def run(options: argparse.Namespace) -> None:
 
     from podium import hosted, scoring, tuning
     from podium.cli import console
-    from podium.files import write_table
+    from podium.files import check_table_name, write_table
+
+    if options.out is not None:
+        check_table_name(options.out)
 
     metric = hosted.load("unified")
     parameters = hosted.parse_parameters(metric, options.set)

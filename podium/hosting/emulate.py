@@ -4,7 +4,6 @@ import csv
 import io
 import sys
 import warnings
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +11,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from podium import hosted, scoring
-from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
+from podium.errors import HostError, SubmissionRejected, ToolError
+from podium.files import csv_of, read_bytes
 from podium.hosting import check, fresh, kernel, unloaded
 from podium.hosting.folders import as_texts
 from podium.hosting.judge import UNEXPECTED
@@ -133,15 +133,17 @@ def inputs(
 def _read(
     official: Callable[..., pd.DataFrame] | None, metric: hosted.Metric, path: Path, error: type[ToolError]
 ) -> pd.DataFrame:
-    file: Path | io.StringIO = path
+    file: io.BytesIO | io.StringIO
     if official is not None and not path.name.endswith((".csv", ".csv.gz")):
         # The site gets it as CSV, in which a space stands for an empty text.
         file = io.StringIO(as_texts(official(metric, path, {})).to_csv(index=False))
+    else:
+        file = io.BytesIO(csv_of(read_bytes(path), str(path), error))
     try:
         return pd.read_csv(file, low_memory=False)
-    except (OSError, ValueError, EOFError, csv.Error, zlib.error) as problem:
-        if isinstance(problem, OSError) and problem.errno:
-            raise UsageError(f"cannot read {path}: {problem.strerror}") from None
+    except UnicodeDecodeError as problem:
+        raise error(f"{path} is not UTF-8 text: {problem}") from None
+    except (ValueError, csv.Error) as problem:
         raise error(f"{path} is not a CSV table: {' '.join(str(problem).split())}") from None
 
 

@@ -1,12 +1,8 @@
 """A competition's files, public and private in folders of their own."""
 
 import contextlib
-import csv
-import gzip
-import io
 import math
 import tempfile
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +11,7 @@ import pandas as pd
 
 from podium import progress, scoring
 from podium.errors import HostError, UsageError
+from podium.files import read_rows
 from podium.scoring import PARTS
 
 PUBLIC, PRIVATE = "public", "private"
@@ -77,25 +74,9 @@ def row_id(folder: Path) -> str:
 
 
 def read_csv(path: Path) -> Iterator[list[str]]:
-    csv.field_size_limit(2**31 - 1)
-    try:
-        size = path.stat().st_size
-        if not size:
-            raise HostError(f"{path} is not a CSV table: it is empty")
-        with path.open("rb") as raw, progress.shown("reading") as show:
-            binary: Any = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
-            with io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as file:
-                for number, row in enumerate(csv.reader(file, strict=True)):
-                    if number % 10_000 == 0:
-                        show(raw.tell(), size)
-                    if row:
-                        yield row
-    except UnicodeDecodeError as problem:
-        raise HostError(f"{path} is not UTF-8 text: {problem}") from None
-    except (csv.Error, EOFError, zlib.error, gzip.BadGzipFile) as problem:
-        raise HostError(f"{path} is not a CSV table: {problem}") from None
-    except OSError as problem:
-        raise UsageError(f"cannot read {path}: {problem.strerror}") from None
+    """The rows of a CSV one by one, every cell the text that it is."""
+    with progress.shown("reading") as show:
+        yield from read_rows(path, HostError, show)
 
 
 def text_table(columns: Mapping[str, list[Any]]) -> pd.DataFrame:

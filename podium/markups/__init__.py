@@ -17,7 +17,7 @@ from podium import contract, statistics
 from podium.contract import Evaluation
 from podium.errors import SubmissionRejected, ToolError, UsageError, missing_extra
 from podium.explain import ratio
-from podium.files import read_text
+from podium.files import parse_json, read_text
 from podium.progress import track
 from podium.wording import counted, listed
 
@@ -44,10 +44,10 @@ def read_folder(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
 
 def _read_json(file: Path, error: type[ToolError]) -> Any:
     try:
-        return json.loads(read_text(file, error, "cp1251"))  # as some organisers' files are
+        return parse_json(read_text(file, error, "cp1251"))  # as some organisers' files are
     except UnicodeDecodeError:
         raise error(f"{file}: expected text in UTF-8 or CP1251") from None
-    except (ValueError, RecursionError) as problem:
+    except ValueError as problem:
         raise error(f"{file}: expected JSON, found a fault: {problem}") from None
 
 

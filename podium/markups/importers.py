@@ -4,7 +4,6 @@ Each annotation is one element: label and attributes are its tags, spans its fra
 Annotators are experts, but for "algorithm"; Label Studio's predictions are the algorithm's.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
@@ -14,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from podium.errors import ToolError, UsageError
-from podium.files import read_bytes, read_text
+from podium.files import parse_json, read_bytes, read_text
 from podium.markups import ALGORITHM, read_documents
 
 MACHINE_TYPES = re.compile(
@@ -66,8 +65,8 @@ def _annotations(path: Path, error: type[ToolError]) -> Annotations | None:
 def _json(file: Path) -> Any:
     """None where the file is no JSON, which others report."""
     try:
-        return json.loads(read_bytes(file))
-    except (ValueError, RecursionError):
+        return parse_json(read_bytes(file))
+    except ValueError:
         return None
 
 
@@ -204,7 +203,7 @@ def _unescaped(text: str) -> str:
 
 
 def _read_label_studio(file: Path, _: type[ToolError]) -> Annotations:
-    for task in json.loads(read_bytes(file)):
+    for task in parse_json(read_bytes(file)):
         text = next((value for value in task["data"].values() if isinstance(value, str)), None)
         if text is None:
             raise ValueError("a task without text")

@@ -305,7 +305,7 @@ def test_a_damaged_gzip_file(capsys, tmp_path):
     (tmp_path / "file.csv.gz").write_bytes(content)
     code, out, err = run_podium(capsys, "emulate", METRIC, SOLUTION, tmp_path / "file.csv.gz")
     assert (code, out) == (3, "")
-    assert "is not a CSV table" in err
+    assert "expected a file packed by gzip, found" in err
 
 
 @pytest.mark.parametrize(
@@ -313,7 +313,7 @@ def test_a_damaged_gzip_file(capsys, tmp_path):
     [
         (["none.py", SOLUTION, SUBMISSION], 2, "there is no metric none.py: "),
         ([METRIC, "none.csv", SUBMISSION], 2, "cannot read none.csv: No such file or directory"),
-        ([METRIC, SOLUTION, ROOT], 2, f"cannot read {ROOT}: Is a directory"),
+        ([METRIC, SOLUTION, ROOT], 2, f"cannot read {ROOT}: expected a regular file, found a folder"),
         ([METRIC, SOLUTION, SUBMISSION, "--set", "x"], 2, "--set x: expected NAME=VALUE"),
         ([METRIC, SOLUTION, SUBMISSION, "--set", "temperature=hot"], 4, "temperature is 'hot': expected a"),
         ([METRIC, SOLUTION, SUBMISSION, "--set", "row_id_column_name=id"], 4, "the solution has no column id;"),

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from podium import hosted, scoring
-from podium.errors import HostError, SubmissionRejected, ToolError
+from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import csv_of, read_bytes
 from podium.hosting import check, fresh, kernel, unloaded
 from podium.hosting.folders import as_texts

@@ -44,7 +44,7 @@ __all__ = [
     "Prepared", "__version__", "higher_is_better", "prepare", "score",
 ]  # fmt: skip
 
-__version__ = "2.0.0"
+__version__ = "3.0.0"
 
 NAME = "scifact"
 COMPLETE_SUBMISSION = False

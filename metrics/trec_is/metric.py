@@ -57,7 +57,7 @@ __all__ = [
     "Prepared", "__version__", "higher_is_better", "prepare", "score",
 ]  # fmt: skip
 
-__version__ = "2.0.0"
+__version__ = "3.0.0"
 
 NAME = "trec_is"
 COMPLETE_SUBMISSION = True  # switch on Kaggle's “Pass complete submission”

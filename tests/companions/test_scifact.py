@@ -620,7 +620,7 @@ def test_the_command_line(call):
     arguments = "--set", "measure=abstract_label_only_f1"
     code, out, err = call(SAMPLES / "claims.jsonl", SAMPLES / "predictions.jsonl", *arguments)
     assert out.startswith("Score    0.750000\n\nMeasures\n")
-    assert out.endswith("\n\nmetric:scifact|version:2.0.0|measure:abstract_label_only_f1\n")
+    assert out.endswith("\n\nmetric:scifact|version:3.0.0|measure:abstract_label_only_f1\n")
     assert (err.count("warning: "), code) == (2, 0)
 
 

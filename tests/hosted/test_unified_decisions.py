@@ -177,7 +177,7 @@ def test_no_attribute_named_is_one_population(four_writers):
 
 def test_default_parameters_are_the_official_ones(four_writers):
     assert evaluate(*four_writers).signature == (
-        "metric:unified|version:2.0.0|essay_id_column_name:essay_id|"
+        "metric:unified|version:3.0.0|essay_id_column_name:essay_id|"
         "subpopulation_column_names:ell_status,economically_disadvantaged|segment_weight:0.5|"
         "overlap_threshold:0.51|temperature:65.0|intersectional:False"
     )

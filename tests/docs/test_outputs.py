@@ -21,7 +21,12 @@ import pytest
 from podium import cli
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("metrics/*/README.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(ROOT.glob("docs/**/*.md")),
+    *sorted(ROOT.glob("metrics/*/README.md")),
+]
 WIDTH = {"COLUMNS": "100"}
 # How far long work has come, which a busy machine prints now and then.
 WORKING = re.compile(r"^.*: [\d,]+ of [\d,]+, about [\d,]+ s left\n", re.MULTILINE)

@@ -55,6 +55,8 @@ USED = (*ESSAY_IDS, TYPE, WORDS, LABEL, *OFFSETS, TEXT, PROMPT, *DEMOGRAPHICS)
 ESSAY_ID, ROW_ID = "essay_id", "row_id"
 BEYOND = "segments with words beyond their text"
 DIFFERENT = "segments whose words are not those of their characters"
+TWICE = "segments that repeat an earlier one of their essay: does the corpus contain essays twice?"
+TWINS = "essays with the text of another one: kept together"
 FEW_SEGMENTS = 1.5  # per essay; the Feedback Prize has 9
 CHARACTERS_SHOWN = 60
 
@@ -207,11 +209,12 @@ def make(
         DIFFERENT: different,
         "segments that overlap an earlier one: trimmed": int((kept.first > first[kept.row]).sum()),
         "segments of which one word or none was left: discarded": len(given.row) - len(kept.row),
-        "essays with the text of another one: kept together": len(names) - len(set(twins)),
+        TWICE: _repeated(given),
+        TWINS: len(names) - len(set(twins)),
         "essays": len(names),
         "segments": len(kept.row),
     }
-    warnings = [f"{what}: {counts[what]:,}" for what in (BEYOND, DIFFERENT) if counts[what]]
+    warnings = [f"{what}: {counts[what]:,}" for what in (BEYOND, DIFFERENT, TWICE, TWINS) if counts[what]]
     if len(annotated) < FEW_SEGMENTS * len(ids):
         few = f"{len(annotated):,} segments in {len(ids):,} essays"
         warnings.insert(0, f"{few}: does {named.name} name the essays, or their segments?")
@@ -376,6 +379,12 @@ def _sample(segments: Any, essays: pd.DataFrame, part: npt.NDArray[np.object_]) 
     essay = np.repeat(tested, list(map(len, of_models)))
     columns = _columns(segments, essays, essay, rows)
     return text_table(columns | dict(zip(metric.PROBABILITY_COLUMNS, probabilities)))
+
+
+def _repeated(segments: Any) -> int:
+    """How many segments have the words and the type of an earlier one in the same essay."""
+    same = np.stack([segments.essay, segments.first, segments.last, segments.discourse_type])
+    return len(segments.essay) - np.unique(same, axis=1).shape[1]
 
 
 def _subpopulations(

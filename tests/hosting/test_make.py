@@ -246,6 +246,18 @@ def test_essays_of_the_same_text_stay_together(by_words):
     assert set(part.values()) == {"train", "Public", "Private"}
 
 
+def test_a_corpus_with_essays_twice_gives_a_warning(by_offsets):
+    """Under the same ids, or under others."""
+    same = make(pd.concat([by_offsets, by_offsets]))
+    assert len(same.warnings) == 1
+    assert same.warnings[0].startswith("segments that repeat an earlier one of their essay: does the corpus")
+    renamed = by_offsets.assign(essay_id_comp="again-" + by_offsets["essay_id_comp"])
+    other = make(pd.concat([by_offsets, renamed]))
+    essays = by_offsets["essay_id_comp"].nunique()
+    assert f"essays with the text of another one: kept together: {essays:,}" in other.warnings
+    assert make(by_offsets).warnings == []
+
+
 # --- what is dropped, cut, trimmed, left out --------------------------------------------------------
 
 

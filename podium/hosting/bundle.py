@@ -58,7 +58,8 @@ def bundle(platform: str, competition: Competition, terms: Terms, out: Path) -> 
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 scoring.evaluate(prepared, sample)
-        measures = ["score"] if everything is None else prepared.prepared[PARTS[0]].measure_names
+        # Of all items: platforms refuse measures that they do not know, and a part may lack a group.
+        measures = ["score"] if everything is None else everything.measure_names
         for name, content in PLATFORMS[platform](competition, list(measures), terms).items():
             path = whole / name
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -161,11 +161,11 @@ def _evaluation(competition: Competition) -> str:
             description,
             f"A {competition.better} score is better. The parameters in this competition:",
             markdown_table(("parameter", "value", ""), settings),
+            *_solution_section(meanings, competition),
             "## Submission file",
             *_columns("submission", meanings, competition),
             f"{rows} Its first lines:",
             _head(competition.sample),
-            *_solution_section(meanings, competition),
             f"`{hosted.signature(metric, arguments)}`\n",
         ]
     )

@@ -103,6 +103,7 @@ EVALAI = f"""
 {START}
 sys.path.insert(0, str(unpacked))
 from evaluate import evaluate  # as main.py of EvalAI-Starters does, which stands beside it
+measures = set()
 for path in submissions:
     result = {{}}
     for codename in ("public", "private"):
@@ -112,9 +113,11 @@ for path in submissions:
             assert sent.keys() == {{"split", "show_to_participant", "accuracies"}}
             assert (sent["split"], sent["show_to_participant"]) == (codename, codename == "public")
             result[codename] = sent["accuracies"]["score"]
+            measures |= sent["accuracies"].keys()
         except Exception as problem:
             result[codename] = f"error: {{problem}}"
     results.append(result)
+Path("measures.json").write_text(json.dumps(sorted(measures)))
 LIB = unpacked
 {END}
 """
@@ -426,6 +429,27 @@ def test_the_solution_stays_with_evalai_s_host(files, bundled):
     assert (worker / "requirements.txt").read_text() == "numpy\npandas\nrequests\n"
     readme = (worker / "README.md").read_text()
     assert {"AUTH_TOKEN", "API_SERVER", "QUEUE_NAME", "CHALLENGE_PK"} <= {*re.findall("`([A-Z_]+)`", readme)}
+
+
+def test_evalai_knows_the_measures_of_both_parts(files, tmp_path):
+    """It refuses a result with a measure that is no label: here a group that only one of the parts has."""
+    shutil.copytree(files, tmp_path / "files")
+    path = tmp_path / "files" / "private" / "solution.csv"
+    solution = pd.read_csv(path, dtype=str, keep_default_na=False)
+    private = solution["Usage"] == "Private"
+    solution.loc[private, "ell_status"] = "Only private"
+    solution.to_csv(path, index=False)
+    make(tmp_path / "files", "evalai", tmp_path / "out")
+    with zipfile.ZipFile(tmp_path / "out" / "challenge.zip") as archive:
+        (board,) = yaml.safe_load(archive.read("challenge_config.yaml"))["leaderboard"]
+    assert "ell_status = Only private" in board["schema"]["labels"]
+    submissions = write(
+        tmp_path / "submissions", {"a.csv": (files / "public" / "sample_submission.csv").read_bytes()}
+    )
+    run("evalai", tmp_path / "out", submissions, tmp_path)
+    sent = json.loads((tmp_path / "measures.json").read_text())
+    assert "ell_status = Only private" in sent
+    assert {*sent} <= {*board["schema"]["labels"]}
 
 
 @pytest.mark.parametrize("platform", ["codabench", "evalai", "huggingface"])

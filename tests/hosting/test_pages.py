@@ -1,0 +1,78 @@
+"""What the pages for hosts print is what the commands print; "…" stands for anything."""
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.docs.test_outputs import printed_here
+from tests.support.host_line import ROOT, stay_in_process
+
+DOCS = ROOT / "docs"
+PAGES = [
+    DOCS / "tutorials" / "first-competition.md",
+    *(DOCS / "how-to" / f"{name}.md" for name in ("make-a-competition", "check-a-metric")),
+    *sorted((DOCS / "how-to").glob("host-on-*.md")),
+]
+BLOCK = re.compile(r"```text\n(\$ .*?)```", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The folder in which the tutorial's reader works, after its first step."""
+    folder = tmp_path_factory.mktemp("reader")
+    shutil.copy(ROOT / "solution_sample.csv", folder)
+    command = "make solution_sample.csv --map 0=Ineffective --map 1=Effective --out files"
+    printed_here(command.split(), folder)
+    (folder / "bad.csv").write_text("row_id,essay_id\n1,a\n")
+    return folder
+
+
+def blocks() -> list:
+    return [
+        pytest.param(block, id=f"{page.stem}-{number}")
+        for page in PAGES
+        for number, block in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))
+    ]
+
+
+@pytest.mark.parametrize("block", blocks())
+def test_what_the_pages_print(monkeypatch, made, tmp_path, block):
+    folder = tmp_path / "reader"
+    shutil.copytree(made, folder)
+    stay_in_process(monkeypatch, tmp_path)
+    if block.startswith("$ podium make"):
+        shutil.rmtree(folder / "files")
+    printed = []
+    for line in block.splitlines():
+        if line.startswith("$ cp "):
+            _, source, target = line.removeprefix("$ ").split()
+            shutil.copy(folder / source, folder / target)
+        if line.startswith("$ "):
+            printed.append(f"{line}\n")
+        if line.startswith("$ podium "):
+            printed.append(printed_here(shlex.split(line)[2:], folder))
+    pattern = ".*?".join(map(re.escape, block.split("…")))
+    text = "".join(printed)
+    assert re.fullmatch(pattern, text, re.DOTALL), text
+
+
+def test_every_option_of_the_commands_is_explained():
+    """On the page of a command, or in its table of options."""
+    pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for command in ("make", "emulate", "check", "publish", "bundle"):
+        options = set(re.findall(r"--[a-z-]+", printed_here([command, "--help"])))
+        assert {option for option in options if option not in pages} <= {
+            "--help",
+            "--wait",
+            "--subtitle",
+            "--metric",
+        }
+
+
+def test_links_lead_to_pages():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).is_file() or "index" in Path(target).name, f"{page}: {target}"

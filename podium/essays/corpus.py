@@ -384,7 +384,7 @@ def _sample(segments: Any, essays: pd.DataFrame, part: npt.NDArray[np.object_]) 
 def _repeated(segments: Any) -> int:
     """How many segments have the words and the type of an earlier one in the same essay."""
     same = np.stack([segments.essay, segments.first, segments.last, segments.discourse_type])
-    return len(segments.essay) - np.unique(same, axis=1).shape[1]
+    return int(same.shape[1] - np.unique(same, axis=1).shape[1])
 
 
 def _subpopulations(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.running import engines, supervisor
+from podium.running import control_groups, engines, supervisor
 from podium.running.models import Model, find_model
 from podium.running.rounds import _outcome
 from podium.running.supervisor import KEYCTL
@@ -34,6 +34,9 @@ QUICK = {
     "memory beyond the limit, in many processes",
     "terminal escapes in its output",
     "set-uid programs",
+    "tracing the sandbox's first process, and other memory than its own",
+    "a note in the page cache, by its own file",
+    "memory that belongs to no process: the buffers of sockets",
 }
 
 
@@ -160,9 +163,16 @@ def test_without_a_sandbox_the_same_attacks_reach_what_they_are_after(
 def test_hostile_models_fail_without_harm(
     hostile: Hostile, tmp_path: Path, bait: Bait, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    group = control_groups.available()
+    if hostile.kernel and not group:
+        pytest.skip("no control group can be had here")
     monkeypatch.setattr("podium.running.settings.PROCESSES", 64)
+    monkeypatch.setattr("podium.running.settings.FILES", 5000)
     settings = settings_for(
-        tmp_path, sandbox="bubblewrap", time_limit=1.5 if hostile.outcome == "time limit" else 60.0
+        tmp_path,
+        sandbox="bubblewrap",
+        control_group=group,
+        time_limit=1.5 if hostile.outcome == "time limit" else 60.0,
     )
     model = model_of(tmp_path / "models" / "team", PRELUDE + hostile.source)
     (model.folder / "bait.json").write_text(bait.describe())

@@ -41,12 +41,25 @@ def leave_session(seconds=60):
 
 
 class Hostile(NamedTuple):
-    """`outcome` is how the outcome of the run begins; `said` stands in its log."""
+    """A model that attacks.
+
+    Attributes
+    ----------
+    name, source : str
+        What it tries, and its program.
+    outcome : str
+        How the outcome of the run begins.
+    said : str
+        What stands in its log.
+    kernel : bool
+        Whether only a control group can stop it.
+    """
 
     name: str
     source: str
     outcome: str = "done"
     said: str = ""
+    kernel: bool = False
 
 
 HOSTILE = [
@@ -336,5 +349,97 @@ attempt(time.clock_settime, time.CLOCK_REALTIME, 0)
 submit()
 """,
         said="Operation not permitted",
+    ),
+    Hostile(
+        "tracing the sandbox's first process, and other memory than its own",
+        """
+libc = ctypes.CDLL(None, use_errno=True)
+words = (ctypes.c_char * 8)()
+vector = (ctypes.c_void_p * 2)(ctypes.addressof(words), 8)
+for request, pid in (16, 1), (0x4206, 1), (0x4206, os.getppid()), (0, 0):  # attach, seize, seize, trace me
+    ctypes.set_errno(0)
+    if libc.ptrace(request, pid, None, None) == 0:
+        print("REACHED", request, pid)
+    print(os.strerror(ctypes.get_errno()))
+ctypes.set_errno(0)
+if libc.process_vm_readv(1, vector, 1, vector, 1, 0) > 0:
+    print("REACHED")
+print(os.strerror(ctypes.get_errno()))
+submit()
+""",
+        said="Operation not permitted\n" * 5,
+    ),
+    Hostile(
+        "sockets that lie outside of network namespaces",
+        """
+for family in range(50):
+    try:
+        socket.socket(family, socket.SOCK_STREAM)
+    except OSError as problem:
+        if family not in (1, 2, 10, 16) and problem.errno != 97:
+            print("REACHED", family, problem)
+    else:
+        print("family", family)
+submit()
+""",
+        said="family 1\nfamily 2\nfamily 10\n",
+    ),
+    Hostile(
+        "a note in the page cache, by its own file",
+        """
+libc, file = ctypes.CDLL(None, use_errno=True), os.open(HERE / "bait.json", os.O_RDONLY)
+page = bytearray(100)
+os.pread(file, 100, 0)
+print("advice", libc.posix_fadvise(file, 0, 0, 4))  # does nothing
+attempt(os.preadv, file, [page], 0, os.RWF_NOWAIT)
+memory = mmap.mmap(file, 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+start = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(memory)))
+seen = ctypes.create_string_buffer(100)
+if libc.mincore(start, ctypes.c_size_t(4096), seen) == 0:
+    print("REACHED", seen.raw)
+print(os.strerror(ctypes.get_errno()))
+submit()
+""",
+        said="advice 0\n[Errno 95] Operation not supported\nOperation not permitted",
+    ),
+    Hostile(
+        "more files than allowed",
+        """
+for number in range(10**6):
+    open(f"{number}", "w").close()
+time.sleep(60)
+""",
+        "more than",
+    ),
+    Hostile(
+        "memory that belongs to no process: the buffers of sockets",
+        """
+pairs = []
+while True:
+    pairs.append(socket.socketpair())
+    pairs[-1][0].setblocking(False)
+    try:
+        while True:
+            pairs[-1][0].send(bytes(65536))
+    except BlockingIOError:
+        pass
+""",
+        "memory limit",
+        kernel=True,
+    ),
+    Hostile(
+        "memory that belongs to no process: the tables of pages",
+        """
+libc = ctypes.CDLL(None)
+libc.mmap.restype, step = ctypes.c_void_p, 2**21
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+for _ in range(300):
+    start = libc.mmap(None, 1024 * step, 1, 0x4022, -1, 0)  # readable, private, anonymous, without reserve
+    for number in range(1024):
+        ctypes.c_char.from_address(start + number * step).value
+time.sleep(60)
+""",
+        "memory limit",
+        kernel=True,
     ),
 ]

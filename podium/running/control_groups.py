@@ -205,7 +205,9 @@ def _parents_of_version_1() -> dict[str, Path]:
         ][:1]
         [path] = [path for names, path in own.items() if controller in names.split(",")]
         candidates = [mount, mount / path.strip("/")]
-        parents[controller] = next(parent for parent in candidates if parent.is_dir() and _can_be_made(parent))
+        [parents[controller]] = [parent for parent in candidates if parent.is_dir() and _can_be_made(parent)][
+            :1
+        ]
     return parents
 
 

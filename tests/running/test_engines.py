@@ -659,5 +659,13 @@ def test_where_control_groups_belong_to_others_there_are_none(
     for folder in (group, tmp_path / "cgroup"):
         (folder / "cgroup.controllers").write_text("cpu\n")
     assert control_groups.available() == ""
+    names = ("memory", "pids", "cpuacct")
+    mounts = [
+        f"3{n} 23 0:2{n} / {tmp_path}/none/{name} rw - cgroup cgroup rw,{name}" for n, name in enumerate(names)
+    ]
+    (tmp_path / "mounts").write_text("\n".join(mounts))
+    (tmp_path / "own").write_text("".join(f"{n}:{name}:/\n" for n, name in enumerate(names)))
+    control_groups._parents.cache_clear()
+    assert control_groups.available() == ""
     with control_groups.group_of_a_run("", 1000, 64) as given:
         assert given is None

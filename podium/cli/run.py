@@ -131,13 +131,27 @@ def _models(folder: Path, one: bool) -> "tuple[list[Model], list[Failure]]":
     from podium.running.models import Failure, find_model, find_models
 
     if not one:
-        return find_models(folder)
+        models, failures = find_models(folder)
+        _warn_of_look_alikes({model.team for model in models} | {failure.team for failure in failures})
+        return models, failures
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}")
     model = find_model(folder, folder.name)
     if isinstance(model, Failure):
         raise SubmissionRejected(model.reason)
     return [model], []
+
+
+def _warn_of_look_alikes(teams: set[str]) -> None:
+    """Say which names nobody can tell apart: a board with both is refused."""
+    from podium.ranking.names import key_of, shown
+    from podium.wording import listed
+
+    alike = [shown(team) for team in sorted(teams) if sum(key_of(team) == key_of(other) for other in teams) > 1]
+    if alike:
+        warnings.warn(
+            f"names of teams that look alike, which podium rank refuses: {listed(alike)}", stacklevel=1
+        )
 
 
 def _warn_of(settings: "Settings", models: "list[Model]") -> None:

@@ -20,7 +20,7 @@ __all__ = ["Noise", "State", "disturbed_runs", "is_remembered", "noise_of", "sta
 
 SLOWER = 1.05  # the limit of a steady machine
 FEWEST_RUNS = 8  # that can show a machine to be unsteady
-USUAL_CHANGE = 0.6  # quantile: see "Three usual changes" in docs/explanation/sandbox.md
+USUAL_CHANGE = 0.6  # quantile: see "Three usual changes" in benchmarks/running.py
 BEYOND = 3
 TICKS = 0.05  # the kernel's have up to 10 ms
 FEW = 1 / 3  # of the runs: as many may be left out as disturbed

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from podium.errors import UsageError
+from podium.wording import printable
 
-__all__ = ["Failure", "Model", "digest_of", "find_model", "find_models", "printable"]
+__all__ = ["Failure", "Model", "digest_of", "find_model", "find_models"]
 
 SCRIPTS = ("run", "run.py", "run.sh")
 CONTAINER = "container.txt"
@@ -162,33 +163,9 @@ def find_model(folder: Path, team: str, name: str = "") -> Model | Failure:
         return _failure(team, name, getattr(problem, "strerror", None) or str(problem))
 
 
-def printable(text: str) -> str:
-    """Text that does nothing to a terminal but end lines and move to tabs.
-
-    Parameters
-    ----------
-    text : str
-        From strangers.
-
-    Returns
-    -------
-    str
-        The same text, with control and bidirectional characters written as escapes.
-
-    Examples
-    --------
-    >>> printable("a\\x1b[2Jb\\u202ec")
-    'a\\\\x1b[2Jb\\\\u202ec'
-    """
-    return "".join(
-        one if one.isprintable() or one in "\n\t" else one.encode("unicode_escape", "surrogatepass").decode()
-        for one in text
-    )
-
-
 def _failure(*texts: str) -> Failure:
     """A failure of which each text stands on one line."""
-    return Failure(*(printable(text).replace("\n", "\\n").replace("\t", "\\t") for text in texts))
+    return Failure(*map(printable, texts))
 
 
 def _visible(folder: Path) -> list[Path]:

@@ -12,8 +12,8 @@ from podium.errors import UsageError
 from podium.running import settings as constants
 from podium.running import supervisor
 from podium.running.control_groups import Group
-from podium.running.models import printable
 from podium.running.settings import Run, Settings, cores_used
+from podium.wording import printable
 
 __all__ = ["Outside", "answer_of", "last_line", "no_sandbox", "run_supervised"]
 
@@ -111,7 +111,7 @@ def run_supervised(
     cores = max(len(job["cores"]), 1)
     available = measured["seconds"] * cores
     others = max(measured["busy"] - measured["user_seconds"], 0.0) / available if available else 0.0
-    return Run(measured, others, printable(log.replace("\r\n", "\n")), submission)
+    return Run(measured, others, printable(log.replace("\r\n", "\n"), keep="\n\t"), submission)
 
 
 def _with_priority() -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from podium.cli import main
-from podium.running import hardware
+from podium.running import hardware, syscalls
 from tests.running.support import SUBMIT, needs_sandbox, notebook, write_model
 
 # The command prints its warnings; whether this machine is slow just now is none of our business.
@@ -278,3 +278,42 @@ def test_killed_in_the_middle_it_goes_on(place: Path) -> None:
     assert [row["team"] for row in rows(out / "runtimes.csv")] == ["A", "B", "C", "Good"]
     seen = [(row["team"], row["round"]) for row in rows(out / "runs.csv")]
     assert len(seen) == len(set(seen))
+
+
+def test_names_that_look_alike_or_are_formulas(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for team in ("good", "=1+1", "Ｇood"):
+        write_model(place / "models" / team, "raise SystemExit('=no')")
+    assert call(place, "--repeats", "1", "--engine", "none") == 0
+    said = capsys.readouterr().err
+    assert "names of teams that look alike, which podium rank refuses: “Good”, “good”, “Ｇood”" in said
+    assert [row["team"] for row in rows(place / "out" / "failed.csv")][:2] == ["'=1+1", "Bad"]
+
+
+@needs_sandbox
+def test_what_protects_less_is_said(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("podium.running.control_groups.available", lambda: "")
+    assert call(place, "--repeats", "1") == 0
+    assert "warning: no control group: memory is only watched, ten times a second" in capsys.readouterr().err
+    assert call(place, "--repeats", "3", "--most-repeats", "2") == 2
+    assert "error: --most-repeats 2 is less than --repeats 3" in capsys.readouterr().err
+
+
+def test_without_the_filter_the_command_ends_before_any_model_runs(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("podium.running.bubblewrap.answer_of", lambda *command: Answer())
+    monkeypatch.setattr(shutil, "which", lambda name: name)
+    monkeypatch.setitem(sys.modules, "pyseccomp", None)
+    syscalls.filter_program.cache_clear()
+    assert call(place) == 2
+    said = capsys.readouterr().err
+    assert "needs pyseccomp: pip install 'podium[run]'" in said
+    assert not (place / "out").exists()
+
+
+class Answer:
+    """Of a bubblewrap that is new enough."""
+
+    stdout = "bubblewrap 0.8.0"

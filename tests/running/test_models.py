@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from podium.errors import UsageError
-from podium.running.models import Failure, digest_of, find_model, find_models, printable
+from podium.running.models import Failure, digest_of, find_model, find_models
 from tests.running.support import write_model
 
 NO_MODEL = "no model: expected one notebook (*.ipynb), run, run.py, run.sh or container.txt, found "
@@ -96,10 +96,3 @@ def test_the_digest_changes_with_any_file(tmp_path: Path) -> None:
     assert digest_of(folder) == before
     write_model(folder / "weights", "1", "one.txt")
     assert digest_of(folder) != before
-
-
-def test_what_is_printed_does_nothing_to_a_terminal() -> None:
-    assert (
-        printable("tab\tline\n\x1b[31m\x00\x9b\u202e é\udcff")
-        == "tab\tline\n\\x1b[31m\\x00\\x9b\\u202e é\\udcff"
-    )

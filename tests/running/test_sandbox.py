@@ -1,8 +1,10 @@
 """Models that attack, in the sandbox: each fails without harm."""
 
 import ctypes
+import itertools
 import json
 import platform
+import re
 import socket
 import subprocess
 import sys
@@ -12,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.running import control_groups, engines, supervisor
+from podium.running import control_groups, engines, supervisor, syscalls
 from podium.running.models import Model, find_model
 from podium.running.rounds import _outcome
 from podium.running.supervisor import KEYCTL
@@ -20,6 +22,8 @@ from tests.running.support import needs_sandbox, settings_for, write_model
 from tests.support.hostile import HOSTILE, PRELUDE, SECRET, Hostile
 
 pytestmark = needs_sandbox
+
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "sandbox.md"
 
 
 # One of each kind; the others are run with the slow tests.
@@ -199,7 +203,16 @@ def test_hostile_models_fail_without_harm(
 
 
 def test_the_documentation_lists_every_attack() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "running.md").read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     table = text.partition("| what a model tries |")[2].splitlines()[2:]
     listed = [line.split("|")[1].strip() for line in table if line.startswith("|")]
     assert listed == [hostile.name for hostile in HOSTILE]
+
+
+def test_the_documentation_lists_every_refused_call_with_its_reason() -> None:
+    table = PAGE.read_text(encoding="utf-8").partition("| system call | why |")[2].splitlines()[2:]
+    documented = {}
+    for line in itertools.takewhile(lambda line: line.startswith("|"), table):
+        _, names, reason, _ = line.split("|")
+        documented |= dict.fromkeys(re.findall(r"`(\w+)`", names), reason.strip())
+    assert documented == syscalls.REFUSED

@@ -1,7 +1,7 @@
 """Models that attack what runs them: a name, what it tries, its source, and the outcome to expect.
 
 Each finds in ``bait.json`` beside it what there is to be had on the machine, and prints REACHED where an attack
-has worked.  The table in docs/running.md lists all of them.
+has worked.  The table in docs/explanation/sandbox.md lists all of them.
 """
 
 from typing import NamedTuple

@@ -512,6 +512,47 @@ def test_notes_say_where_few_items_decide():
         assert row["note"] == note
 
 
+@pytest.mark.parametrize(
+    ("reaction", "deciding", "note"),
+    [
+        ([0.1, 0.9], [1, 20], "beware: groups of fewer than 10 items decide 10% of this value"),
+        ([0.09, 0.91], [1, 20], ""),
+        ([0.0, 1.0], [1, 4], "beware: only about 4 items decide this value"),
+        ([0.0, 1.0], [1, 5], ""),
+        ([0.05, 0.95], [0, 1], "no interval: hardly any item decides this value"),
+    ],
+)
+def test_counts_of_groups_are_weighed_by_how_the_score_reacts(pair, reaction, deciding, note):
+    prepared = in_two_groups(pair[0])
+    known = statistics.Certainty(np.array(reaction), np.array(deciding))
+    assert statistics.note_of_score(prepared, known) == note
+
+
+@pytest.mark.parametrize(
+    ("differing", "note"),
+    [
+        (["small", "small"], "no interval: hardly any item decides this difference"),
+        (["large"], "no interval: hardly any item decides this difference"),
+        (["small", "large", "large"], "beware: only about 2 items decide this difference"),
+        (["large", "large", "large"], ""),
+    ],
+)
+def test_items_that_differ_are_weighed_by_how_the_scores_react(pair, differing, note):
+    prepared = in_two_groups(pair[0])
+    first = {"small": 0, "large": 3}
+    items = np.zeros(60, dtype=bool)
+    for number, group in enumerate(differing):
+        items[first[group] + number] = True
+    mine, theirs = (statistics.Certainty(np.array([x, 1 - x]), np.array([1, 9])) for x in (0.0, 0.2))
+    assert statistics.note_of_difference(prepared, items, mine, theirs) == note
+
+
+def in_two_groups(prepared):
+    """A group of 3 items and one of 57."""
+    groups = (np.arange(60) >= 3).astype(np.int64)[np.newaxis]
+    return dataclasses.replace(prepared, labels=[("size", "small"), ("size", "large")], groups=groups)
+
+
 def slow_counts(prepared, mine, theirs):
     """What decides, from what items add to the score when they are weighed a little more, one by one."""
     total = statistics.sums(mine, prepared.groups)

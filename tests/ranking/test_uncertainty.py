@@ -1,9 +1,12 @@
 """Ranks, prizes and who is ahead, on draws with ties."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from podium import statistics
 from podium.ranking import uncertainty
+from tests.test_statistics import mean_of
 
 
 def of_scores(scores):
@@ -36,3 +39,39 @@ def test_ranks_against_counting():
 
 def test_an_undefined_score_is_last():
     assert of_scores([[1.0, np.nan, 2.0]]).ranks.tolist() == [[2, 3, 1]]
+
+
+def detail_of(numbers, note=""):
+    """What a worker tells of a submission whose items have these values."""
+    numbers = np.array(numbers, dtype=float)
+    return uncertainty.Detail(
+        measures=np.array([numbers.mean()]),
+        scores=np.empty(0),
+        certainty=statistics.Certainty(np.array([1.0]), np.array([30])),
+        note=note,
+        influence=(numbers - numbers.mean()).astype(np.float32),
+        variants={},
+        fingerprint=(numbers * 1000).astype(np.uint32),
+    )
+
+
+def test_a_note_stands_in_both_tables_and_takes_intervals_that_are_not_to_be_had():
+    random = np.random.default_rng(0)
+    first = random.random(60)
+    second, third = first.copy(), random.random(60)
+    second[0] -= 0.01
+    details = [detail_of(first), detail_of(second), detail_of(third, "no interval: x"), detail_of(third)]
+    scores = np.array([0.6, 0.59, 0.5, 0.5])
+    board = pd.DataFrame({"rank": [1, 2, 3, 4], "team": list("abcd"), "score": scores, "boosted_score": scores})
+    sure = of_scores(scores + random.normal(0, 0.02, (200, 4)))
+    p = np.array([0.5, 0.01, 1.0])
+    intervals, neighbours = uncertainty.tables(board, sure, details, p, mean_of(60), 3, True)
+    assert intervals["note"].tolist() == ["", "", "no interval: x", ""]
+    for column in ("score_low", "score_high", "boosted_score_low", "boosted_score_high"):
+        assert intervals[column].isna().tolist() == [False, False, True, False]
+    assert neighbours["note"].tolist() == ["beware: only about 1 item decides this difference", "", ""]
+    assert neighbours["p"].tolist() == p.tolist()
+    wide = np.ptp(np.quantile(sure.boosted[:, 1] - sure.boosted[:, 2], [0.025, 0.975]))
+    assert wide < neighbours["high"][1] - neighbours["low"][1] < 1.1 * wide
+    few = np.ptp(np.quantile(sure.boosted[:, 0] - sure.boosted[:, 1], [0.025, 0.975]))
+    assert neighbours["high"][0] - neighbours["low"][0] > 1.2 * few

@@ -318,6 +318,22 @@ def test_one_item_has_no_interval_and_few_have_a_notice():
     assert nine["low"][0] < nine["value"][0] < nine["high"][0]
 
 
+@pytest.mark.parametrize(("parameters", "margin"), [({}, 1.1), (ALL_IN_ONE, 1)])
+def test_the_interval_of_a_score_is_that_of_its_draws_but_wider(frames, parameters, margin):
+    """As Student's t; where groups are compared, by a margin, too."""
+    solution, one, _ = frames
+    prepared = metric.prepare(solution, "row_id", **parameters)
+    mine = prepared.statistics(one)
+    ((total, _, scores),) = statistics.resampler(prepared, statistics.draw(60, 100, 5), 5)(mine)
+    influence = statistics.influences(prepared, mine, total)
+    freedom = 2 * (influence**2).sum() ** 2 / (influence**4).sum()
+    wider = margin * stats.t.ppf(0.975, freedom) / stats.norm.ppf(0.975)
+    low, median, high = np.quantile(scores, [0.025, 0.5, 0.975])
+    row = statistics.intervals(prepared, mine, 100, 5).iloc[0]
+    expected = [median - wider * (median - low), median + wider * (high - median)]
+    assert [row["low"], row["high"]] == pytest.approx(expected, rel=1e-9)
+
+
 def test_groups_of_fewer_than_ten_items_have_no_interval(pair):
     prepared, mine, _ = pair
     table = statistics.intervals(prepared, mine, 50).set_index("measure")

@@ -10,10 +10,12 @@ import functools
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+import podium
 from benchmarks.measure import machine, print_table, seconds_of
 from podium import hosted, spans
 from podium.errors import HostError
@@ -35,10 +37,11 @@ def main(folder: Path | None) -> None:
             read_table(folder / f"{name}.csv.gz", text, HostError) for name in ("solution", "submission")
         )
     print(machine())
-    prepared = metric.prepare(solution, "row_id")
+    fold = podium.prepare(solution)
+    prepared = fold.prepared["All"]
     essay_ids = prepared.items
     found = spans.from_table(submission, essay_ids)
-    segments = spans.to_segments(prepared, found, essay_ids)
+    segments = spans.to_segments(fold, found, essay_ids)
 
     def sums_to_score(counts: npt.NDArray[np.float64]) -> float:
         return float(prepared.measures(metric.sums_of_groups(counts, prepared.groups))[0])
@@ -47,8 +50,10 @@ def main(folder: Path | None) -> None:
     columns = (found.first.tolist(), found.last.tolist())
     work = {
         "scoring: count and measures": lambda: sums_to_score(prepared.count(prepared.compare(segments))),
-        "from arrays of spans to the score": lambda: spans.score(prepared, found, essay_ids),
+        "from arrays of spans to the score": lambda: spans.score(fold, found, essay_ids),
         "a submission's frame to the score": lambda: sums_to_score(prepared.statistics(frame)),
+        "a submission's frame to segments": lambda: prepared.read(submission),
+        "a submission's frame to spans (from_table)": lambda: spans.from_table(submission, essay_ids),
         "arrays of spans to a frame": lambda: spans.to_submission(found, essay_ids),
         "… by joining numbers, for comparison": lambda: [
             " ".join(map(str, range(a, b + 1))) for a, b in zip(*columns)
@@ -57,7 +62,7 @@ def main(folder: Path | None) -> None:
     seconds = {name: seconds_of(part, REPEATS) for name, part in work.items()}
     scoring = seconds["scoring: count and measures"]
     print_table(
-        f"{len(found.essay):,} segments of {len(essay_ids):,} essays, median seconds of {REPEATS}",
+        f"{len(found):,} segments of {len(essay_ids):,} essays, median seconds of {REPEATS}",
         ["work", "seconds", "times scoring"],
         [[name, f"{value:.3f}", f"{value / scoring:.2f}"] for name, value in seconds.items()],
     )
@@ -69,22 +74,57 @@ def show_growth(found: spans.Spans) -> None:
     rows: list[list[str]] = []
     first = None
     for essays in (200, 800, 3200):
-        some = spans.without_overlaps(found.take(found.essay < essays))
+        some = spans.without_overlaps(found[found.essay < essays])
         texts, offsets = made_up(some, essays)
         tags = spans.bio_tags(texts, offsets, some)
         probabilities = [np.eye(len(spans.LABELS), dtype=np.float32)[tag] for tag in tags]
         tokens = sum(map(len, offsets))
         back = seconds_of(functools.partial(spans.bio_tags, texts, offsets, some))
-        seconds = seconds_of(functools.partial(spans.from_tokens, texts, offsets, probabilities), 3)
+        ours = functools.partial(spans.from_tokens, texts, offsets, probabilities, spans.LABELS)
+        seconds = seconds_of(ours, 3)
+        loop = seconds_of(functools.partial(notebook_loop, texts, offsets, probabilities), 3)
         first = first or seconds / tokens
+        growth = seconds / tokens / first
         rows.append(
-            [f"{essays:,}", f"{tokens:,}", f"{seconds:.2f}", f"{seconds / tokens / first:.2f}", f"{back:.2f}"]
+            [
+                f"{essays:,}",
+                f"{tokens:,}",
+                f"{seconds:.2f}",
+                f"{growth:.2f}",
+                f"{loop / seconds:.1f}",
+                f"{back:.2f}",
+            ]
         )
     print_table(
         "From tokens to segments and back to tags, seconds",
-        ["essays", "tokens", "from_tokens", "a token, times the first", "bio_tags"],
+        ["essays", "tokens", "from_tokens", "a token, times the first", "a notebook's loop, times", "bio_tags"],
         rows,
     )
+
+
+def notebook_loop(texts: list[str], offsets: list[Any], probabilities: list[Any]) -> list[tuple[str, str]]:
+    """What notebooks do by hand: the label of a word's first token, then segments of B and the I behind it."""
+    segments = []
+    for text, of_text, of_tokens in zip(texts, offsets, probabilities):
+        word_of_character, word, before = [], -1, True
+        for character in text:
+            space = character.isspace()
+            word += before and not space
+            word_of_character.append(word)
+            before = space
+        labels: dict[int, str] = {}
+        for (start, end), label in zip(of_text.tolist(), of_tokens.argmax(axis=1).tolist()):
+            if end > start:
+                labels.setdefault(word_of_character[start], spans.LABELS[label])
+        at = 0
+        while at <= word:
+            label, begin = labels.get(at, "O"), at
+            at += 1
+            if label != "O":
+                while labels.get(at) == f"I-{label[2:]}":
+                    at += 1
+                segments.append((label[2:], " ".join(map(str, range(begin, at)))))
+    return segments
 
 
 def made_up(found: spans.Spans, essays: int) -> tuple[list[str], list[npt.NDArray[np.int64]]]:

@@ -1,4 +1,13 @@
-"""From what a model says of tokens, characters or words to segments of essays; see `podium.essays.spans`."""
+"""From what a model says of tokens, characters, words or quotes to segments, a submission, and its score.
 
+Everything is defined in `podium.essays.spans`, `podium.essays.tokens` and `podium.essays.quotes`.
+"""
+
+from podium.essays import quotes, spans, tokens
+from podium.essays.quotes import *
 from podium.essays.spans import *
-from podium.essays.spans import __all__ as __all__
+from podium.essays.tokens import *
+
+__all__ = sorted([*quotes.__all__, *spans.__all__, *tokens.__all__])
+
+del quotes, spans, tokens

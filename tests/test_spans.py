@@ -1,5 +1,6 @@
 """From model output to segments, and back: by hand, against slow transcriptions, and in round trips."""
 
+import dataclasses
 import functools
 import itertools
 import sys
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 import metric
+import podium
 from podium import cli, spans
 from podium.spans import LABELS, TYPES, Spans, bio_tags, from_characters, from_table, from_tokens, from_words
 from tests.support.essays import make_competition
@@ -104,6 +106,7 @@ def test_tags_are_names_or_indices_and_minus_100_is_none():
         text,
         [(0, 0), *offsets_of_words(text)],
         [-100, 0, LABELS.index("B-Claim"), LABELS.index("I-Claim")],
+        LABELS,
     )
     assert triples(by_name) == triples(by_index) == [(0, "Claim", 1, 2)]
 
@@ -152,7 +155,7 @@ def test_the_probability_of_a_segment_is_the_mean_of_its_words():
     probabilities[0, 0] = 0.25
     probabilities[1, [LABELS.index("I-Claim"), LABELS.index("B-Claim"), 0]] = 0.25, 0.125, 0.3125
     probabilities[2, 0] = 1
-    found = from_tokens("a b c", [(0, 1), (2, 3), (4, 5)], probabilities)
+    found = from_tokens("a b c", [(0, 1), (2, 3), (4, 5)], probabilities, LABELS)
     assert triples(found) == [(0, "Claim", 0, 1)]  # b: more Claim than O, though less I-Claim than O
     assert found.probability.tolist() == [(0.75 + 0.375) / 2]
     assert found.d1.tolist() == [0.5]
@@ -164,7 +167,9 @@ def test_what_windows_say_of_a_token_is_averaged():
     unsure[[LABELS.index("B-Lead"), 0]] = 0.25, 0.75
     other[0] = 1
     windows = [[(0, 0), (0, 1), (2, 3)], [(0, 0), (2, 3), (4, 5)]]
-    found = from_tokens(["a b c"], windows, [[other, other, sure], [other, unsure, other]], essay=[0, 0])
+    found = from_tokens(
+        ["a b c"], windows, [[other, other, sure], [other, unsure, other]], LABELS, essay=[0, 0]
+    )
     assert triples(found) == [(0, "Lead", 1, 1)]
     assert found.probability.tolist() == [0.625]
 
@@ -196,7 +201,7 @@ def test_tensors_of_half_floats_with_padding():
     probabilities[:, :, 0] = 1.0
     probabilities[1, 1, [0, 1]] = 0.25, 0.7505
     offsets = [[(0, 0), (0, 1), (0, 0), (0, 0)], [(0, 0), (0, 1), (2, 3), (0, 0)]]
-    found = from_tokens(["a", "b c"], Tensor(offsets), Tensor(probabilities))
+    found = from_tokens(["a", "b c"], Tensor(offsets), Tensor(probabilities), LABELS)
     assert triples(found) == [(1, "Lead", 0, 0)]
 
 
@@ -228,7 +233,7 @@ def test_joined_segments_have_the_mean_of_their_words():
 def test_segments_of_two_essays_are_not_joined():
     found = from_words([0, 2], [0, 2], "Lead", essay=[0, 1])
     assert triples(spans.join(found, 9)) == triples(found)
-    assert triples(spans.join(found.take(np.zeros(2, dtype=bool)), 9)) == []
+    assert triples(spans.join(found[np.zeros(2, dtype=bool)], 9)) == []
 
 
 # --- words and characters -----------------------------------------------------------------------------
@@ -395,7 +400,7 @@ def test_tags_and_back_in_windows_with_a_stride(kind):
     assert len(windows) > 2 * len(texts)
     tags = bio_tags(texts, windows, truths, essay=essay)
     order = np.random.default_rng(6).permutation(len(windows))
-    found = from_tokens(texts, [windows[n] for n in order], [tags[n] for n in order],
+    found = from_tokens(texts, [windows[n] for n in order], [tags[n] for n in order], LABELS,
                         essay=np.array(essay)[order])  # fmt: skip
     assert triples(found) == triples(truths)
 
@@ -444,7 +449,9 @@ def test_what_podium_make_makes_of_a_corpus_from_characters_and_from_tags(tmp_pa
     tokenizer = tokenizer_of("byte-level BPE")
     tokenizer.no_truncation()
     offsets = [encoding.offsets for encoding in tokenizer.encode_batch(texts)]
-    again = spans.to_submission(from_tokens(texts, offsets, bio_tags(texts, offsets, truths)), essay_ids)
+    again = spans.to_submission(
+        from_tokens(texts, offsets, bio_tags(texts, offsets, truths), LABELS), essay_ids
+    )
     assert sorted(again[names].itertuples(index=False, name=None)) == truth
 
 
@@ -461,7 +468,7 @@ def test_real_submissions_to_words_tags_and_back(name):
     scored = spans.without_overlaps(found)
     texts = [" ".join(["word"] * (found.last[found.essay == n].max() + 1)) for n in range(len(essay_ids))]
     offsets = [offsets_of_words(text) for text in texts]
-    returned = from_tokens(texts, offsets, bio_tags(texts, offsets, scored))
+    returned = from_tokens(texts, offsets, bio_tags(texts, offsets, scored), LABELS)
     assert triples(returned) == triples(scored)
 
 
@@ -470,18 +477,19 @@ def test_real_submissions_to_words_tags_and_back(name):
 
 def test_spans_are_scored_as_the_submission_that_they_make_to_the_last_bit():
     solution, submission = make_competition(300, seed=4)
-    with pytest.warns(metric.TruthOverlapWarning):
-        prepared = metric.prepare(solution, "row_id")
+    fold = podium.prepare(solution)
+    prepared = fold.prepared["All"]
     essay_ids = [*sorted(set(submission["essay_id"]), reverse=True), "not in the solution"]
     found = from_table(submission, essay_ids)
-    found = Spans._make(map(np.append, found, from_words(3, 9, "Lead", essay=len(essay_ids) - 1)))
-    random = np.random.default_rng(0)
-    found = found._replace(d1=random.random(len(found.essay)))
+    found += from_words(3, 9, "Lead", essay=len(essay_ids) - 1)
+    found = found.with_effectiveness(np.random.default_rng(0).random(len(found)))
     frame = spans.to_submission(found, essay_ids)
-    segments = spans.to_segments(prepared, found, essay_ids)
+    segments = spans.to_segments(fold, found, essay_ids)
     for ours, theirs in zip(segments, prepared.read(frame)):
         np.testing.assert_array_equal(ours, theirs)
-    assert spans.score(prepared, found, essay_ids) == metric_score(prepared, frame) > 0.1
+    assert spans.score(fold, found, essay_ids) == metric_score(prepared, frame) > 0.1
+    evaluation = podium.score(fold, frame)
+    assert spans.measures(fold, found, essay_ids) == evaluation.loggable
 
 
 def metric_score(prepared: metric.Prepared, frame: pd.DataFrame) -> float:
@@ -498,7 +506,7 @@ def test_the_submission_is_what_the_metric_reads():
         "score_discourse_effectiveness_0": [0.75, 0.0],
         "score_discourse_effectiveness_1": [0.25, 1.0],
     }
-    nothing = spans.to_submission(found.take(np.zeros(2, dtype=bool)), ["A", "B"])
+    nothing = spans.to_submission(found[np.zeros(2, dtype=bool)], ["A", "B"])
     assert nothing.empty
     assert len(nothing.columns) == 6
 
@@ -522,12 +530,16 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: from_tokens(*GOOD, ["O"]), "as many of each, found 2 offsets of a window, 1 predictions"),
+        (lambda: from_tokens(*GOOD, ["O"]), "as many of each, found 2 offsets of window 0, 1 predictions"),
         (
             lambda: from_tokens(["a b"], [[(0, 1)], [(0, 1)]], [["O"]]),
             "as many of each, found 1 texts, 2 windows of offset_mapping, 1 windows of predictions",
         ),
         (lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[1]), "numbers of the 1 texts, from 0, found 1"),
+        (
+            lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[0.0]),
+            "essay: expected whole numbers, found fl",
+        ),
         (
             lambda: from_tokens("a b", [(0, 1), (2, 4)], ["O", "O"]),
             r"within the text's 3 characters, found \(2, 4\) for token 1 of window 0",
@@ -539,15 +551,21 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
         ),
         (lambda: from_tokens("a b", [(0.0, 1.0), (2.0, 3.0)], ["O", "O"]), "found float64"),
         (lambda: from_tokens(*GOOD, ["O", "B-Klaim"]), r"names or indices of the labels .*, found 'B-Klaim'"),
-        (lambda: from_tokens(*GOOD, [0, 15]), "found 15"),
+        (lambda: from_tokens(*GOOD, [0, 15], LABELS), "found 15"),
         (
-            lambda: from_tokens(*GOOD, np.where(PROBABILITIES == 1, np.nan, 0)),
+            lambda: from_tokens(*GOOD, np.where(PROBABILITIES == 1, np.nan, 0), LABELS),
             r"softmax of logits, found .nan.* for token 0",
         ),
-        (lambda: from_tokens(*GOOD, PROBABILITIES - 3), "softmax of logits"),
-        (lambda: from_tokens(*GOOD, PROBABILITIES[:, :8]), "expected 15 probabilities a token, found 8"),
-        (lambda: from_tokens(*GOOD, ["O", "O"], ["O", "B-Klaim"]), r"found 'B-Klaim'. The types are Lead,"),
-        (lambda: from_tokens(*GOOD, ["O", "O"], ["O", "X-Lead"]), "found 'X-Lead'"),
+        (lambda: from_tokens(*GOOD, PROBABILITIES - 3, LABELS), "softmax of logits"),
+        (
+            lambda: from_tokens(*GOOD, PROBABILITIES[:, :8], LABELS),
+            "expected 15 probabilities a token, .*, found 8",
+        ),
+        (
+            lambda: from_tokens(*GOOD, ["O", "O"], ["O", "B-Lead", "B-Klaim"]),
+            r"found 'B-Klaim'. The types are Lead,",
+        ),
+        (lambda: from_tokens(*GOOD, ["O", "O"], ["O", "B-Lead", "X-Lead"]), "found 'X-Lead'"),
         (
             lambda: from_tokens(*GOOD, ["O", "O"], ["O", "Lead", "I-Claim"]),
             "a prefix or none, found O, Lead, I-Claim",
@@ -562,10 +580,10 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
             "Wrong in 1 of 2 segments, first in segment 1 of essay 0: 2 to 4 of 3 ",
         ),
         (lambda: from_characters("a b", [2], [2], "Lead"), "2 to 2 of 3 characters"),
-        (lambda: from_characters("a b", [0, 2], [1], "Lead"), "as many of each, found 2 first, 1 last"),
+        (lambda: from_characters("a b", [0, 2], [1], "Lead"), "as many of each, found 2 starts, 1 ends"),
         (
             lambda: from_characters(["a"], [0], [1], "Lead", essay=[1]),
-            r"numbers of the 1 essays, from 0. .*: 1$",
+            r"numbers of the 1 essay, from 0. .*: 1$",
         ),
         (lambda: from_words([3], [2], "Lead"), r"a last word not before it, up to 99999. .*: 3 to 2"),
         (lambda: from_words([-1], [2], "Lead"), "-1 to 2"),
@@ -576,11 +594,14 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
         (lambda: from_words([0], [2], "Lead", probability=np.nan), r"probability from 0 to 1. .*: nan"),
         (lambda: from_words([0], [2], "Lead", d1=1.5), r"d1 from 0 to 1. .*: 1.5"),
         (
-            lambda: spans.to_submission(ONE._replace(essay=np.array([3])), ["A"]),
-            "numbers of the 1 essays, from 0",
+            lambda: spans.to_submission(dataclasses.replace(ONE, essay=np.array([3])), ["A"]),
+            "numbers of the 1 essay, from 0",
         ),
-        (lambda: spans.to_submission(ONE._replace(d1=np.array([np.nan])), ["A"]), "d1 from 0 to 1"),
-        (lambda: spans.to_submission(ONE._replace(d1=np.ones(2)), ["A"]), "1 probability, 2 d1"),
+        (lambda: ONE.with_effectiveness(np.nan), "d1 from 0 to 1"),
+        (
+            lambda: ONE.with_effectiveness(np.ones((1, 2))),
+            r"d1: .* of each of 1 segments, .* of shape \(1, 2\)",
+        ),
         (
             lambda: bio_tags(*GOOD, from_words([0, 1], [1, 1], "Lead")),
             r"without_overlaps.*: word 1 is in another",
@@ -593,9 +614,9 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
         ),
         (
             lambda: from_table(THEIRS, ["A"]),
-            "expected the columns discourse_type, essay_id, predictionstring too, found id, class",
+            "expected the columns predictionstring too, found essay_id, discourse_type",
         ),
-        (lambda: from_table(GAPPED, ["A"]), r"without a gap. Wrong in 1 of 1 segments, .*: '2 1'"),
+        (lambda: from_table(GAPPED, ["A"]), r"without a gap. Wrong in 1 of 1 segment, .*: '2 1'"),
     ],
 )
 def test_bad_input_is_told_what_was_expected_where_and_what_was_found(call, message):
@@ -605,6 +626,5 @@ def test_bad_input_is_told_what_was_expected_where_and_what_was_found(call, mess
 
 def test_ids_of_another_competition():
     solution, _ = make_competition(5, shared_words=False)
-    prepared = metric.prepare(solution, "row_id")
     with pytest.raises(ValueError, match=r"such as .*, found none of them but 'A'"):
-        spans.score(prepared, from_words(0, 3, "Lead"), ["A"])
+        spans.score(podium.prepare(solution), from_words(0, 3, "Lead"), ["A"])

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 import metric
-from podium import cli, spans
+import podium
+from podium import cli, spans, statistics
 from podium.errors import SubmissionRejected, UsageError
 from podium.essays import tuning
 from podium.files import read_table
@@ -59,14 +60,15 @@ def known():
 def made_up():
     """A solution and what a model found, sure of what it found well, or rather so."""
     solution, submission = make_competition(40, seed=1, shared_words=False)
-    prepared = metric.prepare(solution, "row_id")
+    fold = podium.prepare(solution)
+    prepared = fold.prepared["All"]
     given = prepared.read(submission)
     left = metric.remove_overlaps(given)
     good = np.zeros(len(submission), dtype=bool)
     good[left.row[metric.match(left, prepared.truths)[0]]] = True
     random = np.random.default_rng(0)
     sure = np.where(good, random.beta(4, 2, len(good)), random.beta(2, 4, len(good)))
-    return prepared, submission.assign(probability=sure.round(1))
+    return fold, submission.assign(probability=sure.round(1))
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +82,7 @@ def tuned(made_up):
 
 def test_the_thresholds_are_those_that_are_known(known):
     solution, candidates = known
-    tuned = tuning.tune(metric.prepare(solution, "row_id"), candidates, folds=3)
+    tuned = tuning.tune(podium.prepare(solution), candidates, folds=3)
     least, fewest = tuned.options["min_probability"], tuned.options["min_words"]
     unsure = candidates[candidates["probability"] < 0.5]["probability"].max()
     assert unsure < least["Lead"] <= 0.6
@@ -98,7 +100,8 @@ def test_the_thresholds_are_those_that_are_known(known):
 
 
 def test_the_scores_are_those_of_the_files(made_up, tuned):
-    prepared, candidates = made_up
+    fold, candidates = made_up
+    prepared = fold.prepared["All"]
     found = spans.from_table(candidates, prepared.items)
     kept = spans.to_submission(spans.select(found, **tuned.options), prepared.items)
     assert len(kept) == tuned.thresholds["kept"].sum()
@@ -122,17 +125,17 @@ def test_no_single_threshold_does_better(known):
     """On the essays that they were found on, by the search for the score itself."""
     solution, candidates = known
     noisy = candidates.assign(probability=np.random.default_rng(2).integers(0, 10, len(candidates)) / 10)
-    prepared = metric.prepare(solution, "row_id", temperature=0.0)  # so there is one search
-    tuned = tuning.tune(prepared, noisy, folds=2)
-    best = tuned.searches["tuned"][0]
-    found = spans.from_table(noisy, prepared.items)
-    assert best == spans.score(prepared, spans.select(found, **tuned.options), prepared.items) > tuned.before
+    fold = podium.prepare(solution, temperature=0.0)  # so there is one search
+    tuned = tuning.tune(fold, noisy, folds=2)
+    best, items = tuned.searches["tuned"][0], fold.prepared["All"].items
+    found = spans.from_table(noisy, items)
+    assert best == spans.score(fold, spans.select(found, **tuned.options), items) > tuned.before
     tried = 0
     for name, levels in (("min_probability", np.arange(11) / 10), ("min_words", np.arange(1, 31))):
         for kind in spans.TYPES:
             for level in levels.tolist():
                 options = {**tuned.options, name: {**tuned.options[name], kind: level}}
-                other = spans.score(prepared, spans.select(found, **options), prepared.items)
+                other = spans.score(fold, spans.select(found, **options), items)
                 assert other <= best + 1e-12
                 tried += 1
     assert tried == 7 * 41
@@ -140,11 +143,9 @@ def test_no_single_threshold_does_better(known):
 
 @pytest.mark.slow
 def test_luck_is_told_from_gain(made_up):
-    prepared, candidates = made_up
+    fold, candidates = made_up
     random = np.random.default_rng(3)
-    lucky = tuning.tune(
-        prepared, candidates.assign(probability=random.random(len(candidates)).round(1)), folds=3
-    )
+    lucky = tuning.tune(fold, candidates.assign(probability=random.random(len(candidates)).round(1)), folds=3)
     # Probabilities that say nothing: thresholds seem to gain, and do not.
     itself = lucky.searches["temperature"].idxmax()
     assert lucky.searches["tuned"][itself] > lucky.before > lucky.searches["nested"][itself]
@@ -156,19 +157,19 @@ def test_only_essays_with_a_candidate_are_scored(known):
     solution, candidates = known
     fold = [f"e{number}" for number in range(0, ESSAYS, 3)]
     of_fold = candidates[candidates["essay_id"].isin(fold)]
-    tuned = tuning.tune(metric.prepare(solution, "row_id"), of_fold, folds=2)
+    tuned = tuning.tune(podium.prepare(solution), of_fold, folds=2)
     assert tuned.notices == [f"32 essays of {ESSAYS} without a candidate: left out"]
     part = metric.prepare(solution[solution["essay_id"].isin(fold)], "row_id")
     assert tuned.before == score(part, of_fold)
     assert tuned.searches["nested"][0] == 1.0
     # Neither do candidates of other essays count.
     others = pd.concat([of_fold, of_fold.assign(essay_id="elsewhere")])
-    assert tuning.tune(metric.prepare(solution, "row_id"), others, folds=2).before == tuned.before
+    assert tuning.tune(podium.prepare(solution), others, folds=2).before == tuned.before
 
 
 def test_the_same_seed_and_any_order_of_rows_give_the_same(made_up, tuned):
-    prepared, candidates = made_up
-    again = tuning.tune(prepared, candidates.sample(frac=1, random_state=0), folds=2, seed=5)
+    fold, candidates = made_up
+    again = tuning.tune(fold, candidates.sample(frac=1, random_state=0), folds=2, seed=5)
     pd.testing.assert_frame_equal(again.thresholds, tuned.thresholds)
     pd.testing.assert_frame_equal(again.searches, tuned.searches)
 
@@ -176,29 +177,107 @@ def test_the_same_seed_and_any_order_of_rows_give_the_same(made_up, tuned):
 # --- its parts ------------------------------------------------------------------------------------------
 
 
-def test_some_essays_are_counted_as_they_are_among_all(made_up):
-    problem, _ = tuning._problem(*made_up)
-    random = np.random.default_rng(4)
-    for share in (0.02, 0.3, 1.0):
-        kept = random.random(len(problem.probability)) < 0.7
-        essays = np.flatnonzero(random.random(len(problem.prepared.items)) < share)
-        part, rows = problem.only(essays)
-        assert set(problem.segments.essay[rows]) <= set(essays)
-        np.testing.assert_array_equal(part.counts(kept[rows]), problem.counts(kept)[essays])
+@pytest.mark.parametrize("gap", [0, 2])
+@pytest.mark.parametrize("crowded", [False, True])
+def test_all_levels_together_count_as_one_after_the_other(made_up, crowded, gap):
+    """Exactly as the metric counts, also where candidates share words and temperatures and folds differ."""
+    fold, candidates = made_up
+    if crowded:  # every candidate again, two words later and less sure
+        first, last = (
+            candidates["predictionstring"].str.split().str[at].astype(int).to_numpy() + 2 for at in (0, -1)
+        )
+        moved = candidates.assign(predictionstring=spans.predictionstrings(first, last))
+        candidates = pd.concat([candidates, moved.assign(probability=(moved["probability"] / 2).round(2))])
+    problem, _ = tuning._problem(fold, fold.prepared["All"], candidates, None)
+    problem = problem.joined(gap)
+    random = np.random.default_rng(7)
+    essays = random.random(len(problem.prepared.items)) < 0.7
+    mask = essays[:, np.newaxis]
+    groups = problem.prepared.groups
+    search = tuning._Search(problem, essays, 65.0)
+    assert search.is_alone.mean() < 0.3 if crowded else search.is_alone.mean() > 0.3
+    compared = 0
+    for which, kind in ((0, 2), (1, 2), (0, 5), (1, 0), (0, 2)):
+        own = np.flatnonzero(search.segments.discourse_type == kind)
+        levels = tuning._levels(search.values[which, own], search.thresholds[which, kind], which)
+        totals = search._totals_of_levels(kind, which, own, levels)
+        for level, ours in zip(levels, totals):
+            thresholds = search.thresholds.copy()
+            thresholds[which, kind] = level
+            counts = problem.counts(problem.kept(thresholds)) * mask
+            np.testing.assert_allclose(ours, statistics.sums(counts, groups), rtol=0, atol=1e-9)
+            compared += 1
+        chosen = int(random.integers(len(levels)))
+        search.thresholds[which, kind], search.totals = levels[chosen], totals[chosen]
+    assert compared > 50
 
 
-def test_a_part_is_what_prepare_makes_of_it(known):
+def test_gaps_are_joined_where_that_scores_best():
+    """A model that leaves out the middle word of every claim."""
+    solution = pd.DataFrame(
+        {
+            "row_id": range(40),
+            "essay_id": [f"e{number}" for number in range(40)],
+            "discourse_type": "Claim",
+            "predictionstring": " ".join(map(str, range(20, 41))),
+            "discourse_effectiveness": 1,
+            "ell_status": "No",
+            "economically_disadvantaged": "No",
+        }
+    )
+    halves = pd.concat([solution.assign(predictionstring=text) for text in
+                        (" ".join(map(str, range(20, 30))), " ".join(map(str, range(31, 41))))])  # fmt: skip
+    halves = halves.assign(
+        probability=0.9, score_discourse_effectiveness_0=0.0, score_discourse_effectiveness_1=1.0
+    )
+    fold = podium.prepare(solution)
+    tuned = tuning.tune(fold, halves, folds=2)
+    assert (tuned.before, tuned.join_gap, tuned.searches["nested"][0]) == (0.0, 1, 1.0)
+    assert tuned.options["join_gap"] == 1
+    items = fold.prepared["All"].items
+    kept = spans.select(spans.from_table(halves, items), **tuned.options)
+    assert spans.score(fold, kept, items) == 1.0
+    assert tuned.folds["join_gap"].tolist() == [1, 1]
+
+
+def test_every_fold_has_a_row(made_up, tuned):
+    table = tuned.folds
+    assert list(table) == ["fold", "essays", "before", "nested", "gain", "join_gap"]
+    assert table["fold"].tolist() == [0, 1]
+    assert table["essays"].sum() == 40
+    np.testing.assert_allclose(table["gain"], table["nested"] - table["before"])
+    # The scores of a fold are those of a solution with its essays alone.
+    fold, candidates = made_up
+    prepared = fold.prepared["All"]
+    own = np.array(prepared.items)[tuning._folds(prepared.groups, 2, seed=5) == 0]
+    alone = podium.prepare(fold.frame[fold.frame["essay_id"].isin(own)])
+    assert podium.score(alone, candidates).score == pytest.approx(table["before"][0])
+
+
+def test_thresholds_are_numbers_as_one_writes_them(tuned):
+    for value in tuned.options["min_probability"].values():
+        assert type(value) is float
+        assert len(f"{value!r}") <= len("0.1234")
+    assert all(type(value) is int for value in tuned.options["min_words"].values())
+    assert repr(tuned) == str(tuned)
+    assert len(repr(tuned)) < 500
+
+
+def test_the_columns_of_feedback_prize_1_and_one_effectiveness_for_all(known):
     solution, candidates = known
-    prepared = metric.prepare(solution, "row_id")
-    problem, _ = tuning._problem(prepared, candidates)
-    kept = np.array([item[-1] in "13" for item in prepared.items])  # none of them ELL
-    part = problem.part(kept)
-    alone = metric.prepare(solution[solution["essay_id"].str[-1].isin(["1", "3"])], "row_id")
-    assert part.prepared.items == alone.items
-    assert part.prepared.labels == alone.labels
-    np.testing.assert_array_equal(part.prepared.groups, alone.groups)
-    for ours, theirs in zip(part.prepared.truths[:-1], alone.truths[:-1]):
-        np.testing.assert_array_equal(ours, theirs)
+    theirs = candidates.rename(columns={"essay_id": "id", "discourse_type": "class"}).drop(
+        columns=["row_id", "score_discourse_effectiveness_0", "score_discourse_effectiveness_1"]
+    )
+    fold = podium.prepare(solution)
+    tuned = tuning.tune(fold, theirs, folds=2, effectiveness=0.5)
+    assert tuned.notices[:2] == [
+        "the column id is taken for essay_id",
+        "the column class is taken for discourse_type",
+    ]
+    # Every segment is found, and of its effectiveness nothing is known.
+    assert tuned.searches["nested"][0] == pytest.approx(6 / 7)
+    with pytest.raises(SubmissionRejected, match="score_discourse_effectiveness_0"):
+        tuning.tune(fold, theirs, folds=2)
 
 
 @pytest.mark.parametrize("folds", [2, 3, 5])
@@ -243,14 +322,15 @@ def test_what_is_printed_goes_into_the_notebook(known, files, capsys):
     assert lines[-2].startswith("metric:unified|version:")
     assert lines[-1] == f"written to {out}"
     names: dict = {}
-    exec("\n".join(line for line in lines if line.startswith("MIN_")), names)
+    exec("\n".join(line for line in lines if line.startswith(("MIN_", "JOIN_"))), names)
     written = read_table(out, set(), UsageError).set_index("discourse_type")
     assert names["MIN_PROBABILITY"] == written["min_probability"].to_dict()
     assert names["MIN_WORDS"] == written["min_words"].to_dict()
-    prepared = metric.prepare(known[0], "row_id")
-    found = spans.from_table(known[1], prepared.items)
-    kept = spans.select(found, names["MIN_WORDS"], names["MIN_PROBABILITY"])
-    assert spans.score(prepared, kept, prepared.items) == 1.0
+    fold = podium.prepare(known[0])
+    items = fold.prepared["All"].items
+    found = spans.from_table(known[1], items)
+    kept = spans.select(found, names["MIN_WORDS"], names["MIN_PROBABILITY"], names["JOIN_GAP"])
+    assert spans.score(fold, kept, items) == 1.0
 
 
 def test_json_has_all_of_it_and_warnings(known, files, capsys):
@@ -260,7 +340,16 @@ def test_json_has_all_of_it_and_warnings(known, files, capsys):
     code, printed, _ = call(capsys, *arguments)
     assert code == 0
     values = json.loads(printed)
-    assert list(values) == ["before", "searches", "comparison", "thresholds", "signature", "warnings"]
+    assert list(values) == [
+        "before",
+        "join_gap",
+        "searches",
+        "folds",
+        "comparison",
+        "thresholds",
+        "signature",
+        "warnings",
+    ]
     assert {search["temperature"] for search in values["searches"]} == {0, 10}
     assert "temperature:10.0" in values["signature"]
     assert values["warnings"] == [f"1 essay of {ESSAYS} without a candidate: left out"]
@@ -270,7 +359,7 @@ def test_json_has_all_of_it_and_warnings(known, files, capsys):
 @pytest.mark.parametrize(
     ("change", "code", "message"),
     [
-        (lambda frame: frame.drop(columns="probability"), 3, "the column probability, that of the"),
+        (lambda frame: frame.drop(columns="probability"), 3, "add the column probability, how sure the model is"),
         (lambda frame: frame.assign(probability=frame["probability"].where(frame.index != 4)), 3,
          "probability: expected a number from 0 to 1. Wrong in 1 row, first in row number 5: nan"),
         (lambda frame: frame.assign(probability=2), 3, "first in row number 1: 2"),
@@ -289,11 +378,15 @@ def test_bad_candidates_are_told_what_is_wrong(known, files, capsys, change, cod
 
 def test_in_python_they_are_the_same_errors(known):
     solution, candidates = known
-    prepared = metric.prepare(solution, "row_id")
-    with pytest.raises(SubmissionRejected, match="probability"):
-        tuning.tune(prepared, candidates.drop(columns="probability"))
+    fold = podium.prepare(solution)
+    with pytest.raises(SubmissionRejected, match=r"^add the column probability, how sure the model is"):
+        tuning.tune(fold, candidates.drop(columns="probability"))
     with pytest.raises(UsageError, match=f"from 2 to {ESSAYS}, the number of essays to tune on, found 1"):
-        tuning.tune(prepared, candidates, folds=1)
+        tuning.tune(fold, candidates, folds=1)
+    with pytest.raises(TypeError, match=r"tune: solution: expected what podium.prepare\(solution\) returns"):
+        tuning.tune(fold.prepared["All"], candidates)
+    with pytest.raises(TypeError, match="tune: candidates: expected a pandas DataFrame, found str"):
+        tuning.tune(fold, "candidates.csv")
 
 
 def test_no_input_is_overwritten(files, capsys):

@@ -22,6 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--folds", type=arguments.positive, default=5, metavar="N", help="of the nested score (default: 5)"
     )
     parser.add_argument("--seed", type=arguments.natural, default=0, help="of the random numbers (default: 0)")
+    parser.add_argument(
+        "--effectiveness",
+        type=arguments.share,
+        metavar="P",
+        help="probability of effective for every segment, to tune the segmentation alone",
+    )
     parser.add_argument("--out", metavar="CSV", help="write the thresholds, a row per type")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
 
@@ -41,22 +47,26 @@ def run(options: argparse.Namespace) -> None:
     parameters = hosted.parse_parameters(metric, options.set)
     solution = scoring.prepare(metric, scoring.read_solution(metric, options.solution, parameters), parameters)
     candidates = scoring.read_submission(metric, options.predictions, parameters)
-    tuned = tuning.tune(solution.prepared[scoring.ALL], candidates, options.folds, options.seed)
+    tuned = tuning.tune(solution, candidates, options.folds, options.seed, effectiveness=options.effectiveness)
     notices = [*solution.notices, *tuned.notices]
     if options.out is not None:
         write_table(tuned.thresholds, options.out)
     if options.json:
-        values = {name: getattr(tuned, name) for name in ("before", "searches", "comparison", "thresholds")}
+        values = {
+            name: getattr(tuned, name)
+            for name in ("before", "join_gap", "searches", "folds", "comparison", "thresholds")
+        }
         console.print_json(values | {"signature": solution.signature, "warnings": notices})
         return
     console.warn(notices)
     print(tuned)
     console.print_table("Searches", tuned.searches)
     console.print_table(f"Nested against before, {options.folds} folds, seed {options.seed}", tuned.comparison)
+    console.print_table("Folds, each with the thresholds found on the others", tuned.folds)
     console.print_table("Thresholds", tuned.thresholds)
     print("\nFor the notebook:\n")
-    for name, thresholds in tuned.options.items():
-        print(f"{name.upper()} = {thresholds}")
+    for name, value in tuned.options.items():
+        print(f"{name.upper()} = {value}")
     print(f"\n{solution.signature}")
     if options.out is not None:
         print(f"written to {options.out}")

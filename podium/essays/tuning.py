@@ -1,12 +1,21 @@
 """Thresholds per type that maximise the Unified Metric on out-of-fold predictions.
 
-Each fold is also scored by thresholds found without it: this nested score is what to expect of new essays.
-As a softmin follows the lowest sub-population, perhaps a few dozen essays, a second search follows their mean
-(temperature 0); the better nested score decides.
+Candidates are segments with the probability of their type.  `tune` looks for the gap up to which neighbors are
+joined, and for every type for the least probability and the least number of words, which together score best.
+
+Each fold is also scored by thresholds found without it: this nested score is what to expect of new essays.  As
+a softmin follows the lowest sub-population, perhaps a few dozen essays, a second search follows the mean of the
+sub-populations (temperature 0); the better nested score decides.
+
+All levels of a threshold are scored together.  Candidates that share words, directly or through others, are a
+cluster; overlap removal and matching concern a cluster alone, so counts of true and false positives and false
+negatives are sums over clusters.  Most clusters are one candidate, which counts or not.  Of a larger one each
+set that some level keeps is counted once.
 """
 
 import dataclasses
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,14 +25,16 @@ import pandas as pd
 
 from podium import hosted, progress, statistics
 from podium.errors import SubmissionRejected, UsageError
-from podium.essays.spans import TYPES
+from podium.essays.spans import TYPES, Spans, join, prepared_solution
+from podium.scoring import Solution
 from podium.wording import counted
 
 __all__ = ["Tuning", "tune"]
 
 NAMES = ("min_probability", "min_words")
 UNTOUCHED = (0.0, 1.0)
-STEPS = (1e-4, 1.0)  # of thresholds
+DIGITS = (4, 0)  # of thresholds
+GAPS = (0, 1, 2, 4)  # words between neighbors that are joined
 LEVELS = 24
 ROUNDS = 4
 LEAST_GAIN = 1e-9
@@ -33,28 +44,42 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tuning:
     """What `tune` found.
 
     Attributes
     ----------
-    thresholds : of each type, and their range over the folds
-    before : the score of all candidates
-    searches : by the softmin's temperature, best first; optimism is tuned minus nested
-    comparison : nested against before, see `podium.statistics.compare`
+    thresholds : DataFrame
+        A row per type: the thresholds, how many candidates there are and how many are kept, and the range of
+        the thresholds over the folds.
+    join_gap : int
+        Up to how many words between neighbors of a type are joined.
+    before : float
+        The score of all candidates.
+    searches : DataFrame
+        A row per temperature of the softmin that was searched with, the best first: the tuned and the nested
+        score, and the optimism, their difference.
+    folds : DataFrame
+        A row per fold: its essays, its scores before and nested, and the gap that was found without it.
+    comparison : DataFrame
+        Nested against before; see `podium.statistics.compare`.
+    notices : list of str
     """
 
     thresholds: pd.DataFrame
+    join_gap: int
     before: float
     searches: pd.DataFrame
+    folds: pd.DataFrame
     comparison: pd.DataFrame
     notices: list[str]
 
     @property
-    def options(self) -> dict[str, dict[str, float]]:
-        """For `podium.spans.select`."""
-        return {name: dict(zip(TYPES, self.thresholds[name].tolist())) for name in NAMES}
+    def options(self) -> dict[str, Any]:
+        """Keyword arguments of `podium.spans.select` and `podium.spans.from_tokens`."""
+        by_type = {name: dict(zip(TYPES, self.thresholds[name].tolist())) for name in NAMES}
+        return {**by_type, "join_gap": self.join_gap}
 
     def __str__(self) -> str:
         gain = self.comparison.iloc[0]
@@ -69,65 +94,153 @@ class Tuning:
             f"Gain      {gain['difference']:.6f}  {interval}{doubt}"
         )
 
+    __repr__ = __str__
 
-def tune(prepared: Any, candidates: pd.DataFrame, folds: int = 5, seed: int = 0) -> Tuning:
+
+def tune(
+    solution: Solution,
+    candidates: pd.DataFrame,
+    folds: int = 5,
+    seed: int = 0,
+    *,
+    effectiveness: float | None = None,
+) -> Tuning:
     """Find the best thresholds by coordinate search on exact scores.
 
     Parameters
     ----------
-    prepared : what ``prepare`` made of the solution, of which only essays with a candidate count
-    candidates : a submission with the column ``probability``
-    folds : of the nested score, each with its share of every sub-population
+    solution : podium.scoring.Solution
+        What `podium.prepare` returned.  Only essays with a candidate count.
+    candidates : DataFrame
+        A submission with the column ``probability``; the columns of Feedback Prize 1 are understood.
+    folds : int
+        Of the nested score; each has its share of every sub-population.
+    seed : int
+        Of the folds and of the comparison's resamples.
+    effectiveness : float in [0, 1], optional
+        The probability of effective for every segment, in place of columns that the candidates lack.
+
+    Returns
+    -------
+    Tuning
+
+    Raises
+    ------
+    TypeError
+        The solution is not what `podium.prepare` returned, or the candidates are no DataFrame.
+    SubmissionRejected
+        The candidates are no submission, or their probability is not from 0 to 1.
+    UsageError
+        There are more folds than essays, or fewer than two.
     """
-    problem, notices = _problem(prepared, candidates)
+    prepared = prepared_solution(solution, "tune")
+    if not isinstance(candidates, pd.DataFrame):
+        raise TypeError(f"tune: candidates: expected a pandas DataFrame, found {type(candidates).__name__}")
+    problem, notices = _problem(solution, prepared, candidates, effectiveness)
     essays = len(problem.prepared.items)
     if not 2 <= folds <= essays:
         raise UsageError(f"folds: expected from 2 to {essays}, the number of essays to tune on, found {folds}")
     fold = _folds(problem.prepared.groups, folds, seed)
-    parts = [problem, *(problem.part(fold != number) for number in range(folds))]
-    temperatures = list(dict.fromkeys([float(prepared.temperature), 0.0]))
-    searched: list[Floats] = []
-    with progress.shown("tuning") as show:
-        for temperature, part in itertools.product(temperatures, parts):
-            show(len(searched), len(temperatures) * len(parts))
-            searched.append(_search(part, temperature))
-    found = np.reshape(searched, (len(temperatures), len(parts), len(NAMES), len(TYPES)))
-    counts = np.array([[problem.counts(problem.kept(each)) for each in search] for search in found])
-    tuned = counts[:, 0]
-    nested = [search[1 + fold, np.arange(essays)] for search in counts]
+    parts = [np.ones(essays, dtype=bool), *(fold != number for number in range(folds))]
+    temperatures = list(dict.fromkeys([float(problem.prepared.temperature), 0.0]))
+    joined = [problem.joined(gap) for gap in GAPS]
+    found = _searched(joined, parts, temperatures)
+    counts = {each: joined[each.gap].counts(joined[each.gap].kept(each.thresholds)) for each in set(found)}
+    of_searches = [found[at : at + len(parts)] for at in range(0, len(found), len(parts))]
+    tuned = [counts[search[0]] for search in of_searches]
+    nested = [
+        np.stack([counts[each] for each in search[1:]])[fold, np.arange(essays)] for search in of_searches
+    ]
     before = problem.counts(np.ones(len(problem.probability), dtype=bool))
     searches = pd.DataFrame(
         {"temperature": temperatures, "tuned": map(problem.score, tuned), "nested": map(problem.score, nested)}
     )
     searches["optimism"] = searches["tuned"] - searches["nested"]
     best = int(searches["nested"].argmax())
+    chosen = of_searches[best][0]
     return Tuning(
-        thresholds=_table(found[best], problem.segments.discourse_type, problem.kept(found[best][0])),
+        thresholds=_table(of_searches[best], joined[chosen.gap]),
+        join_gap=GAPS[chosen.gap],
         before=problem.score(before),
         searches=searches.sort_values("nested", ascending=False, kind="stable", ignore_index=True),
+        folds=_by_fold(problem.prepared, fold, before, nested[best], of_searches[best][1:]),
         comparison=statistics.compare(problem.prepared, nested[best], before, seed=seed),
         notices=notices,
     )
 
 
-def _table(found: Floats, types: Ints, kept: Bools) -> pd.DataFrame:
-    """Of what was `found` on all essays and without each fold, (1 + folds, 2, types)."""
-    table = pd.DataFrame(
-        {"discourse_type": TYPES, NAMES[0]: found[0, 0], NAMES[1]: found[0, 1].astype(np.int64)}
-    )
-    table["candidates"] = np.bincount(types, minlength=len(TYPES))
-    table["kept"] = np.bincount(types[kept], minlength=len(TYPES))
-    for name, values in zip(NAMES, found[1:].swapaxes(0, 1)):
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What one search found."""
+
+    gap: int  # index into `GAPS`
+    thresholds: Floats  # (2, types)
+    score: float
+
+
+def _searched(joined: list["_Problem"], parts: list[Bools], temperatures: list[float]) -> list[_Found]:
+    """The best of each temperature and part of the essays."""
+    found = []
+    work = list(itertools.product(temperatures, parts))
+    with progress.shown("tuning") as show:
+        for done, (temperature, part) in enumerate(work):
+            show(done, len(work))
+            tried = [
+                _Found(gap, *_Search(problem, part, temperature).best()) for gap, problem in enumerate(joined)
+            ]
+            # Of equal scores the smallest gap.
+            found.append(max(tried, key=lambda each: (round(each.score, 9), -each.gap)))
+    return found
+
+
+def _table(found: list[_Found], problem: "_Problem") -> pd.DataFrame:
+    """Of what was found on all essays, first, and without each fold."""
+    least, fewest = found[0].thresholds
+    table = pd.DataFrame({"discourse_type": TYPES, NAMES[0]: least, NAMES[1]: fewest.astype(np.int64)})
+    kept = problem.kept(found[0].thresholds)
+    table["candidates"] = np.bincount(problem.segments.discourse_type, minlength=len(TYPES))
+    table["kept"] = np.bincount(problem.segments.discourse_type[kept], minlength=len(TYPES))
+    of_folds = np.stack([each.thresholds for each in found[1:]])
+    for name, values in zip(NAMES, of_folds.swapaxes(0, 1)):
         lowest, highest = values.min(axis=0).tolist(), values.max(axis=0).tolist()
         table[f"{name}_in_folds"] = [f"{low:g} to {high:g}" for low, high in zip(lowest, highest)]
     return table
 
 
+def _by_fold(
+    prepared: Any, fold: Ints, before: Floats, nested: Floats, found: Iterable[_Found]
+) -> pd.DataFrame:
+    rows = []
+    for number, each in enumerate(found):
+        own = fold == number
+        part = statistics.part(prepared, own)
+        scores = [statistics.measures(part, counts[own])["score"] for counts in (before, nested)]
+        rows.append((number, int(own.sum()), *scores, scores[1] - scores[0], GAPS[each.gap]))
+    return pd.DataFrame(rows, columns=["fold", "essays", "before", "nested", "gain", "join_gap"])
+
+
 @dataclass(frozen=True, eq=False)
 class _Problem:
+    """Essays, and what a model found in them."""
+
+    metric: Any  # the hosted file
     prepared: Any
-    segments: Any  # of the hosted file, by essay
+    segments: Any  # of the hosted file, by essay and in the order of the text
     probability: Floats  # of each segment
+
+    def joined(self, gap: int) -> "_Problem":
+        """The same with neighbors joined."""
+        if gap == 0:
+            return self
+        given = self.segments
+        # The metric's types may stand in another order than ours; here only their equality counts.
+        columns = given.essay, given.first, given.last, given.discourse_type, self.probability, given.d1
+        spans = join(Spans(*columns, np.zeros(len(given.row), dtype=np.int64)), gap)
+        d1 = spans.d1 / ((1 - spans.d1) + spans.d1)  # as when it is read from two columns
+        segments = self.metric.Segments(
+            spans.essay, spans.first, spans.last, spans.discourse_type, d1, np.arange(len(spans))
+        )
+        return dataclasses.replace(self, segments=segments, probability=spans.probability)
 
     def kept(self, thresholds: Floats) -> Bools:
         """Which candidates reach the thresholds, (2, types)."""
@@ -136,46 +249,29 @@ class _Problem:
         return kept
 
     def counts(self, kept: Bools) -> Floats:
+        """The statistics of each essay if some candidates are kept."""
         counts: Floats = self.prepared.count(self.prepared.compare(self.segments.take(kept)))
         return counts
 
     def score(self, counts: Floats) -> float:
         return float(self.prepared.measures(statistics.sums(counts, self.prepared.groups))[0])
 
-    def only(self, essays: Ints) -> tuple["_Problem", Ints]:
-        """What it takes to count some essays, and which candidates are theirs."""
-        truth_rows, truth_essay = _rows_of(self.prepared.truths.essay, essays)
-        rows, essay = _rows_of(self.segments.essay, essays)
-        prepared = dataclasses.replace(
-            self.prepared,
-            items=self.prepared.items[: len(essays)],  # only their number counts
-            truths=self.prepared.truths.take(truth_rows)._replace(essay=truth_essay),
-        )
-        segments = self.segments.take(rows)._replace(essay=essay)
-        return _Problem(prepared, segments, self.probability[rows]), rows
 
-    def part(self, essays: Bools) -> "_Problem":
-        """With their sub-populations, too."""
-        part, _ = self.only(np.flatnonzero(essays))
-        prepared = statistics.part(self.prepared, essays)
-        return dataclasses.replace(part, prepared=dataclasses.replace(prepared, truths=part.prepared.truths))
-
-
-def _rows_of(essay: Ints, essays: Ints) -> tuple[Ints, Ints]:
-    """Where some essays are in a column, and which of them; both ascend."""
-    start = np.searchsorted(essay, essays)
-    size = np.searchsorted(essay, essays, side="right") - start
-    before = np.cumsum(size) - size
-    return np.arange(size.sum()) + np.repeat(start - before, size), np.repeat(np.arange(len(essays)), size)
-
-
-def _problem(prepared: Any, candidates: pd.DataFrame) -> tuple[_Problem, list[str]]:
+def _problem(
+    solution: Solution, prepared: Any, candidates: pd.DataFrame, effectiveness: float | None
+) -> tuple[_Problem, list[str]]:
     """Of essays with a candidate, and a notice on others."""
+    notices: list[str] = []
+    recognise = solution.metric.companion.recognise
+    if recognise is not None:
+        candidates, notices = recognise(candidates, solution.arguments["row_id_column_name"], effectiveness)
     with hosted.errors_explained():
         segments = prepared.read(candidates)
     if "probability" not in candidates:
-        found = ", ".join(map(str, candidates))
-        raise SubmissionRejected(f"expected the column probability, that of the segment, too, found {found}")
+        columns = ", ".join(map(str, candidates))
+        raise SubmissionRejected(
+            f"add the column probability, how sure the model is of each segment; the columns are {columns}"
+        )
     probability = pd.to_numeric(candidates["probability"], errors="coerce").to_numpy(dtype=np.float64)
     wrong = ~((probability >= 0) & (probability <= 1))
     if wrong.any():
@@ -184,14 +280,19 @@ def _problem(prepared: Any, candidates: pd.DataFrame) -> tuple[_Problem, list[st
             f"probability: expected a number from 0 to 1. Wrong in {counted(int(wrong.sum()), 'row')}, "
             f"first in row number {row + 1}: {candidates['probability'].tolist()[row]!r}"
         )
-    order = np.argsort(segments.essay, kind="stable")
+    order = np.lexsort((segments.last, segments.first, segments.essay))
     known = order[segments.essay[order] >= 0]
     predicted = np.bincount(segments.essay[known], minlength=len(prepared.items)) > 0
-    notices = []
     if not predicted.all():
         left_out = counted(int((~predicted).sum()), "essay")
         notices.append(f"{left_out} of {len(predicted):,} without a candidate: left out")
-    return _Problem(prepared, segments.take(known), probability[known]).part(predicted), notices
+    number = np.cumsum(predicted) - 1
+    segments = segments.take(known)._replace(essay=number[segments.essay[known]])
+    truths = prepared.truths.take(predicted[prepared.truths.essay])
+    part = dataclasses.replace(
+        statistics.part(prepared, predicted), truths=truths._replace(essay=number[truths.essay])
+    )
+    return _Problem(solution.metric.module, part, segments, probability[known]), notices
 
 
 def _folds(groups: Ints, folds: int, seed: int) -> Ints:
@@ -204,57 +305,145 @@ def _folds(groups: Ints, folds: int, seed: int) -> Ints:
     return fold
 
 
-def _search(problem: _Problem, temperature: float) -> Floats:
-    """The best thresholds, (2, types), for a softmin of this temperature."""
-    prepared = dataclasses.replace(problem.prepared, temperature=temperature)
-    members = np.eye(len(prepared.labels))[prepared.groups].sum(axis=0).T
-    kept = np.ones(len(problem.probability), dtype=bool)
-    counts = problem.counts(kept)
-    totals = members @ counts
+# ---- The search ------------------------------------------------------------------------------------------
 
-    def keep(some: Ints, wanted: Bools) -> float:
-        """The score when of some candidates the wanted ones are kept."""
-        essays = np.unique(problem.segments.essay[some[kept[some] != wanted]])
-        kept[some] = wanted
-        if len(essays):
-            part, rows = problem.only(essays)
-            changed = part.counts(kept[rows])
-            totals[:] += members[:, essays] @ (changed - counts[essays])
-            counts[essays] = changed
-        return float(prepared.measures(totals)[0])
 
-    values = np.stack([problem.probability, problem.segments.words])
-    thresholds = np.tile(np.array(UNTOUCHED)[:, np.newaxis], len(TYPES))
-    best = keep(np.arange(len(kept)), kept)
-    for _ in range(ROUNDS):
-        before = thresholds.copy()
-        for kind, which in itertools.product(range(len(TYPES)), range(len(NAMES))):
-            own = np.flatnonzero(problem.segments.discourse_type == kind)
-            value, other = values[which, own], values[1 - which, own] >= thresholds[1 - which, kind]
-            for level in _levels(value, thresholds[which, kind], which).tolist():
-                score = keep(own, other & (value >= level))
-                if score > best + LEAST_GAIN:
-                    best, thresholds[which, kind] = score, level
-            keep(own, other & (value >= thresholds[which, kind]))
-        if (thresholds == before).all():
-            break
-    return thresholds
+class _Search:
+    """The search for the best thresholds on some essays, for a softmin of a temperature."""
+
+    def __init__(self, problem: _Problem, essays: Bools, temperature: float) -> None:
+        self.metric, self.prepared = problem.metric, problem.prepared
+        self.measures = dataclasses.replace(problem.prepared, temperature=temperature).measures
+        own = np.flatnonzero(essays[problem.segments.essay])
+        self.segments = problem.segments.take(own)
+        self.values = np.stack([problem.probability[own], self.segments.words])
+        self.cluster = self._clusters()
+        self.is_alone = np.bincount(self.cluster, minlength=1)[self.cluster] == 1
+        self.outcomes = self._outcomes(self.segments)
+        self.thresholds = np.tile(np.array(UNTOUCHED)[:, np.newaxis], len(self.metric.DISCOURSE_TYPES))
+        counts = self.prepared.count(self.prepared.compare(self.segments))
+        self.totals = statistics.sums(counts * essays[:, np.newaxis], self.prepared.groups)
+
+    def best(self) -> tuple[Floats, float]:
+        """The thresholds, (2, types), and their score."""
+        best = float(self.measures(self.totals)[0])
+        for _ in range(ROUNDS):
+            before = self.thresholds.copy()
+            for kind, which in itertools.product(range(self.thresholds.shape[1]), range(len(NAMES))):
+                own = np.flatnonzero(self.segments.discourse_type == kind)
+                levels = _levels(self.values[which, own], self.thresholds[which, kind], which)
+                totals = self._totals_of_levels(kind, which, own, levels)
+                scores = self.measures(totals)[:, 0]
+                level = int(np.argmax(scores >= scores.max() - LEAST_GAIN))  # of equal ones the lowest
+                if scores[level] > best + LEAST_GAIN:
+                    best, self.totals = float(scores[level]), totals[level]
+                    self.thresholds[which, kind] = levels[level]
+            if (self.thresholds == before).all():
+                break
+        return self.thresholds, best
+
+    def _clusters(self) -> Ints:
+        """The cluster of each candidate: those that share words, directly or through others."""
+        metric, segments = self.metric, self.segments
+        used = np.maximum.accumulate(metric.place(segments.essay, segments.last))
+        begins = np.ones(len(used), dtype=bool)
+        begins[1:] = metric.place(segments.essay, segments.first)[1:] > used[:-1]
+        clusters: Ints = np.cumsum(begins) - 1
+        return clusters
+
+    def _outcomes(self, segments: Any) -> Floats:
+        """True positives, false positives and false negatives that each segment without overlaps adds, (n, 3).
+
+        A truth has at most one partner, so segments add up: a match turns the false negative of its truth into
+        a fraction.
+        """
+        prepared, metric = self.prepared, self.metric
+        # A truth that holds more than half of a segment holds its middle word: the two sides trade places.
+        truth, matched = metric.match(prepared.truths, segments, prepared.overlap_threshold)
+        tp = metric.true_positive_fraction(
+            segments.take(matched), prepared.truths.take(truth), prepared.segment_weight
+        )
+        outcomes = np.tile([0.0, 1.0, 0.0], (len(segments.row), 1))
+        outcomes[matched] = np.stack([tp, np.zeros(len(tp)), -tp], axis=1)
+        return outcomes
+
+    def _totals_of_levels(self, kind: int, which: int, own: Ints, levels: Floats) -> Floats:
+        """The sums of each group for every level of a threshold of a type, (levels, groups, k)."""
+        changes = np.zeros((len(levels) + 1, *self.totals.shape))
+        rows = own[self.values[1 - which, own] >= self.thresholds[1 - which, kind]]
+        behind = np.searchsorted(levels, self.values[which, rows], side="right")  # kept at the levels before
+        alone = self.is_alone[rows]
+        always = np.zeros(int(alone.sum()), dtype=np.int64)
+        self._add(changes, always, behind[alone], self.segments.take(rows[alone]), self.outcomes[rows[alone]])
+        if not alone.all():
+            self._add_clusters(changes, rows[~alone], behind[~alone], kind)
+        sums = np.cumsum(changes, axis=0)[:-1]
+        now = int(np.searchsorted(levels, self.thresholds[which, kind]))
+        totals: Floats = self.totals + (sums - sums[now])
+        return totals
+
+    def _add(self, changes: Floats, begin: Ints, end: Ints, segments: Any, outcomes: Floats) -> None:
+        """Add the outcomes, (n, 3), of segments at the levels from `begin` to before `end`, (n,) each."""
+        _, groups, columns = changes.shape
+        cell = self.prepared.groups[:, segments.essay] * columns + 3 * segments.discourse_type
+        for part, amount in enumerate(outcomes.T):
+            amounts = np.tile(amount, len(cell))
+            for level, sign in ((begin, 1), (end, -1)):
+                at = (level * (groups * columns) + cell + part).ravel()
+                added = np.bincount(at, sign * amounts, minlength=changes.size)
+                changes += added.reshape(changes.shape)
+
+    def _add_clusters(self, changes: Floats, rows: Ints, behind: Ints, kind: int) -> None:
+        """Add the outcomes of clusters of several candidates, for each set of them that some level keeps.
+
+        `rows` are candidates of the type whose threshold is tried, kept at the levels before `behind`.
+        """
+        levels = len(changes) - 1
+        # A set lasts until one of its candidates goes, and the last one to the end.
+        clusters = np.unique(self.cluster[rows])
+        keys = np.concatenate([self.cluster[rows] * (levels + 1) + behind, clusters * (levels + 1) + levels])
+        cluster, end = np.divmod(np.unique(keys), levels + 1)
+        goes_on = np.append(False, cluster[1:] == cluster[:-1])
+        begin = np.where(goes_on, np.append(0, end[:-1]), 0)
+        lasting = begin < end
+        cluster, begin, end = cluster[lasting], begin[lasting], end[lasting]
+
+        kept = (self.values >= self.thresholds[:, self.segments.discourse_type]).all(axis=0)
+        until = np.where(kept & (self.segments.discourse_type != kind), levels, 0)
+        until[rows] = behind
+        first = np.searchsorted(self.cluster, cluster)
+        size = np.searchsorted(self.cluster, cluster, side="right") - first
+        of_set, member = _ranges(first, size)
+        there = until[member] > begin[of_set]
+        of_set, member = of_set[there], member[there]
+        # Overlaps are removed from each set as from an essay of its own.
+        given = self.segments.take(member)._replace(essay=of_set, row=np.arange(len(member)))
+        left = self.metric.remove_overlaps(given)
+        of_set = left.essay
+        left = left._replace(essay=self.segments.essay[member[left.row]])
+        self._add(changes, begin[of_set], end[of_set], left, self._outcomes(left))
+
+
+def _ranges(first: Ints, size: Ints) -> tuple[Ints, Ints]:
+    """The numbers of several ranges, each from `first` on, and which range each belongs to."""
+    before = np.cumsum(size) - size
+    return np.repeat(np.arange(len(size)), size), np.arange(size.sum()) + np.repeat(first - before, size)
 
 
 def _levels(values: Floats, current: float, which: int) -> Floats:
-    """To try: none, the current one, some among all values and around it."""
-    grid = np.unique([UNTOUCHED[which], current, *_between(values, STEPS[which])])
-    place = int(np.searchsorted(grid, current))
-    near = values[(values >= grid[max(place - 1, 0)]) & (values <= grid[min(place + 1, len(grid) - 1)])]
-    return np.union1d(grid, _between(near, STEPS[which]))
+    """The levels to try: none, the current one, some among all values and around it."""
+    grid = np.unique([UNTOUCHED[which], current, *_between(values, DIGITS[which])])
+    at = int(np.searchsorted(grid, current))
+    near = values[(values >= grid[max(at - 1, 0)]) & (values <= grid[min(at + 1, len(grid) - 1)])]
+    return np.union1d(grid, _between(near, DIGITS[which]))
 
 
-def _between(values: Floats, step: float) -> Floats:
-    """Middles below quantiles, in whole steps."""
+def _between(values: Floats, digits: int) -> Floats:
+    """Middles below quantiles, rounded up to so many digits."""
     distinct = np.unique(values)
     if not len(distinct):
         return distinct
-    place = np.searchsorted(distinct, np.quantile(values, np.linspace(0, 1, LEVELS), method="lower"))
-    middle = (distinct[place] + distinct[np.maximum(place - 1, 0)]) / 2
-    levels: Floats = np.ceil(middle[place > 0] / step) * step
+    at = np.searchsorted(distinct, np.quantile(values, np.linspace(0, 1, LEVELS), method="lower"))
+    middle = (distinct[at] + distinct[np.maximum(at - 1, 0)]) / 2
+    levels: Floats = np.round(np.ceil(middle[at > 0] * 10**digits) / 10**digits, digits)
     return levels

@@ -1,0 +1,248 @@
+"""Quotes as language models give them, found in their essays."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium.essays.spans import TYPES, Spans, from_words, indices, integers, require_equal_sizes
+from podium.wording import counted
+
+__all__ = ["Quotes", "from_quotes"]
+
+EXACT, SPELLED, CLOSE, NOWHERE = "exact", "other spelling", "close", "not found"
+CLOSENESS = 90.0
+MOST_PLACES = 200  # of one quote in one essay
+# What typesetting changes: quotation marks, dashes, the ellipsis.
+TYPOGRAPHY = str.maketrans(
+    {
+        **dict.fromkeys("‘’‚‛′`´ʼ", "'"),
+        **dict.fromkeys("“”„‟″«»", '"'),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+        "…": "...",
+    }
+)
+AROUND = " \t\r\n\"'“”‘’«»…"  # what models put around a quote
+
+
+class Quotes(NamedTuple):
+    """The segments that quotes stand for, and what became of each quote.
+
+    Attributes
+    ----------
+    spans : Spans
+        Of the quotes that were found, in the order of the quotes.
+    report : DataFrame
+        A row per quote: ``essay``, ``quote``, ``found`` ("exact", "other spelling", "close" or "not found"),
+        ``closeness`` in percent, ``first`` and ``last`` (the words, -1 where it was not found) and ``text``,
+        the passage of the essay.
+    """
+
+    spans: Spans
+    report: pd.DataFrame
+
+    def __repr__(self) -> str:
+        numbers = self.report["found"].value_counts()
+        kinds = ", ".join(f"{int(numbers.get(kind, 0))} {kind}" for kind in (EXACT, SPELLED, CLOSE, NOWHERE))
+        return f"{counted(len(self.report), 'quote')}: {kinds}"
+
+
+class _Place(NamedTuple):
+    """Where in an essay a quote may be: the first character and the one behind the last."""
+
+    start: int
+    end: int
+    how: str
+    closeness: float
+
+
+def from_quotes(
+    texts: str | Sequence[str],
+    quotes: Sequence[str],
+    types: Any,
+    *,
+    essay: npt.ArrayLike = 0,
+    probability: npt.ArrayLike = 1.0,
+    d1: npt.ArrayLike = 0.5,
+    closeness: float | None = CLOSENESS,
+) -> Quotes:
+    """The segments that a language model quotes.
+
+    Each quote is looked for as it is; then without regard to white space, case, and the typography of quotation
+    marks and dashes; then for a passage that is close to it.  Where a quote occurs several times, the place is
+    taken that keeps the quotes of the essay in their order.
+
+    Parameters
+    ----------
+    texts : str or sequence of str
+    quotes : (n,) str
+    types, essay, probability, d1
+        Of each quote, as for `from_characters`.
+    closeness : float or None
+        How close a passage must be, in percent of rapidfuzz's ``partial_ratio``.  None looks for no close ones.
+
+    Returns
+    -------
+    Quotes
+        The spans, and a report on every quote.
+
+    Raises
+    ------
+    ValueError
+        Sizes, types or numbers do not fit.
+    ImportError
+        A quote needs a close match, and rapidfuzz (the extra ``podium[quotes]``) is not installed.
+
+    Examples
+    --------
+    >>> text = "Ban phones. They said, “Ban phones.” I’d ban  them."
+    >>> found = from_quotes(text, ["They said", '"Ban phones."', "I'd ban them"], "Claim")
+    >>> found
+    3 quotes: 1 exact, 2 other spelling, 0 close, 0 not found
+    >>> found.report[["first", "last"]].values.tolist()
+    [[2, 3], [4, 5], [6, 8]]
+    """
+    if isinstance(texts, str):
+        texts = [texts]
+    if isinstance(quotes, str):
+        raise TypeError("quotes: expected a sequence of quotes, found one text; put it into a list")
+    size = len(quotes)
+    kinds = np.broadcast_to(indices(types, TYPES, "types: expected", "quote"), size)
+    numbers = np.broadcast_to(integers("essay", essay), size)
+    sure, effective = (np.broadcast_to(np.asarray(each, dtype=np.float64), size) for each in (probability, d1))
+    require_equal_sizes({"quotes": quotes, "essay": numbers})
+    if ((numbers < 0) | (numbers >= len(texts))).any():
+        raise ValueError(f"essay: expected numbers of the {counted(len(texts), 'text')}, from 0")
+    rows: list[dict[str, Any]] = [{}] * size
+    for number in np.unique(numbers).tolist():
+        own = np.flatnonzero(numbers == number).tolist()
+        essay_text = _Essay(texts[number])
+        places = [essay_text.places(quotes[row], closeness) for row in own]
+        for row, place in zip(own, _in_order(places)):
+            rows[row] = {"essay": number, "quote": quotes[row]} | essay_text.described(place)
+    report = pd.DataFrame(rows, columns=["essay", "quote", "found", "closeness", "first", "last", "text"])
+    there = (report["last"] >= report["first"]).to_numpy(dtype=bool) & (report["first"] >= 0).to_numpy(
+        dtype=bool
+    )
+    first, last = (report[name].to_numpy(dtype=np.int64)[there] for name in ("first", "last"))
+    spans = from_words(
+        first, last, kinds[there], essay=numbers[there], probability=sure[there], d1=effective[there]
+    )
+    return Quotes(spans, report)
+
+
+class _Essay:
+    """A text, and what is left of it without white space, case and typography."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.plain, self.origin = _plain(text)
+        self.words = [match.span() for match in re.finditer(r"\S+", text)]
+
+    def places(self, quote: str, closeness: float | None) -> list[_Place]:
+        """Where the quote may be, by the first way that finds it."""
+        bare = quote.strip(AROUND)
+        plain, _ = _plain(bare)
+        if not plain:
+            return []
+        exact = [_Place(a, b, EXACT, 100.0) for a, b in _occurrences(self.text, quote.strip())]
+        if exact:
+            return exact
+        spelled = [
+            _Place(self.origin[a], self.origin[b - 1] + 1, SPELLED, 100.0)
+            for a, b in _occurrences(self.plain, plain, self._at_word)
+        ]
+        if spelled or closeness is None or not self.plain:
+            return spelled
+        try:
+            from rapidfuzz import fuzz
+        except ImportError:
+            raise ImportError(
+                f"from_quotes: {quote[:40]!r} needs a close match; install podium[quotes] or say closeness=None"
+            ) from None
+        if len(plain) > len(self.plain):
+            ratio = fuzz.ratio(plain, self.plain)
+            return [_Place(0, len(self.text), CLOSE, ratio)] if ratio >= closeness else []
+        nearest = fuzz.partial_ratio_alignment(plain, self.plain, score_cutoff=closeness)
+        if nearest is None or nearest.dest_end <= nearest.dest_start:
+            return []
+        start, end = self.origin[nearest.dest_start], self.origin[nearest.dest_end - 1] + 1
+        return [_Place(start, end, CLOSE, nearest.score)]
+
+    def _at_word(self, start: int, end: int) -> bool:
+        """Whether a passage of the plain text neither begins nor ends within a word of letters."""
+        first, last = self.origin[start], self.origin[end - 1] + 1
+        return not _is_within_word(self.text, first) and not _is_within_word(self.text, last)
+
+    def described(self, place: _Place | None) -> dict[str, Any]:
+        """The words of a passage, as in the report."""
+        first = last = -1
+        if place is not None:
+            if place.how == CLOSE:  # whose ends are vague: words whose middle is in it
+                inside = [n for n, (a, b) in enumerate(self.words) if place.start <= (a + b) // 2 < place.end]
+            else:
+                inside = [n for n, (a, b) in enumerate(self.words) if a < place.end and b > place.start]
+            first, last = (inside[0], inside[-1]) if inside else (-1, -1)
+        if place is None or first < 0:
+            return {"found": NOWHERE, "closeness": 0.0, "first": -1, "last": -1, "text": ""}
+        passage = self.text[self.words[first][0] : self.words[last][1]]
+        return {"found": place.how, "closeness": place.closeness, "first": first, "last": last, "text": passage}
+
+
+def _plain(text: str) -> tuple[str, list[int]]:
+    """A text without white space, case and typography, and where each of its characters comes from."""
+    characters: list[str] = []
+    origin: list[int] = []
+    for index, character in enumerate(text):
+        if not character.isspace():
+            spelled = character.translate(TYPOGRAPHY).casefold()
+            characters.append(spelled)
+            origin += [index] * len(spelled)
+    return "".join(characters), origin
+
+
+def _is_within_word(text: str, at: int) -> bool:
+    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
+
+
+def _occurrences(text: str, wanted: str, fits: Any = None) -> Iterator[tuple[int, int]]:
+    """Where a text has another one that neither begins nor ends within a word."""
+    number, start = 0, text.find(wanted)
+    while start >= 0 and number < MOST_PLACES:
+        end = start + len(wanted)
+        is_apart = not _is_within_word(text, start) and not _is_within_word(text, end)
+        if fits(start, end) if fits else is_apart:
+            number += 1
+            yield start, end
+        start = text.find(wanted, start + 1)
+
+
+def _in_order(places: list[list[_Place]]) -> list[_Place | None]:
+    """A place of each quote, such that as many quotes as possible follow each other; the rest takes its first.
+
+    The longest chain by patience sorting: `ends` has, for every length, the chain that ends first.
+    """
+    ends: list[int] = []
+    chains: list[tuple[int, _Place, Any]] = []  # of each length the last link: quote, place, the chain before
+    for quote, several in enumerate(places):
+        # All against the chains before this quote, the longest first.
+        links = []
+        for place in several:
+            length = bisect_left(ends, place.start + 1)
+            links.append((length, place.end, (quote, place, chains[length - 1] if length else None)))
+        for length, end, chain in sorted(links, key=lambda each: (-each[0], each[1])):
+            if length == len(ends):
+                ends.append(end)
+                chains.append(chain)
+            elif end < ends[length]:
+                ends[length], chains[length] = end, chain
+    chosen: list[_Place | None] = [several[0] if several else None for several in places]
+    link: Any = chains[-1] if chains else None
+    while link is not None:
+        quote, place, link = link
+        chosen[quote] = place
+    return chosen

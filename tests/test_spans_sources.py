@@ -1,0 +1,516 @@
+"""Spans as a class, of several models, and from what notebooks have: words, pipelines, quotes, id2label."""
+
+import builtins
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import podium
+from podium import spans
+from podium.essays import tokens
+from podium.spans import LABELS, TYPES, bio_tags, from_quotes, from_tokens, from_word_ids, from_words
+from tests.support.essays import make_competition
+from tests.test_spans import BIOES, disjoint, make_texts, tokenizer_of, triples
+
+ALPHABETICAL = sorted(LABELS)
+
+
+def probabilities_of(tags, labels):
+    """Certain ones, of labels in another order than that of the tags, and without a label evenly spread."""
+    rows = np.full((len(tags), len(labels)), 1 / len(labels))
+    order = [labels.index(label) for label in LABELS]
+    known = tags >= 0
+    rows[known] = np.eye(len(LABELS))[tags[known]][:, np.argsort(order)]
+    return rows
+
+
+# --- no silent zero -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("predictions", [np.eye(len(LABELS))[[1, 2]], [1, 2]], ids=["probabilities", "indices"])
+def test_labels_are_required_where_predictions_do_not_name_them(predictions):
+    with pytest.raises(ValueError, match=r"^labels: expected the model's labels .* model.config.id2label"):
+        from_tokens("a b", [(0, 1), (2, 3)], predictions)
+    with pytest.raises(ValueError, match=r"^labels: expected the model's labels"):
+        spans.from_word_labels([predictions])
+
+
+def test_labels_of_another_order_give_the_same_segments():
+    texts = make_texts(10, seed=1)
+    truths = disjoint(np.random.default_rng(0), [len(text.split()) for text in texts])
+    offsets = [encoding.offsets for encoding in tokenizer_of("WordPiece").encode_batch(texts)]
+    tags = bio_tags(texts, offsets, truths)
+    predictions = [probabilities_of(tag, ALPHABETICAL) for tag in tags]
+    id2label = dict(enumerate(ALPHABETICAL))
+    as_json = {str(number): label for number, label in id2label.items()}
+    for labels in (ALPHABETICAL, id2label, as_json, dict(reversed(id2label.items()))):
+        assert triples(from_tokens(texts, offsets, predictions, labels)) == triples(truths)
+    # In our own order, the same numbers mean something else.
+    assert triples(from_tokens(texts, offsets, predictions, LABELS)) != triples(truths)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["O", "B-PER", "I-PER"], "O, B-PER, I-PER are the labels of another task"),
+        (["LABEL_0", "LABEL_1"], "LABEL_0, LABEL_1 are the labels of another task"),
+        (["O"], "O are the labels of another task"),
+        ({1: "O", 2: "B-Lead"}, "the numbers 0 to 1 as keys, as in id2label, found 1, 2"),
+        ({"O": 0, "B-Lead": 1}, "as keys, as in id2label, found 'O', 'B-Lead'"),
+    ],
+)
+def test_labels_of_another_task_are_refused(labels, message):
+    with pytest.raises(ValueError, match=message):
+        from_tokens("a b", [(0, 1), (2, 3)], [[1.0, 0.0], [0.0, 1.0]], labels)
+
+
+def test_offsets_that_start_again_in_every_word_are_refused():
+    """As with is_split_into_words=True, which used to find a fifth of the segments and score 0."""
+    words = ["Schools", "should", "ban", "phones"]
+    tokenizer = tokenizer_of("WordPiece")
+    tokenizer.no_truncation()
+    encoding = tokenizer.encode(words, is_pretokenized=True)
+    tags = ["B-Claim"] + ["I-Claim"] * (len(encoding.offsets) - 1)
+    with pytest.raises(ValueError, match=r"ascend within a window, found \(0, .*from_word_ids"):
+        from_tokens(" ".join(words), encoding.offsets, tags)
+    with pytest.raises(ValueError, match="ascend within a window"):
+        bio_tags([" ".join(words)], [encoding.offsets], from_words(0, 3, "Claim"))
+    assert triples(from_word_ids([encoding.word_ids], [tags])) == [(0, "Claim", 0, 3)]
+
+
+# --- words --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels", [LABELS, BIOES], ids=["BIO", "BIOES"])
+@pytest.mark.parametrize("kind", ["byte-level BPE", "WordPiece", "Unigram"])
+@pytest.mark.parametrize("windows", [False, True], ids=["whole", "windows"])
+def test_words_that_were_tokenized_come_back(kind, labels, windows):
+    texts = [" ".join(text.split()) for text in make_texts(25, seed=11)]
+    truths = disjoint(np.random.default_rng(12), [len(text.split()) for text in texts])
+    tokenizer = tokenizer_of(kind)
+    tokenizer.no_truncation()
+    if windows:
+        tokenizer.enable_truncation(max_length=48, stride=16)
+    word_ids, tags, essay = [], [], []
+    for number, text in enumerate(texts):
+        if not text:
+            continue
+        own = truths[truths.essay == number]
+        tag_of_word = np.full(len(text.split()), labels.index("O"))
+        for first, last, name in zip(own.first, own.last, np.array(TYPES)[own.discourse_type]):
+            of_segment = [f"I-{name}"] * (last - first + 1)
+            of_segment[0] = f"B-{name}"
+            if labels is BIOES:
+                of_segment[-1] = f"E-{name}" if last > first else f"S-{name}"
+            tag_of_word[first : last + 1] = [labels.index(label) for label in of_segment]
+        encoding = tokenizer.encode(text.split(), is_pretokenized=True)
+        for window in [encoding, *encoding.overflowing]:
+            word_ids.append([None, *window.word_ids, None])
+            tags.append([-100, *(int(tag_of_word[word]) for word in window.word_ids), -100])
+            essay.append(number)
+    assert (len(word_ids) > len(texts)) == windows
+    tokenizer.no_truncation()
+    assert triples(from_word_ids(word_ids, tags, labels, essay=essay)) == triples(truths)
+    certain = [np.eye(len(labels) + 1)[np.maximum(tag, -1)][:, :-1] for tag in tags]
+    order = np.random.default_rng(1).permutation(len(essay))
+    mixed = from_word_ids(
+        [word_ids[n] for n in order], [certain[n] for n in order], labels, essay=np.array(essay)[order]
+    )
+    assert triples(mixed) == triples(truths)
+
+
+def test_a_window_that_begins_within_a_word_has_its_last_tokens():
+    yes, no = np.eye(len(LABELS))[[LABELS.index("B-Lead"), LABELS.index("I-Lead")]]
+    # The word's first token begins a segment in the one window and not in the other: together 0.5 + 0.5.
+    found = from_word_ids(
+        [[0, 1, 1], [1, 2]], [[yes, 0.6 * yes + 0.4 * no, no], [no, no]], LABELS, essay=[0, 0]
+    )
+    assert triples(found) == [(0, "Lead", 0, 0), (0, "Lead", 1, 2)]
+
+
+def test_words_with_labels_need_no_tokens():
+    found = spans.from_word_labels([["B-Lead", "I-Lead", "O"], ["O", "S-Claim"]], BIOES, min_words=1)
+    assert triples(found) == [(0, "Lead", 0, 1), (1, "Claim", 1, 1)]
+    assert triples(spans.from_word_labels([np.eye(3)[[0, 1, 1]]], ["O", "Lead", "Claim"])) == [
+        (0, "Lead", 1, 2)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: from_word_ids([[0, 1, 0]], [["O"] * 3]),
+            "ascend within a window, found 0 behind 1 in window 0",
+        ),
+        (lambda: from_word_ids([[0]], [["O"], ["O"]]), "1 windows of word_ids, 2 windows of predictions"),
+        (lambda: from_word_ids([[0, 1]], [["O"]]), "found 2 offsets of window 0, 1 predictions"),
+        (lambda: from_word_ids([[0]], [["O"]], essay=[-1]), "numbers of the 0 texts, from 0, found -1"),
+    ],
+)
+def test_bad_words_are_told(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# --- windows ------------------------------------------------------------------------------------------
+
+
+def test_windows_that_differ_about_a_token_are_averaged_before_it_begins_a_segment():
+    label = {name: np.eye(len(LABELS))[LABELS.index(name)] for name in ("O", "B-Lead", "I-Lead")}
+    begins = 0.6 * label["B-Lead"] + 0.4 * label["I-Lead"]
+    goes_on = 0.1 * label["B-Lead"] + 0.9 * label["I-Lead"]
+    windows = [[(0, 1), (2, 3)], [(2, 3), (4, 5)]]
+    predictions = [[label["B-Lead"], begins], [goes_on, label["O"]]]
+    found = from_tokens(["a b c"], windows, predictions, LABELS, essay=[0, 0])
+    assert triples(found) == [(0, "Lead", 0, 1)]  # alone, the first window would begin another one at b
+    assert triples(from_tokens("a b", windows[0], predictions[0], LABELS)) == [
+        (0, "Lead", 0, 0),
+        (0, "Lead", 1, 1),
+    ]
+    by_words = from_word_ids([[0, 1], [1, 2]], predictions, LABELS, essay=[0, 0])
+    assert triples(by_words) == triples(found)
+
+
+def test_bytes_of_a_character_are_tokens_of_their_own_in_every_window():
+    label = {name: np.eye(len(LABELS))[LABELS.index(name)] for name in ("B-Lead", "I-Lead")}
+    half = (label["B-Lead"] + label["I-Lead"]) / 2
+    # The first of two bytes says 0.75 for a beginning, the second 0: as one token it were less than half.
+    window = [(0, 1), (2, 3), (2, 3)]
+    predictions = [
+        [label["B-Lead"], label["B-Lead"], label["I-Lead"]],
+        [label["B-Lead"], half, label["I-Lead"]],
+    ]
+    found = from_tokens(["a 👍"], [window, window], predictions, LABELS, essay=[0, 0])
+    assert triples(found) == [(0, "Lead", 0, 0), (0, "Lead", 1, 1)]
+
+
+def test_predictions_for_padding_are_cut():
+    texts = ["a b", "c d e"]
+    offsets = [[(0, 1), (2, 3)], [(0, 1), (2, 3), (4, 5)]]
+    padded = np.zeros((2, 6, len(LABELS)))
+    padded[:, :, LABELS.index("B-Lead")] = 1.0
+    found = from_tokens(texts, offsets, padded, LABELS)
+    assert triples(found) == [(0, "Lead", 0, 0), (0, "Lead", 1, 1)] + [(1, "Lead", n, n) for n in range(3)]
+    with pytest.raises(ValueError, match="found 2 offsets of window 0, 3 predictions"):
+        from_tokens(texts, offsets, [padded[0, :3], padded[1, :4]], LABELS)  # no padding: lengths differ
+
+
+def test_white_space_is_in_the_table():
+    codes = np.arange(0x110000, dtype=np.uint32)
+    codes = codes[(codes < 0xD800) | (codes > 0xDFFF)]
+    assert (tokens._is_visible(codes) != np.strings.isspace(codes.view("U1"))).all()
+
+
+# --- pipelines ----------------------------------------------------------------------------------------
+
+
+def test_groups_of_a_pipeline_become_segments():
+    text = "I agree. Schools should ban phones."
+    groups = [
+        {"entity_group": "Position", "score": np.float32(0.5), "word": "I agree", "start": 0, "end": 7},
+        {"entity_group": "Claim", "score": 0.75, "word": " Schools should ban phones.", "start": 8, "end": 35},
+        {"entity_group": "Lead", "score": 0.9, "word": "s", "start": 33, "end": 35},  # no middle of a word
+    ]
+    found = spans.from_pipeline(text, groups)
+    assert triples(found) == [(0, "Position", 0, 1), (0, "Claim", 2, 5)]
+    assert found.probability.tolist() == [0.5, 0.75]
+    both = spans.from_pipeline([text, ""], [groups[:1], []], d1=0.25)
+    assert triples(both) == [(0, "Position", 0, 1)]
+    assert both.d1.tolist() == [0.25]
+
+
+@pytest.mark.parametrize(
+    ("group", "message"),
+    [
+        (
+            {"entity": "B-Lead", "start": 0, "end": 1},
+            "the pipeline with aggregation_strategy='simple', found ent",
+        ),
+        ({"entity_group": "Lead", "start": None, "end": None}, "as of a fast tokenizer"),
+        ({"entity_group": "PER", "start": 0, "end": 1, "score": 1}, "types: expected Lead, .*, found 'PER'"),
+    ],
+)
+def test_other_output_of_a_pipeline_is_refused(group, message):
+    with pytest.raises(ValueError, match=message):
+        spans.from_pipeline("a", [group])
+
+
+# --- quotes -------------------------------------------------------------------------------------------
+
+ESSAY = (
+    "I’ve thought about it. Phones are bad, phones are bad — said my teacher. “Ban\n\n them”, he said, and "
+    "phones are bad. Students need some rest from their screens during lessons."
+)
+
+
+def test_quotes_are_found_exactly_then_spelled_otherwise_then_closely():
+    pytest.importorskip("rapidfuzz")
+    quotes = [
+        "thought about it.",
+        "i've thought about it",
+        "phones are bad - said my teacher.",
+        '"Ban them"',
+        "Students need some rest from their screens in lessons",
+        "The moon is made of green cheese.",
+    ]
+    found = from_quotes(ESSAY, quotes, "Claim", d1=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], closeness=80)
+    report = found.report
+    assert report["found"].tolist() == [
+        "exact", "other spelling", "other spelling", "other spelling", "close", "not found"
+    ]  # fmt: skip
+    words = ESSAY.split()
+    passages = [" ".join(words[a : b + 1]) for a, b in zip(report["first"], report["last"]) if a >= 0]
+    assert passages[:4] == [
+        "thought about it.", "I’ve thought about it.", "phones are bad — said my teacher.", "“Ban them”,"
+    ]  # fmt: skip
+    assert passages[4].startswith("Students need some rest")
+    assert 80 <= report["closeness"][4] < 100
+    assert report.loc[5, ["closeness", "first", "last", "text"]].tolist() == [0.0, -1, -1, ""]
+    assert found.spans.d1.tolist() == [0.1, 0.2, 0.3, 0.4, 0.5]
+    assert repr(found) == "6 quotes: 1 exact, 3 other spelling, 1 close, 1 not found"
+
+
+@pytest.mark.parametrize(
+    ("quotes", "firsts"),
+    [
+        (["phones are bad"], [7]),
+        (["phones are bad", "said my teacher", "phones are bad"], [7, 11, 19]),
+        (["phones are bad", "he said", "phones are bad"], [7, 16, 19]),
+        (["said my teacher", "phones are bad"], [11, 19]),
+        (["Phones are bad", "phones are bad", "phones are bad"], [4, 7, 19]),
+        (["he said", "Phones are bad"], [16, 4]),  # no other place: out of order
+    ],
+)
+def test_of_several_places_the_one_in_order_is_taken(quotes, firsts):
+    found = from_quotes(ESSAY.replace("“", "").replace("”", ""), quotes, "Claim", closeness=None)
+    assert found.report["first"].tolist() == firsts
+
+
+def test_quotes_do_not_begin_within_a_word():
+    found = from_quotes(
+        ["A start is an art.", "art"], ["art", "tart", "art"], "Lead", essay=[0, 0, 1], closeness=None
+    )
+    assert found.report["first"].tolist() == [4, -1, 0]
+    assert found.report["found"].tolist() == ["exact", "not found", "exact"]
+    assert triples(found.spans) == [(0, "Lead", 4, 4), (1, "Lead", 0, 0)]
+    nothing = from_quotes("A text.", ["", " … "], "Lead")
+    assert nothing.report["found"].tolist() == ["not found"] * 2
+    assert len(nothing.spans) == 0
+
+
+def test_many_places_and_quotes_take_time_that_grows_with_them():
+    text = "the cat " * 3000
+    found = from_quotes(text, ["the cat"] * 150, "Lead", closeness=None)
+    assert found.report["first"].tolist() == [2 * number for number in range(150)]
+
+
+def test_a_close_match_without_rapidfuzz_says_what_to_install(monkeypatch):
+    real = builtins.__import__
+
+    def without_rapidfuzz(name, *rest):
+        if name.partition(".")[0] == "rapidfuzz":
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without_rapidfuzz)
+    assert len(from_quotes(ESSAY, ["BAN THEM"], "Claim").spans) == 1
+    with pytest.raises(ImportError, match=r"'need sleep' needs a close match; install podium\[quotes\]"):
+        from_quotes(ESSAY, ["need sleep"], "Claim")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: from_quotes("a", "a", "Lead"), TypeError, "a sequence of quotes, found one text"),
+        (lambda: from_quotes("a", ["a"], "Led"), ValueError, "types: expected Lead, .*, found 'Led'"),
+        (lambda: from_quotes("a", ["a"], "Lead", essay=1), ValueError, "numbers of the 1 text, from 0"),
+    ],
+)
+def test_bad_quotes_are_told(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+# --- the class ----------------------------------------------------------------------------------------
+
+
+def test_spans_are_a_small_frozen_class():
+    made = from_words([0, 5, 9], [3, 7, 30], ["Lead", "Claim", "Evidence"], essay=[0, 0, 2])
+    assert len(made) == 3
+    assert triples(made[1:]) == triples(made[[1, 2]]) == triples(made[np.array([False, True, True])])
+    assert triples(made[-1]) == [(2, "Evidence", 9, 30)]
+    assert [triples(each) for each in made] == [[each] for each in triples(made)]
+    assert (
+        triples(made[:1] + made[1:]) == triples(spans.concat([made[:1], made[1:2], made[2:]])) == triples(made)
+    )
+    assert len(spans.concat([])) == 0
+    with pytest.raises(AttributeError):
+        made.first = made.last
+    with pytest.raises(ValueError, match="read-only"):
+        made.first[0] = 1
+    with pytest.raises(TypeError):
+        made + 1
+    assert triples(pickle.loads(pickle.dumps(made))) == triples(made)
+
+
+def test_spans_are_checked_as_they_are_made():
+    ints, floats = np.array([0]), np.array([0.5])
+    with pytest.raises(ValueError, match="a first word from 0 on"):
+        spans.Spans(ints, ints + 1, ints, ints, floats, floats, ints)
+    with pytest.raises(ValueError, match="types from 0 to 6"):
+        spans.Spans(ints, ints, ints, ints + 7, floats, floats, ints)
+    with pytest.raises(ValueError, match="1 probability, 2 d1"):
+        spans.Spans(ints, ints, ints, ints, floats, np.array([0.5, 0.5]), ints)
+
+
+def test_effectiveness_is_checked():
+    made = from_words([0, 5], [3, 7], "Lead")
+    assert made.with_effectiveness([0.25, 1]).d1.tolist() == [0.25, 1.0]
+    assert made.with_effectiveness(0.75).d1.tolist() == [0.75, 0.75]
+    for wrong, message in (
+        ([0.5], r"each of 2 segments"),
+        (np.eye(2), "give the second"),
+        ([0.5, 1.5], "d1 from 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            made.with_effectiveness(wrong)
+
+
+def test_the_table_has_names_and_ids():
+    frame = from_words([0, 5], [3, 7], ["Lead", "Claim"], essay=[1, 0]).to_frame(["A", "B"])
+    assert list(frame) == ["essay_id", "discourse_type", "first", "last", "probability", "d1", "repaired"]
+    assert frame[["essay_id", "discourse_type"]].to_numpy().tolist() == [["B", "Lead"], ["A", "Claim"]]
+    with pytest.raises(ValueError, match="numbers of the 1 essay, from 0"):
+        from_words(0, 1, "Lead", essay=3).to_frame(["A"])
+
+
+def test_what_is_shown_is_short():
+    many = from_words(np.arange(1000), np.arange(1000), "Lead", essay=np.arange(1000) % 50)
+    shown = repr(many)
+    assert shown.startswith("1,000 segments of 50 essays\n")
+    assert shown.endswith("… and 995 more")
+    assert len(shown) < 600
+    assert repr(many[:0]) == "0 segments of 0 essays"
+
+
+# --- several models -----------------------------------------------------------------------------------
+
+
+def test_the_average_of_models_is_by_words():
+    one = from_words([0, 20], [9, 29], ["Lead", "Claim"], probability=[0.9, 0.4], d1=[0.2, 0.5])
+    two = from_words([2, 20], [11, 29], ["Lead", "Evidence"], probability=[0.9, 0.9], d1=[0.4, 0.5])
+    merged = spans.average([one, two])
+    # Words that one of two models has at 0.9: 0.45 for it and 0.55 for no type; behind, 0.2, 0.45 and 0.35.
+    assert triples(merged) == [(0, "Lead", 2, 9), (0, "Evidence", 20, 29)]
+    np.testing.assert_allclose(merged.probability, [0.9, 0.45])
+    np.testing.assert_allclose(merged.d1, [0.3, 0.5])
+    three = spans.average([one, two, from_words(20, 29, "Evidence", probability=0.9)])
+    assert triples(three) == [(0, "Lead", 2, 9), (0, "Evidence", 20, 29)]
+    assert triples(spans.average([one])[:1]) == [(0, "Lead", 0, 9)]
+
+
+def test_segments_that_touch_stay_apart_where_most_models_part_them():
+    parted, whole = from_words([0, 5], [4, 9], "Lead"), from_words(0, 9, "Lead")
+    assert triples(spans.average([parted, parted, whole])) == triples(parted)
+    assert triples(spans.average([parted, whole, whole])) == triples(whole)
+    assert triples(spans.average([parted])) == triples(parted)
+    assert triples(spans.average([from_words([0, 0], [4, 4], "Lead", essay=[0, 1])])) == [
+        (0, "Lead", 0, 4), (1, "Lead", 0, 4)
+    ]  # fmt: skip
+
+
+def test_votes_take_the_medians_of_those_that_agree():
+    models = [
+        from_words([0, 40], [9, 49], ["Lead", "Claim"], probability=[0.9, 0.9], d1=[0.0, 0.0]),
+        from_words([2, 60], [11, 69], ["Lead", "Claim"], probability=[0.6, 0.3], d1=[0.5, 0.0]),
+        from_words([1, 60], [13, 69], ["Lead", "Claim"], probability=[0.3, 0.6], d1=[1.0, 0.0]),
+    ]
+    merged = spans.vote(models)
+    assert triples(merged) == [(0, "Lead", 1, 11), (0, "Claim", 60, 69)]
+    np.testing.assert_allclose(merged.probability, [0.6, 0.3])
+    np.testing.assert_allclose(merged.d1, [0.5, 0.0])
+    assert triples(spans.vote(models, votes=3)) == [(0, "Lead", 1, 11)]
+    assert len(spans.vote(models, votes=1)) == 3
+    assert len(spans.vote([model[:0] for model in models])) == 0
+
+
+def test_a_model_has_one_vote():
+    twice = from_words([0, 1], [9, 9], "Lead")
+    assert len(spans.vote([twice, from_words(50, 60, "Lead")], votes=2)) == 0
+
+
+def test_several_models_score_better_together():
+    """Three models that err on their own: their average and their vote are better than each."""
+    solution, _ = make_competition(60, seed=5, shared_words=False)
+    fold = podium.prepare(solution)
+    ids = fold.prepared["All"].items
+    truths = spans.from_table(solution, ids)
+    random = np.random.default_rng(0)
+    models = []
+    for _ in range(3):
+        kept = truths[random.random(len(truths)) < 0.75]
+        moved = (kept.last - random.integers(0, 4, len(kept))).clip(kept.first)
+        models.append(from_words(kept.first, moved, kept.discourse_type, essay=kept.essay, d1=kept.d1))
+    alone = [spans.score(fold, model, ids) for model in models]
+    assert spans.score(fold, spans.average(models), ids) > max(alone)
+    assert spans.score(fold, spans.vote(models), ids) > max(alone)
+
+
+# --- the solution that they are given -----------------------------------------------------------------
+
+
+def test_the_wrong_solution_is_a_type_error_that_names_the_right_one():
+    solution, submission = make_competition(5, shared_words=False)
+    fold = podium.prepare(solution)
+    made = from_words(0, 3, "Lead")
+    for wrong in (solution, fold.prepared["All"], "solution.csv"):
+        with pytest.raises(
+            TypeError, match=r"score: solution: expected what podium.prepare\(solution\) returns"
+        ):
+            spans.score(wrong, made, ["A"])
+    with pytest.raises(TypeError, match=r"spans: expected podium.spans.Spans, found DataFrame; see from_table"):
+        spans.score(fold, submission, ["A"])
+    with pytest.raises(TypeError, match="from_table: expected a pandas DataFrame, found list"):
+        spans.from_table([1], ["A"])
+
+
+def test_the_metric_of_the_solution_scores(tmp_path):
+    """A host's own version of the metric, whose types stand in another order and whose match is stricter."""
+    source = (podium.prepare(make_competition(3, shared_words=False)[0]).metric.path).read_text(
+        encoding="utf-8"
+    )
+    theirs = source.replace('("Lead", "Position", "Claim"', '("Claim", "Position", "Lead"', 1)
+    theirs = theirs.replace('NAME = "unified"', 'NAME = "strict"').replace("= 0.51", "= 0.9")
+    (tmp_path / "metric.py").write_text(theirs, encoding="utf-8")
+    solution, submission = make_competition(40, seed=2, shared_words=False)
+    strict = podium.prepare(solution, metric=tmp_path / "metric.py")
+    ids = strict.prepared["All"].items
+    made = spans.from_table(submission, ids)
+    assert spans.score(strict, made, ids) == podium.score(strict, spans.to_submission(made, ids)).score
+    assert spans.score(strict, made, ids) < spans.score(podium.prepare(solution), made, ids)
+
+
+def test_columns_of_feedback_prize_1_are_read():
+    theirs = pd.DataFrame({"id": ["A"], "class": ["Lead"], "predictionstring": ["3 4"]})
+    assert triples(spans.from_table(theirs, ["A"])) == [(0, "Lead", 3, 4)]
+
+
+def test_a_tokenizer_of_words_is_as_good_as_one_of_texts():
+    """The same tokens, as characters of the text and as parts of words, give the same segments."""
+    tokenizer = tokenizer_of("WordPiece")
+    tokenizer.no_truncation()
+    text = "Students shouldn't need phones in college"
+    random = np.random.default_rng(3)
+    by_text = tokenizer.encode(text)
+    by_words = tokenizer.encode(text.split(), is_pretokenized=True)
+    assert [len(by_text.offsets), by_text.tokens] == [len(by_words.word_ids), by_words.tokens]
+    predictions = random.dirichlet(np.ones(len(LABELS)), len(by_text.offsets))
+    a, b = (
+        from_tokens(text, by_text.offsets, predictions, LABELS),
+        from_word_ids([by_words.word_ids], [predictions], LABELS),
+    )
+    assert triples(a) == triples(b)
+    np.testing.assert_array_equal(a.probability, b.probability)

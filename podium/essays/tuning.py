@@ -186,7 +186,9 @@ def _searched(joined: list["_Problem"], parts: list[Bools], temperatures: list[f
         for done, (temperature, part) in enumerate(work):
             show(done, len(work))
             tried = [
-                _Found(gap, *_Search(problem, part, temperature).best()) for gap, problem in enumerate(joined)
+                _Found(gap, *_Search(problem, part, temperature).best())
+                for gap, problem in enumerate(joined)
+                if gap == 0 or len(problem.probability) < len(joined[gap - 1].probability)
             ]
             # Of equal scores the smallest gap.
             found.append(max(tried, key=lambda each: (round(each.score, 9), -each.gap)))
@@ -386,12 +388,12 @@ class _Search:
         """Add the outcomes, (n, 3), of segments at the levels from `begin` to before `end`, (n,) each."""
         _, groups, columns = changes.shape
         cell = self.prepared.groups[:, segments.essay] * columns + 3 * segments.discourse_type
-        for part, amount in enumerate(outcomes.T):
-            amounts = np.tile(amount, len(cell))
-            for level, sign in ((begin, 1), (end, -1)):
-                at = (level * (groups * columns) + cell + part).ravel()
-                added = np.bincount(at, sign * amounts, minlength=changes.size)
-                changes += added.reshape(changes.shape)
+        cells = (cell[..., np.newaxis] + np.arange(3)).ravel()
+        levels = [np.tile(np.repeat(level, 3), len(cell)) * (groups * columns) for level in (begin, end)]
+        amounts = np.tile(outcomes.ravel(), len(cell))
+        at = np.concatenate([levels[0] + cells, levels[1] + cells])
+        added = np.bincount(at, np.concatenate([amounts, -amounts]), minlength=changes.size)
+        changes += added.reshape(changes.shape)
 
     def _add_clusters(self, changes: Floats, rows: Ints, behind: Ints, kind: int) -> None:
         """Add the outcomes of clusters of several candidates, for each set of them that some level keeps.

@@ -1,6 +1,4 @@
-import sys
-
-from podium.cli import main
+from podium.cli import process
 
 if __name__ == "__main__":
-    sys.exit(main())
+    process()

@@ -359,7 +359,7 @@ def test_json_has_all_of_it_and_warnings(known, files, capsys):
 @pytest.mark.parametrize(
     ("change", "code", "message"),
     [
-        (lambda frame: frame.drop(columns="probability"), 3, "add the column probability, how sure the model is"),
+        (lambda frame: frame.drop(columns="probability"), 3, "add the column probability, how sure the mod"),
         (lambda frame: frame.assign(probability=frame["probability"].where(frame.index != 4)), 3,
          "probability: expected a number from 0 to 1. Wrong in 1 row, first in row number 5: nan"),
         (lambda frame: frame.assign(probability=2), 3, "first in row number 1: 2"),

@@ -5,30 +5,42 @@ It defines ``add_arguments(parser)`` and ``run(options)``; only `run` imports pa
 """
 
 import argparse
+import atexit
 import importlib
+import os
+import sys
+from typing import NoReturn
 
 import podium
 from podium import errors
 
-__all__ = ["COMMANDS", "main"]
+__all__ = ["COMMANDS", "main", "process"]
 
-COMMANDS = {
-    "score": "score a submission and see where the score comes from",
-    "agreement": "how well the experts of an annotation project agree with each other",
-    "tune": "find the thresholds that maximise the metric on out-of-fold predictions",
-    "estimate": "what another runtime would change on the final board",
-    "make": "from a corpus or official labels to the files of a competition",
-    "new": "write a folder with a new metric, to be edited from there",
-    "check": "try a metric file: does it obey everything that Kaggle demands?",
-    "emulate": "score a submission as Kaggle would, and show what the participant would see",
-    "publish": "create a competition on Kaggle, step by step",
-    "bundle": "make a competition for another platform",
-    "leaderboard": "fetch a competition's leaderboard",
-    "run": "run submitted models on identical hardware and record their runtimes",
-    "rank": "score all submissions, reward speed, say how sure the order is",
-    "verify": "compute a published board again and compare",
-    "boost": "apply the runtime rewards to a leaderboard",
+# The commands by who needs them.
+GROUPS = {
+    "participants": {
+        "score": "score a submission and see where the score comes from",
+        "tune": "find the thresholds that maximise the metric on out-of-fold predictions",
+        "estimate": "what another runtime would change on the final board",
+    },
+    "hosts": {
+        "make": "from a corpus or official labels to the files of a competition",
+        "new": "write a folder with a new metric, to be edited from there",
+        "check": "try a metric file: does it obey everything that Kaggle demands?",
+        "emulate": "score a submission as Kaggle would, and show what the participant would see",
+        "publish": "create a competition on Kaggle, step by step",
+        "bundle": "make a competition for another platform",
+        "agreement": "how well the experts of an annotation project agree with each other",
+    },
+    "organizers": {
+        "run": "run submitted models on identical hardware and record their runtimes",
+        "leaderboard": "fetch a competition's leaderboard",
+        "rank": "score all submissions, reward speed, say how sure the order is",
+        "boost": "apply the runtime rewards to a leaderboard",
+        "verify": "compute a published board again and compare",
+    },
 }
+COMMANDS = {name: what for commands in GROUPS.values() for name, what in commands.items()}
 
 EXIT_CODES = "Exit codes: 0 done, 1 differences found, 2 wrong usage, 3 submission rejected, 4 host's error."
 
@@ -38,9 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="podium",
         description="Hosted competition metrics, and everything around them.",
-        epilog="\n".join(
-            ["commands:", *(f"  {name:<12} {what}" for name, what in COMMANDS.items()), "", EXIT_CODES]
-        ),
+        epilog="\n\n".join([*map(_described, GROUPS), EXIT_CODES]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         usage="podium COMMAND …  (podium COMMAND --help says more)",
     )
@@ -59,3 +69,21 @@ def main(arguments: list[str] | None = None) -> int:
     command.add_arguments(of_command)
     options = of_command.parse_args(chosen.rest)
     return errors.run(lambda: command.run(options))
+
+
+def _described(group: str) -> str:
+    return "\n".join([f"for {group}:", *(f"  {name:<12} {what}" for name, what in GROUPS[group].items())])
+
+
+def process() -> NoReturn:
+    """Run the command line of this process and end it."""
+    code = main()
+    if "pyarrow" in sys.modules:
+        # A thread of Arrow may let go of a Python object while the interpreter shuts down, which ends the
+        # process with an abort (apache/arrow#34314) after all work is done.  So the interpreter is not shut
+        # down: what waits for the end of the process is called, and it ends.
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)

@@ -347,9 +347,9 @@ class _Search:
     def _clusters(self) -> Ints:
         """The cluster of each candidate: those that share words, directly or through others."""
         metric, segments = self.metric, self.segments
-        used = np.maximum.accumulate(metric.place(segments.essay, segments.last))
+        used = np.maximum.accumulate(metric.word_key(segments.essay, segments.last))
         begins = np.ones(len(used), dtype=bool)
-        begins[1:] = metric.place(segments.essay, segments.first)[1:] > used[:-1]
+        begins[1:] = metric.word_key(segments.essay, segments.first)[1:] > used[:-1]
         clusters: Ints = np.cumsum(begins) - 1
         return clusters
 

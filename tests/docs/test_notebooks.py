@@ -213,8 +213,8 @@ def test_the_first_submission_has_ten_cells_and_one_place_to_set_the_folder():
     assert sum("PROJECT = " in cell for cell in cells) == 1
 
 
-def test_the_page_for_participants_quotes_it():
-    page = (ROOT / "docs" / "participants.md").read_text(encoding="utf-8")
+def test_the_page_on_thresholds_quotes_it():
+    page = (ROOT / "docs" / "how-to" / "tune-thresholds.md").read_text(encoding="utf-8")
     (printed,) = [text for cell in outputs(committed(FIRST)) for _, text in cell if text.startswith("Before ")]
     assert all(f"    {line}\n" in page for line in printed.splitlines())
 

@@ -1,4 +1,4 @@
-"""The recipe for a Trainer in docs/participants.md, with what a Trainer passes, and in one that trains."""
+"""The recipe for a Trainer, with what a Trainer passes, and in one that trains."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
 from podium import hosted, spans
 
-PAGE = Path(__file__).parents[2] / "docs" / "participants.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "log-the-metric-in-training.md"
 WORDS = {name: name.split()[0].lower() for name in spans.TYPES}
 # All segments found, to the word, and half of a point for effectiveness each: F1 = 2·0.75 / (2·0.75 + 0.25).
 BEST = 6 / 7
@@ -75,11 +75,24 @@ def test_the_recipe_scores_what_a_trainer_passes(compute_metrics_of, fold):
     for row, tag in zip(logits, tags):
         row[np.arange(len(tag)), np.maximum(tag, 0)] = 30
     encoded = {"offset_mapping": windows, "overflow_to_sample_mapping": essay}
-    compute_metrics = compute_metrics_of(texts, essay_ids, encoded, solution)
+    compute_metrics = compute_metrics_of(texts, essay_ids, encoded, solution, spans.LABELS)
     measures = compute_metrics(SimpleNamespace(predictions=logits, label_ids=None))
     assert measures["score"] == pytest.approx(BEST)
     assert measures["F1 of Lead"] == pytest.approx(BEST)
+    assert all(re.fullmatch(r"[\w\-./ ]+", name) for name in measures)  # what MLflow takes
     assert compute_metrics(SimpleNamespace(predictions=np.zeros_like(logits), label_ids=None))["score"] == 0
+
+
+def test_the_recipe_scores_texts_that_are_windows_of_their_own(compute_metrics_of, fold):
+    texts, essay_ids, truths, solution, tokenizer = fold
+    tokenizer.no_truncation()
+    offsets = [encoding.offsets for encoding in tokenizer.encode_batch(texts)]
+    tags = spans.bio_tags(texts, offsets, truths)
+    logits = np.full((len(texts), max(map(len, offsets)), len(spans.LABELS)), -100.0)
+    for row, tag in zip(logits, tags):
+        row[np.arange(len(tag)), np.maximum(tag, 0)] = 30
+    compute_metrics = compute_metrics_of(texts, essay_ids, {"offset_mapping": offsets}, solution, spans.LABELS)
+    assert compute_metrics(SimpleNamespace(predictions=logits))["score"] == pytest.approx(BEST)
 
 
 @pytest.mark.slow
@@ -136,7 +149,7 @@ def test_the_recipe_in_a_trainer_that_trains(compute_metrics_of, fold, tmp_path)
         train_dataset=rows,
         eval_dataset=rows,
         data_collator=transformers.DataCollatorForTokenClassification(fast),
-        compute_metrics=compute_metrics_of(texts, essay_ids, encoded, solution),
+        compute_metrics=compute_metrics_of(texts, essay_ids, encoded, solution, dict(enumerate(spans.LABELS))),
     )
     untrained = trainer.evaluate()["eval_score"]
     trainer.train()
@@ -150,6 +163,6 @@ def test_the_recipe_in_a_trainer_that_trains(compute_metrics_of, fold, tmp_path)
     probabilities = [
         window[: len(its)] for window, its in zip(torch.softmax(logits, dim=-1), encoded["offset_mapping"])
     ]
-    found = spans.from_tokens(texts, encoded["offset_mapping"], probabilities, essay=windows)
+    found = spans.from_tokens(texts, encoded["offset_mapping"], probabilities, spans.LABELS, essay=windows)
     submission = spans.to_submission(found, essay_ids)
     assert hosted.module("unified").score(solution, submission, "row_id") == pytest.approx(scores.iloc[-1])

@@ -1,0 +1,52 @@
+"""The end of the process, and what `podium --help` shows."""
+
+import atexit
+import os
+import subprocess
+import sys
+
+import pytest
+
+from podium import cli
+
+
+def test_help_groups_the_commands_by_who_needs_them(capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["--help"])
+    assert end.value.code == 0
+    printed = capsys.readouterr().out
+    places = [printed.index(f"\nfor {group}:\n") for group in ("participants", "hosts", "organizers")]
+    assert places == sorted(places)
+    assert places[0] < printed.index("\n  score ") < printed.index("\n  tune ") < places[1]
+    assert places[1] < printed.index("\n  make ") < places[2] < printed.index("\n  rank ")
+    assert len(cli.COMMANDS) == sum(map(len, cli.GROUPS.values())) == 15
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_where_arrow_is_loaded_the_interpreter_is_not_shut_down(code, monkeypatch, capsys):
+    """As its threads may need the interpreter then; what waits for the end of the process is called before."""
+    calls = []
+
+    def end(given):
+        calls.append(("ended with", given, capsys.readouterr().out))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "main", lambda: print("printed", end="") or code)
+    monkeypatch.setattr(atexit, "_run_exitfuncs", lambda: calls.append("exit functions"))
+    monkeypatch.setattr(os, "_exit", end)
+    monkeypatch.setitem(sys.modules, "pyarrow", object())
+    with pytest.raises(KeyboardInterrupt):
+        cli.process()
+    assert calls == ["exit functions", ("ended with", code, "printed")]
+    monkeypatch.delitem(sys.modules, "pyarrow")
+    with pytest.raises(SystemExit) as end_of_others:
+        cli.process()
+    assert end_of_others.value.code == code
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["--version"], 0), (["score", "no.csv", "none.csv"], 2)])
+def test_a_process_ends_with_the_exit_code(arguments, code):
+    done = subprocess.run([sys.executable, "-m", "podium", *arguments], capture_output=True, text=True)
+    assert done.returncode == code
+    assert (done.stdout.startswith("podium ")) == (code == 0)
+    assert "Traceback" not in done.stderr

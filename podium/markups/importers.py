@@ -1,61 +1,115 @@
-"""Exports of annotation tools as markups: brat, INCEpTION (UIMA CAS and WebAnno TSV 3) and Label Studio.
+"""Exports of annotation tools as markups: brat, INCEpTION (UIMA CAS) and Label Studio.
 
-Each annotation is one element: label and attributes are its tags, spans its fragments, notes its overtexts.
-Annotators are experts, but for "algorithm"; Label Studio's predictions are the algorithm's.
+An annotation is one element: its label and attributes are tags, its spans fragments, its notes overtexts.  What
+belongs together, a brat event with its arguments or an Equiv set, is one element with several fragments.
+Annotators are experts, except one called "algorithm"; Label Studio's predictions are the algorithm's.
+
+Markups have no relations.  Those of an export are left out and counted in a warning.
 """
 
+import io
+import itertools
 import re
+import warnings
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium.errors import ToolError, UsageError
-from podium.files import parse_json, read_bytes, read_text
+from podium.errors import ToolError, missing_extra
+from podium.files import MOST_BYTES, parse_json, read_bytes, read_text
 from podium.markups import ALGORITHM, read_documents
+from podium.wording import counted
 
+# Layers that a machine fills before anybody annotates, and INCEpTION's own records.
 MACHINE_TYPES = re.compile(
     r"uima\.|de\.tudarmstadt\.ukp\.dkpro\.core\.api\.(segmentation|metadata|syntax|lexmorph)\."
+    r"|de\.tudarmstadt\.ukp\.clarin\.webanno\.api\."
 )
 CAS_JSON = "%FEATURE_STRUCTURES"
+# INCEpTION's names for the text as it was imported, and for the curator's result.
+NOBODY = ("INITIAL_CAS", "CURATION_USER")
+# An annotation with these features relates two others.
+ENDS_OF_RELATION = {"Governor", "Dependent"}
 
-# In a cell of WebAnno TSV.
-STACKED_VALUE = re.compile(r"((?:[^\\|\[]|\\.)*)(?:\[(\d+)\])?\|")
-CONTROL = {"t": "\t", "n": "\n", "f": "\f", "r": "\r", "b": "\b"}
 
-# The document's id, the annotator, the text, the elements.
-Annotations = Iterator[tuple[str, str, str, list[dict[str, Any]]]]
+# What a damaged export makes readers raise: ours, those of zips (RuntimeError for encrypted ones) and of XML.
+FAULTS = (
+    *(AttributeError, IndexError, KeyError, TypeError, ValueError),
+    *(RuntimeError, SyntaxError, zipfile.BadZipFile, zlib.error),
+)
+
+
+class Annotated(NamedTuple):
+    """What one annotator made of a document."""
+
+    document_id: str
+    annotator: str
+    text: str
+    elements: list[dict[str, Any]]
+    relations: int  # left out
+
+
+Reader = Callable[[Path, type[ToolError]], Iterator[Annotated]]
 
 
 def read(path: Path, error: type[ToolError]) -> pd.DataFrame | None:
-    """The documents in an export; None where it is none.
+    """Read an export of an annotation tool.
 
-    brat's folders have ``ANNOTATOR/DOCUMENT.ann``, INCEpTION's ``DOCUMENT/ANNOTATOR.json``, .xmi or .tsv.
+    Parameters
+    ----------
+    path : Path
+        brat: a folder with ``ANNOTATOR/DOCUMENT.ann`` and the ``.txt`` beside each.  INCEpTION: a folder with
+        ``DOCUMENT/ANNOTATOR.json`` (UIMA CAS JSON), ``.xmi`` with ``TypeSystem.xml``, or a ``.zip`` of these,
+        as in ``annotation`` of an exported project.  Label Studio: the file of a JSON export.
+    error : type of ToolError
+        What is raised for a fault in the export.
+
+    Returns
+    -------
+    DataFrame or None
+        As `podium.markups.read_documents` returns it; None where the path is no export.
+
+    Raises
+    ------
+    UsageError
+        The package that reads INCEpTION's exports is not installed.
+
+    Warns
+    -----
+    UserWarning
+        How many relations were left out.
     """
-    found = _annotations(path, error)
-    if found is None:
+    export = _export(path, error)
+    if export is None:
         return None
     documents: dict[str, dict[str, Any]] = {}
-    for document_id, who, text, elements in found:
+    relations = 0
+    for document_id, who, text, elements, number in export:
         document = documents.setdefault(document_id, {"id": document_id, "text": text, "markups": []})
         if document["text"] != text:
             raise error(f"document {document_id!r}: expected one text, found another one of {who}")
         document["markups"].append({"expert": who, "isExpert": who != ALGORITHM, "elements": elements})
+        relations += number
+    if relations:
+        warnings.warn(f"{counted(relations, 'relation')} left out: markups have none", stacklevel=2)
     return read_documents(((path, document) for document in documents.values()), error)
 
 
-def _annotations(path: Path, error: type[ToolError]) -> Annotations | None:
+def _export(path: Path, error: type[ToolError]) -> Iterator[Annotated] | None:
+    """The annotations of an export; None where the path is none."""
     if path.is_dir():
-        for pattern, reader in (("*.ann", _read_brat), ("*.xmi", _read_cas), ("*.tsv", _read_webanno)):
-            if files := sorted(path.rglob(pattern)):
+        for patterns, reader in ((("*.ann",), _read_brat), (("*.xmi", "*.zip"), _read_cas)):
+            if files := sorted(itertools.chain.from_iterable(map(path.rglob, patterns))):
                 return _each(files, reader, error)
         files = sorted(path.rglob("*.json"))
         content = _json(files[0]) if files else None
         is_cas = isinstance(content, dict) and CAS_JSON in content
         return _each(files, _read_cas, error) if is_cas else None
-    tasks = _json(path) if path.suffix == ".json" else None
+    tasks = _json(path)
     is_tasks = isinstance(tasks, list) and all(
         isinstance(task, dict) and "annotations" in task for task in tasks
     )
@@ -63,169 +117,241 @@ def _annotations(path: Path, error: type[ToolError]) -> Annotations | None:
 
 
 def _json(file: Path) -> Any:
-    """None where the file is no JSON, which others report."""
+    """What a file says; None where it is no JSON, which others report."""
     try:
         return parse_json(read_bytes(file))
     except ValueError:
         return None
 
 
-def _each(
-    files: Iterable[Path], reader: Callable[[Path, type[ToolError]], Annotations], error: type[ToolError]
-) -> Annotations:
+def _each(files: Iterable[Path], reader: Reader, error: type[ToolError]) -> Iterator[Annotated]:
     for file in files:
         try:
             yield from reader(file, error)
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as problem:
+        except FAULTS as problem:
             raise error(f"{file}: expected an export, found a fault: {problem!r}") from None
 
 
-def _element(tags: Iterable[Any], spans: Iterable[tuple[int, int]], notes: Iterable[str]) -> dict[str, Any]:
+def _element(tags: Iterable[Any], fragments: list[dict[str, Any]], notes: Iterable[str] = ()) -> dict[str, Any]:
     return {
         "tags": [str(tag) for tag in tags if tag not in (None, "")],
-        "fragments": [{"start": start, "end": end} for start, end in spans],
+        "fragments": fragments,
         "overtexts": [{"comment": note} for note in notes if note],
     }
 
 
-def _read_brat(file: Path, error: type[ToolError]) -> Annotations:
-    """T are spans, A and M attributes, # notes."""
-    tags: dict[str, list[str]] = {}
-    spans: dict[str, list[tuple[int, int]]] = {}
-    notes: dict[str, list[str]] = {}
-    for line in read_text(file, error).splitlines():
-        key, _, rest = line.partition("\t")
-        head, _, text = rest.partition("\t")
-        if key.startswith("T"):
-            label, _, ends = head.partition(" ")
-            tags[key] = [label]
-            spans[key] = [(int(start), int(end)) for start, end in (span.split() for span in ends.split(";"))]
-        elif key[:1] in ("A", "M"):
-            name, target, *value = head.split()
-            tags.setdefault(target, []).append(": ".join([name, *value]))
-        elif key.startswith("#"):
-            notes.setdefault(head.split()[-1], []).append(text)
-    elements = [_element(tags[key], spans[key], notes.get(key, ())) for key in spans]
-    yield file.stem, file.parent.name, read_text(file.with_suffix(".txt"), error), elements
+def _fragments(
+    spans: Iterable[tuple[int, int]], tags: Iterable[str] = (), notes: Iterable[str] = ()
+) -> list[dict[str, Any]]:
+    more: dict[str, Any] = {"tags": [tag for tag in tags if tag]}
+    more["overtexts"] = [{"comment": note} for note in notes if note]
+    more = {name: values for name, values in more.items() if values}
+    return [{"start": start, "end": end} | more for start, end in spans]
 
 
-def _read_cas(file: Path, error: type[ToolError]) -> Annotations:
+# ---- brat ------------------------------------------------------------------------------------------------
+
+
+class _Brat:
+    """The annotations of a file of brat, by their ids.
+
+    Attributes
+    ----------
+    labels : dict of str to str
+        Of spans (T), events (E) and Equiv sets.
+    spans : dict of str to list of (start, end)
+        Of the T.
+    members : dict of str to list of (role, id)
+        Of an event, its trigger first, without a role; and of an Equiv set.
+    attributes, notes : dict of str to list of str
+    relations : int
+        Binary relations and normalizations, which are left out.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.labels: dict[str, str] = {}
+        self.spans: dict[str, list[tuple[int, int]]] = {}
+        self.members: dict[str, list[tuple[str, str]]] = {}
+        self.attributes: dict[str, list[str]] = {}
+        self.notes: dict[str, list[str]] = {}
+        self.relations = 0
+        for number, line in enumerate(text.split("\n")):
+            key, _, rest = line.rstrip("\r").partition("\t")
+            head, _, tail = rest.partition("\t")
+            self._add(key if key != "*" else f"* {number}", head, tail)
+
+    def _add(self, key: str, head: str, tail: str) -> None:
+        match key[:1]:
+            case "T":
+                self.labels[key], _, ends = head.partition(" ")
+                pairs = (span.split() for span in ends.split(";"))
+                self.spans[key] = [(int(start), int(end)) for start, end in pairs]
+            case "E":
+                (self.labels[key], trigger), *arguments = (part.split(":") for part in head.split())
+                # Arguments of the same role have numbers: Theme, Theme2 …
+                roles = [(role.rstrip("0123456789"), target) for role, target in arguments]
+                self.members[key] = [("", trigger), *roles]
+            case "*":
+                self.labels[key], *targets = head.split()
+                self.members[key] = [("", target) for target in targets]
+            case "A" | "M":
+                name, target, *value = head.split()
+                self.attributes.setdefault(target, []).append(": ".join([name, *value]))
+            case "#":
+                self.notes.setdefault(head.split()[-1], []).append(tail)
+            case "R" | "N":
+                self.relations += 1
+
+    def elements(self) -> Iterator[dict[str, Any]]:
+        """Each event, Equiv set, and span that is no trigger of an event and not in an Equiv set."""
+        parts = {target for members in self.members.values() for role, target in members if not role}
+        for key, label in self.labels.items():
+            if key not in parts:
+                tags, notes = [label, *self.attributes.get(key, [])], self.notes.get(key, [])
+                fragments = _fragments(self.spans[key]) if key in self.spans else self._of_members(key)
+                yield _element(tags, fragments, notes)
+
+    def _of_members(self, key: str) -> list[dict[str, Any]]:
+        fragments = []
+        for role, target in self.members[key]:
+            # An argument that is an event itself is where its trigger is.
+            place = self.members[target][0][1] if target in self.members else target
+            is_equivalent = key.startswith("*")
+            tags = [self.labels[place], *self.attributes.get(target, [])] if is_equivalent else [role]
+            # What is noted on an argument stands at the argument's own element.
+            notes = [] if role else self.notes.get(target, [])
+            fragments += _fragments(self.spans[place], tags, notes)
+        return fragments
+
+
+def _read_brat(file: Path, error: type[ToolError]) -> Iterator[Annotated]:
+    content = _Brat(read_text(file, error))
+    text = read_text(file.with_suffix(".txt"), error)
+    yield Annotated(file.stem, file.parent.name, text, [*content.elements()], content.relations)
+
+
+# ---- INCEpTION -------------------------------------------------------------------------------------------
+
+
+def _read_cas(file: Path, error: type[ToolError]) -> Iterator[Annotated]:
     """A UIMA CAS, whose features with text are the tags."""
     try:
         import cassis
     except ImportError:
-        raise UsageError("UIMA CAS needs dkpro-cassis: pip install podium[inception]") from None
-    if file.suffix == ".xmi":
-        candidates = (folder / "TypeSystem.xml" for folder in file.parents[:3])
-        types = next((path for path in candidates if path.is_file()), None)
-        if types is None:
-            raise error(f"{file}: expected TypeSystem.xml beside it")
-        with types.open("rb") as stream:
-            system = cassis.load_typesystem(stream)
-        with file.open("rb") as stream:
-            cas = cassis.load_cas_from_xmi(stream, system)
+        raise missing_extra("UIMA CAS", "dkpro-cassis", "inception") from None
+    name = file.name
+    if file.suffix == ".zip":
+        members = _unpacked(file, error)
+        name = next((name for name in sorted(members) if name.endswith((".xmi", ".json"))), "")
+        if not name:
+            raise ValueError("no .xmi and no .json in it")
+        content, types = members[name], members.get("TypeSystem.xml")
     else:
-        with file.open("rb") as stream:
-            cas = cassis.load_cas_from_json(stream)
-    elements = []
+        content = read_bytes(file)
+        candidates = (folder / "TypeSystem.xml" for folder in file.parents[:3])
+        types = next((read_bytes(path) for path in candidates if path.is_file()), None)
+    who = Path(name).stem
+    if who in NOBODY:
+        return
+    if name.endswith(".json"):
+        cas = cassis.load_cas_from_json(io.BytesIO(content))
+    elif types is None:
+        raise error(f"{file}: expected TypeSystem.xml beside it")
+    else:
+        cas = cassis.load_cas_from_xmi(io.BytesIO(content), cassis.load_typesystem(io.BytesIO(types)))
+    elements, relations = [], 0
     for annotation in cas.select_all_annotations():
         kind = annotation.type
-        if MACHINE_TYPES.match(kind.name):
-            continue
-        features = (getattr(annotation, feature.name) for feature in kind.all_features)
-        texts = [value for value in features if isinstance(value, str)]
-        labels = texts or [kind.name.rpartition(".")[2]]
-        elements.append(_element(labels, [(annotation.begin, annotation.end)], ()))
-    yield file.parent.name, file.stem, cas.sofa_string, elements
+        features = [feature.name for feature in kind.all_features]
+        if ENDS_OF_RELATION.issubset(features):
+            relations += not MACHINE_TYPES.match(kind.name)
+        elif not MACHINE_TYPES.match(kind.name):
+            texts = [value for name in features if isinstance(value := getattr(annotation, name), str)]
+            spans = [(annotation.begin, annotation.end)]
+            elements.append(_element(texts or [kind.name.rpartition(".")[2]], _fragments(spans)))
+    yield Annotated(file.parent.name, who, cas.sofa_string, elements, relations)
 
 
-def _read_webanno(file: Path, error: type[ToolError]) -> Annotations:
-    """WebAnno TSV: a line per token or part of one, a column per feature, whose values are the tags.
-
-    "|" divides the values of several annotations; an annotation of several tokens has a number in brackets.
-    """
-    first, *lines = read_text(file, error).split("\n")
-    if not re.match(r"#FORMAT=WebAnno TSV 3\.[23]\s*$", first):
-        raise ValueError(f"the first line is {first[:40]!r}, not '#FORMAT=WebAnno TSV 3.3'")
-    columns: list[tuple[str, bool]] = []  # layer, "" for none of spans, and whether the values are tags
-    text = b""  # UTF-16, in whose units INCEpTION counts
-    sentence: list[str] = []
-    found: dict[tuple[str, str], tuple[dict[int, str], list[int]]] = {}
-    for line in lines:
-        name, _, content = line.rstrip("\r").partition("=")
-        if name in ("#T_SP", "#T_CH", "#T_RL"):
-            layer, *features = content.split("|")
-            is_span = name == "#T_SP" and not MACHINE_TYPES.match(layer)
-            # Each is followed by its target.
-            roles = [feature.startswith("ROLE_") for feature in ("", *features)]
-            columns += [(layer if is_span and not before else "", not one) for before, one in pairwise(roles)]
-        elif name == "#Text":
-            sentence.append(_unescaped(content))
-        elif line[:1].isdigit():
-            unit, place, form, *cells = line.rstrip("\r").split("\t")
-            begin, end = map(int, place.split("-"))
-            if sentence:  # this is its first token
-                covered = "\n".join(sentence)
-                gap = begin - len((covered.partition(form)[0]).encode("utf-16-le")) // 2 - len(text) // 2
-                text += ("\n" * gap + covered).encode("utf-16-le")
-                sentence = []
-            if text[2 * begin : 2 * end].decode("utf-16-le") != form or len(cells) < len(columns):
-                raise ValueError(f"token {unit} {form!r} is not in the text at {place}, or lacks columns")
-            for number, ((layer, is_tag), cell) in enumerate(zip(columns, cells)):
-                for stacked, (value, of_several) in enumerate(_stacked(cell) if layer else ()):
-                    if value != "_":
-                        key = layer, of_several or f"{unit} {stacked}"
-                        tags, ends = found.setdefault(key, ({}, []))
-                        ends += [begin, end]
-                        if is_tag and value != "*":
-                            tags[number] = _unescaped(value)
-
-    def place_of(unit: int) -> int:
-        return len(text[: 2 * unit].decode("utf-16-le"))
-
-    elements = [
-        _element(tags.values() or [layer.rpartition(".")[2]], [(place_of(min(ends)), place_of(max(ends)))], ())
-        for (layer, _), (tags, ends) in found.items()
-    ]
-    yield file.parent.name, file.stem, text.decode("utf-16-le"), elements
+def _unpacked(file: Path, error: type[ToolError]) -> dict[str, bytes]:
+    """The files in a zip by their names, as far as a CAS has some."""
+    with zipfile.ZipFile(io.BytesIO(read_bytes(file))) as archive:
+        if sum(member.file_size for member in archive.infolist()) > MOST_BYTES:
+            raise error(f"{file}: expected at most {MOST_BYTES >> 20:,} MB once expanded, found more")
+        return {Path(name).name: archive.read(name) for name in archive.namelist()}
 
 
-def _stacked(cell: str) -> list[tuple[str, str]]:
-    """The values in a cell, and the number of each one's annotation, "" for none."""
-    values = list(STACKED_VALUE.finditer(cell + "|"))
-    if "".join(value[0] for value in values) != cell + "|":
-        raise ValueError(f"the cell {cell!r}")
-    return [(value[1], value[2] or "") for value in values]
+# ---- Label Studio ----------------------------------------------------------------------------------------
 
 
-def _unescaped(text: str) -> str:
-    return re.sub(r"\\(->|.)", lambda escape: CONTROL.get(escape[1], escape[1]), text)
-
-
-def _read_label_studio(file: Path, _: type[ToolError]) -> Annotations:
+def _read_label_studio(file: Path, _: type[ToolError]) -> Iterator[Annotated]:
     for task in parse_json(read_bytes(file)):
-        text = next((value for value in task["data"].values() if isinstance(value, str)), None)
-        if text is None:
-            raise ValueError("a task without text")
-        for annotation in task["annotations"]:
-            if not annotation.get("was_cancelled"):
-                who = annotation.get("completed_by", annotation.get("id"))
-                name = who.get("email", who.get("id")) if isinstance(who, Mapping) else who
-                yield str(task["id"]), f"annotator {name}", text, _regions(annotation["result"])
-        for prediction in task.get("predictions", [])[:1]:
-            yield str(task["id"]), ALGORITHM, text, _regions(prediction["result"])
+        annotations = [each for each in task["annotations"] if not each.get("was_cancelled")]
+        predictions = task.get("predictions", [])[:1]
+        results = [result for each in [*annotations, *predictions] for result in each["result"]]
+        text, in_utf_16 = _text_of(task["data"], results)
+        offsets = _characters_of_units(text) if in_utf_16 else None
+        for annotation in annotations:
+            who = annotation.get("completed_by", annotation.get("id"))
+            name = who.get("email", who.get("id")) if isinstance(who, Mapping) else who
+            yield Annotated(
+                str(task["id"]), f"annotator {name}", text, *_regions(annotation["result"], offsets)
+            )
+        for prediction in predictions:
+            yield Annotated(str(task["id"]), ALGORITHM, text, *_regions(prediction["result"], offsets))
 
 
-def _regions(results: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The results of a region as one element: labels and choices are tags, texts are notes."""
+def _text_of(data: Mapping[str, Any], results: Iterable[Mapping[str, Any]]) -> tuple[str, bool]:
+    """The text that was annotated, and whether its offsets count UTF-16 units, as browsers do.
+
+    A task can have several texts.  The one is taken whose slices are what the spans themselves say
+    (``value.text``), else that under "text", else the longest one.
+    """
+    texts = {name: value for name, value in data.items() if isinstance(value, str)}
+    if not texts:
+        raise ValueError("a task without text")
+    values = [result.get("value", {}) for result in results]
+    spans = [
+        (int(value["start"]), int(value["end"]), value["text"])
+        for value in values
+        if "start" in value and "end" in value and isinstance(value.get("text"), str) and value["text"]
+    ]
+    for in_utf_16, width, encoding in ((False, 4, "utf-32-le"), (True, 2, "utf-16-le")):
+        for text in texts.values() if spans else ():
+            units = text.encode(encoding, "surrogatepass")
+            if all(
+                units[width * start : width * end] == own.encode(encoding, "surrogatepass")
+                for start, end, own in spans
+            ):
+                return text, in_utf_16
+    return texts.get("text", max(texts.values(), key=len)), False
+
+
+def _characters_of_units(text: str) -> list[int]:
+    """The character at each UTF-16 unit of a text, and its length at the end."""
+    widths = (1 + (ord(character) > 0xFFFF) for character in text)
+    return [*(place for place, width in enumerate(widths) for _ in range(width)), len(text)]
+
+
+def _regions(
+    results: Iterable[Mapping[str, Any]], offsets: list[int] | None
+) -> tuple[list[dict[str, Any]], int]:
+    """Each region as an element: labels and choices are tags, texts are notes; and the number of relations."""
     tags: dict[str, list[Any]] = {}
     spans: dict[str, list[tuple[int, int]]] = {}
     notes: dict[str, list[str]] = {}
+    relations = 0
     for result in results:
+        if "value" not in result:
+            if result.get("type") != "relation":
+                raise ValueError(f"a result of type {result.get('type')} without value")
+            relations += 1
+            continue
         value, key = result["value"], result.get("id", "")
         if "start" in value and "end" in value:
-            spans[key] = [(int(value["start"]), int(value["end"]))]
+            start, end = int(value["start"]), int(value["end"])
+            spans[key] = [(start, end) if offsets is None else (offsets[start], offsets[end])]
         is_note = result["type"] == "textarea"
         texts = value.get("text" if is_note else result["type"], [])
         (notes if is_note else tags).setdefault(key, []).extend(texts if isinstance(texts, list) else [texts])
-    return [_element(tags.get(key, ()), spans[key], notes.get(key, ())) for key in spans]
+    elements = [_element(tags.get(key, ()), _fragments(spans[key]), notes.get(key, ())) for key in spans]
+    return elements, relations

@@ -1,140 +1,426 @@
-"""WebAnno TSV 3 as markups; the other exports are in test_markup_files.py."""
+"""Exports of annotation tools as the tools write them: brat, INCEpTION and Label Studio."""
 
+import io
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from podium import hosted, scoring
-from podium.errors import HostError
-from podium.hosted import module
+from podium.errors import HostError, SubmissionRejected
 
 markup_consistency = hosted.module("markup_consistency", "companion")
 
-HEADER = (
-    "#FORMAT=WebAnno TSV 3.3\n"
-    "#T_SP=de.tudarmstadt.ukp.dkpro.core.api.lexmorph.type.pos.POS|PosValue\n"
-    "#T_SP=webanno.custom.Error|kind|remark\n"
-    "#T_CH=webanno.custom.Chain|referenceRelation|referenceType\n"
-    "#T_SP=webanno.custom.Mark|\n"
-    "#T_SP=webanno.custom.Frame|ROLE_who_webanno.custom.Who|webanno.custom.Mark|name\n"
-    "#T_RL=webanno.custom.Link|how|BT_webanno.custom.Error\n"
-    "\n\n"
-)
+
+def write(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
 
 
-def line(unit: str, place: str, form: str, **cells: str) -> str:
-    """A token, with what is in some of the columns."""
-    names = ["pos", "kind", "remark", "relation", "type", "mark", "role", "target", "name", "how", "link"]
-    return "\t".join([unit, place, form, *(cells.get(name, "_") for name in names), "\n"])
-
-
-def written(folder: Path, content: str, who: str = "anna", document: str = "d1.txt") -> Path:
-    path = folder / document / f"{who}.tsv"
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(content.encode())
-    return folder
-
-
-def elements(folder: Path) -> tuple[str, dict[str, list[Any]]]:
-    """The text, and by expert the tags and spans of each element."""
-    documents = markup_consistency.read_documents(folder)
-    return documents["text"][0], {
+def elements(path: Path, row: int = 0) -> dict[str, list[Any]]:
+    """By annotator, the tags, fragments (start, end, tags) and notes of each element."""
+    documents = markup_consistency.read_documents(path)
+    markups = json.loads(documents["markups"][row])
+    if documents["markup"][row] is not None:
+        markups.append(json.loads(documents["markup"][row]) | {"expert": "algorithm"})
+    return {
         markup["expert"]: [
-            (element["tags"], [(f["start"], f["end"]) for f in element["fragments"]])
+            (
+                element["tags"],
+                [(each["start"], each["end"], *each.get("tags", [])) for each in element["fragments"]],
+                [note["comment"] for note in element["overtexts"]],
+            )
             for element in markup["elements"]
         ]
-        for markup in json.loads(documents["markups"][0])
+        for markup in markups
     }
 
 
-THE_CAT = (
-    "#Text=The cat sat.\n"
-    + line("1-1", "0-3", "The", pos="DT", kind="logic[1]", remark="*[1]")
-    + line("1-2", "4-7", "cat", pos="NN", kind="logic[1]|fact[2]", remark="*[1]|a \\| b\\_c\\\\[2]")
-    + line(
-        "1-3", "8-11", "sat", kind="fact[2]", remark="a \\| b\\_c\\\\[2]", mark="*", relation="*->1-1", type="x"
-    )
-    + line("1-4", "11-12", ".", role="*", target="1-3", name="end", how="so", link="1-1[1_0]")
+# ---- brat ------------------------------------------------------------------------------------------------
+
+# As brat's server writes standoff; the second span of T4 is discontinuous.
+BRAT_TEXT = (
+    "Sony bought Ericsson's share; the company (Sony) paid 1.05 billion euro. The deal closed in 2012.\n"
 )
+BRAT = """\
+T1	Organization 0 4	Sony
+T2	Organization 12 20	Ericsson
+T3	Purchase 5 11	bought
+E1	Purchase:T3 Buyer:T1 Seller:T2 Thing2:T4
+A1	Negation E1
+T4	Share 21 22;23 28	' share
+T5	Organization 30 41	the company
+T6	Organization 43 47	Sony
+*	Equiv T1 T5 T6
+M1	Certainty T5 L2
+T7	Payment 49 53	paid
+E2	Payment:T7 Buyer:T5 Cause:E1
+R1	Origin Arg1:T4 Arg2:T2
+N1	Reference T1 Wikipedia:26989	Sony
+#1	AnnotatorNotes T5	which one?
+#2	AnnotatorNotes E1	a merger?
+T8	Date 92 96	2012
+#3	AnnotatorNotes T8	a year\x85really
+"""
 
 
-def test_spans_of_all_layers_with_their_features(tmp_path: Path) -> None:
-    text, by_expert = elements(written(tmp_path, HEADER + THE_CAT))
-    assert text == "The cat sat."
-    assert by_expert["anna"] == [
-        (["logic"], [(0, 7)]),
-        (["fact", "a | b_c\\"], [(4, 11)]),
-        (["Mark"], [(8, 11)]),
-        (["end"], [(11, 12)]),
-    ]
-
-
-def test_the_experts_of_a_document_are_scored(tmp_path: Path) -> None:
-    for who in ("anna", "boris", "algorithm"):
-        written(tmp_path, HEADER + THE_CAT, who)
-    assert set(elements(tmp_path)[1]) == {"anna", "boris"}
-    metric = module("markup_consistency")
-    solution = scoring.prepare(
-        hosted.load(metric.NAME), scoring.read_solution(hosted.load(metric.NAME), tmp_path, {}), {}
-    )
-    submission = scoring.read_submission(hosted.load(metric.NAME), tmp_path, {})
-    assert scoring.evaluate(solution, submission).measures["score"] > 0
-
-
-def test_parts_of_tokens_and_offsets_in_utf_16(tmp_path: Path) -> None:
-    content = (
-        HEADER
-        + "#Text= 😀 a\\tb\n#Text=c. \n"  # a sentence of two lines, with blanks around
-        + line("1-1", "1-3", "😀", mark="*[1]")
-        + line("1-2", "4-5", "a")
-        + line("1-3", "6-7", "b", mark="*[1]")
-        + line("1-4", "8-10", "c.")
-        + line("1-4.1", "9-10", ".", kind="dot", remark="")
-        + "\n#Sentence.id=s2\r\n#Text=New\r\n"
-        + line("2-1", "13-16", "New", kind="two|one", remark="*|*").replace("\n", "\r\n")
-    )
-    text, by_expert = elements(written(tmp_path, content))
-    assert text == " 😀 a\tb\nc. \n\nNew"
-    assert by_expert == {
+def test_events_and_equiv_sets_of_brat_are_elements_with_several_fragments(tmp_path: Path) -> None:
+    write(tmp_path, "anna/deal.txt", BRAT_TEXT)
+    write(tmp_path, "anna/deal.ann", BRAT)
+    with pytest.warns(UserWarning, match=r"^2 relations left out: markups have none$"):
+        found = elements(tmp_path)
+    sony = [(0, 4), (30, 41), (43, 47)]
+    assert found == {
         "anna": [
-            (["Mark"], [(1, 6)]),
-            (["dot"], [(8, 9)]),
-            (["two"], [(12, 15)]),
-            (["one"], [(12, 15)]),
+            (["Organization"], [(12, 20)], []),
+            (
+                ["Purchase", "Negation"],
+                [(5, 11), (0, 4, "Buyer"), (12, 20, "Seller"), (21, 22, "Thing"), (23, 28, "Thing")],
+                ["a merger?"],
+            ),
+            (["Share"], [(21, 22), (23, 28)], []),
+            (
+                ["Equiv"],
+                [
+                    (*sony[0], "Organization"),
+                    (*sony[1], "Organization", "Certainty: L2"),
+                    (*sony[2], "Organization"),
+                ],
+                [],
+            ),
+            (["Payment"], [(49, 53), (30, 41, "Buyer"), (5, 11, "Cause")], []),
+            (["Date"], [(92, 96)], ["a year\x85really"]),
         ]
+    }
+    with pytest.warns(UserWarning, match="relations"):
+        markup = json.loads(markup_consistency.read_documents(tmp_path)["markups"][0])[0]
+    equivalent = next(element for element in markup["elements"] if element["tags"] == ["Equiv"])
+    assert equivalent["fragments"][1]["overtexts"] == [{"comment": "which one?"}]
+
+
+def test_an_event_agrees_with_itself(tmp_path: Path) -> None:
+    for who in ("anna", "boris", "algorithm"):
+        write(tmp_path, f"{who}/deal.txt", BRAT_TEXT)
+        write(tmp_path, f"{who}/deal.ann", BRAT)
+    metric = hosted.load("markup_consistency")
+    with pytest.warns(UserWarning, match=r"^6 relations left out"):
+        solution = scoring.prepare(metric, scoring.read_solution(metric, tmp_path, {}), {})
+    with pytest.warns(UserWarning, match=r"^6 relations left out"):
+        submission = scoring.read_submission(metric, tmp_path, {})
+    assert scoring.evaluate(solution, submission).score == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("E1\tPurchase:T9", "KeyError"),
+        ("E1\tT1", "ValueError"),
+        ("E1\tPurchase:T1 Buyer", "ValueError"),
+        ("*\tEquiv T1 T9", "KeyError"),
+        ("A1\tNegation", "ValueError"),
+        ("T2\tOrganization 0-4\tSony", "ValueError"),
+    ],
+)
+def test_damaged_files_of_brat(line: str, fault: str, tmp_path: Path) -> None:
+    write(tmp_path, "anna/a.txt", "Sony")
+    write(tmp_path, "anna/a.ann", f"T1\tOrganization 0 4\tSony\n{line}\n")
+    with pytest.raises(HostError, match=rf"anna/a\.ann: expected an export, found a fault: {fault}"):
+        markup_consistency.read_solution(tmp_path)
+
+
+# ---- INCEpTION -------------------------------------------------------------------------------------------
+
+# A UIMA CAS JSON as INCEpTION exports one: an emoji counts twice in its offsets; a layer of tokens;
+# a relation layer, whose annotations have Governor and Dependent; the tool's own record of the document.
+TYPE = "webanno.custom"
+CAS_TYPES: dict[str, Any] = {
+    f"{TYPE}.Error": {
+        "%NAME": f"{TYPE}.Error",
+        "%SUPER_TYPE": "uima.tcas.Annotation",
+        "kind": {"%NAME": "kind", "%RANGE": "uima.cas.String"},
+        "remark": {"%NAME": "remark", "%RANGE": "uima.cas.String"},
+        "weight": {"%NAME": "weight", "%RANGE": "uima.cas.Integer"},
+    },
+    f"{TYPE}.Link": {
+        "%NAME": f"{TYPE}.Link",
+        "%SUPER_TYPE": "uima.tcas.Annotation",
+        "Dependent": {"%NAME": "Dependent", "%RANGE": f"{TYPE}.Error"},
+        "Governor": {"%NAME": "Governor", "%RANGE": f"{TYPE}.Error"},
+    },
+    "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token": {
+        "%NAME": "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token",
+        "%SUPER_TYPE": "uima.tcas.Annotation",
+    },
+    "de.tudarmstadt.ukp.clarin.webanno.api.type.CASMetadata": {
+        "%NAME": "de.tudarmstadt.ukp.clarin.webanno.api.type.CASMetadata",
+        "%SUPER_TYPE": "uima.tcas.Annotation",
+        "username": {"%NAME": "username", "%RANGE": "uima.cas.String"},
+    },
+}
+
+
+def cas_json(kind: str | None = "logic") -> str:
+    structures = [
+        {
+            "%ID": 1,
+            "%TYPE": "uima.cas.Sofa",
+            "sofaNum": 1,
+            "sofaID": "_InitialView",
+            "mimeType": "text",
+            "sofaString": "😀 The cat sat.",
+        },
+        {"%ID": 2, "%TYPE": "uima.tcas.DocumentAnnotation", "@sofa": 1, "begin": 0, "end": 15, "language": "x"},
+        {
+            "%ID": 3,
+            "%TYPE": "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token",
+            "@sofa": 1,
+            "begin": 3,
+            "end": 6,
+        },
+        {
+            "%ID": 4,
+            "%TYPE": "de.tudarmstadt.ukp.clarin.webanno.api.type.CASMetadata",
+            "@sofa": 1,
+            "begin": 0,
+            "end": 0,
+            "username": "anna",
+        },
+        {
+            "%ID": 5,
+            "%TYPE": f"{TYPE}.Error",
+            "@sofa": 1,
+            "begin": 3,
+            "end": 10,
+            "weight": 3,
+            "remark": "unclear",
+        }
+        | ({} if kind is None else {"kind": kind}),
+        {"%ID": 6, "%TYPE": f"{TYPE}.Error", "@sofa": 1, "begin": 11, "end": 14},
+        {
+            "%ID": 7,
+            "%TYPE": f"{TYPE}.Link",
+            "@sofa": 1,
+            "begin": 11,
+            "end": 14,
+            "@Dependent": 6,
+            "@Governor": 5,
+        },
+    ]
+    views = {"_InitialView": {"%SOFA": 1, "%MEMBERS": [2, 3, 4, 5, 6, 7]}}
+    return json.dumps({"%TYPES": CAS_TYPES, "%FEATURE_STRUCTURES": structures, "%VIEWS": views})
+
+
+def as_xmi(content: str) -> tuple[bytes, bytes]:
+    """The same as XMI and its type system."""
+    cassis = pytest.importorskip("cassis")
+    cas = cassis.load_cas_from_json(io.BytesIO(content.encode()))
+    return cas.to_xmi().encode(), cas.typesystem.to_xml().encode()
+
+
+def zipped(**files: bytes) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize("form", ["json", "xmi", "zip"])
+def test_a_project_of_inception(form: str, tmp_path: Path) -> None:
+    pytest.importorskip("cassis")
+    for who, kind in (("anna", "logic"), ("boris", None), ("INITIAL_CAS", "nobody's"), ("algorithm", "logic")):
+        content = cas_json(kind)
+        folder = "annotation/d1.txt"
+        if form == "json":
+            write(tmp_path, f"{folder}/{who}.json", content)
+            continue
+        xmi, types = as_xmi(content)
+        if form == "xmi":
+            write(tmp_path, f"{folder}/{who}.xmi", xmi)
+            write(tmp_path, f"{folder}/TypeSystem.xml", types)
+        else:
+            packed = zipped(**{f"{who}.xmi": xmi, "TypeSystem.xml": types})
+            write(tmp_path, f"{folder}/webanno{len(who)}export.zip", packed)
+    with pytest.warns(UserWarning, match=r"^3 relations left out: markups have none$"):
+        found = elements(tmp_path)
+    # Offsets in characters, where INCEpTION's count the emoji twice.
+    assert found == {
+        who: [([*kind, "unclear"], [(2, 9)], []), (["Error"], [(10, 13)], [])]
+        for who, kind in (("anna", ["logic"]), ("boris", []), ("algorithm", ["logic"]))
     }
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "fault"),
+    ("name", "content"),
     [
-        ("TSV 3.3", "TSV 2.0", "the first line is '#FORMAT=WebAnno TSV 2.0', not '#FORMAT=WebAnno TSV 3.3'"),
-        ("TSV 3.3", "TSV 3.31", "the first line is "),
-        ("0-3", "0-4", "token 1-1 'The' is not in the text at 0-4"),
-        ("0-3", "0", "not enough values to unpack"),
-        ("0-3", "a-b", "invalid literal for int()"),
-        ("8-11", "9-12", "token 1-3 'sat' is not in the text at 9-12"),
-        ("The\t", "Teh\t", "token 1-1 'Teh' is not in the text"),
-        ("#Text=The cat sat.\n", "", "token 1-1 'The' is not in the text"),
-        ("1-1\t0-3\tThe", "1-1\t0-3", "token 1-1 'DT' is not in the text"),
-        ("\t1-1[1_0]\t\n", "\n", "or lacks columns"),
-        ("logic[1]", "logic[1", "the cell 'logic[1'"),
-        ("logic[1]", "lo[g]ic[1]", "the cell "),
+        ("a.json", b'{"%FEATURE_STRUCTURES": [{}]}'),
+        ("a.xmi", b"<xmi"),
+        ("a.zip", b"PK\x03\x04"),
+        ("a.zip", zipped(**{"readme.txt": b""})),
     ],
 )
-def test_what_is_no_webanno_tsv(tmp_path: Path, right: str, wrong: str, fault: str) -> None:
-    content = HEADER + THE_CAT
-    assert right in content
-    written(tmp_path, content.replace(right, wrong, 1))
-    with pytest.raises(HostError, match=r"d1\.txt/anna\.tsv: expected an export, found a fault: ") as caught:
+def test_damaged_exports_of_inception(name: str, content: bytes, tmp_path: Path) -> None:
+    pytest.importorskip("cassis")
+    write(tmp_path, f"d/{name}", content)
+    write(tmp_path, "d/TypeSystem.xml", as_xmi(cas_json())[1])
+    with pytest.raises(HostError, match=rf"d/{name}: expected an export, found a fault: "):
         markup_consistency.read_solution(tmp_path)
-    assert fault in str(caught.value).replace('"', "'").replace("\\'", "'")
 
 
-def test_experts_must_have_marked_one_text(tmp_path: Path) -> None:
-    written(tmp_path, HEADER + THE_CAT)
-    written(tmp_path, (HEADER + THE_CAT).replace("cat", "dog"), "boris")
-    with pytest.raises(HostError, match=r"document 'd1\.txt': expected one text, found another one of boris"):
+def test_webanno_tsv_is_no_export_any_more(tmp_path: Path) -> None:
+    write(tmp_path, "d/anna.tsv", "#FORMAT=WebAnno TSV 3.3\n")
+    with pytest.raises(HostError, match=r"expected files \*\.json, found none"):
         markup_consistency.read_solution(tmp_path)
+
+
+# ---- Label Studio ----------------------------------------------------------------------------------------
+
+
+def region(key: str, start: int, end: int, text: str, **values: Any) -> dict[str, Any]:
+    """A result of a region, with what Label Studio writes beside it."""
+    (kind,) = values
+    value = {"start": start, "end": end, "text": text} | values
+    if kind == "textarea":
+        value = {"start": start, "end": end, "text": values[kind]}
+    return {
+        "value": value,
+        "id": key,
+        "from_name": kind,
+        "to_name": "text",
+        "type": kind,
+        "origin": "manual",
+    }
+
+
+def relation(first: str, second: str) -> dict[str, Any]:
+    return {"from_id": first, "to_id": second, "type": "relation", "direction": "right", "labels": ["of"]}
+
+
+def annotation(number: int, who: Any, *results: dict[str, Any], cancelled: bool = False) -> dict[str, Any]:
+    return {
+        "id": number,
+        "completed_by": who,
+        "result": [*results],
+        "was_cancelled": cancelled,
+        "ground_truth": False,
+        "created_at": "2024-05-02T09:13:25.104Z",
+        "updated_at": "2024-05-02T09:13:25.104Z",
+        "draft_created_at": None,
+        "lead_time": 11.3,
+        "prediction": {},
+        "result_count": len(results),
+        "unique_id": "8f1c",
+        "last_action": None,
+        "task": 12,
+        "project": 3,
+        "updated_by": 1,
+        "parent_prediction": None,
+        "parent_annotation": None,
+    }
+
+
+def task(number: int, data: dict[str, Any], *annotations: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "id": number,
+        "annotations": [*annotations],
+        "file_upload": "1a2b-tasks.json",
+        "drafts": [],
+        "predictions": [],
+        "data": data,
+        "meta": {},
+        "created_at": "2024-05-02T09:12:00.000Z",
+        "inner_id": 1,
+        "total_annotations": len(annotations),
+        "project": 3,
+    } | more
+
+
+THE_CAT = {"id": "corpus-7", "title": "A title that is longer than the text", "Full_Text": "The cat sat."}
+
+
+def test_an_export_of_label_studio(tmp_path: Path) -> None:
+    results = [
+        region("r1", 4, 7, "cat", labels=["Animal"]),
+        region("r1", 4, 7, "cat", textarea=["Is it?"]),
+        region("r1", 4, 7, "cat", choices=["sure"]),
+        region("r1", 4, 7, "cat", rating=3),
+        {"value": {"choices": ["good"]}, "id": "r2", "from_name": "c", "to_name": "text", "type": "choices"},
+        relation("r1", "r9"),
+        relation("r9", "r1"),
+    ]
+    annotations = [
+        annotation(1, 5, *results),
+        annotation(2, {"id": 6, "email": "b@x.org"}, region("r9", 0, 7, "The cat", labels=["Animal", "Pet"])),
+        annotation(3, 7, cancelled=True),
+    ]
+    prediction = {"id": 4, "model_version": "v1", "score": 0.9}
+    predictions = [prediction | {"result": [region("p", 4, 7, "cat", labels=["Animal"])]}]
+    content = json.dumps([task(12, THE_CAT, *annotations, predictions=predictions)])
+    path = write(tmp_path, "project-3-at-2024-05-02.json", content)
+    with pytest.warns(UserWarning, match=r"^2 relations left out: markups have none$"):
+        found = elements(path)
+    assert found == {
+        "annotator 5": [(["Animal", "sure", "3"], [(4, 7)], ["Is it?"])],
+        "annotator b@x.org": [(["Animal", "Pet"], [(0, 7)], [])],
+        "algorithm": [(["Animal"], [(4, 7)], [])],
+    }
+    with pytest.warns(UserWarning, match="relations"):
+        documents = markup_consistency.read_documents(path)
+    assert documents[["document_id", "text"]].to_numpy().tolist() == [["12", "The cat sat."]]
+
+
+@pytest.mark.parametrize(
+    ("data", "spans", "text"),
+    [
+        # The text whose slices are the spans' own, wherever it stands and however long it is.
+        ({"text": "Another text here", "body": "The cat sat."}, [(4, 7, "cat")], "The cat sat."),
+        ({"a": "The cow sat.", "b": "The cat sat.", "n": 3}, [(0, 3, "The"), (4, 7, "cat")], "The cat sat."),
+        # No span says what it covers: the one called text.
+        ({"title": "Much longer than the text", "text": "The cat."}, [(4, 7, None)], "The cat."),
+        # Nor is there such a one: the longest.
+        ({"id": "x", "story": "The cat sat."}, [(4, 7, "dog")], "The cat sat."),
+        ({"id": "x", "story": "The cat sat."}, [], "The cat sat."),
+    ],
+)
+def test_the_text_of_a_task(data: dict[str, Any], spans: list[Any], text: str, tmp_path: Path) -> None:
+    results = [region(str(start), start, end, said, labels=["x"]) for start, end, said in spans]
+    path = write(tmp_path, "export.json", json.dumps([task(1, data, annotation(1, 5, *results))]))
+    assert markup_consistency.read_documents(path)["text"].tolist() == [text]
+
+
+def test_offsets_of_browsers_become_characters(tmp_path: Path) -> None:
+    """Label Studio counts as JavaScript does: an emoji is two units."""
+    results = [region("a", 4, 7, "The", labels=["x"]), region("b", 8, 10, "🐈", labels=["y"])]
+    path = write(
+        tmp_path, "e.json", json.dumps([task(1, {"text": "💩! The 🐈 sat"}, annotation(1, 5, *results))])
+    )
+    assert elements(path) == {"annotator 5": [(["x"], [(3, 6)], []), (["y"], [(7, 8)], [])]}
+    counted = [region("a", 3, 6, "The", labels=["x"])]  # in characters, as a script may have written them
+    path = write(
+        tmp_path, "e.json", json.dumps([task(1, {"text": "💩! The 🐈 sat"}, annotation(1, 5, *counted))])
+    )
+    assert elements(path) == {"annotator 5": [(["x"], [(3, 6)], [])]}
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        task(1, {}, annotation(1, 5)),
+        task(1, {"n": 3}, annotation(1, 5)),
+        task(1, THE_CAT, annotation(1, 5, {"type": "labels", "id": "r"})),
+        task(1, THE_CAT, annotation(1, 5, {"value": {"start": "/div[1]/text()", "end": 5}, "type": "labels"})),
+        {"id": 1, "annotations": [{}], "data": THE_CAT},
+    ],
+)
+def test_damaged_exports_of_label_studio(broken: dict[str, Any], tmp_path: Path) -> None:
+    path = write(tmp_path, "broken.json", json.dumps([broken]))
+    for read, error in (
+        (markup_consistency.read_solution, HostError),
+        (markup_consistency.read_submission, SubmissionRejected),
+    ):
+        with pytest.raises(error, match=r"broken\.json: expected an export, found a fault: "):
+            read(path)

@@ -248,7 +248,7 @@ def test_brat(tmp_path: Path) -> None:
     text = "The cat sat on the mat, and so on."
     annotations = {
         "anna": "T1\tAnimal 4 7\tcat\nT2\tPlace 12 14;19 22\ton mat\nA1\tSure T1\nM2\tSize T1 small\n"
-                "R1\tAt Arg1:T1 Arg2:T2\n#1\tAnnotatorNotes T1\tIs it?\nE1\tT1\n*\tEquiv T1 T2\n",
+                "#1\tAnnotatorNotes T1\tIs it?\n",
         "boris": "T1\tAnimal 0 7\tThe cat\n",
         "algorithm": "T1\tAnimal 4 7\tcat\n",
     }  # fmt: skip
@@ -320,45 +320,8 @@ def test_inception(tmp_path: Path, suffix: str) -> None:
 def test_inception_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cassis", None)
     write(tmp_path, "d/a.xmi", "<xmi/>")
-    with pytest.raises(UsageError, match=r"^UIMA CAS needs dkpro-cassis: pip install podium\[inception\]$"):
+    with pytest.raises(UsageError, match=r"^UIMA CAS needs dkpro-cassis: pip install 'podium\[inception\]'$"):
         markup_consistency.read_solution(tmp_path)
-
-
-def label(region: str, start: int, end: int, *labels: str) -> dict[str, Any]:
-    return {
-        "id": region,
-        "type": "labels",
-        "value": {"start": start, "end": end, "text": "", "labels": [*labels]},
-    }
-
-
-def test_label_studio(tmp_path: Path) -> None:
-    note = {"id": "r1", "type": "textarea", "value": {"start": 4, "end": 7, "text": ["Is it?"]}}
-    choice = {"id": "r1", "type": "choices", "value": {"start": 4, "end": 7, "choices": ["sure"]}}
-    rating = {"id": "r1", "type": "rating", "value": {"start": 4, "end": 7, "rating": 3}}
-    whole = {"id": "r2", "type": "choices", "value": {"choices": ["good"]}}
-    annotations = [
-        {"id": 1, "completed_by": 5, "result": [label("r1", 4, 7, "Animal"), note, choice, rating, whole]},
-        {
-            "id": 2,
-            "completed_by": {"id": 6, "email": "b@x.org"},
-            "result": [label("r9", 0, 7, "Animal", "Pet")],
-        },
-        {"id": 3, "completed_by": 7, "was_cancelled": True, "result": []},
-    ]
-    predictions = [{"model_version": "v1", "result": [label("p", 4, 7, "Animal")]}]
-    task = {"id": 12, "data": {"n": 3, "text": "The cat sat."}, "annotations": annotations}
-    path = write(tmp_path, "export.json", [task | {"predictions": predictions}])
-    documents = markup_consistency.read_documents(path)
-    assert documents[["document_id", "text"]].to_numpy().tolist() == [["12", "The cat sat."]]
-    assert elements_of(documents) == {
-        "annotator 5": [(["Animal", "sure", "3"], [(4, 7)], ["Is it?"])],
-        "annotator b@x.org": [(["Animal", "Pet"], [(0, 7)], [])],
-    }
-    assert score(markup_consistency, path) > 0
-    broken = write(tmp_path, "broken.json", [{"id": 1, "data": {}, "annotations": [{"result": [{}]}]}])
-    with pytest.raises(HostError, match=r"broken\.json: expected an export, found a fault: "):
-        markup_consistency.read_solution(broken)
 
 
 @pytest.mark.parametrize("content", ["{", "[1]", '[{"id": 1}]'])
@@ -415,5 +378,5 @@ def test_gamma_gets_every_mark(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_gamma_without_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pygamma_agreement", None)
-    with pytest.raises(UsageError, match=r"^γ needs pygamma-agreement: pip install podium\[gamma\]$"):
+    with pytest.raises(UsageError, match=r"^γ needs pygamma-agreement: pip install 'podium\[gamma\]'$"):
         _markups.gamma({})

@@ -10,9 +10,11 @@ from pathlib import Path
 from podium.cli import arguments
 from podium.errors import UsageError
 
+NAMES_SHOWN = 10  # of the documents without γ
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command\'s arguments."""
+    """The command's arguments."""
     parser.add_argument("solution", help="the experts' markups: a table, a folder of files, an export")
     arguments.add_metric(parser)
     parser.add_argument("--gamma", action="store_true", help="γ too, an agreement corrected for chance")
@@ -21,11 +23,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Compare the experts, print and draw."""
+    """Compare the experts and print, as tables or as JSON and nothing else."""
     import pandas as pd
 
     from podium import hosted, progress, scoring
     from podium.cli import console
+    from podium.wording import counted, listed
 
     metric = hosted.load(options.metric)
     agree, gamma = metric.companion.agreement, metric.companion.gamma
@@ -40,19 +43,25 @@ def run(options: argparse.Namespace) -> None:
         whole = scoring.prepare(metric, solution, parameters)
     prepared = whole.prepared[scoring.ALL]
     agreement = agree(prepared, whole.frame[whole.rows[scoring.ALL]])
-    tables, documents = agreement.tables, agreement.documents
+    tables, documents, notices = agreement.tables, agreement.documents, [*agreement.notices]
     if options.gamma and gamma is not None:
         documents = documents.merge(gamma(prepared), on="document_id")
         values = documents["gamma"].dropna()
         tables["γ"] = pd.DataFrame({"documents": [len(values)], "gamma": [values.mean()]})
+        without = documents.loc[documents["gamma"].isna(), "document_id"].tolist()
+        if without:
+            notices.append(
+                f"{counted(len(without), 'document')} without γ, as fewer than two experts or no marks are "
+                f"there: {listed(without, NAMES_SHOWN)}"
+            )
     if options.plot:
         from podium.report import histograms
 
         histograms.save(agreement, options.plot)
     if options.json:
-        console.print_json(tables | {"Documents": documents, "warnings": agreement.notices})
+        console.print_json(tables | {"Documents": documents, "warnings": notices})
         return
-    console.warn(agreement.notices)
+    console.warn(notices)
     for title, table in tables.items():
         console.print_table(title, table)
     if options.plot:

@@ -1,10 +1,15 @@
 """What the companions of the two markup metrics share: files, tables, figures, the experts' agreement."""
 
+import ctypes
 import functools
 import itertools
 import json
+import logging
+import os
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +29,7 @@ from podium.wording import counted, listed
 ALGORITHM = "algorithm"
 EXPERT_NAMES = ("expert", "annotator", "id")
 EXPECTED: dict[type, str] = {dict: "an object as", list: "a list under", str: "text under"}
+NAMES_SHOWN = 10
 AMONG, WITH = "experts with each other", "algorithm with experts"
 
 Ints = npt.NDArray[np.int64]
@@ -44,7 +50,7 @@ def read_folder(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
 
 def _read_json(file: Path, error: type[ToolError]) -> Any:
     try:
-        return parse_json(read_text(file, error, "cp1251"))  # as some organisers' files are
+        return parse_json(read_text(file, error, "cp1251"))  # as some of the organizers' files are
     except UnicodeDecodeError:
         raise error(f"{file}: expected text in UTF-8 or CP1251") from None
     except ValueError as problem:
@@ -292,13 +298,14 @@ class Explanation(contract.Explanation):
 
     @property
     def notices(self) -> list[str]:
-        without, one = (self.experts == 0).sum(), (self.experts == 1).sum()
         notices = []
-        if without:
-            notices.append(f"{counted(int(without), 'document')} without expert, left out everywhere")
-        if one:
-            left_out = f"{self.criteria.measure} and of the experts' agreement"
-            notices.append(f"{counted(int(one), 'document')} with one expert, left out of {left_out}")
+        for experts, described in (
+            (0, "without expert, left out everywhere"),
+            (1, f"with one expert, left out of {self.criteria.measure} and of the experts' agreement"),
+        ):
+            names = [item for item, number in zip(self.prepared.items, self.experts) if number == experts]
+            if names:
+                notices.append(f"{counted(len(names), 'document')} {described}: {listed(names, NAMES_SHOWN)}")
         return notices
 
     def figures(
@@ -390,8 +397,11 @@ class Agreement:
 
     @property
     def notices(self) -> list[str]:
-        number = int((self.documents["experts"] < 2).sum())
-        return [f"{counted(number, 'document')} with fewer than two experts, left out"] if number else []
+        left_out = self.documents.loc[self.documents["experts"] < 2, "document_id"].tolist()
+        if not left_out:
+            return []
+        number = counted(len(left_out), "document")
+        return [f"{number} with fewer than two experts, left out: {listed(left_out, NAMES_SHOWN)}"]
 
     @property
     def histograms(self) -> dict[str, Any]:
@@ -416,6 +426,20 @@ Marks = Mapping[str, Mapping[str, Sequence[tuple[int, int, str]]]]
 
 
 def marks(prepared: Any, marks_of: Callable[[Any], Iterable[tuple[int, int, str]]]) -> Marks:
+    """The marks of each expert of each document, as γ compares them.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        A solution of either metric.
+    marks_of : function of an expert's markup
+        Its marks: start, end and label.
+
+    Returns
+    -------
+    dict
+        By document and expert; marks of no characters, which γ does not know, are left out.
+    """
     return {
         item: {
             name_of(expert.number): [mark for mark in marks_of(expert) if mark[0] < mark[1]]
@@ -426,7 +450,30 @@ def marks(prepared: Any, marks_of: Callable[[Any], Iterable[tuple[int, int, str]
 
 
 def gamma(documents: Marks) -> pd.DataFrame:
-    """γ of Mathet, Widlöcher and Métivier (2015); NaN with marks of fewer than two experts."""
+    """γ of each document: agreement on places and labels, corrected for chance.
+
+    Every expert takes part, also one who marks nothing.
+
+    Parameters
+    ----------
+    documents : mapping
+        The marks of each expert of each document; see `marks`.
+
+    Returns
+    -------
+    DataFrame
+        ``document_id`` and ``gamma``, at most 1; NaN where there are fewer than two experts or no marks at all.
+
+    Raises
+    ------
+    UsageError
+        pygamma-agreement is not installed.
+
+    References
+    ----------
+    Y. Mathet, A. Widlöcher and J.-P. Métivier, "The Unified and Holistic Method Gamma (γ) for Inter-Annotator
+    Agreement Measure and Alignment", Computational Linguistics 41(3), 2015, doi 10.1162/COLI_a_00227.
+    """
     try:
         from pyannote.core import Segment
         from pygamma_agreement import CombinedCategoricalDissimilarity, Continuum
@@ -436,9 +483,33 @@ def gamma(documents: Marks) -> pd.DataFrame:
     values = []
     for experts in track(documents.values(), "γ", len(documents)):
         continuum = Continuum()
-        for name, marks in experts.items():
-            for start, end, label in marks:
+        for name, of_expert in experts.items():
+            continuum.add_annotator(name)
+            for start, end, label in of_expert:
                 continuum.add(name, Segment(start, end), label)
+        if len(experts) < 2 or not any(experts.values()):
+            values.append(np.nan)
+            continue
         np.random.seed(0)  # noqa: NPY002 (it draws its chance annotations from the global generator)
-        values.append(continuum.compute_gamma(dissimilarity).gamma if continuum.num_annotators > 1 else np.nan)
+        with _quiet():
+            values.append(continuum.compute_gamma(dissimilarity).gamma)
     return pd.DataFrame({"document_id": list(documents), "gamma": values})
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without what solvers print: libraries in C write to file descriptor 1, past Python's standard output."""
+    sys.stdout.flush()
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    logging.disable(logging.WARNING)  # pygamma-agreement says for each document which solver it uses
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        # What C has buffered would come out later, with the descriptor restored.
+        c_library = ctypes.CDLL(None) if os.name == "posix" else ctypes.cdll.msvcrt
+        c_library.fflush(None)
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
+        logging.disable(logging.NOTSET)

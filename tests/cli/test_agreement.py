@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from tests.support import markup_consistency_data, readable_data
 
 readable = hosted.module("readable", "companion")
 
+ROOT = Path(__file__).parents[2]
 ESSAYS = str(readable_data.SAMPLES / "essays")
 DOCUMENTS = str(markup_consistency_data.SAMPLES / "documents")
 
@@ -21,7 +24,7 @@ DOCUMENTS = str(markup_consistency_data.SAMPLES / "documents")
 def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["agreement", "--metric", "readable", ESSAYS]) == 0
     printed = capsys.readouterr()
-    assert printed.err == "warning: 2 documents with fewer than two experts, left out\n"
+    assert printed.err == "warning: 2 documents with fewer than two experts, left out: essay-04, essay-06\n"
     titles = [text.splitlines()[0] for text in printed.out.strip().split("\n\n")]
     assert titles == [
         "Agreement of the experts",
@@ -38,7 +41,8 @@ def test_json_and_parameters(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(values["Documents"]) == 12
     criteria = [row["criterion"] for row in values["Agreement of the experts"]]
     assert criteria[:4] == ["total", "accordance", "tags", "fragments"]
-    assert values["warnings"] == ["2 documents with fewer than two experts, left out"]
+    (warning,) = values["warnings"]
+    assert warning.startswith("2 documents with fewer than two experts, left out: essay-")
 
 
 def test_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,8 +61,44 @@ def test_gamma(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
     assert main(["agreement", "--metric", "readable", ESSAYS, "--gamma"]) == 0
     assert "\nγ\ndocuments     gamma\n        6  0.500000\n" in capsys.readouterr().out
     assert main(["agreement", "--metric", "readable", ESSAYS, "--gamma", "--json"]) == 0
-    documents = json.loads(capsys.readouterr().out)["Documents"]
-    assert [row["gamma"] for row in documents[:2]] == [0.5, None]
+    printed = json.loads(capsys.readouterr().out)
+    assert [row["gamma"] for row in printed["Documents"][:2]] == [0.5, None]
+    assert printed["warnings"][1] == (
+        "6 documents without γ, as fewer than two experts or no marks are there: essay-02, essay-04, essay-06, "
+        "essay-08, essay-10, essay-12"
+    )
+
+
+# A stand-in for pygamma-agreement whose solver prints as GLPK does: in C, and in Python's log.
+NOISY = """
+import ctypes, logging, sys, types
+class Continuum:
+    def add_annotator(self, name): pass
+    def add(self, *mark): pass
+    def compute_gamma(self, dissimilarity):
+        ctypes.CDLL(None).puts(b"Long-step dual simplex will be used")
+        logging.warning("CBC solver not installed. Using GLPK.")
+        return types.SimpleNamespace(gamma=0.25)
+library = types.ModuleType("pygamma_agreement")
+library.Continuum, library.CombinedCategoricalDissimilarity = Continuum, object
+segments = types.ModuleType("pyannote.core")
+segments.Segment = lambda start, end: (start, end)
+sys.modules |= {"pygamma_agreement": library, "pyannote": types.ModuleType("pyannote"), "pyannote.core": segments}
+from podium.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the stand-in prints with the C library of POSIX")
+def test_what_the_solver_prints_is_not_in_the_output() -> None:
+    arguments = ["agreement", "--metric", "readable", ESSAYS, "--gamma", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-c", NOISY, *arguments], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert printed["γ"] == [{"documents": 9, "gamma": 0.25}]
+    assert "CBC" not in done.stderr
 
 
 def test_wrong_usage(

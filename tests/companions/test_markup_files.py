@@ -339,36 +339,48 @@ def test_gamma_of_the_library() -> None:
     marks = {
         "a": {"x": [(0, 10, "p"), (20, 30, "q")], "y": [(0, 10, "p"), (20, 30, "q")]},
         "b": {"x": [(0, 1, "p")]},
+        "c": {"x": [(10 * n, 10 * n + 5, "p") for n in range(5)], "y": []},
+        "d": {"x": [], "y": []},
     }
     first, again = (_markups.gamma(marks) for _ in range(2))
     assert first["gamma"][0] == 1
-    assert np.isnan(first["gamma"][1])
+    assert first["gamma"][2] == pytest.approx(-0.58, abs=0.01)  # five marks against none
+    assert first["gamma"].isna().tolist() == [False, True, False, True]
     pd.testing.assert_frame_equal(first, again)
 
 
 def test_gamma_gets_every_mark(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a stand-in for the library: γ is the number of marks."""
+    """With a stand-in for the library: γ is the number of marks, and a tenth of that of experts."""
 
     class Continuum:
         def __init__(self) -> None:
             self.marks: list[Any] = []
+            self.names: list[str] = []
 
-        num_annotators = property(lambda self: len({mark[0] for mark in self.marks}))
+        def add_annotator(self, name: str) -> None:
+            self.names.append(name)
 
         def add(self, *mark: Any) -> None:
             self.marks.append(mark)
 
         def compute_gamma(self, dissimilarity: Any) -> Any:
             assert dissimilarity == "dissimilarity"
-            return SimpleNamespace(gamma=len(self.marks))
+            return SimpleNamespace(gamma=len(self.marks) + len(self.names) / 10)
 
     library = {"Continuum": Continuum, "CombinedCategoricalDissimilarity": lambda: "dissimilarity"}
     monkeypatch.setitem(sys.modules, "pygamma_agreement", SimpleNamespace(**library))
     monkeypatch.setitem(sys.modules, "pyannote.core", SimpleNamespace(Segment=lambda *ends: ends))
-    marks = {"a": {"x": [(0, 1, "p"), (2, 3, "p")], "y": [(0, 1, "p")]}, "b": {"x": [(0, 1, "p")], "y": []}}
+    one, two = [(0, 1, "p")], [(0, 1, "p"), (2, 3, "p")]
+    marks = {
+        "a": {"x": two, "y": one},
+        "b": {"x": one, "y": []},  # who marks nothing takes part, too
+        "c": {"x": [], "y": []},
+        "d": {"x": one},
+        "e": {},
+    }
     table = _markups.gamma(marks)
-    assert table["document_id"].tolist() == ["a", "b"]
-    assert table["gamma"].tolist() == pytest.approx([3, np.nan], nan_ok=True)
+    assert table["document_id"].tolist() == [*marks]
+    assert table["gamma"].tolist() == pytest.approx([3.2, 1.2, np.nan, np.nan, np.nan], nan_ok=True)
     solution, _ = markup_consistency_data.frames(markup_consistency_data.samples())
     prepared = hosted.module("markup_consistency").prepare(solution, "document_id")
     assert len(markup_consistency.gamma(prepared)) == 12

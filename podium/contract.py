@@ -265,6 +265,15 @@ class Explanation(Protocol):
         return pd.DataFrame()
 
     @property
+    def details(self) -> Mapping[str, pd.DataFrame]:
+        """Values by level, such as "document" and "pair": one row for each item, or pair of annotators.
+
+        They are under "details" in JSON, in the report, and, with the level in the column ``level``, in the
+        file of rows.  The columns have the names of those in `rows` where they mean the same.
+        """
+        return {}
+
+    @property
     def losses(self) -> pd.DataFrame | None:
         """The points lost in each row of `rows`, one column per cause."""
         return None

@@ -39,6 +39,8 @@ def rows(evaluation: Evaluation) -> pd.DataFrame:
     explanation = evaluation.explanation
     table: pd.DataFrame = explanation.rows
     item = column(explanation, "item")
+    for level, values in explanation.details.items():
+        table = pd.concat([table, values.assign(level=level)], ignore_index=True)
     if item is None:
         return table
     groups = groups_of_items(evaluation)

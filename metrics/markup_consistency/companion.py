@@ -1,6 +1,7 @@
 """What became of every element, fragment and overtext under markup consistency."""
 
 import functools
+import json
 import operator
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -66,17 +67,65 @@ Place = tuple[int, int, int]  # positions of element, fragment and overtext; -1 
 
 
 def read_documents(path: str | Path) -> pd.DataFrame:
-    """The documents in JSON files or an annotation tool's export."""
+    """The documents in JSON files or an annotation tool's export, with both sides' markups.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file or a folder, of `podium.markups.read_documents` or `podium.markups.importers.read`.
+
+    Returns
+    -------
+    DataFrame
+        One row per document: ``document_id``, ``text``, ``markups`` and ``markup``; None where unknown.
+
+    Raises
+    ------
+    HostError
+        A file is damaged, or is none of these.
+    """
     return _read(path, HostError)
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
-    """The experts' markups: ``document_id``, ``markups``, and ``text`` if all have one."""
+    """Read the experts' markups from JSON files or an annotation tool's export.
+
+    Parameters
+    ----------
+    path : str or Path
+        As in `read_documents`.
+
+    Returns
+    -------
+    DataFrame
+        One row per document: ``document_id``, ``markups`` (JSON), and ``text`` if all documents have one.
+
+    Raises
+    ------
+    HostError
+        A file is damaged, or is none of these.
+    """
     return shared.experts_of(_read(path, HostError))
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
-    """The algorithm's markups: ``document_id``, ``markup``; raises `SubmissionRejected`."""
+    """Read the algorithm's markups from JSON files or an annotation tool's export.
+
+    Parameters
+    ----------
+    path : str or Path
+        As in `read_documents`.
+
+    Returns
+    -------
+    DataFrame
+        One row per document: ``document_id`` and ``markup`` (JSON).
+
+    Raises
+    ------
+    SubmissionRejected
+        A file is damaged, or a document has no markup of the algorithm.
+    """
     return shared.algorithms_of(_read(path, SubmissionRejected))
 
 
@@ -181,14 +230,67 @@ def _pairs(
 # ---- Submissions -----------------------------------------------------------------------------------------
 
 
+def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
+    """A submission that shows the form: markups without elements.
+
+    Where all experts' markups are READ//ABLE's, without elements, a submission's must be, too.
+
+    Parameters
+    ----------
+    solution : DataFrame
+        Its first column has the ids; ``markups`` the experts' markups.
+
+    Returns
+    -------
+    DataFrame
+        The id and ``markup``.
+    """
+    cells = [markup for cell in solution["markups"] for markup in json.loads(cell)]
+    is_readable = bool(cells) and all("selections" in markup for markup in cells)
+    empty: dict[str, Any] = {"criteria": {}, "selections": []} if is_readable else {"elements": []}
+    return solution[[solution.columns[0]]].assign(markup=json.dumps(empty))
+
+
+def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
+    """For each document the expert's markup that is closest to all experts' on average.
+
+    A higher score may be possible, because the best answer to experts who disagree need not be one of theirs.
+
+    Parameters
+    ----------
+    solution : DataFrame
+        As the metric takes it; its first column has the ids.
+
+    Returns
+    -------
+    DataFrame
+        The id and ``markup``, an empty one where a document has no expert.
+    """
+    return shared.closest_markups(metric, solution, sample_submission(solution))
+
+
 def weights(prepared: Any) -> str:
-    """The weights in use, as the parameter ``weights``."""
+    """The weights in use, as the parameter ``weights`` takes them."""
     return ",".join(
         f"{name}={weight:.9f}".rstrip("0").rstrip(".") for name, weight in prepared.rules.weights.items()
     )
 
 
 def advice(solution: pd.DataFrame, arguments: Mapping[str, Any]) -> list[str]:
+    """What a host should know before a competition: which weights its parts decide for.
+
+    Parameters
+    ----------
+    solution : DataFrame
+        Maybe with ``Usage``.
+    arguments : mapping
+        Those of the metric's ``score``, ``row_id_column_name`` among them.
+
+    Returns
+    -------
+    list of str
+        The weights to give, and where a part alone decides otherwise; empty where all weights are given.
+    """
     if arguments.get("weights", "").count("=") == len(metric.CRITERIA) - 1:
         return []  # all of them are given
     in_use = {}
@@ -211,6 +313,18 @@ def _criteria(prepared: Any) -> Criteria:
 
 
 class Explanation(shared.Explanation):
+    """What became of every object of a markup; see `podium.markups.Explanation`.
+
+    Attributes
+    ----------
+    documents : DataFrame
+        One row per document: AMA, EMA and RMA, and the mean of every criterion among experts and with the
+        algorithm.
+    rows : DataFrame
+        One row per element, fragment and overtext of a markup and other markup of its document, by positions in
+        the JSON.  What lies within an unmatched object is unmatched.
+    """
+
     roles: ClassVar = {"item": "document_id", "label": "tags", "outcome": "outcome"}
 
     def __init__(self, evaluation: Evaluation) -> None:
@@ -249,10 +363,7 @@ class Explanation(shared.Explanation):
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
-        """One row per object of a markup and other markup of its document, by positions in the JSON.
-
-        What lies within an unmatched object is unmatched.
-        """
+        """One row per object of a markup and other markup of its document."""
         rules = self.prepared.rules
         rows = []
         for document_id, first, second, one, other in shared.comparisons(self.prepared, self.evaluation.read):
@@ -298,14 +409,30 @@ def _places(pairs: Iterable[Pair]) -> Iterator[tuple[Place, Place, float]]:
 
 
 def agreement(prepared: Any, solution: pd.DataFrame) -> Agreement:
+    """How well the experts agree, by the criteria that have a weight.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        What the metric's ``prepare`` made of the solution.
+    solution : DataFrame
+        The solution, in which markups may name their experts.
+
+    Returns
+    -------
+    podium.markups.Agreement
+    """
     return Agreement(prepared, solution, _criteria(prepared))
 
 
 def gamma(prepared: Any) -> pd.DataFrame:
+    """γ of each document, on places and tags of fragments; see `podium.markups.gamma`."""
     return shared.gamma(marks(prepared))
 
 
 def marks(prepared: Any) -> shared.Marks:
+    """The fragments of each expert of each document, labeled by their tags; see `podium.markups.marks`."""
+
     def fragments(expert: Any) -> Iterator[tuple[int, int, str]]:
         for element in expert.elements:
             for fragment in element.fragments:
@@ -323,4 +450,6 @@ companion = Companion(
     agreement=agreement,
     gamma=gamma,
     advice=advice,
+    sample_submission=sample_submission,
+    perfect_submission=perfect_submission,
 )

@@ -1,6 +1,7 @@
 """What became of every selection under READ//ABLE's measures."""
 
 import functools
+import json
 import operator
 from dataclasses import replace
 from pathlib import Path
@@ -51,21 +52,73 @@ COLUMNS = (
 
 
 def read_documents(path: str | Path) -> pd.DataFrame:
+    """The essays in a file or a folder of the competition, with both sides' markups; see `podium.markups`."""
     return shared.read_folder(path, HostError)
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
-    """The experts' markups: ``document_id``, ``subject``, ``markups``, and ``text`` if all have one."""
+    """Read the experts' markups from files of the competition.
+
+    Parameters
+    ----------
+    path : str or Path
+        A JSON file, or a folder of such, gzipped or not; see `podium.markups.read_documents`.
+
+    Returns
+    -------
+    DataFrame
+        One row per essay: ``document_id``, ``subject``, ``markups`` (JSON), and ``text`` if all have one.
+
+    Raises
+    ------
+    HostError
+        A file is none of the competition's.
+    """
     return shared.experts_of(read_documents(path))
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
-    """The algorithm's markups: ``document_id``, ``markup``; raises `SubmissionRejected`."""
+    """Read the algorithm's markups from files of the competition.
+
+    Parameters
+    ----------
+    path : str or Path
+        As in `read_solution`.
+
+    Returns
+    -------
+    DataFrame
+        One row per essay: ``document_id`` and ``markup`` (JSON).
+
+    Raises
+    ------
+    SubmissionRejected
+        A file is none of the competition's, or an essay has no markup of the algorithm.
+    """
     return shared.algorithms_of(shared.read_folder(path, SubmissionRejected))
 
 
 def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: str) -> pd.DataFrame:
-    """The submission with ``m7``, in percent, from the host's file."""
+    """Add M7, the experts' judgment of a submission's explanations.
+
+    Parameters
+    ----------
+    submission : DataFrame
+    side : DataFrame
+        The host's file: the essays' ids, each once, and ``m7`` in percent.
+    row_id_column_name : str
+        The name of the ids in both.
+
+    Returns
+    -------
+    DataFrame
+        The submission with the column ``m7``.
+
+    Raises
+    ------
+    HostError
+        The side file lacks a column or an essay, or has an essay twice.
+    """
     needed = [row_id_column_name, *SIDE_COLUMNS]
     lacking = ", ".join(name for name in needed if name not in side)
     if lacking:
@@ -116,6 +169,43 @@ def _fates(one: Any, other: Any) -> list[list[tuple[Any, ...]]]:
     return rows
 
 
+# ---- Files for a competition -----------------------------------------------------------------------------
+
+
+def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
+    """A submission that shows the form: markups without grades and selections.
+
+    Parameters
+    ----------
+    solution : DataFrame
+        Its first column has the ids.
+
+    Returns
+    -------
+    DataFrame
+        The id and ``markup``.
+    """
+    return solution[[solution.columns[0]]].assign(markup=json.dumps({"criteria": {}, "selections": []}))
+
+
+def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
+    """For each essay the expert's markup that is closest to all experts' on average.
+
+    A higher score may be possible, because the best answer to experts who disagree need not be one of theirs.
+
+    Parameters
+    ----------
+    solution : DataFrame
+        As the metric takes it; its first column has the ids.
+
+    Returns
+    -------
+    DataFrame
+        The id and ``markup``, an empty one where an essay has no expert.
+    """
+    return shared.closest_markups(metric, solution, sample_submission(solution))
+
+
 # ---- Submissions -----------------------------------------------------------------------------------------
 
 
@@ -124,6 +214,20 @@ def _criteria(prepared: Any) -> Criteria:
 
 
 class Explanation(shared.Explanation):
+    """What became of every selection; see `podium.markups.Explanation`.
+
+    Attributes
+    ----------
+    subjects : list of str
+        The subject of each essay.
+    documents : DataFrame
+        One row per essay: OTAR, M_avg and M_opt, what they are made of, and the mean of every criterion among
+        experts and with the algorithm.
+    rows : DataFrame
+        One row per selection (by its position in the JSON) of a markup and other markup of its essay.  Without
+        partner, ``partner_selection`` is -1, ``cost`` 1 and ``jaccard`` NaN.
+    """
+
     roles: ClassVar = {"item": "document_id", "label": "type", "outcome": "outcome"}
 
     def __init__(self, evaluation: Evaluation) -> None:
@@ -179,31 +283,44 @@ class Explanation(shared.Explanation):
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
-        """One row per selection (by its position in the JSON) of a markup and other markup of its essay.
-
-        Without partner, partner_selection is -1, cost 1, jaccard NaN.
-        """
+        """One row per selection of a markup and other markup of its essay."""
         rows = []
         for item, first, second, one, other in shared.comparisons(self.prepared, self.evaluation.read):
             ours, theirs = _fates(one, other)
-            rows += [(item, first, second, *row) for row in ours]
-            rows += [(item, second, first, *row) for row in theirs]
-        rows.sort(key=lambda row: row[:4])
-        return shared.named(pd.DataFrame(rows, columns=["document_id", "markup", "against", *COLUMNS]))
+            rows += [(item, first, second, "selection", *row) for row in ours]
+            rows += [(item, second, first, "selection", *row) for row in theirs]
+        rows.sort(key=lambda row: row[:5])
+        columns = ["document_id", "markup", "against", "level", *COLUMNS]
+        return shared.named(pd.DataFrame(rows, columns=columns))
 
 
 # ---- Experts ---------------------------------------------------------------------------------------------
 
 
 def agreement(prepared: Any, solution: pd.DataFrame) -> Agreement:
+    """How well the experts agree, by the criteria that have a weight.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        What the metric's ``prepare`` made of the solution.
+    solution : DataFrame
+        The solution, in which markups may name their experts.
+
+    Returns
+    -------
+    podium.markups.Agreement
+    """
     return Agreement(prepared, solution, _criteria(prepared))
 
 
 def gamma(prepared: Any) -> pd.DataFrame:
+    """γ of each essay, on places and types; see `podium.markups.gamma`."""
     return shared.gamma(marks(prepared))
 
 
 def marks(prepared: Any) -> shared.Marks:
+    """The selections of each expert of each essay, labeled by their types; see `podium.markups.marks`."""
     return shared.marks(prepared, lambda expert: [selection[:3] for selection in expert.content[0]])
 
 
@@ -215,6 +332,8 @@ companion = Companion(
     texts=shared.texts,
     agreement=agreement,
     gamma=gamma,
+    sample_submission=sample_submission,
+    perfect_submission=perfect_submission,
     side_columns=SIDE_COLUMNS,
     add_side=add_side,
 )

@@ -235,6 +235,8 @@ def print_json(evaluation: Any, tables: dict[str, Any], notices: list[str]) -> N
         "tables": evaluation.explanation.tables,
         "warnings": notices,
     }
+    if evaluation.explanation.details:
+        values["details"] = evaluation.explanation.details
     if official is not None:
         values["official"] = official(evaluation.measures)
     console.print_json(values | tables)

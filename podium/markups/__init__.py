@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import contract, statistics
+from podium import contract, hosted, statistics
 from podium.contract import Evaluation
 from podium.errors import SubmissionRejected, ToolError, UsageError, missing_extra
 from podium.explain import ratio
@@ -265,9 +265,14 @@ class Explanation(contract.Explanation):
         table.insert(2, "weight", [criteria.weights.get(name, np.nan) for name in self.names])
         return table
 
+    @property
+    def details(self) -> dict[str, pd.DataFrame]:
+        """The values of each document and of each pair of markups."""
+        return {"document": self.documents, "pair": self.pairs}
+
     @functools.cached_property
     def pairs(self) -> pd.DataFrame:
-        """The criteria of every two markups, first and second, of a document."""
+        """The criteria of every two markups of a document."""
         rows = []
         values = zip(self.prepared.items, self.prepared.experts, self.with_algorithm, self.prepared.among)
         for item, experts, ours, theirs in values:
@@ -276,7 +281,7 @@ class Explanation(contract.Explanation):
             pairs += [(min(pair), max(pair)) for pair in itertools.combinations(numbers, 2)]
             for ends, criteria in sorted(zip(pairs, [*ours.tolist(), *theirs.tolist()])):
                 rows.append((item, *map(name_of, ends), *criteria))
-        return pd.DataFrame(rows, columns=["document_id", "first", "second", *self.names])
+        return pd.DataFrame(rows, columns=["document_id", "markup", "against", *self.names])
 
     @functools.cached_property
     def barrier(self) -> pd.DataFrame:
@@ -324,6 +329,40 @@ class Explanation(contract.Explanation):
             values = self.documents[name.lower()].dropna()
             panels[name] = {"series": {WITH: values}, "lines": lines, "last": 2 * unit}
         return {title: criteria.histograms(pairs), "Documents": panels}
+
+
+def closest_markups(metric: Any, solution: pd.DataFrame, submission: pd.DataFrame) -> pd.DataFrame:
+    """For each document the expert's markup that agrees best with all experts' on average, itself among them.
+
+    Parameters
+    ----------
+    metric : module
+        The metric file of either metric, with whose stages markups are compared.
+    solution : DataFrame
+        As the metric takes it; its first column has the ids.
+    submission : DataFrame
+        The same ids and ``markup``, which stays where a document has no expert.
+
+    Returns
+    -------
+    DataFrame
+        The submission with these markups; of equal ones the first expert's.
+    """
+    with hosted.errors_explained():
+        prepared = metric.prepare(solution, str(solution.columns[0]))
+    cells = submission["markup"].tolist()
+    markups = solution["markups"].tolist()
+    for row, item in enumerate(prepared.item_of_row.tolist()):
+        experts = prepared.experts[item]
+        totals = dict.fromkeys((expert.number for expert in experts), 0.0)
+        for pair, total in zip(itertools.combinations(experts, 2), prepared.among[item][:, 0].tolist()):
+            for expert in pair:
+                totals[expert.number] += total
+        if totals:
+            # Every markup agrees with itself completely, so that this term is the same for all of them.
+            best = max(sorted(totals), key=totals.__getitem__)
+            cells[row] = json.dumps(json.loads(markups[row])[best - 1], ensure_ascii=False)
+    return submission.assign(markup=cells)
 
 
 # ---- Agreement without a submission ----------------------------------------------------------------------

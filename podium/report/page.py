@@ -22,6 +22,7 @@ TEXT_COLUMNS = ("text", "full_text")
 ID_COLUMNS = ("essay_id", "id")
 BINS = 10
 ITEMS_COMPARED = 10
+DETAILS_SHOWN = 500  # rows of each table of values
 FIXES = 3
 MOST_OFFSET = 8  # words
 Z = 1.96  # of a 95% interval
@@ -289,7 +290,11 @@ def _measures(evaluation: Evaluation, intervals: pd.DataFrame) -> dict[str, Any]
 
 
 def _tables(evaluation: Evaluation) -> list[dict[str, Any]]:
-    tables = evaluation.explanation.tables
+    tables = dict(evaluation.explanation.tables)
+    for level, values in evaluation.explanation.details.items():
+        shown = values.head(DETAILS_SHOWN)
+        more = f": the first {len(shown):,} of {len(values):,}" if len(values) > len(shown) else ""
+        tables[f"Values of each {level}{more}"] = shown
     groups = evaluation.explanation.groups
     return [
         {

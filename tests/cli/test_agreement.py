@@ -83,7 +83,8 @@ library = types.ModuleType("pygamma_agreement")
 library.Continuum, library.CombinedCategoricalDissimilarity = Continuum, object
 segments = types.ModuleType("pyannote.core")
 segments.Segment = lambda start, end: (start, end)
-sys.modules |= {"pygamma_agreement": library, "pyannote": types.ModuleType("pyannote"), "pyannote.core": segments}
+sys.modules["pygamma_agreement"] = library
+sys.modules |= {"pyannote": types.ModuleType("pyannote"), "pyannote.core": segments}
 from podium.cli import main
 sys.exit(main(sys.argv[1:]))
 """

@@ -52,10 +52,10 @@ def test_it_is_the_companion() -> None:
 
 def test_documents_and_criteria_are_means_of_pairs(evaluated: Any) -> None:
     pairs, documents = evaluated.pairs, evaluated.documents.set_index("document_id")
-    assert not pairs.duplicated(["document_id", "first", "second"]).any()
+    assert not pairs.duplicated(["document_id", "markup", "against"]).any()
     experts = documents["experts"]
     assert len(pairs) == (experts + experts * (experts - 1) // 2).sum()
-    with_algorithm = pairs["first"] == "algorithm"
+    with_algorithm = pairs["markup"] == "algorithm"
     algorithm, among = (pairs[which].groupby("document_id") for which in (with_algorithm, ~with_algorithm))
     criteria = evaluated.criteria_table.set_index("criterion")
     for name in evaluated.names:
@@ -130,8 +130,8 @@ def test_the_barrier_is_above_a_hundred() -> None:
 
 def test_notices(evaluated: Any) -> None:
     assert evaluated.notices == [
-        "1 document without expert, left out everywhere",
-        "1 document with one expert, left out of OTAR and of the experts' agreement",
+        "1 document without expert, left out everywhere: essay-06",
+        "1 document with one expert, left out of OTAR and of the experts' agreement: essay-04",
     ]
     assert evaluate(*data.corpus(3)).notices == []
 
@@ -191,7 +191,7 @@ def test_histograms(evaluated: Any) -> None:
     names = ["M", "M1", "M2", "M3", "M4", "M5"]
     assert list(panels) == [companion.CRITERIA.titles[name] for name in names]
     pairs = evaluated.pairs
-    with_algorithm = pairs["first"] == "algorithm"
+    with_algorithm = pairs["markup"] == "algorithm"
     for name, panel in zip(names, panels.values()):
         among, ours = panel["series"].values()
         assert sorted(among) == sorted(pairs.loc[~with_algorithm, name])

@@ -1,0 +1,129 @@
+"""Values per document and per pair of both markup metrics, in JSON, rows and report; and `make` for both."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from podium import hosted, scoring
+from podium.cli import main
+from podium.report import page
+from tests.support import markup_consistency_data, readable_data
+
+CASES = {
+    "readable": (readable_data.SAMPLES / "essays", ["otar", "m_avg", "m_opt"], "M"),
+    "markup_consistency": (markup_consistency_data.SAMPLES / "documents", ["ama", "ema", "rma"], "total"),
+}
+cases = pytest.mark.parametrize("name", CASES)
+
+
+def evaluated(name: str) -> scoring.Evaluation:
+    metric, folder = hosted.load(name), CASES[name][0]
+    solution = scoring.prepare(metric, scoring.read_solution(metric, folder, {}), {})
+    return scoring.evaluate(solution, scoring.read_submission(metric, folder, {}))
+
+
+@cases
+def test_values_in_json(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, measures, total = CASES[name]
+    assert main(["score", "--metric", name, "--json", str(folder), str(folder)]) == 0
+    printed = json.loads(capsys.readouterr().out)["details"]
+    documents, pairs = (pd.DataFrame(printed[level]) for level in ("document", "pair"))
+    assert len(documents) == 12
+    assert documents[measures].notna().all(axis=1).sum() == 10  # of two experts or more
+    # A document's values are those of the hosted file on this document alone.
+    metric = hosted.load(name)
+    solution, submission = (
+        scoring.read_solution(metric, folder, {}),
+        scoring.read_submission(metric, folder, {}),
+    )
+    row = int(np.flatnonzero(solution["document_id"] == "essay-02")[0])
+    expected = dict(zip(documents["document_id"], documents[measures[-1]]))["essay-02"]
+    parameters: dict[str, Any] = {"measure": "m_opt"} if name == "readable" else {}
+    if name == "markup_consistency":  # the weights depend on all documents
+        parameters["weights"] = hosted.module(name, "companion").weights(evaluated(name).prepared)
+    answer = submission[submission["document_id"] == "essay-02"]
+    alone = metric.score(solution.iloc[[row]], answer, "document_id", **parameters)
+    assert alone == pytest.approx(expected, rel=1e-6)
+    # The mean of a document's pairs is the document's.
+    ours = pairs[pairs["markup"] == "algorithm"].groupby("document_id")[total].mean()
+    of_algorithm = documents.set_index("document_id")[f"algorithm.{total}"].dropna()
+    assert ours.to_dict() == pytest.approx(of_algorithm.to_dict())
+
+
+@cases
+def test_values_in_the_file_of_rows(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, measures, total = CASES[name]
+    path = tmp_path / "rows.csv"
+    assert main(["score", "--metric", name, str(folder), str(folder), "--rows", str(path)]) == 0
+    assert capsys.readouterr().out.endswith(f"written to {path}\n")
+    rows = pd.read_csv(path, dtype={"document_id": str})
+    explanation = evaluated(name).explanation
+    for level, table in (("document", explanation.documents), ("pair", explanation.pairs)):
+        of_level = rows[rows["level"] == level]
+        assert len(of_level) == len(table) > 0
+        for column in [*measures, "experts"] if level == "document" else [total, "markup", "against"]:
+            values = of_level[column].to_numpy()
+            pd.testing.assert_series_equal(
+                pd.Series(values), pd.Series(table[column].to_numpy()), check_dtype=False
+            )
+    others = rows[~rows["level"].isin(["document", "pair"])]
+    assert len(others) == len(explanation.rows)
+    assert others[measures].isna().all(axis=None)
+
+
+@cases
+def test_values_in_the_report(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluation = evaluated(name)
+    explanation: Any = evaluation.explanation
+    whole = page.render(evaluation, title="t", texts={}, most_items=0, intervals=None)
+    assert "<h3>Values of each document</h3>" in whole
+    assert "<h3>Values of each pair</h3>" in whole
+    value = explanation.documents[CASES[name][1][-1]].dropna().iloc[0]
+    assert f"{value:.2f}" in whole or f"{value:.6f}" in whole
+    monkeypatch.setattr(page, "DETAILS_SHOWN", 5)
+    short = page.render(evaluation, title="t", texts={}, most_items=0, intervals=None)
+    assert "<h3>Values of each document: the first 5 of 12</h3>" in short
+    assert f"<h3>Values of each pair: the first 5 of {len(explanation.pairs)}</h3>" in short
+
+
+@cases
+def test_files_of_a_competition_without_a_sample(name: str, tmp_path: Path) -> None:
+    folder = CASES[name][0]
+    assert main(["make", str(folder), "--metric", name, "--out", str(tmp_path / "files")]) == 0
+    metric = hosted.load(name)
+    solution = scoring.read_solution(metric, tmp_path / "files" / "private" / "solution.csv", {})
+    prepared = scoring.prepare(metric, solution.drop(columns="Usage"), {})
+    scores = {}
+    for file in ("public/sample_submission.csv", "private/perfect_submission.csv"):
+        submission = scoring.read_submission(metric, tmp_path / "files" / file, {})
+        assert submission["document_id"].tolist() == solution["document_id"].tolist()
+        scores[file] = scoring.evaluate(prepared, submission).score
+    low, high = scores.values()
+    barrier = 100 if name == "readable" else 1
+    assert low < barrier < high
+    # Of all experts' markups of a document, none agrees better with the experts.
+    best = [
+        values[:, 0].mean() if len(values) else 0 for values in scoring.evaluate(prepared, submission).compared
+    ]
+    markups = {item: json.loads(cell) for item, cell in zip(solution["document_id"], solution["markups"])}
+    for number in range(3):
+        of_one = [
+            json.dumps(markups[item][number]) if number < len(markups[item]) else None for item in markups
+        ]
+        other = submission.assign(markup=pd.Series(of_one).fillna(submission["markup"]))
+        for values, most in zip(scoring.evaluate(prepared, other).compared, best):
+            assert len(values) == 0 or values[:, 0].mean() <= most + 1e-9
+
+
+def test_the_sample_has_the_form_of_the_experts_markups() -> None:
+    companion = hosted.module("markup_consistency", "companion")
+    essays = hosted.module("readable", "companion").read_solution(CASES["readable"][0])
+    metric = hosted.module("markup_consistency")
+    sample = companion.sample_submission(essays)
+    assert json.loads(sample["markup"][0]) == {"criteria": {}, "selections": []}
+    assert metric.score(essays, sample, "document_id") < 1
+    assert metric.score(essays, companion.perfect_submission(essays), "document_id") > 1

@@ -95,9 +95,9 @@ def widening(gains: npt.ArrayLike) -> Floats:
 
     gains = np.asarray(gains, dtype=np.float64)
     largest = np.abs(gains).max(axis=0, initial=0)
-    gains = gains / np.where(largest > 0, largest, 1)
-    squares, fourths = (gains**2).sum(axis=0), (gains**4).sum(axis=0)
-    freedom = np.divide(FREEDOM * squares**2, fourths, out=np.full_like(fourths, np.inf), where=fourths > 0)
+    squares = (gains / np.where(largest > 0, largest, 1)) ** 2
+    second, fourth = squares.sum(axis=0), (squares * squares).sum(axis=0)  # a fourth power takes much longer
+    freedom = np.divide(FREEDOM * second**2, fourth, out=np.full_like(fourth, np.inf), where=fourth > 0)
     factors: Floats = special.stdtrit(freedom, TAIL) / special.ndtri(TAIL)
     return factors
 

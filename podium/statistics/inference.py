@@ -70,11 +70,12 @@ def interval(samples: npt.ArrayLike, wider: npt.ArrayLike = 1.0) -> tuple[Floats
 def widening(gains: npt.ArrayLike) -> Floats:
     """Compute by how much an interval is to be wider because few items decide it.
 
-    Quantiles of draws are too narrow where few numbers are drawn from.  T. Hesterberg ("What Teachers Should
-    Know About the Bootstrap", The American Statistician 69, 2015) therefore expands percentile intervals as
-    Student's t expands the normal distribution, with n - 1 degrees of freedom.  Here many of the n items count
-    for nothing, so the degrees of freedom are those of the items that count: 2·(Σg²)²/Σg⁴ for gains g, which is
-    twice their number where they count alike.  This formula is our own, its factor was chosen by coverage.
+    Quantiles of draws lie too close together where few numbers are drawn from.  T. Hesterberg ("What Teachers
+    Should Know About the Bootstrap", The American Statistician 69, 2015) therefore expands percentile
+    intervals, so that the interval of a mean is that of Student's t with n - 1 degrees of freedom.  Here many
+    of the n items count for nothing, so the degrees of freedom are those of the items that count: 2·(Σg²)²/Σg⁴
+    for gains g, which is twice their number where they count alike.  This formula is our own, its factor was
+    chosen by coverage.
 
     Parameters
     ----------

@@ -61,6 +61,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--select", metavar="CSV", help="team, submission: of these teams only these files count"
     )
     parser.add_argument(
+        "--side",
+        metavar="FOLDER",
+        help="what only the host says of each submission, such as READ//ABLE's M7: TEAM.csv, or "
+        "TEAM/SUBMISSION.csv where a team has several",
+    )
+    parser.add_argument(
         "--failed",
         metavar="CSV",
         help="team, model, reason: the models that failed, to be named on the page (default: failed.csv beside "
@@ -117,6 +123,8 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError(
             "--again: expected neither files nor --metric nor --dask, they are those of the earlier run"
         )
+    if again is not None and options.side:
+        raise UsageError("--side reads submissions: rank without --again")
     if again is not None and options.variants:
         raise UsageError("--variants reads submissions: rank without --again")
 
@@ -130,7 +138,7 @@ def run(options: argparse.Namespace) -> None:
     if again is None:
         failed = options.failed or failed_beside(options.runtimes)
         files = (options.solution, options.submissions, options.runtimes, options.select, failed)
-        request = final.Request(metric, *files, parameters)
+        request = final.Request(metric, *files, options.side, parameters)
         limits = work.Limits(options.memory_limit, options.time_limit)
         asked = {"heading": Heading(**given), "limits": limits, "dask": options.dask}
         result = final.perform(request, Rules(**rules), out, **asked, **how)

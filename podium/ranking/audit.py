@@ -59,7 +59,7 @@ def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[s
     published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
     files = [
         final.as_published(each, published[each[:2]])
-        for each in submissions.find(request.submissions)
+        for each in submissions.find(request.submissions, request.side)
         if each[:2] in published
     ]
     absent = published.keys() - {each[:2] for each in files}

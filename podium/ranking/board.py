@@ -90,6 +90,8 @@ class Request(NamedTuple):
         Paths or URLs.
     runtimes, selection, failed : str or None
         Paths or URLs of the host's tables: runtimes, the files that teams selected, the models that failed.
+    side : str or None
+        The folder with the host's file beside each submission; see `podium.ranking.submissions.find`.
     parameters : dict
         Keyword arguments of the metric, where not its defaults.
     """
@@ -100,6 +102,7 @@ class Request(NamedTuple):
     runtimes: str | None = None
     selection: str | None = None
     failed: str | None = None
+    side: str | None = None
     parameters: dict[str, Any] = {}  # noqa: RUF012  (never changed)
 
 

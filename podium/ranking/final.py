@@ -78,7 +78,7 @@ def perform(
     >>> run.ranking.leaderboard  # doctest: +SKIP
     """
     out, heading = _folder(out), heading or Heading()
-    files = submissions.find(request.submissions)
+    files = submissions.find(request.submissions, request.side)
     _check_team(heading, files)
     job = work.make_job(request.metric, request.solution, request.parameters, limits)
     score = functools.partial(work.score, job, files, out / STORE)
@@ -281,6 +281,8 @@ def _facts(
             "runtimes": input_of(request.runtimes),
             "selection": input_of(request.selection),
             "failed": input_of(request.failed),
+            # The file beside each submission has its hash below.
+            **({"side": {"path": _relative(request.side, out)}} if request.side else {}),
         },
         "store": _relative(str(inputs.store), out),
         "versions": work.versions(),

@@ -13,7 +13,7 @@ import pandas as pd
 
 from podium import hosted
 from podium.errors import HostError, UsageError
-from podium.files import is_url, read_table
+from podium.files import TABLE_SUFFIXES, is_url, read_table
 from podium.ranking import names
 from podium.wording import listed
 
@@ -64,7 +64,7 @@ class Submission(NamedTuple):
     digests: str = ""
 
 
-def find(source: str) -> list[Submission]:
+def find(source: str, side: str | None = None) -> list[Submission]:
     """The submissions of a folder or URL (a file per team, or a folder per team), or of a manifest.
 
     Parameters
@@ -72,6 +72,9 @@ def find(source: str) -> list[Submission]:
     source : str
         A folder or its URL; or a manifest, a CSV or Parquet table with the columns team and path and, as far
         as known, submission, submitted_at, public_score and side.  Its paths are relative to it.
+    side : str, optional
+        A folder or its URL with the host's file beside each submission: ``TEAM.csv`` where the team has one
+        submission, else ``TEAM/SUBMISSION.csv``; ``.csv.gz`` and ``.parquet``, too.
 
     Returns
     -------
@@ -82,7 +85,7 @@ def find(source: str) -> list[Submission]:
     Raises
     ------
     UsageError
-        The folder or the table cannot be read, or there is no submission.
+        A folder or the table cannot be read, there is no submission, or a submission has no file beside it.
     HostError
         The folder or the table has another form; a name is refused or looks like another one (see
         `podium.ranking.names`).
@@ -99,7 +102,29 @@ def find(source: str) -> list[Submission]:
         of_team.setdefault(each.team, []).append(each.name)
     for files in of_team.values():
         names.check_names(files, "file", source)
+    if side is not None:
+        submissions = _with_sides(submissions, side)
     return sorted(submissions, key=lambda each: (each.team, each.name))
+
+
+def _with_sides(submissions: list[Submission], folder: str) -> list[Submission]:
+    """The submissions with the paths of the host's files beside them."""
+    if any(each.side for each in submissions):
+        raise UsageError(f"--side {folder}: expected no column side in the manifest with it")
+    root, files = _listed(folder)
+    present = {name for name, _ in files}
+    files_of_team = Counter(each.team for each in submissions)
+    paths, lacking = [], []
+    for each in submissions:
+        stems = [f"{each.team}/{Path(each.name.removesuffix('.gz')).stem}"]
+        if files_of_team[each.team] == 1:
+            stems.insert(0, each.team)
+        candidates = [stem + suffix for stem in stems for suffix in TABLE_SUFFIXES]
+        paths.append(next((f"{root}/{name}" for name in candidates if name in present), ""))
+        lacking += [] if paths[-1] else [candidates[0]]
+    if lacking:
+        raise UsageError(f"--side {folder}: expected a file for every submission, found no {listed(lacking)}")
+    return [each._replace(side=path) for each, path in zip(submissions, paths)]
 
 
 def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:

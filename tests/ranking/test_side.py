@@ -66,7 +66,7 @@ def expected(folder: Path, *more: str) -> dict[str, float]:
     frame = scoring.read_submission(metric, folder / "markups.csv", parameters)
     return {
         side.stem: scoring.evaluate(solution, scoring.add_side(solution, frame, side)).scores[solution.deciding]
-        for side in sorted((folder / "judged").iterdir())
+        for side in sorted((folder / "judged").glob("*.csv"))
     }
 
 
@@ -86,6 +86,48 @@ def test_each_submission_is_scored_with_its_own(folder, rank):
     assert files["side_sha256"].tolist() == [each["side_sha256"] for each in facts["submissions"]]
     similar = pd.read_csv(folder / "final" / "similar.csv")
     assert len(similar) >= 2  # the same markups, whoever judged them
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_folder_of_the_host_s_files(folder, call, several):
+    """The same board as with the manifest's column."""
+    (folder / "teams").mkdir()
+    for team in ("Ada", "Bo", "Cy"):
+        markups = (folder / "markups.csv").read_bytes()
+        if several and team == "Bo":  # whose two files were judged apart
+            for place, name in ((folder / "teams", "markups"), (folder / "judged", "Bo")):
+                (place / team).mkdir()
+                content = (place / f"{name}.csv").read_bytes() if place.name == "judged" else markups
+                (place / team / "first.csv").write_bytes(content)
+                (place / team / "second.csv").write_bytes(content)
+            judged = pd.read_csv(folder / "judged" / "Bo.csv").assign(m7=1)
+            judged.to_csv(folder / "judged" / "Bo" / "second.csv", index=False)
+        else:
+            (folder / "teams" / f"{team}.csv").write_bytes(markups)
+    inputs = [folder / "solution.csv", folder / "teams", "--metric", "readable", "--set", WEIGHTS, "--jobs", 1]
+    arguments = ["rank", *inputs, "--out", folder / "final", "--resamples", 50]
+    code, _, err = call(*arguments, "--side", folder / "judged")
+    assert code == 0, err
+    all_of_them = {path.stem: path for path in (folder / "judged").iterdir() if path.is_file()}
+    assert scores(folder) == {team: score for team, score in expected(folder).items() if team in all_of_them}
+    if several:
+        files = pd.read_csv(folder / "final" / "all_submissions.csv")
+        assert files.loc[files["team"] == "Bo", "score"].is_unique
+    assert call("verify", folder / "final", "--jobs", 1)[0] == 0
+    (folder / "judged" / "Ada.csv").unlink()
+    code, out, err = call(*arguments[:-3], folder / "other", "--side", folder / "judged")
+    assert (code, out) == (2, "")
+    assert f"--side {folder / 'judged'}: expected a file for every submission, found no Ada.csv" in err
+
+
+def test_a_folder_besides_a_manifest_with_sides(folder, call):
+    inputs = [folder / "solution.csv", folder / "manifest.csv", "--metric", "readable", "--set", WEIGHTS]
+    code, _, err = call("rank", *inputs, "--out", folder / "final", "--side", folder / "judged")
+    assert code == 2
+    assert "expected no column side in the manifest with it" in err
+    code, _, err = call("rank", "--again", folder, "--out", folder / "final", "--side", folder / "judged")
+    assert code == 2
+    assert "--side reads submissions: rank without --again" in err
 
 
 def test_only_what_is_judged_anew_is_scored_again(folder, rank):

@@ -32,8 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _samples_beside(path: Path) -> tuple[Path, Path] | None:
     """The samples in the folder of a metric, as `podium new` writes them."""
-    found = tuple(path.parent / "samples" / f"{name}.csv" for name in ("solution", "submission"))
-    return (found[0], found[1]) if path.name == "metric.py" and all(map(Path.is_file, found)) else None
+    samples = [path.parent / "samples" / f"{name}.csv" for name in ("solution", "submission")]
+    return (samples[0], samples[1]) if path.name == "metric.py" and all(map(Path.is_file, samples)) else None
 
 
 def run(options: argparse.Namespace) -> None:

@@ -78,7 +78,9 @@ def run(options: argparse.Namespace) -> None:
     elif any(value is not None for value in (options.essay_id, names, assignments, test)):
         raise UsageError("--essay-id, --subpopulations, --map and --test are for corpora of essays")
     else:
-        files = official.make(metric, options.corpus, options.sample, options.public, options.seed, parameters)
+        files = official.make_files(
+            metric, options.corpus, options.sample, options.public, options.seed, parameters
+        )
     writing.write(files, options.out)
     print(f"{files.report}\nwritten to {options.out}")
     console.warn(files.warnings)

@@ -52,7 +52,7 @@ def bundle(platform: str, competition: Competition, terms: Terms, out: Path) -> 
                     f"{USAGE}: expected Public and Private rows in the solution, found none that is {part}"
                 )
         everything = prepared.prepared.get(scoring.ALL)
-        leaks.check(competition.folder, [] if everything is None else everything.items)
+        leaks.refuse(competition.folder, [] if everything is None else everything.items)
         if not competition.metric.is_own:  # the first submission holds a metric to the contract
             sample = scoring.read_submission(competition.metric, competition.sample, competition.arguments)
             with warnings.catch_warnings():

@@ -47,7 +47,7 @@ def content(competition: Competition, measures: list[str], terms: Terms) -> Cont
     keys = {name: "score" if name == "score" else f"measure_{number}" for number, name in enumerate(measures)}
     texts = {f"pages/{name}.md": text.encode() for name, text in pages(competition).items()}
     public = program.public_files(competition)
-    scoring_program = program.program(competition) | {
+    scoring_program = program.scoring_program(competition) | {
         "metadata.yaml": COMMAND,
         "scoring.py": (program.TEMPLATES / "codabench.py").read_bytes(),
     }
@@ -62,42 +62,47 @@ def content(competition: Competition, measures: list[str], terms: Terms) -> Cont
         files |= program.within(
             _reference(part), {SOLUTION: competition.solution.read_bytes(), "phase.json": phase}
         )
-    files["competition.yaml"] = program.to_json(
-        {
-            "version": 2,
-            "title": competition.title,
-            "description": competition.subtitle,
-            "image": "logo.png",
-            "terms": RULES,
-            "docker_image": IMAGE,
-            "registration_auto_approve": not terms.approve_entrants,
-            "enable_detailed_results": False,
-            "show_detailed_results_in_submission_panel": False,
-            "show_detailed_results_in_leaderboard": False,
-            "make_programs_available": False,
-            "make_input_data_available": False,
-            "pages": [{"title": Path(path).stem, "file": path} for path in texts if path != RULES],
-            "tasks": [
-                {
-                    "index": index,
-                    "name": part,
-                    "scoring_program": "scoring_program",
-                    "reference_data": _reference(part),
-                }
-                for index, part in enumerate(PARTS)
-            ],
-            "phases": _phases(terms),
-            "leaderboards": [
-                {
-                    "title": "Results",
-                    "key": "main",
-                    "submission_rule": "Force_Best",
-                    "columns": _columns(keys, competition.better),
-                }
-            ],
-        }
-    )
+    settings = _settings(competition, terms, list(texts), keys)
+    files["competition.yaml"] = program.to_json(settings)
     return {"competition.zip": program.to_zip(files)}
+
+
+def _settings(
+    competition: Competition, terms: Terms, page_paths: list[str], keys: dict[str, str]
+) -> dict[str, Any]:
+    return {
+        "version": 2,
+        "title": competition.title,
+        "description": competition.subtitle,
+        "image": "logo.png",
+        "terms": RULES,
+        "docker_image": IMAGE,
+        "registration_auto_approve": not terms.approve_entrants,
+        "enable_detailed_results": False,
+        "show_detailed_results_in_submission_panel": False,
+        "show_detailed_results_in_leaderboard": False,
+        "make_programs_available": False,
+        "make_input_data_available": False,
+        "pages": [{"title": Path(path).stem, "file": path} for path in page_paths if path != RULES],
+        "tasks": [
+            {
+                "index": index,
+                "name": part,
+                "scoring_program": "scoring_program",
+                "reference_data": _reference(part),
+            }
+            for index, part in enumerate(PARTS)
+        ],
+        "phases": _phases(terms),
+        "leaderboards": [
+            {
+                "title": "Results",
+                "key": "main",
+                "submission_rule": "Force_Best",
+                "columns": _columns(keys, competition.better),
+            }
+        ],
+    }
 
 
 def _reference(part: str) -> str:

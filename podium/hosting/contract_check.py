@@ -21,6 +21,7 @@ from podium.hosting import kernel
 
 
 def main(task_file: str, answer_file: str) -> None:
+    """Read a task and write the answer, each in a file."""
     task: dict[str, Any] = pickle.loads(Path(task_file).read_bytes())
     task.pop("do")
     answer = dict(zip(("slip", "library"), slip(**task)))

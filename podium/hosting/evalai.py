@@ -55,7 +55,7 @@ def content(competition: Competition, measures: list[str], terms: Terms) -> Cont
         "README.md": (program.TEMPLATES / "evalai.md").read_bytes(),
         "requirements.txt": program.requirements(competition, "requests"),  # which EvalAI's worker needs
         SOLUTION: competition.solution.read_bytes(),
-        **program.program(competition),
+        **program.scoring_program(competition),
     }
     return {"challenge.zip": program.to_zip(challenge), **program.within("remote_worker", worker)}
 

@@ -97,10 +97,26 @@ def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def section(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A heading and a table in Markdown."""
     return f"## {title}\n\n{markdown_table(header, rows)}"
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table in Markdown; columns of numbers stand on the right.
+
+    Parameters
+    ----------
+    header : sequence of str
+    rows : iterable of sequences
+        Whole numbers get commas, others six digits.
+
+    Examples
+    --------
+    >>> print(markdown_table(("what", "number"), [("rows", 1234)]))
+    | what | number |
+    | --- | --: |
+    | rows | 1,234 |
+    """
     cells = [list(row) for row in rows]
     rule = [
         "--:" if all(isinstance(row[column], int | float) for row in cells) else "---"
@@ -119,13 +135,28 @@ def _cell(value: Any) -> str:
 def scores(
     solution: scoring.Solution, seed: int, sample: pd.DataFrame, perfect: pd.DataFrame | None = None
 ) -> str:
+    """The section of a report with the scores of the sample and of the perfect submission.
+
+    Parameters
+    ----------
+    solution : Solution
+        As `scoring.prepare` makes it.
+    seed : int
+        Of the drawing, for the message.
+    sample, perfect : DataFrame
+
+    Raises
+    ------
+    HostError
+        If the score of a part is not defined.
+    """
     rows = []
     for name, frame in ((f"{PUBLIC}/{SAMPLE}", sample), (f"{PRIVATE}/{PERFECT}", perfect)):
         if frame is not None:
-            found = scoring.evaluate(solution, frame).scores
-            undefined = [part for part in PARTS if not math.isfinite(found[part])]
+            of_parts = scoring.evaluate(solution, frame).scores
+            undefined = [part for part in PARTS if not math.isfinite(of_parts[part])]
             if undefined:
                 drawn = f"the draw with seed {seed} leaves the score undefined in {', '.join(undefined)}"
                 raise HostError(f"{drawn}: try another seed or share")
-            rows.append([name, *(found[part] for part in PARTS)])
+            rows.append([name, *(of_parts[part] for part in PARTS)])
     return section("Scores, to compare with those on the site", ("file", *PARTS), rows)

@@ -42,7 +42,7 @@ def content(competition: Competition, measures: list[str], terms: Terms) -> Cont
         "teams.json": b"{}\n",
         "user_team.json": b"{}\n",
         "metric.py": (program.TEMPLATES / "huggingface.py").read_bytes(),
-        "program.zip": program.to_zip(program.program(competition)),
+        "program.zip": program.to_zip(program.scoring_program(competition)),
     }
     public = program.within("public_dataset", program.public_files(competition))
     return program.within("private_repository", private) | public

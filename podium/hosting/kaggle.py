@@ -134,4 +134,5 @@ def _time_limit(requests: Any) -> Iterator[None]:
 
 
 def one_line(problem: object) -> str:
+    """A text without line breaks."""
     return " ".join(str(problem).split())

@@ -41,9 +41,10 @@ Verdict = tuple[str, str]  # with what there is to say
 
 
 def main(task_file: str, answer_file: str) -> None:
+    """Read a task, do it, and write the answer, each in a file."""
     sys.modules[OURS] = None  # type: ignore[assignment]  # installed here, and not there
     task = pickle.loads(Path(task_file).read_bytes())
-    do: dict[str, Callable[..., Answer]] = {"check": check, "import": import_module, "score": score}
+    do: dict[str, Callable[..., Answer]] = {"check": try_file, "import": import_module, "score": score_part}
     answer = do[task.pop("do")](**task)
     Path(answer_file).write_text(json.dumps(answer), encoding="utf-8")
 
@@ -105,6 +106,7 @@ def metric_utilities() -> types.ModuleType:
 
 
 def import_module(source: str) -> Answer:
+    """Whether the file can be imported as a module that defines `score`."""
     Path(f"{MODULE}.py").write_text(source, encoding="utf-8")
     sys.path.insert(0, str(Path.cwd()))
     sys.modules[UTILITIES] = metric_utilities()
@@ -124,18 +126,21 @@ def lacking(problem: BaseException | None) -> str:
 
 
 def untried(library: str) -> Verdict:
+    """The verdict of what needs a library that is not installed here."""
     return UNTRIED, f"it needs {library}, which is not installed here: give --python, which installs it"
 
 
 def failed_or_untried(problem: BaseException) -> Verdict:
+    """The verdict of an error: of the file, unless a library is missing."""
     return untried(lacking(problem)) if lacking(problem) else (FAIL, described(problem))
 
 
 def described(problem: BaseException) -> str:
+    """An error's kind and text, on one line."""
     return f"{type(problem).__name__}: {' '.join(str(problem).split())}".removesuffix(": ")
 
 
-def check(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[str, Any]) -> Answer:
+def try_file(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[str, Any]) -> Answer:
     """A verdict under the name of each check."""
     try:
         cell = run_cell(source)
@@ -166,6 +171,7 @@ def check(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[str
 
 
 def check_signature(function: types.FunctionType) -> Answer:
+    """Verdicts on the arguments of `score`, their annotations and the annotation of the result."""
     parameters = inspect.signature(function).parameters
     names = list(parameters)[: len(REQUIRED)]
     row_id = parameters.get("row_id_column_name")
@@ -193,6 +199,7 @@ def check_signature(function: types.FunctionType) -> Answer:
 
 
 def verdict(reason: str) -> Verdict:
+    """A failure for this reason, or a pass if there is none."""
     return (FAIL, reason) if reason else (PASS, "")
 
 
@@ -227,12 +234,14 @@ def why_not_settable(parameter: inspect.Parameter, annotation: Any) -> str:
 
 
 def shown(annotation: Any) -> str:
+    """An annotation as its author would write it."""
     if annotation is None:
         return "missing"
     return annotation.__name__ if isinstance(annotation, type) else str(annotation)
 
 
 def check_docstring(function: types.FunctionType) -> Verdict:
+    """Whether the site has something to show to whoever chooses a metric, and takes it."""
     text = function.__doc__ or ""
     if not text.strip():
         return NOTE, "there is none, and the site shows it to whoever chooses a metric"
@@ -240,6 +249,7 @@ def check_docstring(function: types.FunctionType) -> Verdict:
 
 
 def check_participant_visible_error(cell: types.ModuleType) -> Verdict:
+    """Whether the file can tell participants what is wrong."""
     for value in vars(cell).values():
         is_error = isinstance(value, type) and issubclass(value, Exception)
         if value is sys.modules.get(UTILITIES) or (is_error and value.__name__ == "ParticipantVisibleError"):
@@ -249,6 +259,7 @@ def check_participant_visible_error(cell: types.ModuleType) -> Verdict:
 
 def run_doctests(cell: types.ModuleType, score: Any) -> Verdict:
     # Kaggle's own F-beta expects 0.23... and asks for no ellipsis.
+    """Run the examples in all docstrings, with every call of `score` recorded."""
     runner = Runner(verbose=False, optionflags=doctest.ELLIPSIS)
     for test in doctest.DocTestFinder().find(cell):
         test.globs["score"] = score
@@ -261,6 +272,8 @@ def run_doctests(cell: types.ModuleType, score: Any) -> Verdict:
 
 
 class Runner(doctest.DocTestRunner):
+    """Runs doctests, prints nothing and keeps the first failure."""
+
     first_failure = ""
     library = ""  # that is not installed here
 
@@ -301,6 +314,7 @@ def run_tests(cell: types.ModuleType, score: Any) -> Verdict:
 
 
 def tests_of(cell: types.ModuleType) -> Iterator[tuple[str, Callable[[], object]]]:
+    """The functions and methods that pytest would discover, by name."""
     for name, value in list(vars(cell).items()):
         if inspect.isfunction(value) and name.startswith("test"):
             yield name, value
@@ -314,6 +328,19 @@ def tests_of(cell: types.ModuleType) -> Iterator[tuple[str, Callable[[], object]
 
 
 class Call(typing.NamedTuple):
+    """One call of `score` and what came of it.
+
+    Attributes
+    ----------
+    positional, named : tuple and dict
+        The arguments as they were before the call.
+    raised : exception or None
+    wrong : str
+        Why the result is no score; "" if it is one.
+    changed : str
+        What the call changed in a table; "" for nothing.
+    """
+
     positional: tuple[Any, ...]  # as they were before
     named: dict[str, Any]
     raised: BaseException | None
@@ -343,16 +370,19 @@ def recorded(function: Any, calls: list[Call]) -> Any:
 
 
 def frames_of(positional: Iterable[Any], named: dict[str, Any]) -> list[pd.DataFrame]:
+    """The tables among the arguments of a call."""
     return [value for value in (*positional, *named.values()) if isinstance(value, pd.DataFrame)]
 
 
 def why_not_a_score(result: Any) -> str:
+    """What is wrong with a result; "" if it is one finite float."""
     if not isinstance(result, float):
         return f"it returned {type(result).__name__}"
     return "" if math.isfinite(result) else f"it returned {result}"
 
 
 def difference(before: pd.DataFrame, after: pd.DataFrame) -> str:
+    """The first difference between two tables; "" if there is none."""
     try:
         pd.testing.assert_frame_equal(before, after, check_exact=True)
     except AssertionError as problem:
@@ -361,6 +391,7 @@ def difference(before: pd.DataFrame, after: pd.DataFrame) -> str:
 
 
 def check_calls(calls: list[Call], needs_last: bool) -> Answer:
+    """Verdicts on what calls of `score` returned and changed; with `needs_last` the last one must return."""
     returned = [call for call in calls if call.raised is None]
     library = next(filter(None, (lacking(call.raised) for call in calls)), "")
     if library:
@@ -402,6 +433,7 @@ def check_messages(function: Any, calls: list[Call]) -> Verdict:
 
 
 def spoilt_frames(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """A table spoilt in the ways in which participants spoil submissions."""
     for name in frame:
         yield frame.drop(columns=name)
         for value in (None, "word " * 99, -1):
@@ -410,7 +442,8 @@ def spoilt_frames(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
     yield pd.concat([frame, frame], ignore_index=True)
 
 
-def score(source: str, solution: Answer, submission: Answer, arguments: dict[str, Any]) -> Answer:
+def score_part(source: str, solution: Answer, submission: Answer, arguments: dict[str, Any]) -> Answer:
+    """Score one part; an error with its text, its line and the library that it lacks."""
     frames = pd.DataFrame(solution), pd.DataFrame(submission)
     before = peak_memory()
     try:

@@ -4,11 +4,14 @@
 files that are about to be sent: between the two, anybody may have added a file or a column.
 """
 
+import contextlib
 import csv
 import gzip
 import json
+import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -72,7 +75,7 @@ class Table(NamedTuple):
             yield from read_csv(self.path)
 
 
-def check(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -> None:
+def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -> None:
     """Refuse to let out what tells the solution.
 
     Looks at every file below ``public/``, packed ones included.  No file may be a private one, by its name
@@ -141,12 +144,23 @@ def _files(folder: Path, name: str, unpacked: Path) -> Iterator[tuple[str, Path]
             continue
         called = f"{name}/{path.relative_to(folder).as_posix()}"
         yield called, path
-        if zipfile.is_zipfile(path):
+        if zipfile.is_zipfile(path) or tarfile.is_tarfile(path):
             inside = unpacked / str(len(list(unpacked.iterdir())))
             inside.mkdir()
-            with zipfile.ZipFile(path) as archive:
-                archive.extractall(inside)
+            _unpack(called, path, inside)
             yield from _files(inside, called, unpacked)
+
+
+def _unpack(name: str, path: Path, folder: Path) -> None:
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                archive.extractall(folder)
+        else:
+            with tarfile.open(path) as tape:
+                tape.extractall(folder, filter="data")
+    except (zipfile.BadZipFile, tarfile.TarError, RuntimeError, OSError, EOFError, zlib.error) as problem:
+        raise HostError(f"{name}: expected an archive that can be looked into, found {problem}") from None
 
 
 def _is_table(path: Path) -> bool:
@@ -194,7 +208,10 @@ def _as_cell(value: Any) -> str:
 def _digest(path: Path) -> int:
     """Of the content, once unpacked."""
     content = read_bytes(path)
-    return hash(gzip.decompress(content) if content.startswith(GZIP) else content)
+    if content.startswith(GZIP):
+        with contextlib.suppress(OSError, EOFError, zlib.error):  # damaged: whoever reads it says so
+            content = gzip.decompress(content)
+    return hash(content)
 
 
 def _check_file(name: str, path: Path, private: dict[int, str]) -> None:

@@ -17,7 +17,7 @@ from podium.scoring import PARTS, USAGE
 TEST, TEXT = "test.csv", "text"
 
 
-def make(
+def make_files(
     metric: Metric,
     path: str | Path,
     sample: str | Path | None,
@@ -25,7 +25,34 @@ def make(
     seed: int,
     parameters: Mapping[str, Any] = {},
 ) -> Files:
-    """The sample submission is the companion's by default."""
+    """Make the files of a competition from official labels.
+
+    Parameters
+    ----------
+    metric : Metric
+        With a `prepare`, which says what belongs together; its companion reads the labels and writes the sample
+        and the perfect submission.
+    path : Path
+        The labels.
+    sample : Path or None
+        A submission to show; None for the companion's.
+    public_share : float
+        The share of the items that is Public, between 0 and 1.
+    seed : int
+        Of the drawing.
+    parameters : mapping
+        Of the metric.
+
+    Returns
+    -------
+    Files
+        Not yet written.
+
+    Raises
+    ------
+    UsageError
+        The metric has no `prepare`, or there is no sample submission.
+    """
     arguments = dict(parameters)
     solution = scoring.read_solution(metric, path, arguments).drop(columns=USAGE, errors="ignore")
     whole = scoring.prepare(metric, solution, arguments)

@@ -35,7 +35,7 @@ TIMESTAMP = (2024, 1, 23, 0, 0, 0)  # of everything in an archive: the same file
 Content = dict[str, bytes]  # by path within a bundle
 
 
-def program(competition: Competition) -> Content:
+def scoring_program(competition: Competition) -> Content:
     """All that scores a submission: the metric, its parameters and the modules that scoring needs.
 
     The modules are those that `podium.hosting.judge` and the metric's companion import, directly or not.

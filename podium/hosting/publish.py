@@ -159,7 +159,7 @@ def check_what_goes_out(plan: Plan) -> None:
     solution = scoring.read_solution(plan.metric, plan.solution, plan.arguments)
     prepared = scoring.prepare(plan.metric, solution, plan.arguments).prepared
     items = prepared[scoring.ALL].items if prepared else []
-    leaks.check(plan.folder, items, (path for path in plan.page_files.values() if path.exists()))
+    leaks.refuse(plan.folder, items, (path for path in plan.page_files.values() if path.exists()))
 
 
 def _check_dates(plan: Plan, steps: list[str], state: dict[str, Any]) -> None:
@@ -340,6 +340,7 @@ def _settings(plan: Plan) -> dict[str, Any]:
 
 
 def create(plan: Plan, say: Say) -> str:
+    """Create the competition, or find that it is there already."""
     try:
         with kaggle.talking() as api:
             created = api.competition_create_new(str(plan.own))
@@ -362,6 +363,7 @@ def _is_ours(plan: Plan) -> bool:
 
 
 def write_pages(plan: Plan, say: Say) -> str:
+    """Create or update every page, and publish it."""
     with kaggle.talking() as api:
         there = {page.name.lower(): page.name for page in api.competition_list_pages(plan.slug) or []}
         for name, path in plan.page_files.items():
@@ -375,6 +377,7 @@ def write_pages(plan: Plan, say: Say) -> str:
 
 
 def upload_data(plan: Plan, say: Say) -> str:
+    """Upload ``public/``, and look whether all of it arrived."""
     with kaggle.talking() as api:
         api.competition_data_update(plan.slug, str(plan.folder / PUBLIC), DATA, quiet=True)
         # The package ignores failed uploads.
@@ -386,12 +389,14 @@ def upload_data(plan: Plan, say: Say) -> str:
 
 
 def upload_solution(plan: Plan, say: Say) -> str:
+    """Upload the solution."""
     with kaggle.talking() as api:
         api.competition_create_solution(plan.slug, str(plan.solution), quiet=True)
     return plan.solution.name
 
 
 def update_settings(plan: Plan, say: Say) -> str:
+    """Send title, subtitle, deadline and the host's own settings."""
     settings = _settings(plan)
     with kaggle.talking() as api:
         api.competition_update_settings(plan.slug, settings)
@@ -399,6 +404,8 @@ def update_settings(plan: Plan, say: Say) -> str:
 
 
 def choose_metric(plan: Plan, say: Say) -> str:
+    """Say what to click, wait for it, and compare what the site has read of the solution."""
+
     def look() -> Any:
         with kaggle.talking() as api:
             status = api.competition_get_solution_status(plan.slug)
@@ -437,6 +444,7 @@ then Save & Validate.
 
 
 def try_sandbox(plan: Plan, say: Say) -> str:
+    """Submit as the host, and compare the site's scores with podium's."""
     solution = scoring.read_solution(plan.metric, plan.solution, plan.arguments)
     prepared = scoring.prepare(plan.metric, solution, plan.arguments)
     said = []
@@ -478,6 +486,7 @@ def _is_rounded(text: str, score: float) -> bool:
 
 
 def launch(plan: Plan, say: Say) -> str:
+    """Open the competition, now or at a date."""
     with kaggle.talking() as api:
         api.competition_launch(plan.slug, plan.launch_at)
     return f"{plan.launch_at.isoformat()} UTC" if plan.launch_at else "now"

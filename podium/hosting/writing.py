@@ -16,7 +16,7 @@ from podium.hosting.folders import PRIVATE, PUBLIC, REPORT, Files, new_folder, r
 def write(files: Files, folder: Path) -> None:
     """Save the files of a competition in a new folder.
 
-    Every table is read back and compared with what was meant, and `leaks.check` looks at what participants
+    Every table is read back and compared with what was meant, and `leaks.refuse` looks at what participants
     would get. If either finds a fault, nothing is left on the disk.
 
     Parameters
@@ -43,7 +43,7 @@ def write(files: Files, folder: Path) -> None:
                     raise HostError(f"{name}/{file} does not read back as what was written")
         (whole / REPORT).write_text(files.report, encoding="utf-8", newline="\n")
         record.write(whole, files.metric, files.parameters)
-        leaks.check(whole, files.items)
+        leaks.refuse(whole, files.items)
 
 
 def _texts(table: pd.DataFrame) -> Iterator[list[str]]:

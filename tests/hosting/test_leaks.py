@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tarfile
 import zipfile
 
 import pandas as pd
@@ -41,15 +42,15 @@ def put(files, name, table):
 
 def leak(files, made) -> str:
     with pytest.raises(HostError) as caught:
-        leaks.check(files, made.items)
+        leaks.refuse(files, made.items)
     return str(caught.value)
 
 
 def test_what_podium_make_writes_passes(files, made):
-    leaks.check(files, made.items)
+    leaks.refuse(files, made.items)
     (files / "public" / "map.png").write_bytes(b"\x89PNG\0\xff")
     (files / "public" / "notes.md").write_text("Essays, of which 1,2 are short\n")
-    leaks.check(files, made.items)
+    leaks.refuse(files, made.items)
 
 
 # --- a copied solution ------------------------------------------------------------------------------
@@ -73,6 +74,31 @@ def test_a_copy_within_archives(files, made):
     with zipfile.ZipFile(files / "public" / "all.zip", "w") as archive:
         archive.write(files / "private" / "solution.csv", "a/truth.csv")
     assert leak(files, made) == "public/all.zip/a/truth.csv is a copy of private/solution.csv: delete it"
+
+
+def test_a_copy_within_a_tape(files, made):
+    with tarfile.open(files / "public" / "all.tgz", "w:gz") as tape:
+        tape.add(files / "private" / "solution.csv", "a/truth.csv")
+    assert leak(files, made) == "public/all.tgz/a/truth.csv is a copy of private/solution.csv: delete it"
+
+
+def test_an_archive_that_cannot_be_looked_into(files, made):
+    path = files / "public" / "all.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(files / "private" / "solution.csv", "truth.csv")
+    content = bytearray(path.read_bytes())
+    content[200:260] = bytes(60)
+    path.write_bytes(content)
+    assert leak(files, made).startswith("public/all.zip: expected an archive that can be looked into, found ")
+
+
+@pytest.mark.parametrize("name", ["notes.gz", "notes.csv.gz"])
+def test_a_damaged_gzip_file_is_no_traceback(files, made, name):
+    (files / "public" / name).write_bytes(gzip.compress(b"a,b\n1,2\n" * 99)[:-20])
+    if name == "notes.gz":
+        leaks.refuse(files, made.items)
+    else:
+        assert f"{name}" in leak(files, made)
 
 
 @pytest.mark.parametrize("separator", [";", "\t", ","])
@@ -122,9 +148,9 @@ def test_truths_under_another_name(files, made, tables):
         "public/hints.csv: the column hint has the values of discourse_effectiveness in solution.csv for the "
     )
     put(files, "hints.csv", hidden.assign(hint=hidden["hint"].iloc[::-1].tolist()))
-    leaks.check(files, made.items)
+    leaks.refuse(files, made.items)
     put(files, "hints.csv", truth.rename(columns={"gender": "length"}).head(9))
-    leaks.check(files, made.items)
+    leaks.refuse(files, made.items)
 
 
 def test_a_sample_submission_that_is_right(files, made):

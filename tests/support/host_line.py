@@ -74,7 +74,9 @@ def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
             sys.modules.pop(kernel.MODULE, None)
             if do == "contract":
                 return dict(zip(("slip", "library"), contract_check.slip(**task)))
-            work: Any = {"check": kernel.check, "import": kernel.import_module, "score": kernel.score}[do]
+            work: Any = {"check": kernel.try_file, "import": kernel.import_module, "score": kernel.score_part}[
+                do
+            ]
             answer: dict[str, Any] = work(**task)
             return answer
 

@@ -144,11 +144,18 @@ def _files(folder: Path, name: str, unpacked: Path) -> Iterator[tuple[str, Path]
             continue
         called = f"{name}/{path.relative_to(folder).as_posix()}"
         yield called, path
-        if zipfile.is_zipfile(path) or tarfile.is_tarfile(path):
+        if zipfile.is_zipfile(path) or _is_tape(path):
             inside = unpacked / str(len(list(unpacked.iterdir())))
             inside.mkdir()
             _unpack(called, path, inside)
             yield from _files(inside, called, unpacked)
+
+
+def _is_tape(path: Path) -> bool:
+    try:
+        return tarfile.is_tarfile(path)
+    except (OSError, EOFError, zlib.error):  # damaged
+        return False
 
 
 def _unpack(name: str, path: Path, folder: Path) -> None:

@@ -74,6 +74,7 @@ ALL_ITEMS = ("(all)", "(all)")
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Progress = Callable[[int, int], None]  # called with the work done and the total
 Bools = npt.NDArray[np.bool_]
 
 
@@ -134,7 +135,11 @@ class StatisticsFile(MetricFile, Protocol):
     def MEASURE_PARAMETERS(self) -> Sequence[str]: ...
 
     def prepare(self, solution: pd.DataFrame, row_id_column_name: str) -> "Prepared":
-        """Check and digest a solution once for many submissions; takes all parameters of `score`."""
+        """Check and digest a solution once for many submissions; takes all parameters of `score`.
+
+        If it works for long, it may take a further argument ``progress``, and so may `StagedPrepared.compare`
+        and `Prepared.statistics`: a function to call with the work done and the total, or None.
+        """
         ...
 
 
@@ -438,6 +443,8 @@ class Metric:
         See `MetricFile`.
     measure_parameters : tuple of str
         See `StatisticsFile`; empty where the file has no second part.
+    takes_progress : bool
+        Whether ``prepare`` takes an argument ``progress``; see `StatisticsFile.prepare`.
     companion : Companion
         An empty one where the folder has none.
     """
@@ -452,6 +459,7 @@ class Metric:
     direction: Callable[..., bool] | None
     complete_submission: bool
     measure_parameters: tuple[str, ...]
+    takes_progress: bool
     companion: Companion
 
     def __repr__(self) -> str:

@@ -25,7 +25,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import contract, hosted, statistics
-from podium.contract import Explanation, Metric
+from podium.contract import Explanation, Metric, Progress
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import MOST_BYTES, is_table_name, is_url, parse_table, read_bytes, read_table
 
@@ -335,7 +335,9 @@ def add_side(
     return add(submission, side, solution.arguments["row_id_column_name"])
 
 
-def prepare(metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any]) -> Solution:
+def prepare(
+    metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any], progress: Progress | None = None
+) -> Solution:
     """Check and digest a solution once, for many submissions.
 
     Parameters
@@ -346,6 +348,8 @@ def prepare(metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any]) 
     parameters : dict
         Of the metric's ``score``.  Unless ``row_id_column_name`` is among them, the first column names the
         rows.
+    progress : function of the work done and the total, optional
+        Called by metrics that work for long.
 
     Returns
     -------
@@ -368,7 +372,8 @@ def prepare(metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any]) 
     if metric.prepare is not None:
         with hosted.errors_explained(metric), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            everything = metric.prepare(frame[rows[ALL]], **arguments)
+            told = {"progress": progress} if metric.takes_progress else {}
+            everything = metric.prepare(frame[rows[ALL]], **arguments, **told)
             if not metric.is_own:
                 contract.check_prepared(metric, everything, int(rows[ALL].sum()))
         notices = [str(warning.message) for warning in caught]
@@ -379,7 +384,11 @@ def prepare(metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any]) 
 
 
 def read_pair(
-    metric: Metric, solution: str | Path, submission: str | Path, parameters: dict[str, Any]
+    metric: Metric,
+    solution: str | Path,
+    submission: str | Path,
+    parameters: dict[str, Any],
+    progress: Progress | None = None,
 ) -> tuple[pd.DataFrame, Solution, pd.DataFrame]:
     """Read a solution and a submission, and prepare the solution.
 
@@ -392,10 +401,14 @@ def read_pair(
     frame = read_solution(metric, solution, parameters)
     # Only a table is read in a thread: a reader's warnings would be taken for the solution's.
     if not is_table_name(submission):
-        return frame, prepare(metric, frame, parameters), read_submission(metric, submission, parameters)
+        return (
+            frame,
+            prepare(metric, frame, parameters, progress),
+            read_submission(metric, submission, parameters),
+        )
     with ThreadPoolExecutor(1) as beside:
         predictions = beside.submit(read_submission, metric, submission, parameters)
-        return frame, prepare(metric, frame, parameters), predictions.result()
+        return frame, prepare(metric, frame, parameters, progress), predictions.result()
 
 
 def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
@@ -472,7 +485,7 @@ def solution_of_items(solution: Solution, frame: pd.DataFrame, kept: Bools) -> S
     return prepare(solution.metric, frame[rows], solution.arguments)
 
 
-def evaluate(solution: Solution, submission: pd.DataFrame) -> Evaluation:
+def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | None = None) -> Evaluation:
     """Score a submission against a prepared solution.
 
     The first submission that a metric which is not podium's own scores is also used to hold that metric to the
@@ -483,6 +496,8 @@ def evaluate(solution: Solution, submission: pd.DataFrame) -> Evaluation:
     solution : Solution
         What `prepare` made.
     submission : DataFrame
+    progress : function of the work done and the total, optional
+        Called by metrics that work for long.
 
     Raises
     ------
@@ -498,7 +513,7 @@ def evaluate(solution: Solution, submission: pd.DataFrame) -> Evaluation:
             prepared, read, compared = solution.prepared[ALL], None, None
             if hasattr(prepared, "compare"):
                 read = prepared.read(submission)
-                compared = prepared.compare(read)
+                compared = prepared.compare(read, progress) if metric.takes_progress else prepared.compare(read)
                 numbers = prepared.count(compared)
             else:
                 numbers = prepared.statistics(submission)

@@ -1,13 +1,14 @@
 """The check of the contract: every slip that a metric's author can make is named, and never becomes a
 number."""
 
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import podium
-from podium import cli, hosted
+from podium import cli, hosted, scoring
 from podium.errors import HostError, UsageError
 
 TEMPLATE = Path(podium.__file__).parent / "new_metric"
@@ -241,3 +242,22 @@ def test_a_sixth_metric_is_scored_explained_ranked_and_verified(
 def test_names_that_cannot_be(new: Path, capsys: pytest.CaptureFixture[str], name: str, message: str) -> None:
     assert cli.main(["new", name]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_metric_that_works_for_long_tells_how_far_it_is() -> None:
+    told: list[tuple[int, int]] = []
+    folder = hosted.folder("readable") / "samples"
+    frames = [pd.read_csv(folder / f"{name}.csv") for name in ("solution", "submission")]
+    loaded = hosted.load("readable")
+    solution = scoring.prepare(loaded, frames[0], {}, lambda done, total: told.append((done, total)))
+    assert told[-1] == (12, 12)
+    told.clear()
+    scoring.evaluate(solution, frames[1], lambda done, total: told.append((done, total)))
+    assert told[-1] == (12, 12)
+    assert not hosted.load("scifact").takes_progress
+
+
+def test_mypy_holds_every_metric_to_the_protocols() -> None:
+    text = (Path(podium.__file__).parents[1] / "tests" / "support" / "typed_contract.py").read_text()
+    named = set(re.findall(r"^from metrics\.(\w+) import companion", text, re.MULTILINE))
+    assert named == set(hosted.names())

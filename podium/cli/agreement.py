@@ -39,8 +39,7 @@ def run(options: argparse.Namespace) -> None:
     parameters = hosted.parse_parameters(metric, options.set)
     solution = scoring.read_solution(metric, options.solution, parameters)
     with progress.shown("comparing experts") as show:
-        vars(metric.module)["progress"] = show
-        whole = scoring.prepare(metric, solution, parameters)
+        whole = scoring.prepare(metric, solution, parameters, show)
     prepared = whole.prepared[scoring.ALL]
     agreement = agree(prepared, whole.frame[whole.rows[scoring.ALL]])
     tables, documents, notices = agreement.tables, agreement.documents, [*agreement.notices]

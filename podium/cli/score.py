@@ -79,15 +79,13 @@ def run(options: argparse.Namespace) -> None:
     metric = hosted.load(options.metric)
     parameters = arguments.parameters(metric, options.set, options.solution)
     with progress.shown("scoring") as show:
-        if hasattr(metric.module, "progress"):
-            vars(metric.module)["progress"] = show
         files = options.solution, options.submission[0]
-        frame, solution, first = scoring.read_pair(metric, *files, parameters)
+        frame, solution, first = scoring.read_pair(metric, *files, parameters, show)
         first, notices = recognised(first, solution, options)
         if options.side is not None:
             first = scoring.add_side(solution, first, options.side)
         solution = selected(frame, solution, first, options)
-        evaluation = scoring.evaluate(solution, first)
+        evaluation = scoring.evaluate(solution, first, show)
         others = {path: evaluate_other(path, solution, parameters, options) for path in options.submission[1:]}
     if options.bare:
         for each in (evaluation, *others.values()):

@@ -58,7 +58,10 @@ Numbers = npt.NDArray[Any]  # of float64, or of Fraction (dtype object) with a f
 
 
 class LeaderboardError(ValueError):
-    """The leaderboard or a parameter is wrong: what was expected, where, and what was found."""
+    """The leaderboard or a parameter is wrong.
+
+    Its text says what was expected, where, and what was found, in at most 280 characters.
+    """
 
     def __init__(self, text: str) -> None:
         super().__init__(text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…")
@@ -78,15 +81,40 @@ def boost(
 
     Parameters
     ----------
-    leaderboard : DataFrame, one row per team, as for `parse`
+    leaderboard : DataFrame
+        One row per team, with the columns that `parse` describes.
+    max_boost : float
+        From 0: the boost of the fastest eligible team, as a fraction of its score.
+    eligibility_ratio : float
+        From 1: eligible is a team for which best score / score is at most this.
+    slowdown_limit : float
+        Above 1: the boost falls linearly from `max_boost` at slowdown 1 to 0 at this slowdown.
     higher_is_better : bool
         False, on a board without runtimes, ranks the lowest score first.
 
     Returns
     -------
-    DataFrame, sorted by rank
-        The columns of `leaderboard`, then ``eligible``, ``slowdown``, ``boost`` (a fraction),
-        ``boosted_score``, ``rank``, ``rank_before`` and ``note`` (why a team cannot be eligible, else "").
+    DataFrame
+        Sorted by rank.  The columns of `leaderboard`, with ``score`` and ``runtime`` as floats, and then
+
+        ``eligible``
+            whether the team takes part in the rewards;
+        ``slowdown``
+            its runtime / the fastest eligible runtime.  A team that is not eligible has one, too, which may be
+            below 1.  NaN without a runtime, or where nobody is eligible;
+        ``boost``
+            the fraction of its score that is added, from 0 to `max_boost`;
+        ``boosted_score``
+            score·(1 + boost);
+        ``rank``, ``rank_before``
+            from 1, by boosted score and by score.  No two teams share a rank;
+        ``note``
+            why the team cannot be eligible, else "".
+
+    Raises
+    ------
+    LeaderboardError
+        A column is missing, a team repeated, a cell or a parameter wrong.
 
     Examples
     --------
@@ -103,6 +131,11 @@ def boost(
       Blue  0.595     45.0      True     1.125 0.01875       0.606156     2            2
        Red  0.600     50.0      True     1.250 0.00000       0.600000     3            1
      Green  0.590     48.0      True     1.200 0.00000       0.590000     4            3
+
+    What is missing is said:
+
+    >>> boost(table_2.replace({"runtime": {40: None}}))["note"].tolist()
+    ['', '', '', 'no runtime, so not eligible']
     """
     board = parse(leaderboard)
     if not isinstance(higher_is_better, bool) or not (higher_is_better or pd.isna(board.runtimes).all()):
@@ -128,6 +161,7 @@ def boost(
 
 
 def _note(score: Any, runtime: Any) -> str:
+    """What a team lacks and what follows from it, "" where it lacks nothing."""
     lacks = ["no score"] * math.isnan(score) + ["no runtime"] * math.isnan(runtime)
     follows = "ranked last and not eligible" if math.isnan(score) else "not eligible"
     return f"{' and '.join(lacks)}, so {follows}" if lacks else ""
@@ -140,10 +174,33 @@ def boost_fractions(
     eligibility_ratio: float = 1.05,
     slowdown_limit: float = 1.2,
 ) -> tuple[npt.NDArray[np.bool_], Numbers, Numbers]:
-    """Eligibility, slowdown and boost of many leaderboards at once, (..., teams) each [4].
+    """Eligibility, slowdown and boost of many leaderboards at once: the formula [4].
 
-    Scores and runtimes, NaN where missing, are exact as fractions (dtype object) and fast as floats, where
-    rounding excludes nobody from eligibility.  Their signs are not checked.
+    Parameters
+    ----------
+    scores, runtimes : (..., teams) array_like
+        The last axis is a leaderboard.  NaN where missing.  Fractions (dtype object) give exact results.
+        Floats are fast, for bootstraps; a relative tolerance of 1e-12 sees to it that rounding excludes nobody
+        from eligibility.  Signs are not checked.
+    max_boost, eligibility_ratio, slowdown_limit : float
+        As for `boost`.
+
+    Returns
+    -------
+    eligible : (..., teams) bool
+    slowdown : (..., teams) float or Fraction
+        NaN where nobody is eligible or the runtime is missing.
+    fraction : (..., teams) float or Fraction
+        The boost, from 0 to `max_boost`.
+
+    Raises
+    ------
+    LeaderboardError
+        A parameter is out of range.
+
+    Examples
+    --------
+    The fastest is too bad to be eligible, so the second one counts as the fastest:
 
     >>> eligible, slowdown, fraction = boost_fractions([0.63, 0.6, 0.59], [46, 40, 20])
     >>> eligible.tolist(), slowdown.tolist(), fraction.round(6).tolist()
@@ -169,7 +226,27 @@ def boost_fractions(
 
 
 def ranks(board: "Board", scores: npt.ArrayLike, higher_is_better: bool = True) -> npt.NDArray[np.int64]:
-    """Ranks from 1 by scores, (..., teams) floats or fractions; NaN is last, the board decides ties."""
+    """Ranks by scores; of equal ones the earlier submission is first, then the shorter runtime, then the name.
+
+    Parameters
+    ----------
+    board : Board
+        Which decides between equal scores.
+    scores : (..., teams) array_like of float or Fraction
+        By which to rank, such as boosted scores; NaN is last.
+    higher_is_better : bool
+
+    Returns
+    -------
+    (..., teams) int
+        From 1, each rank once in a leaderboard.
+
+    Examples
+    --------
+    >>> board = parse(pd.DataFrame({"team": ["b", "a", "c"], "score": [1, 1, 2]}))
+    >>> ranks(board, board.scores).tolist()
+    [3, 2, 1]
+    """
     best_first = -np.asarray(scores) if higher_is_better else np.asarray(scores)
     best_first = np.where(pd.isna(best_first), math.inf, best_first)
     fastest_first = np.where(pd.isna(board.runtimes), math.inf, board.runtimes)
@@ -184,19 +261,58 @@ def ranks(board: "Board", scores: npt.ArrayLike, higher_is_better: bool = True) 
 
 
 class Board(NamedTuple):
-    """A leaderboard, checked."""
+    """A leaderboard, checked and exact, in the order of its rows.
+
+    Attributes
+    ----------
+    teams : list of str
+    scores, runtimes : (teams,) array of Fraction
+        A float NaN where missing.  Runtimes are in seconds.
+    submitted_at : (teams,) int
+        Microseconds since 1970 (UTC); the largest integer where missing, so that it is the latest.
+    """
 
     teams: list[str]
-    scores: Numbers  # of Fraction, NaN where missing
-    runtimes: Numbers  # the same
-    submitted_at: npt.NDArray[np.int64]  # microseconds since 1970 (UTC), the largest integer where missing
+    scores: Numbers
+    runtimes: Numbers
+    submitted_at: npt.NDArray[np.int64]
 
 
 def parse(leaderboard: pd.DataFrame) -> Board:
     """Check a leaderboard and take its values exactly.
 
-    Its columns are ``team``, ``score`` and, as far as wanted, ``runtime`` (seconds) and ``submitted_at`` (ISO
-    8601).  All but the names may be missing.  Numbers may be text, as read from a file.
+    Parameters
+    ----------
+    leaderboard : DataFrame
+        Its columns are
+
+        ``team``
+            a name, each once;
+        ``score``
+            a number, at least 0 where there are runtimes;
+        ``runtime``
+            seconds, above 0; the column may be missing;
+        ``submitted_at``
+            a time in ISO 8601, UTC unless it says otherwise; the column may be missing.
+
+        All cells but names may be empty.  Numbers may be text, as read from a file.
+
+    Returns
+    -------
+    Board
+
+    Raises
+    ------
+    LeaderboardError
+        What was expected, in how many rows it is wrong, and the first ones with what was found.
+
+    Examples
+    --------
+    >>> try:
+    ...     parse(pd.DataFrame({"team": ["Red"], "score": [""], "runtime": [0]}))
+    ... except LeaderboardError as error:
+    ...     print(error)
+    runtime: expected seconds, a finite number above 0, or nothing. Wrong in 1 row of the leaderboard: Red ('0')
     """
     if not isinstance(leaderboard, pd.DataFrame):
         raise LeaderboardError(f"the leaderboard: expected a DataFrame, found {type(leaderboard).__name__}")
@@ -231,7 +347,21 @@ def parse(leaderboard: pd.DataFrame) -> Board:
 
 
 def exact(cell: object) -> Fraction | float | None:
-    """A cell's number: NaN if it is missing, None if it is none or not finite.
+    """A cell's number, exactly as it is written or printed.
+
+    Parameters
+    ----------
+    cell : object
+        A number, a text, or nothing.
+
+    Returns
+    -------
+    Fraction, NaN or None
+        NaN if the cell is empty, None if it is no finite number.
+
+    Examples
+    --------
+    The memo's limit is met by decimals that miss it as floats:
 
     >>> exact("0.63") / exact(0.6), exact(" "), exact("1e999999999")
     (Fraction(21, 20), nan, None)
@@ -246,8 +376,19 @@ def exact(cell: object) -> Fraction | float | None:
 
 
 def floats(numbers: Iterable[Any]) -> npt.NDArray[np.float64]:
-    """The floats nearest to exact numbers; infinity where there is none.
+    """The floats nearest to exact numbers.
 
+    Parameters
+    ----------
+    numbers : iterable of Fraction or float
+
+    Returns
+    -------
+    (n,) float
+        Infinity where a number is beyond all floats, NaN where it is NaN.
+
+    Examples
+    --------
     >>> floats([Fraction(1, 3), math.nan, Fraction(10) ** 400]).tolist()
     [0.3333333333333333, nan, inf]
     """
@@ -292,6 +433,7 @@ def _text(cell: object) -> str:
 
 
 def _shown(value: object) -> str:
+    """A value as a message shows it: escaped, and not too long."""
     text = repr(_text(value)[: CHARACTERS_SHOWN + 1])[1:-1]
     return text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN] + "…"
 
@@ -300,7 +442,25 @@ def _shown(value: object) -> str:
 
 
 def read_leaderboard(path: str | Path) -> pd.DataFrame:
-    """A leaderboard from a CSV file, every cell as the text it is: a team may be named "NA" or "007"."""
+    """A leaderboard from a CSV file, every cell as the text it is: a team may be named "NA" or "007".
+
+    Parameters
+    ----------
+    path : str or Path
+        A file in UTF-8 with a header.
+
+    Returns
+    -------
+    DataFrame
+        As `boost` takes it.
+
+    Raises
+    ------
+    LeaderboardError
+        It is no CSV in UTF-8, a line has another number of cells, or there is no team.
+    OSError
+        It cannot be read.
+    """
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             lines = [cells for cells in csv.reader(file, strict=True) if cells]
@@ -314,7 +474,13 @@ def read_leaderboard(path: str | Path) -> pd.DataFrame:
 
 
 def show(board: pd.DataFrame) -> None:
-    """Print a board as `boost` returns it."""
+    """Print a board.
+
+    Parameters
+    ----------
+    board : DataFrame
+        As `boost` returns it.
+    """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as stderr has it: no name is unprintable
     board = board.set_index("rank").reset_index()
@@ -323,7 +489,18 @@ def show(board: pd.DataFrame) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """`python boost.py`; returns the exit code."""
+    """Run `python boost.py`.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Those of the command line, by default.
+
+    Returns
+    -------
+    int
+        The exit code: 0, 2 (the file cannot be read) or 4 (the leaderboard is wrong).
+    """
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("leaderboard", help="CSV file with the columns team, score[, runtime, submitted_at]")
     options = parser.parse_args(arguments)

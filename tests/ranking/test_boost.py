@@ -57,7 +57,7 @@ def to_three_digits(number: float) -> str:
 
 def test_the_examples_in_the_docstrings():
     outcome = doctest.testmod(boost_file)
-    assert outcome.attempted == 6
+    assert outcome.attempted == 10
     assert outcome.failed == 0
 
 

@@ -18,25 +18,51 @@ FORMULA = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command's arguments."""
+    """Declare the arguments of `podium boost`.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+    """
     add_board(parser)
     parser.add_argument("--out", type=Path, metavar="CSV", help="write it with all digits, too")
 
 
 def add_board(parser: argparse.ArgumentParser) -> None:
-    """A leaderboard, and the parameters of the formula."""
+    """Declare a leaderboard and the parameters of the formula.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+    """
     parser.add_argument("board", metavar="BOARD", help="the leaderboard, a CSV file")
     add_formula(parser)
 
 
 def add_formula(parser: argparse.ArgumentParser) -> None:
-    """--max-boost, --eligibility-ratio, --slowdown-limit."""
+    """Declare --max-boost, --eligibility-ratio and --slowdown-limit.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+    """
     for name, what in FORMULA.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="NUMBER", help=what)
 
 
 def parameters(options: argparse.Namespace) -> dict[str, float]:
-    """Those of the formula that were given."""
+    """The parameters of the formula that were given.
+
+    Parameters
+    ----------
+    options : Namespace
+        The arguments that `add_formula` declares.
+
+    Returns
+    -------
+    dict of float
+        By name; what was not given is not there.
+    """
     return {name: value for name in FORMULA if (value := getattr(options, name)) is not None}
 
 
@@ -50,7 +76,13 @@ def read_board(boost: Any, path: str) -> Any:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read, boost, write, print."""
+    """Read, boost, write, print.
+
+    Parameters
+    ----------
+    options : Namespace
+        The arguments that `add_arguments` declares.
+    """
     from podium.files import check_table_name, write_table
     from podium.ranking.submissions import errors_of_boost
 

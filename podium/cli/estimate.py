@@ -19,7 +19,12 @@ TITLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command's arguments."""
+    """Declare the arguments of `podium estimate`.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+    """
     add_board(parser)
     parser.add_argument("team", metavar="TEAM", help="a team on it")
     parser.add_argument(
@@ -31,7 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Estimate, print."""
+    """Estimate, print.
+
+    Parameters
+    ----------
+    options : Namespace
+        The arguments that `add_arguments` declares.
+    """
     from podium.cli import console
     from podium.ranking import estimate
     from podium.ranking.submissions import errors_of_boost

@@ -26,7 +26,12 @@ TEAMS_SHOWN = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command's arguments."""
+    """Declare the arguments of `podium rank`.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+    """
     parser.add_argument(
         "solution", nargs="?", help="the truth: .csv, .csv.gz, .parquet, a URL, or an official file"
     )
@@ -76,6 +81,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--no-boost", action="store_false", dest="boost", default=None, help="rank by score alone"
     )
     add_formula(parser)
+    _add_work(parser)
+    _add_certainty(parser)
+    _add_heading(parser)
+
+
+def _add_work(parser: argparse.ArgumentParser) -> None:
+    """How the work is done, and what a submission may cost."""
     parser.add_argument("--jobs", type=arguments.positive, default=0, help="processes (default: one per core)")
     parser.add_argument("--dask", metavar="ADDRESS", help="work on this Dask cluster instead")
     parser.add_argument(
@@ -88,6 +100,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--memory-limit", type=size, default="4G", metavar="SIZE", help="likewise (default: 4G)"
     )
+
+
+def _add_certainty(parser: argparse.ArgumentParser) -> None:
+    """How it is found out how sure the board is."""
     parser.add_argument(
         "--resamples", type=arguments.natural, help="bootstrap draws; 0 for no intervals (default: 1000)"
     )
@@ -99,14 +115,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="read the chosen files once more: other weights, thresholds and overlap rules, and the memo's "
         "path from Feedback Prize 1's metric, step by step",
     )
-    parser.add_argument("--title", help="the heading of the page, such as the competition's name")
-    parser.add_argument("--organiser", help="who publishes the board, for the page")
-    parser.add_argument("--team", metavar="NAME", help="write team.html, a page for this team, too")
     parser.add_argument("--seed", type=arguments.natural, help="of the bootstrap (default: 0)")
 
 
+def _add_heading(parser: argparse.ArgumentParser) -> None:
+    """What the pages are headed with."""
+    parser.add_argument("--title", help="the heading of the page, such as the competition's name")
+    parser.add_argument("--organiser", help="who publishes the board, for the page")
+    parser.add_argument("--team", metavar="NAME", help="write team.html, a page for this team, too")
+
+
 def choice(text: str) -> str:
-    """A rule by which a team's file is chosen."""
+    """Parse a rule by which a team's file is chosen.
+
+    Parameters
+    ----------
+    text : str
+        "private", or "public:N" with N from 1.
+
+    Returns
+    -------
+    str
+        The same.
+
+    Raises
+    ------
+    ArgumentTypeError
+        It is neither.
+    """
     number = text.removeprefix("public:")
     if text != "private" and not (text.startswith("public:") and number.isdecimal() and int(number) > 0):
         raise argparse.ArgumentTypeError(f"expected public:N, such as public:2, or private, found {text}")
@@ -114,7 +150,13 @@ def choice(text: str) -> str:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Rank and write."""
+    """Rank, write, print.
+
+    Parameters
+    ----------
+    options : Namespace
+        The arguments that `add_arguments` declares.
+    """
     rules = {name: value for name in Rules._fields if (value := getattr(options, name)) is not None}
     again, out = options.again, options.out
     if again is None and options.submissions is None:
@@ -151,7 +193,18 @@ def run(options: argparse.Namespace) -> None:
 
 
 def failed_beside(runtimes: str | None) -> str | None:
-    """The failed.csv that `podium run` wrote beside its runtimes.csv, if it is there."""
+    """The failed.csv that `podium run` wrote beside its runtimes.csv.
+
+    Parameters
+    ----------
+    runtimes : str or None
+        A path or URL.
+
+    Returns
+    -------
+    str or None
+        None if there is none, or if the runtimes are none or at a URL.
+    """
     from podium.files import is_url
 
     if runtimes is None or is_url(runtimes):

@@ -16,7 +16,12 @@ DIFFERENCES_SHOWN = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command's arguments."""
+    """Declare the arguments of `podium verify`.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+    """
     parser.add_argument("folder", help="the folder of the board, or its run.json")
     for name in INPUTS:
         parser.add_argument(f"--{name}", help="where this input is now, if not where run.json says")
@@ -24,7 +29,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Verify; raise `Differences` where there are some."""
+    """Verify a board.
+
+    Parameters
+    ----------
+    options : Namespace
+        The arguments that `add_arguments` declares.
+
+    Raises
+    ------
+    Differences
+        It is not what its inputs lead to.
+    """
     from podium.cli import console
     from podium.ranking.audit import verify
 

@@ -33,8 +33,32 @@ def what_if(
 ) -> pd.DataFrame:
     """What a team would get had it run in other times; a new fastest one takes boost from the others.
 
-    Leaderboard and parameters are as for `boost`; runtimes, of which text keeps all digits, in seconds.
+    Parameters
+    ----------
+    leaderboard : DataFrame
+        As `boost.boost` takes it.
+    team : object
+        A team on it; its own runtime has no influence and may be missing.
+    runtimes : array_like
+        Seconds to try, above 0; of text all digits are kept.
+    **parameters : float
+        Of the formula: ``max_boost``, ``eligibility_ratio``, ``slowdown_limit``.
 
+    Returns
+    -------
+    DataFrame
+        A row per runtime, in the order given: ``runtime`` and, as `boost.boost` would give them to the team,
+        ``slowdown``, ``boost``, ``boosted_score`` and ``rank``.
+
+    Raises
+    ------
+    UsageError
+        The team is not on the leaderboard, or a runtime is none.
+    LeaderboardError
+        The leaderboard or a parameter is wrong.
+
+    Examples
+    --------
     In Table 2 of the memo Red, best but slow, would be first again at 45 s; at 38 s Blue would get nothing:
 
     >>> table_2 = pd.DataFrame({
@@ -71,7 +95,24 @@ def what_if(
 
 
 def break_even_runtimes(leaderboard: pd.DataFrame, team: object, **parameters: float) -> pd.DataFrame:
-    """The runtimes at which a team's rank changes, and the ranks for just shorter and just longer ones."""
+    """The runtimes at which a team's rank changes, all else equal.
+
+    Parameters
+    ----------
+    leaderboard, team, **parameters
+        As for `what_if`.
+
+    Returns
+    -------
+    DataFrame
+        Ascending: ``runtime`` in seconds, and the ranks for just shorter runtimes (``rank_below``) and for just
+        longer ones (``rank_above``).  At the runtime itself the rule for ties decides.
+
+    Raises
+    ------
+    UsageError, LeaderboardError
+        As `what_if`.
+    """
     race = _race(leaderboard, team, **parameters)
     runtime, rivals = np.unique(boost.floats(time for time, _ in race.overtaken), return_counts=True)
     rank_above = 1 + np.cumsum(rivals)
@@ -80,7 +121,26 @@ def break_even_runtimes(leaderboard: pd.DataFrame, team: object, **parameters: f
 
 
 def runtimes_around(final: pd.DataFrame, team: object) -> list[float]:
-    """Runtimes worth trying, by those of a team's eligible rivals on a final board, else by all."""
+    """Runtimes worth trying.
+
+    Parameters
+    ----------
+    final : DataFrame
+        As `boost.boost` returns it.
+    team : object
+        The team that is to be faster or slower.
+
+    Returns
+    -------
+    list of float
+        0.8 to 1.25 times the fastest runtime of the team's eligible rivals, or of all where none is eligible.
+
+    Examples
+    --------
+    >>> final = boost.boost(pd.DataFrame({"team": ["A", "B"], "score": [0.6, 0.6], "runtime": [40, 50]}))
+    >>> runtimes_around(final, "A")
+    [40.0, 42.5, 45.0, 47.5, 50.0, 52.5, 55.0, 57.5, 60.0, 62.5]
+    """
     eligible = final.loc[final["eligible"] & (final["team"].astype(str) != str(team)), "runtime"]
     fastest = (final["runtime"] if eligible.empty else eligible).min()
     tried = [] if pd.isna(fastest) else [boost.exact(fastest) * slowdown for slowdown in SLOWDOWNS]
@@ -88,13 +148,23 @@ def runtimes_around(final: pd.DataFrame, team: object) -> list[float]:
 
 
 class _Race(NamedTuple):
-    """A team against all others."""
+    """A team against all others.
+
+    Attributes
+    ----------
+    board : boost.Board
+    own : int
+        The team's row.
+    eligible : (teams,) bool
+        Which rivals are.
+    overtaken : list of (Fraction or float, int)
+        Of each rival the runtime from which on it is ahead of the team (0 for always, infinity for never), and
+        1 if at that runtime the team still is, else 0.
+    """
 
     board: Any
-    own: int  # the team's row
-    eligible: npt.NDArray[np.bool_]  # which rivals are
-    # Of each rival the runtime from which on it is ahead of the team (0 for always, infinity for never), and 1
-    # if at that runtime the team still is, else 0.
+    own: int
+    eligible: npt.NDArray[np.bool_]
     overtaken: list[tuple[Any, int]]
 
 

@@ -380,12 +380,34 @@ def request_of(facts: dict[str, Any], folder: Path) -> Request:
 
 
 def heading_of(facts: dict[str, Any]) -> Heading:
-    """What a run.json says the page is headed with."""
+    """What a run.json says the page is headed with.
+
+    Parameters
+    ----------
+    facts : dict
+        As `read_run` returns it.
+
+    Returns
+    -------
+    Heading
+    """
     return Heading(**facts.get("page", {}))
 
 
 def as_published(submission: Submission, facts: dict[str, str]) -> Submission:
-    """A submission with what run.json has of it from a manifest."""
+    """A submission with what run.json has of it from a manifest.
+
+    Parameters
+    ----------
+    submission : Submission
+    facts : dict
+        The submission's part of run.json.
+
+    Returns
+    -------
+    Submission
+        With ``submitted_at`` and ``public_score`` as they were.
+    """
     return submission._replace(
         submitted_at=facts.get("submitted_at", ""), public_score=facts.get("public_score", "")
     )

@@ -49,7 +49,11 @@ def key_of(name: str) -> str:
 
 
 def shown(name: str) -> str:
-    """A name in quotation marks, in which what cannot be seen is written as an escape."""
+    r"""A name in quotation marks, in which what cannot be seen is written as an escape.
+
+    >>> shown("Red"), shown("Red\u200b ")
+    ('“Red”', '“Red\\u200b ”')
+    """
     escaped = INVISIBLE.sub(lambda match: match.group().encode("unicode_escape").decode(), printable(name))
     return f"“{escaped}”"
 

@@ -57,7 +57,18 @@ def tables(ranking: Ranking) -> dict[str, bytes]:
 
 
 def digests(files: Mapping[str, bytes]) -> dict[str, str]:
-    """The SHA-256 of each file's content."""
+    """The SHA-256 of each file's content.
+
+    Parameters
+    ----------
+    files : mapping of bytes
+        By name.
+
+    Returns
+    -------
+    dict of str
+        Hexadecimal, by name.
+    """
     return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 

@@ -224,17 +224,17 @@ def _prize_places(run: Run) -> list[dict[str, Any]]:
     board = run.ranking.leaderboard
     intervals, neighbours = _records(run.ranking.intervals), _records(run.ranking.neighbours)
     before = dict(zip(board["rank_before"], board["team"]))
-    places = []
+    prizes = []
     for row in range(min(run.rules.prizes, len(board))):
-        place = {"place": row + 1, "team": board["team"].iloc[row], "next": None, "eligible_share": None}
-        place["by_speed"] = bool(run.facts["boosted"]) and before.get(row + 1) != place["team"]
-        place["else"] = before.get(row + 1)
+        prize = {"place": row + 1, "team": board["team"].iloc[row], "next": None, "eligible_share": None}
+        prize["by_speed"] = bool(run.facts["boosted"]) and before.get(row + 1) != prize["team"]
+        prize["else"] = before.get(row + 1)
         if row < len(neighbours):
-            place["next"] = neighbours[row]
-        if place["by_speed"] and row < len(intervals):
-            place["eligible_share"] = intervals[row].get("eligible_share")
-        places.append(place)
-    return places
+            prize["next"] = neighbours[row]
+        if prize["by_speed"] and row < len(intervals):
+            prize["eligible_share"] = intervals[row].get("eligible_share")
+        prizes.append(prize)
+    return prizes
 
 
 def _podium(intervals: pd.DataFrame | None) -> dict[str, Any] | None:

@@ -1,6 +1,8 @@
 """The plots of the notebooks: of the first teams of a board, as `boost.boost` returns it.
 
-The colours are those of Okabe and Ito (2008), for colour-blind readers; shape or place says the same.
+The colours are those of Okabe and Ito (2008), for colour-blind readers; shape or position says the same.
+
+Every function returns a figure that needs no closing, for a notebook that shows the last value of a cell.
 """
 
 import math
@@ -37,9 +39,20 @@ def score_and_runtime(
     eligibility_ratio: float = 1.05,
     slowdown_limit: float = 1.2,
 ) -> Figure:
-    """Score against runtime, with the region of the eligible and what the boost, of these parameters, adds.
+    """Score against runtime, with the region of the eligible and what the boost adds.
 
-    Teams without a score or a runtime are left out.
+    Parameters
+    ----------
+    leaderboard : DataFrame
+        As `boost.boost` returns it.
+    teams : int
+        How many of the first teams are drawn; those without a score or a runtime are left out.
+    eligibility_ratio, slowdown_limit : float
+        The parameters with which the board was boosted.
+
+    Returns
+    -------
+    Figure
     """
     board = leaderboard.dropna(subset=["score", "runtime"]).head(teams)
     if board.empty:
@@ -84,7 +97,21 @@ def score_and_runtime(
 def subpopulation_scores(
     subpopulations: pd.DataFrame | None, leaderboard: pd.DataFrame, teams: int = 10
 ) -> Figure:
-    """What teams score in each sub-population, beside the score that is made of these."""
+    """What teams score in each sub-population, beside the score that is made of these.
+
+    Parameters
+    ----------
+    subpopulations : DataFrame or None
+        Of a final ranking; None where the metric has none.
+    leaderboard : DataFrame
+        Of the same ranking.
+    teams : int
+        How many of the first teams are drawn.
+
+    Returns
+    -------
+    Figure
+    """
     if subpopulations is None:
         return _message("The metric has no sub-populations.")
     board = leaderboard.head(teams)
@@ -113,7 +140,19 @@ def subpopulation_scores(
 
 
 def rank_intervals(intervals: pd.DataFrame | None, teams: int = 30) -> Figure:
-    """The 95% interval of each rank."""
+    """The 95% range of each rank.
+
+    Parameters
+    ----------
+    intervals : DataFrame or None
+        Of a final ranking; None where it was made without.
+    teams : int
+        How many of the first teams are drawn.
+
+    Returns
+    -------
+    Figure
+    """
     if intervals is None:
         return _message("There are no intervals: without resamples, or the metric does not offer them.")
     board = intervals.head(teams)
@@ -133,7 +172,19 @@ def rank_intervals(intervals: pd.DataFrame | None, teams: int = 30) -> Figure:
 
 
 def before_and_after(leaderboard: pd.DataFrame, teams: int = 30) -> Figure:
-    """Who of the first teams, before or after the boost, gains and who loses by it."""
+    """Who gains and who loses by the boost.
+
+    Parameters
+    ----------
+    leaderboard : DataFrame
+        As `boost.boost` returns it.
+    teams : int
+        The teams that are among so many first ones, before or after the boost, are drawn.
+
+    Returns
+    -------
+    Figure
+    """
     among = leaderboard[(leaderboard["rank"] <= teams) | (leaderboard["rank_before"] <= teams)]
     before, after = among["rank_before"].rank().to_numpy(), among["rank"].rank().to_numpy()
     figure = _figure(1.2 + ROW * len(among), 7.0)
@@ -157,7 +208,23 @@ def before_and_after(leaderboard: pd.DataFrame, teams: int = 30) -> Figure:
 def what_if_curve(
     leaderboard: pd.DataFrame, team: object, curve: pd.DataFrame, break_even: pd.DataFrame
 ) -> Figure:
-    """A team's boosted score and rank for other runtimes, by `what_if` and `break_even_runtimes`."""
+    """A team's boosted score and rank for other runtimes.
+
+    Parameters
+    ----------
+    leaderboard : DataFrame
+        As `boost.boost` returns it.
+    team : object
+        The team's name.
+    curve : DataFrame
+        What `podium.ranking.estimate.what_if` returned for two runtimes or more.
+    break_even : DataFrame
+        What `podium.ranking.estimate.break_even_runtimes` returned.
+
+    Returns
+    -------
+    Figure
+    """
     now = leaderboard[leaderboard["team"].astype(str) == str(team)].iloc[0]
     curve = curve.sort_values("runtime")
     start, end = curve["runtime"].iloc[0], curve["runtime"].iloc[-1]
@@ -193,17 +260,20 @@ def _figure(height: float, width: float = WIDTH) -> Figure:
 
 
 def _frameless(axes: Axes) -> Axes:
+    """The axes without lines at the top and on the right."""
     axes.spines[["top", "right"]].set_visible(False)
     return axes
 
 
 def _message(text: str) -> Figure:
+    """A figure that only says why there is none."""
     figure = _figure(1.0)
     figure.text(0.5, 0.5, text, ha="center", va="center", color=DARK)
     return figure
 
 
 def _short(team: object) -> str:
+    """A team's name that fits a label."""
     text = " ".join(str(team).split())
     return text if len(text) <= CHARACTERS_SHOWN else text[: CHARACTERS_SHOWN - 1] + "…"
 

@@ -70,7 +70,9 @@ unpacked, submissions, results = Path(sys.argv[1]), sorted(Path(sys.argv[2]).ite
 END = """
 import podium
 assert Path(podium.__file__).is_relative_to(Path(LIB)), podium.__file__
-print(json.dumps(results))
+print(json.dumps(results), flush=True)
+import os
+os._exit(0)  # a thread of Arrow may abort an interpreter that is shut down
 """
 CODABENCH = f"""
 {START}
@@ -570,6 +572,25 @@ def test_parameters(capsys, files, tmp_path):
     for part in ("Public", "Private"):
         rows = solution[solution["Usage"] == part].drop(columns="Usage")
         assert result[part.lower()] == metric.score(rows, sample, "row_id", temperature=float("inf"))
+
+
+@pytest.mark.parametrize("platform", ["codabench", "evalai", "huggingface"])
+def test_a_competition_without_demographics(capsys, tmp_path, platform):
+    make_corpus(60).to_csv(tmp_path / "corpus.csv", index=False)
+    folder = tmp_path / "files"
+    made = run_podium(capsys, "make", tmp_path / "corpus.csv", "--subpopulations", "", "--out", folder)
+    assert made[0] == 0
+    out = tmp_path / "out"
+    assert run_podium(capsys, "bundle", platform, folder, *TITLE, *TIMES, "--out", out)[0] == 0
+    sample = (folder / "public" / "sample_submission.csv").read_bytes()
+    submissions = write(tmp_path / "submissions", {"a.csv": sample})
+    (result,) = run(platform, out, submissions, tmp_path)
+    metric = hosted.load("unified")
+    solution = pd.read_csv(folder / "private" / "solution.csv")
+    for part in ("Public", "Private"):
+        rows = solution[solution["Usage"] == part].drop(columns="Usage")
+        score = metric.score(rows, pd.read_csv(submissions / "a.csv"), "row_id", subpopulation_column_names="")
+        assert result[part.lower()] == score
 
 
 @pytest.mark.slow

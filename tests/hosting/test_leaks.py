@@ -12,7 +12,7 @@ from podium.errors import HostError
 from podium.essays import corpus
 from podium.hosting import leaks, record, writing
 from tests.support.corpora import make_corpus
-from tests.support.host_line import run_podium
+from tests.support.host_line import run_podium, stay_in_process
 
 
 @pytest.fixture(scope="module")
@@ -198,6 +198,7 @@ def test_nothing_is_left_if_what_was_made_leaks(made, tmp_path):
 @pytest.mark.parametrize("command", ["score", "emulate", "check"])
 def test_recorded_parameters_are_used_and_shown(capsys, tmp_path, command, monkeypatch):
     """By every command that is given the solution; a conflict is an error."""
+    stay_in_process(monkeypatch, tmp_path)
     make_corpus(60).to_csv(tmp_path / "corpus.csv", index=False)
     files = tmp_path / "files"
     given = ["--subpopulations", "", "--set", "temperature=80", "--out", files]

@@ -4,6 +4,7 @@ import csv
 import gzip
 import hashlib
 import io
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -244,6 +245,28 @@ def test_essays_of_the_same_text_stay_together(by_words):
         groups.setdefault(text.strip(), set()).add(part[essay])
     assert {len(parts) for parts in groups.values()} == {1}
     assert set(part.values()) == {"train", "Public", "Private"}
+
+
+def test_a_corpus_with_a_byte_order_mark(tmp_path, by_words):
+    """As Excel writes “CSV UTF-8”."""
+    path = tmp_path / "corpus.csv"
+    path.write_bytes(b"\xef\xbb\xbf" + by_words.to_csv(index=False).encode())
+    assert digest(corpus.make(corpus.read_corpus(path), ATTRIBUTES)) == digest(make(by_words))
+
+
+def test_progress_counts_the_bytes_of_the_corpus(tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        folders.progress, "shown", lambda title: nullcontext(lambda done, total: calls.append((done, total)))
+    )
+    path = tmp_path / "corpus.csv"
+    path.write_text("a,b\n" + "12345,67890\n" * 30_000)
+    assert sum(1 for _ in folders.read_csv(path)) == 30_001
+    done, totals = zip(*calls)
+    assert {*totals} == {path.stat().st_size}
+    assert len(done) > 2
+    assert sorted({*done}) == list(done)
+    assert done[-1] > path.stat().st_size / 2
 
 
 def test_a_corpus_with_essays_twice_gives_a_warning(by_offsets):

@@ -363,6 +363,15 @@ def test_edited_pages_are_kept_and_others_written_anew(capsys, site, files):
     assert "| `temperature` | `80.0` |" in site.pages["evaluation"]["content"]
 
 
+def test_a_draft_page_of_another_type_is_updated(capsys, site, files):
+    assert run(capsys, files, "--step", "create")[0] == 0
+    site.pages["rules"] = {"name": "rules", "content": "x", "mimeType": "text/html", "isPublished": False}
+    assert run(capsys, files, "--step", "pages")[0] == 0
+    page = site.pages["rules"]
+    assert (page["mimeType"], page["isPublished"]) == ("text/markdown", True)
+    assert page["content"].startswith("# Rules")
+
+
 # --- what has changed ---------------------------------------------------------------------------------
 
 

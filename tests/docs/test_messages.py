@@ -1,0 +1,113 @@
+"""The page of messages is complete: every message of the sources is on it, and nothing that no source says.
+
+python -m tests.docs.test_messages     prints what is missing and what is too much
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.docs.test_outputs import ROOT
+
+PAGE = ROOT / "docs" / "reference" / "messages.md"
+SOURCES = [
+    ROOT / "metric.py",
+    ROOT / "boost.py",
+    *sorted(ROOT.glob("metrics/*/metric.py")),
+    *sorted(ROOT.glob("metrics/*/companion.py")),
+    *sorted(path for path in ROOT.glob("podium/**/*.py") if "new_metric" not in path.parts),
+]
+# What ends a command, or is shown by a platform; `error` stands for one of them, chosen by whose file it is.
+ERRORS = {
+    "ArgumentTypeError", "Differences", "HostError", "HostVisibleError", "LeaderboardError",
+    "ParticipantVisibleError", "SubmissionRejected", "UsageError", "error", "kind", "missing_extra",
+}  # fmt: skip
+PLACEHOLDER = "…"
+LEAST_LETTERS = 8  # a text that is nothing but placeholders says nothing
+
+
+def text_of(node: ast.expr) -> str | None:
+    """A literal text with a placeholder for each value in it; None for what is no literal."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        parts = (text_of(part) if isinstance(part, ast.Constant) else PLACEHOLDER for part in node.values)
+        return "".join(part or "" for part in parts)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = text_of(node.left), text_of(node.right)
+        return None if left is None and right is None else (left or PLACEHOLDER) + (right or PLACEHOLDER)
+    if isinstance(node, ast.IfExp):
+        return PLACEHOLDER
+    return None
+
+
+def one_line(text: str) -> str:
+    text = " ".join(text.split())
+    return re.sub(rf"{PLACEHOLDER}+", PLACEHOLDER, text)
+
+
+def messages_of(source: Path) -> Iterator[str]:
+    """Each message that a source raises, as a template."""
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Raise) or not isinstance(node.exc, ast.Call):
+            continue
+        function = node.exc.func
+        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        if name not in ERRORS or not node.exc.args:
+            continue
+        arguments = node.exc.args[:1] if name != "missing_extra" else []
+        for argument in arguments:
+            text = text_of(argument)
+            if text is not None and sum(map(str.isalpha, text)) >= LEAST_LETTERS:
+                yield one_line(text)
+
+
+def said() -> dict[str, list[str]]:
+    """The sources of each message."""
+    sources: dict[str, list[str]] = {}
+    for source in SOURCES:
+        for message in messages_of(source):
+            sources.setdefault(message, []).append(source.relative_to(ROOT).as_posix())
+    return sources
+
+
+def explained() -> set[str]:
+    """The messages on the page: what stands in code in the first column of its tables."""
+    text = PAGE.read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`+)(.*?)\1 \|", text, re.MULTILINE)
+    return {one_line(message.replace("\\|", "|")) for _, message in rows}
+
+
+def test_every_message_is_explained() -> None:
+    assert sorted(set(said()) - explained()) == []
+
+
+def test_every_message_on_the_page_is_said() -> None:
+    assert sorted(explained() - set(said())) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("raise UsageError('there is no such file')", "there is no such file"),
+        ("raise HostError(f'{name}: expected {a}, ' f'found {b}')", "…: expected …, found …"),
+        ("raise error(f'{path} is ' + why)", "… is …"),
+        ("raise errors.SubmissionRejected(f'''the\n  submission: {x}{y}''')", "the submission: …"),
+    ],
+)
+def test_templates(tmp_path: Path, source: str, message: str) -> None:
+    (tmp_path / "a.py").write_text(source)
+    found = list(messages_of(tmp_path / "a.py"))
+    assert found == ([message] if sum(map(str.isalpha, message)) >= LEAST_LETTERS else [])
+
+
+if __name__ == "__main__":
+    known = explained() if PAGE.exists() else set()
+    for new, sources in said().items():
+        if new not in known:
+            print(f"missing ({', '.join(sorted(set(sources)))}): {new}")
+    for old in sorted(known - set(said())):
+        print(f"too much: {old}")

@@ -368,6 +368,9 @@ class Companion:
     recognise : function of a table, its row id column and a probability or None
         The table with other people's column names replaced by the metric's, and notices of what was replaced.
         The probability, if given, stands in for predictions that the table lacks.
+    diagnose : function of a solution and a submission that was rejected
+        What to write instead, in one sentence, or None.  It may name what only the solution has, so it is for
+        those who have the solution.
     predicted : function of a prepared solution and a submission
         Which of the items the submission has a prediction for, (n,) bool.
     explain : function of an evaluation
@@ -400,6 +403,7 @@ class Companion:
     read_solution: Callable[[Path], pd.DataFrame] | None = None
     read_submission: Callable[[Path], pd.DataFrame] | None = None
     recognise: Callable[[pd.DataFrame, str, float | None], tuple[pd.DataFrame, list[str]]] | None = None
+    diagnose: Callable[[Any, pd.DataFrame], str | None] | None = None
     predicted: Callable[[Any, pd.DataFrame], Bools] | None = None
     explain: Callable[["Evaluation"], Explanation] | None = None
     texts: Callable[["Evaluation", Path | None], Mapping[str, str]] | None = None

@@ -7,9 +7,19 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium.contract import Explanation
-from podium.scoring import Evaluation
+from podium.errors import SubmissionRejected
+from podium.scoring import Evaluation, Solution
 
-__all__ = ["column", "groups_of_items", "points_by_cause", "points_by_item", "points_by_label", "ratio", "rows"]
+__all__ = [
+    "column",
+    "groups_of_items",
+    "points_by_cause",
+    "points_by_item",
+    "points_by_label",
+    "ratio",
+    "rows",
+    "with_cure",
+]
 
 
 def column(explanation: Explanation, role: str) -> str | None:
@@ -35,7 +45,10 @@ def groups_of_items(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def rows(evaluation: Evaluation) -> pd.DataFrame:
-    """The explanation's rows with their items' groups, "attribute of item" where a name is taken."""
+    """What became of every row, with the groups of its item.
+
+    A group's column is named "attribute of item" where the explanation has a column of that name.
+    """
     explanation = evaluation.explanation
     table: pd.DataFrame = explanation.rows
     item = column(explanation, "item")
@@ -48,7 +61,23 @@ def rows(evaluation: Evaluation) -> pd.DataFrame:
     return table.join(groups, on=item)
 
 
+def with_cure(solution: Solution, submission: pd.DataFrame, problem: SubmissionRejected) -> SubmissionRejected:
+    """The rejection of a submission, with what to write instead in front of it, where the companion knows it.
+
+    Parameters
+    ----------
+    solution : Solution
+    submission : DataFrame
+    problem : SubmissionRejected
+        What the metric says.  It never tells of the solution; the cure may, so it is for those who have it.
+    """
+    diagnose = solution.metric.companion.diagnose
+    cure = None if diagnose is None else diagnose(solution, submission)
+    return problem if cure is None else SubmissionRejected(f"{cure}. The metric says: {problem}")
+
+
 def points_by_cause(explanation: Any) -> pd.DataFrame:
+    """Where the points went: a row per cause with its points, the rows that lost some, and its share."""
     losses: pd.DataFrame = explanation.losses
     points = losses.sum()
     table = pd.DataFrame({"points": points, "rows": (losses != 0).sum(), "share": ratio(points, points.sum())})
@@ -57,6 +86,7 @@ def points_by_cause(explanation: Any) -> pd.DataFrame:
 
 
 def points_by_label(explanation: Any) -> pd.DataFrame:
+    """The points of each cause (columns), by label (index)."""
     labels = explanation.rows[column(explanation, "label")]
     table: pd.DataFrame = explanation.losses.groupby(labels.to_numpy(), sort=False).sum()
     return table

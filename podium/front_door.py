@@ -5,7 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from podium import hosted, scoring
+from podium import explain, hosted, scoring
+from podium.errors import SubmissionRejected
 from podium.scoring import Evaluation, Solution
 
 __all__ = ["prepare", "score"]
@@ -64,7 +65,11 @@ def score(
     elif metric is not None or row_id is not None or parameters:
         given = ", ".join(["metric"] * (metric is not None) + ["row_id"] * (row_id is not None) + [*parameters])
         raise TypeError(f"score: {given} belongs to podium.prepare, which has made this solution ready")
-    return scoring.evaluate(solution, _table(submission, "score: submission"))
+    submission = _table(submission, "score: submission")
+    try:
+        return scoring.evaluate(solution, submission)
+    except SubmissionRejected as problem:
+        raise explain.with_cure(solution, submission, problem) from problem
 
 
 def prepare(

@@ -16,38 +16,19 @@ from podium.explain import ratio
 from podium.scoring import ALL
 from podium.wording import counted, listed
 
-from . import variants
+from . import habits, variants
 
 TEXT_COLUMNS = ("discourse_type", "predictionstring")
 
 CAUSES = ("wrong type", "boundaries", "effectiveness", "missed", "spurious", "overlaps")
-OTHER_NAMES = {"id": "essay_id", "class": "discourse_type"}
-FEW_MATCHES = 30  # too few to tell a habit from chance
-NOTABLE_LOSS = 0.02  # the share of predictions that overlap removal may take without a word
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Segments = Any  # of the hosted file
 
 
-def recognise(
-    frame: pd.DataFrame, row_id: str, effectiveness: float | None = None
-) -> tuple[pd.DataFrame, list[str]]:
-    """The Feedback Prize's columns under this metric's names, all rows of one `effectiveness`."""
-    names = {old: new for old, new in OTHER_NAMES.items() if old in frame and new not in frame}
-    notices = [f"the column {old} is taken for {new}" for old, new in names.items()]
-    frame = frame.rename(columns=names)
-    if row_id not in frame:
-        frame = frame.assign(**{row_id: np.arange(len(frame))})
-    if effectiveness is None and not any(name.startswith("score_discourse_") for name in map(str, frame)):
-        notices.append("no column tells the effectiveness; --effectiveness 0.5 scores the segmentation alone")
-    elif effectiveness is not None:
-        d = (1 - effectiveness, effectiveness)
-        frame = frame.assign(score_discourse_effectiveness_0=d[0], score_discourse_effectiveness_1=d[1])
-    return frame, notices
-
-
 def predicted(prepared: Any, submission: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Which essays of the solution the submission has a segment for, (n,) bool."""
     return np.bincount(prepared.read(submission).essay + 1, minlength=len(prepared.items) + 1)[1:] > 0
 
 
@@ -112,11 +93,12 @@ class Explanation(contract.Explanation):
             )
         silent = len(self.prepared.items) - len(np.unique(self.given.essay[self.given.essay >= 0]))
         if silent:
-            others = "; --only-predicted scores the others alone" if silent < len(self.prepared.items) else ""
+            others = "; --essays FILE scores a fold" if silent < len(self.prepared.items) else ""
             notices.append(
                 f"{silent:,} of the solution's {counted(len(self.prepared.items), 'essay')} have no prediction "
                 f"and count as missed{others}"
             )
+        notices += habits.of_file(self.prepared, self.submission, self.given)
         notices += self._habits()
         small = [
             f"{attribute} = {value} ({size:.0f})"
@@ -134,32 +116,21 @@ class Explanation(contract.Explanation):
         notices = []
         known = self.given.take(self.given.essay >= 0)
         lost = len(known.row) - len(self.predictions.row)
-        if lost > NOTABLE_LOSS * len(known.row):
+        if lost > habits.NOTABLE_LOSS * len(known.row):
             notices.append(
                 f"{lost:,} of {counted(len(known.row), 'prediction')} lost all words to overlap removal"
             )
         p, g = self._matches
-        if len(p) < FEW_MATCHES:
+        matched, truths = self.given.take(self.predictions.row[p]), self.prepared.truths.take(g)
+        true_probability = self.metric.probability_of_label(matched, truths)
+        notices += habits.of_matches(self.prepared, matched, truths, true_probability)
+        if len(p) < habits.FEW_MATCHES:
             return notices
-        matched = self.given.take(self.predictions.row[p])
-        truths = self.prepared.truths.take(g)
-        shifts = np.concatenate([matched.first - truths.first, matched.last - truths.last])
-        late, right = int((shifts == 1).sum()), int((shifts == 0).sum())
-        if late - right > 3 * np.sqrt(late + right):  # more than chance makes of as many
-            notices.append(
-                f"of the matches' starts and ends {late:,} are one word late, {right:,} where they should be: "
-                "are positions counted from 1?"
-            )
-        d = self.metric.probability_of_label(matched, truths)
-        if d.mean() + 2 * d.std() / np.sqrt(len(d)) < 0.5:
-            notices.append(
-                f"d gives the true effectiveness {d.mean():.2f} on average, less than a coin: are the two "
-                "score_discourse_effectiveness columns swapped?"
-            )
         gain = self._score_of_rounded() - self.evaluation.score
         if gain > 0:
             notices.append(
-                f"rounding d to 0 or 1 would change the score by +{gain:.4f}: true positives are linear in d"
+                f"rounding the probabilities to 0 or 1 would change the score by +{gain:.4f}, as a "
+                "match counts in proportion to the probability of its true effectiveness"
             )
         return notices
 
@@ -426,6 +397,11 @@ def softmin_gradient(metric: Any, scores: npt.ArrayLike, sizes: npt.ArrayLike, t
     return gradient
 
 
+def diagnose(solution: Any, submission: pd.DataFrame) -> str | None:
+    """What to write instead in a rejected submission; see `habits.diagnose`."""
+    return habits.diagnose(solution.metric.module, solution.prepared[ALL], submission)
+
+
 def make_files(*corpus_and_options: Any) -> Any:
     """A competition's files from a corpus of essays; see `podium.essays.corpus.make_files`."""
     from podium.essays import corpus
@@ -435,7 +411,8 @@ def make_files(*corpus_and_options: Any) -> Any:
 
 companion = Companion(
     text_columns=TEXT_COLUMNS,
-    recognise=recognise,
+    recognise=habits.recognise,
+    diagnose=diagnose,
     predicted=predicted,
     explain=Explanation,
     make_files=make_files,

@@ -37,7 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--essays", type=Path, metavar="FILE", help="score only these essays or other items, one id per line"
     )
-    parser.add_argument("--only-predicted", action="store_true", help="score only those with a prediction")
+    parser.add_argument(
+        "--only-predicted",
+        action="store_true",
+        help="score only those with a prediction (flatters: see --essays)",
+    )
     parser.add_argument(
         "--effectiveness",
         type=arguments.share,
@@ -84,9 +88,12 @@ def run(options: argparse.Namespace) -> None:
         first, notices = recognised(first, solution, options)
         if options.side is not None:
             first = scoring.add_side(solution, first, options.side)
-        solution = selected(frame, solution, first, options)
-        evaluation = scoring.evaluate(solution, first, show)
-        others = {path: evaluate_other(path, solution, parameters, options) for path in options.submission[1:]}
+        try:
+            part = selected(frame, solution, first, options)
+            evaluation = scoring.evaluate(part, first, show)
+        except SubmissionRejected as problem:
+            raise explain.with_cure(solution, first, problem) from problem
+        others = {path: evaluate_other(path, part, parameters, options) for path in options.submission[1:]}
     if options.bare:
         for each in (evaluation, *others.values()):
             print(each.score)
@@ -122,11 +129,20 @@ def run(options: argparse.Namespace) -> None:
             other=next(((Path(path).name, other) for path, other in others.items()), None),
         )
         page.write(html, options.report)
-    found = [*evaluation.solution.notices, *evaluation.explanation.notices]
+    verdict = None
+    if len(others) == 1:
+        is_higher_better = hosted.higher_is_better(metric, evaluation.solution.arguments)
+        mine_name, other_name = (Path(path).name for path in options.submission)
+        verdict = statistics.verdict(tables["comparison"], is_higher_better, (mine_name, other_name))
+    told = [
+        *notices_on_selection(solution, evaluation, options),
+        *evaluation.solution.notices,
+        *evaluation.explanation.notices,
+    ]
     if options.json:
-        print_json(evaluation, tables, notices + found)
+        print_json(evaluation, tables | ({} if verdict is None else {"verdict": verdict}), notices + told)
     else:
-        print_report(evaluation, tables, found, options, resamples)
+        print_report(evaluation, tables, told, options, resamples, verdict)
 
 
 def recognised(frame: Any, solution: Any, options: argparse.Namespace) -> Any:
@@ -145,6 +161,7 @@ def recognised(frame: Any, solution: Any, options: argparse.Namespace) -> Any:
 
 
 def selected(frame: Any, solution: Any, submission: Any, options: argparse.Namespace) -> Any:
+    """The solution of the items that are asked for."""
     if options.essays is None and not options.only_predicted:
         return solution
     import numpy as np
@@ -170,14 +187,35 @@ def selected(frame: Any, solution: Any, submission: Any, options: argparse.Names
     return scoring.solution_of_items(solution, frame, kept)
 
 
+def notices_on_selection(whole: Any, evaluation: Any, options: argparse.Namespace) -> list[str]:
+    """What a score of the items with a prediction does not tell."""
+    if not options.only_predicted:
+        return []
+    from podium import explain
+    from podium.wording import counted
+
+    column = explain.column(evaluation.explanation, "item") or "item"
+    item = column.removesuffix("_id").replace("_", " ")
+    number, total = len(evaluation.prepared.items), len(whole.prepared["All"].items)
+    return [
+        f"scored {number:,} of {counted(total, item)}, those with a prediction; thresholds that leave an "
+        f"{item} empty raise such a score, so --essays FILE with the {item}s of a fold is honest"
+    ]
+
+
 def evaluate_other(path: str, solution: Any, parameters: dict[str, Any], options: argparse.Namespace) -> Any:
-    from podium import scoring
+    """The evaluation of a further submission, whose name its rejection tells."""
+    from podium import explain, scoring
 
     try:
         frame = scoring.read_submission(solution.metric, path, parameters)
-        return scoring.evaluate(solution, recognised(frame, solution, options)[0])
+        frame, _ = recognised(frame, solution, options)
     except SubmissionRejected as problem:
         raise SubmissionRejected(f"{path}: {problem}") from problem
+    try:
+        return scoring.evaluate(solution, frame)
+    except SubmissionRejected as problem:
+        raise SubmissionRejected(f"{path}: {explain.with_cure(solution, frame, problem)}") from problem
 
 
 def paired(comparisons: dict[str, Any]) -> Any:
@@ -190,6 +228,7 @@ def paired(comparisons: dict[str, Any]) -> Any:
 
 
 def check_offers(evaluation: Any, options: argparse.Namespace) -> None:
+    """Raise UsageError where the metric does not offer what is asked for."""
     if evaluation.statistics is None and (options.bootstrap or len(options.submission) > 1):
         raise UsageError(f"{options.metric} defines no prepare(), whose statistics are compared or resampled")
     if options.rows is not None and evaluation.explanation.rows.columns.empty:
@@ -197,8 +236,14 @@ def check_offers(evaluation: Any, options: argparse.Namespace) -> None:
 
 
 def print_report(
-    evaluation: Any, tables: dict[str, Any], notices: list[str], options: argparse.Namespace, resamples: int
+    evaluation: Any,
+    tables: dict[str, Any],
+    notices: list[str],
+    options: argparse.Namespace,
+    resamples: int,
+    verdict: str | None,
 ) -> None:
+    """Print warnings, scores and tables."""
     from podium.cli import console
 
     console.warn(notices)
@@ -214,6 +259,8 @@ def print_report(
         console.print_table(
             f"{Path(options.submission[0]).name} compared with {name} ({drawn})", tables["comparison"]
         )
+    if verdict is not None:
+        print(f"\n{verdict}")
     print(f"\n{evaluation.signature}")
     for path in (options.rows, options.report):
         if path is not None:
@@ -221,6 +268,7 @@ def print_report(
 
 
 def print_json(evaluation: Any, tables: dict[str, Any], notices: list[str]) -> None:
+    """Print scores, measures, tables and warnings as JSON."""
     from podium.cli import console
 
     official = evaluation.solution.metric.companion.official_json

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import hosted, progress, statistics
+from podium import explain, hosted, progress, statistics
 from podium.errors import SubmissionRejected, UsageError
 from podium.essays.spans import TYPES, Spans, join, prepared_solution
 from podium.scoring import Solution
@@ -267,8 +267,11 @@ def _problem(
     recognise = solution.metric.companion.recognise
     if recognise is not None:
         candidates, notices = recognise(candidates, solution.arguments["row_id_column_name"], effectiveness)
-    with hosted.errors_explained():
-        segments = prepared.read(candidates)
+    try:
+        with hosted.errors_explained():
+            segments = prepared.read(candidates)
+    except SubmissionRejected as rejection:
+        raise explain.with_cure(solution, candidates, rejection) from rejection
     if "probability" not in candidates:
         columns = ", ".join(map(str, candidates))
         raise SubmissionRejected(

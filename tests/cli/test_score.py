@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,9 @@ import pandas as pd
 import pytest
 
 import metric
+import podium
 from podium import cli, hosted
+from podium.errors import SubmissionRejected
 from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
 from tests.support.frames import solution, submission
 from tests.support.unified import evaluate
@@ -232,8 +235,13 @@ def test_some_essays_alone(call, frames, tmp_path):
     _, out, err = call(SOLUTION, tmp_path / "fold.csv")
     with_prediction = fold["essay_id"].nunique()
     assert f"{40 - with_prediction} of the solution's 40 essays have no prediction and count as missed" in err
+    assert "count as missed; --essays FILE scores a fold\n" in err
     _, out, err = call(SOLUTION, tmp_path / "fold.csv", "--only-predicted")
     assert "have no prediction" not in err
+    assert err.splitlines()[0] == (
+        f"warning: scored {with_prediction} of 40 essays, those with a prediction; thresholds that leave an "
+        "essay empty raise such a score, so --essays FILE with the essays of a fold is honest"
+    )
     part = truth[truth["essay_id"].isin(fold["essay_id"])]
     assert out.startswith(f"Score    {metric.score(part, fold, 'row_id'):.6f}\n")
     (tmp_path / "ids.txt").write_text("nobody\n")
@@ -249,15 +257,122 @@ def test_other_peoples_columns(call, frames, tmp_path):
     predicted.rename(columns=names)[["id", "class", "predictionstring"]].to_csv(tmp_path / "f.csv", index=False)
     code, out, err = call(SOLUTION, tmp_path / "f.csv")
     assert (code, out) == (3, "")
-    assert err.splitlines()[:3] == [
-        "warning: the column id is taken for essay_id",
-        "warning: the column class is taken for discourse_type",
-        "warning: no column tells the effectiveness; --effectiveness 0.5 scores the segmentation alone",
-    ]
-    assert "expected the columns score_discourse_effectiveness_0" in err
+    assert err == (
+        "error: add the columns score_discourse_effectiveness_0 and score_discourse_effectiveness_1, or score "
+        "the segmentation alone with --effectiveness 0.5; the file has id, class, predictionstring\n"
+    )  # no word of a column that the file does not have
     _, out, _ = call("-b", SOLUTION, tmp_path / "f.csv", "--effectiveness", "0.5")
     even = predicted.assign(score_discourse_effectiveness_0=0.5, score_discourse_effectiveness_1=0.5)
     assert float(out) == metric.score(truth, even, "row_id")
+
+
+def test_the_cure_comes_first(call, frames, tmp_path):
+    """What to write instead, and then what Kaggle would say."""
+    truth, predicted = frames
+    first, last = (
+        predicted["predictionstring"].str.split().str[0],
+        predicted["predictionstring"].str.split().str[-1],
+    )
+    words = predicted["predictionstring"].str.split()
+    right = "in predictionstring: '45 46 47' is right, found"
+    wrong = {
+        "leave out brackets " + right: predicted.assign(predictionstring=words.map(repr)),
+        "separate positions by single spaces, not by commas " + right: predicted.assign(
+            predictionstring=words.str.join(",")
+        ),
+        "write whole numbers, without a decimal point " + right: predicted.assign(
+            predictionstring=words.str.join(".0 ") + ".0"
+        ),
+        "list every position instead of a range " + right: predicted.assign(
+            predictionstring=first + "-" + last
+        ),
+        "separate positions by single spaces, with none at the ends " + right: predicted.assign(
+            predictionstring=predicted["predictionstring"] + " "
+        ),
+        "spell essay_id as the solution does: '": predicted.assign(essay_id=predicted["essay_id"].str.lower()),
+        "spell essay_id as the solution does: '" + predicted["essay_id"][0]: predicted.assign(
+            essay_id=predicted["essay_id"] + ".txt"
+        ),
+        f"take the essays of this solution, such as '{truth['essay_id'].min()}'; found 'x'": predicted.assign(
+            essay_id="x"
+        ),
+        "write 'Concluding Statement' in discourse_type, found 'Concluding_Statement'": predicted.assign(
+            discourse_type=predicted["discourse_type"].str.replace(" ", "_")
+        ),
+    }
+    for cure, frame in wrong.items():
+        frame.to_csv(tmp_path / "guess.csv", index=False)
+        code, out, err = call(SOLUTION, tmp_path / "guess.csv")
+        assert (code, out) == (3, "")
+        assert err.startswith(f"error: {cure}")
+        assert ". The metric says: " in err
+        # Of a further submission, and in Python, too.
+        assert (
+            call(SOLUTION, SUBMISSION, tmp_path / "guess.csv")[2].partition("guess.csv: ")[2].startswith(cure)
+        )
+        with pytest.raises(SubmissionRejected, match="^" + re.escape(cure)):
+            podium.score(truth, frame)
+
+
+def test_rows_that_are_named_by_the_tool_are_lines(call, frames, tmp_path):
+    """A file without row_id is not told of row ids that it does not have."""
+    _, predicted = frames
+    predicted.drop(columns="row_id").assign(predictionstring="5 4").to_csv(tmp_path / "guess.csv", index=False)
+    err = call(SOLUTION, tmp_path / "guess.csv")[2]
+    assert "row_id of line 2 ('5 4': 5 is not followed by 6) and 321 more" in err
+
+
+def test_one_row_per_word_is_noticed(call, frames, tmp_path):
+    _, predicted = frames
+    words = predicted.assign(predictionstring=predicted["predictionstring"].str.split()).explode(
+        "predictionstring"
+    )
+    words.assign(row_id=range(len(words))).to_csv(tmp_path / "guess.csv", index=False)
+    err = call(SOLUTION, tmp_path / "guess.csv")[2]
+    number = words["predictionstring"].astype(int)
+    of = words[["essay_id", "discourse_type"]]
+    same = (of == of.shift()).all(axis=1)
+    goes_on = int((same & (number == number.shift() + 1)).sum())
+    assert goes_on >= len(words) - len(predicted)
+    assert (
+        "warning: write one row per segment, with all of its positions in predictionstring: "
+        f"{goes_on:,} of {len(words):,} rows are one word that goes on with the row before\n"
+    ) in err
+    assert "one row per segment" not in call(SOLUTION, SUBMISSION)[2]
+
+
+def test_ids_of_some_essays_in_another_spelling_are_noticed(call, frames, tmp_path):
+    _, predicted = frames
+    first = predicted["essay_id"][0]
+    some = predicted.assign(essay_id=predicted["essay_id"].where(predicted["essay_id"] != first, first.lower()))
+    some.to_csv(tmp_path / "guess.csv", index=False)
+    err = call(SOLUTION, tmp_path / "guess.csv")[2]
+    assert f"warning: spell essay_id as the solution does: {first!r}, found {first.lower()!r}\n" in err
+
+
+def test_a_segmentation_without_effectiveness_is_told_its_limit(call, frames, tmp_path):
+    truth, _ = frames
+    perfect = truth.assign(**dict.fromkeys(D, 0.5))
+    perfect.to_csv(tmp_path / "guess.csv", index=False)
+    _, out, err = call(SOLUTION, tmp_path / "guess.csv")
+    assert out.startswith("Score    0.857143\n")
+    told = (
+        "say how effective each segment is: all of them have the probability 0.5; even a perfect segmentation "
+    )
+    assert f"warning: {told}scores 0.857 at most\n" in err
+    perfect.assign(**{D[0]: 0.25, D[1]: 0.75}).to_csv(tmp_path / "guess.csv", index=False)
+    assert "have the probability 0.75\n" in call(SOLUTION, tmp_path / "guess.csv")[2]
+
+
+def test_two_submissions_end_with_a_verdict_in_words(call, frames, tmp_path):
+    _, predicted = frames
+    predicted.sample(frac=0.5, random_state=0).to_csv(tmp_path / "half.csv", index=False)
+    _, out, _ = call(SOLUTION, SUBMISSION, tmp_path / "half.csv")
+    verdict = out.strip().splitlines()[-3]
+    assert verdict.startswith("The score of sample_submission.csv is better than that of half.csv by ")
+    report = json.loads(call(SOLUTION, SUBMISSION, tmp_path / "half.csv", "--json")[1])
+    assert report["verdict"] == verdict
+    assert "verdict" not in json.loads(call(SOLUTION, SUBMISSION, "--json")[1])
 
 
 D = ["score_discourse_effectiveness_0", "score_discourse_effectiveness_1"]
@@ -283,16 +398,22 @@ def blurred(frame):
     [
         (
             lambda truth, _: one_word_later(truth),
-            "are one word late, 0 where they should be: are positions counted from 1?",
+            "count positions from 0: of the matches' starts and ends 704 are one word late, and 0 are where",
         ),
-        (lambda truth, _: one_word_later(blurred(truth)), "are positions counted from 1?"),
+        (lambda truth, _: one_word_later(blurred(truth)), "count positions from 0: of the matches' starts and"),
         (
             lambda _, predicted: predicted.head(0),
-            "40 of the solution's 40 essays have no prediction and count as",
+            "40 of the solution's 40 essays have no prediction and count as missed\n",
         ),
-        (lambda _, predicted: predicted.rename(columns=dict(zip(D, D[::-1]))), "less than a coin: are the two"),
+        (
+            lambda _, predicted: predicted.rename(columns=dict(zip(D, D[::-1]))),
+            "look whether score_discourse_effectiveness_0 and _1 are swapped: the true",
+        ),
         (lambda _, predicted: pd.concat([predicted] * 2), "predictions lost all words to overlap removal"),
-        (lambda _, predicted: predicted, "rounding d to 0 or 1 would change the score by +0.0467"),
+        (
+            lambda _, predicted: predicted,
+            "rounding the probabilities to 0 or 1 would change the score by +0.0467",
+        ),
     ],
     ids=["from one", "noisy and from one", "empty", "swapped", "twice", "rounding"],
 )
@@ -307,7 +428,7 @@ def test_what_passes_in_silence_elsewhere(call, frames, tmp_path, change, notice
     blurred(truth).to_csv(tmp_path / "blurred.csv", index=False)
     for path in (SUBMISSION, tmp_path / "blurred.csv"):
         assert "one word late" not in call(SOLUTION, path)[2]
-    assert "less than a coin" not in call(SOLUTION, SUBMISSION)[2]
+    assert "are swapped" not in call(SOLUTION, SUBMISSION)[2]
 
 
 def test_what_only_the_host_may_say(call):

@@ -220,7 +220,7 @@ def test_the_gain_of_rounding_is_that_of_a_rounded_file(competition):
     evaluation = evaluate(solution, submission)
     gain = rounded.score - evaluation.score
     assert gain > 0.001
-    assert any(f"would change the score by +{gain:.4f}:" in text for text in evaluation.explanation.notices)
+    assert any(f"would change the score by +{gain:.4f}," in text for text in evaluation.explanation.notices)
 
 
 # --- measures and resampling ------------------------------------------------------------------------

@@ -1,0 +1,182 @@
+"""What the files of participants often have, and how to put it right.
+
+`diagnose` is for a submission that was rejected: it says first what to write instead.  `of_file` and
+`of_matches` notice what is scored in silence, but hardly meant.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium.errors import SubmissionRejected
+from podium.wording import counted
+
+OTHER_NAMES = {"id": "essay_id", "class": "discourse_type"}
+FEW_MATCHES = 30  # too few to tell a habit from chance
+NOTABLE_LOSS = 0.02  # the share of predictions that overlap removal may take without a word
+SINGLE_WORDS = 0.5  # the share of rows that continue the row before from which they are words, not segments
+
+# How a predictionstring is written instead of "45 46 47", and what to do.
+SPELLINGS = (
+    (re.compile(r"[\[\](){}]"), "leave out brackets"),
+    (re.compile(r"\d\s*[-–:…]\s*\d|\.\."), "list every position instead of a range"),
+    (re.compile(r"[,;|]"), "separate positions by single spaces, not by commas"),
+    (re.compile(r"\d\.\d"), "write whole numbers, without a decimal point"),
+    (re.compile(r"\s{2}|^\s|\s$"), "separate positions by single spaces, with none at the ends"),
+)
+
+Ints = npt.NDArray[np.int64]
+
+
+def recognise(
+    frame: pd.DataFrame, row_id: str, effectiveness: float | None = None
+) -> tuple[pd.DataFrame, list[str]]:
+    """A submission with the Feedback Prize's columns under this metric's names.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    row_id : str
+        The column that names rows in messages.  A file without it gets one that counts its lines.
+    effectiveness : float, optional
+        The probability of effective for every row.
+
+    Returns
+    -------
+    frame : DataFrame
+    notices : list of str
+
+    Raises
+    ------
+    SubmissionRejected
+        No column tells the effectiveness, and none is given.
+    """
+    names = {old: new for old, new in OTHER_NAMES.items() if old in frame and new not in frame}
+    notices = [f"the column {old} is taken for {new}" for old, new in names.items()]
+    own = ", ".join(map(str, frame))
+    frame = frame.rename(columns=names)
+    if effectiveness is not None:
+        d = (1 - effectiveness, effectiveness)
+        frame = frame.assign(score_discourse_effectiveness_0=d[0], score_discourse_effectiveness_1=d[1])
+    elif "predictionstring" in frame and not any(
+        name.startswith("score_discourse_") for name in map(str, frame)
+    ):
+        raise SubmissionRejected(
+            "add the columns score_discourse_effectiveness_0 and score_discourse_effectiveness_1, or score "
+            f"the segmentation alone with --effectiveness 0.5; the file has {own:.100}"
+        )
+    if row_id not in frame:
+        # The first line is the header.
+        frame = frame.assign(**{row_id: [f"of line {line}" for line in range(2, len(frame) + 2)]})
+    return frame, notices
+
+
+def diagnose(metric: Any, prepared: Any, submission: pd.DataFrame) -> str | None:
+    """What to write instead, where a rejected submission shows a habit that is known; else None.
+
+    It may name an id of the solution, so it is for those who have the solution.
+    """
+    if "predictionstring" in submission:
+        cells = [_as_text(cell) for cell in submission["predictionstring"]]
+        _, last = metric.parse_predictionstrings(cells)
+        wrong = np.flatnonzero(last < 0)
+        for row in wrong[:1].tolist():
+            for pattern, cure in SPELLINGS:
+                if pattern.search(cells[row]):
+                    return (
+                        f"{cure} in predictionstring: '45 46 47' is right, found {cells[row][:40]!r} "
+                        f"in row number {row + 1} and in {len(wrong) - 1:,} other rows"
+                    )
+    if "discourse_type" in submission:
+        given = pd.unique(submission["discourse_type"].astype(str)).tolist()
+        unknown = [name for name in given if name not in metric.DISCOURSE_TYPES]
+        other = _other_spelling(unknown, metric.DISCOURSE_TYPES)
+        if other is not None:
+            return f"write {other[1]!r} in discourse_type, found {other[0]!r}"
+    essay_id = prepared.essay_id_column_name
+    if essay_id in submission:
+        given = pd.unique(submission[essay_id].astype(str)).tolist()
+        if given and not set(given) & set(prepared.items):
+            other = _other_spelling(given, prepared.items)
+            if other is not None:
+                return f"spell {essay_id} as the solution does: {other[1]!r}, found {other[0]!r}"
+            return f"take the essays of this solution, such as {prepared.items[0]!r}; found {given[0]!r}"
+    return None
+
+
+def of_file(prepared: Any, submission: pd.DataFrame, given: Any) -> list[str]:
+    """Notices on the rows of a submission, whose segments are `given`."""
+    notices = []
+    essay_id = submission[prepared.essay_id_column_name]
+    unknown = pd.unique(essay_id[given.essay < 0].astype(str)).tolist()
+    other = _other_spelling(unknown, prepared.items)
+    if other is not None:
+        notices.append(
+            f"spell {prepared.essay_id_column_name} as the solution does: {other[1]!r}, found {other[0]!r}"
+        )
+    # A word that goes on with the row before, of the same essay and type.
+    goes_on = (
+        (given.essay[1:] == given.essay[:-1])
+        & (given.discourse_type[1:] == given.discourse_type[:-1])
+        & (given.first[1:] == given.last[:-1] + 1)
+        & (given.words[1:] == 1)
+        & (given.words[:-1] == 1)
+    )
+    words = int(goes_on.sum())
+    if words > SINGLE_WORDS * len(given.row):
+        notices.append(
+            f"write one row per segment, with all of its positions in predictionstring: {words:,} of "
+            f"{counted(len(given.row), 'row')} are one word that goes on with the row before"
+        )
+    return notices
+
+
+def of_matches(
+    prepared: Any, matched: Any, truths: Any, true_probability: npt.NDArray[np.float64]
+) -> list[str]:
+    """Notices on matches: predictions as given, their truths, and probabilities of the true effectiveness."""
+    notices: list[str] = []
+    if len(matched.row) < FEW_MATCHES:
+        return notices
+    shifts = np.concatenate([matched.first - truths.first, matched.last - truths.last])
+    late, right = int((shifts == 1).sum()), int((shifts == 0).sum())
+    if late - right > 3 * np.sqrt(late + right):  # more than chance makes of as many
+        notices.append(
+            f"count positions from 0: of the matches' starts and ends {late:,} are one word late, and "
+            f"{right:,} are where they should be"
+        )
+    if np.ptp(matched.d1) == 0 and true_probability.mean() < 1:
+        share = prepared.segment_weight + (1 - prepared.segment_weight) * 0.5
+        most = f"; even a perfect segmentation scores {2 * share / (1 + share):.3f} at most"
+        notices.append(
+            f"say how effective each segment is: all of them have the probability {matched.d1[0]:g}"
+            + (most if matched.d1[0] == 0.5 else "")
+        )
+    elif true_probability.mean() + 2 * true_probability.std() / np.sqrt(len(true_probability)) < 0.5:
+        notices.append(
+            "look whether score_discourse_effectiveness_0 and _1 are swapped: the true effectiveness has a "
+            f"probability of {true_probability.mean():.2f} on average, less than a coin would give"
+        )
+    return notices
+
+
+def _as_text(cell: object) -> str:
+    return " ".join(cell.split("\n")) if isinstance(cell, str) else str(cell)
+
+
+def _other_spelling(given: Sequence[str], right: Sequence[str]) -> tuple[str, str] | None:
+    """The first of the given texts that is one of the right ones but for case, blanks and the like."""
+    if not len(given):
+        return None
+    known = {_bare(text): text for text in right}
+    return next(((text, known[_bare(text)]) for text in given if _bare(text) in known), None)
+
+
+def _bare(text: str) -> str:
+    """A text without what programs change: case, blanks, underscores, the suffix of a file, zeros, quotes."""
+    bare = re.sub(r"\.(txt|csv|json|0)$", "", text.strip().strip("'\"").casefold())
+    return re.sub(r"[\s_-]+", " ", bare).lstrip("0")

@@ -230,11 +230,18 @@ def _prize_places(run: Run) -> list[dict[str, Any]]:
         prize["by_speed"] = bool(run.facts["boosted"]) and before.get(row + 1) != prize["team"]
         prize["else"] = before.get(row + 1)
         if row < len(neighbours):
-            prize["next"] = neighbours[row]
+            prize["next"] = _ahead_by(neighbours[row], run.facts["higher_is_better"])
         if prize["by_speed"] and row < len(intervals):
             prize["eligible_share"] = intervals[row].get("eligible_share")
         prizes.append(prize)
     return prizes
+
+
+def _ahead_by(step: dict[str, Any], higher_is_better: bool) -> dict[str, Any]:
+    """The step to the next team, its difference above 0 for a team that is ahead, whichever way is better."""
+    if higher_is_better:
+        return step
+    return step | {"difference": -step["difference"], "low": -step["high"], "high": -step["low"]}
 
 
 def _podium(intervals: pd.DataFrame | None) -> dict[str, Any] | None:

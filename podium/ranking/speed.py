@@ -278,9 +278,10 @@ def draw(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None, resamples: in
     spread = np.nan_to_num(noise.errors / runtime)
     if noise.is_known:
         spread = np.where(noise.once & ~(spread > 0), noise.of_one_run, spread)
-    normal = np.random.default_rng([seed, STREAM_OF_NOISE]).standard_normal(seconds.shape)
     drawn = spread > 0
-    seconds[:, drawn] *= np.exp(spread[drawn] * normal[:, drawn])
+    if drawn.any():
+        normal = np.random.default_rng([seed, STREAM_OF_NOISE]).standard_normal(seconds.shape)
+        seconds[:, drawn] *= np.exp(spread[drawn] * normal[:, drawn])
     return seconds
 
 

@@ -247,6 +247,18 @@ def test_the_direction_and_whether_it_is_assumed():
     assert "Higher is better (assumed: the metric does not say)." in html
 
 
+def test_how_far_a_winner_is_ahead_is_above_zero_whichever_way_is_better():
+    rules = Rules(prizes=1)
+    lower = board_of(2).iloc[::-1].assign(rank=[1, 2], rank_before=[1, 2])
+    tables = of_scores(np.array([[0.3, 0.6], [0.31, 0.6]]), rules)
+    tables["neighbours"]["difference"] = -0.295
+    run = run_of(lower, rules, False, False, **tables)
+    (place,) = page._prize_places(run)
+    assert [place["next"][name] for name in ("difference", "low", "high")] == [0.295, -0.02, 0.01]
+    html = page.of_board(run).partition("The prizes")[2].partition("</table>")[0]
+    assert "<td>0.29500</td><td>-0.0200 to 0.0100</td>" in html
+
+
 def test_who_is_not_on_the_board_and_why():
     failed = pd.DataFrame({"team": ["Fay", "T1"], "model": ["run.py", "x"], "reason": ["exit code 1", "y"]})
     rejected = pd.DataFrame({"team": ["Guy"], "submission": ["g.csv"], "reason": ["<row_id> twice"]})

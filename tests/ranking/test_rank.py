@@ -321,7 +321,7 @@ def test_any_metric_file(files, call):
     folder.mkdir()
     for team, answer in (("Ada", 0), ("Bo", 1)):
         truth.assign(answer=answer).drop(columns="Usage").to_csv(folder / f"{team}.csv", index=False)
-    code, _, _ = call(
+    code, out, _ = call(
         "--metric", files / "accuracy.py", solution="truth.csv", submissions="guesses", runtimes="runtimes.csv"
     )
     assert code == 0
@@ -331,6 +331,8 @@ def test_any_metric_file(files, call):
     assert not (files / "final" / "intervals.csv").exists()
     facts = json.loads((files / "final" / "run.json").read_text())
     assert facts["signature"] == "metric:accuracy|version:?|points:1"
+    assert facts["higher_is_better_assumed"]
+    assert "Higher is better (assumed: the metric does not say)." in out
 
 
 # --- resuming ---------------------------------------------------------------------------------------

@@ -805,6 +805,47 @@ def test_cost_is_that_of_what_overlaps() -> None:
         assert levels["total"].averages["total"].tolist() == [1.0]
 
 
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(1, 9)), min_size=1, max_size=9))
+@examples(200)
+def test_the_largest_sum_by_trying_all(candidates: list[tuple[int, int, int]]) -> None:
+    """Also where candidates are of several components, whose objects are mixed."""
+    worth = {(7 * i % 6, 5 * k % 6): value for i, k, value in candidates}
+    ends, values = np.array(list(worth)), np.array([float(value) for value in worth.values()])
+    chosen = metric.best_sum(ends, values)
+    sums = [
+        sum(worth[pair] for pair in subset)
+        for number in range(len(worth) + 1)
+        for subset in itertools.combinations(worth, number)
+        if all(len(set(side)) == number for side in zip(*subset))
+    ]
+    assert values[chosen].sum() == max(sums)
+    assert all(len(set(side)) == chosen.sum() for side in ends[chosen].T.tolist())
+
+
+SPANS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 4)), max_size=5)
+
+
+@given(st.lists(SPANS, min_size=1, max_size=3), st.lists(SPANS, min_size=1, max_size=3))
+@examples(200)
+def test_unions_are_those_of_sets_of_characters(ours: Any, theirs: Any) -> None:
+    """Of elements whose fragments overlap, touch, hold each other or nothing."""
+    values = [
+        markup(*(element("", *(fragment(start, start + length) for start, length in each)) for each in side))
+        for side in (ours, theirs)
+    ]
+    markups = [metric.read_markup(value, None) for value in values]
+    rules = metric.Rules(dict.fromkeys(metric.CRITERIA[1:], 1.0), "sum")
+    *sides, levels = metric.consistency([(markups[0], markups[1])], rules)
+    union_of_pair = levels["total"].criteria["fragment_text_union"].tolist()
+    for (_, i, k, _), union in zip(levels["total"].partners.tolist(), union_of_pair):
+        one, other = (
+            {character for item in side.elements[index].fragments for character in range(*item.content[:2])}
+            for side, index in zip(sides, (i, k))
+        )
+        total = len(one) + len(other)
+        assert union == (2 * len(one & other) / total if total else 1)
+
+
 @pytest.mark.parametrize("rows", [550, 600])
 def test_large_assignments_are_as_good_as_plain_ones(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(rows)

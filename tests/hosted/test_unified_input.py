@@ -9,8 +9,11 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import metric
+from tests.support.examples import examples
 from tests.support.frames import WHOLE, perfect, solution, submission, whole_score, words
 from tests.support.unified import evaluate
 
@@ -162,6 +165,54 @@ def test_valid_predictionstrings(cell):
     numbers = [int(word) for word in cell.split()]
     assert first[[0, 2]].tolist() == [numbers[0]] * 2
     assert last.tolist() == [numbers[-1], -1, numbers[-1]]
+
+
+@given(st.integers(0, 99_999), st.integers(1, 40), st.sampled_from(["", " ", "0", " 0", "x", "\n"]))
+@example(2047, 1, "")
+@example(2047, 2, "")
+@example(4095, 2, "")
+@example(65_535, 2, "")
+@example(99_999, 1, "")
+@example(99_999, 1, " 100000")
+@examples(200)
+def test_positions_at_every_length_of_the_ruler(start: int, number: int, more: str) -> None:
+    """A cell is valid if its positions, written out, are the cell, whatever the length of the ruler."""
+    cell = words(start, min(start + number - 1, metric.LAST_POSITION)) + more
+    numbers = [int(token) for token in cell.split(" ") if token.isdigit()] or [-1]
+    is_valid = cell == words(numbers[0], numbers[-1]) and numbers[-1] <= metric.LAST_POSITION
+    firsts, lasts = metric.parse_predictionstrings(["0 1", cell, "7"])
+    assert lasts.tolist() == [1, numbers[-1] if is_valid else -1, 7]
+    assert not is_valid or firsts.tolist() == [0, numbers[0], 7]
+
+
+def test_positions_are_made_as_far_as_cells_need_them():
+    metric._ruler.cache_clear()
+    metric.parse_predictionstrings([words(0, 300), words(1000, 1100), "1023"])
+    assert metric._ruler.cache_info().currsize == 1
+    assert len(metric._ruler(metric.SHORTEST_RULER)[1]) == metric.SHORTEST_RULER
+    assert metric._ruler.cache_info().currsize == 1
+    metric.parse_predictionstrings(["99999"])
+    assert metric._ruler.cache_info().currsize == 2
+
+
+COLUMNS = [
+    ["b", "a", "b"], ["b", "", "a"], ["b", " ", "b"], ["b", None, "a"], ["1", 1, 1.0], [False, 0, "0"], [],
+    [True, "True", None], [float("nan"), "nan", "x"], [1, 2, 1], [1.5, 2.0, None], [" a", "a", "a "],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("cells", COLUMNS, ids=str)
+@pytest.mark.parametrize("dtype", ["object", "category", "string", None])
+def test_texts_of_a_column(cells, dtype):
+    """Codes stand for texts, however pandas holds them; what is missing or blank has none."""
+    if dtype == "string":
+        cells = [cell if cell is None else str(cell) for cell in cells]
+    column = pd.Series(cells, dtype=dtype or (None if cells else "float64"))
+    codes, texts = metric._factorize(column)
+    expected = [None if metric._is_missing(cell) else metric._as_text(cell) for cell in column.tolist()]
+    expected = [text if text and text.strip() else None for text in expected]
+    assert [texts[code] if code >= 0 else None for code in codes.tolist()] == expected
+    assert len(set(texts)) == len(texts)
 
 
 def test_no_cells_at_all():

@@ -11,7 +11,7 @@ import pandas as pd
 from benchmarks.markups import Frames, run
 from tests.support.readable_data import corpus
 
-LARGEST = 2000  # selections
+LARGEST = 500  # selections
 
 
 def frames(ours: Iterable[tuple[int, int]], theirs: Iterable[tuple[int, int]]) -> Frames:

@@ -957,13 +957,20 @@ def read_items(
             raise ValueError("tags are no list of texts")
         overtexts = () if noun == "overtext" else read_items(value, "overtext", length, lemmatise)
         fragments = read_items(value, "fragment", length, lemmatise) if noun == "element" else ()
-        content = start, end, comment, tuple(sorted(set(tags))), _contents(overtexts), _contents(fragments)
+        in_order, as_set = _tags(tuple(tags))
+        content = start, end, comment, in_order, _contents(overtexts), _contents(fragments)
         words = bag_of_words(comment, lemmatise) if comment else frozenset[Any]()
-        return Item(content, position, words, frozenset(tags), overtexts, fragments)
+        return Item(content, position, words, as_set, overtexts, fragments)
 
     (values,) = _read_keys(holder, {f"{noun}s": (list, [])})
     items = _read_each(noun, enumerate(values), read)
     return tuple(sorted(items, key=lambda item: item.content))
+
+
+@functools.lru_cache(maxsize=256)
+def _tags(tags: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Tags in order and as a set, the same objects for all that have them: most items have the same few."""
+    return tuple(sorted(set(tags))), frozenset(tags)
 
 
 def _contents(items: Sequence[Item]) -> tuple[Any, ...]:
@@ -1403,8 +1410,8 @@ def compared(
     sizes = [sum(one.size * other.size for one, other in pairs) for pairs in documents]
     results: list[Floats] = []
     for batch in _groups(np.cumsum(sizes) // AT_ONCE):
-        of_batch = [documents[number] for number in batch.tolist()]
         with _no_garbage():
+            of_batch = [documents[number] for number in batch.tolist()]
             criteria = compare([pair for pairs in of_batch for pair in pairs])
         for of_document in np.split(criteria, np.cumsum([len(pairs) for pairs in of_batch])[:-1]):
             results.append(of_document)

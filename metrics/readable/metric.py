@@ -1084,8 +1084,8 @@ def compared(
     sizes = [sum(one.size * other.size for one, other in pairs) for pairs in documents]
     results: list[Floats] = []
     for batch in _groups(np.cumsum(sizes) // AT_ONCE):
-        of_batch = [documents[number] for number in batch.tolist()]
         with _no_garbage():
+            of_batch = [documents[number] for number in batch.tolist()]
             criteria = compare([pair for pairs in of_batch for pair in pairs])
         for of_document in np.split(criteria, np.cumsum([len(pairs) for pairs in of_batch])[:-1]):
             results.append(of_document)

@@ -1,0 +1,144 @@
+"""The pictures of the documentation, all made from the examples by one command:
+
+python -m tests.docs.pictures
+"""
+
+import tempfile
+import warnings
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+import podium
+from podium import cli, hosted
+from podium.ranking import plots
+from podium.scoring import Evaluation
+from tests.docs.test_outputs import ROOT
+
+FOLDER = ROOT / "docs" / "pictures"
+BLUE, ORANGE, GRAY = "#0072b2", "#e69f00", "#6e7781"  # told apart without color vision
+TYPE_COLORS = ("#0072b2", "#d55e00", "#e69f00", "#cc79a7", "#882255", "#009e73", "#56b4e9")
+
+
+def figure(width: float = 6.4, height: float = 3.2) -> Figure:
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def save(picture: Figure, name: str) -> None:
+    """As SVG on white, the same bytes each time."""
+    with mpl.rc_context({"svg.hashsalt": "podium", "svg.fonttype": "path"}):
+        picture.savefig(FOLDER / f"{name}.svg", metadata={"Date": None}, facecolor="white")
+
+
+def softmin() -> Figure:
+    """The final score of two groups, one of which scores 0.60."""
+    metric = hosted.module("unified")
+    better = np.linspace(0.55, 0.75, 201)
+    picture = figure()
+    axes = picture.subplots()
+    for temperature, color in ((0.0, GRAY), (20.0, ORANGE), (65.0, BLUE)):
+        scores = [float(metric.softmin([0.60, score], [500, 500], temperature)) for score in better]
+        axes.plot(better, scores, color=color, label=f"temperature {temperature:g}")
+    axes.set(xlabel="score of the other group", ylabel="final score", title="One group scores 0.60")
+    axes.axvline(0.60, color=GRAY, linewidth=0.5)
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    return picture
+
+
+def rounding() -> Figure:
+    """What a probability is worth on average, if the segment is effective with probability 0.7."""
+    said = np.linspace(0, 1, 101)
+    worth = 0.7 * said + 0.3 * (1 - said)
+    brier = 1 - (0.7 * (1 - said) ** 2 + 0.3 * said**2)
+    picture = figure()
+    axes = picture.subplots()
+    axes.plot(said, worth, color=BLUE, label="d[E], as in the metric: best at 1")
+    axes.plot(said, brier, color=ORANGE, label="1 − Brier score: best at 0.7")
+    axes.set(xlabel="probability that the submission gives", ylabel="worth on average")
+    axes.set_title("Effective with probability 0.7")
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    return picture
+
+
+def reliability(result: Evaluation) -> Figure:
+    """How often segments with a probability were effective."""
+    forecasts = result.explanation.forecasts
+    bins = np.minimum((forecasts["probability"] * 5).astype(int), 4)
+    groups = forecasts.groupby(bins)
+    picture = figure(4.0, 3.6)
+    axes = picture.subplots()
+    axes.plot([0, 1], [0, 1], color=GRAY, linewidth=0.8)
+    axes.scatter(groups["probability"].mean(), groups["happened"].mean(), s=groups.size() * 4, color=BLUE)
+    for (_, group), size in zip(groups, groups.size()):
+        place = (group["probability"].mean() + 0.03, group["happened"].mean() - 0.05)
+        axes.annotate(str(size), place, color=GRAY)
+    axes.set(
+        xlabel="probability of effective",
+        ylabel="share that is effective",
+        xlim=(-0.05, 1.05),
+        ylim=(-0.05, 1.05),
+    )
+    axes.set_title("Matched segments of the sample, by fifths")
+    axes.spines[["top", "right"]].set_visible(False)
+    return picture
+
+
+def essay(result: Evaluation) -> Figure:
+    """An essay's true segments above the predicted ones."""
+    rows = result.explanation.rows
+    counts = rows[rows["outcome"] == "matched"].groupby("essay_id").size()
+    shown = rows[rows["essay_id"] == counts.sort_values(ascending=False).index[3]]
+    types = list(hosted.module("unified").DISCOURSE_TYPES)
+    picture = figure(8.0, 2.2)
+    axes = picture.subplots()
+    for line, side in enumerate(("prediction", "truth")):
+        for row in shown[shown["side"] == side].itertuples():
+            color = TYPE_COLORS[types.index(row.discourse_type)]
+            style = (
+                {"facecolor": color} if row.outcome == "matched" else {"facecolor": "white", "hatch": "////"}
+            )
+            axes.barh(line, row.last - row.first + 1, 0.6, row.first, edgecolor=color, **style)
+    axes.set_yticks([0, 1], ["prediction", "truth"])
+    axes.set_xlabel("position of the word; what has no match is hatched")
+    used = [name for name in types if (shown["discourse_type"] == name).any()]
+    handles = [mpl.patches.Patch(color=TYPE_COLORS[types.index(name)]) for name in used]
+    picture.legend(handles, used, loc="outside upper center", ncols=len(used), frameon=False, fontsize="small")
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    return picture
+
+
+def board(folder: Path) -> Figure:
+    """Score against runtime on the example board."""
+    leaderboard = pd.read_csv(folder / "final" / "final_leaderboard.csv")
+    return plots.score_and_runtime(leaderboard)
+
+
+def main() -> None:
+    """Write all pictures."""
+    import runpy
+    import sys
+
+    FOLDER.mkdir(exist_ok=True)
+    warnings.simplefilter("ignore")
+    files = (ROOT / "solution_sample.csv", ROOT / "sample_submission.csv")
+    result = podium.score(*map(pd.read_csv, files))
+    save(softmin(), "softmin")
+    save(rounding(), "rounding")
+    save(reliability(result), "reliability")
+    save(essay(result), "essay")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        sys.argv = ["board.py", temporary]
+        runpy.run_path(str(ROOT / "examples" / "board.py"), run_name="__main__")
+        inputs = [str(folder / name) for name in ("solution.csv", "submissions", "runtimes.csv")]
+        cli.main(["rank", *inputs, "--jobs", "1", "--resamples", "0", "--out", str(folder / "final")])
+        save(board(folder), "score_and_runtime")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""Every picture of the documentation is on a page, and has a text for those who cannot see it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.test_outputs import PAGES, ROOT
+
+PICTURES = [path for path in sorted((ROOT / "docs").rglob("*")) if path.suffix in (".png", ".svg")]
+LINK = re.compile(r"!\[([^\]]*)\]\(([^)]+)\)")
+
+
+def shown() -> dict[Path, list[str]]:
+    """The texts beside each picture."""
+    texts: dict[Path, list[str]] = {}
+    for page in PAGES:
+        for text, target in LINK.findall(page.read_text(encoding="utf-8")):
+            texts.setdefault((page.parent / target).resolve(), []).append(text)
+    return texts
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda path: path.name)
+def test_a_picture_is_on_a_page(picture: Path) -> None:
+    assert picture in shown()
+    assert picture.stat().st_size < 300_000
+
+
+def test_every_picture_has_a_text() -> None:
+    assert [path.name for path, texts in shown().items() if min(map(len, texts)) < 20] == []
+    assert all(path.exists() for path in shown())

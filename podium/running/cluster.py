@@ -44,15 +44,9 @@ def workers_of(
     UsageError
         Where there is no such scheduler, or no worker that can run the models.
     """
-    try:
-        from distributed import Client
-        from distributed.comm.core import CommClosedError
-    except ImportError:
-        raise missing_extra("--dask", "the package distributed", "dask") from None
-    try:
-        client: Any = Client(address, timeout=SECONDS_TO_CONNECT)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError) as problem:
-        raise UsageError(f"no Dask scheduler at {address}: {problem}") from None
+    client = _connected(address)
+    from distributed.comm.core import CommClosedError
+
     with client:
         ready = functools.partial(_ready, engine, models, settings, digest_of(settings.data))
         answers = client.run(ready, on_error="return")
@@ -85,6 +79,18 @@ def workers_of(
 
         accept(answers)
         yield machine, settings, functools.partial(_execute, client, workers, settings)
+
+
+def _connected(address: str) -> Any:
+    """The client of a scheduler."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise missing_extra("--dask", "the package distributed", "dask") from None
+    try:
+        return Client(address, timeout=SECONDS_TO_CONNECT)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as problem:
+        raise UsageError(f"no Dask scheduler at {address}: {problem}") from None
 
 
 def _ready(engine: str, models: list[Model], settings: Settings, data: str) -> tuple[dict[str, Any], Settings]:

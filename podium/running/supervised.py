@@ -72,22 +72,8 @@ def run_supervised(
     UsageError
         Where the supervisor cannot be started: a fault of the machine.
     """
-    job = supervisor.Job(
-        command=list(command),
-        filter=filter_,
-        filter_fd=FILTER_FD,
-        environment=environment,
-        folder=folder,
-        disk=None if outside.command else settings.disk_limit,
-        files=constants.FILES,
-        stop=list(stop),
-        cores=cores_used(settings.cores),
-        priority=constants.MODEL_OF_ROOT if constants.is_root() else constants.MODEL_OF_OTHERS,
-        groups=group.joins if group else [],
-        seconds=settings.time_limit,
-        memory=settings.memory_limit,
-        submission=constants.SUBMISSION_BYTES,
-    )
+    job = _job(settings, command, environment, folder, stop, filter_, group)
+    job["disk"] = None if outside.command else settings.disk_limit
     pipe = subprocess.PIPE
     file = outside.program or f"{constants.HERE}/supervisor.py"
     program = [*_with_priority(), *outside.command, sys.executable, "-I", "-S", file]
@@ -112,6 +98,34 @@ def run_supervised(
     available = measured["seconds"] * cores
     others = max(measured["busy"] - measured["user_seconds"], 0.0) / available if available else 0.0
     return Run(measured, others, printable(log.replace("\r\n", "\n"), keep="\n\t"), submission)
+
+
+def _job(
+    settings: Settings,
+    command: Sequence[str],
+    environment: dict[str, str],
+    folder: str,
+    stop: Sequence[str],
+    filter_: str,
+    group: Group | None,
+) -> supervisor.Job:
+    """What the supervisor is told."""
+    return supervisor.Job(
+        command=list(command),
+        filter=filter_,
+        filter_fd=FILTER_FD,
+        environment=environment,
+        folder=folder,
+        disk=settings.disk_limit,
+        files=constants.FILES,
+        stop=list(stop),
+        cores=cores_used(settings.cores),
+        priority=constants.MODEL_OF_ROOT if constants.is_root() else constants.MODEL_OF_OTHERS,
+        groups=group.joins if group else [],
+        seconds=settings.time_limit,
+        memory=settings.memory_limit,
+        submission=constants.SUBMISSION_BYTES,
+    )
 
 
 def _with_priority() -> list[str]:

@@ -1,8 +1,10 @@
 """Starting the supervisor with a job, and reading what it measured."""
 
 import contextlib
+import functools
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -128,12 +130,12 @@ def _job(
     )
 
 
+@functools.cache
 def _with_priority() -> list[str]:
     """The supervisor goes before any model; it gives the model its own priority."""
-    if constants.is_root():
-        command = ["nice", "-n", str(constants.SUPERVISOR_OF_ROOT)]
-        if answer_of(*command, "true").stderr == "":
-            return command
+    command = ["nice", "-n", str(constants.SUPERVISOR_OF_ROOT)]
+    if constants.is_root() and shutil.which("nice") and not answer_of(*command, "true").stderr:
+        return command
     return []
 
 

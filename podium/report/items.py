@@ -18,10 +18,12 @@ WELL = ("matched", "correct")
 ROLES = ("item", "label", "outcome")
 TRIMMED = "trimmed"
 NOTHING = "–"
+THOUSANDTH = 1e-3  # of the score, the unit of every possible gain
 ALGORITHM = "algorithm"
 COLOURS, STROKES = 7, 3  # of Okabe and Ito, without black; solid, double, dotted
 HEADERS = {
     "first": "words",
+    "points_lost": "possible gain",
     "start": "characters",
     "cause": "lost most by",
     "iou": "IoU",
@@ -54,7 +56,7 @@ class Piece(NamedTuple):
 
 
 def section(
-    evaluation: Evaluation, texts: Mapping[str, str], most_items: int, random: int | None, unit: float
+    evaluation: Evaluation, texts: Mapping[str, str], most_items: int, random: int | None
 ) -> dict[str, Any] | None:
     explanation = evaluation.explanation
     item, label, outcome = (explain.column(explanation, role) for role in ROLES)
@@ -77,7 +79,7 @@ def section(
     swatches = _swatches(labels(evaluation)) if label else {}
     records: list[Any] = table.to_dict("records")
     rows: dict[str, list[Row]] = {name: [] for name in shown}
-    for row in _rows(records, explanation, columns, swatches, unit):
+    for row in _rows(records, explanation, columns, swatches):
         rows[row.record[item]].append(row)
     all_rows = [row for of_item in rows.values() for row in of_item]
     entries = [
@@ -148,6 +150,12 @@ def number(value: Any, digits: int = 4) -> str:
     return str(value)
 
 
+def gain(points: float) -> str:
+    """A possible gain in thousandths of the score, to three decimals where it is less than one."""
+    thousandths = points / THOUSANDTH
+    return number(thousandths, 3 if abs(thousandths) < 1 else 2)
+
+
 def _swatches(names: list[str]) -> dict[str, tuple[str, str]]:
     """The shortest beginning of each label that no other has, and classes."""
     found = {}
@@ -191,7 +199,6 @@ def _rows(
     explanation: Any,
     columns: list[str],
     swatches: Mapping[str, tuple[str, str]],
-    unit: float,
 ) -> list[Row]:
     item, label, outcome = (explain.column(explanation, role) for role in ROLES)
     # Where a row and its partner are.
@@ -221,7 +228,7 @@ def _rows(
             parts = [value, record.get("partner_type")]
             return ": ".join(str(part) for part in parts if not pd.isna(part)) or NOTHING
         if name == "points_lost":
-            return number(value / unit, 2)
+            return gain(value)
         if name == "cause":
             return _cause(record)
         if name == outcome:

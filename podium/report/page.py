@@ -13,6 +13,7 @@ import pandas as pd
 
 from podium import explain, scoring, statistics
 from podium.errors import UsageError
+from podium.essays import SMALL_SUBPOPULATION
 from podium.files import read_table, write_atomically
 from podium.report import histograms, items
 from podium.scoring import Evaluation
@@ -53,10 +54,9 @@ def render(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    unit, unit_name = _unit(evaluation)
     environment.filters |= {
         "number": items.number,
-        "points": lambda points: items.number(points / unit, 2),
+        "gain": items.gain,
         "share": lambda share: items.NOTHING if pd.isna(share) else f"{share:.1%}",
     }
     style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
@@ -72,7 +72,6 @@ def render(
         evaluation=evaluation,
         notices=[*evaluation.solution.notices, *evaluation.explanation.notices],
         noun=items.noun(evaluation),
-        unit=unit_name,
         has_intervals=intervals is not None,
         comparison=None if comparison is None or other is None else _comparison(comparison, evaluation, *other),
         fixes=_fixes(evaluation),
@@ -84,7 +83,7 @@ def render(
         confusion=_confusion(evaluation),
         calibration=_calibration(evaluation),
         histograms=_histograms(evaluation),
-        items=items.section(evaluation, texts or {}, most_items, random, unit),
+        items=items.section(evaluation, texts or {}, most_items, random),
     )
 
 
@@ -138,18 +137,6 @@ def calibration(forecasts: pd.DataFrame) -> pd.DataFrame:
     return table.assign(low=low, high=high).reset_index(drop=True)
 
 
-def _unit(evaluation: Evaluation) -> tuple[float, str]:
-    """The power of ten of the points of the item that lost most, and its name."""
-    if "points_lost" not in evaluation.explanation.rows:
-        return 1.0, ""
-    most = explain.points_by_item(evaluation).max()
-    if not most > 0:
-        return 1.0, ""
-    exponent = math.floor(math.log10(most))
-    digits = str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return 10.0**exponent, f"10{digits}"
-
-
 class Axis:
     """A scale that holds all values, in 1 to 6 round steps."""
 
@@ -175,23 +162,50 @@ class Axis:
 
 
 def _fixes(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """The labels and causes with the largest possible gain, each in the group that has most of it.
+
+    A group of few items says little, so what is best to fix in all others is named beside it.
+    """
     explanation = evaluation.explanation
     item, label = (explain.column(explanation, role) for role in ("item", "label"))
     if explanation.losses is None or label is None:
         return []
     losses: pd.DataFrame = explanation.losses.assign(label=explanation.rows[label])
-    groups = explain.groups_of_items(evaluation).reindex(explanation.rows[item])
-    found = []
+    of_items = explain.groups_of_items(evaluation)
+    groups = of_items.reindex(explanation.rows[item])
+    largest = []
     for attribute in [*groups] or [None]:
         group = "" if attribute is None else (f"{attribute}: " + groups[attribute]).to_numpy()
-        sums = losses.assign(group=group).groupby(["group", "label"]).sum()
+        sums = (
+            losses.assign(group=group, attribute=attribute or "").groupby(["attribute", "group", "label"]).sum()
+        )
         causes = sums.melt(var_name="cause", value_name="points", ignore_index=False)
-        found.append(causes.nlargest(FIXES, "points").reset_index())
-    fixes = pd.concat(found).query("points > 0").sort_values("points", ascending=False, kind="stable")
+        largest.append(causes.nlargest(FIXES, "points").reset_index())
+    fixes = pd.concat(largest).query("points > 0").sort_values("points", ascending=False, kind="stable")
     fixes["share"] = fixes["points"] / explanation.losses.to_numpy().sum()
     # Mistakes count in a group of each attribute.
     rows: list[Any] = fixes.drop_duplicates(["label", "cause"]).head(FIXES).to_dict("records")
+    told: set[str] = set()
+    for row in rows:
+        row["size"] = row["elsewhere"] = None
+        if row["attribute"]:
+            value = row["group"].removeprefix(f"{row['attribute']}: ")
+            row["size"] = int((of_items[row["attribute"]] == value).sum())
+            others = losses[(groups[row["attribute"]] != value).to_numpy()]
+            if row["size"] < SMALL_SUBPOPULATION and row["group"] not in told:
+                row["elsewhere"] = _largest(others)
+            told.add(row["group"])
     return rows
+
+
+def _largest(losses: pd.DataFrame) -> dict[str, Any] | None:
+    """The label and the cause with the largest possible gain, and its share."""
+    sums = losses.groupby("label").sum().stack()
+    if not len(sums) or not sums.max() > 0:
+        return None
+    best: Any = sums.idxmax()
+    label, cause = best
+    return {"label": label, "cause": cause, "share": sums.max() / sums.sum()}
 
 
 def _causes(evaluation: Evaluation) -> dict[str, Any] | None:

@@ -28,6 +28,7 @@ import pytest
 import metric
 from podium import cli, contract, explain, hosted, scoring, statistics
 from podium.errors import UsageError
+from podium.report import items
 from podium.report import page as report
 from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
 from tests.support.frames import WHOLE, perfect, solution, submission, words
@@ -138,7 +139,7 @@ def test_sections_say_what_the_evaluation_says(page, evaluation):
     assert evaluation.signature in parsed.text
     assert evaluation.explanation.notices[0] in flat(parsed.text)
     for row in explain.points_by_cause(evaluation.explanation).itertuples():
-        assert f"{row.cause} {100 * row.share:.1f}% {10 * row.points:.2f} {row.rows}" in sections["points"]
+        assert f"{row.cause} {100 * row.share:.1f}% {items.gain(row.points)} {row.rows}" in sections["points"]
     for row in evaluation.explanation.groups.itertuples():
         line = f"{row.value} {row.attribute} {row.essays} {row.score:.4f} {row.weight:.1%}"
         assert line in sections["groups"]
@@ -164,7 +165,7 @@ def test_essays_are_sorted_by_points_and_cut_off(evaluation):
         shown = [attributes["data-id"] for attributes in page.named("details")]
         assert shown == by_item.index[:most].tolist()
         share = by_item[:most].sum() / by_item.sum()
-        expected = f"The {most} of 40 essays that lost most: {share:.1%} of all points."
+        expected = f"The {most} of 40 essays where most is to gain: {share:.1%} of the possible gain."
         assert (expected in flat(page.text)) == (most < 40)
 
 
@@ -187,8 +188,43 @@ def test_what_to_fix_first(page, evaluation):
             lost |= {(label, cause, f"{attribute}: {group}"): points for (group, label), points in sums.items()}
     label, cause, group = max(lost, key=lost.get)
     share = lost[label, cause, group] / evaluation.explanation.losses.to_numpy().sum()
-    line = f"Most is to gain from {label}: {cause} of {group}: {share:.1%} of all points"
+    line = f"Most is to gain from {label}: {cause} of {group}: {share:.1%} of the possible gain"
     assert line in flat(Page(page).text)
+
+
+def test_a_group_of_few_essays_is_named_with_its_size_and_what_is_best_elsewhere(evaluation):
+    """The sample's heaviest groups have a few essays, so one line about them says little."""
+    first = report._fixes(evaluation)[0]
+    attribute, _, value = first["group"].partition(": ")
+    of_items = explain.groups_of_items(evaluation)[attribute]
+    assert first["size"] == (of_items == value).sum() < 50
+    rows, losses = explain.rows(evaluation), evaluation.explanation.losses
+    others = losses[(rows[attribute] != value).to_numpy()]
+    by_label = others.groupby(rows.loc[others.index, "discourse_type"]).sum()
+    label, cause = by_label.stack().idxmax()
+    assert first["elsewhere"] == {
+        "label": label, "cause": cause, "share": by_label.loc[label, cause] / by_label.to_numpy().sum()
+    }  # fmt: skip
+    text = flat(Page(report.render(evaluation, "x", {}, 3)).text)
+    assert (
+        f"the group has {first['size']} essays). So few essays say little; in all others it is {label}: "
+        in text
+    )
+
+
+def test_every_gain_is_in_thousandths_of_the_score():
+    assert [items.gain(points) for points in (0.25, 0.0012, 0.00012, -0.0305)] == [
+        "250.00", "1.20", "0.120", "−30.50"
+    ]  # fmt: skip
+
+
+def test_a_filter_that_finds_nothing_points_to_the_random_sample(evaluation):
+    some = flat(Page(report.render(evaluation, "x", {}, 3)).text)
+    assert (
+        "No essay on this page matches. It has the essays where most is to gain: --random-items shows" in some
+    )
+    for options in ({"most_items": 40}, {"most_items": 3, "random": 1}):
+        assert "--random-items" not in flat(Page(report.render(evaluation, "x", {}, **options)).text)
 
 
 def test_offsets_of_matches(evaluation):
@@ -266,8 +302,7 @@ def test_partners_are_linked_by_their_words(evaluation):
 def test_a_perfect_and_an_empty_submission():
     truth = solution(("A", "Lead", words(0, 9), 1), ("B", "Claim", words(0, 9), 1))
     page = flat(Page(render(truth, perfect(truth), parameters=WHOLE)).text)
-    assert "Score 1.0000 Points lost 0.00" in page
-    assert "units of" not in page
+    assert "Score 1.0000 Possible gain 0.000 thousandths of the score" in page
     page = render(truth, submission(), parameters=WHOLE)
     assert "Score 0.0000" in flat(Page(page).text)
     assert "calibration" not in Page(page).sections
@@ -284,9 +319,9 @@ def test_a_page_costs_little_beside_its_texts(evaluation):
 
 def test_negative_points_are_explained(evaluation, page):
     assert (evaluation.explanation.losses < 0).any(axis=None)
-    assert "Points can be negative" in flat(Page(page).text)
+    assert "A possible gain can be negative" in flat(Page(page).text)
     truth = solution(("A", "Lead", words(0, 9), 1))
-    assert "Points can be negative" not in render(truth, submission(), parameters=WHOLE)
+    assert "A possible gain can be negative" not in render(truth, submission(), parameters=WHOLE)
 
 
 def test_more_labels_than_colours_differ_by_their_stroke():
@@ -624,6 +659,7 @@ def test_all_options_at_once(call, tmp_path, evaluation):
     assert code == 0
     assert list(json.loads(out)) == [
         "score", "public", "private", "signature", "measures", "tables", "warnings", "intervals", "comparison",
+        "verdict",
     ]  # fmt: skip
     assert "hello there" in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert len(pd.read_csv(tmp_path / "s.csv")) == 675
@@ -846,7 +882,7 @@ def pages(evaluation):
 
 
 DECISIVE = {
-    "compared": ["points lost", "lost most by"],
+    "compared": ["possible gain", "lost most by"],
     "markups": ["outcome"],
     "scifact": ["outcome"],
     "trec_is": ["case"],
@@ -969,7 +1005,7 @@ def test_sorts_and_searches(opened, page, evaluation):
     discarded = evaluation.explanation.rows.query("outcome == 'discarded'")["essay_id"].value_counts()
     assert [discarded[essay] for essay in shown(driver)] == sorted(discarded, reverse=True)
     choose(driver, "outcome", "all")
-    choose(driver, "sort", "points lost")
+    choose(driver, "sort", "possible gain")
     assert shown(driver) == by_points
     driver.find_element("name", "search").send_keys(by_points[3][:7].lower())
     assert shown(driver) == [essay for essay in by_points if by_points[3][:7] in essay]

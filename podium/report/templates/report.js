@@ -21,6 +21,7 @@
       parts: [
         ...rows.map((row, number) => [row, [number]]),
         ...segments.map((segment) => [segment, segment.dataset.n.split(" ")]),
+        ...[...element.querySelectorAll(".texts p > span")].map((words) => [words, []]),
       ],
     };
   }

@@ -12,7 +12,8 @@ find the same essays hard, as real competitors do.  There is something of everyt
 * teams with two files, a file that is rejected, a model that failed, a runtime that was measured once, and a
   team without any.
 
-The same command writes the same files.
+As all teams share one simulated model, the best of them are listed as alike, too.  The same command writes the
+same files.
 """
 
 import argparse

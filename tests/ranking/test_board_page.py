@@ -123,7 +123,7 @@ def test_runtimes_that_would_have_changed_the_rank_go_with_the_ranks():
 )
 def test_three_neighbours_on_either_side(team, expected):
     html = page.of_team(run_of(board_of(9), boosted=False), f"T{team}")
-    neighbours = html.partition("Neighbours")[2].partition("<h2>Files")[0]
+    neighbours = html.partition("Neighbors")[2].partition("<h2>Files")[0]
     assert re.findall(r'title="(T\d)"', neighbours) == [f"T{number}" for number in expected]
 
 

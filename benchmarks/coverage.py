@@ -1,6 +1,6 @@
 """Do intervals hold what they promise, and p-values?
 
-    python -m benchmarks.coverage [FOLDER] [--half judging] [--rounds 20] [--test-sets 12] [--essays 500]
+    python -m benchmarks.coverage [FOLDER] [--half judging] [--rounds 15] [--test-sets 20] [--essays 500]
 
 FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair; without it, made-up
 essays are scored.  From these a population is made, and several submissions to it.  Test sets are drawn from
@@ -62,8 +62,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Do intervals hold what they promise?")
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--half", choices=HALVES, default="judging")
-    parser.add_argument("--rounds", type=int, default=20, help="populations of each kind")
-    parser.add_argument("--test-sets", type=int, default=12, help="drawn from each population")
+    parser.add_argument("--rounds", type=int, default=15, help="populations of each kind")
+    parser.add_argument("--test-sets", type=int, default=20, help="drawn from each population")
     parser.add_argument("--essays", type=int, default=500, help="in a test set")
     parser.add_argument("--save", type=Path, metavar="CSV", help="write a row per interval")
     options = parser.parse_args()

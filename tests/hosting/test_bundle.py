@@ -319,11 +319,12 @@ def test_the_log_tells_a_participant_why(codabench):
 @pytest.mark.parametrize("part", ["public", "private"])
 def test_the_log_tells_the_host_where(tmp_path, codabench, part):
     """And nothing that quotes the data, in the hidden phase neither."""
-    body = "raise KeyError(f'secret {solution.answer.tolist()}')"
+    fault = "raise KeyError(f'secret {solution.answer.tolist()}')"
+    body = f"if 7 in submission.answer.tolist(): {fault}\n    return 1.0"
     (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", body))
     folder = small_files(tmp_path)
     make(folder, "codabench", tmp_path / "out", tmp_path / "accuracy.py")
-    code, log, output = codabench(part, {"guess.csv": b"id,answer\n1,1\n2,1\n"}, tmp_path / "out")
+    code, log, output = codabench(part, {"guess.csv": b"id,answer\n1,7\n2,7\n"}, tmp_path / "out")
     assert (code, output) == (1, {})
     lines = log.splitlines()
     assert lines[0] == UNEXPECTED

@@ -191,7 +191,7 @@ def test_without_credentials(tmp_path):
     """In a process of its own: the client keeps what it found when it was imported."""
     pytest.importorskip("kagglesdk")
     done = subprocess.run(
-        [sys.executable, "-m", "podium", "leaderboard", "essays", "--out", str(tmp_path / "out")],
+        [sys.executable, "-m", "podium", "leaderboard", "essays", "--out", str(tmp_path / "out.csv")],
         cwd=ROOT, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 2

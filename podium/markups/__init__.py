@@ -40,7 +40,20 @@ Floats = npt.NDArray[np.float64]
 
 
 def read_folder(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
-    """The documents in a file, or in a folder and its sub-folders."""
+    """Read the documents in a JSON file, or in those of a folder and its sub-folders.
+
+    Parameters
+    ----------
+    path : str or Path
+        Files are named ``*.json`` or ``*.json.gz``, in UTF-8 or CP1251.
+    error : type of ToolError
+        What is raised for a fault in a file: `SubmissionRejected` where a submission is read, else `HostError`.
+
+    Returns
+    -------
+    DataFrame
+        See `read_documents`.
+    """
     path = Path(path)
     files = sorted([*path.rglob("*.json"), *path.rglob("*.json.gz")]) if path.is_dir() else [path]
     if not files:
@@ -49,6 +62,7 @@ def read_folder(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
 
 
 def _read_json(file: Path, error: type[ToolError]) -> Any:
+    """What the JSON in a file says."""
     try:
         return parse_json(read_text(file, error, "cp1251"))  # as some of the organizers' files are
     except UnicodeDecodeError:
@@ -58,12 +72,36 @@ def _read_json(file: Path, error: type[ToolError]) -> Any:
 
 
 def read_documents(contents: Iterable[tuple[Path, Any]], error: type[ToolError]) -> pd.DataFrame:
-    """The documents in JSON files, by id: document_id, subject, text, markups, markup; None where unknown.
+    """Gather the markups in JSON files by document.
 
-    A content is a document ``{"id": …, "text": …, "markups": […], "markup": {…}}``, the last one being the
-    algorithm's; or ``{"essay": {…}}`` around it; or one markup.  Whose a markup is says ``isExpert``, else
-    ``meta.expert``; else it is the algorithm's where `error` is `SubmissionRejected`, or an expert's, with a
-    warning.
+    A content is a document ``{"id": …, "text": …, "markups": […], "markup": {…}}``, of which the last one is
+    the algorithm's markup; or ``{"essay": {…}}`` around such a document; or one markup.  Whose a markup is
+    says ``isExpert``, else ``meta.expert``.  Where neither is there, it is the algorithm's if a submission is
+    read, or an expert's, with a warning, if a solution is.
+
+    Parameters
+    ----------
+    contents : iterable of (Path, content)
+        What the JSON in each file says.
+    error : type of ToolError
+        As in `read_folder`.
+
+    Returns
+    -------
+    DataFrame
+        One row per document, by id: ``document_id``, ``subject``, ``text``, and in JSON ``markups`` (the
+        experts') and ``markup`` (the algorithm's); None where unknown.
+
+    Raises
+    ------
+    ToolError
+        `error`, where a file has another form, or a document has two texts, subjects or markups of the
+        algorithm.
+
+    Warns
+    -----
+    UserWarning
+        How many markups were taken for experts'.
     """
     documents: dict[str, dict[str, Any]] = {}
     unsaid: list[str] = []
@@ -132,11 +170,13 @@ def _expect(value: Any, kind: type, what: str) -> Any:
 
 
 def experts_of(documents: pd.DataFrame) -> pd.DataFrame:
+    """The documents of `read_documents` as a solution, with ``text`` only if all documents have one."""
     solution = documents.drop(columns="markup")
     return solution.drop(columns="text") if solution["text"].isna().any() else solution
 
 
 def algorithms_of(documents: pd.DataFrame) -> pd.DataFrame:
+    """The documents of `read_documents` as a submission; each must have a markup of the algorithm."""
     lacking = documents.loc[documents["markup"].isna(), "document_id"].tolist()
     if lacking:
         raise SubmissionRejected(
@@ -147,7 +187,20 @@ def algorithms_of(documents: pd.DataFrame) -> pd.DataFrame:
 
 
 def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
-    """The documents' texts, from the solution or the folder or file at `path`."""
+    """The documents' texts, for the report.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        A scored submission, in whose solution the texts may be.
+    path : Path, optional
+        A folder or a file of documents with their texts, instead of those.
+
+    Returns
+    -------
+    dict of str to str
+        By document, as far as known.
+    """
     frame, row_id = evaluation.solution.frame, evaluation.solution.arguments["row_id_column_name"]
     if path is not None:
         frame, row_id = read_folder(path, UsageError), "document_id"
@@ -162,21 +215,42 @@ def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Criteria:
-    titles: Mapping[str, str]  # in the paper, the total's first
-    about: Mapping[str, str]  # told in `Explanation.criteria_table`
-    table: Sequence[str]  # its columns: that, the algorithm's mean, the experts', and their ratio
-    unit: float  # full agreement, and the barrier
-    measure: str  # what must pass it, for an algorithm as good as experts
+    """The criteria by which a metric compares two markups, and how they are shown.
+
+    Attributes
+    ----------
+    titles : mapping of str to str
+        The names in the paper, by our names; the total is the first one.
+    about : mapping of str to str
+        What `Explanation.criteria_table` tells of each criterion.
+    table : sequence of str
+        Four columns of that table: what `about` says, the algorithm's mean, the experts', and their ratio.
+    unit : float
+        Full agreement, which is the barrier, too: 1, or 100 percent.
+    measure : str
+        The measure that must pass the barrier for an algorithm as good as experts.
+    passes : function of values and the barrier
+        Which of them do.
+    weights : mapping of str to float
+        The weights in use, of all criteria but the total.
+    """
+
+    titles: Mapping[str, str]
+    about: Mapping[str, str]
+    table: Sequence[str]
+    unit: float
+    measure: str
     passes: Callable[[Any, float], Any]
-    weights: Mapping[str, float] = field(default_factory=dict)  # in use, of all but the total
+    weights: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
+        """The total and the criteria that are compared."""
         return [next(iter(self.titles)), *self.weights]
 
     @property
     def shown(self) -> dict[str, tuple[int, str]]:
-        """Places and titles of what counts."""
+        """The place and the title of every criterion that counts: its weight and those above it are not 0."""
         return {
             name: (number, self.titles.get(name, name))
             for number, name in enumerate(self.names)
@@ -187,7 +261,14 @@ class Criteria:
         }
 
     def histograms(self, sides: Mapping[str, tuple[Any, Floats]]) -> dict[str, Any]:
-        """The paper's figures 3 and 4 over each other."""
+        """The paper's figures 3 and 4 over each other.
+
+        Parameters
+        ----------
+        sides : mapping of str to (values, means)
+            For each series the values of every pair, one array of (pairs, criteria) per document, and the means
+            of every document, (n, criteria).
+        """
         panels = {}
         for number, title in self.shown.values():
             series, lines = {}, {}
@@ -200,10 +281,19 @@ class Criteria:
 
 
 def name_of(number: int) -> str:
+    """The algorithm is number 0; experts count from 1."""
     return f"expert {number}" if number else ALGORITHM
 
 
 def comparisons(prepared: Any, algorithm: Sequence[Any]) -> Iterator[tuple[str, int, int, Any, Any]]:
+    """Every two markups of each document: its id, their numbers (see `name_of`), and the markups.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    algorithm : sequence of markups
+        One for each document.
+    """
     for item, experts, markup in zip(prepared.items, prepared.experts, algorithm):
         numbered = [(0, markup), *((expert.number, expert) for expert in experts)]
         for (first, one), (second, other) in itertools.combinations(numbered, 2):
@@ -211,6 +301,7 @@ def comparisons(prepared: Any, algorithm: Sequence[Any]) -> Iterator[tuple[str, 
 
 
 def named(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows whose markups have numbers, with the names of these."""
     return rows.assign(markup=rows["markup"].map(name_of), against=rows["against"].map(name_of))
 
 
@@ -221,7 +312,28 @@ def mean(values: Floats) -> Floats:
 
 
 class Explanation(contract.Explanation):
-    documents: Any  # DataFrame
+    """What both markup metrics tell of a submission.
+
+    Attributes
+    ----------
+    documents : DataFrame
+        One row per document.  Each metric makes its own.
+    criteria : Criteria
+    with_algorithm : list of (experts, criteria) float
+        For each document, the algorithm compared with every expert.
+    algorithm_means, expert_means : (n, criteria) float
+        Means over a document's experts, and over its pairs of experts; NaN where there are none.
+    experts : (n,) int
+        The number of experts of each document.
+    means : tuple of (criteria,) float
+        The algorithm's mean over documents, the experts', and the ratio over documents with two experts.
+    pairs : DataFrame
+        One row for every two markups of a document, with all criteria.
+    barrier : DataFrame
+        Whether the algorithm is as good as the experts, and in which share of resamples it is.
+    """
+
+    documents: Any
 
     def __init__(self, evaluation: Evaluation, criteria: Criteria) -> None:
         super().__init__(evaluation)
@@ -252,11 +364,13 @@ class Explanation(contract.Explanation):
 
     @property
     def means_of_documents(self) -> dict[str, Floats]:
+        """The columns of criteria in `documents`: "algorithm.NAME" and "experts.NAME"."""
         sides = (("algorithm", self.algorithm_means), ("experts", self.expert_means))
         return {f"{side}.{name}": column for side, means in sides for name, column in zip(self.names, means.T)}
 
     @functools.cached_property
     def criteria_table(self) -> pd.DataFrame:
+        """One row per criterion, with its weight and the means of both sides."""
         criteria = self.criteria
         algorithm, experts, relative = self.means
         told = [criteria.about.get(name, "") for name in self.names]
@@ -316,6 +430,19 @@ class Explanation(contract.Explanation):
     def figures(
         self, title: str, averages: str, sides: Mapping[str, Any], relative: Sequence[str]
     ) -> dict[str, Any]:
+        """The histograms of the report: the paper's figures 3 and 4, and 5.
+
+        Parameters
+        ----------
+        title : str
+            Of the figure of the criteria.
+        averages : str
+            The title of the panel with the documents' means.
+        sides : mapping of str to (values, corpus)
+            For each series in that panel the documents' values and the corpus's.
+        relative : sequence of str
+            The measures that are relative to the experts, a panel each.
+        """
         criteria, unit = self.criteria, self.criteria.unit
         pairs = {
             AMONG: (self.prepared.among, self.expert_means),
@@ -369,8 +496,22 @@ def closest_markups(metric: Any, solution: pd.DataFrame, submission: pd.DataFram
 
 
 class Agreement:
-    """To `podium.statistics` what ``prepare`` gives: its measures are the criteria's means, over documents
-    with two experts."""
+    """How well the experts of a solution agree; see `podium.contract.Agreement`.
+
+    To `podium.statistics` it is what ``prepare`` gives: its measures are the criteria's means over documents
+    with two experts.
+
+    Attributes
+    ----------
+    means : (n, criteria) float
+        Means over each document's pairs of experts; NaN where there are none.
+    numbers : (n, criteria + 1) float
+        The statistics: these means, or 0, and whether the document has two experts.
+    names : list of list of str
+        The names of each document's experts.
+    criteria, experts, documents : DataFrame
+        One row per criterion, expert, and document.
+    """
 
     def __init__(self, prepared: Any, solution: pd.DataFrame, criteria: Criteria) -> None:
         self.prepared, self._criteria, self.measure_names = prepared, criteria, criteria.names
@@ -381,11 +522,13 @@ class Agreement:
         self.names = _names_of_experts(prepared, solution)
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
+        """The means of the criteria, (…, criteria), from sums of `numbers`, (…, 1, criteria + 1)."""
         sums = np.asarray(sums, dtype=np.float64)[..., 0, :]
         return ratio(sums[..., :-1], sums[..., -1:])
 
     @functools.cached_property
     def criteria(self) -> pd.DataFrame:
+        """The mean of every criterion that counts, with its 95% interval."""
         table = statistics.intervals(self, self.numbers)[["measure", "value", "low", "high"]]
         table = table.rename(columns={"measure": "criterion", "value": "mean"})
         places, titles = zip(*self._criteria.shown.values())
@@ -461,6 +604,7 @@ def _names_of_experts(prepared: Any, solution: pd.DataFrame) -> list[list[str]]:
     return [[name_of(expert.number) for expert in experts] for experts in prepared.experts]
 
 
+# Of each document, for each expert: start, end and label of what is marked.
 Marks = Mapping[str, Mapping[str, Sequence[tuple[int, int, str]]]]
 
 

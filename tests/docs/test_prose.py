@@ -10,7 +10,7 @@ from tests.docs.test_outputs import PAGES, ROOT
 MOST_WORDS = 30
 # What is no sentence: blocks of code, tables, headings, pictures, indented commands, comments, directives.
 NO_PROSE = re.compile(r"^(\||#|<|!\[|    |:::|\s*$)")
-SENTENCE_END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z“`*\[(])")
+SENTENCE_END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z“*\[(]|code\b|podium\b|docker\b)")
 # American spelling, as the memo's; and words that this project says in another way everywhere.
 BRITISH = re.compile(
     r"\b(organis|normalis|penalis|recognis|maximis|minimis|summaris|colour|behaviour|licence|judgement|neighbour"

@@ -7,6 +7,7 @@ import pytest
 
 from podium import hosted, scoring
 from podium.hosting import emulate
+from tests.hosting.test_emulate import SLIPS
 from tests.support.host_line import ACCURACY, ROOT, run_podium, stay_in_process
 
 SAMPLES = ROOT / "metrics"
@@ -110,7 +111,6 @@ def test_items_are_whole(capsys, tmp_path, metric):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ([READABLE / "essays", "--metric", "readable"], 2, "--sample: expected a submission to"),
         ([SCIFACT / "claims.jsonl", "--metric", "scifact", "--map", "a=b"], 2, CORPORA_ONLY),
         ([SCIFACT / "claims.jsonl", "--metric", "scifact", "--test", 0.5], 2, CORPORA_ONLY),
         ([SCIFACT / "claims.jsonl"], 2,
@@ -124,6 +124,19 @@ def test_what_goes_wrong(capsys, tmp_path, arguments, code, message):
     assert result[:2] == (code, "")
     assert result[2].startswith(f"error: {message}")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_metric_that_makes_no_sample(capsys, tmp_path):
+    body = SLIPS.replace("BACKWARDS", "False").replace("WHOLE", "False")
+    (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", body))
+    (tmp_path / "labels.csv").write_text("id,answer\n" + "".join(f"{number},1\n" for number in range(9)))
+    code, out, err = run_podium(
+        capsys, "make", tmp_path / "labels.csv", "--metric", tmp_path / "accuracy.py", "--out", tmp_path / "out"
+    )
+    assert (code, out) == (2, "")
+    assert err.startswith(
+        "error: --sample: expected a submission to show, as the metric's companion makes none"
+    )
 
 
 def test_a_metric_without_items(capsys, tmp_path):

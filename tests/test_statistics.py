@@ -435,13 +435,13 @@ def test_the_halves_of_the_simulation_have_nothing_in_common():
 @pytest.mark.slow
 def test_intervals_without_a_note_hold_what_they_promise(capsys):
     """A reduced version of the simulation, on equal groups, a small low one and a larger one."""
-    rows = coverage.simulate(None, "judging", rounds=3, test_sets=8, essays=500, most=3)
+    rows = coverage.simulate(None, "judging", rounds=1, test_sets=13, essays=500, most=3)
     assert rows["population"].nunique() == 3
     trusted = rows[rows["note"] == ""].groupby("what")["held"].mean()
     for what in ("score", "score of a group", "F1 of a type", "difference", "difference on a board"):
         assert trusted[what] >= 0.89, what
-    assert trusted["score, percentile"] < 0.75
-    assert trusted["p up to 0.05"] < 0.15
+    assert trusted["score, percentile"] < trusted["score"] - 0.1
+    assert trusted["p up to 0.05"] < 0.2
     benign = rows["pair"].isin(
         ["3% of rows dropped", "10% of rows dropped", "probabilities with noise of 0.05"]
     )

@@ -17,17 +17,17 @@ __all__ = ["machine", "memory_of", "print_table", "processor_seconds", "seconds_
 
 
 def seconds_of(work: Callable[[], Any], repeats: int = 1) -> float:
-    """Median wall time of one call."""
+    """Median processor time of one call, to which other load adds little."""
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return statistics.median(times)
 
 
 def seconds_of_processes(commands: list[list[str]], repeats: int) -> list[float]:
-    """Median wall time of each command, run in turns so that a slow spell of the machine hits all.
+    """Median processor time of each command, run in turns so that a slow spell of the machine hits all.
 
     A first, uncounted turn leaves the modules compiled, as pip leaves those that it installs.
     """
@@ -35,12 +35,18 @@ def seconds_of_processes(commands: list[list[str]], repeats: int) -> list[float]
     compiled = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     for _ in range(repeats + 1):
         for command, taken in zip(commands, times):
-            start = time.perf_counter()
+            before = _of_children()
             subprocess.run(
                 command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=compiled
             )
-            taken.append(time.perf_counter() - start)
+            taken.append(_of_children() - before)
     return [statistics.median(taken[1:]) for taken in times]
+
+
+def _of_children() -> float:
+    """Processor seconds of all processes that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def processor_seconds(work: list[Callable[[], Any]], repeats: int) -> list[float]:

@@ -26,7 +26,7 @@ from tests.support.essays import make_competition
 
 ROOT = Path(metric.__file__).parent
 REAL_ESSAYS = 15_594
-REPEATS, RIVAL_REPEATS, REPEATS_OF_PROCESSES = 9, 3, 25
+REPEATS, RIVAL_REPEATS, REPEATS_OF_PROCESSES = 9, 3, 9
 
 
 def main(folder: Path | None) -> None:
@@ -57,7 +57,7 @@ def compare_scorers(solution: pd.DataFrame, submission: pd.DataFrame) -> None:
     rows.append(("classic set-based F1", seconds_of(lambda: classic.macro_f1(solution, submission))))
     rows += time_nervaluate(solution, submission) + time_seqeval(solution, submission)
     print_table(
-        "Scoring frames, median seconds",
+        "Scoring frames, median processor seconds",
         ["scorer", "seconds", "times score()"],
         [[name, f"{seconds:.3f}", f"{seconds / score:.2f}"] for name, seconds in rows],
     )
@@ -126,7 +126,7 @@ def compare_processes(paths: list[Path]) -> None:
     ]
     base, whole, imports, sample, help_ = seconds_of_processes(commands, REPEATS_OF_PROCESSES)
     print_table(
-        "Whole processes, median seconds",
+        "Whole processes, median processor seconds",
         ["process", "seconds", "times reading"],
         [
             ["import pandas and read the two files", f"{base:.2f}", "1.00"],

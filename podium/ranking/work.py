@@ -6,6 +6,7 @@ not kept for the next run, which may have other limits or another machine.
 """
 
 import concurrent.futures
+import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -724,7 +725,19 @@ def _cluster(address: str, job: Job, submissions: Sequence[Submission]) -> Itera
         raise UsageError(f"no Dask scheduler at {address}: {problem}") from None
     with client:
         _probe_all(client, job, submissions[0])
-        yield Workers(client.get_executor(pure=False), sum(client.nthreads().values()), is_cluster=True)
+        client.run(_switch_profiler, on=False)
+        try:
+            yield Workers(client.get_executor(pure=False), sum(client.nthreads().values()), is_cluster=True)
+        finally:
+            with contextlib.suppress(Exception):  # of workers that are gone
+                client.run(_switch_profiler, on=True)
+
+
+def _switch_profiler(dask_worker: Any, on: bool) -> None:
+    """Let a Dask worker look at its stack a hundred times a second, or not: that takes processor time."""
+    profiler = dask_worker.periodic_callbacks.get("profile")
+    if profiler is not None:
+        (profiler.start if on else profiler.stop)()
 
 
 def _probe_all(client: Any, job: Job, submission: Submission) -> None:

@@ -32,12 +32,12 @@ PRELOADS = {
     ),
     "another version": "import podium\npodium.__version__ = '1.0.0'\n",
     "no files": (
-        "import pathlib\n"
-        "def read_bytes(path, real=pathlib.Path.read_bytes):\n"
-        "    if path.name == '00.csv':\n"
+        "import os\n"
+        "def stat(path, real=os.stat, **options):\n"
+        "    if str(path).endswith('00.csv'):\n"
         "        raise FileNotFoundError(2, 'No such file or directory', str(path))\n"
-        "    return real(path)\n"
-        "pathlib.Path.read_bytes = read_bytes\n"
+        "    return real(path, **options)\n"
+        "os.stat = stat\n"
     ),
     "hangs": "import time\nimport podium.ranking.work as work\nwork._prepared = lambda job: time.sleep(60)\n",
 }

@@ -232,9 +232,9 @@ def run(job: Job, podium: threading.Thread) -> tuple[Measured, bytes]:
     everywhere = os.sched_getaffinity(0) if ON_LINUX else set()
     if job["cores"] and ON_LINUX:
         os.sched_setaffinity(0, job["cores"])  # children inherit it
-    before, start = busy_seconds(job["cores"]) - os.times().user, time.perf_counter()
+    before = busy_seconds(job["cores"]) - os.times().user
     try:
-        process = _start(job)
+        process, start = _start(job)
     except OSError as problem:
         return nothing_measured(f"{job['command'][0]}: {problem.strerror or problem}"), b""
     if ON_LINUX:
@@ -263,14 +263,19 @@ def run(job: Job, podium: threading.Thread) -> tuple[Measured, bytes]:
     return measured, log.content()
 
 
-def _start(job: Job) -> "subprocess.Popen[bytes]":
-    """Start the model, in its control groups and with its priority."""
+def _start(job: Job) -> tuple["subprocess.Popen[bytes]", float]:
+    """Start the model, in its control groups and with its priority; the process, and when its clock started.
+
+    To join a group can take the kernel some milliseconds, which are not the model's.
+    """
+    told, tell = os.pipe()
 
     def enter() -> None:
         for group in job["groups"]:
             os.write(group, b"0")  # whoever writes joins
         if hasattr(os, "setpriority"):
             os.setpriority(os.PRIO_PROCESS, 0, job["priority"])
+        os.write(tell, repr(time.perf_counter()).encode())  # one clock for all processes
 
     files = []
     if job["filter"]:
@@ -280,6 +285,7 @@ def _start(job: Job) -> "subprocess.Popen[bytes]":
         os.dup2(made, job["filter_fd"])
         os.close(made)
         files = [job["filter_fd"]]
+    start = time.perf_counter()
     process = subprocess.Popen(
         job["command"],
         env=job["environment"],
@@ -290,9 +296,11 @@ def _start(job: Job) -> "subprocess.Popen[bytes]":
         pass_fds=files,
         preexec_fn=enter if os.name == "posix" else None,
     )
-    for file in files:
+    if os.name == "posix":
+        start = float(os.read(told, 100))
+    for file in (*files, told, tell):
         os.close(file)
-    return process
+    return process, start
 
 
 def nothing_measured(problem: str) -> Measured:

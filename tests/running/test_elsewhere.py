@@ -40,7 +40,9 @@ sys.exit(main({arguments!r}))
 @pytest.mark.parametrize("platform", ["bare", "darwin"])
 def test_one_s_own_models_run_on_other_systems(tmp_path: Path, platform: str) -> None:
     def played(numpy: bool) -> str:
-        return PLAYED.format(numpy=numpy, modules=MODULES[platform], names=NAMES[platform], platform=platform)
+        # The lock of a folder has chosen its way of locking by this system.
+        names = [name for name in NAMES[platform] if not (numpy and name == "O_NONBLOCK")]
+        return PLAYED.format(numpy=numpy, modules=MODULES[platform], names=names, platform=platform)
 
     tools, data, out = tmp_path / "tools", tmp_path / "data", tmp_path / "out"
     for folder in (tools, data):

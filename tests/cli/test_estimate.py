@@ -57,6 +57,19 @@ def test_a_board_where_nobody_is_eligible(capsys, tmp_path, cells):
     assert ("40" in cells) == (len(curve.splitlines()) == 12)
 
 
+def test_a_board_without_runtimes_lacks_a_column(capsys, tmp_path):
+    """As a leaderboard from Kaggle: nothing could be estimated, and nobody would say why."""
+    board = tmp_path / "board.csv"
+    board.write_text("team,score\nRed,0.6\nBlue,0.5\n")
+    assert cli.main(["estimate", str(board), "Red"]) == 4
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == (
+        f"error: {board}: add the column runtime (seconds), with at least your own and those of the fastest "
+        "teams; the board has team, score\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

@@ -225,7 +225,7 @@ def test_moves_anchors_the_line_below_the_last_prize_and_the_unit_of_runtimes():
     assert moves == [["▲3"], [">=<"], ["▼2"], ["▼1"]]
     assert "<th>runtime (s)</th>" in html
     assert "The line below rank 2 is below the last prize." in html
-    for word in ("eligible", "boosted", "runtime"):
+    for word in ("score", "rank", "eligible", "boosted", "runtime", "moved"):
         assert f"<dt>{word}</dt>" in html
     assert page.anchor_of("a b/ü<") == "team-a%20b%2F%C3%BC%3C"
 

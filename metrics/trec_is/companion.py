@@ -5,7 +5,6 @@ import itertools
 import operator
 import re
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -148,37 +147,42 @@ class _Labels(NamedTuple):
 
 def _solution(events: list[str], labels: _Labels, numbers: Mapping[str, str]) -> pd.DataFrame:
     """The table of labeled tweets, the places of a tweet united in its first one."""
-    numbers_of_names = Counter(itertools.chain.from_iterable(labels.categories))
-    bits = {name: _bit_of(name) for name in numbers_of_names}
-    types = [functools.reduce(operator.or_, map(bits.__getitem__, names), 0) for names in labels.categories]
-    priorities, texts = labels.priorities, labels.texts
-    # Filled from the end, so that the first place of a tweet remains.
-    place_of_tweet = dict(zip(reversed(labels.tweet_ids), range(len(events) - 1, -1, -1)))
-    first_places = [*map(place_of_tweet.__getitem__, labels.tweet_ids)]
-    is_first = [*map(operator.eq, first_places, itertools.count())]
-    for place in np.flatnonzero(np.logical_not(is_first)).tolist():
-        first = first_places[place]
-        types[first] |= types[place]
-        priorities[first] = max(priorities[first], priorities[place], key=metric.PRIORITIES.__getitem__)
-        texts[first] = texts[first] or texts[place]
-    unlisted = {name: number for name, number in numbers_of_names.items() if not bits[name]}
+    codes, names = pd.factorize(np.array([*itertools.chain.from_iterable(labels.categories)], dtype=object))
+    bits = np.array([_bit_of(name) for name in names], dtype=np.int64)
+    sizes = np.fromiter(map(len, labels.categories), dtype=np.int64, count=len(events))
+    types = np.zeros(len(events), dtype=np.int64)
+    starts = (np.cumsum(sizes) - sizes)[sizes > 0]
+    if len(starts):
+        types[sizes > 0] = np.bitwise_or.reduceat(bits[codes], starts)
+    unlisted = [name for name, bit in zip(names, bits.tolist()) if not bit]
     if unlisted:
         left_out = listed([metric._short(name) for name in sorted(unlisted)], NAMES_SHOWN)
         _warn(
-            f"{counted(sum(unlisted.values()), 'annotation')} of the labels left out, being none of the "
+            f"{counted(int((bits[codes] == 0).sum()), 'annotation')} of the labels left out, being none of the "
             f"{len(metric.INFORMATION_TYPES)} types: {left_out}"
         )
+    priorities, texts = labels.priorities, labels.texts
+    # Tweets are numbered as they appear, so the first place of one has a number higher than all before.
+    tweet, _ = pd.factorize(np.array(labels.tweet_ids, dtype=object))
+    is_first = np.diff(np.maximum.accumulate(tweet), prepend=-1) > 0
+    first_place = np.flatnonzero(is_first)[tweet]
+    for place in np.flatnonzero(~is_first).tolist():
+        first = int(first_place[place])
+        types[first] |= types[place]
+        priorities[first] = max(priorities[first], priorities[place], key=metric.PRIORITIES.__getitem__)
+        texts[first] = texts[first] or texts[place]
     columns: dict[str, list[Any]] = {
         "tweet_id": labels.tweet_ids,
         "event_id": events,
         "priority": priorities,
-        "categories": _type_texts(np.array(types, dtype=np.int64)).tolist(),
+        "categories": _type_texts(types).tolist(),
     }
     if any(texts):
         columns["text"] = texts
     if not numbers.keys().isdisjoint(events):
         columns["event_number"] = [*map(numbers.get, events)]
-    united = {name: [*itertools.compress(of, is_first)] for name, of in columns.items()}
+    kept = is_first.tolist()
+    united = {name: [*itertools.compress(of, kept)] for name, of in columns.items()}
     return pd.DataFrame(united, dtype=object)
 
 
@@ -219,7 +223,9 @@ def _labels_at_once(tweets: list[Any]) -> _Labels | None:
             return None
         if not set(map(type, itertools.chain.from_iterable(categories))) <= {str}:
             return None
-        texts = [tweet.get("text", tweet.get("postText")) for tweet in tweets]
+        texts: list[str | None] = [None] * len(tweets)
+        if any(any(map(operator.contains, tweets, itertools.repeat(name))) for name in ("text", "postText")):
+            texts = [tweet.get("text", tweet.get("postText")) for tweet in tweets]
         if not set(map(type, texts)) <= {str, type(None)}:
             return None
         return _Labels(ids if kinds == {str} else [*map(str, ids)], priorities, categories, texts)

@@ -51,12 +51,12 @@ def run(options: argparse.Namespace) -> None:
     team, of_boost = options.team, parameters(options)
     with errors_of_boost() as boost:
         leaderboard = read_board(boost, options.board)
-        if {"team", "score"} <= set(leaderboard) and "runtime" not in leaderboard:
+        final = boost.boost(leaderboard, **of_boost).set_index("rank").reset_index()
+        if "runtime" not in leaderboard:
             raise HostError(
                 f"{options.board}: add the column runtime (seconds), with at least your own and those of the "
                 f"fastest teams; the board has {', '.join(map(str, leaderboard))}"
             )
-        final = boost.boost(leaderboard, **of_boost).set_index("rank").reset_index()
         tried = options.runtimes.split(",") if options.runtimes else estimate.runtimes_around(final, team)
         curve = estimate.what_if(leaderboard, team, tried, **of_boost)
         changes = estimate.break_even_runtimes(leaderboard, team, **of_boost)

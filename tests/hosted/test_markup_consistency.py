@@ -176,7 +176,7 @@ def test_ama_ema_rma_from_markups() -> None:
     assert result.rma == result.score == pytest.approx(result.ama / result.ema)
     assert result.documents["ama"].tolist() == pytest.approx([0.7, 0.4])
     assert result.documents["rma"].tolist() == pytest.approx([0.7 / (2.6 / 3), 0.5])
-    assert result.pairs.loc[result.pairs["first"] == "algorithm", "total"].tolist() == pytest.approx(
+    assert result.pairs.loc[result.pairs["markup"] == "algorithm", "total"].tolist() == pytest.approx(
         [0.6, 0.8, 0.7, 0.5, 0.3]
     )
 
@@ -664,7 +664,7 @@ def test_a_corpus_against_the_transcription(documents: list[tuple[list[Any], Any
     )
     assert result.score == values[measure]
     for (document_id, first, second), total in zip(
-        result.pairs[["document_id", "first", "second"]].itertuples(index=False), result.pairs["total"]
+        result.pairs[["document_id", "markup", "against"]].itertuples(index=False), result.pairs["total"]
     ):
         experts, algorithm = documents[int(document_id[1:])]
         named = {"algorithm": algorithm} | {f"expert {n}": expert for n, expert in enumerate(experts, 1)}
@@ -715,7 +715,7 @@ def test_ties_are_settled_by_contents(kind: str) -> None:
     for row in result.pairs.to_dict("records"):
         one, two, algorithm = documents[int(row["document_id"][1:])]
         named = {"algorithm": algorithm, "expert 1": one, "expert 2": two}
-        ours, theirs = named[row["first"]], named[row["second"]]
+        ours, theirs = named[row["markup"]], named[row["against"]]
         for first, second in ((ours, theirs), (theirs, ours)):
             values = numbers(consistency(first, second, result.prepared.rules.weights, kind))
             assert [row[name] for name in criteria] == [values[name] for name in criteria]

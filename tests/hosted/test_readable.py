@@ -78,7 +78,7 @@ def test_reference_numbers(name: str) -> None:
     experts = [value["id"] for value in markups if value["isExpert"]]
     names = {"algorithm": "alg"} | {f"expert {number}": text for number, text in enumerate(experts, 1)}
     found = {
-        f"{names[row['first']]}|{names[row['second']]}": {criterion: row[criterion] for criterion in NAMES}
+        f"{names[row['markup']]}|{names[row['against']]}": {criterion: row[criterion] for criterion in NAMES}
         for row in result.pairs.to_dict("records")
     }
     pairs = expected["algorithm"] | expected["experts"]
@@ -460,7 +460,7 @@ def test_a_corpus_against_the_transcription(documents: list[tuple[list[Any], Any
     result = evaluate(solution, submission, "m", h)
     # From the pairs on, whose accuracies are tested above.
     table = {
-        (row.document_id, row.first, row.second): Fraction(row.M)
+        (row.document_id, row.markup, row.against): Fraction(row.M)
         for row in result.pairs.itertuples(index=False)
     }
     algorithm, experts = [], []
@@ -506,7 +506,7 @@ def test_ties_are_settled_by_contents() -> None:
     result = evaluate(solution, submission)
     for row in result.pairs.to_dict("records"):
         named = dict(zip(("expert 1", "expert 2", "algorithm"), documents[int(row["document_id"][1:])]))
-        ours, theirs = named[row["first"]], named[row["second"]]
+        ours, theirs = named[row["markup"]], named[row["against"]]
         for first, second in ((ours, theirs), (theirs, ours)):
             assert numbers(accuracy(first, second, "rus")) == {name: row[name] for name in NAMES}
 

@@ -1007,8 +1007,8 @@ def lemmatiser_of(name: str) -> Lemmatiser:
             analyser = importlib.import_module(name).MorphAnalyzer()
             return functools.cache(lambda word: str(analyser.parse(word)[0].normal_form))
     except (ImportError, ValueError) as problem:
-        found = f"{_quoted(name)}: {_short(problem)}"
-        raise HostVisibleError(f"lemmatiser: expected one that is installed, found {found}") from None
+        fault = f"{_quoted(name)}: {_short(problem)}"
+        raise HostVisibleError(f"lemmatiser: expected one that is installed, found {fault}") from None
     if name == "none":
         return str
     wanted = "none, pymorphy3 or simplemma:LANGUAGE"

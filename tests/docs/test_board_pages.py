@@ -29,8 +29,8 @@ def test_the_pages_quote_the_example(tmp_path, capsys):
     html = (tmp_path / "board" / "final" / "board.html").read_text(encoding="utf-8")
     (summary,) = re.findall(r'class="summary"><p>(.*?)</p>', html)
     page = (ROOT / "docs" / "how-to" / "read-a-board.md").read_text(encoding="utf-8")
-    quoted = " ".join(line.removeprefix("> ") for line in page.splitlines() if line.startswith("> "))
-    assert quoted == summary
+    (quoted,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    assert " ".join(quoted.split()) == summary
 
 
 def test_the_example_is_large_enough_and_has_something_of_everything(tmp_path):

@@ -36,7 +36,13 @@ FILTER_IS_LOADED = "grep -q '^Seccomp:[[:space:]]*2' /proc/self/status"
 
 
 def require() -> None:
-    """UsageError where a tool that the sandbox needs is missing or too old."""
+    """Look for the tools and the library that the sandbox needs.
+
+    Raises
+    ------
+    UsageError
+        Where one is missing or too old, with the package that has it.
+    """
     for tool, package in (("bwrap", "bubblewrap"), ("prlimit", "util-linux"), ("setpriv", "util-linux")):
         if shutil.which(tool) is None:
             raise UsageError(

@@ -37,7 +37,23 @@ DECIDED = 2.6  # standard errors
 
 
 def baseline(measured: Iterable[float]) -> float:
-    """The lower quartile: neither one lucky measurement nor half a day of slowness; 0 where there are none."""
+    """What is usual: the lower quartile, neither one lucky measurement nor half a day of slowness.
+
+    Parameters
+    ----------
+    measured : iterable of float
+        NaN where nothing is known.
+
+    Returns
+    -------
+    float
+        0 where nothing is known at all.
+
+    Examples
+    --------
+    >>> baseline([1.0] * 10 + [1.5] * 20), baseline([1.0] * 10 + [0.5])
+    (1.0, 1.0)
+    """
     known = [one for one in measured if is_known(one)]
     return float(np.quantile(known, 0.25)) if known else 0.0
 
@@ -63,12 +79,35 @@ def limit_of(references: Sequence[tuple[float, float]]) -> float:
 
 
 def is_slow(before: float, after: float, undisturbed: float, limit: float = SLOWER) -> bool:
-    """Whether the machine was slow just before or just after a run."""
+    """Whether the machine was slow just before or just after a run.
+
+    Parameters
+    ----------
+    before, after, undisturbed : float
+        Seconds of the reference workload around the run, and as they are usual.
+    limit : float
+        How many times slower than usual is slow.
+    """
     return max(before, after) > limit * undisturbed
 
 
 def is_shared(seconds: float, others: float, undisturbed: float = 0.0, limit: float = SLOWER) -> bool:
-    """Whether others took the cores' time during the run, which the reference cannot see."""
+    """Whether others took the cores' time during the run, which the reference cannot see.
+
+    Parameters
+    ----------
+    seconds : float
+        Of the run; in a short one the kernel's clock, of 10 ms, tells nothing.
+    others, undisturbed : float
+        The share of the cores' time that others took during the run, and that they usually take.
+    limit : float
+        As of `is_slow`: 1.05 is a share of 5% more than usual.
+
+    Examples
+    --------
+    >>> is_shared(1.0, 0.06), is_shared(0.5, 0.06), is_shared(1.0, 0.24, undisturbed=0.2)
+    (True, False, False)
+    """
     return others - undisturbed > limit - 1 and others * seconds > TICKS
 
 
@@ -93,7 +132,18 @@ def disturbed_runs(rows: Sequence[Row]) -> set[Row]:
 
 
 def left_out(rows: Sequence[Row]) -> set[Row]:
-    """The disturbed runs, if they are few; else none, since there is nothing to tell them from."""
+    """The disturbed runs, if they are few; else none, since there is nothing to tell them from.
+
+    Parameters
+    ----------
+    rows : list of Row
+        All runs.
+
+    Returns
+    -------
+    set of Row
+        Fewer than a third of the runs.
+    """
     disturbed = disturbed_runs(rows)
     return disturbed if len(disturbed) < FEW * len(_ran(rows)) else set()
 
@@ -238,7 +288,24 @@ def undecided(runtimes: Sequence[float], errors: Sequence[float]) -> list[tuple[
 
 
 def cannot_tell(noise: Noise, runs: int) -> float:
-    """The difference, as a share, below which two runtimes cannot be told apart with so many runs of each."""
+    """The difference below which two runtimes cannot be told apart.
+
+    Parameters
+    ----------
+    noise : Noise
+    runs : int
+        Of each of the two models.
+
+    Returns
+    -------
+    float
+        A share of the faster one's runtime.
+
+    Examples
+    --------
+    >>> round(cannot_tell(Noise(0.01, True), 5), 3)
+    0.02
+    """
     error = math.sqrt(noise.one_run**2 * math.pi / (2 * runs + math.pi - 2))
     return math.expm1(DECIDED * math.sqrt(2) * error)
 

@@ -71,7 +71,14 @@ class Row(NamedTuple):
 
 
 def runs_of(model: Model, rows: Iterable[Row]) -> list[Row]:
-    """The runs of a model, in their order."""
+    """The runs of a model, in their order.
+
+    Parameters
+    ----------
+    model : Model
+    rows : iterable of Row
+        Of all models.
+    """
     return [row for row in rows if row.key == model.key]
 
 
@@ -96,7 +103,13 @@ def predictions_of(runs: Sequence[Row]) -> Row | None:
 
 
 def differ(runs: Iterable[Row]) -> bool:
-    """Whether the predictions of a model's runs differ."""
+    """Whether the predictions of a model's runs differ.
+
+    Parameters
+    ----------
+    runs : iterable of Row
+        Of one model; those without predictions do not count.
+    """
     return len({row.sha256 for row in runs if row.outcome == DONE}) > 1
 
 
@@ -157,5 +170,5 @@ def _cells(row: Iterable[Any]) -> list[Any]:
 
 
 def is_known(value: float) -> bool:
-    """Whether a measurement was made."""
+    """Whether a measurement was made: it is NaN if not."""
     return not math.isnan(value)

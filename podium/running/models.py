@@ -70,7 +70,13 @@ class Failure(NamedTuple):
 
 
 def key_of(team: str, name: str) -> str:
-    """A model's name in messages: the team's, and its own where a team has several."""
+    """A model's name in messages: the team's, and its own where a team has several.
+
+    Examples
+    --------
+    >>> key_of("Red", ""), key_of("Red", "second")
+    ('Red', 'Red/second')
+    """
     return f"{team}/{name}" if name else team
 
 

@@ -169,7 +169,18 @@ def prepare(engine: str, models: list[Model], settings: Settings) -> tuple[dict[
 
 
 def here(settings: Settings) -> Execute:
-    """Running models on this machine: one after the other, the reference workload between them."""
+    """What runs turns on this machine: one model after the other, the reference workload between them.
+
+    Parameters
+    ----------
+    settings : Settings
+        As `prepare` gives them.
+
+    Returns
+    -------
+    function
+        It takes turns and yields a `Result` for each run.
+    """
     reference: float | None = None
 
     def execute(turns: list[Turn]) -> Iterator[Result]:

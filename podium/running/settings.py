@@ -79,11 +79,33 @@ def is_root() -> bool:
 
 
 def cores_used(number: int) -> list[int]:
-    """The last `number` of the cores, or all for 0; none where models cannot be pinned."""
+    """The cores to which models are pinned.
+
+    Parameters
+    ----------
+    number : int
+        How many; 0 for all.
+
+    Returns
+    -------
+    list of int
+        The last ones of those that this process may use; none where models cannot be pinned (not on Linux).
+    """
     return sorted(os.sched_getaffinity(0))[-number:] if sys.platform == "linux" else []
 
 
 def visible(data: Path) -> list[Path]:
-    """The folders that every model in bubblewrap can read: the data, the system, Python."""
+    """The folders that every model in bubblewrap can read.
+
+    Parameters
+    ----------
+    data : Path
+        The competition's data.
+
+    Returns
+    -------
+    list of Path
+        The data first, then the system's programs, then Python and its packages.
+    """
     python = {sys.prefix, sys.base_prefix, str(Path(sys.executable).resolve().parent.parent)}
     return [data, Path("/usr"), *(Path(name) for name in sorted(python) if not name.startswith("/usr"))]

@@ -149,7 +149,13 @@ def _count(measured: supervisor.Measured, group: Group) -> None:
 
 
 def no_sandbox(said: str) -> str:
-    """The message that there is no sandbox here, with what the tools said."""
+    """The message that there is no sandbox here.
+
+    Parameters
+    ----------
+    said : str
+        What the tools said, of which the end is shown.
+    """
     return (
         f"the sandbox cannot be made on this machine: {' '.join(printable(said).split())[-300:]}; "
         "are user namespaces permitted (kernel.apparmor_restrict_unprivileged_userns=0)?"
@@ -157,11 +163,23 @@ def no_sandbox(said: str) -> str:
 
 
 def answer_of(*command: str) -> "subprocess.CompletedProcess[str]":
-    """Run a tool of the machine's and wait for its answer."""
+    """Run a tool of the machine's and wait for its answer.
+
+    Parameters
+    ----------
+    *command : str
+        The program and its arguments; it reads nothing.
+    """
     return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
 
 
 def last_line(answer: "subprocess.CompletedProcess[str]") -> str:
-    """The last line of what a tool said, safe to print."""
+    """The last line of what a tool said, safe to print.
+
+    Parameters
+    ----------
+    answer : subprocess.CompletedProcess
+        Its errors come first, then its output, then its exit code.
+    """
     lines = (answer.stderr.strip() or answer.stdout.strip() or f"exit code {answer.returncode}").splitlines()
     return printable(lines[-1])[:300]

@@ -331,7 +331,25 @@ def nothing_measured(problem: str) -> Measured:
 
 
 def submission(limit: int) -> tuple[str, bytes]:
-    """Name and bytes of the one submission; no link is followed, nothing waited for."""
+    """The one submission in the current folder; no link is followed, nothing waited for.
+
+    Parameters
+    ----------
+    limit : int
+        Bytes that it may have.
+
+    Returns
+    -------
+    str, bytes
+        Its name and its content.
+
+    Raises
+    ------
+    ValueError
+        Where there is none, several, no regular file, or too large a one.
+    OSError
+        Where it cannot be read.
+    """
     names = os.listdir()
     present = [name for name in SUBMISSIONS if name in names]
     if len(present) != 1:
@@ -350,7 +368,13 @@ def submission(limit: int) -> tuple[str, bytes]:
 
 
 def descendants(pid: int) -> list[int]:
-    """The processes that this one has started, and theirs."""
+    """The processes that one has started, and theirs, however many generations; none where nobody can look.
+
+    Parameters
+    ----------
+    pid : int
+        The first one, which is not among them.
+    """
     family = [pid]
     for parent in family if ON_LINUX else []:
         with contextlib.suppress(OSError), os.scandir(f"/proc/{parent}/task") as threads:
@@ -405,7 +429,14 @@ def stays_on(pid: int, cores: set[int]) -> bool:
 
 
 def memory_of(pids: list[int], limit: int) -> int:
-    """Bytes that processes hold; above the limit, shared pages once."""
+    """Bytes that processes hold.
+
+    Parameters
+    ----------
+    pids : list of int
+    limit : int
+        Above it, pages that processes share are counted once, which takes longer to find out.
+    """
     resident = sum(_resident(pid) for pid in pids)
     return resident if resident <= limit else sum(_proportional(pid) for pid in pids)
 

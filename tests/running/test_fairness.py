@@ -1,8 +1,10 @@
 """Which runs count, how uncertain a runtime is, and what is undecided."""
 
+import doctest
 import itertools
 import random
 import statistics
+import types
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.running import fairness
+from podium.running import fairness, models
 from podium.running.fairness import (
     LEAST_NOISE,
     NOISE_OF_ONE_RUN,
@@ -217,3 +219,9 @@ def test_the_state_of_the_machine() -> None:
     assert state_of(shared) == ("disturbed in 4 of 9 runs", True)
     assert state_of([row._replace(others=float("nan")) for row in quiet]) == ("unknown", False)
     assert state_of([]) == ("unknown", False)
+
+
+@pytest.mark.parametrize("module", [fairness, models])
+def test_the_examples_in_docstrings(module: types.ModuleType) -> None:
+    result = doctest.testmod(module)
+    assert (result.failed, result.attempted > 0) == (0, True)

@@ -27,6 +27,7 @@ LOG_BYTES = 64 * 2**10
 SECONDS_BETWEEN_LOOKS = 0.1
 LOOKS_PER_DISK_LOOK = 10
 LEAST_MEMORY_SHARE = 0.05  # of the machine: some memory belongs to no process
+LOWER = 5  # is the priority of a model at least, also where podium itself has a low one
 PR_SET_CHILD_SUBREAPER = 36
 KEYCTL = {"x86_64": 250, "aarch64": 219}  # a system call that libc does not wrap
 KEYCTL_JOIN_SESSION_KEYRING = 1
@@ -52,7 +53,7 @@ class Job(TypedDict):
     cores : list of int
         The cores to which it is pinned, or nothing.
     priority : int
-        The nice value of the model; that of this program is lower.
+        The nice value of the model, at least; that of this program is lower by 5 or more.
     groups : list of int
         Open files (``cgroup.procs``) of the control groups which the model joins.
     seconds : float
@@ -269,12 +270,13 @@ def _start(job: Job) -> tuple["subprocess.Popen[bytes]", float]:
     To join a group can take the kernel some milliseconds, which are not the model's.
     """
     told, tell = os.pipe()
+    own = os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else 0
 
     def enter() -> None:
         for group in job["groups"]:
             os.write(group, b"0")  # whoever writes joins
         if hasattr(os, "setpriority"):
-            os.setpriority(os.PRIO_PROCESS, 0, job["priority"])
+            os.setpriority(os.PRIO_PROCESS, 0, max(job["priority"], own + LOWER))
         os.write(tell, repr(time.perf_counter()).encode())  # one clock for all processes
 
     files = []

@@ -95,7 +95,7 @@ def test_only_a_table_is_read_beside_the_solution(
 
     for name in ("read_solution", "read_submission"):
         monkeypatch.setattr(scoring, name, read)
-    monkeypatch.setattr(scoring, "prepare", lambda metric, frame, parameters: frame["id"][0])
+    monkeypatch.setattr(scoring, "prepare", lambda metric, frame, parameters, progress: frame["id"][0])
     frame, prepared, predictions = scoring.read_pair(hosted.load("scifact"), "gold", submission, {})
     assert (frame["id"][0], prepared, predictions["id"][0]) == ("gold", "gold", submission)
     assert (readers[submission] is not readers["gold"]) == beside

@@ -515,3 +515,15 @@ def test_a_tokenizer_of_words_is_as_good_as_one_of_texts():
     )
     assert triples(a) == triples(b)
     np.testing.assert_array_equal(a.probability, b.probability)
+
+
+def test_measures_that_are_not_defined_are_left_out():
+    """A loss of NaN ends some loggers; a type that the truth lacks has no F1."""
+    solution, _ = make_competition(5, shared_words=False)
+    only = solution[solution["discourse_type"] == "Claim"]
+    fold = podium.prepare(only)
+    ids = fold.prepared["All"].items
+    logged = spans.measures(fold, from_words(0, 3, "Claim"), ids)
+    assert "F1 of Claim" in logged
+    assert "F1 of Lead" not in logged
+    assert all(value == value for value in logged.values())

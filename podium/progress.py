@@ -12,7 +12,22 @@ T = TypeVar("T")
 
 
 def track(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
-    """The steps, with their progress, whose end stays."""
+    """Show the progress of some steps while they are taken; its last line stays.
+
+    Parameters
+    ----------
+    steps : iterable
+        They are passed on as they come.
+    title : str
+        What is done, such as "scoring".
+    total : int
+        How many steps there are.
+
+    Yields
+    ------
+    object
+        Each step.
+    """
     terminal = sys.stderr.isatty()
     with shown(title, transient=False) as show:
         show(0, total)
@@ -26,7 +41,20 @@ def track(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
 
 @contextmanager
 def shown(title: str, transient: bool = True) -> Iterator[Callable[[int, int], None]]:
-    """A function to call with what is done, which may start again, and the total."""
+    """Show the progress of work that reports it by itself.
+
+    Parameters
+    ----------
+    title : str
+        What is done.
+    transient : bool
+        Whether the bar on a terminal goes away at the end.
+
+    Yields
+    ------
+    function of (int, int)
+        To be called with the work done, which may start again from the beginning, and the total.
+    """
     if not sys.stderr.isatty():
         start = last = time.monotonic()
         before = 0

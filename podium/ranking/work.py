@@ -436,19 +436,19 @@ def _end_with_parent() -> None:
 def workers(jobs: int, dask: str | None, job: Job, submissions: Sequence[Submission]) -> Iterator[Workers]:
     """So many processes (0 for one per core), or a Dask cluster after a probe of each of its workers."""
     if dask is not None:
-        with _cluster(dask, job, submissions) as place:
-            yield place
+        with _cluster(dask, job, submissions) as pool:
+            yield pool
         return
-    place = Workers(None, min(jobs or os.cpu_count() or 1, max(1, len(submissions))))
+    pool = Workers(None, min(jobs or os.cpu_count() or 1, max(1, len(submissions))))
     with _one_thread_each():
-        if place.number > 1:
-            place.handed_over = _to_hand_over(job)
-            place.renew()
+        if pool.number > 1:
+            pool.handed_over = _to_hand_over(job)
+            pool.renew()
         try:
-            yield place
+            yield pool
         finally:
-            if place.executor is not None:
-                place.executor.shutdown(cancel_futures=True)
+            if pool.executor is not None:
+                pool.executor.shutdown(cancel_futures=True)
 
 
 @contextmanager
@@ -466,11 +466,11 @@ def _one_thread_each() -> Iterator[None]:
 
 
 def spread(
-    place: Workers, work: Callable[[T], list[R]], tasks: Iterable[T], window: int | None = None
+    pool: Workers, work: Callable[[T], list[R]], tasks: Iterable[T], window: int | None = None
 ) -> Iterator[tuple[T, list[R] | BaseException]]:
     """Each task, as it is done, with its answers or with what went wrong; `window` are under way at once."""
-    window = window or place.number * TASKS_PER_WORKER
-    if place.executor is None:
+    window = window or pool.number * TASKS_PER_WORKER
+    if pool.executor is None:
         for task in tasks:
             try:
                 yield task, work(task)
@@ -482,7 +482,7 @@ def spread(
     while True:
         for task in itertools.islice(waiting, window - len(under_way)):
             try:
-                future = place.executor.submit(work, task)
+                future = pool.executor.submit(work, task)
             except BrokenProcessPool as problem:
                 future = concurrent.futures.Future()
                 future.set_exception(problem)
@@ -490,15 +490,15 @@ def spread(
         if not under_way:
             return
         done, _ = concurrent.futures.wait(under_way, return_when=concurrent.futures.FIRST_COMPLETED)
-        if not place.is_cluster and any(isinstance(each.exception(), BrokenProcessPool) for each in done):
+        if not pool.is_cluster and any(isinstance(each.exception(), BrokenProcessPool) for each in done):
             done, _ = concurrent.futures.wait(under_way)  # nothing of this pool goes on
-            place.renew()
+            pool.renew()
         for future in done:
             failure = future.exception()
             yield under_way.pop(future), future.result() if failure is None else failure
 
 
-def score(job: Job, submissions: Sequence[Submission], folder: Path, place: Workers) -> list[Scored]:
+def score(job: Job, submissions: Sequence[Submission], folder: Path, pool: Workers) -> list[Scored]:
     """Score all submissions but those whose contents the store knows; UsageError for faults, twice each."""
     results: dict[int, Scored] = {}
     faults: dict[int, str] = {}
@@ -509,10 +509,10 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, place: Work
     def run(numbers: Sequence[int], title: str, at_once: int = MOST_AT_ONCE, window: int | None = None) -> None:
         work = functools.partial(visit, job, b"".join(name.encode() for name in sorted(kept)))
         of_these = {number: submissions[number] for number in numbers}
-        batches = _batches(of_these, lambda submission: submission.size, place, at_once)
+        batches = _batches(of_these, lambda submission: submission.size, pool, at_once)
 
         def finished() -> Iterator[None]:
-            for batch, answers in spread(place, work, batches, window):
+            for batch, answers in spread(pool, work, batches, window):
                 if isinstance(answers, BaseException):
                     answers = [(number, "", _fault(answers)) for number, _ in batch]
                 for number, digests, answer in answers:
@@ -552,14 +552,14 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, place: Work
         number = counted(len(lines), "submission")
         title = f"{number} could not be scored, by no fault of theirs (nothing is lost):"
         raise UsageError("\n".join([title, *_first(lines)]))
-    return _measured(job, results, folder, place)
+    return _measured(job, results, folder, pool)
 
 
-def stored(job: Job, contents: Sequence[str], folder: Path, place: Workers) -> list[Scored]:
+def stored(job: Job, contents: Sequence[str], folder: Path, pool: Workers) -> list[Scored]:
     """What the store knows of files, by their `digests_of`."""
     names = {number: entry_name(job.context, content) for number, content in enumerate(contents)}
-    results = from_store(place, _scored_before, names, folder, "reading the store")
-    return _measured(job, results, folder, place)
+    results = from_store(pool, _scored_before, names, folder, "reading the store")
+    return _measured(job, results, folder, pool)
 
 
 def _scored_before(entries: Sequence[tuple[int, bytes]]) -> list[tuple[int, Scored]]:
@@ -585,12 +585,12 @@ def _first(lines: list[str]) -> list[str]:
     return [*lines[:FAULTS_SHOWN], *([f"  and {more:,} more"] if more > 0 else [])]
 
 
-def _measured(job: Job, results: dict[int, Scored], folder: Path, place: Workers) -> list[Scored]:
+def _measured(job: Job, results: dict[int, Scored], folder: Path, pool: Workers) -> list[Scored]:
     """The results in order; what was measured with other parameters is measured again."""
     names = {
         number: each.entry for number, each in results.items() if each.measured not in (None, job.measured)
     }
-    scores = from_store(place, functools.partial(measure, job), names, folder, "measuring")
+    scores = from_store(pool, functools.partial(measure, job), names, folder, "measuring")
     for number, new in scores.items():
         if all(map(math.isfinite, new.values())):
             results[number] = results[number]._replace(scores=new)
@@ -601,7 +601,7 @@ def _measured(job: Job, results: dict[int, Scored], folder: Path, place: Workers
 
 
 def from_store(
-    place: Workers,
+    pool: Workers,
     work: Callable[[list[tuple[int, bytes]]], list[tuple[int, R]]],
     names: dict[int, str],
     folder: Path,
@@ -613,21 +613,21 @@ def from_store(
         path = store.path_of(folder, name)
         return path.stat().st_size if path.is_file() else 0
 
-    batches = _batches(names, size_of, place)
-    if place.is_cluster:  # which may not see the folder
-        found = _answers(place, work, (_entries(folder, batch) for batch in batches), title, len(names))
+    batches = _batches(names, size_of, pool)
+    if pool.is_cluster:  # which may not see the folder
+        answers = _answers(pool, work, (_entries(folder, batch) for batch in batches), title, len(names))
     else:
-        found = _answers(place, functools.partial(_read_first, work, folder), batches, title, len(names))
-    if len(found) < len(names):
+        answers = _answers(pool, functools.partial(_read_first, work, folder), batches, title, len(names))
+    if len(answers) < len(names):
         raise UsageError(
-            f"the store {folder} lacks {len(names) - len(found):,} of {len(names):,} submissions, or "
+            f"the store {folder} lacks {len(names) - len(answers):,} of {len(names):,} submissions, or "
             "they were scored by other versions: rank the submissions once more"
         )
-    return found
+    return answers
 
 
 def pairs_from_store(
-    place: Workers,
+    pool: Workers,
     work: Callable[[list[tuple[int, tuple[bytes, bytes]]]], list[tuple[int, R]]],
     pairs: dict[int, tuple[str, str]],
     folder: Path,
@@ -643,7 +643,7 @@ def pairs_from_store(
                 raise UsageError(f"the store {folder} has changed: rank the submissions once more")
             yield [(number, (one, other))]
 
-    return _answers(place, work, batches(), title, len(pairs))
+    return _answers(pool, work, batches(), title, len(pairs))
 
 
 def _read_first(
@@ -666,16 +666,16 @@ def _load(folder: Path, name: str) -> bytes | None:
 
 
 def once_more(
-    place: Workers,
+    pool: Workers,
     work: Callable[[list[tuple[int, Submission]]], list[tuple[int, R]]],
     submissions: dict[int, Submission],
 ) -> dict[int, R]:
-    batches = _batches(submissions, lambda submission: submission.size, place)
-    return _answers(place, work, batches, "variants", len(submissions))
+    batches = _batches(submissions, lambda submission: submission.size, pool)
+    return _answers(pool, work, batches, "variants", len(submissions))
 
 
 def _answers(
-    place: Workers,
+    pool: Workers,
     work: Callable[[list[tuple[int, T]]], list[tuple[int, R]]],
     batches: Iterable[list[tuple[int, T]]],
     title: str,
@@ -684,10 +684,10 @@ def _answers(
     """Answers by number; what fails is tried again."""
 
     def finished() -> Iterator[tuple[int, R]]:
-        for batch, answers in spread(place, work, batches):
+        for batch, answers in spread(pool, work, batches):
             if isinstance(answers, BaseException):
                 time.sleep(SECONDS_BEFORE_RETRY)
-                ((_, answers),) = spread(place, work, [batch])
+                ((_, answers),) = spread(pool, work, [batch])
             if isinstance(answers, BaseException):
                 raise answers if isinstance(answers, ToolError) else UsageError(_fault(answers))
             yield from answers
@@ -696,10 +696,10 @@ def _answers(
 
 
 def _batches(
-    things: dict[int, T], size_of: Callable[[T], int], place: Workers, most: int = MOST_AT_ONCE
+    things: dict[int, T], size_of: Callable[[T], int], pool: Workers, most: int = MOST_AT_ONCE
 ) -> Iterator[list[tuple[int, T]]]:
     """Tasks of about equal size."""
-    most = max(1, min(most, len(things) // (place.number * TASKS_PER_WORKER)))
+    most = max(1, min(most, len(things) // (pool.number * TASKS_PER_WORKER)))
     batch: list[tuple[int, T]] = []
     size = 0
     for number, thing in things.items():
@@ -764,8 +764,8 @@ def _probe_all(client: Any, job: Job, submission: Submission) -> None:
     problems = []
     for name, future in futures.items():
         try:
-            found = future.result(timeout=max(0.1, deadline - time.monotonic()))
-            problem = found if isinstance(found, str) else _difference(versions(), found)
+            answer = future.result(timeout=max(0.1, deadline - time.monotonic()))
+            problem = answer if isinstance(answer, str) else _difference(versions(), answer)
         except (TimeoutError, concurrent.futures.TimeoutError):
             problem = f"no answer within {PROBE_SECONDS} seconds"
         except Exception as raised:

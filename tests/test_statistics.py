@@ -759,3 +759,9 @@ def test_parts_are_the_sums_of_their_items(frames):
     for part in ("Public", "Private"):
         rows = with_usage["Usage"] == part
         assert evaluation.scores[part] == metric.score(solution[rows], one, "row_id")
+
+
+def test_the_smallest_numbers_are_rounded_without_a_warning() -> None:
+    rounded = statistics.sampling.rounded(np.array([[2e-313], [1e300]]))
+    assert rounded.tolist() == [[0.0, 1e300]]
+    assert statistics.sampling.rounded(np.array([[2e-313], [0.0]])).tolist() == [[0.0, 0.0]]

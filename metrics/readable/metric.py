@@ -116,7 +116,7 @@ def score(
         M2          2|D| / (n + m)                     selections that found a partner
         M3, M4, M6  share of pairs of D                equal types, subtypes, corrections
         M5          mean over D                        Jaccard index of the characters
-        M7          experts' judgement                 explanations of the tested markup
+        M7          experts' judgment                 explanations of the tested markup
         M           Σ w M / Σ w
         M_avg       mean M(A, E) / mean M(E, E')
         M_opt       max M(A, E) / min M(E, E')
@@ -595,8 +595,8 @@ def read_m7(table: "_Table") -> Floats:
     """M7 of each row, (rows,), from 0 to 1."""
     if "m7" not in table.frame:
         raise table.error(
-            f"{table.name}: expected the column m7, the experts' judgement of its explanations, as M7 has a "
-            "weight. Give a file with it: podium score --side FILE, or podium rank's manifest, column side"
+            f"{table.name}: expected the column m7, the experts' judgment of its explanations, as M7 has a "
+            "weight. Give a file with it: podium score --side FILE, or podium rank --side FOLDER"
         )
     table.check_columns("m7")
     cells = table.frame["m7"]
@@ -606,7 +606,7 @@ def read_m7(table: "_Table") -> Floats:
     def content(row: int) -> str:
         return "missing" if _is_missing(cells.iloc[row]) else _quoted(cells.iloc[row])
 
-    table.reject("m7", wrong, content, "the experts' judgement in percent, from 0 to 100")
+    table.reject("m7", wrong, content, "the experts' judgment in percent, from 0 to 100")
     return values / 100
 
 

@@ -318,7 +318,8 @@ def rounded(statistics: Floats) -> Floats:
     exponents = np.frexp(np.where(largest > 0, largest, 1) * max(len(statistics), 1))[1]
     # Not each column's own exponent: steps down from the largest one.
     below = (exponents.max(initial=0) - exponents) // SAME_UNIT_WITHIN * SAME_UNIT_WITHIN
-    units = np.exp2(exponents.max(initial=0) - below - 52.0)[:, np.newaxis]
+    # Smaller units than the smallest normal number would be 0.
+    units = np.exp2(np.maximum(exponents.max(initial=0) - below - 52.0, -1022.0))[:, np.newaxis]
     columns: Floats = np.rint(statistics.T / units) * units
     return columns
 

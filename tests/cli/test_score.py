@@ -432,7 +432,7 @@ def test_what_passes_in_silence_elsewhere(call, frames, tmp_path, change, notice
 
 
 def test_what_only_the_host_may_say(call):
-    """READ//ABLE's M7: the experts' judgement of a submission's explanations."""
+    """READ//ABLE's M7: the experts' judgment of a submission's explanations."""
     folder = ROOT / "metrics" / "readable" / "samples"
     arguments = ("--metric", "readable", "-b", folder / "solution.csv", folder / "submission.csv")
     weights = ("--set", "weights=M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=1")

@@ -319,7 +319,7 @@ def test_weights() -> None:
     assert result.m == evaluate(*frames).m6
 
 
-def test_m7_is_the_hosts_judgement_of_a_submission() -> None:
+def test_m7_is_the_hosts_judgment_of_a_submission() -> None:
     """The experts' own explanations count 100; the algorithm's what the host says."""
     experts = [markup(K1=0), markup(K1=24)]
     solution, submission = solution_of(experts, experts), submission_of(markup(K1=24), markup(K1=24))
@@ -335,7 +335,7 @@ def test_m7_is_the_hosts_judgement_of_a_submission() -> None:
     assert without.measures == evaluate(solution, submission).measures
 
 
-JUDGEMENT = "m7: expected the experts' judgement in percent, from 0 to 100. Wrong in"
+JUDGEMENT = "m7: expected the experts' judgment in percent, from 0 to 100. Wrong in"
 
 
 @pytest.mark.parametrize(
@@ -343,8 +343,8 @@ JUDGEMENT = "m7: expected the experts' judgement in percent, from 0 to 100. Wron
     [
         (
             {},
-            "the submission: expected the column m7, the experts' judgement of its explanations, as M7 has a "
-            "weight. Give a file with it: podium score --side FILE, or podium rank's manifest, column side",
+            "the submission: expected the column m7, the experts' judgment of its explanations, as M7 has a "
+            "weight. Give a file with it: podium score --side FILE, or podium rank --side FOLDER",
         ),
         ({"m7": [50, None]}, f"{JUDGEMENT} 1 row of the submission: document_id d1 (missing)"),
         (
@@ -353,7 +353,7 @@ JUDGEMENT = "m7: expected the experts' judgement in percent, from 0 to 100. Wron
         ),
     ],
 )
-def test_a_missing_judgement_is_the_hosts_fault(column: dict[str, Any], message: str) -> None:
+def test_a_missing_judgment_is_the_hosts_fault(column: dict[str, Any], message: str) -> None:
     solution = solution_of([markup(), markup()], [markup(), markup()])
     submission = submission_of(markup(), markup()).assign(**column)
     with pytest.raises(metric.HostVisibleError) as error:

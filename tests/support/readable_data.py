@@ -2,7 +2,7 @@
 
     python -m tests.support.readable_data
 
-writes the samples in ``metrics/readable/samples/``: as CSV files, with the experts' judgement of explanations
+writes the samples in ``metrics/readable/samples/``: as CSV files, with the experts' judgment of explanations
 as a file of its own, and as a folder of essay files.
 """
 

@@ -87,6 +87,8 @@ class Column(NamedTuple):
 
 
 class Corpus(NamedTuple):
+    """A corpus as it was read: one row per segment, and each distinct text held once."""
+
     columns: dict[str, Column]  # those that are used
     names: list[str]  # of all columns
 
@@ -153,6 +155,31 @@ def make(
     spellings: Mapping[str, str] = {},
     parameters: Mapping[str, Any] = {},
 ) -> Files:
+    """Split a corpus of essays into the files of a competition.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    attributes : list of str
+        The columns of the writers' demographics whose values are scored apart.
+    test_share : float from 0 to 1
+        Of the essays, to be scored.
+    public_share : float from 0 to 1
+        Of the essays that are scored, Public.
+    seed : int
+        Of the drawing.  One seed gives the same split everywhere, whatever the order of the rows.
+    essay_id : str, optional
+        The column that names the essays, where several could.
+    spellings : mapping of str to str
+        Other spellings of types and effectiveness.
+    parameters : mapping
+        Of the metric's ``score``, which travel with the files.
+
+    Raises
+    ------
+    HostError
+        A column is missing, a cell is not what is expected, or a part would be empty.
+    """
     columns = _check_columns(corpus, attributes, essay_id)
     named, types, labels = columns[ESSAY_ID], columns[TYPE], columns[LABEL]
     named.check(named.mapped(len) == 0, "a value in every row")

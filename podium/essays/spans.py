@@ -441,6 +441,7 @@ def _broadcast(given: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]
 
 
 def integers(name: str, values: npt.ArrayLike) -> Ints:
+    """Values as whole numbers; ValueError, which names them, where they are others."""
     array = np.asarray(values)
     if array.size and array.dtype.kind not in "iu":
         raise ValueError(f"{name}: expected whole numbers, found {array.dtype}, such as {array.ravel()[0]!r}")
@@ -847,6 +848,7 @@ def by_essay(numbers: Ints) -> Iterator[tuple[int, Ints]]:
 
 
 def require(spans: Spans, wrong: Bools, expected: str, form: str, *columns: npt.NDArray[Any]) -> None:
+    """Raise a ValueError that names the first wrong segment, with the values of its columns in this form."""
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(
@@ -857,6 +859,7 @@ def require(spans: Spans, wrong: Bools, expected: str, form: str, *columns: npt.
 
 
 def require_equal_sizes(columns: Mapping[str, Sized]) -> None:
+    """Raise a ValueError that tells the sizes of the columns, by name, where these differ."""
     if len({len(column) for column in columns.values()}) > 1:
         sizes = ", ".join(f"{len(column)} {name}" for name, column in columns.items())
         raise ValueError(f"expected as many of each, found {sizes}")

@@ -14,11 +14,13 @@ SUBMISSION = pd.read_csv(HERE / "samples" / "submission.csv")
 
 
 def test_the_sample_has_its_score() -> None:
+    """The score of the sample, and that the points lost add up to what is missing."""
     result = podium.score(SOLUTION, SUBMISSION, metric=HERE)
     assert result.scores == {"All": 3 / 5, "Public": 1 / 2, "Private": 2 / 3}
     assert result.explanation.rows["points_lost"].sum() == pytest.approx(1 - result.score)
 
 
 def test_a_missing_column_is_named() -> None:
+    """Participants read which column was expected, and which there are."""
     with pytest.raises(SubmissionRejected, match="expected a column label, found id, class"):
         podium.score(SOLUTION, SUBMISSION.rename(columns={"label": "class"}), metric=HERE)

@@ -134,6 +134,7 @@ class Scored(NamedTuple):
 
 
 def versions() -> dict[str, str]:
+    """The versions of podium, Python and the libraries on which scores depend, by name."""
     packages = {name: importlib.metadata.version(name) for name in ("numpy", "pandas", "pyarrow", "scipy")}
     return {"podium": podium.__version__, "python": platform.python_version(), **packages}
 
@@ -171,6 +172,15 @@ def _sha256(content: bytes) -> str:
 
 
 def entry_name(context: str, digests: str) -> str:
+    """The name of a submission's entry in the store.
+
+    Parameters
+    ----------
+    context : str
+        What its statistics depend on beside the submission; see `Job`.
+    digests : str
+        The SHA-256 of the submission's bytes, and of the host's file beside it; see `digests_of`.
+    """
     return _hash(context + digests)[: store.NAME_LENGTH]
 
 
@@ -670,6 +680,20 @@ def once_more(
     work: Callable[[list[tuple[int, Submission]]], list[tuple[int, R]]],
     submissions: dict[int, Submission],
 ) -> dict[int, R]:
+    """Read submissions a second time, for what the store does not know of them.
+
+    Parameters
+    ----------
+    pool : Workers
+    work : function of numbered submissions
+        Returns an answer for each number.
+    submissions : dict of int to Submission
+
+    Returns
+    -------
+    dict of int to object
+        The answer for each number.
+    """
     batches = _batches(submissions, lambda submission: submission.size, pool)
     return _answers(pool, work, batches, "variants", len(submissions))
 

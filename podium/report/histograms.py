@@ -25,6 +25,19 @@ OTHER_COLOUR = "#333333"
 
 
 def save(explanation: Any, path: str | Path) -> None:
+    """Draw an explanation's histograms into a file.
+
+    Parameters
+    ----------
+    explanation : podium.contract.Explanation or podium.contract.Agreement
+    path : str or Path
+        Its ending tells the format: .png, .svg or .pdf.
+
+    Raises
+    ------
+    UsageError
+        There is nothing to draw, the ending is another one, or matplotlib is not installed.
+    """
     path = Path(path)
     if path.suffix not in FORMATS:
         raise UsageError(f"cannot draw {path}: expected a name that ends in {', '.join(FORMATS)}")

@@ -37,6 +37,8 @@ Record = dict[str, Any]
 
 
 class Row(NamedTuple):
+    """A row of the explanation as the page shows it: its texts, its look, and the row that is its partner."""
+
     record: Record  # as in the explanation's rows, and its number in the item
     partner: int | None
     label: str
@@ -49,6 +51,8 @@ class Row(NamedTuple):
 
 
 class Piece(NamedTuple):
+    """A piece of an item's text that lies in the same segments from its first to its last character."""
+
     numbers: list[int]  # of the rows whose segments hold it, the innermost last
     starting: list[int]  # those of them that begin with it
     text: str
@@ -58,6 +62,23 @@ class Piece(NamedTuple):
 def section(
     evaluation: Evaluation, texts: Mapping[str, str], most_items: int, random: int | None
 ) -> dict[str, Any] | None:
+    """The page's list of items, each with its text and what became of its segments.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    texts : mapping of str to str
+        The text of each item; one without a text is shown as strips of words.
+    most_items : int
+        How many to show: those that lost most.
+    random : int, optional
+        The seed of a random sample to show instead.
+
+    Returns
+    -------
+    dict, or None
+        For the template; None where the explanation names no items.
+    """
     explanation = evaluation.explanation
     item, label, outcome = (explain.column(explanation, role) for role in ROLES)
     if item is None:
@@ -129,11 +150,13 @@ def section(
 
 
 def noun(evaluation: Evaluation) -> str:
+    """What an item is called, such as “essay”: the name of its column without “_id”."""
     item = explain.column(evaluation.explanation, "item") or "item"
     return item.removesuffix("_id").replace("_", " ")
 
 
 def labels(evaluation: Evaluation) -> list[str]:
+    """The labels that occur among the rows, in the order of the confusion table where there is one."""
     explanation = evaluation.explanation
     found = dict.fromkeys(map(str, explanation.rows[explain.column(explanation, "label")].dropna()))
     order = [] if explanation.confusion is None else list(map(str, explanation.confusion.index))
@@ -141,6 +164,7 @@ def labels(evaluation: Evaluation) -> list[str]:
 
 
 def number(value: Any, digits: int = 4) -> str:
+    """A number as the page shows it: with a true minus sign, and a dash for what is missing."""
     if pd.isna(value):
         return NOTHING
     if isinstance(value, float | np.floating):

@@ -88,6 +88,7 @@ def render(
 
 
 def write(page: str, path: Path) -> None:
+    """Write a page, whole or not at all, in UTF-8."""
     # Half of a surrogate pair must not stop the rest.
     write_atomically(path, lambda part: part.write_bytes(page.encode("utf-8", "replace")))
 

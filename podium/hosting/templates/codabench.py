@@ -13,6 +13,7 @@ from podium.hosting import judge  # noqa: E402
 
 
 def main(given: str, output: str) -> int:
+    """Score INPUT/res against INPUT/ref and write OUTPUT/scores.json; 1 where there is no score."""
     reference = Path(given, "ref")
     phase = json.loads((reference / "phase.json").read_text(encoding="utf-8"))
     try:

@@ -12,12 +12,14 @@ HOME = Path(tempfile.mkdtemp())
 
 
 def fetched(params: Any, name: str) -> Path:
+    """A file of the competition's private data set."""
     return Path(
         hf_hub_download(repo_id=params.competition_id, filename=name, token=params.token, repo_type="dataset")
     )
 
 
 def compute(params: Any) -> dict[str, dict[str, float]]:
+    """What the platform calls: the scores of a submission on both parts."""
     with zipfile.ZipFile(fetched(params, "program.zip")) as program:
         program.extractall(HOME)
     sys.path.insert(0, str(HOME / "lib"))

@@ -613,7 +613,18 @@ def check_prepared(metric: Metric, prepared: Any, rows: int) -> None:
         expect(False, "a frozen dataclass", type(prepared).__name__)
     for name in ("items", "item_of_row", "labels", "groups", "measure_names", "statistics", "measures"):
         expect(hasattr(prepared, name), f"an object with {name}", f"{type(prepared).__name__} without it")
-    items, labels, names = prepared.items, prepared.labels, prepared.measure_names
+    names = prepared.measure_names
+    _expect_items(expect, prepared.items, np.asarray(prepared.item_of_row), rows)
+    _expect_groups(expect, prepared.labels, np.asarray(prepared.groups), len(prepared.items))
+    expect(
+        isinstance(names, list) and bool(names) and names[0] == "score" and len(set(names)) == len(names),
+        'measure_names to be a list of different texts that begins with "score"',
+        _shortened(names),
+    )
+
+
+def _expect_items(expect: Callable[[bool, str, object], None], items: Any, item_of_row: Any, rows: int) -> None:
+    """Hold the items to the contract, and to which of them each row of the solution belongs."""
     expect(
         isinstance(items, list) and bool(items) and all(isinstance(item, str) for item in items),
         "items to be a list of texts with at least one",
@@ -621,7 +632,6 @@ def check_prepared(metric: Metric, prepared: Any, rows: int) -> None:
     )
     expect(items == sorted(items), "items to be sorted", _first_descent(items))
     expect(len(set(items)) == len(items), "items to differ from each other", _first_twice(items))
-    item_of_row = np.asarray(prepared.item_of_row)
     expect(
         item_of_row.shape == (rows,) and item_of_row.dtype.kind in "iu",
         f"item_of_row to be whole numbers of shape ({rows},), one for each row of the solution",
@@ -634,15 +644,18 @@ def check_prepared(metric: Metric, prepared: Any, rows: int) -> None:
         f"item_of_row to hold each index from 0 to {len(items) - 1} of the items",
         f"{len(np.unique(item_of_row))} different values from {item_of_row.min()} to {item_of_row.max()}",
     )
+
+
+def _expect_groups(expect: Callable[[bool, str, object], None], labels: Any, groups: Any, items: int) -> None:
+    """Hold the labels of the groups to the contract, and to which of them each item belongs."""
     expect(
         isinstance(labels, list) and bool(labels) and all(map(_is_label, labels)),
         "labels to be a list of (attribute, value) of texts",
         _shortened(labels),
     )
-    groups = np.asarray(prepared.groups)
     expect(
-        groups.ndim == 2 and groups.shape[1] == len(items) and groups.dtype.kind in "iu",
-        f"groups to be whole numbers of shape (attributes, {len(items)})",
+        groups.ndim == 2 and groups.shape[1] == items and groups.dtype.kind in "iu",
+        f"groups to be whole numbers of shape (attributes, {items})",
         f"{groups.dtype} of shape {groups.shape}",
     )
     attributes = list(dict.fromkeys(attribute for attribute, _ in labels))
@@ -665,11 +678,6 @@ def check_prepared(metric: Metric, prepared: Any, rows: int) -> None:
         len(np.unique(groups)) == len(labels),
         "every group of the labels to have an item",
         f"{len(labels) - len(np.unique(groups))} without",
-    )
-    expect(
-        isinstance(names, list) and bool(names) and names[0] == "score" and len(set(names)) == len(names),
-        'measure_names to be a list of different texts that begins with "score"',
-        _shortened(names),
     )
 
 

@@ -116,19 +116,7 @@ def run(options: argparse.Namespace) -> None:
     if options.rows:
         write_table(explain.rows(evaluation), options.rows)
     if options.report:
-        from podium.report import page
-
-        html = page.render(
-            evaluation,
-            title=f"{Path(options.submission[0]).name} scored against {Path(options.solution).name}",
-            texts=page.read_texts(options.texts, evaluation),
-            most_items=options.report_items,
-            intervals=tables["intervals"] if mine is not None else None,
-            random=options.seed if options.random_items else None,
-            comparison=next(iter(comparisons.values()), None),
-            other=next(((Path(path).name, other) for path, other in others.items()), None),
-        )
-        page.write(html, options.report)
+        write_report(evaluation, tables.get("intervals"), comparisons, others, options)
     verdict = None
     if len(others) == 1:
         is_higher_better = hosted.higher_is_better(metric, evaluation.solution.arguments)
@@ -143,6 +131,29 @@ def run(options: argparse.Namespace) -> None:
         print_json(evaluation, tables | ({} if verdict is None else {"verdict": verdict}), notices + told)
     else:
         print_report(evaluation, tables, told, options, resamples, verdict)
+
+
+def write_report(
+    evaluation: Any,
+    intervals: Any,
+    comparisons: dict[str, Any],
+    others: dict[str, Any],
+    options: argparse.Namespace,
+) -> None:
+    """Write the page; the first other submission, if there is one, is compared on it."""
+    from podium.report import page
+
+    html = page.render(
+        evaluation,
+        title=f"{Path(options.submission[0]).name} scored against {Path(options.solution).name}",
+        texts=page.read_texts(options.texts, evaluation),
+        most_items=options.report_items,
+        intervals=intervals,
+        random=options.seed if options.random_items else None,
+        comparison=next(iter(comparisons.values()), None),
+        other=next(((Path(path).name, other) for path, other in others.items()), None),
+    )
+    page.write(html, options.report)
 
 
 def recognised(frame: Any, solution: Any, options: argparse.Namespace) -> Any:

@@ -5,7 +5,7 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,7 +102,6 @@ def section(
     rows: dict[str, list[Row]] = {name: [] for name in shown}
     for row in _rows(records, explanation, columns, swatches):
         rows[row.record[item]].append(row)
-    all_rows = [row for of_item in rows.values() for row in of_item]
     entries = [
         {
             "id": name,
@@ -116,9 +115,7 @@ def section(
         }
         for name in shown
     ]
-    used = {row.label for row in all_rows}
-    partners = {of[row.partner].label for of in rows.values() for row in of if row.partner is not None}
-    outcomes = dict.fromkeys(part for row in all_rows for part in row.outcome.split(", ") if part)
+    of_writers = evaluation.prepared.labels if len(groups.columns) else []
     return {
         "is_sample": random is not None,
         "label_noun": (label or "label").replace("_", " "),
@@ -137,15 +134,21 @@ def section(
             if name in columns
         },
         "swatches": swatches,
-        "filters": {
-            "label": [name for name in swatches if name in used],
-            "outcome": sorted(outcomes, key=lambda name: name == TRIMMED),
-            "cause": [*dict.fromkeys(row.cause for row in all_rows if row.cause)],
-            "partner": [name for name in swatches if name in partners],
-            "group": [f"{attribute}: {value}" for attribute, value in evaluation.prepared.labels]
-            if len(groups.columns)
-            else [],
-        },
+        "filters": _filters(rows, swatches) | {"group": [f"{name}: {value}" for name, value in of_writers]},
+    }
+
+
+def _filters(rows: Mapping[str, list[Row]], swatches: Iterable[str]) -> dict[str, list[str]]:
+    """What the rows of all items can be filtered by: the values that occur, in the order of the page."""
+    all_rows = [row for of_item in rows.values() for row in of_item]
+    used = {row.label for row in all_rows}
+    partners = {of[row.partner].label for of in rows.values() for row in of if row.partner is not None}
+    outcomes = dict.fromkeys(part for row in all_rows for part in row.outcome.split(", ") if part)
+    return {
+        "label": [name for name in swatches if name in used],
+        "outcome": sorted(outcomes, key=lambda name: name == TRIMMED),
+        "cause": [*dict.fromkeys(row.cause for row in all_rows if row.cause)],
+        "partner": [name for name in swatches if name in partners],
     }
 
 
@@ -229,56 +232,56 @@ def _rows(
     own = {label: "partner_type"} | {name: f"partner_{name}" for name in explanation.rows}
     links = {str(name): partner for name, partner in own.items() if partner in explanation.rows}
 
-    def place(record: Record, is_truth: bool, names: Iterable[str]) -> tuple[Any, ...]:
+    def key(record: Record, is_truth: bool, names: Iterable[str]) -> tuple[Any, ...]:
         return record[str(item)], record["pair"], is_truth, *(record[name] for name in names)
 
-    places = {}
+    number_at = {}
     if links and records and "pair" in records[0]:
         for record in reversed(records):  # of equal ones the first counts
-            places[place(record, record["is_truth"], links)] = record["number"]
-
-    def cell(record: Record, name: str) -> str:
-        value = record[name]
-        if name == "row_id":  # as in the file, to be found there
-            return str(value)
-        if name == "first":
-            text = _range(value, record["last"])
-            return (
-                f"{text}, {_range(_first_kept(record), record['last'])} left" if _is_trimmed(record) else text
-            )
-        if name == "start":
-            return NOTHING if value < 0 else f"{value}–{record['end']}"
-        if name == "partner":
-            parts = [value, record.get("partner_type")]
-            return ": ".join(str(part) for part in parts if not pd.isna(part)) or NOTHING
-        if name == "points_lost":
-            return gain(value)
-        if name == "cause":
-            return _cause(record)
-        if name == outcome:
-            return _outcome(record, outcome)
-        if name in links or name in links.values():
-            return NOTHING if value == -1 else str(value)
-        if isinstance(value, float) and value == value:
-            return f"{value:.3f}".rstrip("0").rstrip(".")
-        return number(value)
-
+            number_at[key(record, record["is_truth"], links)] = record["number"]
+    positions = {*links, *links.values()}
     rows = []
     for record in records:
         name = number(record[label]) if label else ""
         rows.append(
             Row(
                 record,
-                places.get(place(record, not record["is_truth"], links.values())) if places else None,
+                number_at.get(key(record, not record["is_truth"], links.values())) if number_at else None,
                 name,
                 *swatches.get(name, ("", "c0")),
                 outcome=_outcome(record, outcome) if outcome else "",
                 cause=_cause(record),
                 well=outcome is not None and record[outcome] in WELL,
-                cells=[cell(record, column) for column in columns],
+                cells=[_cell(record, column, outcome, positions) for column in columns],
             )
         )
     return rows
+
+
+def _cell(record: Record, name: str, outcome: str | None, positions: Collection[str]) -> str:
+    """A row's text in a column; `positions` are the columns that hold positions, -1 for none."""
+    value = record[name]
+    if name == "row_id":  # as in the file, where people look for it
+        return str(value)
+    if name == "first":
+        text = _range(value, record["last"])
+        return f"{text}, {_range(_first_kept(record), record['last'])} left" if _is_trimmed(record) else text
+    if name == "start":
+        return NOTHING if value < 0 else f"{value}–{record['end']}"
+    if name == "partner":
+        parts = [value, record.get("partner_type")]
+        return ": ".join(str(part) for part in parts if not pd.isna(part)) or NOTHING
+    if name == "points_lost":
+        return gain(value)
+    if name == "cause":
+        return _cause(record)
+    if name == outcome:
+        return _outcome(record, name)
+    if name in positions:
+        return NOTHING if value == -1 else str(value)
+    if isinstance(value, float) and value == value:
+        return f"{value:.3f}".rstrip("0").rstrip(".")
+    return number(value)
 
 
 def _is_trimmed(record: Record) -> bool:

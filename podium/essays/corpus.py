@@ -216,11 +216,7 @@ def make(
     kept = metric.remove_overlaps(given)
 
     chosen = essays[complete]
-    names = twins = chosen[ESSAY_ID].tolist()
-    if TEXT in essays:
-        twins = [" ".join((text or "").split()) or name for text, name in zip(chosen[TEXT], names)]
-    by = [*attributes, *([PROMPT] if PROMPT in writers and PROMPT not in attributes else [])]
-    strata = [tuple(value or "" for value in values) for values in chosen[by].to_numpy().tolist()]
+    names, twins, strata = _drawn_by(chosen, attributes, writers)
     part = np.full(len(ids), "", dtype=object)
     part[complete] = split(names, strata, twins, test_share, public_share, seed)
     files = _tables(kept, essays, writers, part)
@@ -245,7 +241,6 @@ def make(
     if len(annotated) < FEW_SEGMENTS * len(ids):
         few = f"{len(annotated):,} segments in {len(ids):,} essays"
         warnings.insert(0, f"{few}: does {named.name} name the essays, or their segments?")
-    sizes = _subpopulations(chosen, part[complete], attributes)
     left_out = essays.loc[~complete, ESSAY_ID].tolist()
     report = [
         "# The competition's files",
@@ -254,9 +249,7 @@ def make(
         *(f"**{warning}**" for warning in warnings),
         section("The corpus", ("what", "number"), counts.items()),
         *([f"Left out: {listed(left_out)}."] if left_out else []),
-        section("Missing, in essays", ("attribute", "missing"), chosen[writers].isna().sum().to_dict().items()),
-        section("Sub-populations, in essays", ("attribute", "value", TRAIN, *PARTS), sizes),
-        *_small(sizes),
+        *_about_writers(chosen, part[complete], writers, attributes),
         _scores(files, attributes, seed, parameters),
     ]
     return files._replace(
@@ -266,6 +259,33 @@ def make(
         metric=metric.NAME,
         parameters={"subpopulation_column_names": ",".join(attributes), **parameters},
     )
+
+
+def _drawn_by(
+    chosen: pd.DataFrame, attributes: list[str], writers: list[str]
+) -> tuple[list[str], list[str], list[tuple[str, ...]]]:
+    """What the split goes by: each essay's id, its text without regard to white space, and its stratum.
+
+    Essays with one text go to one part.  Where the corpus has no texts, an essay's id stands for its text.
+    """
+    names = twins = chosen[ESSAY_ID].tolist()
+    if TEXT in chosen:
+        twins = [" ".join((text or "").split()) or name for text, name in zip(chosen[TEXT], names)]
+    by = [*attributes, *([PROMPT] if PROMPT in writers and PROMPT not in attributes else [])]
+    return names, twins, [tuple(value or "" for value in values) for values in chosen[by].to_numpy().tolist()]
+
+
+def _about_writers(
+    chosen: pd.DataFrame, part: npt.NDArray[np.object_], writers: list[str], attributes: list[str]
+) -> list[str]:
+    """The report's sections about the writers: missing values, sub-populations, and which of them are small."""
+    missing = chosen[writers].isna().sum().to_dict()
+    sizes = _subpopulations(chosen, part, attributes)
+    return [
+        section("Missing, in essays", ("attribute", "missing"), missing.items()),
+        section("Sub-populations, in essays", ("attribute", "value", TRAIN, *PARTS), sizes),
+        *_small(sizes),
+    ]
 
 
 def _check_columns(corpus: Corpus, attributes: list[str], essay_id: str | None) -> dict[str, Column]:

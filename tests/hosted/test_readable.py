@@ -606,7 +606,7 @@ def test_cost_is_that_of_what_overlaps() -> None:
     assert metric.match_selections(columns, columns).tolist() == everyone
 
 
-@pytest.mark.parametrize("size", [150, pytest.param(550, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", [150, pytest.param(500, marks=pytest.mark.slow)])
 def test_large_markups_of_overlapping_selections(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Prepared or not, an assignment problem of so many selections on either side has one solution."""
     ours, theirs = (

@@ -669,7 +669,7 @@ def appearance(segment: transcription.Segment) -> tuple[Any, ...]:
 def test_competitions_hold_every_case() -> None:
     seen: Counter[str] = Counter()
 
-    @settings(QUICK, max_examples=800)
+    @settings(QUICK, max_examples=800, derandomize=True)  # by chance a rare case could be drawn too seldom
     @given(competitions())
     def look(competition: Competition) -> None:
         seen.update({case: int(occurs) for case, occurs in cases_in(competition).items()})

@@ -1,5 +1,6 @@
 """`podium rank --dask`: a probe before any work, the same board as here, whatever happens to the workers."""
 
+import contextlib
 import importlib.util
 import json
 import socket
@@ -64,8 +65,14 @@ class Cluster:
         self.file = folder / "scheduler.json"
         options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(self.file)]
         self.start("distributed.cli.dask_scheduler", *options, *self.preloaded(preload))
-        wait_until(self.file.exists)
+        wait_until(self.is_written)
         self.address = json.loads(self.file.read_text())["address"]
+
+    def is_written(self) -> bool:
+        """Whether the scheduler has written the whole of its file."""
+        with contextlib.suppress(OSError, ValueError):
+            return "address" in json.loads(self.file.read_text())
+        return False
 
     def start(self, module: str, *options: str) -> subprocess.Popen:
         command = [sys.executable, "-m", module, *options]

@@ -1256,3 +1256,17 @@ def test_parts_are_normalized_by_the_whole_run() -> None:
     public = solution.head(2)
     assert trec_is.score(public, submission, "tweet_id", normalize_priority=True) == -0.5
     assert trec_is.score(public, submission.head(2), "tweet_id", normalize_priority=True) == 0.5
+
+
+def test_a_number_is_for_one_event() -> None:
+    solution = labelled(("High", OTHER, "a"), ("Low", OTHER, "b"), ("Low", OTHER, "c"))
+    run = answered((0.9, OTHER), (0.1, ""))
+    with pytest.raises(
+        trec_is.HostVisibleError,
+        match=r"^event_number: expected each number for one event. Wrong in 1 row .*t01 \('7'\)$",
+    ):
+        trec_is.prepare(solution.assign(event_number=[7, 7, None]), "tweet_id")
+    # A name of its own goes before another event's number.
+    prepared = trec_is.prepare(solution.assign(event_number=["b", None, "x"]), "tweet_id")
+    read = prepared.read(run.assign(event_id=["b", "x"]))
+    assert read["named"].tolist() == [1, 2]

@@ -250,13 +250,13 @@ def test_white_space_is_what_str_takes_for_it():
 
 
 def slow_word_positions(text: str, start: int, end: int) -> tuple[int, int]:
-    """The organisers' rule."""
+    """The organizers' rule."""
     first = len(text[:start].split())
     return first, min(first + len(text[start:end].split()), len(text.split())) - 1
 
 
 @given(text=TEXTS, data=st.data())
-def test_characters_become_words_by_the_organisers_rule(text, data):
+def test_characters_become_words_by_the_organizers_rule(text, data):
     places = st.integers(0, len(text))
     pairs = data.draw(st.lists(st.tuples(places, places).filter(lambda pair: pair[0] < pair[1]), max_size=5))
     expected = [slow_word_positions(text, *pair) for pair in pairs]
@@ -275,7 +275,7 @@ def test_tokens_belong_to_the_word_of_their_middle(text, data):
     assert found.first.tolist() == found.last.tolist() == expected
 
 
-def test_characters_of_many_texts_become_words_by_the_organisers_rule():
+def test_characters_of_many_texts_become_words_by_the_organizers_rule():
     random = np.random.default_rng(0)
     texts = ["".join(random.choice(list("abc .,\n\t\u00a0é👍"), size)) for size in random.integers(1, 300, 50)]
     essay = random.integers(0, 50, 2000)

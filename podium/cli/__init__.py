@@ -20,22 +20,22 @@ __all__ = ["COMMANDS", "main", "process"]
 GROUPS = {
     "participants": {
         "score": "score a submission and see where the score comes from",
-        "tune": "find the thresholds that maximise the metric on out-of-fold predictions",
-        "estimate": "what another runtime would change on the final board",
+        "tune": "find the thresholds that maximize the metric on out-of-fold predictions",
+        "estimate": "tell what another runtime would change on the final board",
     },
     "hosts": {
-        "make": "from a corpus or official labels to the files of a competition",
+        "make": "make the files of a competition from a corpus or official labels",
         "new": "write a folder with a new metric, to be edited from there",
         "check": "try a metric file: does it obey everything that Kaggle demands?",
         "emulate": "score a submission as Kaggle would, and show what the participant would see",
         "publish": "create a competition on Kaggle, step by step",
         "bundle": "make a competition for another platform",
-        "agreement": "how well the experts of an annotation project agree with each other",
+        "agreement": "tell how well the experts of an annotation project agree with each other",
     },
     "organizers": {
         "run": "run submitted models on identical hardware and record their runtimes",
         "leaderboard": "fetch a competition's leaderboard",
-        "rank": "score all submissions, reward speed, say how sure the order is",
+        "rank": "score all submissions, reward speed and say how sure the order is",
         "boost": "apply the runtime rewards to a leaderboard",
         "verify": "compute a published board again and compare",
     },

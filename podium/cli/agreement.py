@@ -1,4 +1,4 @@
-"""How well the experts of an annotation project agree.
+"""Tell how well the experts of an annotation project agree.
 
 podium agreement --metric readable essays/
 podium agreement --metric markup_consistency solution.csv --plot agreement.png
@@ -15,9 +15,13 @@ NAMES_SHOWN = 10  # of the documents without γ
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's arguments."""
-    parser.add_argument("solution", help="the experts' markups: a table, a folder of files, an export")
+    parser.add_argument(
+        "solution", help="the experts' markups: a table, a folder of files, or an export of an annotation tool"
+    )
     arguments.add_metric(parser)
-    parser.add_argument("--gamma", action="store_true", help="γ too, an agreement corrected for chance")
+    parser.add_argument(
+        "--gamma", action="store_true", help="also compute γ, an agreement that is corrected for chance"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the criteria to a .png, .svg or .pdf")
 

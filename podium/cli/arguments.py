@@ -40,7 +40,7 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
 def add_competition(parser: argparse.ArgumentParser) -> None:
     """A competition to put on a platform."""
     parser.add_argument("files", type=Path, help="the folder that podium make wrote")
-    parser.add_argument("--title", required=True, help="of the competition")
+    parser.add_argument("--title", required=True, help="title of the competition")
     parser.add_argument("--subtitle", help="one line under the title (default: the metric's first line)")
     add_metric(parser)
 

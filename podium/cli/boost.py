@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 FORMULA = {
-    "max_boost": "of the fastest (default: 0.05)",
-    "eligibility_ratio": "best score / score of the eligible is at most this (default: 1.05)",
-    "slowdown_limit": "runtime / fastest runtime from which on there is no boost (default: 1.2)",
+    "max_boost": "boost of the fastest model (default: 0.05)",
+    "eligibility_ratio": "a team is eligible if best score / its score is at most this (default: 1.05)",
+    "slowdown_limit": "there is no boost from this multiple of the fastest runtime on (default: 1.2)",
 }
 
 

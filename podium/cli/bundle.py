@@ -26,15 +26,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             f"--{name}", type=arguments.moment, required=True, metavar="DATE", help=f"when {what}, in UTC"
         )
     parser.add_argument(
-        "--per-day", type=arguments.positive, default=5, metavar="N", help="submissions of a team (default: 5)"
+        "--per-day",
+        type=arguments.positive,
+        default=5,
+        metavar="N",
+        help="submissions of a team per day (default: 5)",
     )
     parser.add_argument(
         "--total",
         type=arguments.positive,
         metavar="N",
-        help="submissions of a team in the Public phase (default: those of every day)",
+        help="submissions of a team in the Public phase (default: the daily limit on every day)",
     )
-    parser.add_argument("--approve-entrants", action="store_true", help="let everybody in by hand")
+    parser.add_argument("--approve-entrants", action="store_true", help="let every entrant be approved by hand")
 
 
 def run(options: argparse.Namespace) -> None:

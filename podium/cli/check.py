@@ -3,7 +3,8 @@
     podium check metric.py
     podium check metric.py files/private/solution.csv files/public/sample_submission.csv --python 3.12
 
-note: it does not, and Kaggle takes it; FAIL: Kaggle refuses it; ----: could not be tried.
+Each line says what the file should do, after a verdict: pass; note (it does not, and Kaggle accepts that); FAIL
+(Kaggle refuses the file); ---- (it could not be tried).
 """
 
 import argparse
@@ -21,9 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "solution",
         type=Path,
         nargs="?",
-        help="to try it with, beside its doctests (default: the folder's samples)",
+        help="a solution to try it with, beside its doctests (default: the folder's samples)",
     )
-    parser.add_argument("submission", type=Path, nargs="?", help="which must be scored")
+    parser.add_argument("submission", type=Path, nargs="?", help="a submission that must get a score")
     add_parameters(parser)
     parser.add_argument(
         "--python", metavar="VERSION", help="try it with this Python, and Kaggle's versions of the libraries"

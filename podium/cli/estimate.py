@@ -1,10 +1,10 @@
-"""What another runtime would change on the final board, all else equal.
+"""Tell what another runtime would change on the final board, if all else stays equal.
 
 podium estimate board.csv "My team"
 podium estimate board.csv "My team" --runtimes 30,40,50
 
-Prints the team as it stands, what it would get for other runtimes, and the runtimes at which its rank changes.
-BOARD is a CSV file with the columns team, score, runtime (seconds) and, to break ties, submitted_at.
+It prints the team as it stands, what it would get for other runtimes, and the runtimes at which its rank
+changes. BOARD is a CSV file with the columns team, score, runtime (seconds) and, to break ties, submitted_at.
 """
 
 import argparse

@@ -11,7 +11,7 @@ from pathlib import Path
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command\'s arguments."""
-    parser.add_argument("competition", help="as in the address of its page")
+    parser.add_argument("competition", help="its name in the address of its page")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to write")
 
 

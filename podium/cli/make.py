@@ -1,4 +1,4 @@
-"""From a corpus to the files of a competition, in a new folder.
+"""Make the files of a competition from a corpus, in a new folder.
 
 podium make corpus.csv --out files
 podium make labels.json --metric trec_is --out files
@@ -21,15 +21,17 @@ SUBPOPULATIONS = "ell_status,economically_disadvantaged"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command\'s arguments."""
-    parser.add_argument("corpus", help="one row per segment; or official labels")
+    parser.add_argument("corpus", help="a table with one row per segment, or official labels")
     add_metric(parser)
-    parser.add_argument("--sample", metavar="FILE", help="another metric's sample submission")
+    parser.add_argument(
+        "--sample", metavar="FILE", help="a sample submission for another metric than the Unified Metric"
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write")
-    parser.add_argument("--essay-id", metavar="COLUMN", help="names the essays")
+    parser.add_argument("--essay-id", metavar="COLUMN", help="the column that names the essays")
     parser.add_argument(
         "--subpopulations",
         metavar="NAMES",
-        help=f"columns whose values are scored apart (default: {SUBPOPULATIONS})",
+        help=f"columns of the writers' demographics whose values are scored apart (default: {SUBPOPULATIONS})",
     )
     parser.add_argument(
         "--map",
@@ -38,12 +40,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="another spelling of a type or effectiveness; may be repeated",
     )
     parser.add_argument(
-        "--test", type=share, metavar="SHARE", help="of the essays, to be scored (default: 0.4)"
+        "--test", type=share, metavar="SHARE", help="share of the essays that is scored (default: 0.4)"
     )
     parser.add_argument(
-        "--public", type=share, default=0.3, metavar="SHARE", help="of those, Public (default: 0.3)"
+        "--public",
+        type=share,
+        default=0.3,
+        metavar="SHARE",
+        help="share of these essays that is Public (default: 0.3)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the drawing (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the drawing (default: 0)")
 
 
 def run(options: argparse.Namespace) -> None:

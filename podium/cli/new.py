@@ -21,7 +21,9 @@ TEMPLATE_NAME = "my_metric"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's arguments."""
-    parser.add_argument("name", help="of the metric and of its folder: letters, digits and underscores")
+    parser.add_argument(
+        "name", help="the name of the metric and of its folder: letters, digits and underscores"
+    )
 
 
 def run(options: argparse.Namespace) -> None:

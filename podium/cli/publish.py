@@ -3,10 +3,10 @@
     podium publish kaggle files --metric metric.py --title "Feedback on writing" --dry-run
     podium publish kaggle files --metric metric.py --title "Feedback on writing" --launch-at 2027-01-15T12:00Z
 
-The step metric says what to click, and waits; launch needs --launch-at or --step launch. What was sent is sent
-again if it has changed, or by --step. Pages are in files/kaggle/pages: edited ones are kept, and sent when the
-command is started again. Settings of your own go into files/kaggle/host.json. If a public file tells the
-solution, nothing is sent.
+The step “metric” says what to click and waits for it. The step “launch” needs --launch-at or --step launch.
+What was sent is sent again if it has changed, or if --step asks for it. Pages are in files/kaggle/pages. Pages
+that you have edited are kept, and they are sent when the command is started again. Settings of your own go into
+files/kaggle/host.json. If a public file tells the solution, nothing is sent.
 """
 
 import argparse
@@ -28,11 +28,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--template", type=int, metavar="ID", help="clone this competition and its metric")
     for name, what in (("deadline", "closes, such as 2027-04-15T23:59Z"), ("launch-at", "opens")):
         parser.add_argument(f"--{name}", type=arguments.moment, metavar="DATE", help=f"when it {what}")
-    parser.add_argument("--step", action="append", choices=STEP_NAMES, help="only this one; may be repeated")
-    parser.add_argument("--dry-run", action="store_true", help="only print the calls")
-    parser.add_argument("--force", action="store_true", help="launch what was not tried as it is now")
     parser.add_argument(
-        "--wait", type=float, default=60.0, metavar="MINUTES", help="for clicks and scores (default: 60)"
+        "--step", action="append", choices=STEP_NAMES, help="take only this step; may be repeated"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print the calls and do nothing")
+    parser.add_argument(
+        "--force", action="store_true", help="launch although something has changed since the sandbox try"
+    )
+    parser.add_argument(
+        "--wait",
+        type=float,
+        default=60.0,
+        metavar="MINUTES",
+        help="how long to wait for clicks and scores (default: 60)",
     )
 
 

@@ -1,11 +1,11 @@
-"""Score every submission after the deadline, reward speed, publish the final board and say how sure it is.
+"""Score every submission after the deadline, reward speed, and write the final board with how sure it is.
 
 podium rank solution.csv submissions/ runtimes.csv --out final
 podium rank --again final --out other --set temperature=50
 
-A submission that is rejected is listed in rejected.csv with the reason.  What is no submission's fault (a file
-that cannot be read, a worker that dies) is tried again, then listed, and the exit code is 2.  Run again, only
-what is new or changed is scored.
+A submission that is rejected is listed in rejected.csv with the reason.  What is not the submission's fault,
+such as a file that cannot be read or a worker that dies, is tried again.  If it fails again, it is listed, and
+the exit code is 2.  If the command is run again, only what is new or changed is scored.
 """
 
 import argparse
@@ -115,13 +115,13 @@ def _add_certainty(parser: argparse.ArgumentParser) -> None:
         help="read the chosen files once more: other weights, thresholds and overlap rules, and the memo's "
         "path from Feedback Prize 1's metric, step by step",
     )
-    parser.add_argument("--seed", type=arguments.natural, help="of the bootstrap (default: 0)")
+    parser.add_argument("--seed", type=arguments.natural, help="seed of all random numbers (default: 0)")
 
 
 def _add_heading(parser: argparse.ArgumentParser) -> None:
     """What the pages are headed with."""
     parser.add_argument("--title", help="the heading of the page, such as the competition's name")
-    parser.add_argument("--organiser", help="who publishes the board, for the page")
+    parser.add_argument("--organizer", help="who publishes the board, for the page")
     parser.add_argument("--team", metavar="NAME", help="write team.html, a page for this team, too")
 
 

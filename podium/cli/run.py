@@ -3,7 +3,7 @@
     podium run models --data data --out final/run
     podium rank solution.csv final/run/submissions final/run/runtimes.csv --out final/board
 
-MODELS has a folder per team (or several in a team's folder), each with one notebook (*.ipynb), run, run.py,
+MODELS has one folder per team, or several in a team's folder.  Each has a notebook (*.ipynb), run, run.py,
 run.sh or container.txt.  A model finds the data in $PODIUM_DATA and leaves submission.csv (.csv.gz, .parquet)
 in its current folder.  A run that was stopped goes on when started again.
 
@@ -50,10 +50,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default: slowest)",
     )  # fmt: skip
     parser.add_argument(
-        "--time-limit", type=seconds, default="9h", metavar="TIME", help="of a run, like 90s, 20m (default: 9h)"
+        "--time-limit",
+        type=seconds,
+        default="9h",
+        metavar="TIME",
+        help="time limit of a run, such as 90s or 20m (default: 9h)",
     )
     parser.add_argument(
-        "--memory-limit", type=size, default="16G", metavar="SIZE", help="of a model (default: 16G)"
+        "--memory-limit",
+        type=size,
+        default="16G",
+        metavar="SIZE",
+        help="memory limit of a model (default: 16G)",
     )
     parser.add_argument(
         "--disk-limit", type=size, default="2G", metavar="SIZE",
@@ -65,12 +73,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gpus", action="store_true", help="models see the accelerators")
     parser.add_argument(
         "--engine", choices=ENGINES, default="auto",
-        help="what isolates the models; none is for your own only (default: auto)",
+        help="what isolates the models; none is for your own models only (default: auto)",
     )  # fmt: skip
     parser.add_argument(
         "--dask", metavar="ADDRESS", help="run on the workers of this cluster, one model on each"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the order of the models (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the order of the models (default: 0)")
 
 
 def run(options: argparse.Namespace) -> None:

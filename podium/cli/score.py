@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "submission",
         nargs="+",
-        help="the predictions, or - for standard input; the first is compared with others",
+        help="the predictions, or - for standard input; the first one is compared with each other one",
     )
     arguments.add_metric(parser)
     parser.add_argument("-b", "--bare", action="store_true", help="print the score and nothing else")
@@ -29,10 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rows",
         type=Path,
         metavar="FILE",
-        help="write what became of every row",
+        help="write what became of every row into a table",
     )
     parser.add_argument(
-        "--bootstrap", type=arguments.positive, metavar="N", help="95%% intervals from N resamples"
+        "--bootstrap", type=arguments.positive, metavar="N", help="print 95%% intervals from N resamples"
     )
     parser.add_argument(
         "--essays", type=Path, metavar="FILE", help="score only these essays or other items, one id per line"
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only-predicted",
         action="store_true",
-        help="score only those with a prediction (flatters: see --essays)",
+        help="score only the items with a prediction; this flatters the score, so prefer --essays",
     )
     parser.add_argument(
         "--effectiveness",
@@ -48,23 +48,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="P",
         help="probability of effective for every segment, to score the segmentation alone",
     )
-    parser.add_argument("--side", metavar="FILE", help="what only the host says, such as READ//ABLE's M7")
-    parser.add_argument("--seed", type=arguments.natural, default=0, help="of the random numbers (default: 0)")
-    parser.add_argument("--report", type=Path, metavar="HTML", help="write all of it as one page")
+    parser.add_argument(
+        "--side", metavar="FILE", help="a table with what only the host can say, such as READ//ABLE's M7"
+    )
+    parser.add_argument(
+        "--seed", type=arguments.natural, default=0, help="seed of the random numbers (default: 0)"
+    )
+    parser.add_argument("--report", type=Path, metavar="HTML", help="write everything as one page")
     parser.add_argument(
         "--texts",
         type=Path,
         metavar="FOLDER_OR_FILE",
-        help="for the report: ID.txt files, a CSV with id and text, or an official file",
+        help="texts for the report: a folder of ID.txt files, a CSV with id and text, or an official file",
     )
     parser.add_argument(
         "--report-items",
         type=arguments.natural,
         default=200,
         metavar="N",
-        help="how many to show, those that lost most (default: %(default)s)",
+        help="show the N items that lost most in the report (default: %(default)s)",
     )
-    parser.add_argument("--random-items", action="store_true", help="show a random sample instead")
+    parser.add_argument(
+        "--random-items", action="store_true", help="show a random sample in the report instead"
+    )
 
 
 def run(options: argparse.Namespace) -> None:

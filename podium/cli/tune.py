@@ -1,11 +1,11 @@
-"""Find the thresholds per type that maximise the Unified Metric on out-of-fold predictions.
+"""Find the thresholds per type that maximize the Unified Metric on out-of-fold predictions.
 
 podium tune solution.csv candidates.csv
 podium tune solution.csv candidates.csv --out thresholds.csv
 
-PREDICTIONS has a row per candidate segment, in the columns of a submission, and in the column probability how
-sure a model is of it that has not seen the essay.  Nested is the score of essays whose thresholds were found on
-others: what to expect of new ones.
+PREDICTIONS has one row for each candidate segment, with the columns of a submission.  A further column,
+probability, says how sure the model is of it; the model must not have seen the essay.  The nested score is that
+of essays whose thresholds were found on other essays: it is what to expect of new ones.
 """
 
 import argparse
@@ -16,19 +16,25 @@ from podium.cli import arguments
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's arguments."""
     parser.add_argument("solution", help="the truth: .csv, .csv.gz, .parquet or a URL")
-    parser.add_argument("predictions", help="the candidates, likewise; - for standard input")
+    parser.add_argument("predictions", help="the candidate segments, in the same formats; - for standard input")
     arguments.add_parameters(parser)
     parser.add_argument(
-        "--folds", type=arguments.positive, default=5, metavar="N", help="of the nested score (default: 5)"
+        "--folds",
+        type=arguments.positive,
+        default=5,
+        metavar="N",
+        help="number of folds of the nested score (default: 5)",
     )
-    parser.add_argument("--seed", type=arguments.natural, default=0, help="of the random numbers (default: 0)")
+    parser.add_argument(
+        "--seed", type=arguments.natural, default=0, help="seed of the random numbers (default: 0)"
+    )
     parser.add_argument(
         "--effectiveness",
         type=arguments.share,
         metavar="P",
         help="probability of effective for every segment, to tune the segmentation alone",
     )
-    parser.add_argument("--out", metavar="CSV", help="write the thresholds, a row per type")
+    parser.add_argument("--out", metavar="CSV", help="write the thresholds, one row for each type")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
 
 

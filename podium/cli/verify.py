@@ -2,8 +2,8 @@
 
 podium verify final
 
-Needed are the folder's run.json and the inputs that it names, nothing of the store.  If anything differs, the
-first differences are listed and the exit code is 1.
+It needs the folder's run.json and the inputs that this file names, and nothing of the store.  If anything
+differs, the first differences are listed and the exit code is 1.
 """
 
 import argparse

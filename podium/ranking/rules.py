@@ -51,12 +51,12 @@ class Heading(NamedTuple):
     ----------
     title : str
         The name of the competition.
-    organiser : str
+    organizer : str
         Who publishes the board; "" is not shown.
     team : str or None
         The team that gets a page of its own.
     """
 
     title: str = "The final board"
-    organiser: str = ""
+    organizer: str = ""
     team: str | None = None

@@ -173,7 +173,7 @@ def _shown(settings: Settings) -> list[str]:
 
 
 def _accelerators(settings: Settings) -> list[str]:
-    """The devices that the organiser gives to models."""
+    """The devices that the organizer gives to models."""
     if not settings.gpus:
         return []
     return [str(path) for pattern in ACCELERATORS for path in sorted(Path("/dev").glob(pattern))]

@@ -142,7 +142,7 @@ def partners_of(pairs: list[Any]) -> list[tuple[tuple[int, ...], float]]:
 
 
 def test_texts(tmp_path: Path) -> None:
-    """Those of the solution, whatever its ids are called, or of the organisers' files."""
+    """Those of the solution, whatever its ids are called, or of the organizers' files."""
     truth, predicted = data.frames(data.samples())
     truth = truth.rename(columns={"document_id": "essay"})
     predicted = predicted.rename(columns={"document_id": "essay"})

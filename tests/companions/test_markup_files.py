@@ -134,7 +134,7 @@ def test_an_essay_without_the_outer_key(tmp_path: Path) -> None:
     assert score(readable, tmp_path) == 100
 
 
-def test_files_in_cp1251_with_criterias_as_the_organisers_have_them(tmp_path: Path) -> None:
+def test_files_in_cp1251_with_criterias_as_the_organizers_have_them(tmp_path: Path) -> None:
     for name, expert in (("one", "Иванова"), ("two", "Петрова"), ("alg", "")):
         content = selections((0, 5)) | {
             "meta": {"id": "к", "subject": "rus", "expert": expert},

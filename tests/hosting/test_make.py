@@ -353,7 +353,7 @@ def test_segments_that_end_beyond_the_text_are_cut(by_offsets):
     assert last == len(text.split()) - 1
 
 
-def test_word_positions_by_the_organisers_rule():
+def test_word_positions_by_the_organizers_rule():
     text = "The  quick\nbrown fox\tjumps over\u00a0it "
     words = text.split()
     for start in range(len(text)):

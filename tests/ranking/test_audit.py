@@ -66,8 +66,8 @@ def test_a_page_of_an_earlier_run_and_a_table_beside_another_run_s_page_are_seen
     assert differences(folder) == "team.html is not of this run: run.json does not name it"
 
 
-def test_the_title_and_the_organiser_are_verified_too(folder, call):  # noqa: F811
-    heading = ["--title", "Essays <2026>", "--organiser", "A & B"]
+def test_the_title_and_the_organizer_are_verified_too(folder, call):  # noqa: F811
+    heading = ["--title", "Essays <2026>", "--organizer", "A & B"]
     assert call("rank", *arguments(folder), "--resamples", "0", *heading)[0] == 0
     html = (folder / "final" / "board.html").read_text()
     assert "<h1><bdi>Essays &lt;2026&gt;</bdi></h1>" in html

@@ -157,7 +157,7 @@ def take_picture() -> None:
     with tempfile.TemporaryDirectory() as folder, started_browser() as browser:
         example.write(Path(folder))
         files = [f"{folder}/{name}" for name in (example.SOLUTION, example.SUBMISSIONS, example.RUNTIMES)]
-        heading = ["--title", "Segmenting essays", "--organiser", "the organisers of the example"]
+        heading = ["--title", "Segmenting essays", "--organizer", "the organizers of the example"]
         cli.main(["rank", *files, "--out", f"{folder}/final", *heading])
         look(browser, 1200, 1500)
         browser.get((Path(folder) / "final" / "board.html").as_uri())

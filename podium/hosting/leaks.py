@@ -8,6 +8,7 @@ import contextlib
 import csv
 import gzip
 import json
+import shutil
 import tarfile
 import tempfile
 import zipfile
@@ -158,6 +159,19 @@ def _is_tape(path: Path) -> bool:
         return False
 
 
+def _unpack_tape(tape: tarfile.TarFile, folder: Path) -> None:
+    """Write the files of a tape below a folder; links add nothing, as what they lead to is on the tape, too."""
+    for member in tape:
+        target = (folder / member.name).resolve()
+        if not target.is_relative_to(folder.resolve()):
+            raise tarfile.TarError(f"{member.name} outside of the archive")
+        content = tape.extractfile(member) if member.isfile() else None
+        if content is not None:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("wb") as file:
+                shutil.copyfileobj(content, file)
+
+
 def _unpack(name: str, path: Path, folder: Path) -> None:
     try:
         if zipfile.is_zipfile(path):
@@ -165,7 +179,7 @@ def _unpack(name: str, path: Path, folder: Path) -> None:
                 archive.extractall(folder)
         else:
             with tarfile.open(path) as tape:
-                tape.extractall(folder, filter="data")
+                _unpack_tape(tape, folder)
     except (zipfile.BadZipFile, tarfile.TarError, RuntimeError, OSError, EOFError, zlib.error) as problem:
         raise HostError(f"{name}: expected an archive that can be looked into, found {problem}") from None
 

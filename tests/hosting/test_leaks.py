@@ -82,6 +82,15 @@ def test_a_copy_within_a_tape(files, made):
     assert leak(files, made) == "public/all.tgz/a/truth.csv is a copy of private/solution.csv: delete it"
 
 
+def test_a_tape_that_leads_outside(files, made):
+    with tarfile.open(files / "public" / "all.tar", "w") as tape:
+        tape.add(files / "public" / "train.csv", "../../train.csv")
+    assert leak(files, made) == (
+        "public/all.tar: expected an archive that can be looked into, "
+        "found ../../train.csv outside of the archive"
+    )
+
+
 def test_an_archive_that_cannot_be_looked_into(files, made):
     path = files / "public" / "all.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -1,8 +1,10 @@
-"""How sure a board is: scores, boosts and ranks again on every draw of items and of runs.
+"""How sure a board is: scores, boosts and ranks are computed again on every draw of items and of runs.
 
-There is one kind of draws on a board: the scores that the submissions may have on the whole population
-(`podium.statistics.resampler`).  Intervals, sets of ranks, shares of prizes and the probability of being ahead
-are all computed from them, so that no two figures of a page contradict each other.
+There is only one kind of draws on a board.  They are the scores that the submissions may have on the whole
+population (see `podium.statistics.resampler`).  Intervals, rank sets, shares of prizes and the probability of
+being ahead are all computed from them, so that no two figures of a page contradict each other.
+
+In shapes, t stands for teams, r for draws, n for items, k for the statistics of an item, and m for measures.
 """
 
 import functools
@@ -20,8 +22,8 @@ from podium.ranking import robustness, speed, store, work
 from podium.ranking.rules import Rules
 from podium.ranking.work import Job, Workers
 
-RESAMPLED_AT_ONCE = 16  # submissions, by one reading of a draw's weights
-PAIRS_WITH_P = 100  # neighbors from the top that are compared by swaps: a tenth of a second each at full size
+RESAMPLED_AT_ONCE = 16  # submissions for which the weights of a draw are read once
+PAIRS_WITH_P = 100  # neighbors from the top that are compared by swaps: 0.1 s each at full size
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -32,11 +34,13 @@ class Uncertainty(NamedTuple):
 
     Attributes
     ----------
-    ranks, last_ranks : (r, t) integers, the first and the last rank of each team on each draw; they differ
-        where teams are tied, which share these ranks
-    scores, boosted : (r, t) floats, the scores that the population may give, before and after rewards
-    eligible_share : (t,) floats, the share of draws on which each team is eligible for a reward; None without
-        rewards
+    ranks, last_ranks : ndarray of int, shape (r, t)
+        The first and the last rank of each team on each draw, counted from 1.  They differ where teams are tied
+        on a draw, because these teams share several ranks.
+    scores, boosted : ndarray of float, shape (r, t)
+        The scores that the submissions may have on the population, before and after rewards for speed.
+    eligible_share : ndarray of float, shape (t,), or None
+        The share of draws on which each team is eligible for a reward.  None if speed is not rewarded.
     """
 
     ranks: Ints
@@ -47,17 +51,24 @@ class Uncertainty(NamedTuple):
 
 
 class Detail(NamedTuple):
-    """What the statistics of a chosen submission tell, of the part that decides.
+    """What the statistics of a team's chosen submission say about the part of the solution that decides.
 
     Attributes
     ----------
-    measures : (m,) floats
-    scores : (r,) floats, draws of the score that the population may give
-    certainty : how many items decide the score
-    note : why the interval of the score cannot be relied on, or empty
-    influence : (n,) how fast the score grows with each item's weight
-    variants : the score under other measures, by name
-    fingerprint : (n,) hashes of each item's statistics
+    measures : ndarray of float, shape (m,)
+        The measures of the submission.  The first one is the score.
+    scores : ndarray of float, shape (r,)
+        Draws of the score that the submission may have on the population.
+    certainty : Certainty
+        How many items decide the score.
+    note : str
+        Why the interval of the score cannot be relied on, or empty.
+    influence : ndarray of float32, shape (n,)
+        How fast the score grows with the weight of each item.
+    variants : dict of str to float
+        The score under other measures, by the name of the variant.
+    fingerprint : ndarray of uint32, shape (n,)
+        A hash of each item's statistics.
     """
 
     measures: Floats
@@ -76,15 +87,21 @@ def detail(
 
     Parameters
     ----------
-    job : what is scored, and with which metric
-    part : the part of the solution that decides
-    resamples : number of draws, 0 for none
-    seed : of the random numbers
-    entries : numbers of submissions with their entries
+    job : Job
+        What is scored, and with which metric.
+    part : str
+        The name of the solution's part that decides.
+    resamples : int
+        The number of draws.  With 0, the details have no draws.
+    seed : int
+        The seed of the random numbers.
+    entries : sequence of (int, bytes)
+        The numbers of submissions, each with its entry in the store.
 
     Returns
     -------
-    list of the numbers with their details
+    list of (int, Detail)
+        The numbers of the submissions, each with its details.
     """
     solution = work.prepared(job)
     prepared, items = solution.prepared[part], solution.items[part]
@@ -119,6 +136,7 @@ def detail(
 
 
 def _of_items(entry: bytes, items: npt.NDArray[np.bool_]) -> Floats:
+    """Read the statistics of some items, shape (n, k), from an entry of the store."""
     numbers = store.decode(entry)[1]
     assert numbers is not None
     return numbers.T.compress(items, axis=1).T  # column by column, as in the store
@@ -126,6 +144,7 @@ def _of_items(entry: bytes, items: npt.NDArray[np.bool_]) -> Floats:
 
 @functools.lru_cache(maxsize=1)
 def _resampler(job: Job, part: str, resamples: int, seed: int) -> Any:
+    """Make the function that draws the scores of submissions, once per process."""
     prepared = work.prepared(job).prepared[part]
     return statistics.resampler(prepared, statistics.draw(len(prepared.items), resamples, seed), seed)
 
@@ -133,20 +152,28 @@ def _resampler(job: Job, part: str, resamples: int, seed: int) -> Any:
 def p_values(job: Job, part: str, rules: Rules, entries: Sequence[str], folder: Path, place: Workers) -> Floats:
     """Compute the p-value of the difference between each of the first teams and the next one.
 
-    It is that of the scores before rewards: swapping answers says nothing about runtimes.
+    The p-values compare scores before rewards, because swapping answers says nothing about runtimes.  See
+    `podium.statistics.p_values` for the method.
 
     Parameters
     ----------
-    job : what is scored, and with which metric
-    part : the part of the solution that decides
-    rules : of the board, for its number of resamples and its seed
-    entries : names in the store of the teams' submissions, in the order of the board
-    folder : of the store
-    place : where the work is done
+    job : Job
+        What is scored, and with which metric.
+    part : str
+        The name of the solution's part that decides.
+    rules : Rules
+        The rules of the board, which say the number of resamples and the seed.
+    entries : sequence of str
+        The name in the store of each team's submission, in the order of the board.
+    folder : Path
+        The folder of the store.
+    place : Workers
+        Where the work is done.
 
     Returns
     -------
-    (t - 1,) floats, NaN beyond the first `PAIRS_WITH_P` pairs
+    ndarray of float, shape (t - 1,)
+        The p-value of each team and the next one, NaN beyond the first `PAIRS_WITH_P` pairs.
     """
     pairs = dict(enumerate(itertools.islice(itertools.pairwise(entries), PAIRS_WITH_P)))
     compared = functools.partial(_p_values, job, part, rules.resamples, rules.seed)
@@ -160,7 +187,7 @@ def p_values(job: Job, part: str, rules: Rules, entries: Sequence[str], folder: 
 def _p_values(
     job: Job, part: str, resamples: int, seed: int, pairs: Sequence[tuple[int, tuple[bytes, bytes]]]
 ) -> list[tuple[int, float]]:
-    """In a worker: the p-value of each pair of entries."""
+    """Compute the p-value of each pair of entries, in a worker."""
     items = work.prepared(job).items[part]
     of_pair = _swapper(job, part, resamples, seed)
     return [(number, float(of_pair(*(_of_items(each, items) for each in pair))[0])) for number, pair in pairs]
@@ -168,8 +195,8 @@ def _p_values(
 
 @functools.lru_cache(maxsize=1)
 def _swapper(job: Job, part: str, resamples: int, seed: int) -> Any:
-    """The function that compares two submissions, once per process."""
-    _resampler.cache_clear()  # its draws are as large, and needed no more
+    """Make the function that compares two submissions, once per process."""
+    _resampler.cache_clear()  # its draws take as much memory, and nobody needs them anymore
     prepared = work.prepared(job).prepared[part]
     return statistics.swapper(prepared, len(prepared.items), resamples, seed)
 
@@ -183,13 +210,25 @@ def of_board(
 ) -> Uncertainty:
     """Compute boosts and ranks on every draw.
 
+    Where speed is rewarded, the runtime of each team is drawn as well (see `podium.ranking.speed.draw`).
+
     Parameters
     ----------
-    leaderboard : the board, a row per team
-    draws : (r, t) floats, of the scores
-    runtimes : as `podium.ranking.speed.read` gives them, or None
-    rules : of the board
-    higher_is_better : whether a higher score is better
+    leaderboard : DataFrame
+        The board, with a row per team.
+    draws : ndarray of float, shape (r, t)
+        The scores of the teams on each draw.
+    runtimes : DataFrame, or None
+        The runtimes, as `podium.ranking.speed.read` returns them.
+    rules : Rules
+        The rules of the board.
+    higher_is_better : bool
+        Whether a higher score is better.
+
+    Returns
+    -------
+    Uncertainty
+        The board on all draws.
     """
     boost, _, is_boosted = robustness.parsed(leaderboard, rules, higher_is_better)
     boosted, eligible_share = draws, None
@@ -201,7 +240,10 @@ def of_board(
 
 
 def _ranks(scores: Floats) -> tuple[Ints, Ints]:
-    """First and last rank of each team on each draw, (r, t); higher is better, and NaN is last."""
+    """Find the first and the last rank of each team on each draw, shape (r, t).
+
+    A higher score is better, NaN comes last, and teams with equal scores share their ranks.
+    """
     order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), axis=1, kind="stable")
     ordered = np.take_along_axis(scores, order, axis=1)
     number = np.arange(1, scores.shape[1] + 1)
@@ -216,18 +258,21 @@ def _ranks(scores: Floats) -> tuple[Ints, Ints]:
 
 
 def prize_shares(sure: Uncertainty, prize: int) -> Floats:
-    """Compute the share of draws on which each team has a certain rank.
+    """Compute the share of draws on which each team has a given rank.
 
-    Where teams are tied on a draw, each of them has an equal part of their ranks.
+    Where teams are tied on a draw, each of them gets an equal part of the ranks that they share.
 
     Parameters
     ----------
-    sure : the board on draws
-    prize : the rank, from 1
+    sure : Uncertainty
+        The board on all draws.
+    prize : int
+        The rank, counted from 1.
 
     Returns
     -------
-    (t,) floats that add up to 1
+    ndarray of float, shape (t,)
+        The share of draws of each team, from 0 to 1.  The shares of all teams add up to 1.
     """
     has_it = (sure.ranks <= prize) & (prize <= sure.last_ranks)
     shares: Floats = (has_it / (sure.last_ranks - sure.ranks + 1)).mean(axis=0)
@@ -235,16 +280,19 @@ def prize_shares(sure: Uncertainty, prize: int) -> Floats:
 
 
 def ahead(sure: Uncertainty, teams: int) -> Floats:
-    """Compute how often each of the first teams is ahead of each other one; ties count half.
+    """Compute how often each of the first teams is ahead of each other one.
 
     Parameters
     ----------
-    sure : the board on draws
-    teams : how many of them
+    sure : Uncertainty
+        The board on all draws.
+    teams : int
+        How many teams are compared, from the top of the board.
 
     Returns
     -------
-    (teams, teams) floats, the share of draws on which the team of a row is ahead of that of a column
+    ndarray of float, shape (teams, teams)
+        The share of draws on which the team of a row is ahead of the team of a column.  A tie counts as half.
     """
     ranks = sure.ranks[:, :teams]
     shares = np.empty((ranks.shape[1],) * 2)
@@ -263,27 +311,51 @@ def tables(
     prizes: int,
     higher_is_better: bool,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Make the tables of intervals and of neighbors' differences.
+    """Make the table of intervals and the table of the differences between neighbors.
 
     Parameters
     ----------
-    leaderboard : the board, a row per team
-    sure : the board on draws
-    details : of each team's submission
-    p : (t - 1,) floats, see `p_values`
-    prepared : the solution's part that decides
-    prizes : number of ranks whose probability is given
-    higher_is_better : whether a higher score is better
+    leaderboard : DataFrame
+        The board, with a row per team.
+    sure : Uncertainty
+        The board on all draws.
+    details : sequence of Detail
+        The details of each team's submission, in the order of the board.
+    p : ndarray of float, shape (t - 1,)
+        The p-values of each team and the next one, see `p_values`.
+    prepared : Prepared
+        The prepared part of the solution that decides.
+    prizes : int
+        The number of ranks, from the first, whose probability is computed for each team.
+    higher_is_better : bool
+        Whether a higher score is better.
 
     Returns
     -------
-    intervals : DataFrame of ``rank``, ``team``, ``score``, ``boosted_score``, their intervals (``score_low``
-        …), the sets of ranks of each team alone (``rank_low``, ``rank_high``) and of all teams at once
-        (``all_ranks_low`` …), the share of draws on which the team has a rank (``prize_1`` …), where speed is
-        rewarded that on which it is eligible (``eligible_share``), and ``note``, which is empty where the
-        intervals of the scores can be relied on
-    neighbors : DataFrame of ``rank``, ``team``, ``next_team``, ``difference`` of boosted scores, its interval
-        (``low``, ``high``), ``p`` of the scores before rewards, ``probability_ahead`` and ``note``
+    intervals : DataFrame
+        A row per team.  The Notes list the columns.
+    neighbors : DataFrame
+        A row per team and the next one.  The Notes list the columns.
+
+    Notes
+    -----
+    The columns of ``intervals``:
+
+    - ``rank``, ``team``, ``score``, ``boosted_score``: as on the board;
+    - ``score_low``, ``score_high``, ``boosted_score_low``, ``boosted_score_high``: the 95% intervals;
+    - ``rank_low``, ``rank_high``: the rank set of the team alone;
+    - ``all_ranks_low``, ``all_ranks_high``: the rank set that holds for all teams at once;
+    - ``prize_1``, ``prize_2`` and so on: the share of draws on which the team has that rank;
+    - ``eligible_share``: the share of draws on which it is eligible, only where speed is rewarded;
+    - ``note``: why the intervals of the scores cannot be relied on, or empty.
+
+    The columns of ``neighbors``:
+
+    - ``rank``, ``team``, ``next_team``: the team, with its rank, and the one below it;
+    - ``difference``, ``low``, ``high``: the difference of their boosted scores and its 95% interval;
+    - ``p``: the p-value of the difference of their scores before rewards;
+    - ``probability_ahead``: the share of draws on which the team is ahead, where a tie counts as half;
+    - ``note``: why the interval of the difference cannot be relied on, or empty.
     """
     table = leaderboard[["rank", "team", "score", "boosted_score"]].copy()
     notes = pd.Series([each.note for each in details], dtype=str)
@@ -306,7 +378,7 @@ def tables(
 def _neighbors(
     leaderboard: pd.DataFrame, sure: Uncertainty, details: Sequence[Detail], p: Floats, prepared: Any
 ) -> pd.DataFrame:
-    """The table of each team and the next one."""
+    """Make the table of each team and the next one, as `tables` describes it."""
     rewards = (leaderboard["boosted_score"] / leaderboard["score"]).fillna(1).tolist()
     wider, notes = [], []
     for (mine, reward), (theirs, other_reward) in itertools.pairwise(zip(details, rewards)):
@@ -333,5 +405,5 @@ def _neighbors(
 
 
 def _reliable(ends: Floats, notes: "pd.Series[str]") -> Floats:
-    """Ends of intervals, NaN where the note refuses them."""
+    """Replace the ends of intervals by NaN where the note says that there is no interval."""
     return np.where(notes.str.startswith(statistics.NO_INTERVAL), np.nan, ends)

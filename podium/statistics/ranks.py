@@ -1,7 +1,7 @@
-"""Sets that hold the true ranks of competitors, of all at once and of each one alone.
+"""Rank sets: the ranks that competitors may truly have, for all at once or of each one alone.
 
-Pairs of competitors are kept as one row per competitor with those after it, in single precision: four bytes per
-pair of two, or 200 MB for 10,000 competitors.
+What is known of a pair of competitors is kept once.  Each competitor has a row with one number for every
+competitor after it, in single precision.  That takes four bytes per pair, or 200 MB for 10,000 competitors.
 """
 
 import os
@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from podium.statistics.inference import LEVEL
 
-ROUNDING = 1e-12  # relative to the values, by which sums in another order differ
-MOST_STEPS = 10  # of the step-down
-STEPS_UP_TO = 500  # competitors; of more, steps change next to nothing
+ROUNDING = 1e-12  # how much sums in another order differ, relative to the values
+MOST_STEPS = 10  # steps of the step-down
+STEPS_UP_TO = 500  # competitors; with more of them, steps change next to nothing
 DRAWS_AT_ONCE = 64
 ROWS_AT_ONCE = 256
-PAIRS_AT_ONCE = 2048  # of one competitor: with the draws at once, they fit a core's cache
+PAIRS_AT_ONCE = 2048  # pairs of one competitor; with DRAWS_AT_ONCE draws of each they fit a core's cache
 
 Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
@@ -26,27 +26,46 @@ Ints = npt.NDArray[np.int64]
 
 
 def rank_sets(values: npt.ArrayLike, samples: Floats) -> tuple[Ints, Ints]:
-    """Compute sets of ranks that hold the true ranks with 95% confidence.
+    """Compute rank sets, which hold the true ranks with 95% confidence.
 
-    All differences of two competitors are tested at once, by the largest error of any of them on the draws, in
-    units of its scale, step down (M. Mogstad, J. Romano, A. Shaikh and D. Wilhelm, "Inference for Ranks",
-    Review of Economic Studies 91, 2024, doi 10.1093/restud/rdad006).  A competitor's set begins after those
-    that are certainly better and ends before those that are certainly worse.
-
-    The scale is the deviation of the difference on the draws plus the median of all deviations.  Without it,
-    differences that hardly ever change would decide alone: a few draws with a jump are many deviations away.
-    The idea of adding a constant to every deviation is that of SAM (V. Tusher, R. Tibshirani and G. Chu, PNAS
-    98, 2001), which chooses a quantile of the deviations by another criterion.
+    The method is that of M. Mogstad, J. Romano, A. Shaikh and D. Wilhelm ("Inference for Ranks", Review of
+    Economic Studies 91, 2024, doi 10.1093/restud/rdad006).  It tests all differences between two competitors at
+    once.  The rank set of a competitor begins after those that are certainly better and ends before those that
+    are certainly worse.  The Notes give the steps.
 
     Parameters
     ----------
-    values : (t,) floats, higher is better
-    samples : (r, t) floats, draws of the values
+    values : array-like of float, shape (t,)
+        The observed value of each of t competitors.  A higher value is better.
+    samples : ndarray of float, shape (r, t)
+        Draws of these values.  All competitors share the same r draws.
 
     Returns
     -------
-    together : (t, 2) integers, first and last ranks; with 95% confidence all true ranks lie in them at once
-    alone : (t, 2) integers, first and last ranks; with 95% confidence for each competitor by itself
+    together : ndarray of int, shape (t, 2)
+        The first and the last rank of each competitor's set, counted from 1.  With 95% confidence the sets of
+        all competitors hold their true ranks at once.
+    alone : ndarray of int, shape (t, 2)
+        The same for one competitor that was named in advance.  With 95% confidence its own set holds its rank.
+
+    Notes
+    -----
+    The error of a difference on a draw is the difference on that draw minus the mean over all draws.  It is
+    measured in units of the difference's scale.  A minus B and B minus A are two differences.
+
+    1. On each draw, take the largest absolute error of all differences.
+    2. The 95% quantile of these largest errors is the critical value.  A difference is certain if it exceeds
+       the critical value times its scale.
+    3. For ``together``, step down: repeat with the differences that are not certain yet, until no further one
+       becomes certain.  There are at most ten such steps, and none with more than 500 competitors.
+    4. For ``alone``, the largest error is taken over the differences of that one competitor, without steps.
+
+    The scale of a difference is its standard deviation on the draws plus the median of all such deviations.
+    Without the median, differences that hardly ever change would decide alone, because a few draws with a jump
+    lie many deviations away.  The idea of adding a constant to every deviation is that of SAM (V. Tusher, R.
+    Tibshirani and G. Chu, PNAS 98, 2001).  SAM chooses a quantile of the deviations by another criterion.
+
+    A difference that is the same on all draws has no scale.  It is certain unless it is 0.
 
     Examples
     --------
@@ -73,7 +92,15 @@ def rank_sets(values: npt.ArrayLike, samples: Floats) -> tuple[Ints, Ints]:
 
 
 def _scales(errors: Floats, nothing: float) -> list[Singles]:
-    """The scale of each pair, a row per competitor with those after it; 0 where the draws do not differ."""
+    """Compute the scale of each pair, in one row per competitor with the competitors after it.
+
+    Parameters
+    ----------
+    errors : ndarray of float, shape (r, t)
+        The draws minus their means.
+    nothing : float
+        A standard deviation up to this one is rounding, and the scale of its pair is 0.
+    """
     draws, teams = errors.shape
     variance = (errors**2).mean(axis=0)
     rows: list[Singles] = []
@@ -94,9 +121,9 @@ def _scales(errors: Floats, nothing: float) -> list[Singles]:
 
 
 def _ratios(values: Floats, team: int, scale: Singles) -> Floats:
-    """The differences between a competitor and those after it, in units of their scale.
+    """Divide the differences between a competitor and those after it by their scale.
 
-    Without noise any difference is certain, and none is not.
+    Where the scale is 0 there is no noise: a difference counts as infinite, and the ratio of equal values is 0.
     """
     difference = values[team] - values[team + 1 :]
     without_noise = np.where(difference == 0, 0, np.copysign(np.inf, difference))
@@ -105,6 +132,7 @@ def _ratios(values: Floats, team: int, scale: Singles) -> Floats:
 
 
 def _both_ways(values: Floats, scales: list[Singles]) -> Iterator[Floats]:
+    """Yield the ratios of each competitor to those after it, and then with the opposite sign."""
     for team, scale in enumerate(scales):
         ratio = _ratios(values, team, scale)
         yield ratio
@@ -112,7 +140,10 @@ def _both_ways(values: Floats, scales: list[Singles]) -> Iterator[Floats]:
 
 
 def _sets(values: Floats, scales: list[Singles], thresholds: npt.NDArray[np.floating]) -> Ints:
-    """First and last ranks from differences beyond each competitor's threshold, (t,): (t, 2)."""
+    """Turn differences into first and last ranks, shape (t, 2).
+
+    A difference is certain for a competitor if it exceeds the competitor's own threshold; there are t of them.
+    """
     better, worse = np.zeros((2, len(values)), dtype=np.int64)
     for team, scale in enumerate(scales):
         ratio, after = _ratios(values, team, scale), slice(team + 1, None)
@@ -124,18 +155,23 @@ def _sets(values: Floats, scales: list[Singles], thresholds: npt.NDArray[np.floa
 
 
 def _largest_errors(errors: Singles, values: Floats, scales: list[Singles], critical: float) -> Singles:
-    """On each draw each competitor's largest error of a difference with another one, in units of its scale.
+    """Find, on each draw, the largest error among the differences of each competitor, in units of their scale.
 
     Parameters
     ----------
-    errors : (r, t)
-    values : (t,)
-    scales : from `_scales`
-    critical : differences beyond it are certain, and their errors count no more
+    errors : ndarray of float32, shape (r, t)
+        The draws minus their means.
+    values : ndarray of float, shape (t,)
+        The observed values.
+    scales : list of ndarray of float32
+        The rows that `_scales` computed.
+    critical : float
+        The critical value of the step before, in units of the scale.  The errors of differences that exceed it
+        no longer count, because these differences are certain.  It is infinite in the first step.
 
     Returns
     -------
-    (r, t)
+    ndarray of float32, shape (r, t)
     """
     draws, teams = errors.shape
 

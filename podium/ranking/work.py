@@ -1,8 +1,11 @@
-"""Scoring many submissions, each in one visit, here, in processes or on Dask.
+"""Score many submissions in this process, in several processes, or on a Dask cluster.
 
-What a submission is guilty of is a *rejection*, and kept; everything else is a *fault*, tried again.  A
-stranger's file is read and scored within `Limits`.  To exceed them is a rejection that names the limit; it is
-not kept for the next run, which may have other limits or another machine.
+Each submission is read once.  If its own content is wrong, that is a *rejection*: it is kept in the store, and
+the file is not read again.  Everything else that goes wrong is a *fault*, and the submission is tried again.
+
+The file of a stranger is read and scored within `Limits`.  A submission that exceeds them is rejected, with a
+reason that names the limit.  The next run does not keep to that rejection, because it may have other limits or
+run on another machine.
 """
 
 import concurrent.futures
@@ -43,13 +46,13 @@ from podium.ranking.submissions import Submission, absolute
 from podium.wording import counted
 
 FAULTS_SHOWN = 20
-BYTES_AT_ONCE = 2**22  # of submissions or entries, in a task
+BYTES_AT_ONCE = 2**22  # of submissions or entries in one task
 MOST_AT_ONCE = 200
 SECONDS_BEFORE_RETRY = 1.0
 PROBE_SECONDS = 30
-TASKS_PER_WORKER = 3  # at once, so that none waits
+TASKS_PER_WORKER = 3  # tasks under way for each worker, so that no worker waits
 PREPARING = threading.RLock()  # a Dask worker has several threads
-TIMES_THE_SOLUTION = 10  # a submission's bytes once expanded, which no solution could need
+TIMES_THE_SOLUTION = 10  # an expanded submission larger than this many solutions is rejected
 
 try:
     import resource
@@ -63,14 +66,15 @@ R = TypeVar("R")
 class Limits(NamedTuple):
     """What reading and scoring one submission may take.
 
-    They hold where a process has one thread of work, not on the workers of Dask, whose own limits hold there.
+    The limits hold where a process does its work in one thread.  They do not hold on the workers of a Dask
+    cluster, which have limits of their own.
 
     Attributes
     ----------
     memory : int
-        Bytes beyond what the process had before.
+        Bytes beyond those that the process had before.
     seconds : float
-        Of processor time, so that a busy machine is nobody's fault.
+        Seconds of processor time, so that no submission is rejected because the machine is busy.
     """
 
     memory: int = 4 * 2**30
@@ -82,17 +86,20 @@ class Job(NamedTuple):
 
     Attributes
     ----------
-    metric, solution : str
-        The metric's name or file; the solution's path or URL.
-    parameters : tuple of (str, value)
-        Of the metric's ``score``, by name.
+    metric : str
+        The name of the metric, or the path of its file.
+    solution : str
+        The path or URL of the solution.
+    parameters : tuple of (str, object)
+        The names and values of the parameters of the metric's ``score``, sorted by name.
     metric_digest, solution_digest : str
-        SHA-256 of the two files.
+        The SHA-256 of the two files.
     context : str
-        A hash of all that a submission's statistics depend on.
+        A hash of everything beside the submission on which its statistics depend.
     measured : str
-        A hash of the parameters of measures alone.
+        A hash of the parameters that change measures but not statistics.
     limits : Limits
+        What reading and scoring one submission may take.
     """
 
     metric: str
@@ -110,18 +117,20 @@ class Scored(NamedTuple):
 
     Attributes
     ----------
-    digest, side_digest : str
-        SHA-256 of its file and of the host's file beside it ("" without).
+    digest : str
+        The SHA-256 of its file.
+    side_digest : str
+        The SHA-256 of the host's file beside it, or "" if there is none.
     entry : str
         The name of its entry in the store.
     scores : dict of str to float, or None
-        Of each part.
+        The score on each part of the solution.  None if the submission was rejected.
     rejected : str or None
-        The reason.
+        The reason why the submission was rejected.
     measured : str or None
-        `Job.measured` of the scores.
+        The `Job.measured` with which the scores were computed.
     has_statistics : bool
-        Whether the entry has them.
+        Whether the entry contains statistics beside the scores.
     """
 
     digest: str
@@ -134,13 +143,30 @@ class Scored(NamedTuple):
 
 
 def versions() -> dict[str, str]:
-    """The versions of podium, Python and the libraries on which scores depend, by name."""
+    """List the versions of podium, of Python and of the libraries on which scores depend.
+
+    Returns
+    -------
+    dict of str to str
+        The versions by name.
+    """
     packages = {name: importlib.metadata.version(name) for name in ("numpy", "pandas", "pyarrow", "scipy")}
     return {"podium": podium.__version__, "python": platform.python_version(), **packages}
 
 
 def digest(path: str) -> str:
-    """SHA-256 of a file's content; of a folder, of its files' names and contents."""
+    """Hash the content of a file, or the names and contents of all files in a folder.
+
+    Parameters
+    ----------
+    path : str
+        The path or URL of a file, or the path of a folder.
+
+    Returns
+    -------
+    str
+        The SHA-256 as 64 hexadecimal digits.
+    """
     if is_url(path) or not os.path.isdir(path):
         return _sha256(read_bytes(path))
     files = sorted(file for file in Path(path).rglob("*") if file.is_file())
@@ -149,7 +175,24 @@ def digest(path: str) -> str:
 
 
 def make_job(metric: str, solution: str, parameters: dict[str, Any], limits: Limits | None = None) -> Job:
-    """What is scored, with the hashes by which the store knows it."""
+    """Describe what is scored, with the hashes by which the store knows it.
+
+    Parameters
+    ----------
+    metric : str
+        The name of a metric, or the path of its file or folder.
+    solution : str
+        The path or URL of the solution.
+    parameters : dict of str to object
+        The parameters of the metric's ``score``.
+    limits : Limits, optional
+        What reading and scoring one submission may take.
+
+    Returns
+    -------
+    Job
+        The description, which can be sent to other processes.
+    """
     loaded = hosted.load(metric)
     metric = metric if metric in hosted.names() else absolute(metric)
     of_measures = set(loaded.measure_parameters)
@@ -172,31 +215,66 @@ def _sha256(content: bytes) -> str:
 
 
 def entry_name(context: str, digests: str) -> str:
-    """The name of a submission's entry in the store.
+    """Name the entry of a submission in the store.
 
     Parameters
     ----------
     context : str
-        What its statistics depend on beside the submission; see `Job`.
+        A hash of everything beside the submission on which its statistics depend, see `Job`.
     digests : str
-        The SHA-256 of the submission's bytes, and of the host's file beside it; see `digests_of`.
+        The SHA-256 of the submission and of the host's file beside it, see `digests_of`.
+
+    Returns
+    -------
+    str
+        A name of `podium.ranking.store.NAME_LENGTH` hexadecimal digits.
     """
     return _hash(context + digests)[: store.NAME_LENGTH]
 
 
 def digests_of(digest: str, side_digest: str) -> str:
-    """The SHA-256 of a submission and, if any, of the host's file beside it."""
+    """Join the SHA-256 of a submission and, if there is one, that of the host's file beside it.
+
+    Parameters
+    ----------
+    digest : str
+        The SHA-256 of the submission.
+    side_digest : str
+        The SHA-256 of the host's file, or "".
+
+    Returns
+    -------
+    str
+        Both, with a plus sign between them.
+    """
     return f"{digest}+{side_digest}" if side_digest else digest
 
 
 def prepared(job: Job) -> scoring.Solution:
-    """The prepared solution, once per process."""
+    """Prepare the solution once per process.
+
+    Parameters
+    ----------
+    job : Job
+        What is scored, and with which metric.
+
+    Returns
+    -------
+    Solution
+        The prepared solution with all its parts.
+
+    Raises
+    ------
+    UsageError
+        The metric or the solution has changed since the job was described, or differs on this machine.
+    """
     with PREPARING:
         return _prepared(job)
 
 
 @functools.lru_cache(maxsize=2)
 def _prepared(job: Job) -> scoring.Solution:
+    """Prepare the solution, or unpack the one that this process received, after a look at both files."""
     metric = hosted.load(job.metric)
     for what, path, expected in (
         ("metric", str(hosted.find(job.metric)), job.metric_digest),
@@ -209,17 +287,18 @@ def _prepared(job: Job) -> scoring.Solution:
         return dataclasses.replace(solution, metric=metric)
     parameters = dict(job.parameters)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the solution's notices are kept
+        warnings.simplefilter("ignore")  # the prepared solution keeps its notices
         return scoring.prepare(metric, scoring.read_solution(metric, job.solution, parameters), parameters)
 
 
-_handed_over: dict[Job, bytes] = {}  # to this process, by the one that started it
+# Prepared solutions that the process which started this one handed over to it.
+_handed_over: dict[Job, bytes] = {}
 
 
 def _to_hand_over(job: Job) -> dict[Job, bytes]:
-    """The prepared solution for new processes, to which making it again would cost more than reading it."""
+    """Pack the prepared solution for new processes, which read it faster than they would prepare it again."""
     try:
-        # The metric is a module, and loaded there.
+        # The metric is a module, which cannot be packed: the new process loads it.
         return {job: pickle.dumps(dataclasses.replace(prepared(job), metric=None), protocol=5)}  # type: ignore[arg-type]
     except (pickle.PicklingError, AttributeError, TypeError):  # a stranger's metric may hold anything
         return {}
@@ -227,19 +306,57 @@ def _to_hand_over(job: Job) -> dict[Job, bytes]:
 
 @functools.lru_cache(maxsize=2)
 def _most_bytes(job: Job) -> int:
-    """How large a submission may be once expanded."""
+    """Compute how many bytes a submission may have once it is expanded."""
     size = int(prepared(job).frame.memory_usage(index=False, deep=True).sum())
     return max(BYTES_AT_ANY_RATIO, TIMES_THE_SOLUTION * size)
 
 
 def contents_of(submission: Submission) -> tuple[bytes, bytes | None]:
-    """The content of a submission, which must not be a link, and of the host's file beside it."""
+    """Read the content of a submission and of the host's file beside it.
+
+    Parameters
+    ----------
+    submission : Submission
+        The submission.  Its file must not be a link.
+
+    Returns
+    -------
+    submission : bytes
+        The content of the submission.
+    side : bytes or None
+        The content of the host's file, or None if there is none.
+
+    Raises
+    ------
+    NotAFile
+        The submission is a link, a pipe or a device.
+    """
     side = read_bytes(submission.side) if submission.side else None
     return read_bytes(submission.path, follow_links=False), side
 
 
 def frame_of(job: Job, submission: Submission, contents: tuple[bytes, bytes | None]) -> pd.DataFrame:
-    """The table of a submission, with the columns of the host's file beside it."""
+    """Read the table of a submission and add the columns of the host's file beside it.
+
+    Parameters
+    ----------
+    job : Job
+        What is scored, and with which metric.
+    submission : Submission
+        The submission.
+    contents : tuple of (bytes, bytes or None)
+        The contents of both files, as `contents_of` returns them.
+
+    Returns
+    -------
+    DataFrame
+        A row per row of the submission.
+
+    Raises
+    ------
+    SubmissionRejected
+        The content is not a table that the metric can read, or it is too large.
+    """
     solution, (content, side) = prepared(job), contents
     parameters = dict(job.parameters)
     frame = scoring.parse_submission(solution.metric, content, submission.name, parameters, _most_bytes(job))
@@ -254,15 +371,17 @@ def visit(
     Parameters
     ----------
     job : Job
+        What is scored, and with which metric.
     known : bytes
-        The sorted names of the store's entries, one after the other.
+        The sorted names of all entries in the store, joined without a separator.
     submissions : sequence of (int, Submission)
-        With their numbers.
+        The numbers of the submissions, and the submissions.
 
     Returns
     -------
     list of (int, str, bytes or str or None)
-        Of each number, `digests_of` and its entry: None where ``known`` names it, a text for a fault.
+        For each submission its number, its `digests_of` and what became of it.  That is its entry for the
+        store, None if ``known`` contains the entry, or a text that describes a fault.
     """
     names = np.frombuffer(known, f"S{store.NAME_LENGTH}")
     answers: list[tuple[int, str, bytes | str | None]] = []
@@ -279,7 +398,7 @@ def visit(
             else:
                 answers.append((number, digests, _score(job, submission, contents, digests)))
         except NotAFile as problem:
-            # It has no content; the hash is of what it is.
+            # It has no content, so the kind of thing that it is gets hashed.
             digests = _sha256(problem.kind.encode())
             rejected = f"expected a regular file, found {problem.kind}"
             answers.append(
@@ -291,16 +410,18 @@ def visit(
 
 
 def _fault(problem: BaseException) -> str:
+    """Describe a fault in one line."""
     text = " ".join(str(problem).split())
     return text if isinstance(problem, ToolError) else f"{type(problem).__name__}: {text}"
 
 
 def _header(job: Job, digests: str) -> dict[str, Any]:
+    """Begin the header of an entry with the two hashes that give it its name."""
     return {"context": job.context, "sha256": digests}
 
 
 def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None], digests: str) -> bytes:
-    """The entry of a submission."""
+    """Score a submission and make its entry for the store."""
     header = _header(job, digests)
     statistics = None
     solution = prepared(job)
@@ -308,7 +429,7 @@ def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None
         with _time_limited(job.limits.seconds), _memory_limited(job.limits.memory):
             evaluation = scoring.evaluate(solution, frame_of(job, submission, contents))
     except SubmissionRejected as problem:
-        # The entry is of any file of this content.
+        # The entry stands for every file with this content, whatever its name.
         header["rejected"] = str(problem).replace(submission.name, "the file")
     except _TimeExceededError:
         header |= {
@@ -331,12 +452,15 @@ def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None
 
 
 class _TimeExceededError(BaseException):
-    """No Exception, so that no metric takes it for one of its own."""
+    """The processor time is used up.
+
+    It does not derive from Exception, so that a metric's ``except Exception`` does not catch it.
+    """
 
 
 @contextmanager
 def _time_limited(seconds: float) -> Iterator[None]:
-    """Raise `_TimeExceededError` after so much processor time, wherever Python is."""
+    """Raise `_TimeExceededError` after so many seconds of processor time, whatever Python is doing."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -346,7 +470,8 @@ def _time_limited(seconds: float) -> Iterator[None]:
 
     before = signal.signal(signal.SIGPROF, stop)
     try:
-        signal.setitimer(signal.ITIMER_PROF, seconds, 1.0)  # again, should somebody catch it
+        # It is raised again every second, in case a metric catches it.
+        signal.setitimer(signal.ITIMER_PROF, seconds, 1.0)
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -355,7 +480,10 @@ def _time_limited(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _memory_limited(memory: int) -> Iterator[None]:
-    """Raise MemoryErrors beyond so many bytes more than the process has, where the system can say."""
+    """Let the process have so many bytes more than it has now; beyond that, MemoryError is raised.
+
+    Without the means to measure or to limit memory, as on Windows, nothing is limited.
+    """
     statm = Path("/proc/self/statm")
     is_alone = threading.current_thread() is threading.main_thread()
     if resource is None or not is_alone or not statm.exists():
@@ -372,14 +500,17 @@ def _memory_limited(memory: int) -> Iterator[None]:
 
 
 def _lacks_memory(problem: BaseException | None) -> bool:
-    """Whether an error, or what led to it, is a MemoryError."""
+    """Tell whether an error, or one that led to it, is a MemoryError."""
     return problem is not None and (
         isinstance(problem, MemoryError) or _lacks_memory(problem.__cause__ or problem.__context__)
     )
 
 
 def _available_memory() -> int:
-    """Bytes that the machine has left; 0 where nothing tells: what a full machine refuses is nobody's fault."""
+    """Read how many bytes of memory the machine has left, or 0 if it does not say.
+
+    If the machine itself is short of memory, a MemoryError is a fault and no rejection.
+    """
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -388,7 +519,20 @@ def _available_memory() -> int:
 
 
 def measure(job: Job, entries: Sequence[tuple[int, bytes]]) -> list[tuple[int, dict[str, float]]]:
-    """The scores of each part, from the statistics in entries."""
+    """Compute the scores on each part from the statistics in entries, in a worker.
+
+    Parameters
+    ----------
+    job : Job
+        What is scored, and with which metric.
+    entries : sequence of (int, bytes)
+        The numbers of submissions, each with its entry in the store.
+
+    Returns
+    -------
+    list of (int, dict of str to float)
+        For each submission its number and its scores by part.  Entries without statistics are left out.
+    """
     return [
         (number, scoring.scores_of(prepared(job), numbers))
         for number, entry in entries
@@ -398,18 +542,18 @@ def measure(job: Job, entries: Sequence[tuple[int, bytes]]) -> list[tuple[int, d
 
 @dataclass
 class Workers:
-    """Where work is done.
+    """The workers of a command: this process, several processes, or a Dask cluster.
 
     Attributes
     ----------
     executor : Executor or None
-        It does the work; without one, this process does.
+        Does the work.  With None, this process does it.
     number : int
-        How many tasks it does at once.
+        How many tasks are worked on at once.
     is_cluster : bool
-        Whether it is Dask's.
+        Whether the workers belong to a Dask cluster.
     handed_over : dict of Job to bytes
-        Prepared solutions for its processes.
+        The packed prepared solutions that new processes receive.
     """
 
     executor: concurrent.futures.Executor | None
@@ -418,24 +562,25 @@ class Workers:
     handed_over: dict[Job, bytes] = dataclasses.field(default_factory=dict)
 
     def renew(self) -> None:
-        """Start new processes."""
+        """Start new processes in place of the present ones."""
         if self.executor is not None:
             self.executor.shutdown(wait=False, cancel_futures=True)
-        # Not forked: what a thread holds locked would stay so.
+        # A forked process would wait forever for locks that another thread held at the fork.
         context = multiprocessing.get_context("spawn")
         starting = (_start_worker, (self.handed_over,))
         self.executor = concurrent.futures.ProcessPoolExecutor(self.number, context, *starting)
 
 
 def _start_worker(handed_over: dict[Job, bytes]) -> None:
-    # Ctrl-C reaches every process of a terminal: the first one ends the others.
+    """Set up a new process: who ends it, and which prepared solutions it has received."""
+    # Ctrl-C reaches every process of a terminal.  Only the first one acts on it, and ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _handed_over.update(handed_over)
 
 
 def _end_with_parent() -> None:
-    """End this process when its parent is gone, even if that was killed and could end nobody."""
+    """End this process when its parent has ended, even if the parent was killed and could not say so."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     multiprocessing.connection.wait([parent.sentinel])
@@ -444,7 +589,29 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def workers(jobs: int, dask: str | None, job: Job, submissions: Sequence[Submission]) -> Iterator[Workers]:
-    """So many processes (0 for one per core), or a Dask cluster after a probe of each of its workers."""
+    """Start the workers of a command, and end them when it is done.
+
+    Parameters
+    ----------
+    jobs : int
+        The number of processes, or 0 for one per core.
+    dask : str or None
+        The address of a Dask scheduler, whose workers are used in place of processes.
+    job : Job
+        What is scored, and with which metric.  The solution is prepared for the new processes.
+    submissions : sequence of Submission
+        The submissions.  Every worker of a Dask cluster must be able to read the first one.
+
+    Yields
+    ------
+    Workers
+        The workers.
+
+    Raises
+    ------
+    UsageError
+        There is no such Dask cluster, or one of its workers cannot work.
+    """
     if dask is not None:
         with _cluster(dask, job, submissions) as pool:
             yield pool
@@ -463,7 +630,7 @@ def workers(jobs: int, dask: str | None, job: Job, submissions: Sequence[Submiss
 
 @contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """New processes multiply matrices with one thread."""
+    """Let new processes multiply matrices with one thread each, because there is a process per core."""
     names = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
     before = {name: os.environ[name] for name in names if name in os.environ}
     os.environ.update(dict.fromkeys(names, "1"))
@@ -478,7 +645,26 @@ def _one_thread_each() -> Iterator[None]:
 def spread(
     pool: Workers, work: Callable[[T], list[R]], tasks: Iterable[T], window: int | None = None
 ) -> Iterator[tuple[T, list[R] | BaseException]]:
-    """Each task, as it is done, with its answers or with what went wrong; `window` are under way at once."""
+    """Let workers do tasks, and yield each task as soon as it is done.
+
+    Parameters
+    ----------
+    pool : Workers
+        Where the work is done.
+    work : function of a task
+        Returns a list of answers.
+    tasks : iterable
+        The tasks.  Each is taken when a worker has room for it.
+    window : int, optional
+        How many tasks are under way at once; by default `TASKS_PER_WORKER` for each worker.
+
+    Yields
+    ------
+    task : object
+        One of the tasks, in the order in which they are done.
+    answers : list, or BaseException
+        What ``work`` returned for it, or what went wrong.
+    """
     window = window or pool.number * TASKS_PER_WORKER
     if pool.executor is None:
         for task in tasks:
@@ -501,7 +687,7 @@ def spread(
             return
         done, _ = concurrent.futures.wait(under_way, return_when=concurrent.futures.FIRST_COMPLETED)
         if not pool.is_cluster and any(isinstance(each.exception(), BrokenProcessPool) for each in done):
-            done, _ = concurrent.futures.wait(under_way)  # nothing of this pool goes on
+            done, _ = concurrent.futures.wait(under_way)  # all other tasks of a broken pool fail, too
             pool.renew()
         for future in done:
             failure = future.exception()
@@ -509,7 +695,32 @@ def spread(
 
 
 def score(job: Job, submissions: Sequence[Submission], folder: Path, pool: Workers) -> list[Scored]:
-    """Score all submissions but those whose contents the store knows; UsageError for faults, twice each."""
+    """Score all submissions whose contents the store does not know yet.
+
+    What is found out about a submission is kept in the store at once, so that an interrupted command loses
+    nothing.  A submission with a fault is tried a second time, alone.
+
+    Parameters
+    ----------
+    job : Job
+        What is scored, and with which metric.
+    submissions : sequence of Submission
+        The submissions.
+    folder : Path
+        The folder of the store.
+    pool : Workers
+        Where the work is done.
+
+    Returns
+    -------
+    list of Scored
+        What became of each submission, in the same order.
+
+    Raises
+    ------
+    UsageError
+        Some submissions could not be scored twice in a row, through no fault of theirs.
+    """
     results: dict[int, Scored] = {}
     faults: dict[int, str] = {}
     damaged: list[int] = []
@@ -566,17 +777,41 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, pool: Worke
 
 
 def stored(job: Job, contents: Sequence[str], folder: Path, pool: Workers) -> list[Scored]:
-    """What the store knows of files, by their `digests_of`."""
+    """Read from the store what became of submissions, without their files.
+
+    Parameters
+    ----------
+    job : Job
+        What was scored, and with which metric.
+    contents : sequence of str
+        The `digests_of` each submission.
+    folder : Path
+        The folder of the store.
+    pool : Workers
+        Where the work is done.
+
+    Returns
+    -------
+    list of Scored
+        What became of each submission, in the same order.
+
+    Raises
+    ------
+    UsageError
+        The store lacks some of the submissions.
+    """
     names = {number: entry_name(job.context, content) for number, content in enumerate(contents)}
     results = from_store(pool, _scored_before, names, folder, "reading the store")
     return _measured(job, results, folder, pool)
 
 
 def _scored_before(entries: Sequence[tuple[int, bytes]]) -> list[tuple[int, Scored]]:
+    """Read what became of some submissions from their numbered entries."""
     return [(number, _scored(entry)) for number, entry in entries]
 
 
 def _scored(entry: bytes) -> Scored:
+    """Read what became of a submission from its entry."""
     header = store.header_of(entry)
     digest, _, side_digest = header["sha256"].partition("+")
     return Scored(
@@ -591,12 +826,13 @@ def _scored(entry: bytes) -> Scored:
 
 
 def _first(lines: list[str]) -> list[str]:
+    """Keep the first lines of a long list, and say how many more there are."""
     more = len(lines) - FAULTS_SHOWN
     return [*lines[:FAULTS_SHOWN], *([f"  and {more:,} more"] if more > 0 else [])]
 
 
 def _measured(job: Job, results: dict[int, Scored], folder: Path, pool: Workers) -> list[Scored]:
-    """The results in order; what was measured with other parameters is measured again."""
+    """Put the results in order, and compute scores again that were computed with other parameters."""
     names = {
         number: each.entry for number, each in results.items() if each.measured not in (None, job.measured)
     }
@@ -617,14 +853,38 @@ def from_store(
     folder: Path,
     title: str,
 ) -> dict[int, R]:
-    """The work's answer to each entry of the store, by number."""
+    """Let workers answer a question about entries of the store.
+
+    Parameters
+    ----------
+    pool : Workers
+        Where the work is done.
+    work : function of a list of (int, bytes)
+        Takes numbered entries, and returns a list of (number, answer).
+    names : dict of int to str
+        The name of the entry for each number.
+    folder : Path
+        The folder of the store.
+    title : str
+        The title of the progress display.
+
+    Returns
+    -------
+    dict of int to object
+        The answer for each number.
+
+    Raises
+    ------
+    UsageError
+        The store lacks some of the entries, or the work failed twice.
+    """
 
     def size_of(name: str) -> int:
         path = store.path_of(folder, name)
         return path.stat().st_size if path.is_file() else 0
 
     batches = _batches(names, size_of, pool)
-    if pool.is_cluster:  # which may not see the folder
+    if pool.is_cluster:  # its machines may not see the folder, so the entries are read here
         answers = _answers(pool, work, (_entries(folder, batch) for batch in batches), title, len(names))
     else:
         answers = _answers(pool, functools.partial(_read_first, work, folder), batches, title, len(names))
@@ -643,7 +903,31 @@ def pairs_from_store(
     folder: Path,
     title: str,
 ) -> dict[int, R]:
-    """The work's answer to each pair of entries, by number; the entries are read here."""
+    """Let workers answer a question about pairs of entries, which this process reads for them.
+
+    Parameters
+    ----------
+    pool : Workers
+        Where the work is done.
+    work : function of a list of (int, (bytes, bytes))
+        Takes numbered pairs of entries, and returns a list of (number, answer).
+    pairs : dict of int to (str, str)
+        The names of the two entries for each number.
+    folder : Path
+        The folder of the store.
+    title : str
+        The title of the progress display.
+
+    Returns
+    -------
+    dict of int to object
+        The answer for each number.
+
+    Raises
+    ------
+    UsageError
+        The store lacks an entry, or the work failed twice.
+    """
     read = functools.lru_cache(maxsize=2)(functools.partial(_load, folder))
 
     def batches() -> Iterator[list[tuple[int, tuple[bytes, bytes]]]]:
@@ -659,15 +943,17 @@ def pairs_from_store(
 def _read_first(
     work: Callable[[list[tuple[int, bytes]]], list[tuple[int, R]]], folder: Path, names: list[tuple[int, str]]
 ) -> list[tuple[int, R]]:
+    """Read the named entries, in a worker, and do the work with them."""
     return work(_entries(folder, names))
 
 
 def _entries(folder: Path, names: list[tuple[int, str]]) -> list[tuple[int, bytes]]:
+    """Read the named entries, and leave out those that the store lacks."""
     return [(number, entry) for number, name in names if (entry := _load(folder, name)) is not None]
 
 
 def _load(folder: Path, name: str) -> bytes | None:
-    """The entry of a name; None also if it is another submission's."""
+    """Read the entry of that name.  It is None, too, if the file holds the entry of another submission."""
     entry = store.load(folder, name)
     if entry is None:
         return None
@@ -680,19 +966,26 @@ def once_more(
     work: Callable[[list[tuple[int, Submission]]], list[tuple[int, R]]],
     submissions: dict[int, Submission],
 ) -> dict[int, R]:
-    """Read submissions a second time, for what the store does not know of them.
+    """Read submissions a second time, for what the store does not know about them.
 
     Parameters
     ----------
     pool : Workers
-    work : function of numbered submissions
-        Returns an answer for each number.
+        Where the work is done.
+    work : function of a list of (int, Submission)
+        Takes numbered submissions, and returns a list of (number, answer).
     submissions : dict of int to Submission
+        The submission for each number.
 
     Returns
     -------
     dict of int to object
         The answer for each number.
+
+    Raises
+    ------
+    UsageError
+        The work failed twice.
     """
     batches = _batches(submissions, lambda submission: submission.size, pool)
     return _answers(pool, work, batches, "variants", len(submissions))
@@ -705,7 +998,7 @@ def _answers(
     title: str,
     total: int,
 ) -> dict[int, R]:
-    """Answers by number; what fails is tried again."""
+    """Collect the answers of all batches by number.  A batch that fails is tried once more."""
 
     def finished() -> Iterator[tuple[int, R]]:
         for batch, answers in spread(pool, work, batches):
@@ -722,7 +1015,7 @@ def _answers(
 def _batches(
     things: dict[int, T], size_of: Callable[[T], int], pool: Workers, most: int = MOST_AT_ONCE
 ) -> Iterator[list[tuple[int, T]]]:
-    """Tasks of about equal size."""
+    """Group numbered things into tasks of about equal size."""
     most = max(1, min(most, len(things) // (pool.number * TASKS_PER_WORKER)))
     batch: list[tuple[int, T]] = []
     size = 0
@@ -739,6 +1032,7 @@ def _batches(
 
 @contextmanager
 def _cluster(address: str, job: Job, submissions: Sequence[Submission]) -> Iterator[Workers]:
+    """Connect to a Dask cluster after each of its workers has answered a probe."""
     try:
         from distributed import Client
     except ImportError:
@@ -753,19 +1047,28 @@ def _cluster(address: str, job: Job, submissions: Sequence[Submission]) -> Itera
         try:
             yield Workers(client.get_executor(pure=False), sum(client.nthreads().values()), is_cluster=True)
         finally:
-            with contextlib.suppress(Exception):  # of workers that are gone
+            with contextlib.suppress(Exception):  # workers may have left the cluster
                 client.run(_switch_profiler, on=True)
 
 
 def _switch_profiler(dask_worker: Any, on: bool) -> None:
-    """Let a Dask worker look at its stack a hundred times a second, or not: that takes processor time."""
+    """Switch the profiler of a Dask worker on or off.
+
+    It looks at the worker's stack a hundred times a second, which takes processor time.
+    """
     profiler = dask_worker.periodic_callbacks.get("profile")
     if profiler is not None:
         (profiler.start if on else profiler.stop)()
 
 
 def _probe_all(client: Any, job: Job, submission: Submission) -> None:
-    """Every worker can import this package and sees the files; said within 30 seconds."""
+    """Make sure, within 30 seconds, that every worker can import podium and read the files.
+
+    Raises
+    ------
+    UsageError
+        Names the workers that cannot work, each with its reason.
+    """
     deadline = time.monotonic() + PROBE_SECONDS
     try:
         client.wait_for_workers(1, timeout=PROBE_SECONDS)
@@ -773,7 +1076,7 @@ def _probe_all(client: Any, job: Job, submission: Submission) -> None:
         raise UsageError(f"the Dask cluster has no worker after {PROBE_SECONDS} seconds") from None
 
     def probe(task: bytes) -> dict[str, str] | str:
-        # No module's, so sent by value: it answers also where this package is not.
+        # A function that no module defines is sent by value.  So it answers even where podium is missing.
         try:
             from podium.ranking import work
         except ImportError as problem:
@@ -800,14 +1103,14 @@ def _probe_all(client: Any, job: Job, submission: Submission) -> None:
         for future in futures.values():
             future.cancel()
         raise UsageError("\n".join(["Dask workers that cannot work:", *_first(problems)]))
-    try:  # the scheduler unpacks what it hands out
+    try:  # the scheduler unpacks the tasks that it hands out
         client.submit(len, [job], pure=False).result(timeout=PROBE_SECONDS)
     except Exception as raised:
         raise UsageError(f"the Dask scheduler cannot work, can it import podium? {_fault(raised)}") from None
 
 
 def _probe(job: Job, submission: Submission) -> dict[str, str] | str:
-    """The versions on this worker, or why it cannot work."""
+    """Tell which versions this worker has, or why it cannot work."""
     try:
         prepared(job)
         contents_of(submission)
@@ -817,6 +1120,7 @@ def _probe(job: Job, submission: Submission) -> dict[str, str] | str:
 
 
 def _difference(ours: dict[str, str], theirs: dict[str, str]) -> str:
+    """List the versions of a worker that differ from ours, or return an empty text."""
     return ", ".join(
         f"expected {name} {version}, found {theirs.get(name)}"
         for name, version in ours.items()

@@ -872,22 +872,24 @@ def _attributes(subpopulation_column_names: str) -> list[str]:
 
 
 # ---- Shared: tables and messages -------------------------------------------------------------------------
-# Sections headed “Shared” are the same in every hosted file that has them, as each file is uploaded alone.
+# Each hosted file is uploaded alone, so it repeats what several of them need.  A section whose heading begins
+# with “Shared” is the same in every hosted file that has it.
 
 
 class _Table(NamedTuple):
-    """A frame and how its faults are told.
+    """A data frame, and how messages tell what is wrong with it.
 
     Attributes
     ----------
     frame : DataFrame
-        As the caller gave it.  It is never changed.
+        The data frame as the caller gave it.  It is never changed.
     name : str
         What messages call it: "the solution" or "the submission".
     row_id : str
         The column whose values name the rows in messages.
     error : type of Exception
-        What a fault raises, by whose fault it is.
+        The exception that a fault raises: `HostVisibleError` for the solution, `ParticipantVisibleError` for
+        the submission.
     """
 
     frame: pd.DataFrame
@@ -896,26 +898,57 @@ class _Table(NamedTuple):
     error: type[Exception]
 
     def check_columns(self, *required: str) -> None:
-        """Require that the row id and these columns exist, each once, and that every row has an id."""
+        """Require that the row id and these columns exist, each once, and that every row has an id.
+
+        Parameters
+        ----------
+        *required : str
+            Names of the columns that are needed besides the row id.
+
+        Raises
+        ------
+        HostVisibleError
+            `frame` is not a DataFrame.
+        ParticipantVisibleError or HostVisibleError
+            A column is missing or there twice, or a row has no id.  `error` says which of the two exceptions
+            it is.
+        """
         if not isinstance(self.frame, pd.DataFrame):
             raise HostVisibleError(f"{self.name}: expected a DataFrame, found {type(self.frame).__name__}")
         required = tuple(dict.fromkeys((self.row_id, *required)))
         names = list(self.frame.columns)
         lacking = [_short(name) for name in required if name not in names]
         if lacking:
-            head = f"{self.name}: expected the columns {_listed(lacking, len(lacking), 120)} too. It has "
-            present = [_short(name) for name in names]
+            more, present = _counted(len(lacking), "more column"), [_short(name) for name in names]
+            head = f"{self.name}: expected {more}: {_listed(lacking, len(lacking), 120)}. It has "
             raise self.error(head + (_listed(present, len(present), LONGEST_MESSAGE - len(head)) or "none"))
         for name in required:
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
         ids = self.frame[self.row_id]
-        # isna() itself fails for Decimal("sNaN").
+        # pandas' isna() fails for Decimal("sNaN"), which only a column of objects can hold.
         missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
         self.reject(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
     def reject(self, column: str, wrong: npt.ArrayLike, content: Callable[[int], str], expected: str) -> None:
-        """Raise `error` if a row is `wrong`, (rows,) bool; `content` says what stands in a numbered row."""
+        """Raise `error` if any row is wrong, and name the first ones.
+
+        Parameters
+        ----------
+        column : str
+            The column with the fault.
+        wrong : (rows,) bool
+            Whether each row is wrong.
+        content : function of int
+            Says what a row has in that column.  Its argument is the row's position, from 0.
+        expected : str
+            What every row should have there.
+
+        Raises
+        ------
+        ParticipantVisibleError or HostVisibleError
+            A row is wrong.  `error` says which of the two exceptions it is.
+        """
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
@@ -931,7 +964,7 @@ class _Table(NamedTuple):
 
 
 def _is_missing(value: object) -> bool:
-    """Whether a cell is None or one of the not-a-numbers; pandas' own isna() fails for Decimal("sNaN")."""
+    """Whether a cell is None, NaN, NA or NaT.  Unlike pandas' own isna(), it knows Decimal("sNaN"), too."""
     if isinstance(value, Decimal):
         return value.is_nan()
     if isinstance(value, float | np.floating):
@@ -940,7 +973,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """A cell as text, the same whether a CSV reader took it for text, an integer or a float."""
+    """A cell as text, which is the same whether a CSV reader took it for text, an integer or a float."""
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -950,21 +983,23 @@ def _as_text(value: object) -> str:
 
 
 def _short(value: object) -> str:
-    """The beginning of a value's text, with what cannot be printed escaped."""
+    """The first `CHARACTERS_SHOWN` characters of a value's text; what cannot be printed is escaped."""
     text = repr(_as_text(value)[: CHARACTERS_SHOWN + 1])[1:-1]
     return text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN] + "…"
 
 
 def _quoted(value: object) -> str:
+    """The beginning of a value's text, in quotation marks."""
     return f"'{_short(value)}'"
 
 
 def _counted(number: int, noun: str) -> str:
+    """A number with its noun, such as "1 row" or "2,000 rows"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _listed(texts: Sequence[str], total: int, room: int) -> str:
-    """As many texts as fit into `room` characters, and how many more of the `total` there are."""
+    """As many texts as fit into `room` characters, and how many of the `total` are left out."""
     for number in range(len(texts), 0, -1):
         more = f" and {total - number:,} more" if total > number else ""
         text = ", ".join(texts[:number])
@@ -977,28 +1012,31 @@ def _listed(texts: Sequence[str], total: int, room: int) -> str:
 
 
 def _texts(table: _Table, column: str) -> tuple[Ints, list[str]]:
-    """Codes of a column's texts, (rows,), and the distinct texts; none may be missing or blank."""
+    """A code for the text of each row, (rows,), and the distinct texts.  No cell may be missing or blank."""
     codes, texts = _factorize(table.frame[column])
     table.reject(column, codes < 0, lambda row: "missing", "a value in every row")
     return codes, texts
 
 
 def _cell_of(table: _Table, column: str) -> Callable[[int], str]:
-    """What says, for a message, which cell a row has."""
+    """A function that says, for a message, what a row has in a column; its argument is the row's position."""
     cells = table.frame[column]
     return lambda row: "missing" if _is_missing(cells.iloc[row]) else _quoted(cells.iloc[row])
 
 
 def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
-    """Codes of a column's texts, (rows,), -1 where missing or blank, and the distinct texts."""
+    """A code for the text of each row, (rows,), and the distinct texts.
+
+    The code is an index into the distinct texts.  It is -1 where the cell is missing or blank.
+    """
     if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string":
-        # As text before they are compared: pandas takes False for 0, and cannot compare lists.
+        # Cells become text before they are compared, because pandas takes False for 0 and cannot compare lists.
         column = pd.Series([None if _is_missing(value) else _as_text(value) for value in column], dtype=object)
     codes, distinct = pd.factorize(column)
     texts = distinct.tolist()
     if {*map(type, texts)} <= {str} and all(map(str.strip, texts)):  # nothing blank, nothing to convert
         return codes, texts
-    # Numbers such as 1 and 1.0 are one text; a blank text is a missing one.
+    # Numbers such as 1 and 1.0 are the same text, and a blank text counts as missing.
     number: dict[str, int] = {}
     code_of_value = [
         number.setdefault(text, len(number)) if text.strip() else -1 for text in map(_as_text, texts)
@@ -1007,7 +1045,7 @@ def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
 
 
 def _numbers(column: pd.Series) -> Floats:
-    """A column as floats, (rows,), NaN for what is no real number."""
+    """The cells of a column as floats, (rows,).  A cell that is not a real number becomes NaN."""
     if pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c":
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     return np.array([_number(value) for value in column.astype(object)], dtype=np.float64)
@@ -1017,10 +1055,10 @@ def _numbers(column: pd.Series) -> Floats:
 
 
 def _number(value: object) -> float:
-    """A cell as a float, NaN for what is no real number."""
+    """A cell as a float; NaN if it is not a real number."""
     if not isinstance(value, str | int | float | np.bool_ | np.integer | np.floating | Decimal):
         return np.nan
-    # Python would read digits of other scripts, and 1_000.
+    # Python would also read digits of other scripts, and 1_000.
     if isinstance(value, str) and (not value.isascii() or "_" in value):
         return np.nan
     try:
@@ -1033,7 +1071,7 @@ def _number(value: object) -> float:
 
 
 def _ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
-    """The quotients of arrays that broadcast, NaN where the denominator is 0."""
+    """The quotients of two arrays whose shapes broadcast; NaN where the denominator is 0."""
     a, b = np.broadcast_arrays(np.asarray(numerator, dtype=np.float64), np.asarray(denominator))
     quotient: Floats = np.divide(a, b, out=np.full(a.shape, np.nan), where=b != 0)
     return quotient
@@ -1049,7 +1087,26 @@ def _check_parameter(
     fits: Callable[[Any], bool] = lambda value: True,
     wanted: str = "",
 ) -> None:
-    """Raise `HostVisibleError` unless a parameter is of its kind (str, float or bool) and `fits`."""
+    """Check a parameter of `score`.
+
+    Parameters
+    ----------
+    name : str
+        The parameter's name.
+    value : object
+        What the host gave.
+    kind : type
+        ``str``, ``float`` (which allows whole numbers, too) or ``bool``.
+    fits : function of the value
+        Whether a value of that kind is allowed.
+    wanted : str
+        Which numbers are allowed, for the message: "from 0 to 1".
+
+    Raises
+    ------
+    HostVisibleError
+        The value is of another kind or does not fit.
+    """
     kinds = {float: (int, float, np.integer, np.floating), bool: (bool, np.bool_), str: (str,)}[kind]
     if not isinstance(value, kinds) or (kind is float and isinstance(value, bool)) or not fits(value):
         expected = {str: "text", bool: "True or False", float: f"a number {wanted}"}[kind]

@@ -107,9 +107,9 @@ def test_a_misspelt_parameter_is_named_with_those_there_are() -> None:
 
 
 def test_faults_keep_their_sides() -> None:
-    with pytest.raises(SubmissionRejected, match=r"expected the column"):
+    with pytest.raises(SubmissionRejected, match=r"expected . more columns?: "):
         podium.score(SOLUTION, SUBMISSION.drop(columns="discourse_type"))
-    with pytest.raises(HostError, match="expected the column"):
+    with pytest.raises(HostError, match=r"expected . more columns?: "):
         podium.score(SOLUTION.drop(columns="discourse_type"), SUBMISSION)
 
 

@@ -674,22 +674,24 @@ def read_selection(value: Any, length: int | None) -> Selection:
 
 
 # ---- Shared: tables and messages -------------------------------------------------------------------------
-# Sections headed “Shared” are the same in every hosted file that has them, as each file is uploaded alone.
+# Each hosted file is uploaded alone, so it repeats what several of them need.  A section whose heading begins
+# with “Shared” is the same in every hosted file that has it.
 
 
 class _Table(NamedTuple):
-    """A frame and how its faults are told.
+    """A data frame, and how messages tell what is wrong with it.
 
     Attributes
     ----------
     frame : DataFrame
-        As the caller gave it.  It is never changed.
+        The data frame as the caller gave it.  It is never changed.
     name : str
         What messages call it: "the solution" or "the submission".
     row_id : str
         The column whose values name the rows in messages.
     error : type of Exception
-        What a fault raises, by whose fault it is.
+        The exception that a fault raises: `HostVisibleError` for the solution, `ParticipantVisibleError` for
+        the submission.
     """
 
     frame: pd.DataFrame
@@ -698,26 +700,57 @@ class _Table(NamedTuple):
     error: type[Exception]
 
     def check_columns(self, *required: str) -> None:
-        """Require that the row id and these columns exist, each once, and that every row has an id."""
+        """Require that the row id and these columns exist, each once, and that every row has an id.
+
+        Parameters
+        ----------
+        *required : str
+            Names of the columns that are needed besides the row id.
+
+        Raises
+        ------
+        HostVisibleError
+            `frame` is not a DataFrame.
+        ParticipantVisibleError or HostVisibleError
+            A column is missing or there twice, or a row has no id.  `error` says which of the two exceptions
+            it is.
+        """
         if not isinstance(self.frame, pd.DataFrame):
             raise HostVisibleError(f"{self.name}: expected a DataFrame, found {type(self.frame).__name__}")
         required = tuple(dict.fromkeys((self.row_id, *required)))
         names = list(self.frame.columns)
         lacking = [_short(name) for name in required if name not in names]
         if lacking:
-            head = f"{self.name}: expected the columns {_listed(lacking, len(lacking), 120)} too. It has "
-            present = [_short(name) for name in names]
+            more, present = _counted(len(lacking), "more column"), [_short(name) for name in names]
+            head = f"{self.name}: expected {more}: {_listed(lacking, len(lacking), 120)}. It has "
             raise self.error(head + (_listed(present, len(present), LONGEST_MESSAGE - len(head)) or "none"))
         for name in required:
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
         ids = self.frame[self.row_id]
-        # isna() itself fails for Decimal("sNaN").
+        # pandas' isna() fails for Decimal("sNaN"), which only a column of objects can hold.
         missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
         self.reject(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
     def reject(self, column: str, wrong: npt.ArrayLike, content: Callable[[int], str], expected: str) -> None:
-        """Raise `error` if a row is `wrong`, (rows,) bool; `content` says what stands in a numbered row."""
+        """Raise `error` if any row is wrong, and name the first ones.
+
+        Parameters
+        ----------
+        column : str
+            The column with the fault.
+        wrong : (rows,) bool
+            Whether each row is wrong.
+        content : function of int
+            Says what a row has in that column.  Its argument is the row's position, from 0.
+        expected : str
+            What every row should have there.
+
+        Raises
+        ------
+        ParticipantVisibleError or HostVisibleError
+            A row is wrong.  `error` says which of the two exceptions it is.
+        """
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
@@ -733,7 +766,7 @@ class _Table(NamedTuple):
 
 
 def _is_missing(value: object) -> bool:
-    """Whether a cell is None or one of the not-a-numbers; pandas' own isna() fails for Decimal("sNaN")."""
+    """Whether a cell is None, NaN, NA or NaT.  Unlike pandas' own isna(), it knows Decimal("sNaN"), too."""
     if isinstance(value, Decimal):
         return value.is_nan()
     if isinstance(value, float | np.floating):
@@ -742,7 +775,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """A cell as text, the same whether a CSV reader took it for text, an integer or a float."""
+    """A cell as text, which is the same whether a CSV reader took it for text, an integer or a float."""
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -752,21 +785,23 @@ def _as_text(value: object) -> str:
 
 
 def _short(value: object) -> str:
-    """The beginning of a value's text, with what cannot be printed escaped."""
+    """The first `CHARACTERS_SHOWN` characters of a value's text; what cannot be printed is escaped."""
     text = repr(_as_text(value)[: CHARACTERS_SHOWN + 1])[1:-1]
     return text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN] + "…"
 
 
 def _quoted(value: object) -> str:
+    """The beginning of a value's text, in quotation marks."""
     return f"'{_short(value)}'"
 
 
 def _counted(number: int, noun: str) -> str:
+    """A number with its noun, such as "1 row" or "2,000 rows"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _listed(texts: Sequence[str], total: int, room: int) -> str:
-    """As many texts as fit into `room` characters, and how many more of the `total` there are."""
+    """As many texts as fit into `room` characters, and how many of the `total` are left out."""
     for number in range(len(texts), 0, -1):
         more = f" and {total - number:,} more" if total > number else ""
         text = ", ".join(texts[:number])
@@ -779,6 +814,7 @@ def _listed(texts: Sequence[str], total: int, room: int) -> str:
 
 
 def _check_text(name: str, value: object) -> None:
+    """Raise `HostVisibleError` unless the value of the parameter `name` is text."""
     if not isinstance(value, str):
         raise HostVisibleError(f"{name}: expected text, found {type(value).__name__} {_quoted(value)}")
 
@@ -787,7 +823,26 @@ def _check_text(name: str, value: object) -> None:
 
 
 def read_ids(table: _Table, expected: Sequence[str] | None = None) -> list[str]:
-    """The document of each row, each once; exactly the `expected` ones where they are given."""
+    """Read the id of each row's document; no document may be there twice.
+
+    Parameters
+    ----------
+    table : _Table
+        The solution or the submission.
+    expected : sequence of str, optional
+        The ids of the test set's documents.  With them, the table must have exactly these documents.
+
+    Returns
+    -------
+    list of str
+        The id of each row, as text.
+
+    Raises
+    ------
+    ParticipantVisibleError or HostVisibleError
+        An id is missing, repeated or unknown, or a document is missing.  `table.error` says which of the two
+        exceptions it is.
+    """
     ids = read_column(table, table.row_id, str, "a value in every row")
     index = pd.Index(ids, dtype=object)
     table.reject(table.row_id, index.duplicated(), lambda row: "repeated", "every document once")
@@ -801,7 +856,24 @@ def read_ids(table: _Table, expected: Sequence[str] | None = None) -> list[str]:
 
 
 def read_lengths(table: _Table) -> list[int | None]:
-    """The length of each row's text in characters; None without a column of texts."""
+    """Read how long each document's text is.
+
+    Parameters
+    ----------
+    table : _Table
+        The solution.
+
+    Returns
+    -------
+    list of (int or None)
+        The number of characters in the column ``text`` of each row; None in every row if there is no such
+        column.
+
+    Raises
+    ------
+    HostVisibleError
+        There are two columns ``text``, or a text is missing.
+    """
     if "text" not in table.frame:
         return [None] * len(table.frame)
     table.check_columns("text")
@@ -809,7 +881,31 @@ def read_lengths(table: _Table) -> list[int | None]:
 
 
 def read_column(table: _Table, name: str, read: Callable[..., Any], expected: str, *about: Any) -> list[Any]:
-    """What `read` makes of each cell and what is known `about` its row; a ValueError of it names the row."""
+    """Read the cells of a column.
+
+    Parameters
+    ----------
+    table : _Table
+        The solution or the submission.
+    name : str
+        The name of the column.
+    read : function of a cell's text and of what `about` has for its row
+        Returns the value of the cell, or raises a ValueError whose text says what is wrong with it.
+    expected : str
+        What every cell should be, for the message.
+    *about : sequence, (rows,)
+        Further arguments of `read`, one for each row.
+
+    Returns
+    -------
+    list
+        The value of each row.
+
+    Raises
+    ------
+    ParticipantVisibleError or HostVisibleError
+        A cell is missing, or `read` rejects it.  `table.error` says which of the two exceptions it is.
+    """
     values, faults = [], {}
     with _no_garbage():
         for row, (cell, *known) in enumerate(zip(table.frame[name].to_numpy(dtype=object), *about)):
@@ -826,9 +922,10 @@ def read_column(table: _Table, name: str, read: Callable[..., Any], expected: st
 
 @contextmanager
 def _no_garbage() -> Iterator[None]:
-    """Pause Python's search for cycles of objects: markups are many objects and no cycles.
+    """Pause Python's garbage collector, which searches for cycles of objects.
 
-    The search looks at all of them again and again, which took almost half of the time.
+    Markups are many objects without any cycle.  The collector would look at all of them again and again, which
+    took almost half of the time.
     """
     is_collecting = gc.isenabled()
     gc.disable()
@@ -840,16 +937,18 @@ def _no_garbage() -> Iterator[None]:
 
 
 # ---- Shared: JSON ----------------------------------------------------------------------------------------
-# A ValueError says what is wrong; whoever reads a list adds which of its items has the fault.
+# The readers of values raise a ValueError that says what is wrong.  The readers of lists add the number of the
+# item that has the fault.
 
 
 _NAMES_OF_TYPES = {dict: "an object", list: "a list", str: "text", int: "a whole number"}
 
 
 def _read_keys(value: Any, keys: Keys) -> list[Any]:
-    """The values that an object has under `keys`, in the order of these; other keys are ignored.
+    """The values that a JSON object has under `keys`, in the order of `keys`.  Other keys are ignored.
 
-    `keys` gives the type of each value, and what stands for one that is left out or null; None: it is required.
+    For each key, `keys` gives the type of the value and its default.  The default is used where the key is left
+    out or its value is null.  A key whose default is None is required.
     """
     holder = _read_value(value, dict)
     return [
@@ -861,7 +960,11 @@ def _read_keys(value: Any, keys: Keys) -> list[Any]:
 
 
 def _read_value(value: Any, kind: Any, subject: str = "", wanted: str = "") -> Any:
-    """A value of that type; a whole number, which may be written 4.0, is an offset."""
+    """A JSON value, which must be of type `kind`.
+
+    A whole number is an offset, from 0 to `LAST_OFFSET`.  It may be written 4.0.  In the message, `subject`
+    stands before what the value is, and `wanted` replaces the name of the type.
+    """
     if kind is int and isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, kind) or isinstance(value, bool):
@@ -872,13 +975,13 @@ def _read_value(value: Any, kind: Any, subject: str = "", wanted: str = "") -> A
 
 
 def _described(value: Any) -> str:
-    """What a message says that a value is."""
+    """How a message names a JSON value."""
     text = _quoted(value) if isinstance(value, str) else _short(value)
     return {type(None): "missing", dict: "an object", list: "a list"}.get(type(value), text)
 
 
 def _read_each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> list[Any]:
-    """What `read` makes of each value of a list."""
+    """Apply `read` to each value of a list; a fault is told with the `noun` and the value's number, from 1."""
     results = []
     for number, value in enumerate(values, 1):
         try:
@@ -889,7 +992,10 @@ def _read_each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> 
 
 
 def _read_span(value: Any, keys: Keys, length: int | None) -> list[int]:
-    """The start and the end under two keys, in a text of that length, if it is known."""
+    """The start and the end that an object has under two keys.
+
+    The start must not be after the end, nor the end beyond the text, if its `length` in characters is known.
+    """
     start, end = _read_keys(value, keys)
     if start > end or (length is not None and end > length):
         first, last = keys
@@ -899,29 +1005,30 @@ def _read_span(value: Any, keys: Keys, length: int | None) -> list[int]:
 
 
 def _at_most(most: int, number: int, what: str) -> None:
+    """Raise a ValueError if there are more than `most` of something."""
     if number > most:
         raise ValueError(f"{number:,} {what}, above {most:,}")
 
 
 def _plain(text: str) -> str:
-    """A text to be compared without regard to case, outer spaces and Unicode form."""
+    """A text in a form in which case, outer spaces and Unicode form make no difference."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).strip().casefold())
 
 
 def _load(cell: str) -> Any:
-    """What a cell's JSON says."""
+    """The value that a cell holds in JSON."""
     try:
         return _DECODER.decode(cell)
     except json.JSONDecodeError as fault:
         raise ValueError(f"not JSON: {fault.msg} at character {fault.pos + 1}") from None
     except RecursionError:
         raise ValueError("not a markup: nested too deeply") from None
-    except ValueError as fault:  # a constant, or a number of too many digits
+    except ValueError as fault:  # NaN or Infinity, or a number with too many digits
         raise ValueError(f"not JSON: {_short(fault)}") from None
 
 
 def _no_constant(name: str) -> None:
-    """Python would read NaN and Infinity, which JSON does not know."""
+    """Reject NaN and Infinity, which Python's decoder would read, but which JSON does not know."""
     raise ValueError(f"{name} is no number")
 
 
@@ -932,13 +1039,14 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def _check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Raise `HostVisibleError` unless the value of the parameter `name` is one of the `choices`."""
     if value not in choices:
         expected = _listed(choices, len(choices), LONGEST_MESSAGE - CHARACTERS_SHOWN - 40)
         raise HostVisibleError(f"{name}: expected {expected}, found {_quoted(value)}")
 
 
 def _parse_weights(text: str, names: Sequence[str]) -> dict[str, float]:
-    """The weights in a text such as "tags=2,overtexts=0", by name."""
+    """The weights that a text such as "tags=2,overtexts=0" gives, by name; the names must be among `names`."""
     weights: dict[str, float] = {}
     for assignment in text.split(",") if text.strip() else []:
         name, _, number = (piece.strip() for piece in assignment.partition("="))
@@ -954,10 +1062,10 @@ def _parse_weights(text: str, names: Sequence[str]) -> dict[str, float]:
 
 
 def _number(value: object) -> float:
-    """A cell as a float, NaN for what is no real number."""
+    """A cell as a float; NaN if it is not a real number."""
     if not isinstance(value, str | int | float | np.bool_ | np.integer | np.floating | Decimal):
         return np.nan
-    # Python would read digits of other scripts, and 1_000.
+    # Python would also read digits of other scripts, and 1_000.
     if isinstance(value, str) and (not value.isascii() or "_" in value):
         return np.nan
     try:
@@ -970,25 +1078,29 @@ def _number(value: object) -> float:
 
 
 def overlapping(x: Ints, y: Ints) -> Ints:
-    """Which spans overlap, or are empty and equal.
+    """Find the spans of two sides that overlap, or that are both empty and at the same place.
 
     Parameters
     ----------
-    x, y : (2, n) and (2, m) int
-        Starts and ends, sorted by start.
+    x, y : (2, n) int and (2, m) int
+        Starts and ends of the spans of either side, in characters from 0, sorted by start.  The end is
+        exclusive.
 
     Returns
     -------
     (pairs, 2) int
-        Indices into x and y.
+        For each such pair the index of its span in x and of its span in y.
 
     Examples
     --------
+    [0, 5) overlaps [2, 6), and the empty span at 7 is on both sides:
+
     >>> overlapping(np.array([[0, 7], [5, 7]]), np.array([[2, 5, 7], [6, 9, 7]])).tolist()
     [[0, 0], [1, 2]]
     """
-    # A span's candidates come after all that end before it starts, and before all that start where it ends or
-    # behind.  The running maximum of ends makes the former a binary search, though ends are not sorted.
+    # The candidates for a span come after all spans that end before it starts, and before all spans that start
+    # at its end or later.  Both bounds are found by binary search.  Ends are not sorted, but their running
+    # maximum is, so the first bound is searched in that.
     x_end, y_end = (np.maximum(end, start + 1) for start, end in (x, y))
     first = np.searchsorted(np.maximum.accumulate(y_end), x[0], "right")
     last = np.searchsorted(y[0], x_end)
@@ -999,27 +1111,29 @@ def overlapping(x: Ints, y: Ints) -> Ints:
 
 
 def best_sum(ends: Ints, worth: Floats) -> Bools:
-    """Which candidates make the one-to-one assignment of the largest sum (8).
+    """Solve the assignment problem: choose the one-to-one pairs whose worth has the largest sum (8).
 
     Parameters
     ----------
     ends : (n, 2) int
-        The two objects of each candidate, as numbers of their own on either side.
-    worth : (n,) float, above 0
+        The two objects of each candidate pair, as numbers from 0 on either side.
+    worth : (n,) float
+        What each candidate pair adds to the sum; above 0.
 
     Returns
     -------
     (n,) bool
+        Whether each candidate pair is chosen.
 
     Examples
     --------
-    Taking the best pair first would leave 3 + 0 instead of 2 + 2:
+    Whoever took the best pair first would get 3 + 0 instead of 2 + 2:
 
     >>> best_sum(np.array([[0, 0], [0, 1], [1, 0]]), np.array([3.0, 2.0, 2.0])).tolist()
     [False, True, True]
     """
     i, k = ends.T
-    # Where neither object has another candidate there is nothing to decide.
+    # Where neither object is in another candidate pair, there is nothing to decide.
     chosen: Bools = (np.bincount(i)[i] == 1) & (np.bincount(k)[k] == 1)
     if chosen.all():
         return chosen
@@ -1031,7 +1145,7 @@ def best_sum(ends: Ints, worth: Floats) -> Bools:
         matrix = np.zeros((row.max() + 1, column.max() + 1))
         matrix[row, column] = worth[candidates]
         if min(matrix.shape) > LARGE:
-            # Square, and each column's best worth 0, it is solved sooner.
+            # The solver is faster with a square matrix in which the best worth of each column is 0.
             matrix = np.pad(matrix, [(0, max(matrix.shape) - length) for length in matrix.shape])
             matrix -= matrix.max(axis=0)
         taken = np.zeros(matrix.shape, dtype=bool)
@@ -1041,7 +1155,19 @@ def best_sum(ends: Ints, worth: Floats) -> Bools:
 
 
 def components(ends: Ints) -> Ints:
-    """A number for each candidate, (n,), equal for those that share objects, directly or through others."""
+    """Split an assignment problem into problems that do not depend on each other.
+
+    Parameters
+    ----------
+    ends : (n, 2) int
+        The two objects of each candidate pair, as in `best_sum`.
+
+    Returns
+    -------
+    (n,) int
+        A number for each candidate pair.  It is the same for pairs that share an object, directly or through
+        other pairs.
+    """
     i, k = ends.T
     rows = i.max() + 1
     graph = coo_array((np.ones(len(i), dtype=bool), (i, rows + k)), shape=(rows + k.max() + 1,) * 2)
@@ -1050,8 +1176,9 @@ def components(ends: Ints) -> Ints:
 
 
 def _rank_within(group: Ints, values: Ints) -> Ints:
-    """The rank of each value among those of its group, from 0, (n,); a value is in one group only."""
-    # The values are few, unlike the candidates: so only a table of values is sorted, with -1 for those absent.
+    """The rank of each value among the values of its group, from 0, (n,).  A value is in one group only."""
+    # There are few different values, but many candidates.  So a table of the values is sorted instead of the
+    # candidates; in it, -1 stands for a value that does not occur.
     group_of = np.full(values.max() + 1, -1)
     group_of[values] = group
     order = np.argsort(group_of, kind="stable")
@@ -1061,14 +1188,18 @@ def _rank_within(group: Ints, values: Ints) -> Ints:
 
 
 def _groups(labels: Ints) -> list[Ints]:
-    """The indices of each label, ascending."""
+    """For each label, from the least one on, the ascending indices at which it stands."""
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1) if len(order) else []
 
 
 def _mean_over_pairs(values: Any, problem: Ints, objects: Ints) -> Floats:
-    """Means of the values in each problem, (problems,): 0 without values, 1 without objects."""
-    sums = np.bincount(problem, values, len(objects))  # of one after the other
+    """The mean of the values of each problem, (problems,).
+
+    `problem`, (n,), is the problem of each of the n values.  `objects`, (problems,), is the number of objects
+    in each problem.  The mean is 0 where there are objects but no values, and 1 where there are no objects.
+    """
+    sums = np.bincount(problem, values, len(objects))  # it adds values one after the other, in a fixed order
     means = sums / np.maximum(np.bincount(problem, minlength=len(objects)), 1)
     return np.where(objects > 0, means, 1.0)
 
@@ -1076,10 +1207,23 @@ def _mean_over_pairs(values: Any, problem: Ints, objects: Ints) -> Floats:
 def compared(
     documents: Sequence[Pairs], compare: Callable[[Pairs], Floats], progress: Progress | None = None
 ) -> list[Floats]:
-    """What `compare` makes of each document's pairs of markups, (pairs, criteria) each.
+    """Compare the pairs of markups of many documents.
 
-    Documents are compared in batches, since numpy is fast with many pairs at once, and memory is not endless.
-    `progress` is told how many documents are done, and how many there are.
+    Documents are compared in batches: numpy is fast with many pairs at once, but memory is limited.
+
+    Parameters
+    ----------
+    documents : sequence of sequence of (Markup, Markup)
+        The pairs of markups of each document.
+    compare : function of pairs
+        Returns the criteria of the pairs that it is given, (pairs, criteria) float.
+    progress : callable, optional
+        It is called with the number of documents that are done and the number of all documents.
+
+    Returns
+    -------
+    list of (pairs, criteria) float
+        The criteria of the pairs of each document.
     """
     sizes = [sum(one.size * other.size for one, other in pairs) for pairs in documents]
     results: list[Floats] = []
@@ -1095,7 +1239,7 @@ def compared(
 
 
 def mean(values: Floats) -> Floats:
-    """Means of the columns, 0 without rows."""
+    """The mean of each column, (columns,), of values, (rows, columns); 0 if there are no rows."""
     return np.asarray(values.sum(axis=0) / max(len(values), 1))
 
 
@@ -1103,7 +1247,7 @@ def mean(values: Floats) -> Floats:
 
 
 def _ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
-    """The quotients of arrays that broadcast, NaN where the denominator is 0."""
+    """The quotients of two arrays whose shapes broadcast; NaN where the denominator is 0."""
     a, b = np.broadcast_arrays(np.asarray(numerator, dtype=np.float64), np.asarray(denominator))
     quotient: Floats = np.divide(a, b, out=np.full(a.shape, np.nan), where=b != 0)
     return quotient

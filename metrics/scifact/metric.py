@@ -579,22 +579,24 @@ def shown(value: Any) -> str:
 
 
 # ---- Shared: tables and messages -------------------------------------------------------------------------
-# Sections headed “Shared” are the same in every hosted file that has them, as each file is uploaded alone.
+# Each hosted file is uploaded alone, so it repeats what several of them need.  A section whose heading begins
+# with “Shared” is the same in every hosted file that has it.
 
 
 class _Table(NamedTuple):
-    """A frame and how its faults are told.
+    """A data frame, and how messages tell what is wrong with it.
 
     Attributes
     ----------
     frame : DataFrame
-        As the caller gave it.  It is never changed.
+        The data frame as the caller gave it.  It is never changed.
     name : str
         What messages call it: "the solution" or "the submission".
     row_id : str
         The column whose values name the rows in messages.
     error : type of Exception
-        What a fault raises, by whose fault it is.
+        The exception that a fault raises: `HostVisibleError` for the solution, `ParticipantVisibleError` for
+        the submission.
     """
 
     frame: pd.DataFrame
@@ -603,26 +605,57 @@ class _Table(NamedTuple):
     error: type[Exception]
 
     def check_columns(self, *required: str) -> None:
-        """Require that the row id and these columns exist, each once, and that every row has an id."""
+        """Require that the row id and these columns exist, each once, and that every row has an id.
+
+        Parameters
+        ----------
+        *required : str
+            Names of the columns that are needed besides the row id.
+
+        Raises
+        ------
+        HostVisibleError
+            `frame` is not a DataFrame.
+        ParticipantVisibleError or HostVisibleError
+            A column is missing or there twice, or a row has no id.  `error` says which of the two exceptions
+            it is.
+        """
         if not isinstance(self.frame, pd.DataFrame):
             raise HostVisibleError(f"{self.name}: expected a DataFrame, found {type(self.frame).__name__}")
         required = tuple(dict.fromkeys((self.row_id, *required)))
         names = list(self.frame.columns)
         lacking = [_short(name) for name in required if name not in names]
         if lacking:
-            head = f"{self.name}: expected the columns {_listed(lacking, len(lacking), 120)} too. It has "
-            present = [_short(name) for name in names]
+            more, present = _counted(len(lacking), "more column"), [_short(name) for name in names]
+            head = f"{self.name}: expected {more}: {_listed(lacking, len(lacking), 120)}. It has "
             raise self.error(head + (_listed(present, len(present), LONGEST_MESSAGE - len(head)) or "none"))
         for name in required:
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
         ids = self.frame[self.row_id]
-        # isna() itself fails for Decimal("sNaN").
+        # pandas' isna() fails for Decimal("sNaN"), which only a column of objects can hold.
         missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
         self.reject(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
 
     def reject(self, column: str, wrong: npt.ArrayLike, content: Callable[[int], str], expected: str) -> None:
-        """Raise `error` if a row is `wrong`, (rows,) bool; `content` says what stands in a numbered row."""
+        """Raise `error` if any row is wrong, and name the first ones.
+
+        Parameters
+        ----------
+        column : str
+            The column with the fault.
+        wrong : (rows,) bool
+            Whether each row is wrong.
+        content : function of int
+            Says what a row has in that column.  Its argument is the row's position, from 0.
+        expected : str
+            What every row should have there.
+
+        Raises
+        ------
+        ParticipantVisibleError or HostVisibleError
+            A row is wrong.  `error` says which of the two exceptions it is.
+        """
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
@@ -638,7 +671,7 @@ class _Table(NamedTuple):
 
 
 def _is_missing(value: object) -> bool:
-    """Whether a cell is None or one of the not-a-numbers; pandas' own isna() fails for Decimal("sNaN")."""
+    """Whether a cell is None, NaN, NA or NaT.  Unlike pandas' own isna(), it knows Decimal("sNaN"), too."""
     if isinstance(value, Decimal):
         return value.is_nan()
     if isinstance(value, float | np.floating):
@@ -647,7 +680,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """A cell as text, the same whether a CSV reader took it for text, an integer or a float."""
+    """A cell as text, which is the same whether a CSV reader took it for text, an integer or a float."""
     if isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -657,21 +690,23 @@ def _as_text(value: object) -> str:
 
 
 def _short(value: object) -> str:
-    """The beginning of a value's text, with what cannot be printed escaped."""
+    """The first `CHARACTERS_SHOWN` characters of a value's text; what cannot be printed is escaped."""
     text = repr(_as_text(value)[: CHARACTERS_SHOWN + 1])[1:-1]
     return text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN] + "…"
 
 
 def _quoted(value: object) -> str:
+    """The beginning of a value's text, in quotation marks."""
     return f"'{_short(value)}'"
 
 
 def _counted(number: int, noun: str) -> str:
+    """A number with its noun, such as "1 row" or "2,000 rows"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _listed(texts: Sequence[str], total: int, room: int) -> str:
-    """As many texts as fit into `room` characters, and how many more of the `total` there are."""
+    """As many texts as fit into `room` characters, and how many of the `total` are left out."""
     for number in range(len(texts), 0, -1):
         more = f" and {total - number:,} more" if total > number else ""
         text = ", ".join(texts[:number])
@@ -684,5 +719,6 @@ def _listed(texts: Sequence[str], total: int, room: int) -> str:
 
 
 def _check_text(name: str, value: object) -> None:
+    """Raise `HostVisibleError` unless the value of the parameter `name` is text."""
     if not isinstance(value, str):
         raise HostVisibleError(f"{name}: expected text, found {type(value).__name__} {_quoted(value)}")

@@ -553,7 +553,7 @@ def test_a_file_without_score_is_no_metric(call, tmp_path):
         ("temperature=-1", "temperature: expected a number from 0 to infinity, found float '-1'"),
         ("intersectional=maybe", "intersectional is 'maybe': expected true or false"),
         ("overlap_threshold=0.5", "overlap_threshold: expected a number above 0.5 to 1, found float"),
-        ("subpopulation_column_names=gender", "the solution: expected the columns gender too. It has row_id, "),
+        ("subpopulation_column_names=gender", "the solution: expected 1 more column: gender. It has row_id, "),
     ],
 )
 def test_wrong_parameters(call, setting, message):

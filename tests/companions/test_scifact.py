@@ -658,7 +658,7 @@ def test_the_report_shows_the_texts(call, tmp_path):
             "bad.csv",
             (),
             3,
-            "error: the submission: expected the columns claim_id, evidence too.",
+            "error: the submission: expected 2 more columns: claim_id, evidence.",
         ),
         (
             "bad.jsonl",

@@ -1052,7 +1052,7 @@ SOLUTION_FAULTS = {
     "no rows": (SOLUTION.head(0), TWO),
     "no column": (
         SOLUTION.drop(columns="markups"),
-        "the solution: expected the columns markups too. It has document_id, text",
+        "the solution: expected 1 more column: markups. It has document_id, text",
     ),
     "repeated id": (
         SOLUTION.assign(document_id="a"),

@@ -764,7 +764,7 @@ SOLUTION_FAULTS = {
     "no rows": (SOLUTION.head(0), TWO),
     "no column": (
         SOLUTION[["document_id", "markups"]],
-        "the solution: expected the columns subject too. It has document_id, markups",
+        "the solution: expected 1 more column: subject. It has document_id, markups",
     ),
     "repeated id": (
         SOLUTION.assign(document_id="a"),

@@ -62,7 +62,7 @@ def complaint(truth: pd.DataFrame, **parameters: object) -> str:
 def test_a_missing_column_is_named_with_those_found(truth, predicted, column):
     message = rejection(truth, predicted.drop(columns=column))
     found = [name for name in predicted.columns if name != column]
-    head = f"the submission: expected the columns {column} too. It has "
+    head = f"the submission: expected 1 more column: {column}. It has "
     assert message == head + ", ".join(found)
 
 
@@ -372,12 +372,12 @@ def test_a_column_named_segments_is_an_extra_column(truth, predicted):
 )
 def test_columns_of_the_solution(truth, column):
     message = complaint(truth.drop(columns=column))
-    assert message.startswith(f"the solution: expected the columns {column} too. It has ")
+    assert message.startswith(f"the solution: expected 1 more column: {column}. It has ")
 
 
 def test_columns_of_the_sub_populations(truth):
     message = complaint(truth, subpopulation_column_names="ell_status, gender")
-    assert message.startswith("the solution: expected the columns ell_status, gender too. It has row_id, ")
+    assert message.startswith("the solution: expected 2 more columns: ell_status, gender. It has row_id, ")
 
 
 def test_other_faults_of_the_solution(truth):

@@ -644,7 +644,7 @@ def test_siblings_and_rows_that_the_solution_lacks(capsys, tmp_path, metric):
             4,
             "error: subpopulation_column_names is 'gone', but the competition's files were made for ",
         ),
-        (["--set", "essay_id_column_name=gone"], 4, "error: the solution: expected the columns gone too."),
+        (["--set", "essay_id_column_name=gone"], 4, "error: the solution: expected 1 more column: gone."),
         (["--start", "2028-01-01"], 2, "error: expected --start before --switch before --end"),
         (["--end", "soon"], 2, "argument --end: soon: expected a date such as 2027-01-15"),
     ],

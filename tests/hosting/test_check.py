@@ -282,7 +282,7 @@ def test_parameters_of_the_call(capsys, in_process):
     files = ROOT / "metric.py", SOLUTION, SUBMISSION
     code, out, _ = run_podium(capsys, "check", *files, "--set", "subpopulation_column_names=gender")
     assert code == 4
-    assert "it raised HostVisibleError: the solution: expected the columns gender too." in out
+    assert "it raised HostVisibleError: the solution: expected 1 more column: gender." in out
 
 
 @pytest.mark.parametrize(

@@ -288,7 +288,7 @@ def test_a_bad_file_never_stops_the_run(files, call):
     rejected = read(files / "final" / "rejected.csv").set_index("team")["reason"]
     assert sorted(rejected.index) == ["Broken", "Empty", "Text", "Wrong"]
     assert rejected["Wrong"].startswith(
-        "the submission: expected the columns discourse_type, predictionstring,"
+        "the submission: expected 4 more columns: discourse_type, predictionstring,"
     )
     assert "is not a CSV table" in rejected["Empty"]
     assert len(board(files)) == 5
@@ -627,7 +627,7 @@ def test_wrong_solutions_and_parameters(files, call):
     (files / "solution.csv").write_text("row_id,essay_id\n1,2\n")
     code, _, err = call()
     assert code == 4
-    assert err.startswith("error: the solution: expected the columns discourse_type,")
+    assert err.startswith("error: the solution: expected 5 more columns: discourse_type,")
 
 
 def test_wrong_selections(files, call):
@@ -656,7 +656,10 @@ def test_nothing_to_rank(files, call):
         path.write_text("x\n1\n")
     code, _, err = call()
     assert code == 4
-    assert "none of 5 submissions could be scored; the first, 007.csv: the submission: expected the col" in err
+    assert (
+        "none of 5 submissions could be scored; the first, 007.csv: the submission: expected 6 more columns: "
+        in err
+    )
 
 
 def test_a_metric_without_groups_shows_all_its_measures(tmp_path, capsys):

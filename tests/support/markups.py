@@ -46,7 +46,7 @@ def bad_submissions(good: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, str]]:
     return {
         "no column": (
             good.drop(columns="markup"),
-            "the submission: expected the columns markup too. It has document_id",
+            "the submission: expected 1 more column: markup. It has document_id",
         ),
         "missing id": (
             good.assign(document_id=["a", None]),

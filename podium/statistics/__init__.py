@@ -1,29 +1,42 @@
-"""How sure a score is: resampling, intervals, p-values and sets of ranks, for any metric.
+"""How sure a score is: resampling, intervals, p-values and rank sets, for any metric.
 
-A metric that follows the contract of `podium.hosted` turns a submission into one array of numbers per item (an
-essay, a claim, a document).  Sums of that array over the groups of items decide every measure.  So all of
-statistics is arithmetic on such sums:
+A metric that follows the contract (`podium.contract`) turns a submission into an array with one row of numbers
+per item, such as an essay, a claim or a document.  These numbers are the *statistics* of the submission.  Their
+sums over groups of items decide every measure, and the first measure is the score.  Therefore all methods here
+are arithmetic on such sums:
 
 - a bootstrap draw is a weighted sum (`draw`, `resample`);
-- a submission that swaps some of its answers with another is a sum of differences (`swap`);
-- a part of the solution, such as the Public one, is the sum over its items (`part`).
+- if two submissions swap some of their answers, their sums change by differences (`swap`);
+- a part of the solution, such as the Public part, has the sums over its items (`part`).
 
-Three questions are answered with it.
+The module answers three questions.
 
 How good is a submission?
-    `intervals` gives the 95% interval of each measure, for the population that the items stand for.
-Which of two is better?
-    `compare` gives the intervals of the differences and their p-values, `verdict` says it in a sentence.
+    `intervals` computes the 95% interval of each measure.  It is an interval for the population from which the
+    items were drawn.
+Which of two submissions is better?
+    `compare` computes the differences with their intervals and p-values, and `verdict` says the result in a
+    sentence.
 What is a board worth?
-    `resampler` draws the scores of many submissions, `rank_sets` turns draws into sets of ranks.
+    `resampler` draws the scores of many submissions, and `rank_sets` turns these draws into rank sets.
 
-An interval that cannot be relied on has a ``note`` that says why.  Notes that begin with "no interval" stand
-where low and high are NaN; notes that begin with "beware" stand beside an interval that promises too much.  How
-often intervals without a note hold was measured (``benchmarks/coverage.py``, docs/explanation/statistics.md).
+An interval that cannot be relied on has a ``note`` that says why.  If the note begins with "no interval", low
+and high are NaN.  If it begins with "beware", there is an interval, but it may hold less often than 95%.
+The program ``benchmarks/coverage.py`` measures how often intervals without a note hold, and the page
+``docs/explanation/statistics.md`` shows the results.
 
-In every function ``prepared`` is what the metric's ``prepare`` made of a solution, and ``statistics`` is the
-array of a submission, (n, k) floats: n items, k numbers each.  In shapes, g stands for groups, m for measures,
-r for draws and t for teams.
+Notes
+-----
+Two arguments occur in most functions.  ``prepared`` is what the metric's ``prepare`` made of a solution (see
+`podium.contract.Prepared`).  ``statistics`` is the array of one submission, with shape (n, k).
+
+In shapes, these letters stand for numbers:
+
+- n items, with k statistics each;
+- g groups in all.  Every attribute, such as the first language, divides the items into groups of its own;
+- m measures;
+- r bootstrap draws or swaps;
+- t teams.
 """
 
 from podium.statistics.inference import (

@@ -25,31 +25,47 @@ LEVEL = 0.95
 TAIL = (1 - LEVEL) / 2
 RESAMPLES = 1000
 SIGNIFICANT = 0.05
-FREEDOM = 2.0  # degrees of freedom for each item of those that count alike
-MARGIN = 1.1  # by which intervals of one submission are wider still, where groups are compared
-FEWEST_ITEMS = 10  # in all or in a group
-FEWEST_DECIDING = 5.0  # items on the rarer side of a score
-FEWEST_DIFFERING = 2.0  # items in which two submissions differ
-HEAVY = 0.1  # share of the score's reaction from which a group carries weight
-STREAM = 1  # of random numbers, beside those of draws, runtimes and the population
-SAME = 1e-12  # by which sums in another order differ
 NO_INTERVAL, BEWARE = "no interval", "beware"
+
+# Degrees of freedom for each item that counts, if all that count do so equally.
+FREEDOM = 2.0
+
+# Where groups are compared, intervals of one submission are wider by this factor.
+MARGIN = 1.1
+
+# With fewer items than these there is a note: in all or in a group, on the rarer side of a score, and between
+# two submissions.
+FEWEST_ITEMS = 10
+FEWEST_DECIDING = 5.0
+FEWEST_DIFFERING = 2.0
+
+# The share of the score's reaction from which small groups carry weight.
+HEAVY = 0.1
+
+# The stream of random numbers; draws, runtimes and the population have others.
+STREAM = 1
+
+# How much sums in another order differ, relative to the values.
+SAME = 1e-12
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 
 def interval(samples: npt.ArrayLike, wider: npt.ArrayLike = 1.0) -> tuple[Floats, Floats]:
-    """Take the interval of the middle 95% of samples.
+    """Compute the interval that holds the middle 95% of samples, and move its ends away from the median.
 
     Parameters
     ----------
-    samples : (r, ...) floats; NaN does not count
-    wider : (...) floats, factors by which both ends are moved away from the median, see `widening`
+    samples : array-like of float, shape (r, ...)
+        The samples along the first axis.  NaN is left out.
+    wider : array-like of float, shape (...)
+        Factors by which the distance of both ends from the median is multiplied, see `widening`.
 
     Returns
     -------
-    low, high : (...) floats each, NaN where there is no sample
+    low, high : ndarray of float, shape (...)
+        The ends: the quantiles 0.025 and 0.975, moved by the factors.  They are NaN where there is no sample.
 
     Examples
     --------
@@ -68,28 +84,36 @@ def interval(samples: npt.ArrayLike, wider: npt.ArrayLike = 1.0) -> tuple[Floats
 
 
 def widening(gains: npt.ArrayLike) -> Floats:
-    """Compute by how much an interval is to be wider because few items decide it.
-
-    Quantiles of draws lie too close together where few numbers are drawn from.  T. Hesterberg ("What Teachers
-    Should Know About the Bootstrap", The American Statistician 69, 2015) therefore expands percentile
-    intervals, so that the interval of a mean is that of Student's t with n - 1 degrees of freedom.  Here many
-    of the n items count for nothing, so the degrees of freedom are those of the items that count: 2·(Σg²)²/Σg⁴
-    for gains g, which is twice their number where they count alike.  This formula is our own, its factor was
-    chosen by coverage.
+    """Compute the factor by which an interval is widened because few items decide it.
 
     Parameters
     ----------
-    gains : (n, ...) floats, by how much each item changes what the interval is of
+    gains : array-like of float, shape (n, ...)
+        How much each item changes the value whose interval is widened.
 
     Returns
     -------
-    (...) floats, factors from 1
+    ndarray of float, shape (...)
+        Factors of at least 1.
+
+    Notes
+    -----
+    The quantiles of bootstrap draws lie too close together if the sample is small.  T. Hesterberg therefore
+    expands percentile intervals ("What Teachers Should Know About the Bootstrap", The American Statistician 69,
+    2015).  Then the interval of a mean becomes that of Student's t with n - 1 degrees of freedom.
+
+    The factor here is t(0.975, f) / z(0.975), the ratio of the quantiles of Student's t and of the normal
+    distribution.  The degrees of freedom are f = 2·(Σg²)²/Σg⁴ for gains g, because many of the n items may
+    count for nothing.  If the items that count do so equally, f is twice their number.  This formula is our
+    own, and its factor 2 was chosen by measured coverage.
 
     Examples
     --------
-    >>> float(widening(np.ones(1000)).round(3))  # all items count
+    All of 1,000 items count, or only four of them:
+
+    >>> float(widening(np.ones(1000)).round(3))
     1.001
-    >>> float(widening(np.arange(1000) < 4).round(2))  # four of them do
+    >>> float(widening(np.arange(1000) < 4).round(2))
     1.18
     """
     from scipy import special  # takes long to import
@@ -97,28 +121,31 @@ def widening(gains: npt.ArrayLike) -> Floats:
     gains = np.asarray(gains, dtype=np.float64)
     largest = np.abs(gains).max(axis=0, initial=0)
     squares = (gains / np.where(largest > 0, largest, 1)) ** 2
-    second, fourth = squares.sum(axis=0), (squares * squares).sum(axis=0)  # a fourth power takes much longer
+    # The square of a square takes much less time than a fourth power.
+    second, fourth = squares.sum(axis=0), (squares * squares).sum(axis=0)
     freedom = np.divide(FREEDOM * second**2, fourth, out=np.full_like(fourth, np.inf), where=fourth > 0)
     factors: Floats = special.stdtrit(freedom, TAIL) / special.ndtri(TAIL)
     return factors
 
 
 def widening_of_one(prepared: Any, influence: npt.ArrayLike) -> Floats:
-    """Compute by how much the interval of one submission's measures is to be wider.
+    """Compute the factor by which intervals of one submission's measures are widened.
 
-    Where the metric compares groups, a margin comes to the `widening`, for what draws and the model of the
-    population miss.  It was chosen by coverage.  Intervals of differences do without, since much of what is
-    missed is the same for both submissions.
+    It is the `widening`.  If the metric compares groups, it is multiplied by 1.1, because the draws and the
+    model of the population miss some of the noise.  This margin was chosen by measured coverage.  Intervals of
+    differences have no margin, because much of what is missed is the same for both submissions.
 
     Parameters
     ----------
-    prepared : a prepared solution
-    influence : (n, ...) floats, how fast measures grow with each item's weight, see
-        `podium.statistics.influences`
+    prepared : Prepared
+        A prepared solution.
+    influence : array-like of float, shape (n, ...)
+        How fast measures grow with the weight of each item, see `podium.statistics.influences`.
 
     Returns
     -------
-    (...) floats, factors from 1
+    ndarray of float, shape (...)
+        Factors of at least 1.
     """
     factors: Floats = (1 if columns_of_groups(prepared) is None else MARGIN) * widening(influence)
     return factors
@@ -132,9 +159,11 @@ class Certainty(NamedTuple):
 
     Attributes
     ----------
-    reaction : (g,) floats that add up to 1, how strongly the score reacts to each group
-    deciding : (g,) integers, of each group the items on its rarer side.  Some items raise the group's score,
-        the others lower it; of a nearly perfect submission few lower it, and these decide.
+    reaction : ndarray of float, shape (g,)
+        How strongly the score reacts to each group, as shares that add up to 1.
+    deciding : ndarray of int, shape (g,)
+        The number of items on the rarer side of each group.  Some items raise the score of their group, and the
+        others lower it.  In a nearly perfect submission only a few lower it, and these few decide.
     """
 
     reaction: Floats
@@ -144,23 +173,33 @@ class Certainty(NamedTuple):
 def certainty(prepared: Any, statistics: Floats, total: Floats) -> Certainty:
     """Count the items that decide a score, group by group.
 
-    A score reacts to a group as much as the absolute changes add up that its items make.
+    An item changes the score through its group by the item's influence minus the mean influence in the group.
+    Items for which this change is positive are on one side, and items for which it is negative on the other.
+    The reaction of the score to a group is the sum of the absolute changes, divided by the sum over all groups.
 
     Parameters
     ----------
-    prepared : a prepared solution
-    statistics : (n, k) floats of a submission
-    total : (g, k) floats, its sums
+    prepared : Prepared
+        A prepared solution.
+    statistics : ndarray of float, shape (n, k)
+        The statistics of a submission.
+    total : ndarray of float, shape (g, k)
+        Its sums over each group.
+
+    Returns
+    -------
+    Certainty
+        The reaction to each group, and the number of items on its rarer side.
     """
     return _certainty(prepared.groups, contributions(prepared.groups, statistics, slopes(prepared, total)[0]))
 
 
 def _certainty(groups: npt.NDArray[np.int64], split: Floats) -> Certainty:
-    """`certainty` of what the items contribute, (attributes, n)."""
+    """Count as `certainty` does, from the influence of each item by attribute, shape (attributes, n)."""
     number = int(groups.max()) + 1
     of_group, members = split.ravel(), groups.ravel()
     sizes = np.bincount(members, minlength=number)
-    # A group's size may count in a score, too; that is no item's doing.
+    # The size of a group may count in a score, too.  It is part of the mean, which is no item's merit.
     own = of_group - (np.bincount(members, of_group, minlength=number) / np.maximum(sizes, 1))[members]
     own[sampling.is_close_to_none(own)] = 0
     reaction = np.bincount(members, np.abs(own), minlength=number)
@@ -172,14 +211,31 @@ def _certainty(groups: npt.NDArray[np.int64], split: Floats) -> Certainty:
 def note_of_score(prepared: Any, known: Certainty) -> str:
     """Say why the interval of a score cannot be relied on.
 
+    The number of deciding items is the mean over the groups of the items on the rarer side.  In the mean, each
+    group has the weight of the score's reaction to it.
+
     Parameters
     ----------
-    prepared : a prepared solution
-    known : of the submission, see `certainty`
+    prepared : Prepared
+        A prepared solution.
+    known : Certainty
+        How many items decide the score of the submission, see `certainty`.
 
     Returns
     -------
-    text, empty where the interval can be relied on
+    str
+        The note, or an empty text if the interval can be relied on.
+
+    Notes
+    -----
+    There is a note in these cases.  The first one that applies is named.
+
+    1. There are fewer than 10 items in all.  With only one, there is no interval.
+    2. Groups of fewer than 10 items have a tenth or more of the score's reaction.
+    3. Fewer than 5 items decide the score.  With fewer than one, there is no interval.
+
+    If groups have no scores of their own, the second case does not occur, and the third one adds up the items
+    on the rarer side.
     """
     items = len(prepared.items)
     if items < FEWEST_ITEMS:
@@ -196,15 +252,27 @@ def note_of_score(prepared: Any, known: Certainty) -> str:
 def note_of_difference(prepared: Any, differing: Bools, mine: Certainty, theirs: Certainty) -> str:
     """Say why the interval of a difference between two scores cannot be relied on.
 
+    The number of items that decide is the mean over the groups of the items in which the submissions differ.
+    In the mean, each group has the weight of the scores' reaction to it.
+
     Parameters
     ----------
-    prepared : a prepared solution
-    differing : (n,) booleans, the items to which the submissions' statistics differ
-    mine, theirs : of the two submissions, see `certainty`
+    prepared : Prepared
+        A prepared solution.
+    differing : ndarray of bool, shape (n,)
+        The items for which the statistics of the two submissions differ.
+    mine, theirs : Certainty
+        How many items decide the score of each submission, see `certainty`.
 
     Returns
     -------
-    text, empty where the interval can be relied on, or where the submissions do not differ at all
+    str
+        The note, or an empty text if the interval can be relied on.
+
+    Notes
+    -----
+    There is a note if there are fewer than 10 items in all, or if fewer than 2 items decide the difference.
+    With only one item, or if fewer than one decides, there is no interval.
     """
     items = len(prepared.items)
     if items < FEWEST_ITEMS:
@@ -216,10 +284,12 @@ def note_of_difference(prepared: Any, differing: Bools, mine: Certainty, theirs:
 
 
 def _few_items(number: int) -> str:
+    """Write the note on a solution with few items."""
     return f"{NO_INTERVAL}: only one item" if number < 2 else f"{BEWARE}: fewer than {FEWEST_ITEMS} items"
 
 
 def _few_deciding(number: float) -> str:
+    """Write the note on a value that few items decide, or none if there are enough."""
     if number >= FEWEST_DECIDING:
         return ""
     if number < 1:
@@ -228,6 +298,7 @@ def _few_deciding(number: float) -> str:
 
 
 def _few_differing(number: float) -> str:
+    """Write the note on a difference that few items decide, or none if there are enough."""
     if number >= FEWEST_DIFFERING:
         return ""
     if number < 1:
@@ -236,6 +307,7 @@ def _few_differing(number: float) -> str:
 
 
 def _counted(number: float) -> str:
+    """Begin a sentence about how many items decide something."""
     whole = max(round(number), 1)
     return "1 item decides" if whole == 1 else f"{whole} items decide"
 
@@ -246,24 +318,39 @@ def _counted(number: float) -> str:
 def intervals(prepared: Any, statistics: Floats, resamples: int = RESAMPLES, seed: int = 0) -> pd.DataFrame:
     """Compute the 95% intervals of all measures, for the population from which the items were drawn.
 
-    The score's interval may lie above the score.  Where the worst of several groups counts most, a small sample
-    scores lower than the population.
+    The interval of the score may lie above the score.  If the worst of several groups counts most, a small
+    sample usually scores lower than the population.
 
     Parameters
     ----------
-    prepared : a prepared solution
-    statistics : (n, k) floats of a submission
-    resamples : number of draws
-    seed : of the random numbers
+    prepared : Prepared
+        A prepared solution.
+    statistics : ndarray of float, shape (n, k)
+        The statistics of a submission.
+    resamples : int
+        The number of draws.
+    seed : int
+        The seed of the random numbers.
 
     Returns
     -------
-    DataFrame with a row per measure: ``measure``, ``value``, ``low``, ``high`` and ``note``, which is empty
-    where the interval can be relied on; low and high are NaN where it says "no interval"
+    DataFrame
+        A row per measure with its name (``measure``), its ``value``, the ends ``low`` and ``high`` of its
+        interval, and a ``note``.  The note is empty if the interval can be relied on.  If it begins with "no
+        interval", low and high are NaN.
+
+    Notes
+    -----
+    The interval of the score is made of draws of the score on the population, see `resampler`.  The intervals
+    of all other measures are made of their bootstrap draws.  Both are widened, see `widening_of_one`.
+
+    The note of the score is that of `note_of_score`.  There is no interval for a measure that is undefined, nor
+    for a group of fewer than 10 items.  Any other measure has a note if fewer than 5 items raise it, or if
+    fewer than 5 items lower it.
     """
     ((total, samples, scores),) = resampler(prepared, draw(len(statistics), resamples, seed), seed)(statistics)
     values = prepared.measures(total)
-    # (m, attributes, n), then (n, m)
+    # The shape is (m, attributes, n); that of the influence is (n, m).
     splits = np.stack(
         [contributions(prepared.groups, statistics, of_measure) for of_measure in slopes(prepared, total)]
     )
@@ -281,7 +368,10 @@ def intervals(prepared: Any, statistics: Floats, resamples: int = RESAMPLES, see
 
 
 def _notes_of_measures(prepared: Any, values: Floats, influence: Floats) -> list[str]:
-    """Notes of all measures, by the items that raise and that lower them, (n, m); of the score a first one."""
+    """Write the notes of all measures, from the influence of each item on each measure, shape (n, m).
+
+    The note of the score is not complete yet, because its groups are not looked at here.
+    """
     number = len(influence)
     sizes = _sizes_of_measures(prepared)
     notes = []
@@ -293,7 +383,7 @@ def _notes_of_measures(prepared: Any, values: Floats, influence: Floats) -> list
 
 
 def _sizes_of_measures(prepared: Any) -> list[int]:
-    """Of each measure the number of items that it is of: those of its group, or all."""
+    """Count the items behind each measure: those of a group for its score, and all items otherwise."""
     names = [f"{attribute} = {value}" for attribute, value in prepared.labels]
     sizes = np.bincount(prepared.groups.ravel(), minlength=len(names)).tolist()
     size_of = dict(zip(names, sizes))
@@ -301,7 +391,7 @@ def _sizes_of_measures(prepared: Any) -> list[int]:
 
 
 def _note(items: int, of_measure: int, value: float) -> str:
-    """What can be said of a measure before its items are counted."""
+    """Write the note that follows from the value and the number of items alone, or none."""
     if np.isnan(value):
         return f"{NO_INTERVAL}: undefined"
     if items < FEWEST_ITEMS:
@@ -310,7 +400,7 @@ def _note(items: int, of_measure: int, value: float) -> str:
 
 
 def _without_intervals(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with NaN for the intervals that are not to be had."""
+    """Replace the ends of intervals by NaN where the note says that there is no interval."""
     none = table["note"].str.startswith(NO_INTERVAL)
     table.loc[none, ["low", "high"]] = np.nan
     return table
@@ -324,24 +414,41 @@ def compare(
 ) -> pd.DataFrame:
     """Compute the differences between two submissions to the same solution, in all measures.
 
-    Both submissions get the same draws.  The interval says how large the difference may be on the population;
-    the p-value says how likely so large a difference is if both are equally good, see `p_values`.
+    Both submissions get the same draws.  The interval says how large the difference may be on the population.
+    The p-value says how often so large a difference would arise if both submissions were equally good, see
+    `p_values`.
 
     Parameters
     ----------
-    prepared : a prepared solution
-    mine, theirs : (n, k) floats of the two submissions
-    resamples : number of draws, and of swaps
-    seed : of the random numbers
+    prepared : Prepared
+        A prepared solution.
+    mine, theirs : ndarray of float, shape (n, k)
+        The statistics of the two submissions.
+    resamples : int
+        The number of draws, and the number of swaps.
+    seed : int
+        The seed of the random numbers.
 
     Returns
     -------
-    DataFrame with a row per measure: ``measure``, ``value`` (mine), ``other`` (theirs), ``difference``,
-    ``low``, ``high``, ``p`` and ``note``, as in `intervals`
+    DataFrame
+        A row per measure, with its name in ``measure``.  The value of the first submission is ``value``, that
+        of the second one is ``other``.  Their ``difference`` has an interval from ``low`` to ``high``, a
+        p-value ``p``, and a ``note`` as in `intervals`.
+
+    Notes
+    -----
+    The interval is made of the differences between the draws of the two submissions, see `resampler` with
+    ``compared=True``.  For the score these are draws for the population, and for all other measures they are
+    bootstrap draws.
+
+    The interval is widened by the `widening` of the items' gains.  The gain by an item is the change if the
+    second submission takes the first one's answer to it, minus the change if the first takes the second one's
+    (see `gains_by_item`).
     """
     of_draws = resampler(prepared, draw(len(mine), resamples, seed), seed)
     (total, ours, score), (other_total, others, other_score) = of_draws(mine, theirs, compared=True)
-    # The same from either side.
+    # Taken from both sides, gains only change their sign if the submissions change places.
     gains = gains_by_item(prepared, mine, theirs) - gains_by_item(prepared, theirs, mine)
     wider = widening(gains)
     low, high = interval(ours - others, wider)
@@ -364,12 +471,12 @@ def compare(
         }
     )
     if not differing.any():
-        table["note"] = ""  # any difference but 0 would be wrong
+        table["note"] = ""  # equal submissions differ by exactly 0 on the population, too
     return _without_intervals(table)
 
 
 def _notes_of_differences(prepared: Any, gains: Floats, differences: Floats) -> list[str]:
-    """Notes of the differences in each measure, by the items that change it, (n, m)."""
+    """Write the notes of the differences in each measure, from the gain by each item, shape (n, m)."""
     sizes = _sizes_of_measures(prepared)
     counts = [(~sampling.is_close_to_none(of_measure)).sum() for of_measure in gains.T]
     return [
@@ -381,21 +488,28 @@ def _notes_of_differences(prepared: Any, gains: Floats, differences: Floats) -> 
 def p_values(prepared: Any, mine: Floats, theirs: Floats, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
     """Compute the p-values of the differences between two submissions, in all measures.
 
-    Approximate randomization (E. Noreen, *Computer-Intensive Methods for Testing Hypotheses*, 1989): if both
-    submissions are equally good, it does not matter which one gave which of two answers to an item.  So
-    answers are swapped at random.  The two-sided p-value is (c + 1) / (r + 1), where c of r such swaps make
-    the absolute difference at least as large as it is.
-
     Parameters
     ----------
-    prepared : a prepared solution
-    mine, theirs : (n, k) floats of the two submissions
-    resamples : number of swaps
-    seed : of the random numbers
+    prepared : Prepared
+        A prepared solution.
+    mine, theirs : ndarray of float, shape (n, k)
+        The statistics of the two submissions.
+    resamples : int
+        The number r of random swaps.
+    seed : int
+        The seed of the random numbers.
 
     Returns
     -------
-    (m,) floats, NaN where a measure is undefined
+    ndarray of float, shape (m,)
+        The two-sided p-value of each measure, NaN where a measure is undefined.
+
+    Notes
+    -----
+    The method is approximate randomization (E. Noreen, *Computer-Intensive Methods for Testing Hypotheses*,
+    1989).  If both submissions are equally good, it does not matter which of them gave which answer to an item.
+    So in each of r trials, the two answers to every item are swapped with probability one half.  If c trials
+    give an absolute difference at least as large as the observed one, the p-value is (c + 1) / (r + 1).
     """
     return swapper(prepared, len(mine), resamples, seed)(mine, theirs)
 
@@ -403,18 +517,24 @@ def p_values(prepared: Any, mine: Floats, theirs: Floats, resamples: int = RESAM
 def swapper(
     prepared: Any, items: int, resamples: int = RESAMPLES, seed: int = 0
 ) -> Callable[[Floats, Floats], Floats]:
-    """Make the function that computes `p_values` of many pairs, which share the swaps.
+    """Make a function that computes the `p_values` of many pairs with the same random swaps.
 
     Parameters
     ----------
-    prepared : a prepared solution
-    items : their number
-    resamples : number of swaps
-    seed : of the random numbers
+    prepared : Prepared
+        A prepared solution.
+    items : int
+        The number of its items.
+    resamples : int
+        The number of random swaps.
+    seed : int
+        The seed of the random numbers.
 
     Returns
     -------
-    function of two submissions' statistics, (n, k) floats each, giving (m,) p-values
+    function
+        It takes the statistics of two submissions, each an ndarray of float with shape (n, k).  It returns
+        their p-values, an ndarray of float with shape (m,).
     """
     rows = max(1, sampling.CELLS_AT_ONCE // items)
 
@@ -424,7 +544,7 @@ def swapper(
             size = (min(rows, resamples - start), items)
             yield weighted_sums(random.integers(0, 2, size, dtype=np.uint8), prepared.groups)
 
-    # Swaps of very many items would not fit the memory: they are drawn again for each pair.
+    # The swaps of very many items would not fit into memory, so they are drawn again for each pair.
     kept = list(blocks()) if resamples <= rows else None
 
     def of_pair(mine: Floats, theirs: Floats) -> Floats:
@@ -447,19 +567,23 @@ def verdict(
 ) -> str:
     """Say in words which of two submissions is better and how sure that is.
 
-    The p-value decides whether there is a difference, since it is exact: whatever the metric and however few
-    items decide, at most 5% of equally good pairs have a p-value up to 0.05.  The interval tells how large the
-    difference may be, and it is an approximation.  Where the two disagree, the sentence says so.
+    The p-value decides whether there is a difference, because it is exact.  At most 5% of equally good pairs
+    have a p-value up to 0.05, whatever the metric and however few items decide.  The interval says how large
+    the difference may be, and it is an approximation.  If the two disagree, the sentence says so.
 
     Parameters
     ----------
-    comparison : from `compare`; its first row decides
-    higher_is_better : whether a higher score is better
-    names : of the two submissions, as they stand inside a sentence
+    comparison : DataFrame
+        What `compare` returned.  Its first row, the score, decides.
+    higher_is_better : bool
+        Whether a higher score is better.
+    names : tuple of (str, str)
+        The names of the two submissions, as they stand inside a sentence.
 
     Returns
     -------
-    one sentence
+    str
+        One sentence.
     """
     row = comparison.iloc[0]
     difference, p, note = float(row["difference"]), float(row["p"]), str(row["note"])
@@ -486,6 +610,7 @@ def verdict(
 
 
 def _of_interval(note: str) -> str:
+    """Say what an interval adds to a p-value with which it agrees."""
     if note:
         return f"the interval promises too much ({note.removeprefix(f'{BEWARE}: ')})"
     return "the interval says the same"

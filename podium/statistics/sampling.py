@@ -1,4 +1,7 @@
-"""Sums of statistics: of all items, of some, of items drawn with replacement, and of swapped answers."""
+"""Sums of statistics: over all items, over some, over items drawn with replacement, and after swaps.
+
+The letters in shapes are those of `podium.statistics`.
+"""
 
 import dataclasses
 from collections.abc import Callable
@@ -7,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-CELLS_AT_ONCE = 2**24  # numbers in one block: 128 MB of floats
-NEARBY = 1e-6  # relative step of the differences that stand for derivatives
-SAME_UNIT_WITHIN = 16  # bits between the largest values of columns that are rounded alike
+CELLS_AT_ONCE = 2**24  # numbers in one block, which takes 128 MB
+NEARBY = 1e-6  # relative step of the differences that approximate derivatives
+SAME_UNIT_WITHIN = 16  # columns whose largest values differ by fewer bits may share a unit
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -21,12 +24,16 @@ def sums(statistics: Floats, groups: Ints) -> Floats:
 
     Parameters
     ----------
-    statistics : (n, k) floats
-    groups : (attributes, n) integers, the groups of each item
+    statistics : ndarray of float, shape (n, k)
+        The statistics of a submission.
+    groups : ndarray of int, shape (attributes, n)
+        The group of each item under each attribute, numbered from 0.
 
     Returns
     -------
-    (g, k) floats, added one after the other in the order of the items, as the metrics do
+    ndarray of float, shape (g, k)
+        The sums.  They are added one after the other in the order of the items, as the metrics do it.  So they
+        equal the sums of the metrics to the last bit.
 
     Examples
     --------
@@ -43,9 +50,17 @@ def sums(statistics: Floats, groups: Ints) -> Floats:
 def measures(prepared: Any, statistics: Floats) -> dict[str, float]:
     """Compute the measures of a submission.
 
+    Parameters
+    ----------
+    prepared : Prepared
+        A prepared solution.
+    statistics : ndarray of float, shape (n, k)
+        The statistics of the submission.
+
     Returns
     -------
-    dict of floats by name, "score" first; NaN where a measure is undefined
+    dict of str to float
+        The measures by name, "score" first.  A measure that is undefined is NaN.
     """
     values = prepared.measures(sums(statistics, prepared.groups))
     return dict(zip(prepared.measure_names, values.tolist()))
@@ -56,12 +71,15 @@ def part(prepared: Any, kept: Bools) -> Any:
 
     Parameters
     ----------
-    prepared : a prepared solution, a dataclass
-    kept : (n,) booleans, at least one of them true
+    prepared : Prepared
+        A prepared solution, which is a dataclass.
+    kept : ndarray of bool, shape (n,)
+        Which items are kept.  At least one must be.
 
     Returns
     -------
-    what the metric's ``prepare`` would make of these items alone
+    Prepared
+        What the metric's ``prepare`` would make of these items alone.
     """
     occurring, groups = np.unique(prepared.groups[:, kept], return_inverse=True)
     return dataclasses.replace(
@@ -75,16 +93,22 @@ def part(prepared: Any, kept: Bools) -> Any:
 def draw(items: int, resamples: int, seed: int) -> npt.NDArray[np.uint16]:
     """Draw as many items as there are, with replacement, many times.
 
+    Every item has the same probability in every draw.  The groups of items play no part.
+
     Parameters
     ----------
-    items : their number, above 0
-    resamples : number of draws
-    seed : of the random numbers, at least 0
+    items : int
+        The number of items, at least 1.
+    resamples : int
+        The number of draws.
+    seed : int
+        The seed of the random numbers, at least 0.
 
     Returns
     -------
-    (resamples, items) integers, how often each item was drawn; the first rows are the same for any number of
-    resamples
+    ndarray of uint16, shape (resamples, items)
+        How often each item was drawn.  A larger number of resamples adds rows and leaves the first ones as they
+        are.
 
     Examples
     --------
@@ -99,34 +123,42 @@ def draw(items: int, resamples: int, seed: int) -> npt.NDArray[np.uint16]:
 
 
 def resample(prepared: Any, statistics: Floats, weights: npt.NDArray[Any]) -> Floats:
-    """Compute the measures on each draw.
+    """Compute the measures of a submission on each draw.
 
     Parameters
     ----------
-    prepared : a prepared solution
-    statistics : (n, k) floats of a submission
-    weights : (r, n) integers, how often each item occurs in each draw, see `draw`
+    prepared : Prepared
+        A prepared solution.
+    statistics : ndarray of float, shape (n, k)
+        The statistics of the submission.
+    weights : ndarray of int, shape (r, n)
+        How often each item occurs in each draw, as `draw` returns it.
 
     Returns
     -------
-    (r, m) floats, the same to the last bit whatever the order of the items
+    ndarray of float, shape (r, m)
+        The measures.  They do not depend on the order of the items, not even in the last bit.
     """
     samples: Floats = prepared.measures(weighted_sums(weights, prepared.groups)(rounded(statistics)).T)
     return samples
 
 
 def swap(prepared: Any, mine: Floats, theirs: Floats, swapped: npt.NDArray[Any]) -> tuple[Floats, Floats]:
-    """Compute the measures of two submissions that swap some of their answers.
+    """Compute the measures of two submissions after they have swapped some of their answers.
 
     Parameters
     ----------
-    prepared : a prepared solution
-    mine, theirs : (n, k) floats of two submissions
-    swapped : (r, n) integers, 1 where the submissions swap their answers to an item, else 0
+    prepared : Prepared
+        A prepared solution.
+    mine, theirs : ndarray of float, shape (n, k)
+        The statistics of the two submissions.
+    swapped : ndarray of int, shape (r, n)
+        For each of r trials, 1 where the submissions swap their answers to an item, and 0 elsewhere.
 
     Returns
     -------
-    (r, m) floats of mine and of theirs
+    mine, theirs : ndarray of float, shape (r, m)
+        The measures of the first and of the second submission after each trial.
     """
     return swap_by(weighted_sums(swapped, prepared.groups), prepared, mine, theirs)
 
@@ -134,7 +166,22 @@ def swap(prepared: Any, mine: Floats, theirs: Floats, swapped: npt.NDArray[Any])
 def swap_by(
     sums_of_swaps: Callable[..., Floats], prepared: Any, mine: Floats, theirs: Floats
 ) -> tuple[Floats, Floats]:
-    """As `swap`, by the function that `weighted_sums` made of the swaps."""
+    """Compute what `swap` does, with swaps that are used for several pairs.
+
+    Parameters
+    ----------
+    sums_of_swaps : function
+        What `weighted_sums` made of the swaps.
+    prepared : Prepared
+        A prepared solution.
+    mine, theirs : ndarray of float, shape (n, k)
+        The statistics of the two submissions.
+
+    Returns
+    -------
+    mine, theirs : ndarray of float, shape (r, m)
+        The measures of the first and of the second submission after each trial.
+    """
     moved = sums_of_swaps(rounded(theirs - mine)).T
     return (
         prepared.measures(sums(mine, prepared.groups) + moved),
@@ -143,16 +190,20 @@ def swap_by(
 
 
 def gains_by_item(prepared: Any, mine: Floats, theirs: Floats) -> Floats:
-    """Compute what each item's answers of mine alone would add to the measures of theirs.
+    """Compute how the measures of one submission change if it takes the other's answers to a single item.
 
     Parameters
     ----------
-    prepared : a prepared solution
-    mine, theirs : (n, k) floats of two submissions
+    prepared : Prepared
+        A prepared solution.
+    mine, theirs : ndarray of float, shape (n, k)
+        The statistics of the two submissions.
 
     Returns
     -------
-    (n, m) floats: the measures of theirs with one item's answers of mine, minus those of theirs
+    ndarray of float, shape (n, m)
+        For each item, the measures of ``theirs`` with the answers of ``mine`` to that item alone, minus the
+        measures of ``theirs``.
     """
     before = sums(theirs, prepared.groups)
     after = np.repeat(before[np.newaxis], len(mine), axis=0)
@@ -166,17 +217,20 @@ def gains_by_item(prepared: Any, mine: Floats, theirs: Floats) -> Floats:
 def slopes(prepared: Any, total: Floats) -> Floats:
     """Estimate how fast each measure grows with each sum.
 
-    The derivatives are differences between the measures of nearby sums.  The step is relative to the sum, or to
-    the largest one of the same column where the sum is small, so that columns may have any scale.
+    The partial derivatives are approximated by forward differences.  A step is `NEARBY` times the sum, or times
+    a g-th of the largest sum in the same column, whichever is larger.  So the columns may have any scale.
 
     Parameters
     ----------
-    prepared : a prepared solution
-    total : (g, k) floats, the sums of a submission
+    prepared : Prepared
+        A prepared solution.
+    total : ndarray of float, shape (g, k)
+        The sums of a submission over each group.
 
     Returns
     -------
-    (m, g, k) floats
+    ndarray of float, shape (m, g, k)
+        The derivative of each measure with respect to each sum.
     """
     of_column = np.abs(total).max(axis=0)
     step = NEARBY * np.maximum(np.abs(total), np.where(of_column > 0, of_column / len(total), 1))
@@ -189,34 +243,45 @@ def slopes(prepared: Any, total: Floats) -> Floats:
 def influences(prepared: Any, statistics: Floats, total: Floats) -> Floats:
     """Estimate how fast the score grows with the weight of each item.
 
-    On a draw the score changes by about the sum of the influences of the items that were drawn.
+    If an item occurs w times in a draw, it changes the score by about w - 1 times its influence.
 
     Parameters
     ----------
-    prepared : a prepared solution
-    statistics : (n, k) floats of a submission
-    total : (g, k) floats, its sums
+    prepared : Prepared
+        A prepared solution.
+    statistics : ndarray of float, shape (n, k)
+        The statistics of a submission.
+    total : ndarray of float, shape (g, k)
+        Its sums over each group.
 
     Returns
     -------
-    (n,) floats
+    ndarray of float, shape (n,)
+        The derivative of the score with respect to the weight of each item.
     """
     influence: Floats = contributions(prepared.groups, statistics, slopes(prepared, total)[0]).sum(axis=0)
     return influence
 
 
 def contributions(groups: Ints, statistics: Floats, of_sums: Floats) -> Floats:
-    """Split the influence of each item on a measure by the attributes to whose groups it belongs.
+    """Split the influence of each item on a measure by attribute.
+
+    An item belongs to one group of each attribute, and it changes the measure through each of these groups.
 
     Parameters
     ----------
-    groups : (attributes, n) integers
-    statistics : (n, k) floats of a submission
-    of_sums : (g, k) floats, the measure's slopes, see `slopes`
+    groups : ndarray of int, shape (attributes, n)
+        The group of each item under each attribute.
+    statistics : ndarray of float, shape (n, k)
+        The statistics of a submission.
+    of_sums : ndarray of float, shape (g, k)
+        The slopes of the measure, see `slopes`.
 
     Returns
     -------
-    (attributes, n) floats
+    ndarray of float, shape (attributes, n)
+        The influence of each item through its group of each attribute.  The sum over the attributes is its
+        whole influence.
     """
     of_groups = statistics @ of_sums.T
     split: Floats = np.take_along_axis(of_groups, groups.T, axis=1).T
@@ -226,18 +291,26 @@ def contributions(groups: Ints, statistics: Floats, of_sums: Floats) -> Floats:
 def weighted_sums(weights: npt.NDArray[Any], groups: Ints) -> Callable[..., Floats]:
     """Make a function that sums statistics over groups of weighted items.
 
-    Items that belong to the same groups by every attribute make one cell, and a group is a sum of cells.  So
-    each item is multiplied once, whatever the number of attributes.
+    Items that belong to the same group of every attribute form a cell, and each group is a union of cells.  So
+    each item is multiplied only once, whatever the number of attributes.
 
     Parameters
     ----------
-    weights : (r, n) integers
-    groups : (attributes, n) integers
+    weights : ndarray of int, shape (r, n)
+        The weight of each item in each draw.
+    groups : ndarray of int, shape (attributes, n)
+        The group of each item under each attribute.
 
     Returns
     -------
-    function of any number of (k, n) arrays that went through `rounded`, giving (all k, g, r) floats.  The sums
-    are exact.  Single precision, where it is exact, takes half the time.
+    function
+        It takes any number of arrays of shape (k, n) that `rounded` returned.  It returns their sums, an
+        ndarray of float with shape (all k together, g, r).
+
+    Notes
+    -----
+    The sums are exact, because `rounded` leaves enough bits free.  Columns of small whole numbers are added in
+    single precision, which is exact for them and takes half the time.
     """
     cells, cell = np.unique(groups, axis=1, return_inverse=True)
     order = np.argsort(cell.ravel(), kind="stable")
@@ -272,10 +345,10 @@ def weighted_sums(weights: npt.NDArray[Any], groups: Ints) -> Callable[..., Floa
 
 
 def _add_mostly_whole(more: Floats, columns: list[npt.NDArray[Any]], added: dict[int, int]) -> None:
-    """Append columns, small whole ones in single precision.
+    """Append columns, and those of small whole numbers in single precision.
 
-    Hits and misses may be fractions that add up to whole numbers.  Then the sum is appended in place of the
-    second one, and ``added`` tells which column to subtract again.
+    Hits and misses may be fractions that add up to whole numbers.  Then their sum is appended in place of the
+    second column, because it is faster to add.  ``added`` tells which column has to be subtracted again.
     """
     fraction = None
     for column in more:
@@ -292,22 +365,27 @@ def _add_mostly_whole(more: Floats, columns: list[npt.NDArray[Any]], added: dict
 
 
 def _is_whole(column: Floats) -> bool:
+    """Tell whether a column has only whole numbers."""
     return bool((column == np.rint(column)).all())
 
 
 def rounded(statistics: Floats) -> Floats:
-    """Round each column to so few bits that its sums weighted by n in all are exact in any order.
+    """Round each column so coarsely that its sums over any draw of n items are exact in any order.
 
-    A column of 1e-5 beside one of 1e9 keeps its digits, since each column has its own unit.  Columns of similar
-    size share one, so that hits and misses that add up to whole numbers still do.
+    Every number becomes a multiple of its column's unit, a power of two.  The unit is so large that a sum over
+    a draw has at most 53 bits.  Columns of similar size share a unit, so that hits and misses that add up to
+    whole numbers still do after rounding.  A column of 1e-5 beside one of 1e9 keeps its digits, because its
+    unit is smaller.
 
     Parameters
     ----------
-    statistics : (n, k) floats
+    statistics : ndarray of float, shape (n, k)
+        The statistics of a submission.
 
     Returns
     -------
-    (k, n) floats
+    ndarray of float, shape (k, n)
+        The rounded statistics, column by column.
 
     Examples
     --------
@@ -316,15 +394,28 @@ def rounded(statistics: Floats) -> Floats:
     """
     largest = np.abs(statistics).max(axis=0, initial=0)
     exponents = np.frexp(np.where(largest > 0, largest, 1) * max(len(statistics), 1))[1]
-    # Not each column's own exponent: steps down from the largest one.
+    # Exponents go down from the largest one in steps of 16, so that columns of similar size share a unit.
     below = (exponents.max(initial=0) - exponents) // SAME_UNIT_WITHIN * SAME_UNIT_WITHIN
-    # Smaller units than the smallest normal number would be 0.
+    # A unit smaller than the smallest normal number would become 0.
     units = np.exp2(np.maximum(exponents.max(initial=0) - below - 52.0, -1022.0))[:, np.newaxis]
     columns: Floats = np.rint(statistics.T / units) * units
     return columns
 
 
 def is_close_to_none(values: Floats, scale: float = 1e-9) -> Bools:
-    """Tell which values are zero but for rounding, relative to the largest one."""
+    """Tell which values differ from zero by no more than rounding.
+
+    Parameters
+    ----------
+    values : ndarray of float
+        The values, of any shape.
+    scale : float
+        A value is close to zero up to this share of the largest absolute value.
+
+    Returns
+    -------
+    ndarray of bool
+        Whether each value is close to zero, in the shape of ``values``.
+    """
     close: Bools = np.abs(values) <= scale * np.abs(values).max(initial=0)
     return close

@@ -109,6 +109,13 @@ def run(work: Callable[[], None]) -> int:
     except BrokenPipeError:
         # head has seen enough; Python must not complain when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ModuleNotFoundError as problem:
+        # Podium runs from its folder alone, too; then not all that it requires need be installed.
+        if problem.name is None or problem.name.partition(".")[0] == "podium":
+            raise
+        package = problem.name.partition(".")[0]
+        _say(f"error: this needs {package}, which is not installed here: pip install {package}")
+        return UsageError.exit_code
     except OSError as problem:
         _say(f"error: {problem.strerror or problem}: {problem.filename}")
         return UsageError.exit_code

@@ -486,9 +486,10 @@ def _refuse_other_forms(content: bytes, name: str, error: type[ToolError]) -> No
     if not content:
         raise error(f"{name} is not a CSV table: it is empty")
     header = content[: content.find(b"\n")]
-    for separator, form in ((b";", "semicolons"), (b"\t", "tabs")):
-        if separator in header and b"," not in header:
-            raise error(f"{name}: expected commas between the columns, found {form}")
+    for separator, form in ((";", "semicolons"), ("\t", "tabs")):
+        if separator.encode() in header and b"," not in header:
+            cure = f"read it with pandas.read_csv(…, sep={separator!r}) and write it with to_csv"
+            raise error(f"{name}: expected commas between the columns, found {form}; {cure}")
 
 
 def _check_header(content: bytes, name: str, error: type[ToolError]) -> None:

@@ -14,7 +14,7 @@ import tempfile
 import urllib.parse
 import warnings
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -370,7 +370,11 @@ def prepare(
     items: dict[str, Bools] = {}
     notices: list[str] = []
     if metric.prepare is not None:
-        with hosted.errors_explained(metric), warnings.catch_warnings(record=True) as caught:
+        with (
+            _columns_explained(metric, arguments, frame),
+            hosted.errors_explained(metric),
+            warnings.catch_warnings(record=True) as caught,
+        ):
             warnings.simplefilter("always")
             told = {"progress": progress} if metric.takes_progress else {}
             everything = metric.prepare(frame[rows[ALL]], **arguments, **told)
@@ -381,6 +385,22 @@ def prepare(
             items[part] = items_of(everything, of_part[rows[ALL]], part)
             prepared[part] = everything if items[part].all() else statistics.part(everything, items[part])
     return Solution(metric, arguments, frame, rows, prepared, items, notices)
+
+
+@contextlib.contextmanager
+def _columns_explained(metric: Metric, arguments: dict[str, Any], solution: pd.DataFrame) -> Iterator[None]:
+    """Where a column is missing that a parameter names, the error names the parameter."""
+    try:
+        yield
+    except HostError as problem:
+        for name, value in (hosted.settings(metric, arguments) | arguments).items():
+            if isinstance(value, str) and name.endswith("_column_names"):
+                missing = {part.strip() for part in value.split(",")} - {"", *map(str, solution)}
+                if any(column in str(problem) for column in missing):
+                    raise HostError(
+                        f"{problem}. Set the parameter {name} to columns of this solution, or to nothing"
+                    ) from problem
+        raise
 
 
 def read_pair(

@@ -100,8 +100,16 @@ def test_no_table(reader, tmp_path, content):
 @pytest.mark.parametrize(
     ("content", "found"),
     [
-        (b"a;b\n0,5;1\n", "commas between the columns, found semicolons"),
-        (b"a\tb\n0,5\t1\n", "commas between the columns, found tabs"),
+        (
+            b"a;b\n0,5;1\n",
+            "commas between the columns, found semicolons; read it with pandas.read_csv(…, sep=';')"
+            " and write it with to_csv",
+        ),
+        (
+            b"a\tb\n0,5\t1\n",
+            r"commas between the columns, found tabs; read it with pandas.read_csv(…, sep='\t')"
+            " and write it with to_csv",
+        ),
         ("a,b\n1,2\n".encode("utf-16"), "a CSV table, found UTF-16" + EXCEL),
         (
             zipped({"[Content_Types].xml": b"", "xl/workbook.xml": b""}),

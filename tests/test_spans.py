@@ -595,7 +595,7 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
         (lambda: from_words([0], [2], "Lead", d1=1.5), r"d1 from 0 to 1. .*: 1.5"),
         (
             lambda: spans.to_submission(dataclasses.replace(ONE, essay=np.array([3])), ["A"]),
-            "numbers of the 1 essay, from 0",
+            "id of every text, in the order of the texts, found 1 for segments of essays up to number 3",
         ),
         (lambda: ONE.with_effectiveness(np.nan), "d1 from 0 to 1"),
         (
@@ -628,3 +628,11 @@ def test_ids_of_another_competition():
     solution, _ = make_competition(5, shared_words=False)
     with pytest.raises(ValueError, match=r"such as .*, found none of them but 'A'"):
         spans.score(podium.prepare(solution), from_words(0, 3, "Lead"), ["A"])
+
+
+def test_a_score_needs_the_id_of_every_text():
+    solution = podium.prepare(pd.read_csv("solution_sample.csv"))
+    segments = spans.from_words([0, 0], [1, 1], "Claim", essay=[0, 2])
+    for function in (spans.score, spans.measures):
+        with pytest.raises(ValueError, match=r"^essay_ids: expected the id .* found 2 for .* up to number 2, "):
+            function(solution, segments, ["A", "B"])

@@ -88,8 +88,8 @@ class Explanation(contract.Explanation):
         unknown = pd.unique(essay_id[self.given.essay < 0])
         if len(unknown):
             notices.append(
-                f"{counted(len(unknown), 'essay')} of the submission not in the solution, "
-                f"ignored: {listed(unknown)}"
+                f"ignored {counted(len(unknown), 'essay')} of the submission, not among the "
+                f"{len(self.prepared.items):,} that are scored: {listed(unknown)}"
             )
         silent = len(self.prepared.items) - len(np.unique(self.given.essay[self.given.essay >= 0]))
         if silent:

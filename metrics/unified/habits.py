@@ -69,8 +69,8 @@ def recognise(
             "add the columns score_discourse_effectiveness_0 and score_discourse_effectiveness_1, or score "
             f"the segmentation alone with --effectiveness 0.5; the file has {own:.100}"
         )
-    if row_id not in frame:
-        # The first line is the header.
+    if row_id not in frame and row_id not in OTHER_NAMES.values():
+        # The first line is the header.  A column that is scored is never made up, even if it names the rows.
         frame = frame.assign(**{row_id: [f"of line {line}" for line in range(2, len(frame) + 2)]})
     return frame, notices
 
@@ -80,6 +80,17 @@ def diagnose(metric: Any, prepared: Any, submission: pd.DataFrame) -> str | None
 
     It may name an id of the solution, so it is for those who have the solution.
     """
+    renamed = _other_column(
+        submission,
+        [
+            prepared.essay_id_column_name,
+            "discourse_type",
+            "predictionstring",
+            *metric.PROBABILITY_COLUMNS,
+        ],
+    )
+    if renamed is not None:
+        return f"rename the column {renamed[0]!r} to {renamed[1]!r}"
     if "predictionstring" in submission:
         cells = [_as_text(cell) for cell in submission["predictionstring"]]
         _, last = metric.parse_predictionstrings(cells)
@@ -166,6 +177,16 @@ def of_matches(
 
 def _as_text(cell: object) -> str:
     return " ".join(cell.split("\n")) if isinstance(cell, str) else str(cell)
+
+
+def _other_column(table: pd.DataFrame, names: Sequence[str]) -> tuple[str, str] | None:
+    """A column of the table that is one of the names but for case and separators, and that name."""
+    known = {re.sub(r"[\W_]", "", name.casefold()): name for name in names if name not in table}
+    for column in map(str, table):
+        name = known.get(re.sub(r"[\W_]", "", column.casefold()))
+        if name is not None and column not in names:
+            return column, name
+    return None
 
 
 def _other_spelling(given: Sequence[str], right: Sequence[str]) -> tuple[str, str] | None:

@@ -55,9 +55,12 @@ def main(arguments: list[str] | None = None) -> int:
         usage="podium COMMAND …  (podium COMMAND --help says more)",
     )
     parser.add_argument("--version", action="version", version=f"podium {podium.__version__}")
-    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND", help="see below")
+    parser.add_argument("command", nargs="?", choices=COMMANDS, metavar="COMMAND", help="see below")
     parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
+    if chosen.command is None:
+        parser.print_help(sys.stderr)
+        return errors.UsageError.exit_code
 
     command = importlib.import_module(f"podium.cli.{chosen.command}")
     of_command = argparse.ArgumentParser(

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from podium.cli import arguments
-from podium.errors import SubmissionRejected, UsageError
+from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 
 RESAMPLES = 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command\'s arguments."""
+    """The command's arguments."""
     parser.add_argument("solution", help="the truth: .csv, .csv.gz, .parquet, a URL, or an official file")
     parser.add_argument(
         "submission",
@@ -90,7 +90,11 @@ def run(options: argparse.Namespace) -> None:
     parameters = arguments.parameters(metric, options.set, options.solution)
     with progress.shown("scoring") as show:
         files = options.solution, options.submission[0]
-        frame, solution, first = scoring.read_pair(metric, *files, parameters, show)
+        try:
+            frame, solution, first = scoring.read_pair(metric, *files, parameters, show)
+        except HostError:
+            check_order(metric, files, parameters)
+            raise
         first, notices = recognised(first, solution, options)
         if options.side is not None:
             first = scoring.add_side(solution, first, options.side)
@@ -100,9 +104,8 @@ def run(options: argparse.Namespace) -> None:
         except SubmissionRejected as problem:
             raise explain.with_cure(solution, first, problem) from problem
         others = {path: evaluate_other(path, part, parameters, options) for path in options.submission[1:]}
-    if options.bare:
-        for each in (evaluation, *others.values()):
-            print(each.score)
+    if options.bare and options.rows is None and options.report is None:
+        print_scores([evaluation, *others.values()])
         return
     check_offers(evaluation, options)
 
@@ -123,6 +126,9 @@ def run(options: argparse.Namespace) -> None:
         write_table(explain.rows(evaluation), options.rows)
     if options.report:
         write_report(evaluation, tables.get("intervals"), comparisons, others, options)
+    if options.bare:
+        print_scores([evaluation, *others.values()])
+        return
     verdict = None
     if len(others) == 1:
         is_higher_better = hosted.higher_is_better(metric, evaluation.solution.arguments)
@@ -177,6 +183,19 @@ def recognised(frame: Any, solution: Any, options: argparse.Namespace) -> Any:
     return frame, notices
 
 
+def check_order(metric: Any, files: tuple[str, str], parameters: dict[str, Any]) -> None:
+    """Raise HostError if the solution stands where the submission belongs; the two may have been exchanged."""
+    from podium import scoring
+
+    if metric.prepare is None or "-" in files:
+        return
+    try:
+        scoring.prepare(metric, scoring.read_solution(metric, files[1], parameters), parameters)
+    except ToolError:
+        return
+    raise HostError(f"give the solution first, then the submission: {files[1]} is a solution")
+
+
 def selected(frame: Any, solution: Any, submission: Any, options: argparse.Namespace) -> Any:
     """The solution of the items that are asked for."""
     if options.essays is None and not options.only_predicted:
@@ -184,15 +203,13 @@ def selected(frame: Any, solution: Any, submission: Any, options: argparse.Names
     import numpy as np
 
     from podium import hosted, scoring
-    from podium.files import read_text
 
     if not solution.prepared:
         raise UsageError(f"--essays, --only-predicted: {options.metric} defines no prepare() to name items")
     whole = solution.prepared["All"]
     kept = np.ones(len(whole.items), dtype=bool)
     if options.essays is not None:
-        ids = {line.strip() for line in read_text(options.essays, UsageError).splitlines()}
-        kept &= np.isin(whole.items, list(ids))
+        kept &= np.isin(whole.items, list(chosen_ids(options.essays)))
     if options.only_predicted:
         predicted = solution.metric.companion.predicted
         if predicted is None:
@@ -204,19 +221,36 @@ def selected(frame: Any, solution: Any, submission: Any, options: argparse.Names
     return scoring.solution_of_items(solution, frame, kept)
 
 
-def notices_on_selection(whole: Any, evaluation: Any, options: argparse.Namespace) -> list[str]:
-    """What a score of the items with a prediction does not tell."""
-    if not options.only_predicted:
-        return []
-    from podium import explain
-    from podium.wording import counted
+def chosen_ids(path: Path) -> set[str]:
+    """The ids of a file with one in each line; empty lines are none."""
+    from podium.files import read_text
 
+    return {line.strip() for line in read_text(path, UsageError).splitlines()} - {""}
+
+
+def notices_on_selection(whole: Any, evaluation: Any, options: argparse.Namespace) -> list[str]:
+    """Which of the chosen ids are unknown, and what a score of the items with a prediction does not tell."""
+    from podium import explain
+    from podium.wording import counted, listed
+
+    notices = []
+    if options.essays is not None:
+        ids = chosen_ids(options.essays)
+        unknown = sorted(ids.difference(map(str, whole.prepared["All"].items)))
+        if unknown:
+            notices.append(
+                f"the solution lacks {len(unknown):,} of {counted(len(ids), 'id')} in {options.essays.name}: "
+                f"{listed(unknown)}"
+            )
+    if not options.only_predicted:
+        return notices
     column = explain.column(evaluation.explanation, "item") or "item"
     item = column.removesuffix("_id").replace("_", " ")
     number, total = len(evaluation.prepared.items), len(whole.prepared["All"].items)
     return [
+        *notices,
         f"scored {number:,} of {counted(total, item)}, those with a prediction; thresholds that leave an "
-        f"{item} empty raise such a score, so --essays FILE with the {item}s of a fold is honest"
+        f"{item} empty raise such a score, so --essays FILE with the {item}s of a fold is honest",
     ]
 
 
@@ -250,6 +284,12 @@ def check_offers(evaluation: Any, options: argparse.Namespace) -> None:
         raise UsageError(f"{options.metric} defines no prepare(), whose statistics are compared or resampled")
     if options.rows is not None and evaluation.explanation.rows.columns.empty:
         raise UsageError(f"--rows: nothing explains the rows of {options.metric}")
+
+
+def print_scores(evaluations: list[Any]) -> None:
+    """Print the score of each submission alone, with all of its digits."""
+    for each in evaluations:
+        print(each.score)
 
 
 def print_report(

@@ -699,7 +699,7 @@ def to_submission(spans: Spans, essay_ids: Sequence[Any]) -> pd.DataFrame:
     DataFrame
         ``row_id``, ``essay_id``, ``discourse_type``, ``predictionstring`` and the two probabilities.
     """
-    require_essays(spans, len(essay_ids))
+    _require_ids(spans, essay_ids)
     return pd.DataFrame(
         {
             "row_id": np.arange(len(spans)),
@@ -773,7 +773,7 @@ def to_segments(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> A
     prepared = prepared_solution(solution, "to_segments")
     if not isinstance(spans, Spans):
         raise TypeError(f"spans: expected podium.spans.Spans, found {type(spans).__name__}; see from_table")
-    require_essays(spans, len(essay_ids))
+    _require_ids(spans, essay_ids)
     number = dict(zip(prepared.items, range(len(prepared.items))))
     numbers = np.array([number.get(str(name), -1) for name in essay_ids], dtype=np.int64)
     if len(numbers) and (numbers < 0).all():
@@ -878,3 +878,14 @@ def _require_numbers_of_essays(essay: Ints, essays: int) -> None:
 def require_essays(spans: Spans, essays: int) -> None:
     """Raise ValueError where a segment is of none of so many essays."""
     _require_numbers_of_essays(spans.essay, essays)
+
+
+def _require_ids(spans: Spans, essay_ids: Sequence[Any]) -> None:
+    """Raise ValueError where segments are of more essays than have an id."""
+    last = int(spans.essay.max(initial=-1))
+    if last >= len(essay_ids):
+        raise ValueError(
+            f"essay_ids: expected the id of every text, in the order of the texts, found {len(essay_ids):,} "
+            f"for segments of essays up to number {last:,}, counted from 0"
+        )
+    require_essays(spans, len(essay_ids))

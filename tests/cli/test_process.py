@@ -22,6 +22,12 @@ def test_help_groups_the_commands_by_who_needs_them(capsys):
     assert len(cli.COMMANDS) == sum(map(len, cli.GROUPS.values())) == 15
 
 
+def test_without_a_command_the_help_is_shown(capsys):
+    assert cli.main([]) == 2
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err.count("\nfor participants:\n")) == ("", 1)
+
+
 @pytest.mark.parametrize("code", [0, 3])
 def test_where_arrow_is_loaded_the_interpreter_is_not_shut_down(code, monkeypatch, capsys):
     """As its threads may need the interpreter then; what waits for the end of the process is called before."""

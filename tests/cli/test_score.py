@@ -155,7 +155,7 @@ def test_unknown_essays_are_warned_of(call, frames, tmp_path):
     truth[truth["Usage"] == "Public"].drop(columns="Usage").to_csv(tmp_path / "truth.csv", index=False)
     code, _, err = call(tmp_path / "truth.csv", SUBMISSION)
     assert code == 0
-    assert "essays of the submission not in the solution, ignored: " in err
+    assert "warning: ignored 30 essays of the submission, not among the 10 that are scored: " in err
 
 
 @pytest.mark.filterwarnings("default")
@@ -188,7 +188,10 @@ def test_parquet(call, frames, tmp_path):
 
 def test_semicolons_are_told(call, frames, tmp_path):
     frames[1].to_csv(tmp_path / "guess.csv", sep=";", index=False)
-    message = f"error: {tmp_path / 'guess.csv'}: expected commas between the columns, found semicolons\n"
+    message = (
+        f"error: {tmp_path / 'guess.csv'}: expected commas between the columns, found semicolons; "
+        "read it with pandas.read_csv(…, sep=';') and write it with to_csv\n"
+    )
     assert call(SOLUTION, tmp_path / "guess.csv") == (3, "", message)
 
 
@@ -250,6 +253,66 @@ def test_some_essays_alone(call, frames, tmp_path):
     assert call(SOLUTION, SUBMISSION, "--essays", tmp_path / "none.txt")[0] == 2
 
 
+def test_ids_that_the_solution_lacks_are_told(call, frames, tmp_path):
+    """A header or a slip in the file of ids must not shrink a fold in silence."""
+    essays = sorted(frames[0]["essay_id"].unique())[:10]
+    (tmp_path / "ids.txt").write_text("\n".join(["essay_id", *essays, ""]))
+    lines = call(SOLUTION, SUBMISSION, "--essays", tmp_path / "ids.txt")[2].splitlines()
+    assert lines[0] == "warning: the solution lacks 1 of 11 ids in ids.txt: essay_id"
+    assert lines[1].startswith("warning: ignored ")
+    assert " of the submission, not among the 10 that are scored: " in lines[1]
+    (tmp_path / "ids.txt").write_text("\n".join(essays))
+    assert "lacks" not in call(SOLUTION, SUBMISSION, "--essays", tmp_path / "ids.txt")[2]
+
+
+def test_files_in_the_wrong_order(call, tmp_path):
+    message = f"error: give the solution first, then the submission: {SOLUTION} is a solution\n"
+    assert call(SUBMISSION, SOLUTION) == (4, "", message)
+    # If neither is a solution, the solution's own fault is told.
+    assert call(SUBMISSION, SUBMISSION)[2].startswith("error: the solution: expected the columns ")
+
+
+def test_the_parameter_that_names_missing_columns_is_told(call, frames, tmp_path):
+    frames[0].drop(columns="ell_status").to_csv(tmp_path / "truth.csv", index=False)
+    code, _, err = call(tmp_path / "truth.csv", SUBMISSION)
+    advice = ". Set the parameter subpopulation_column_names to columns of this solution, or to nothing\n"
+    assert (code, err.endswith(advice)) == (4, True)
+    assert call("-b", tmp_path / "truth.csv", SUBMISSION, "--set", "subpopulation_column_names=")[0] == 0
+    frames[0].drop(columns="discourse_type").to_csv(tmp_path / "truth.csv", index=False)
+    assert "Set the parameter" not in call(tmp_path / "truth.csv", SUBMISSION)[2]
+
+
+def test_the_bare_score_writes_what_is_asked_for(call, tmp_path):
+    rows, page = tmp_path / "rows.csv", tmp_path / "page.html"
+    printed = call("-b", SOLUTION, SUBMISSION, "--rows", rows, "--report", page)
+    assert printed == (0, "0.5879685542299694\n", "")
+    assert len(pd.read_csv(rows)) == 322 + 353
+    assert page.stat().st_size > 100_000
+
+
+def test_a_column_that_is_scored_is_never_made_up(call, frames, tmp_path):
+    """Even if it is the solution's first column, which names the rows."""
+    truth, predicted = frames
+    truth.drop(columns="row_id").to_csv(tmp_path / "truth.csv", index=False)
+    predicted.drop(columns="essay_id").to_csv(tmp_path / "guess.csv", index=False)
+    code, _, err = call(tmp_path / "truth.csv", tmp_path / "guess.csv")
+    assert code == 3
+    assert err.startswith("error: the submission: expected the columns essay_id too. It has row_id, ")
+
+
+def test_what_is_not_installed_is_told(call, monkeypatch):
+    """As where podium runs from its folder; a module of podium's own that is missing is a fault of podium's."""
+    monkeypatch.setitem(sys.modules, "scipy.special", None)
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    code, out, err = call(SOLUTION, SUBMISSION, "--bootstrap", "10")
+    assert (code, out) == (2, "")
+    assert err == "error: this needs scipy, which is not installed here: pip install scipy\n"
+    monkeypatch.setitem(sys.modules, "podium.statistics", None)
+    monkeypatch.delattr("podium.statistics", raising=False)
+    with pytest.raises(ModuleNotFoundError):
+        call(SOLUTION, SUBMISSION)
+
+
 def test_other_peoples_columns(call, frames, tmp_path):
     """Those of the Feedback Prize: no row id, no effectiveness."""
     truth, predicted = frames
@@ -295,6 +358,9 @@ def test_the_cure_comes_first(call, frames, tmp_path):
         ),
         f"take the essays of this solution, such as '{truth['essay_id'].min()}'; found 'x'": predicted.assign(
             essay_id="x"
+        ),
+        "rename the column 'Prediction String' to 'predictionstring'": predicted.rename(
+            columns={"predictionstring": "Prediction String"}
         ),
         "write 'Concluding Statement' in discourse_type, found 'Concluding_Statement'": predicted.assign(
             discourse_type=predicted["discourse_type"].str.replace(" ", "_")

@@ -188,7 +188,9 @@ def test_predictions_for_essays_not_in_the_solution_are_ignored(four_writers):
     more = pd.concat([submission(("Z", "Lead", words(0, 9), 1), ("Y", "Claim", "3", 0)), predicted])
     evaluation = evaluate(truth, more)
     assert evaluation.score == metric.score(truth, predicted, "row_id")
-    assert evaluation.explanation.notices[0] == "2 essays of the submission not in the solution, ignored: Z, Y"
+    assert evaluation.explanation.notices[0] == (
+        "ignored 2 essays of the submission, not among the 4 that are scored: Z, Y"
+    )
 
 
 def test_essays_without_a_prediction_are_all_missed(four_writers):

@@ -1,4 +1,7 @@
-"""What became of every claim, abstract and sentence under SciFact's evaluation, and its official files."""
+"""The companion of the SciFact metric: its official files, and what became of claims, abstracts and sentences.
+
+The functions and the class are the members of `companion`, which `podium.contract.Companion` describes.
+"""
 
 import functools
 import itertools
@@ -22,7 +25,7 @@ from . import metric
 
 TEXT_COLUMNS = ("claim_id", "evidence")
 
-# A claim with several faults has the first of them.
+# If the abstracts of a claim have several of these outcomes, the claim has the first one that is a fault.
 OUTCOMES = (
     "correct",
     "wrong label",
@@ -41,17 +44,18 @@ EXPECTED_DOCUMENT = "one JSON object per line, with doc_id, title (text) and abs
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
-    """Read the gold from an official JSON-lines file (id, claim, evidence, cited_doc_ids).
+    """Read the gold from an official file: a JSON object per line, with id, claim, evidence and cited_doc_ids.
 
     Parameters
     ----------
     path : str or Path
-        Gzipped or not.
+        The file; it may be packed by gzip.
 
     Returns
     -------
     DataFrame
-        One row per claim: ``claim_id``, ``evidence`` (JSON, which the metric checks) and ``claim``, the text.
+        One row per claim with the columns ``claim_id``, ``evidence`` (JSON, which the metric checks) and
+        ``claim`` (the text of the claim).
 
     Raises
     ------
@@ -62,17 +66,17 @@ def read_solution(path: str | Path) -> pd.DataFrame:
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
-    """Read predictions from an official JSON-lines file (id, evidence).
+    """Read predictions from an official file: a JSON object per line, with id and evidence.
 
     Parameters
     ----------
     path : str or Path
-        Gzipped or not.
+        The file; it may be packed by gzip.
 
     Returns
     -------
     DataFrame
-        One row per claim: ``claim_id`` and ``evidence`` (JSON, which the metric checks).
+        One row per claim with the columns ``claim_id`` and ``evidence`` (JSON, which the metric checks).
 
     Raises
     ------
@@ -83,35 +87,36 @@ def read_submission(path: str | Path) -> pd.DataFrame:
 
 
 def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """A submission that shows the form: no evidence for any claim.
+    """Make a submission that shows the form.  It has no evidence for any claim.
 
     Parameters
     ----------
     solution : DataFrame
-        Its first column has the ids.
+        A solution whose first column has the claims' ids.
 
     Returns
     -------
     DataFrame
-        The id and ``evidence``, ``{}`` in every row.
+        The column of ids, and ``evidence`` with ``{}`` in every row.
     """
     return solution[[solution.columns[0]]].assign(evidence="{}")
 
 
 def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """The gold as a submission, each abstract with the sentences of all its sets.
+    """Make a submission of the gold, in which each abstract has the sentences of all its evidence sets.
 
-    The shortest set of an abstract stands first, so that a whole set is among the sentences that count first.
+    The sentences of an abstract's smallest set come first.  So a whole set is among the sentences that count
+    for ``abstract_rationalized``.
 
     Parameters
     ----------
     solution : DataFrame
-        Its first column has the ids.
+        A solution whose first column has the claims' ids.
 
     Returns
     -------
     DataFrame
-        The id and ``evidence``.
+        The column of ids, and ``evidence`` in the form of a submission.
     """
 
     def predicted(cell: object) -> str:
@@ -130,14 +135,18 @@ def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
 
 
 def _read_claims(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
-    """The id, the evidence and the text of each line's claim."""
+    """The id, the evidence and the text of the claim in each line; `error` is raised for a wrong line."""
     rows = read_lines(path, _claim, EXPECTED_LINE, error)
-    # As objects, for a claim may have half a surrogate pair.
+    # A claim may contain half of a surrogate pair, which columns of text reject; so the columns are of objects.
     return pd.DataFrame(rows, columns=["claim_id", "evidence", "claim"], dtype=object).astype({"claim_id": str})
 
 
 def _plain_line() -> re.Pattern[str]:
-    """Finds id, claim and evidence of a line without escapes, faster than JSON's parser."""
+    """A pattern that finds the id, the claim and the evidence in a line as the official files have it.
+
+    It knows neither escapes nor unusual spaces.  A line that it does not match goes to the JSON parser, which
+    is slower.
+    """
 
     def many(item: str) -> str:
         return f"(?:{item}(?:, {item})*)?"
@@ -156,7 +165,7 @@ _PLAIN_LINE = _plain_line()
 
 
 def _claim(line: str) -> tuple[str, str, str | None]:
-    """The id, the evidence (JSON) and the text of a line's claim; a ValueError says what is wrong."""
+    """The id, the evidence (JSON) and the text of the claim in a line; a ValueError says what is wrong."""
     if plain := _PLAIN_LINE.fullmatch(line):
         return plain[1], plain[3], plain[2] and plain[2][1:-1]
     shown, entry = metric.shown, metric.parse_object(line)
@@ -173,29 +182,29 @@ def _claim(line: str) -> tuple[str, str, str | None]:
     try:
         str(number).encode()
     except UnicodeEncodeError:
-        raise ValueError("an id with half a character") from None
+        raise ValueError("an id with an incomplete character") from None
     return str(number), json.dumps(evidence), text if type(text) is str else None
 
 
 def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
-    """The texts of the claims and of the abstracts that either side names, for the report.
+    """Collect the texts of the claims, and of the abstracts in the gold or in the submission, for the report.
 
     Parameters
     ----------
     evaluation : Evaluation
-        A scored submission.  The claims' texts are in the solution's column ``claim``.
+        A scored submission.  The column ``claim`` of its solution has the texts of the claims.
     path : Path, optional
         The official corpus: one JSON object per line, with doc_id, title and abstract (a list of sentences).
 
     Returns
     -------
     dict of str to str
-        For each claim its text, then the abstracts with what became of each sentence.
+        For the id of each claim its text, and then its abstracts with the outcome of each sentence.
 
     Raises
     ------
     UsageError
-        The file is no corpus, or has none of the abstracts.
+        The file is not a corpus, or has none of the abstracts.
     """
     rows: pd.DataFrame = evaluation.explanation.rows
     named = set(rows["abstract"].dropna())
@@ -226,7 +235,7 @@ def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
 
 
 def _document(line: str) -> tuple[str, tuple[str, list[str]]]:
-    """The id, the title and the sentences of a line's abstract."""
+    """The id, the title and the sentences of the abstract in a line; a ValueError says what is wrong."""
     shown, entry = metric.shown, metric.parse_object(line)
     kinds: dict[str, tuple[type, ...]] = {"doc_id": (int, str), "title": (str,), "abstract": (list,)}
     for key, kind in kinds.items():
@@ -239,17 +248,17 @@ def _document(line: str) -> tuple[str, tuple[str, list[str]]]:
 
 
 def official_json(measures: Mapping[str, float]) -> dict[str, float]:
-    """The twelve measures as the leaderboard's program writes them to metrics.json.
+    """Give the twelve measures under the names that the leaderboard's program writes to metrics.json.
 
     Parameters
     ----------
     measures : mapping of str to float
-        The measures of a submission, "score" among them.
+        All measures of a submission, including "score".
 
     Returns
     -------
     dict of str to float
-        The others.
+        All measures except "score".
     """
     return {name: value for name, value in measures.items() if name != "score"}
 
@@ -260,25 +269,32 @@ def official_json(measures: Mapping[str, float]) -> dict[str, float]:
 class Explanation(contract.Explanation):
     """What became of every claim, abstract and sentence; see `podium.contract.Explanation`.
 
-    Claims, and abstracts of a claim, are in the order of their ids, as numbers where they are numbers.
+    The claims are in the order of their ids, and so are the abstracts of a claim.  Ids that are whole numbers
+    are ordered as numbers.
 
     Attributes
     ----------
     counts : DataFrame
-        For each kind of credit what is relevant, retrieved and correct.
+        One row per kind of credit with the columns ``relevant``, ``retrieved`` and ``correct``.
     claims : DataFrame
-        One row per claim and abstract that either side names; one for a claim without any.
+        One row for each abstract of a claim that is in the gold or in the submission.  A claim without such an
+        abstract has one row.
     rows : DataFrame
-        One row per claim (of side "prediction"), and per predicted and gold abstract and sentence.  ``place``
-        is that of a predicted sentence in its list, ``evidence_set`` the number of a gold set, both from 1.  A
-        gold sentence has a row for each set that holds it.
+        One row per claim, whose side is "prediction".  Then one row per abstract and sentence, predicted or
+        gold.  The column ``place`` is the position of a predicted sentence in its list, from 1.
+        ``evidence_set`` is the number of the evidence set, from 1.  A gold sentence has a row for each set that
+        holds it.
+    tables : dict of str to DataFrame
+        What ``podium score`` prints: the measures, and how often each outcome occurred.
+    notices : list of str
+        What the participant should know about the submission.
     """
 
     roles: ClassVar = {"item": "claim_id", "label": "label", "outcome": "outcome"}
 
     @functools.cached_property
     def _claims(self) -> list[tuple[str, list[tuple[str, Any, Any]]]]:
-        """Each claim with the abstracts that are named, and what both sides say."""
+        """Each claim's id and its abstracts: the id, the gold and the answer, None where a side has none."""
         answers = self.prepared.read(self.submission, lambda gold, predicted: predicted)
         claims = sorted(
             zip(self.prepared.items, self.prepared.gold, answers), key=lambda claim: natural_order(claim[0])
@@ -296,6 +312,7 @@ class Explanation(contract.Explanation):
 
     @property
     def counts(self) -> pd.DataFrame:
+        """One row per kind of credit: what is relevant, retrieved and correct."""
         totals = self.statistics.sum(axis=0).astype(np.int64)
         of_units = totals[:4].reshape(2, 2).repeat(2, axis=0)  # two credits for abstracts, two for sentences
         numbers = np.column_stack([of_units, totals[4:]])
@@ -303,7 +320,7 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def claims(self) -> pd.DataFrame:
-        """One row per claim and abstract that either side names, if any."""
+        """One row for each abstract of a claim, or one row for a claim without abstracts."""
         rows: list[tuple[Any, ...]] = []
         for claim_id, abstracts in self._claims:
             for document, truth, answer in abstracts:
@@ -319,7 +336,7 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
-        """One row per claim, abstract and sentence of either side."""
+        """One row for each claim, and for each abstract and sentence of the gold and of the submission."""
         rows: list[tuple[Any, ...]] = []
         for claim_id, abstracts in self._claims:
             outcomes = [self._outcome(truth, answer) for _, truth, answer in abstracts]
@@ -338,7 +355,7 @@ class Explanation(contract.Explanation):
         return table.astype(dict.fromkeys(("sentence", "place", "evidence_set"), "Int64"))
 
     def _outcome(self, truth: Any, answer: Any) -> str:
-        """What became of an abstract."""
+        """The outcome of an abstract, from its gold and the answer; either may be None."""
         if answer is None:
             return MISSED
         if truth is None:
@@ -351,13 +368,14 @@ class Explanation(contract.Explanation):
         return CORRECT if rationalized else BEYOND
 
     def _sentences(self, truth: Any, answer: Any) -> Iterator[tuple[Any, ...]]:
-        """Side, sentence, label, place, evidence set and outcome of each sentence of an abstract."""
+        """The side, sentence, label, place, evidence set and outcome of each sentence of an abstract."""
         gold_label, sets = truth or (None, ())
         label, sentences = answer or (None, ())
         listed = set(sentences)
         complete = [listed.issuperset(of_set) for of_set in sets]
         right = CORRECT if label == gold_label else WRONG_LABEL
-        # The set that counts for a sentence: the first complete one that holds it, else the first one.
+        # The set that counts for a sentence is the first complete set that holds it; without a complete one, it
+        # is the first set that holds it.
         set_of: dict[int, int] = {}
         for n in sorted(range(len(sets)), key=lambda n: not complete[n]):
             for sentence in sets[n]:
@@ -378,6 +396,7 @@ class Explanation(contract.Explanation):
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
+        """The measures, and how often each outcome occurred."""
         measures = self.counts
         measures[["precision", "recall", "f1"]] = self.metric.precision_recall_f1(*measures.to_numpy().T)
         columns = {
@@ -396,18 +415,20 @@ class Explanation(contract.Explanation):
 
     @property
     def notices(self) -> list[str]:
+        """What the participant should know about the submission."""
         predicted = self.rows[self.rows["side"] == "prediction"]
         numbers = Counter(zip(predicted["level"], predicted["outcome"]))
         notices = []
         if predicted["level"].eq("claim").all():
-            notices.append("the submission predicts no evidence: its precision is 0 / 0, counted as 0")
+            notices.append("the submission predicts no evidence, so its precision is 0 / 0, which counts as 0")
         if beyond := numbers["abstract", BEYOND]:
             notices.append(
-                f"{counted(beyond, 'abstract')} with the right label and a whole evidence set, but not among "
-                f"the first {self.metric.FIRST_SENTENCES} sentences listed: the surest sentences belong first"
+                f"for {counted(beyond, 'abstract')} the label is right and a whole evidence set is listed, but "
+                f"not among the first {self.metric.FIRST_SENTENCES} sentences; list the surest sentences first"
             )
         if repeated := numbers["sentence", REPEATED]:
-            notices.append(f"{counted(repeated, 'sentence')} listed before in the same list, counted as wrong")
+            number = counted(repeated, "sentence")
+            notices.append(f"a sentence that stands earlier in the same list counts as wrong: {number}")
         return notices
 
 

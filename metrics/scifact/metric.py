@@ -1,29 +1,39 @@
 """The SciFact leaderboard's evaluation of scientific claim verification, as one file to upload to Kaggle.
 
-A system names the abstracts that decide a claim, labels each and lists the sentences that are the evidence.
-``score`` turns its answers to all claims into one of twelve measures, which equal those of the leaderboard's
-own program to the last bit.  After the public functions come the stages, in the order in which the data passes
-through them, and after these the input:
+A claim is a scientific statement that can be true or false.  A system looks for abstracts of papers that decide
+the claim.  It gives each of them a label, SUPPORT or CONTRADICT, and lists the sentences that are the evidence.
+The right answers are called the gold.  In the gold, an abstract has a label and one or more evidence sets.  An
+evidence set is a group of sentences that is enough to justify the label.
+
+``score`` turns a system's answers to all claims into one of twelve measures.  They equal those of the
+leaderboard's own program to the last bit.  After the public functions come the stages, in the order in which
+the data passes through them.  The functions that read the input come last:
 
     credits     judge, complete_sets
     counts      count
     measures    precision_recall_f1
     input       parse_gold, parse_prediction
 
-Where the document that ``score`` names is silent, or the leaderboard does otherwise, this file decides:
+``score`` cites the leaderboard's guidelines.  Where they say nothing, or where the leaderboard's program
+differs from them, this file decides:
 
-* The first three sentences are as many as the smallest gold set has, if that has more (on the leaderboard since
-  December 2021), and they are taken from the list as given.  A sentence that is listed twice takes two places
-  and is retrieved twice, but is correct once.
-* The right label without sentences earns abstract_label_only.  A claim without evidence has no right abstract.
-* Labels other than SUPPORT and CONTRADICT are errors, also the document's REFUTES.
-* Claims and documents are joined by their ids as text, in any order.
-* A sentence is a whole number from 0, which may be written 4.0.  A key written twice is an error; unknown keys
-  are ignored.
+* The guidelines look for a whole evidence set among the first three sentences listed.  If the abstract's
+  smallest evidence set has more than three sentences, this file looks among as many as that set has.  The
+  leaderboard has done so since December 2021.
+* The sentences are taken in the order in which they are listed.  A sentence that is listed twice takes two
+  places and counts as retrieved twice, but it counts as correct only once.
+* An abstract with the right label earns abstract_label_only, even if no sentences are listed.
+* If a claim has no evidence in the gold, every abstract predicted for it is wrong.
+* Labels other than SUPPORT and CONTRADICT are errors.  REFUTES is an error, too, although the guidelines use it
+  in an example.
+* Claims and abstracts are matched by their ids, which are compared as text.  The score does not depend on the
+  order of rows.
+* A sentence is a whole number from 0, which may be written 4.0.  A key that is written twice in an object is an
+  error.  Unknown keys are ignored.
 * In the gold, an abstract has one label and at least one evidence set, and no set is empty.
-* Gold sets that share a sentence are counted as they stand (with a ``SharedSentenceWarning``).  The
-  leaderboard's program does so, too, but stops as soon as a submission lists such a sentence.  Here the
-  sentence is then correct once, if one of its sets is complete.
+* If evidence sets of the gold share a sentence, it counts as relevant in each of them, and ``prepare`` gives a
+  ``SharedSentenceWarning``.  The leaderboard's program stops as soon as a submission lists such a sentence.
+  Here the sentence is then correct once, if one of its sets is complete.
 """
 
 import json
@@ -65,7 +75,7 @@ EXPECTED_PREDICTION = (
     "CONTRADICT, sentences counted from 0"
 )
 
-# What to write instead of a label that is none.
+# What messages advise to write instead of a wrong label.
 HINTS = {
     **dict.fromkeys(("SUPPORT", "SUPPORTS", "SUPPORTED"), "write SUPPORT"),
     **dict.fromkeys(
@@ -76,14 +86,14 @@ HINTS = {
     ),
 }
 
-LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
+LONGEST_MESSAGE = 280  # characters; Kaggle cuts longer messages
 ROWS_SHOWN = 3
 CHARACTERS_SHOWN = 40
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-# Tuples, which Python's garbage collector soon stops looking at: that halves the time.
+# These are tuples, because Python's garbage collector soon stops looking at tuples.  That halves the time.
 Sentences = tuple[int, ...]
 GoldAbstract = tuple[str, tuple[Sentences, ...]]  # label and evidence sets
 PredictedAbstract = tuple[str, Sentences]  # label and sentences
@@ -96,15 +106,21 @@ Made = TypeVar("Made")
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong.  Kaggle knows this exception by its name and shows its text to participants."""
+    """The submission is wrong.
+
+    Kaggle knows this exception by its name and shows its text to the participant.
+    """
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.  Kaggle shows this to the host only."""
+    """The solution or a parameter is wrong.
+
+    Kaggle shows the text of this exception to the host only.
+    """
 
 
 class SharedSentenceWarning(UserWarning):
-    """Evidence sets of the solution share a sentence."""
+    """Two evidence sets of an abstract in the solution share a sentence."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -116,42 +132,52 @@ def score(
     row_id_column_name: str,
     measure: str = "sentence_label_f1",
 ) -> float:
-    """One of the twelve measures of the SciFact leaderboard.
+    """Score a submission with one of the twelve measures of the SciFact leaderboard.
 
-    A system names the abstracts that decide a claim, labels each and lists the sentences that are the evidence.
-    Four kinds of credit are counted over all claims:
+    Four kinds of credit are counted over all claims.  The first two count abstracts, the other two sentences:
 
-        abstract_label_only      the abstract is in the claim's gold, and the label is right
-        abstract_rationalized    … and a whole gold evidence set is among the first three sentences listed
-        sentence_selection       the sentence is in a gold evidence set, all of which is listed
-        sentence_label           … and the label of its abstract is right
+    * ``abstract_label_only``: the abstract is in the claim's gold, and its label is right.
+    * ``abstract_rationalized``: in addition, a whole evidence set of the gold is among the first three
+      sentences listed.
+    * ``sentence_selection``: the sentence is in an evidence set of the gold, and all of that set is listed.
+    * ``sentence_label``: in addition, the label of the sentence's abstract is right.
 
-    Each gives P = correct / retrieved, R = correct / relevant and F1 = 2·P·R / (P + R), with 0 / 0 = 0.
+    What earns a credit is called correct.  What the system lists is called retrieved, and what the gold has is
+    called relevant.  Each kind of credit gives three measures: the precision P = correct / retrieved, the
+    recall R = correct / relevant, and F1 = 2·P·R / (P + R).  Where the denominator is 0, the quotient is 0.
 
     Parameters
     ----------
-    solution : DataFrame, one row per claim
-        `row_id_column_name`, and ``evidence``: JSON, the gold evidence sets of each document, as in
+    solution : DataFrame
+        The gold, one row per claim.  It has the column `row_id_column_name` and the column ``evidence``, which
+        holds JSON: for the id of each abstract the list of its evidence sets, such as
         ``{"11": [{"sentences": [0, 1], "label": "SUPPORT"}, {"sentences": [11], "label": "SUPPORT"}]}``.
-    submission : DataFrame, one row per claim
-        `row_id_column_name`, and ``evidence``: JSON, one label and one list of sentences for each document,
-        as in ``{"11": {"sentences": [1, 11, 13], "label": "SUPPORT"}}``; ``{}`` for no evidence.
+    submission : DataFrame
+        The system's answers, one row per claim.  It has the column `row_id_column_name` and the column
+        ``evidence``, which holds JSON: for the id of each abstract one label and one list of sentences, such as
+        ``{"11": {"sentences": [1, 11, 13], "label": "SUPPORT"}}``.  ``{}`` says that there is no evidence.
     row_id_column_name : str
-        The claim's id.
+        The name of the column with the claims' ids.
     measure : str
-        The kind of credit, followed by ``_precision``, ``_recall`` or ``_f1``.
+        One of the four kinds of credit, followed by ``_precision``, ``_recall`` or ``_f1``.
 
     Returns
     -------
     float
-        Between 0 (worst) and 1 (best).
+        The measure, between 0 (worst) and 1 (best).
 
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed, or lacks or adds claims.  The text tells nothing else of the solution.
+        The submission is malformed, lacks claims or has claims that are not in the test set.  The text of the
+        exception tells nothing else about the solution.
     HostVisibleError
-        The solution is malformed or there is no such measure.
+        The solution is malformed, or there is no such measure.
+
+    Warns
+    -----
+    SharedSentenceWarning
+        Evidence sets of an abstract in the solution share a sentence.
 
     References
     ----------
@@ -160,7 +186,7 @@ def score(
 
     Examples
     --------
-    The document's example:
+    The example of the guidelines:
 
     >>> solution = pd.DataFrame({"claim_id": [52], "evidence": [
     ...     '{"11": [{"sentences": [0, 1], "label": "SUPPORT"}, {"sentences": [11], "label": "SUPPORT"}],'
@@ -178,7 +204,13 @@ def score(
 
 
 def higher_is_better() -> bool:
-    """Whether a higher score is better: it is, whatever the parameters of `score`."""
+    """Whether a higher score is better.
+
+    Returns
+    -------
+    bool
+        True, whatever the parameters of `score` are.
+    """
     return True
 
 
@@ -187,13 +219,26 @@ def prepare(
     row_id_column_name: str,
     measure: str = "sentence_label_f1",
 ) -> "Prepared":
-    """Check and digest a solution once, to score many submissions.
+    """Check and parse a solution once, so that many submissions can be scored against it.
 
-    The parameters, and the `HostVisibleError`, are those of `score`.
+    Parameters
+    ----------
+    solution : DataFrame
+        The gold, one row per claim, as in `score`.
+    row_id_column_name : str
+        The name of the column with the claims' ids.
+    measure : str
+        The measure that is the score, as in `score`.
 
     Returns
     -------
     Prepared
+        The checked solution with the parameters.
+
+    Raises
+    ------
+    HostVisibleError
+        The solution is malformed, or there is no such measure.
 
     Warns
     -----
@@ -228,20 +273,24 @@ def prepare(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`.
+    """A solution that `prepare` has checked and parsed, with the parameters to score against it.
 
     Attributes
     ----------
     items : list of str
-        Ids of the n claims, sorted as text.
+        The ids of the n claims, sorted as text.
     item_of_row : (rows,) int
-        The claim of each row of the solution.
-    labels : list of (attribute, value)
-        One, that of all claims.
+        The claim of each row of the solution, as an index into `items`.
+    labels : list of (str, str)
+        The attribute and the value of each group of claims.  There is one group, that of all claims.
     groups : (1, n) int
-        Zeros, which are indices into `labels`.
+        The group of each claim, as an index into `labels`: 0 for all claims.
     gold : list of dict
-        Label and evidence sets of each claim's abstracts.
+        For each claim its abstracts by their ids, each with its label and its evidence sets.
+    row_id_column_name : str
+        The name of the column with the claims' ids.
+    measure : str
+        The measure that is the score.
     """
 
     items: list[str]
@@ -254,23 +303,35 @@ class Prepared:
 
     @property
     def measure_names(self) -> list[str]:
-        """Names of the 13 measures: the score, then `MEASURES`."""
+        """The names of the 13 measures, as a list of str: "score", then `MEASURES`."""
         return ["score", *MEASURES]
 
     def read(self, submission: pd.DataFrame, work: Callable[[Gold, Prediction], Made]) -> list[Made]:
-        """What `work` makes of each claim's gold and the submission's answer to it, in the order of `items`.
+        """Check a submission and apply a function to the answer to each claim.
+
+        Parameters
+        ----------
+        submission : DataFrame
+            The system's answers, one row per claim, as in `score`.
+        work : function of a claim's gold and the answer to it
+            Its arguments are as `parse_gold` and `parse_prediction` return them.
+
+        Returns
+        -------
+        list
+            What `work` returned for each claim, in the order of `items`.
 
         Raises
         ------
         ParticipantVisibleError
-            The submission is malformed, or lacks or adds claims.
+            The submission is malformed, lacks claims or has claims that are not in the test set.
         """
         table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
         table.check_columns("evidence")
         ids = read_claim_ids(table)
         gold_of = dict(zip(self.items, self.gold))
 
-        # The work is done row by row, for keeping all answers in memory at once takes longer than reading them.
+        # The work is done row by row: keeping all answers in memory would take longer than reading them.
         def work_on(row: int, cell: object) -> Made:
             return work(gold_of.get(ids[row], {}), parse_prediction(cell))
 
@@ -287,11 +348,38 @@ class Prepared:
         return [made_of[claim_id] for claim_id in self.items]
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
-        """The counts of each claim, (n, 8), as `count` has them, whose sums decide every measure."""
+        """Count for each claim what is relevant, retrieved and correct.
+
+        Parameters
+        ----------
+        submission : DataFrame
+            The system's answers, one row per claim, as in `score`.
+
+        Returns
+        -------
+        (n, 8) float
+            The counts of each claim, as `count` returns them.  Their sums decide every measure.
+
+        Raises
+        ------
+        ParticipantVisibleError
+            The submission is malformed, lacks claims or has claims that are not in the test set.
+        """
         return np.array(self.read(submission, count), dtype=np.float64)
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """The measures, (..., 13), of sums of statistics, (..., 1, 8)."""
+        """Compute the measures from sums of statistics.
+
+        Parameters
+        ----------
+        sums : (..., 1, 8) float
+            Sums of what `statistics` returns, over any set of claims.
+
+        Returns
+        -------
+        (..., 13) float
+            The measures, in the order of `measure_names`.
+        """
         sums = np.asarray(sums, dtype=np.float64)[..., 0, :]
         values = precision_recall_f1(sums[..., [0, 0, 2, 2]], sums[..., [1, 1, 3, 3]], sums[..., 4:])
         twelve = values.reshape(*sums.shape[:-1], len(MEASURES))
@@ -303,26 +391,29 @@ class Prepared:
 
 
 def judge(gold: GoldAbstract, predicted: PredictedAbstract) -> tuple[int, int, int, int]:
-    """What a predicted abstract that is in its claim's gold earns.
+    """Say what a predicted abstract earns that is in its claim's gold.
 
     Parameters
     ----------
-    gold : (label, evidence sets)
-    predicted : (label, sentences in the order of the list)
+    gold : (str, tuple of tuple of int)
+        The abstract's label and its evidence sets.
+    predicted : (str, tuple of int)
+        The predicted label and the sentences, in the order in which they are listed.
 
     Returns
     -------
     tuple of int
-        Correct abstracts (0 or 1) or sentences, in the order of `CREDITS`.
+        For each kind of credit, in the order of `CREDITS`, how many abstracts (0 or 1) or sentences are
+        correct.
 
     Examples
     --------
-    The set {0, 1} is complete, but not among the first three sentences, since 1 takes two places:
+    The set {0, 1} is complete, but not within the first three sentences, because sentence 1 takes two places:
 
     >>> judge(("SUPPORT", ((0, 1), (5,))), ("SUPPORT", (1, 7, 1, 0)))
     (1, 0, 2, 2)
 
-    Sentence 1 is in two sets, both complete, and is correct once:
+    Sentence 1 is in two complete sets.  It counts as correct once:
 
     >>> judge(("SUPPORT", ((0, 1), (1, 2))), ("SUPPORT", (0, 1, 2)))
     (1, 1, 3, 3)
@@ -336,7 +427,25 @@ def judge(gold: GoldAbstract, predicted: PredictedAbstract) -> tuple[int, int, i
 
 
 def complete_sets(sets: tuple[Sentences, ...], sentences: Sentences) -> list[Sentences]:
-    """The evidence sets of which all sentences are listed."""
+    """Find the evidence sets that are complete: all of their sentences are listed.
+
+    Parameters
+    ----------
+    sets : tuple of tuple of int
+        The evidence sets of an abstract in the gold.
+    sentences : tuple of int
+        The sentences that are listed.
+
+    Returns
+    -------
+    list of tuple of int
+        The complete sets.
+
+    Examples
+    --------
+    >>> complete_sets(((0, 1), (5,)), (1, 5, 7))
+    [(5,)]
+    """
     listed = set(sentences)
     return [of_set for of_set in sets if listed.issuperset(of_set)]
 
@@ -345,21 +454,24 @@ def complete_sets(sets: tuple[Sentences, ...], sentences: Sentences) -> list[Sen
 
 
 def count(gold: Gold, predicted: Prediction) -> list[int]:
-    """The eight counts of a claim.
+    """Count what is relevant, retrieved and correct in the answer to a claim.
 
     Parameters
     ----------
-    gold, predicted : dict
-        As `parse_gold` and `parse_prediction` return them.
+    gold : dict of str to (str, tuple of tuple of int)
+        The abstracts of the claim's gold, as `parse_gold` returns them.
+    predicted : dict of str to (str, tuple of int)
+        The predicted abstracts, as `parse_prediction` returns them.
 
     Returns
     -------
     list of int
-        Relevant and retrieved abstracts, relevant and retrieved sentences, then what is correct by `CREDITS`.
+        Eight counts: relevant and retrieved abstracts, relevant and retrieved sentences, then what is correct
+        for each of the four `CREDITS`.
 
     Examples
     --------
-    An abstract without gold is retrieved, and never correct:
+    An abstract that is not in the gold is retrieved with its two sentences, and nothing of it is correct:
 
     >>> count({}, {"16": ("SUPPORT", (18, 20))})
     [0, 1, 0, 2, 0, 0, 0, 0]
@@ -379,18 +491,33 @@ def count(gold: Gold, predicted: Prediction) -> list[int]:
 
 
 def precision_recall_f1(relevant: npt.ArrayLike, retrieved: npt.ArrayLike, correct: npt.ArrayLike) -> Floats:
-    """P, R and F1, (..., 3), of counts, (...) each; 0 / 0 is 0.
+    """Compute precision, recall and F1 from counts.
+
+    Parameters
+    ----------
+    relevant, retrieved, correct : (...) int
+        Counts of abstracts or sentences, in arrays of the same shape.
+
+    Returns
+    -------
+    (..., 3) float
+        P = correct / retrieved, R = correct / relevant, and F1 = 2·P·R / (P + R).  Where the denominator is 0,
+        the quotient is 0.
+
+    Examples
+    --------
+    The example of the guidelines has 4 relevant and 5 retrieved sentences, of which 1 is correct:
 
     >>> precision_recall_f1(4, 5, 1).round(3).tolist()
     [0.2, 0.25, 0.222]
     """
-    # F1 is computed from P and R, not from the counts, so that its last bit is the leaderboard's.
+    # F1 is computed from P and R, not from the counts, so that it equals the leaderboard's to the last bit.
     precision, recall = _quotient(correct, retrieved), _quotient(correct, relevant)
     return np.stack([precision, recall, _quotient(2 * precision * recall, precision + recall)], axis=-1)
 
 
 def _quotient(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
-    """0 where the denominator is 0."""
+    """The quotients of two arrays of the same shape; 0 where the denominator is 0."""
     a, b = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
     quotient: Floats = np.divide(a, b, out=np.zeros_like(a), where=b != 0)
     return quotient
@@ -400,17 +527,53 @@ def _quotient(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
 
 
 def read_claim_ids(table: "_Table") -> list[str]:
-    """The id of each row's claim; none is missing, blank or there twice."""
+    """Read the id of each row's claim.
+
+    Parameters
+    ----------
+    table : _Table
+        The solution or the submission.
+
+    Returns
+    -------
+    list of str
+        The ids as text.
+
+    Raises
+    ------
+    ParticipantVisibleError or HostVisibleError
+        An id is blank or there twice.  `table.error` says which of the two exceptions it is.
+    """
     ids = list(map(_as_text, table.frame[table.row_id].to_numpy(dtype=object)))
     blank = [not claim_id.strip() for claim_id in ids]
     table.reject(table.row_id, blank, lambda row: "missing", "a value in every row")
     repeated = pd.Index(ids, dtype=object).duplicated()
-    table.reject(table.row_id, repeated, lambda row: "there before", "every claim once")
+    table.reject(table.row_id, repeated, lambda row: "repeated", "every claim once")
     return ids
 
 
 def read_evidence(table: "_Table", work: Callable[[int, object], Made], expected: str) -> list[Made]:
-    """What `work` makes of each row's number and evidence; the table's error names rows with a ValueError."""
+    """Apply a function to the evidence of each row.
+
+    Parameters
+    ----------
+    table : _Table
+        The solution or the submission.
+    work : function of a row's position and its evidence
+        It raises a ValueError that says what is wrong with the evidence.
+    expected : str
+        What every cell should hold, for the message.
+
+    Returns
+    -------
+    list
+        What `work` returned for each row.
+
+    Raises
+    ------
+    ParticipantVisibleError or HostVisibleError
+        `work` has rejected a row.  `table.error` says which of the two exceptions it is.
+    """
     made: list[Made] = []
     faults: dict[int, str] = {}
     for row, cell in enumerate(table.frame["evidence"].to_numpy(dtype=object)):
@@ -423,7 +586,7 @@ def read_evidence(table: "_Table", work: Callable[[int, object], Made], expected
 
 
 def _warn_of_shared_sentences(ids: list[str], gold: list[Gold]) -> None:
-    """Warn if evidence sets of an abstract share a sentence."""
+    """Give a `SharedSentenceWarning` if evidence sets of an abstract share a sentence."""
     shared = [
         (claim_id, document)
         for claim_id, of_claim in zip(ids, gold)
@@ -433,21 +596,31 @@ def _warn_of_shared_sentences(ids: list[str], gold: list[Gold]) -> None:
     if shared:
         claim_id, document = map(_quoted, shared[0])
         warnings.warn(
-            f"{_counted(len(shared), 'abstract')} of the solution with evidence sets that share a sentence, "
-            f"such as {document} of claim {claim_id}. The leaderboard's program stops where a submission lists "
-            "such a sentence; here it is correct once, if one of its sets is complete.",
+            f"Evidence sets share a sentence in {_counted(len(shared), 'abstract')} of the solution, such as "
+            f"{document} of claim {claim_id}. The leaderboard's program stops when a submission lists such a "
+            "sentence. Here the sentence is correct once, if one of its sets is complete.",
             SharedSentenceWarning,
             stacklevel=3,
         )
 
 
 def parse_gold(cell: object) -> Gold:
-    """Label and evidence sets of each abstract in a claim's gold.
+    """Parse the gold of a claim.
+
+    Parameters
+    ----------
+    cell : object
+        The cell of the column ``evidence`` in the solution.
+
+    Returns
+    -------
+    dict of str to (str, tuple of tuple of int)
+        For the id of each abstract its label and its evidence sets.
 
     Raises
     ------
     ValueError
-        The cell is malformed; the text says what is wrong.
+        The cell is malformed.  The text of the exception says what is wrong.
 
     Examples
     --------
@@ -458,12 +631,23 @@ def parse_gold(cell: object) -> Gold:
 
 
 def parse_prediction(cell: object) -> Prediction:
-    """Label and sentences of each abstract predicted for a claim.
+    """Parse the answer to a claim.
+
+    Parameters
+    ----------
+    cell : object
+        The cell of the column ``evidence`` in the submission.
+
+    Returns
+    -------
+    dict of str to (str, tuple of int)
+        For the id of each predicted abstract its label and its sentences, in the order in which they are
+        listed.
 
     Raises
     ------
     ValueError
-        The cell is malformed; the text says what is wrong.
+        The cell is malformed.  The text of the exception says what is wrong.
 
     Examples
     --------
@@ -474,13 +658,13 @@ def parse_prediction(cell: object) -> Prediction:
 
 
 def _each_document(cell: object, parse: Callable[[Any], Made]) -> dict[str, Made]:
-    """What `parse` makes of each value of the cell's object, by document."""
+    """Apply `parse` to each value of the JSON object in a cell, whose keys are the ids of the abstracts."""
     parsed = {}
     for document, value in parse_object(cell).items():
         try:
-            # JSON can spell half of a surrogate pair, which no table of ours could hold.
+            # JSON can contain one half of a surrogate pair, which cannot be written to a table in UTF-8.
             if not document.isascii() and re.search("[\ud800-\udfff]", document):
-                raise ValueError("an id with half a character")
+                raise ValueError("an id with an incomplete character")
             parsed[document] = parse(value)
         except ValueError as fault:
             raise ValueError(f"document {_quoted(document)}: {fault}") from None
@@ -488,8 +672,9 @@ def _each_document(cell: object, parse: Callable[[Any], Made]) -> dict[str, Made
 
 
 def _gold_abstract(entries: Any) -> GoldAbstract:
+    """The label and the evidence sets of an abstract, from the JSON list of its evidence sets."""
     if type(entries) is not list:
-        raise ValueError(f"{shown(entries)} where a list of evidence sets is due")
+        raise ValueError(f"{shown(entries)} instead of a list of evidence sets")
     if not entries:
         raise ValueError("no evidence set")
     labels, sets = zip(*map(_label_and_sentences, entries))
@@ -504,8 +689,9 @@ def _gold_abstract(entries: Any) -> GoldAbstract:
 
 
 def _label_and_sentences(value: Any) -> PredictedAbstract:
+    """The label and the sentences of a predicted abstract or of an evidence set, from its JSON object."""
     if type(value) is not dict:
-        raise ValueError(f"{shown(value)} where an object is due")
+        raise ValueError(f"{shown(value)} instead of an object")
     lacking = [key for key in ("label", "sentences") if key not in value]
     if lacking:
         raise ValueError(f"no {' and no '.join(lacking)}")
@@ -515,9 +701,9 @@ def _label_and_sentences(value: Any) -> PredictedAbstract:
         written = _quoted(label) if isinstance(label, str) else shown(label)
         raise ValueError(f"the label is {written}" + (f"; {hint}" if hint else ""))
     if type(sentences) is not list:
-        raise ValueError(f"{shown(sentences)} where a list of sentences is due")
+        raise ValueError(f"{shown(sentences)} instead of a list of sentences")
     for sentence in sentences:
-        # bool is a subclass of int: only the exact type tells true from 1.
+        # bool is a subclass of int, so only the exact type tells true from 1.
         whole = type(sentence) is int or (type(sentence) is float and sentence.is_integer())
         if not (whole and 0 <= sentence <= LAST_SENTENCE):
             raise ValueError(f"{shown(sentence)} among the sentences")
@@ -525,15 +711,25 @@ def _label_and_sentences(value: Any) -> PredictedAbstract:
 
 
 def parse_object(text: object) -> dict[str, Any]:
-    """The JSON object that a text holds, in which no key may be written twice.
+    """Parse a JSON object in which no key may be written twice.
+
+    Parameters
+    ----------
+    text : object
+        The JSON.  Something other than text is a fault.
+
+    Returns
+    -------
+    dict
+        The object.
 
     Raises
     ------
     ValueError
-        The text is malformed; the error's text says what is wrong.
+        The text is malformed.  The text of the exception says what is wrong.
     """
     if not isinstance(text, str):
-        raise ValueError("missing" if _is_missing(text) else f"a Python {type(text).__name__}, no text")
+        raise ValueError("missing" if _is_missing(text) else f"a Python {type(text).__name__} instead of text")
     text = text.strip(" \t\n\r")
     if not text:
         raise ValueError("empty")
@@ -547,17 +743,17 @@ def parse_object(text: object) -> dict[str, Any]:
         raise ValueError(f"the key {_quoted(problem.args[0])} is written twice") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    except ValueError:  # Python reads no more than 4,300 digits
-        raise ValueError("a number of too many digits") from None
+    except ValueError:  # Python does not read numbers of more than 4,300 digits
+        raise ValueError("a number with too many digits") from None
     if end < len(text):
-        raise ValueError(f"not JSON: more text after it at character {end + 1}")
+        raise ValueError(f"not JSON: more text follows at character {end + 1}")
     if type(value) is not dict:
-        raise ValueError(f"{shown(value)} where an object is due")
+        raise ValueError(f"{shown(value)} instead of an object")
     return value
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of these keys and values, or a KeyError with the key that is there twice."""
+    """A dict of these keys and values; a KeyError names a key that is there twice."""
     made = dict(pairs)
     if len(made) < len(pairs):
         raise KeyError(Counter(key for key, _ in pairs).most_common(1)[0][0])
@@ -568,7 +764,23 @@ _decode = json.JSONDecoder(object_pairs_hook=_unique).raw_decode
 
 
 def shown(value: Any) -> str:
-    """A JSON value as messages show it."""
+    """Write a JSON value as messages show it.
+
+    Parameters
+    ----------
+    value : object
+        A value that was read from JSON.
+
+    Returns
+    -------
+    str
+        The value itself, or "a list" or "an object".
+
+    Examples
+    --------
+    >>> shown("five"), shown(None), shown([1])
+    ("the text 'five'", 'null', 'a list')
+    """
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, str):

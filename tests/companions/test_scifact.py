@@ -123,7 +123,7 @@ def test_empty_lists_and_claims_without_evidence():
     bare = explain({}, {})
     assert bare.rows["outcome"].tolist() == ["correct"]
     assert bare.claims.iloc[0].tolist() == ["1", None, None, None, "correct", 0, 0, 0, 0, 0, 0]
-    assert bare.notices == ["the submission predicts no evidence: its precision is 0 / 0, counted as 0"]
+    assert bare.notices == ["the submission predicts no evidence, so its precision is 0 / 0, which counts as 0"]
 
 
 def test_the_wrong_label():
@@ -140,8 +140,8 @@ def test_beyond_the_first_three():
     assert outcomes(gold, answer, "sentence") == [*["not in gold"] * 3, "correct"]
     assert outcomes(gold, answer, "claim") == ["beyond the first three"]
     assert explain(gold, answer).notices == [
-        "1 abstract with the right label and a whole evidence set, but not among the first 3 sentences "
-        "listed: the surest sentences belong first"
+        "for 1 abstract the label is right and a whole evidence set is listed, but not among the first 3 "
+        "sentences; list the surest sentences first"
     ]
 
 
@@ -150,7 +150,9 @@ def test_sentences_listed_twice():
     assert outcomes(gold_of([4]), answer_of(4, 4, 7, 7), "sentence") == [
         *("correct", "repeated", "not in gold", "repeated")
     ]
-    assert explanation.notices == ["2 sentences listed before in the same list, counted as wrong"]
+    assert explanation.notices == [
+        "a sentence that stands earlier in the same list counts as wrong: 2 sentences"
+    ]
 
 
 def test_the_outcome_of_a_claim_is_the_first_fault_of_its_abstracts():
@@ -365,9 +367,9 @@ def test_packed_files(tmp_path):
     ("line", "reason"),
     [
         ("x", "not JSON: Expecting value at character 1"),
-        ("[]", "a list where an object is due"),
-        ('"id"', "the text 'id' where an object is due"),
-        ("null", "null where an object is due"),
+        ("[]", "a list instead of an object"),
+        ('"id"', "the text 'id' instead of an object"),
+        ("null", "null instead of an object"),
         ("{}", "no id and no evidence"),
         ('{"id": 1}', "no evidence"),
         ('{"evidence": {}}', "no id"),
@@ -380,15 +382,15 @@ def test_packed_files(tmp_path):
         ('{"id": NaN, "evidence": {}}', "id is nan"),
         ('{"id": Infinity, "evidence": {}}', "id is inf"),
         ('{"id": [1], "evidence": {}}', "id is a list"),
-        ('{"id": "\\ud83d", "evidence": {}}', "an id with half a character"),
+        ('{"id": "\\ud83d", "evidence": {}}', "an id with an incomplete character"),
         ('{"id": {}, "evidence": {}}', "id is an object"),
         ('{"id": 1, "evidence": {}, "id": 2}', "the key 'id' is written twice"),
         ('{"id": 1, "evidence": {}, "\\u0069d": 2}', "the key 'id' is written twice"),
         ('{"id": 1, "evidence": {}, "evidence": {}}', "the key 'evidence' is written twice"),
         ('{"id": 1, "evidence": {}', "not JSON: Expecting ',' delimiter at character 25"),
-        ('{"id": 1, "evidence": {}}}', "not JSON: more text after it at character 26"),
-        ('{"id": 1, "evidence": {}}\u00a0', "not JSON: more text after it at character 26"),
-        ('{"id": 1, "evidence": {}} {}', "not JSON: more text after it at character 26"),
+        ('{"id": 1, "evidence": {}}}', "not JSON: more text follows at character 26"),
+        ('{"id": 1, "evidence": {}}\u00a0', "not JSON: more text follows at character 26"),
+        ('{"id": 1, "evidence": {}} {}', "not JSON: more text follows at character 26"),
         ('{"id": 1 "evidence": {}}', "not JSON: Expecting ',' delimiter at character 10"),
         ('{"id": 1, {"evidence": {}}',
          "not JSON: Expecting property name enclosed in double quotes at character 11"),
@@ -400,7 +402,7 @@ def test_packed_files(tmp_path):
         ('{"id": 1, "claim": "a\tb", "evidence": {}}', "not JSON: Invalid control character at character 22"),
         ('{"id": 1, "claim": "\\q", "evidence": {}}', "not JSON: Invalid \\escape at character 21"),
         ('{"id": 1, "evidence": ' + "[" * 100_000, "nested too deeply"),
-        ('{"id": ' + "9" * 5000 + ', "claim": 1, "evidence": {}}', "a number of too many digits"),
+        ('{"id": ' + "9" * 5000 + ', "claim": 1, "evidence": {}}', "a number with too many digits"),
     ],
 )  # fmt: skip
 def test_what_is_no_line(tmp_path, line, reason):
@@ -540,7 +542,7 @@ def test_texts_of_a_solution_without_claims(evaluation, tmp_path):
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("[]", "a list where an object is due"),
+        ("[]", "a list instead of an object"),
         ('{"doc_id": 1.5, "title": "a", "abstract": []}', "doc_id is 1.5"),
         ('{"doc_id": 1, "abstract": []}', "title is null"),
         ('{"doc_id": 1, "title": "a", "abstract": "b"}', "abstract is the text 'b'"),

@@ -542,45 +542,45 @@ def test_colons_in_texts_are_no_keys():
         ("no", "not JSON: Expecting value at character 1"),
         ("{", "not JSON: Expecting property name enclosed in double quotes at character 2"),
         (" {'11': 1}", "not JSON: Expecting property name enclosed in double quotes at character 2"),
-        ("{} {}", "not JSON: more text after it at character 3"),
-        ("{}\u00a0", "not JSON: more text after it at character 3"),
+        ("{} {}", "not JSON: more text follows at character 3"),
+        ("{}\u00a0", "not JSON: more text follows at character 3"),
         ("\ufeff{}", "not JSON: Expecting value at character 1"),
         ('{"11": }', "not JSON: Expecting value at character 8"),
-        ("NaN", "nan where an object is due"),
-        ("Infinity", "inf where an object is due"),
-        ("[]", "a list where an object is due"),
-        ("null", "null where an object is due"),
-        ("true", "true where an object is due"),
-        ("0", "0 where an object is due"),
-        ("1.5", "1.5 where an object is due"),
-        ('"{}"', "the text '{}' where an object is due"),
+        ("NaN", "nan instead of an object"),
+        ("Infinity", "inf instead of an object"),
+        ("[]", "a list instead of an object"),
+        ("null", "null instead of an object"),
+        ("true", "true instead of an object"),
+        ("0", "0 instead of an object"),
+        ("1.5", "1.5 instead of an object"),
+        ('"{}"', "the text '{}' instead of an object"),
         ("[" * 100_000, "nested too deeply"),
         ('{"a":' * 100_000, "nested too deeply"),
-        ("9" * 5000, "a number of too many digits"),
-        ({}, "a Python dict, no text"),
-        (b"{}", "a Python bytes, no text"),
-        (5, "a Python int, no text"),
+        ("9" * 5000, "a number with too many digits"),
+        ({}, "a Python dict instead of text"),
+        (b"{}", "a Python bytes instead of text"),
+        (5, "a Python int instead of text"),
         ('{"11": {}}', "document '11': no label and no sentences"),
         ('{"11": {}, "11": {}}', "the key '11' is written twice"),
         ('{"11": {"label": "SUPPORT"}}', "document '11': no sentences"),
         ('{"11": {"sentences": [1]}}', "document '11': no label"),
         ('{"11": [{"sentences": [1], "label": "SUPPORT"}]}',
-         "document '11': a list where an object is due"),
+         "document '11': a list instead of an object"),
         ('{"11": "SUPPORT"}',
-         "document '11': the text 'SUPPORT' where an object is due"),
-        ('{"11": null}', "document '11': null where an object is due"),
+         "document '11': the text 'SUPPORT' instead of an object"),
+        ('{"11": null}', "document '11': null instead of an object"),
         ('{"11": {"sentences": [1], "label": null}}', "document '11': the label is null"),
         ('{"11": {"sentences": [1], "label": 1}}', "document '11': the label is 1"),
         ('{"11": {"sentences": [1], "label": ["SUPPORT"]}}', "document '11': the label is a list"),
         ('{"11": {"sentences": [1], "label": ""}}', "document '11': the label is ''"),
         ('{"11": {"sentences": [1], "label": "MAYBE"}}', "document '11': the label is 'MAYBE'"),
-        ('{"11": {"sentences": 1, "label": "SUPPORT"}}', "document '11': 1 where a list of sentences is due"),
+        ('{"11": {"sentences": 1, "label": "SUPPORT"}}', "document '11': 1 instead of a list of sentences"),
         ('{"11": {"sentences": "1", "label": "SUPPORT"}}',
-         "document '11': the text '1' where a list of sentences is due"),
+         "document '11': the text '1' instead of a list of sentences"),
         ('{"11": {"sentences": {}, "label": "SUPPORT"}}',
-         "document '11': an object where a list of sentences is due"),
+         "document '11': an object instead of a list of sentences"),
         ('{"11": {"sentences": null, "label": "SUPPORT"}}',
-         "document '11': null where a list of sentences is due"),
+         "document '11': null instead of a list of sentences"),
         ('{"11": {"sentences": [1], "label": "SUPPORT"}, "11": {"sentences": [], "label": "SUPPORT"}}',
          "the key '11' is written twice"),
         ('{"11": {"sentences": [1], "label": "CONTRADICT", "label": "SUPPORT"}}',
@@ -590,10 +590,10 @@ def test_colons_in_texts_are_no_keys():
         ('{"11": {"sentences": [1], "label": "SUPPORT"}, "\\u00311": {"sentences": [], "label": "SUPPORT"}}',
          "the key '11' is written twice"),
         (json.dumps({"x" * 50: 1}),
-         f"document '{'x' * 40}…': 1 where an object is due"),
-        ('{"a\\nb": 1}', r"document 'a\nb': 1 where an object is due"),
+         f"document '{'x' * 40}…': 1 instead of an object"),
+        ('{"a\\nb": 1}', r"document 'a\nb': 1 instead of an object"),
         ('{"a\\udc00": {"sentences": [], "label": "SUPPORT"}}',
-         r"document 'a\udc00': an id with half a character"),
+         r"document 'a\udc00': an id with an incomplete character"),
     ],
 )  # fmt: skip
 def test_what_is_no_prediction(cell, reason):
@@ -657,7 +657,7 @@ def test_of_many_faults_the_first_rows_are_shown():
         scifact.score(table(*[{}] * 1234), table(*["[]"] * 1234), "claim_id")
     assert str(caught.value) == (
         f"{EXPECTED_PREDICTION}Wrong in 1,234 rows of the submission: "
-        "claim_id 1 (a list where an object is due) and 1,233 more"
+        "claim_id 1 (a list instead of an object) and 1,233 more"
     )
 
 
@@ -751,7 +751,7 @@ def test_missing_ids(missing):
 def test_repeated_ids():
     good = table({}, {}, {}, {})
     bad = good.assign(claim_id=pd.Series([1, "2", 1.0, "1"], dtype=object))
-    rows = "claim_id 1 (there before), claim_id 1 (there before)"
+    rows = "claim_id 1 (repeated), claim_id 1 (repeated)"
     with pytest.raises(scifact.ParticipantVisibleError) as caught:
         scifact.score(good, bad, "claim_id")
     assert (
@@ -799,13 +799,13 @@ def test_the_ids_that_a_submission_lacks_are_not_told():
         (None, "missing"),
         ("", "empty"),
         ("{", "not JSON: Expecting property name enclosed in double quotes at character 2"),
-        ("[]", "a list where an object is due"),
+        ("[]", "a list instead of an object"),
         ("[" * 100_000, "nested too deeply"),
         ('{"11": {"sentences": [1], "label": "SUPPORT"}}',
-         "document '11': an object where a list of evidence sets is due"),
+         "document '11': an object instead of a list of evidence sets"),
         ('{"11": []}', "document '11': no evidence set"),
-        ('{"\\ud800": []}', r"document '\ud800': an id with half a character"),
-        ('{"11": [[1]]}', "document '11': a list where an object is due"),
+        ('{"\\ud800": []}', r"document '\ud800': an id with an incomplete character"),
+        ('{"11": [[1]]}', "document '11': a list instead of an object"),
         ('{"11": [{"sentences": [], "label": "SUPPORT"}]}', "document '11': an evidence set without sentences"),
         ('{"11": [{"sentences": [1], "label": "SUPPORT"}, {"sentences": [2], "label": "CONTRADICT"}]}',
          "document '11': two labels"),
@@ -832,9 +832,9 @@ SHARING = gold_of([0, 1], [1, 2], [7])
 
 def test_gold_sets_that_share_a_sentence_give_a_warning_that_names_them():
     message = (
-        "2 abstracts of the solution with evidence sets that share a sentence, such as '11' of claim '2'. The "
-        "leaderboard's program stops where a submission lists such a sentence; here it is correct once, if one "
-        "of its sets is complete."
+        "Evidence sets share a sentence in 2 abstracts of the solution, such as '11' of claim '2'. The "
+        "leaderboard's program stops when a submission lists such a sentence. Here the sentence is correct "
+        "once, if one of its sets is complete."
     )
     gold = gold_of([3], [3]) | gold_of([4], document="15")
     with pytest.warns(scifact.SharedSentenceWarning) as caught:
@@ -854,14 +854,14 @@ def test_gold_sets_that_share_a_sentence_give_a_warning_that_names_them():
         ([1], [1, 1, 5, 1, 1, 0, 0, 0]),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*evidence sets that share a sentence")
+@pytest.mark.filterwarnings("ignore:Evidence sets share a sentence")
 def test_gold_sets_that_share_a_sentence_are_counted_as_they_stand(sentences, expected):
     assert counted(table(SHARING), table(answer_of(*sentences)))[0].tolist() == expected
 
 
 @given(st.data())
 @examples(100)
-@pytest.mark.filterwarnings("ignore:.*evidence sets that share a sentence")
+@pytest.mark.filterwarnings("ignore:Evidence sets share a sentence")
 def test_gold_sets_that_share_a_sentence_equal_the_transcription(data):
     one_set = st.lists(st.integers(0, 5), unique=True, min_size=1, max_size=4)
     gold = gold_of(*data.draw(st.lists(one_set, min_size=1, max_size=4)))

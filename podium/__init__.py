@@ -8,9 +8,9 @@ Score a submission, and ask where its score comes from:
 >>> round(result.score, 6)
 0.587969
 
-`score` and `prepare` are the front door.  Three modules load when they are first used: `podium.spans` makes a
-submission of a model's output, `podium.tuning` finds thresholds, and `podium.statistics` tells how sure a score
-is. The command line does the same and more: ``podium --help`` lists its commands.
+Most users need two functions, `score` and `prepare`. There are three modules beside them: `podium.spans` turns
+a model's output into a submission, `podium.tuning` finds thresholds, and `podium.statistics` tells how certain
+a score is. The command line does the same and more: ``podium --help`` lists its commands.
 """
 
 import importlib
@@ -24,7 +24,7 @@ __all__ = ["__version__", "prepare", "score", "spans", "statistics", "tuning"]
 
 __version__ = "3.0.0"
 
-# pandas is loaded when one of these is used: `podium --help` needs none of it.
+# These are loaded when they are first used, because `podium --help` should not have to wait for pandas.
 _FUNCTIONS = ("prepare", "score")
 _MODULES = ("spans", "statistics", "tuning")
 

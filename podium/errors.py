@@ -1,4 +1,8 @@
-"""How commands fail: with a message and an exit code."""
+"""How commands fail: with a message and an exit code.
+
+Every error that a command may end with is a `ToolError`. Its subclasses differ in whose fault it is and
+therefore in the exit code. `run` turns an error into its message.
+"""
 
 import contextlib
 import io
@@ -13,36 +17,43 @@ from podium.wording import printable
 
 
 class ToolError(Exception):
-    """What ends a command; its text is all that the user sees of it.
+    """An error that ends a command. The user sees its text and nothing else of it.
 
     Attributes
     ----------
     exit_code : int
-        Of the command.
+        The exit code of the command.
     """
 
     exit_code: int
 
 
 class Differences(ToolError):
-    """What was verified is not what was published."""
+    """A published board differs from the board that its inputs lead to (exit code 1)."""
 
     exit_code = 1
 
 
 class UsageError(ToolError):
-    """What the command asks for is not there, or not possible here."""
+    """What the command was given is missing, or is not possible on this machine (exit code 2)."""
 
     exit_code = 2
 
 
 class NotAFile(UsageError):
-    """There is something else where a file was expected; nothing of it was read.
+    """A regular file was expected, and there is something else under that name. Nothing of it was read.
+
+    Parameters
+    ----------
+    path : object
+        The path of the file; its text is shown.
+    kind : str
+        What is there instead, such as "a link" or "a pipe".
 
     Attributes
     ----------
     kind : str
-        What is there, such as "a link" or "a pipe".
+        The same.
     """
 
     def __init__(self, path: object, kind: str) -> None:
@@ -51,47 +62,58 @@ class NotAFile(UsageError):
 
 
 def missing_extra(what: str, packages: str, extra: str) -> UsageError:
-    """The error of a command that needs an extra of podium's which is not installed.
+    """Make the error of a command that needs one of podium's extras, which is not installed.
 
     Parameters
     ----------
     what : str
-        What needs it, such as "--dask".
+        What needs the extra, such as "--dask".
     packages : str
-        What is missing.
+        The packages that are missing.
     extra : str
-        Its name in ``pip install 'podium[EXTRA]'``.
+        The name of the extra in ``pip install 'podium[EXTRA]'``.
+
+    Returns
+    -------
+    UsageError
+        The error, to be raised. Its text says what to install.
     """
     return UsageError(f"{what} needs {packages}: pip install 'podium[{extra}]'")
 
 
 class SubmissionRejected(ToolError):
-    """The submission is wrong; the participant may read why."""
+    """The submission is wrong, and the participant may read why (exit code 3)."""
 
     exit_code = 3
 
 
 class HostError(ToolError):
-    """The solution, a parameter or the metric file is wrong."""
+    """The solution, a parameter or the metric file is wrong. Only the host reads why (exit code 4)."""
 
     exit_code = 4
 
 
 def run(work: Callable[[], None]) -> int:
-    """Do a command's work and say what went wrong, in one line and without a traceback.
+    """Do a command's work, and print what went wrong without a traceback.
+
+    Warnings are printed on stderr in one line each. Whatever is printed passes through
+    `podium.wording.printable`, because names and ids are foreign text.
 
     Parameters
     ----------
     work : function
-        What it raises as a `ToolError` is printed on stderr.
+        Takes and returns nothing. If it raises a `ToolError`, the text is printed on stderr. So is a sentence
+        for a lack of memory, for Ctrl-C and for an error of the operating system.
 
     Returns
     -------
     int
-        0, the exit code of the error, or 130 after Ctrl-C.
+        The exit code: 0, the code of the error, or 130 after Ctrl-C.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # as stderr has it
+        # A character that the terminal's encoding lacks must not end the command. stderr works like this
+        # already.
+        sys.stdout.reconfigure(errors="backslashreplace")
     warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
     try:
         with contextlib.redirect_stdout(_Printable(sys.stdout)):
@@ -107,7 +129,8 @@ def run(work: Callable[[], None]) -> int:
         print("interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
     except BrokenPipeError:
-        # head has seen enough; Python must not complain when it closes stdout.
+        # The reader, such as `head`, has closed the pipe. Without a new stdout, Python would complain at its
+        # exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except ModuleNotFoundError as problem:
         # Podium runs from its folder alone, too; then not all that it requires need be installed.
@@ -123,7 +146,7 @@ def run(work: Callable[[], None]) -> int:
 
 
 class _Printable:
-    """A stream to which nothing is written that is not printable, whoever writes it."""
+    """A stream that escapes every character that is not printable before it writes it."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -136,5 +159,5 @@ class _Printable:
 
 
 def _say(text: str) -> None:
-    """Print on stderr what may contain foreign text."""
+    """Print a text on stderr, with foreign text in it made harmless."""
     print(printable(text, keep="\n"), file=sys.stderr)

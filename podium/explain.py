@@ -1,4 +1,4 @@
-"""Tables from a companion's explanation: what became of every row, and where the points went."""
+"""Make tables of a companion's explanation: what became of every row, and where points were lost."""
 
 from typing import Any
 
@@ -23,13 +23,42 @@ __all__ = [
 
 
 def column(explanation: Explanation, role: str) -> str | None:
-    """The column of the explanation's rows that has a role: "item", "label" or "outcome"; None without one."""
+    """Find the column of an explanation's rows that has a role.
+
+    Parameters
+    ----------
+    explanation : podium.contract.Explanation
+        What a companion tells about a submission.
+    role : {"item", "label", "outcome"}
+        The role; see `podium.contract.Explanation`.
+
+    Returns
+    -------
+    str or None
+        The name of the column, or None if no column has that role.
+    """
     name, table = explanation.roles.get(role), explanation.rows
     return name if name in table else None
 
 
 def ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """numerator / denominator, element by element; NaN where the denominator is 0."""
+    """Divide element by element.
+
+    Parameters
+    ----------
+    numerator, denominator : array-like of float
+        Numbers whose shapes can be broadcast to one shape.
+
+    Returns
+    -------
+    ndarray of float
+        The quotients, in the common shape; NaN where the denominator is 0.
+
+    Examples
+    --------
+    >>> ratio([1, 2], [0, 4])
+    array([nan, 0.5])
+    """
     a, b = np.broadcast_arrays(numerator, denominator)
     quotient = np.full(a.shape, np.nan)
     np.divide(a, b, out=quotient, where=b != 0)
@@ -37,7 +66,19 @@ def ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> npt.NDArray[n
 
 
 def groups_of_items(evaluation: Evaluation) -> pd.DataFrame:
-    """The attributes (columns) of each item (index)."""
+    """List the groups of each item.
+
+    Parameters
+    ----------
+    evaluation : podium.scoring.Evaluation
+        A scored submission.
+
+    Returns
+    -------
+    DataFrame
+        One row per item (the index) and one column per attribute, such as "ell_status". It has no columns if
+        the metric knows no sub-populations.
+    """
     prepared = evaluation.prepared
     columns = {prepared.labels[of[0]][0]: [prepared.labels[group][1] for group in of] for of in prepared.groups}
     columns.pop("(all)", None)
@@ -45,9 +86,18 @@ def groups_of_items(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def rows(evaluation: Evaluation) -> pd.DataFrame:
-    """What became of every row, with the groups of its item.
+    """Tell what became of every row, with the groups of its item.
 
-    A group's column is named "attribute of item" where the explanation has a column of that name.
+    Parameters
+    ----------
+    evaluation : podium.scoring.Evaluation
+        A scored submission.
+
+    Returns
+    -------
+    DataFrame
+        The rows of the explanation, then those of its levels, and a column for each attribute. If the
+        explanation already has a column of the attribute's name, the new one is called "ATTRIBUTE of ITEM".
     """
     explanation = evaluation.explanation
     table: pd.DataFrame = explanation.rows
@@ -62,14 +112,24 @@ def rows(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def with_cure(solution: Solution, submission: pd.DataFrame, problem: SubmissionRejected) -> SubmissionRejected:
-    """The rejection of a submission, with what to write instead in front of it, where the companion knows it.
+    """Add to a rejection what to write instead, if the metric's companion knows it.
+
+    The metric's own message never tells anything about the solution. The added sentence may do so, so the
+    result is only for people who have the solution.
 
     Parameters
     ----------
-    solution : Solution
+    solution : podium.scoring.Solution
+        The solution against which the submission was to be scored.
     submission : DataFrame
+        The submission that was rejected.
     problem : SubmissionRejected
-        What the metric says.  It never tells of the solution; the cure may, so it is for those who have it.
+        The metric's rejection.
+
+    Returns
+    -------
+    SubmissionRejected
+        The same rejection, or one that begins with what to write instead.
     """
     diagnose = solution.metric.companion.diagnose
     cure = None if diagnose is None else diagnose(solution, submission)
@@ -77,7 +137,19 @@ def with_cure(solution: Solution, submission: pd.DataFrame, problem: SubmissionR
 
 
 def points_by_cause(explanation: Any) -> pd.DataFrame:
-    """Where the points went: a row per cause with its points, the rows that lost some, and its share."""
+    """Sum up the lost points by cause.
+
+    Parameters
+    ----------
+    explanation : podium.contract.Explanation
+        An explanation whose `losses` is not None.
+
+    Returns
+    -------
+    DataFrame
+        One row per cause, in descending order of the points lost: cause, points, rows (the number of rows that
+        lost points by this cause) and share (its share of all points lost).
+    """
     losses: pd.DataFrame = explanation.losses
     points = losses.sum()
     table = pd.DataFrame({"points": points, "rows": (losses != 0).sum(), "share": ratio(points, points.sum())})
@@ -86,14 +158,36 @@ def points_by_cause(explanation: Any) -> pd.DataFrame:
 
 
 def points_by_label(explanation: Any) -> pd.DataFrame:
-    """The points of each cause (columns), by label (index)."""
+    """Sum up the lost points by label and cause.
+
+    Parameters
+    ----------
+    explanation : podium.contract.Explanation
+        An explanation whose `losses` is not None and whose rows have a label.
+
+    Returns
+    -------
+    DataFrame
+        The points lost, with one row per label (the index) and one column per cause.
+    """
     labels = explanation.rows[column(explanation, "label")]
     table: pd.DataFrame = explanation.losses.groupby(labels.to_numpy(), sort=False).sum()
     return table
 
 
 def points_by_item(evaluation: Evaluation) -> "pd.Series[float]":
-    """The points of each item, the most first."""
+    """Sum up the lost points by item.
+
+    Parameters
+    ----------
+    evaluation : podium.scoring.Evaluation
+        A scored submission whose explanation has rows with an item and the column points_lost.
+
+    Returns
+    -------
+    Series of float
+        The points lost by each item (the index) of the solution, in descending order.
+    """
     table = evaluation.explanation.rows
     points: pd.Series[float] = table.groupby(column(evaluation.explanation, "item"))["points_lost"].sum()
     points = points.reindex(evaluation.prepared.items, fill_value=0.0)

@@ -23,34 +23,39 @@ def score(
 
     Parameters
     ----------
-    solution : DataFrame or Solution
-        The truth, or what `prepare` made of it, which is faster for many submissions.  The rows of a column
-        ``Usage`` are scored apart as "Public" and "Private", too; those that are "Ignored" do not count.
+    solution : DataFrame or podium.scoring.Solution
+        The solution, or what `prepare` made of it, which is faster for many submissions. If the table has a
+        column ``Usage``, the "Public" and the "Private" rows are also scored separately. Rows with "Ignored" do
+        not count.
     submission : DataFrame
         The predictions, in the columns that the metric asks for.
     metric : str or Path, optional
         The name of one of podium's metrics, a Python file with a ``score``, or a folder with a ``metric.py``.
-        The default is the Unified Metric, "unified".  A prepared solution has its metric already.
+        The default is the Unified Metric, "unified". Do not give it with a prepared solution, which has its
+        metric.
     row_id : str, optional
-        The solution's column that names rows; by default its first column.
-    **parameters
-        Of the metric's ``score``, such as ``temperature=80``; the others keep their official values.
+        The column of the solution that names the rows. The default is its first column.
+    **parameters : object
+        Parameters of the metric's ``score``, such as ``temperature=80``. Parameters that are not given keep
+        their official values.
 
     Returns
     -------
     podium.scoring.Evaluation
-        ``score`` (float), ``scores`` of each part, ``measures`` (dict of all measures), ``explanation``
-        (tables, notices, what became of every row) and ``signature`` (what to quote with the score).  Printed,
-        and in a notebook, it shows the score with its tables.
+        It has ``score`` (float), ``scores`` (of each part), ``measures`` (dict of all measures),
+        ``explanation`` (tables, notices, and what became of every row) and ``signature`` (to be quoted with the
+        score). When it is printed or shown in a notebook, it shows the score with its tables.
 
     Raises
     ------
     podium.errors.SubmissionRejected
-        The submission is wrong; the text says what was expected, where, and what was found.
+        The submission is wrong. The text says what was expected, where, and what was found.
     podium.errors.HostError
         The solution, a parameter or the metric is wrong.
+    podium.errors.UsageError
+        There is no such metric.
     TypeError
-        An argument is another kind of object; the text names the right one.
+        An argument is an object of another type. The text names the right one.
 
     Examples
     --------
@@ -64,7 +69,7 @@ def score(
         solution = prepare(solution, "unified" if metric is None else metric, row_id, **parameters)
     elif metric is not None or row_id is not None or parameters:
         given = ", ".join(["metric"] * (metric is not None) + ["row_id"] * (row_id is not None) + [*parameters])
-        raise TypeError(f"score: {given} belongs to podium.prepare, which has made this solution ready")
+        raise TypeError(f"score: give {given} to podium.prepare instead, which has prepared this solution")
     submission = _table(submission, "score: submission")
     try:
         return scoring.evaluate(solution, submission)
@@ -75,23 +80,23 @@ def score(
 def prepare(
     solution: pd.DataFrame, metric: str | Path = "unified", row_id: str | None = None, **parameters: Any
 ) -> Solution:
-    """Check and digest a solution once, to score many submissions against it.
+    """Check a solution and compute what depends on it alone, so that many submissions can be scored against it.
 
     Parameters
     ----------
     solution : DataFrame
-        The truth; see `score`.
+        The solution, as for `score`.
     metric : str or Path
-        See `score`.
+        The metric, as for `score`.
     row_id : str, optional
-        See `score`.
-    **parameters
-        Of the metric's ``score``.
+        The column of the solution that names the rows, as for `score`.
+    **parameters : object
+        Parameters of the metric's ``score``, as for `score`.
 
     Returns
     -------
     podium.scoring.Solution
-        For `score`, `podium.spans.score` and `podium.tuning.tune`.
+        The prepared solution, for `score`, `podium.spans.score` and `podium.tuning.tune`.
 
     Raises
     ------
@@ -100,7 +105,7 @@ def prepare(
     podium.errors.UsageError
         There is no such metric.
     TypeError
-        The solution is no DataFrame.
+        The solution is not a DataFrame.
 
     Examples
     --------
@@ -122,6 +127,7 @@ def prepare(
 
 
 def _table(table: object, what: str) -> pd.DataFrame:
+    """Return a DataFrame as it is; refuse anything else with a hint at how to get one."""
     if isinstance(table, pd.DataFrame):
         return table
     kind = f"{type(table).__module__.partition('.')[0]}.{type(table).__name__}"

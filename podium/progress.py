@@ -1,4 +1,4 @@
-"""Progress of long work on stderr: a bar on a terminal, a line now and then otherwise."""
+"""Show the progress of long work on stderr: as a bar on a terminal, elsewhere as a line now and then."""
 
 import sys
 import time
@@ -12,16 +12,16 @@ T = TypeVar("T")
 
 
 def track(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
-    """Show the progress of some steps while they are taken; its last line stays.
+    """Show progress while some steps are taken. The last line stays.
 
     Parameters
     ----------
     steps : iterable
-        They are passed on as they come.
+        The steps, which are passed on as they come.
     title : str
-        What is done, such as "scoring".
+        What is being done, such as "scoring".
     total : int
-        How many steps there are.
+        The number of steps.
 
     Yields
     ------
@@ -41,19 +41,19 @@ def track(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
 
 @contextmanager
 def shown(title: str, transient: bool = True) -> Iterator[Callable[[int, int], None]]:
-    """Show the progress of work that reports it by itself.
+    """Show the progress of work that reports it itself. To be used in a ``with`` statement.
 
     Parameters
     ----------
     title : str
-        What is done.
+        What is being done, such as "scoring".
     transient : bool
-        Whether the bar on a terminal goes away at the end.
+        Whether the bar on a terminal disappears at the end.
 
     Yields
     ------
     function of (int, int)
-        To be called with the work done, which may start again from the beginning, and the total.
+        The work calls it with the work done so far and the total. The work done may start again from 0.
     """
     if not sys.stderr.isatty():
         start = last = time.monotonic()

@@ -1,6 +1,6 @@
-"""From what a model says of tokens, characters, words or quotes to segments, a submission, and its score.
+"""Turn a model's predictions for tokens, characters, words or quotes into segments, a submission and its score.
 
-Everything is defined in `podium.essays.spans`, `podium.essays.tokens` and `podium.essays.quotes`.
+The functions are defined in `podium.essays.spans`, `podium.essays.tokens` and `podium.essays.quotes`.
 """
 
 from podium.essays import quotes, spans, tokens

@@ -1,20 +1,34 @@
-"""Words for messages and pages: numbers, lists, and foreign text made harmless.
+"""Write numbers, lists and foreign text in messages and on pages.
 
-Text that strangers chose (names of teams and files, ids, messages of their programs) goes through `printable`
-before it reaches a terminal and through `spreadsheet_safe` before it reaches a CSV that a spreadsheet may open.
-Pages in HTML are escaped by jinja2, which does so by itself.
+Foreign text is text that strangers chose: names of teams and files, ids, messages of their programs. It goes
+through `printable` before it reaches a terminal. It goes through `spreadsheet_safe` before it reaches a CSV
+that a spreadsheet may open. On pages in HTML, jinja2 escapes it.
 """
 
 import re
 from collections.abc import Sequence
 
-FORMULA_STARTS = "=+-@\t\r"  # of a cell that a spreadsheet executes
+FORMULA_STARTS = "=+-@\t\r"  # A spreadsheet executes a cell that begins with one of these.
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)|-")
 
 
 def counted(number: int, noun: str) -> str:
-    """A number with its noun.
+    """Write a number with its noun.
 
+    Parameters
+    ----------
+    number : int
+        How many there are.
+    noun : str
+        The noun in the singular. Its plural must end in a plain s.
+
+    Returns
+    -------
+    str
+        The number, with commas between the thousands, and the noun in the right number.
+
+    Examples
+    --------
     >>> counted(1, "essay"), counted(1200, "essay")
     ('1 essay', '1,200 essays')
     """
@@ -22,8 +36,22 @@ def counted(number: int, noun: str) -> str:
 
 
 def listed(items: Sequence[object], most: int = 5) -> str:
-    """The first few of some items, and how many more there are.
+    """List the first few of some items, and say how many more there are.
 
+    Parameters
+    ----------
+    items : sequence
+        The items, which are written as `str` writes them.
+    most : int
+        How many of them to list.
+
+    Returns
+    -------
+    str
+        The items, separated by commas.
+
+    Examples
+    --------
     >>> listed("abcdef", 2)
     'a, b and 4 more'
     """
@@ -32,28 +60,46 @@ def listed(items: Sequence[object], most: int = 5) -> str:
 
 
 def natural_order(text: str) -> tuple[int, int, str, str]:
-    """A key that sorts ids which are whole numbers as numbers, and other ids behind them as text.
+    """Make a key that sorts whole numbers as numbers, and other ids after them as text.
 
+    Parameters
+    ----------
+    text : str
+        An id.
+
+    Returns
+    -------
+    tuple
+        A key for `sorted`.
+
+    Examples
+    --------
     >>> sorted(["b", "10", "9", "a", "0"], key=natural_order)
     ['0', '9', '10', 'a', 'b']
     """
     digits = text.lstrip("0")
-    # Numbers without leading zeros compare as their lengths, then as text: the longest cell costs no more.
+    # Without leading zeros, numbers compare by their lengths and then as text. So no long text is ever
+    # converted to an integer, which would take quadratic time.
     return (0, len(digits), digits, text) if text.isascii() and text.isdigit() else (1, 0, text, text)
 
 
 def printable(text: object, keep: str = "") -> str:
-    r"""Foreign text as a terminal may have it: what is no visible character is written as Python escapes it.
+    r"""Make foreign text safe for a terminal by escaping the characters that are not visible.
 
-    Such characters move the cursor, change colors, titles or the clipboard (ESC), turn the direction of writing
-    around, or make two different names look alike (a space without width).
+    Such characters can move the cursor, change colors, titles or the clipboard (ESC), or reverse the direction
+    of writing. They can also make two different names look alike, as a space without width does.
 
     Parameters
     ----------
     text : object
-        Its `str` is taken.
+        Foreign text, or an object whose `str` is taken.
     keep : str
-        Characters that stay, such as line ends of the program's own.
+        Characters that are not escaped, such as the line ends that the program writes itself.
+
+    Returns
+    -------
+    str
+        The text with every other character that is not printable written as an escape sequence.
 
     Examples
     --------
@@ -75,9 +121,19 @@ def _escaped(character: str) -> str:
 
 
 def spreadsheet_safe(text: str) -> str:
-    """Foreign text as a cell of a CSV: an apostrophe stands before what a spreadsheet would execute.
+    """Make foreign text safe for a CSV by an apostrophe in front of what a spreadsheet would execute.
 
     Numbers are left alone, as is a lone "-".
+
+    Parameters
+    ----------
+    text : str
+        The content of the cell.
+
+    Returns
+    -------
+    str
+        The same text, or the text with an apostrophe in front.
 
     Examples
     --------

@@ -81,12 +81,12 @@ class Polars:
         (
             (podium.prepare(SOLUTION), SUBMISSION),
             {"temperature": 3},
-            "score: temperature belongs to podium.prepare, which has made this solution ready",
+            "score: give temperature to podium.prepare instead, which has prepared this solution",
         ),
         (
             (podium.prepare(SOLUTION), SUBMISSION),
             {"metric": "unified", "row_id": "row_id"},
-            "score: metric, row_id belongs to podium.prepare, which has made this solution ready",
+            "score: give metric, row_id to podium.prepare instead, which has prepared this solution",
         ),
     ],
 )

@@ -1,9 +1,9 @@
 """Find and load a metric with its companion: by its name, as a file, or as a folder.
 
-A metric is a folder with ``metric.py`` and, if there is more to tell than a score, ``companion.py``
-(`podium.contract`).  Podium's own metrics are the folders of ``metrics/``; their names are those of the
-folders, and stand nowhere else.  A file that has the same content as one of them, such as the copy in a bundle,
-is that metric.
+A metric is a folder with ``metric.py`` and, if there is more to tell than a score, ``companion.py`` (see
+`podium.contract`). Podium's own metrics are the folders of ``metrics/``. The name of such a folder is the name
+of the metric; no list repeats it. A file with the same content as one of them, such as the copy in a bundle, is
+treated as that metric.
 """
 
 import functools
@@ -39,36 +39,55 @@ __all__ = [
     "signature",
 ]
 
-DEFAULT = "unified"  # the metric of a command that is given none
+DEFAULT = "unified"  # the metric of a command that is not given one
 
+# Metrics do not import podium, so their exceptions are known by these names.
 VISIBLE: dict[str, type[ToolError]] = {
     "ParticipantVisibleError": SubmissionRejected,
     "HostVisibleError": HostError,
 }
 
-# Data of the package in the wheel, beside the package in a clone.
+# The metrics are data of the package in a wheel, and stand beside the package in a clone.
 _IN_WHEEL = Path(__file__).with_name("_hosted")
 _ROOT = _IN_WHEEL if _IN_WHEEL.is_dir() else Path(__file__).parent.parent
 _FOLDERS = _ROOT / "metrics"
 _FILE, _COMPANION = "metric.py", "companion.py"
-# Loaded files are modules of packages below this one, one package for each folder.
+# Each folder becomes a package below this one, and its files become modules of that package.
 _PACKAGE = "podium_metrics"
 
 
 @functools.cache
 def names() -> tuple[str, ...]:
-    """The names of podium's own metrics, the default one first."""
+    """List podium's own metrics.
+
+    Returns
+    -------
+    tuple of str
+        Their names, which are the names of their folders: the default one first, the others in alphabetical
+        order.
+    """
     folders = sorted(path.name for path in _FOLDERS.iterdir() if path.is_dir() and path.name[0] not in "._")
     return tuple(sorted(folders, key=lambda name: name != DEFAULT))
 
 
 def folder(name: str) -> Path:
-    """The folder of one of podium's own metrics: its companion, its page and its samples."""
+    """Find the folder of one of podium's own metrics, with its companion, its page and its samples.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+
+    Returns
+    -------
+    Path
+        The folder.
+    """
     return _FOLDERS / name
 
 
 def find(metric: str | Path) -> Path:
-    """The file of a metric.
+    """Find the file of a metric.
 
     Parameters
     ----------
@@ -78,6 +97,7 @@ def find(metric: str | Path) -> Path:
     Returns
     -------
     Path
+        The metric file.
 
     Raises
     ------
@@ -101,14 +121,27 @@ def find(metric: str | Path) -> Path:
 
 
 def _own_file(name: str) -> Path:
-    # The main metric is the file at the top: it is what the owner's readers open first.
+    # The main metric is the file at the top of the repository, because its readers open that one first.
     path = folder(name) / _FILE
     return path if path.is_file() else _ROOT / _FILE
 
 
 @functools.cache
 def module(name: str, file: str = "metric") -> types.ModuleType:
-    """A file of podium's own as a module: "boost", or the metric or the companion of one of `names`."""
+    """Load one of podium's own files as a module.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`, or "boost" for boost.py.
+    file : {"metric", "companion"}
+        Which file of the metric's folder. It is not used with "boost".
+
+    Returns
+    -------
+    module
+        The module, which is loaded once.
+    """
     if name == "boost":
         return _load_file(_ROOT / "boost.py", "podium_boost")
     return sys.modules[f"{load(name).module.__package__}.{file}"]
@@ -120,19 +153,20 @@ def load(metric: str | Path) -> Metric:
     Parameters
     ----------
     metric : str or Path
-        As `find` takes it.
+        One of `names`, a Python file, or a folder that has a ``metric.py``.
 
     Returns
     -------
-    Metric
-        Podium's own metrics are loaded once, other files each time.
+    podium.contract.Metric
+        The loaded metric. Podium's own metrics are loaded once, other files each time.
 
     Raises
     ------
     UsageError
         There is no such metric, or the file defines no ``score``.
     HostError
-        The file or its companion cannot be run, or defines something of another kind than the contract says.
+        The file or its companion cannot be run. Or one of its definitions is not of the type that the contract
+        demands, or it has the ``NAME`` of one of podium's own metrics.
     """
     path = find(metric)
     own = _own_metric_with(path)
@@ -149,12 +183,23 @@ def _load_own(name: str) -> Metric:
 
 
 def is_own(path: Path) -> bool:
-    """Whether a file has the content of one of podium's own metrics; nothing is run to find out."""
+    """Tell whether a file has the content of one of podium's own metrics, without running it.
+
+    Parameters
+    ----------
+    path : Path
+        A metric file.
+
+    Returns
+    -------
+    bool
+        True if the content is the same, byte for byte.
+    """
     return _own_metric_with(path) is not None
 
 
 def _own_metric_with(path: Path) -> str | None:
-    """Which of podium's own metrics has the content of this file."""
+    """Name the one of podium's own metrics that has the content of this file; None if there is none."""
     size = path.stat().st_size
     for name in names():
         file = _own_file(name)
@@ -164,6 +209,7 @@ def _own_metric_with(path: Path) -> str | None:
 
 
 def _load_folder(path: Path, beside: Path, key: str, is_own: bool) -> Metric:
+    """Load a metric file and the companion in the folder `beside` it; `key` names the package of both."""
     # Each folder is a package, so that a companion can say ``from . import metric``.
     package = f"{_PACKAGE}.{key}"
     for name, search in ((_PACKAGE, []), (package, [str(beside)])):
@@ -183,8 +229,8 @@ def _load_folder(path: Path, beside: Path, key: str, is_own: bool) -> Metric:
         raise UsageError(f"{path} is not a metric file: it defines no score()")
     if defined.get("NAME") in names() and not is_own:
         raise HostError(
-            f"{path.name}: NAME is {defined['NAME']!r}, the name of a metric of podium's own, whose file "
-            "has another content; expected a name of its own, as names and versions stand in every signature"
+            f"{path.name}: expected a NAME of its own, because it stands in every signature; found "
+            f"{defined['NAME']!r}, the name of one of podium's own metrics, whose file differs"
         )
     prepare = _function(path, defined, "prepare")
     parameters = _defined(path, defined, "MEASURE_PARAMETERS", (tuple, list), ())
@@ -205,7 +251,7 @@ def _load_folder(path: Path, beside: Path, key: str, is_own: bool) -> Metric:
 
 
 def _defined(path: Path, defined: Mapping[str, Any], name: str, kind: Any, default: Any) -> Any:
-    """What a file defines under a name of the contract."""
+    """Get what a file defines under a name of the contract, or the default; check its type."""
     value = defined.get(name, default)
     if not isinstance(value, kind):
         expected = " or ".join(each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,)))
@@ -214,6 +260,7 @@ def _defined(path: Path, defined: Mapping[str, Any], name: str, kind: Any, defau
 
 
 def _function(path: Path, defined: Mapping[str, Any], name: str) -> Callable[..., Any] | None:
+    """Get an optional function of a file; check that it can be called."""
     value = defined.get(name)
     if value is not None and not callable(value):
         raise HostError(f"{path.name}: {name}: expected a function, found {type(value).__name__}")
@@ -221,6 +268,7 @@ def _function(path: Path, defined: Mapping[str, Any], name: str) -> Callable[...
 
 
 def _load_or_explain(path: Path, name: str) -> types.ModuleType:
+    """Load a file as a module, and tell the host where it fails."""
     try:
         return _load_file(path, name)
     except (Exception, SystemExit) as problem:
@@ -229,19 +277,30 @@ def _load_or_explain(path: Path, name: str) -> types.ModuleType:
 
 
 def _load_file(path: Path, name: str) -> types.ModuleType:
+    """Run a file as a module of this name."""
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
-    sys.modules[name] = loaded  # for dataclasses and pickle
+    sys.modules[name] = loaded  # Dataclasses and pickle look for the module there.
     spec.loader.exec_module(loaded)
     return loaded
 
 
 def higher_is_better(metric: Metric, arguments: Mapping[str, Any]) -> bool:
-    """Whether a higher score is better, with these arguments of ``score``.
+    """Tell whether a higher score is better.
 
-    A metric that does not say is taken to mean that it is; `Metric.direction` is None then.
+    Parameters
+    ----------
+    metric : podium.contract.Metric
+        The metric.
+    arguments : mapping of str to object
+        The arguments of ``score``, on which the answer may depend.
+
+    Returns
+    -------
+    bool
+        What the metric's ``higher_is_better`` returns; True if the metric has no such function.
     """
     if metric.direction is None:
         return True
@@ -252,24 +311,59 @@ def higher_is_better(metric: Metric, arguments: Mapping[str, Any]) -> bool:
 
 
 def defaults(metric: Metric) -> dict[str, Any]:
-    """The official parameters: the defaults of ``score`` beyond its first three arguments."""
+    """List the official parameters of a metric.
+
+    Parameters
+    ----------
+    metric : podium.contract.Metric
+        The metric.
+
+    Returns
+    -------
+    dict of str to object
+        The default of each argument of ``score`` after the first three.
+    """
     parameters = list(inspect.signature(metric.score).parameters.values())[3:]
     return {parameter.name: parameter.default for parameter in parameters}
 
 
 def settings(metric: Metric, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Every parameter of ``score`` with its value: the given one, else the official one."""
+    """List every parameter of ``score`` with the value that it takes.
+
+    Parameters
+    ----------
+    metric : podium.contract.Metric
+        The metric.
+    arguments : mapping of str to object
+        The arguments that were given.
+
+    Returns
+    -------
+    dict of str to object
+        Each parameter with the given value, or else with its official value.
+    """
     return {name: arguments.get(name, default) for name, default in defaults(metric).items()}
 
 
 def signature(metric: Metric, parameters: Mapping[str, Any]) -> str:
-    """What a score has to be quoted with: the metric's name, its version and every parameter.
+    """Make the signature to quote with a score: the metric's name, its version and every parameter.
+
+    Parameters
+    ----------
+    metric : podium.contract.Metric
+        The metric.
+    parameters : mapping of str to object
+        The arguments of ``score`` that were given.
 
     Returns
     -------
     str
-        ``metric:NAME|version:VERSION|PARAMETER:VALUE|…``.  Equal settings give equal texts: where ``score``
-        asks for a float, 1 is written as 1.0.
+        ``metric:NAME|version:VERSION|PARAMETER:VALUE|…``. Equal settings give equal texts: if ``score`` asks
+        for a float, 1 is written as 1.0.
+
+    Notes
+    -----
+    The form follows sacrebleu (Post, “A Call for Clarity in Reporting BLEU Scores”, 2018).
     """
     parts: dict[str, Any] = {"metric": metric.name, "version": metric.version}
     annotations = inspect.signature(metric.score).parameters
@@ -279,7 +373,20 @@ def signature(metric: Metric, parameters: Mapping[str, Any]) -> str:
 
 
 def check_parameters(metric: Metric, parameters: Mapping[str, Any]) -> None:
-    """Raise `HostError` where ``score`` has no parameter of such a name."""
+    """Check that ``score`` has all of these parameters.
+
+    Parameters
+    ----------
+    metric : podium.contract.Metric
+        The metric.
+    parameters : mapping of str to object
+        The parameters; only their names matter.
+
+    Raises
+    ------
+    HostError
+        ``score`` has no parameter of that name.
+    """
     accepted = list(inspect.signature(metric.score).parameters)[2:]
     for name in parameters:
         if name not in accepted:
@@ -287,7 +394,19 @@ def check_parameters(metric: Metric, parameters: Mapping[str, Any]) -> None:
 
 
 def parse_parameters(metric: Metric, assignments: list[str]) -> dict[str, Any]:
-    """Arguments of ``score`` from texts of the form ``NAME=VALUE``, converted as ``score`` annotates them.
+    """Turn texts of the form ``NAME=VALUE`` into arguments of ``score``.
+
+    Parameters
+    ----------
+    metric : podium.contract.Metric
+        The metric. The annotations of its ``score`` say which type a value has.
+    assignments : list of str
+        The texts, as ``--set`` takes them.
+
+    Returns
+    -------
+    dict of str to object
+        The values by name. The text "none" means None for an optional parameter.
 
     Raises
     ------
@@ -313,6 +432,7 @@ def parse_parameters(metric: Metric, assignments: list[str]) -> dict[str, Any]:
 
 
 def _convert(text: str, annotation: Any) -> Any:
+    """Convert a text to the type that an annotation names; a ValueError says what was expected."""
     options = [option for option in typing.get_args(annotation) if option is not type(None)]
     if options:  # Optional[…]: the text none means None
         return None if text.lower() == "none" else _convert(text, options[0])
@@ -332,22 +452,29 @@ def _convert(text: str, annotation: Any) -> Any:
 
 @contextmanager
 def errors_explained(metric: Metric | None = None, submission: bool = False) -> Iterator[None]:
-    """Turn what a metric raises into `SubmissionRejected` or `HostError`.
+    """Turn the exceptions of a metric into `SubmissionRejected` or `HostError`. To be used in a ``with``
+    statement.
 
     Parameters
     ----------
-    metric : Metric, optional
-        Whose file, line and source text are told of an unexpected error.
+    metric : podium.contract.Metric, optional
+        The metric that runs. With it, the text of an unexpected error names the file and the line, and shows
+        the line.
     submission : bool
-        Whether a submission is being read: its content may be what the metric did not expect, and the host is
-        told how to say so to participants.
+        Whether the metric reads a submission, whose content may cause the unexpected error. The host is then
+        told how to reject such a submission.
+
+    Yields
+    ------
+    None
+        Nothing; the statements of the ``with`` block run.
 
     Raises
     ------
     SubmissionRejected
-        For a ``ParticipantVisibleError``, with its text.
+        The metric raised a ``ParticipantVisibleError``. The text is the same.
     HostError
-        For a ``HostVisibleError``, with its text, and for any other exception.
+        The metric raised a ``HostVisibleError``, whose text is the same, or any other exception.
     """
     try:
         yield
@@ -369,7 +496,8 @@ def errors_explained(metric: Metric | None = None, submission: bool = False) -> 
 
 
 def _described(problem: BaseException, folder: Path | None = None) -> str:
-    """The exception, and where in a file of this folder it was raised, with the text of that line."""
+    """Describe an exception, with the line of a file of this folder that raised it and the text of that
+    line."""
     text = f"{type(problem).__name__}: {' '.join(str(problem).split())}"
     frames = traceback.extract_tb(problem.__traceback__)
     inside = [frame for frame in frames if folder is not None and Path(frame.filename).parent == folder]

@@ -1,7 +1,7 @@
-"""A submission scored with a metric, on the whole solution and on its parts.
+"""Score submissions with a metric, on the whole solution and on its parts.
 
-`prepare` makes a `Solution` of the truth once; `evaluate` scores a submission against it and returns an
-`Evaluation`.  `podium.score` does both.  `read_solution` and `read_submission` make the tables of files.
+`prepare` turns a solution into a `Solution` once. `evaluate` scores a submission against it and returns an
+`Evaluation`. `podium.score` does both. `read_solution` and `read_submission` read the tables from files.
 """
 
 import contextlib
@@ -28,6 +28,7 @@ from podium import contract, hosted, statistics
 from podium.contract import Explanation, Metric, Progress
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import MOST_BYTES, is_table_name, is_url, parse_table, read_bytes, read_table
+from podium.wording import counted
 
 __all__ = [
     "ALL",
@@ -60,25 +61,26 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution:
-    """A solution and its parts, checked and digested once, to score many submissions against.
+    """A solution and its parts, checked and prepared once, against which many submissions can be scored.
 
     Attributes
     ----------
     metric : podium.contract.Metric
-    arguments : dict
-        The arguments of the metric's ``score`` beside the two tables, ``row_id_column_name`` among them.
+        The metric that scores.
+    arguments : dict of str to object
+        The arguments of the metric's ``score`` besides the two tables, including ``row_id_column_name``.
     frame : DataFrame
         The solution without the column ``Usage``.
     rows : dict of str to (rows,) bool
-        The rows of each part: "All", and "Public" and "Private" where ``Usage`` names them.
+        The rows of each part: "All", and "Public" and "Private" if ``Usage`` names them.
     prepared : dict of str to podium.contract.Prepared
-        What the metric's ``prepare`` made of each part; empty where the metric has none.
+        What the metric's ``prepare`` made of each part. It is empty if the metric has no ``prepare``.
     items : dict of str to (n,) bool
-        The items of each part among those of "All"; empty likewise.
+        For each part, which items of "All" belong to it. It is empty if the metric has no ``prepare``.
     notices : list of str
-        The metric's warnings about the solution.  They are for the host.
+        The metric's warnings about the solution. They are for the host.
     checked : set of str
-        Which checks of the contract this metric has passed on these rows; see `evaluate`.
+        The checks of the contract that this metric has passed on these rows; see `evaluate`.
     """
 
     metric: Metric
@@ -97,7 +99,7 @@ class Solution:
 
     @property
     def deciding(self) -> str:
-        """The part of the final ranking: "Private" where there is one, else "All"."""
+        """The part that decides the final ranking: "Private" if there is such a part, otherwise "All"."""
         return PARTS[1] if PARTS[1] in self.rows else ALL
 
     def __repr__(self) -> str:
@@ -108,19 +110,21 @@ class Solution:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """What became of one submission.
+    """A scored submission.
 
     Attributes
     ----------
     solution : Solution
+        The solution against which it was scored.
     submission : DataFrame
         The rows of the submission that count.
     scores : dict of str to float
         The score of each part.
     statistics : (n, k) float, or None
-        Numbers of each item of "All", of whose sums all measures are; None where the metric offers none.
+        The k statistics of each of the n items of "All". All measures are computed from their sums. None if the
+        metric has no ``prepare``.
     read, compared : object
-        What the first two steps of a `podium.contract.StagedPrepared` gave, for the explanation.
+        The results of the first two steps of a `podium.contract.StagedPrepared`, which the explanation needs.
     """
 
     solution: Solution
@@ -142,19 +146,19 @@ class Evaluation:
 
     @property
     def signature(self) -> str:
-        """The metric's name, version and every parameter: quote it with the score."""
+        """The metric's name, version and every parameter, to be quoted with the score."""
         return self.solution.signature
 
     @functools.cached_property
     def measures(self) -> dict[str, float]:
-        """All measures by name, "score" first, on the whole solution; NaN where one is not defined."""
+        """All measures on the whole solution, by name, "score" first. An undefined measure is NaN."""
         if self.statistics is None:
             return {"score": self.score}
         return statistics.measures(self.prepared, self.statistics)
 
     @property
     def loggable(self) -> dict[str, float]:
-        """The measures that are defined, under names that loggers such as MLflow and W&B accept."""
+        """The defined measures, by names that loggers such as MLflow and W&B accept."""
         named = {re.sub(r"[^\w\-./ ]", "_", name): value for name, value in self.measures.items()}
         return {name: value for name, value in named.items() if not math.isnan(value)}
 
@@ -174,14 +178,14 @@ class Evaluation:
 
     @property
     def score_lines(self) -> str:
-        """The score of each part, one line each."""
+        """The score of each part, in one line per part."""
         return "\n".join(
             f"{'Score' if part == ALL else part:<8} {value:.6f}" for part, value in self.scores.items()
         )
 
     @functools.cached_property
     def explanation(self) -> Explanation:
-        """What the metric's companion tells about this submission; nothing where there is no companion."""
+        """What the metric's companion tells about this submission. It is empty if there is no companion."""
         explain = self.solution.metric.companion.explain
         if self.statistics is None or explain is None:
             return _Unexplained(self)
@@ -189,14 +193,27 @@ class Evaluation:
 
 
 class _Unexplained(Explanation):
-    """The explanation of a metric that has no companion: it tells nothing."""
+    """The empty explanation of a metric that has no companion."""
 
     def __init__(self, evaluation: Evaluation) -> None:
         self.evaluation = evaluation
 
 
 def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
-    """The columns whose cells are read as text: the companion's, and those that parameters name."""
+    """List the columns whose cells are read as text.
+
+    Parameters
+    ----------
+    metric : podium.contract.Metric
+        The metric, whose companion names columns of text.
+    parameters : dict of str to object
+        The parameters of the metric's ``score`` that were given.
+
+    Returns
+    -------
+    set of str
+        The companion's columns, and those that parameters name, such as ``row_id_column_name``.
+    """
     names = set(metric.companion.text_columns)
     for name, value in (hosted.settings(metric, parameters) | parameters).items():
         if isinstance(value, str) and name.endswith("_column_name"):
@@ -207,35 +224,56 @@ def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
 
 
 def read_solution(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
-    """Read a solution: a table, or an official file, which the metric's companion reads.
+    """Read a solution: a table, or an official file that the metric's companion reads.
 
     Parameters
     ----------
-    metric : Metric
+    metric : podium.contract.Metric
+        The metric, whose companion may read official files.
     path : str or Path
-        A file, a folder of official files, a URL, or ``"-"`` for standard input.  What comes from standard
-        input is a table if its first line names a column that the metric's companion knows.
-    parameters : dict
-        Those of the metric's ``score`` that are given.
+        A file, a folder of official files, a URL, or ``"-"`` for standard input. Standard input is read as a
+        table if its first line names a column that the metric's companion knows.
+    parameters : dict of str to object
+        The parameters of the metric's ``score`` that were given. They may name columns that are read as text.
 
     Returns
     -------
     DataFrame
+        The solution.
 
     Raises
     ------
     HostError
         The content is wrong.
     UsageError
-        It cannot be read.
+        The file cannot be read.
     """
     return _read(metric, metric.companion.read_solution, path, parameters, HostError)
 
 
 def read_submission(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
-    """Read a submission, without the columns that only the host may add.
+    """Read a submission: a table, or an official file that the metric's companion reads.
 
-    The parameters are those of `read_solution`; wrong content is a `SubmissionRejected`.
+    Parameters
+    ----------
+    metric : podium.contract.Metric
+        The metric, whose companion may read official files.
+    path : str or Path
+        A file, a URL, or ``"-"`` for standard input, as for `read_solution`.
+    parameters : dict of str to object
+        The parameters of the metric's ``score`` that were given, as for `read_solution`.
+
+    Returns
+    -------
+    DataFrame
+        The submission, without the columns that only the host may add.
+
+    Raises
+    ------
+    SubmissionRejected
+        The content is wrong.
+    UsageError
+        The file cannot be read.
     """
     return _without_side(
         metric, _read(metric, metric.companion.read_submission, path, parameters, SubmissionRejected)
@@ -245,9 +283,30 @@ def read_submission(metric: Metric, path: str | Path, parameters: dict[str, Any]
 def parse_submission(
     metric: Metric, content: bytes, name: str, parameters: dict[str, Any], most_bytes: int = MOST_BYTES
 ) -> pd.DataFrame:
-    """As `read_submission`, of a file's content: what was hashed is what is scored.
+    """Read a submission from a file's content, so that exactly what was hashed is scored.
 
-    It may have `most_bytes` once expanded.
+    Parameters
+    ----------
+    metric : podium.contract.Metric
+        The metric, whose companion may read official files.
+    content : bytes
+        The content of the file.
+    name : str
+        The name of the file. Its ending tells a table from an official file, and messages name it.
+    parameters : dict of str to object
+        The parameters of the metric's ``score`` that were given.
+    most_bytes : int
+        The largest number of bytes that the content may have once expanded.
+
+    Returns
+    -------
+    DataFrame
+        The submission, without the columns that only the host may add.
+
+    Raises
+    ------
+    SubmissionRejected
+        The content is wrong or too large.
     """
     official = metric.companion.read_submission
     if official is None or is_table_name(name):
@@ -265,13 +324,14 @@ def _read(
     parameters: dict[str, Any],
     error: type[ToolError],
 ) -> pd.DataFrame:
+    """Read a table, or let `official` read an official file; `error` says whose fault wrong content is."""
     columns = text_columns(metric, parameters)
     if official is None or is_table_name(path):
         return read_table(path, columns, error)
     if str(path) != "-" and not is_url(path):
         return official(Path(path))
     content = read_bytes(path)
-    # A URL's query is no part of the file's name.
+    # A URL's query does not belong to the file's name.
     parts = urllib.parse.urlsplit(str(path))
     name = posixpath.basename(parts.netloc + parts.path) or "download"
     is_table = _has_column(content, columns) if str(path) == "-" else is_table_name(name)
@@ -281,7 +341,7 @@ def _read(
 
 
 def _parse_official(official: Callable[[Path], pd.DataFrame], content: bytes, name: str) -> pd.DataFrame:
-    """What a reader of official files, which takes paths, makes of a content."""
+    """Let a reader of official files, which takes a path, read a content."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / Path(name).name
         path.write_bytes(content)
@@ -292,7 +352,8 @@ def _parse_official(official: Callable[[Path], pd.DataFrame], content: bytes, na
 
 
 def _has_column(content: bytes, names: set[str]) -> bool:
-    """Whether a content is a table by its first bytes, or has one of these columns in its first line."""
+    """Tell whether a content begins like a Parquet file or a zip, or has one of these columns in its first
+    line."""
     if content.startswith((b"PAR1", b"PK")):
         return True
     with contextlib.suppress(zlib.error):
@@ -302,23 +363,30 @@ def _has_column(content: bytes, names: set[str]) -> bool:
 
 
 def _without_side(metric: Metric, submission: pd.DataFrame) -> pd.DataFrame:
+    """Drop the columns that only the host may add, so that no participant can set them."""
     return submission.drop(columns=list(metric.companion.side_columns), errors="ignore")
 
 
 def add_side(
     solution: Solution, submission: pd.DataFrame, path: str | Path, content: bytes | None = None
 ) -> pd.DataFrame:
-    """The submission with what only the host may say of it, such as the experts' judgment in READ//ABLE's M7.
+    """Add to a submission what only the host may say of it, such as the experts' judgment in READ//ABLE's M7.
 
     Parameters
     ----------
     solution : Solution
-        Its metric's companion knows what such a file has.
+        The prepared solution. Its metric's companion knows what such a file contains.
     submission : DataFrame
+        The submission as it was read.
     path : str or Path
-        Of the host's file; it names the file in messages.
+        The host's file. Messages name it.
     content : bytes, optional
-        The file's content, where it has been read already.
+        The content of the file, if it has been read already.
+
+    Returns
+    -------
+    DataFrame
+        The submission with the further columns.
 
     Raises
     ------
@@ -329,7 +397,7 @@ def add_side(
     """
     add = solution.metric.companion.add_side
     if add is None:
-        raise UsageError(f"{path}: this metric takes no file beside a submission")
+        raise UsageError(f"{path}: this metric takes no further file with a submission")
     content = read_bytes(path) if content is None else content
     side = parse_table(content, str(path), text_columns(solution.metric, solution.arguments), HostError)
     return add(submission, side, solution.arguments["row_id_column_name"])
@@ -338,28 +406,33 @@ def add_side(
 def prepare(
     metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any], progress: Progress | None = None
 ) -> Solution:
-    """Check and digest a solution once, for many submissions.
+    """Check a solution and compute what depends on it alone, once for many submissions.
 
     Parameters
     ----------
-    metric : Metric
+    metric : podium.contract.Metric
+        The metric that scores.
     solution : DataFrame
-        With its column ``Usage``, if it has one.
-    parameters : dict
-        Of the metric's ``score``.  Unless ``row_id_column_name`` is among them, the first column names the
-        rows.
-    progress : function of the work done and the total, optional
-        Called by metrics that work for long.
+        The solution, with its column ``Usage`` if it has one.
+    parameters : dict of str to object
+        Parameters of the metric's ``score``. Without ``row_id_column_name``, the first column names the rows.
+    progress : function of (int, int), optional
+        A metric that takes long calls it with the work done and the total.
 
     Returns
     -------
     Solution
+        The prepared solution.
 
     Raises
     ------
     HostError
-        The solution or a parameter is wrong, or what the metric prepares breaks the contract
-        (`podium.contract.check_prepared`; podium's own metrics are held to it by its tests).
+        The solution or a parameter is wrong, or the metric breaks the contract (see
+        `podium.contract.check_prepared`).
+
+    Notes
+    -----
+    Podium's own metrics are not checked against the contract here, because podium's tests do so.
     """
     if not len(solution.columns):
         raise HostError("the solution has no columns")
@@ -412,14 +485,45 @@ def read_pair(
 ) -> tuple[pd.DataFrame, Solution, pd.DataFrame]:
     """Read a solution and a submission, and prepare the solution.
 
+    Parameters
+    ----------
+    metric : podium.contract.Metric
+        The metric that scores.
+    solution : str or Path
+        The file of the solution, as for `read_solution`.
+    submission : str or Path
+        The file of the submission, as for `read_submission`.
+    parameters : dict of str to object
+        Parameters of the metric's ``score``, as for `prepare`.
+    progress : function of (int, int), optional
+        A metric that takes long calls it with the work done and the total.
+
     Returns
     -------
-    (DataFrame, Solution, DataFrame)
-        What `read_solution`, `prepare` and `read_submission` return.  The submission is read in a thread while
-        the solution is prepared, because that saves a twentieth of the time.
+    frame : DataFrame
+        The solution as `read_solution` returns it.
+    prepared : Solution
+        The solution as `prepare` returns it.
+    predictions : DataFrame
+        The submission as `read_submission` returns it.
+
+    Raises
+    ------
+    HostError
+        The solution, a parameter or the metric is wrong.
+    SubmissionRejected
+        The submission cannot be understood.
+    UsageError
+        A file cannot be read.
+
+    Notes
+    -----
+    A table with predictions is read in a thread while the solution is prepared. This saves a twentieth of the
+    time.
     """
     frame = read_solution(metric, solution, parameters)
-    # Only a table is read in a thread: a reader's warnings would be taken for the solution's.
+    # An official file is not read in a thread, because `prepare` would record its reader's warnings as warnings
+    # about the solution.
     if not is_table_name(submission):
         return (
             frame,
@@ -432,12 +536,18 @@ def read_pair(
 
 
 def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
-    """The rows of each part of a solution, by its column ``Usage``.
+    """Find the rows of each part of a solution by its column ``Usage``.
+
+    Parameters
+    ----------
+    solution : DataFrame
+        The solution, with or without the column ``Usage``.
 
     Returns
     -------
     dict of str to (rows,) bool
-        "All", which lacks the rows that are Ignored, and "Public" and "Private" where there are such.
+        The rows of "All", which are all rows but the Ignored ones, and of "Public" and "Private" if these have
+        any rows.
 
     Raises
     ------
@@ -447,31 +557,34 @@ def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
     if USAGE not in solution:
         return {ALL: np.ones(len(solution), dtype=bool)}
     codes, values = pd.factorize(solution[USAGE])
-    names = np.array([*values, "missing"], dtype=object)  # code -1 is the last
+    names = np.array(
+        [*values, "missing"], dtype=object
+    )  # A missing cell has the code -1, which takes the last one.
     unknown = ~np.isin(names, [*PARTS, IGNORED])[codes]
     if unknown.any():
         row = int(unknown.argmax())
-        found = f"{names[codes[row]]!r} in row number {row + 1} of the solution"
-        raise HostError(f"{USAGE}: expected {', '.join(PARTS)} or {IGNORED}, found {found}")
+        cell = f"{names[codes[row]]!r} in row number {row + 1} of the solution"
+        raise HostError(f"{USAGE}: expected {', '.join(PARTS)} or {IGNORED}, found {cell}")
     parts = {part: (names == part)[codes] for part in PARTS}
     return {ALL: (names != IGNORED)[codes]} | {part: rows for part, rows in parts.items() if rows.any()}
 
 
 def items_of(prepared: Any, rows: Bools, part: str) -> Bools:
-    """The items whose rows make up a part.
+    """Find the items whose rows make up a part.
 
     Parameters
     ----------
     prepared : podium.contract.Prepared
-        Of the whole solution.
+        The whole solution as the metric prepared it.
     rows : (rows,) bool
         The rows of the part.
     part : str
-        Its name, for messages.
+        The name of the part, for messages.
 
     Returns
     -------
     (n,) bool
+        For each item, whether it belongs to the part.
 
     Raises
     ------
@@ -483,22 +596,33 @@ def items_of(prepared: Any, rows: Bools, part: str) -> Bools:
     if split.any():
         first = prepared.items[int(split.argmax())]
         raise HostError(
-            f"{USAGE}: expected one value for all rows of an item, found {part} in some rows only of "
-            f"{int(split.sum()):,}, such as {first!r}"
+            f"{USAGE}: expected one value for all rows of an item, found {part} in only some of the rows of "
+            f"{counted(int(split.sum()), 'item')}, such as {first!r}"
         )
     return number > 0
 
 
 def solution_of_items(solution: Solution, frame: pd.DataFrame, kept: Bools) -> Solution:
-    """A prepared solution of some of its items.
+    """Make a prepared solution of some items of another one.
 
     Parameters
     ----------
     solution : Solution
+        The whole prepared solution.
     frame : DataFrame
-        The table that it was prepared from, with ``Usage``.
+        The table from which it was prepared, with ``Usage``.
     kept : (n,) bool
         The items of "All" to keep.
+
+    Returns
+    -------
+    Solution
+        The solution of these items alone.
+
+    Raises
+    ------
+    HostError
+        The metric refuses the solution of these items.
     """
     rows = solution.rows[ALL].copy()
     rows[rows] = kept[solution.prepared[ALL].item_of_row]
@@ -508,23 +632,31 @@ def solution_of_items(solution: Solution, frame: pd.DataFrame, kept: Bools) -> S
 def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | None = None) -> Evaluation:
     """Score a submission against a prepared solution.
 
-    The first submission that a metric which is not podium's own scores is also used to hold that metric to the
-    contract (`podium.contract.check_statistics`, `podium.contract.check_score`).
-
     Parameters
     ----------
     solution : Solution
         What `prepare` made.
     submission : DataFrame
-    progress : function of the work done and the total, optional
-        Called by metrics that work for long.
+        The predictions.
+    progress : function of (int, int), optional
+        A metric that takes long calls it with the work done and the total.
+
+    Returns
+    -------
+    Evaluation
+        The scores, and what is needed to explain them.
 
     Raises
     ------
     SubmissionRejected
-        The metric rejects the submission; the text is for participants.
+        The metric rejects the submission. The text is for participants.
     HostError
-        The metric finds the solution or a parameter wrong, raises something else, or breaks the contract.
+        The metric rejects the solution or a parameter, raises another exception, or breaks the contract.
+
+    Notes
+    -----
+    A metric that is not podium's own is checked against the contract with its first submission; see
+    `podium.contract.check_statistics` and `podium.contract.check_score`.
     """
     metric = solution.metric
     with hosted.errors_explained(metric, submission=True):
@@ -552,10 +684,9 @@ def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | 
 
 
 def _aligned(solution: Solution, truth: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """The answers in the order of the truth, as Kaggle hands them to a metric that is no
-    ``COMPLETE_SUBMISSION``.
+    """Put the answers into the order of the truth, as Kaggle does without ``COMPLETE_SUBMISSION``.
 
-    Where the ids of the two are not the same, each once, the metric gets the answers as they are.
+    If the two do not have the same ids, each once, the metric gets the answers as they are.
     """
     row_id = solution.arguments["row_id_column_name"]
     if solution.metric.complete_submission or row_id not in truth or row_id not in answers:
@@ -568,23 +699,40 @@ def _aligned(solution: Solution, truth: pd.DataFrame, answers: pd.DataFrame) -> 
 
 
 def answers_to(solution: Solution, submission: pd.DataFrame, part: str) -> pd.DataFrame:
-    """The rows of a submission that the metric gets for a part; see `podium.contract.rows_that_answer`."""
+    """Select the rows of a submission that the metric gets for a part; see `podium.contract.rows_that_answer`.
+
+    Parameters
+    ----------
+    solution : Solution
+        The prepared solution.
+    submission : DataFrame
+        The whole submission.
+    part : {"All", "Public", "Private"}
+        The part to be scored.
+
+    Returns
+    -------
+    DataFrame
+        The rows for that part.
+    """
     row_id = solution.arguments["row_id_column_name"]
     return contract.rows_that_answer(solution.metric, solution.frame, solution.rows[part], submission, row_id)
 
 
 def scores_of(solution: Solution, numbers: Floats) -> dict[str, float]:
-    """The score of each part.
+    """Compute the score of each part from the statistics of a submission.
 
     Parameters
     ----------
     solution : Solution
+        The prepared solution, whose metric has a ``prepare``.
     numbers : (n, k) float
-        The statistics of a submission, of the items of "All".
+        The k statistics of the submission for each of the n items of "All".
 
     Returns
     -------
     dict of str to float
+        The score by the name of the part.
     """
     return {
         part: statistics.measures(prepared, numbers[solution.items[part]])["score"]

@@ -140,7 +140,7 @@ def test_a_slip_is_named(tmp_path: Path, old: str, new: str, message: str) -> No
 @pytest.mark.parametrize("name", ["scifact", "unified"])
 def test_the_name_of_one_of_our_metrics_is_refused(tmp_path: Path, name: str) -> None:
     metric = metric_with(tmp_path, ('"my_metric"', f'"{name}"'))
-    with pytest.raises(HostError, match=f"NAME is '{name}', the name of a metric of podium's own"):
+    with pytest.raises(HostError, match=f"found '{name}', the name of one of podium's own metrics"):
         podium.score(SOLUTION, SUBMISSION, metric=metric)
 
 

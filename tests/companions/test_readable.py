@@ -297,5 +297,5 @@ def test_m7_of_a_participant_is_left_out(tmp_path: Path) -> None:
         np.mean([*range(1, 6), *range(7, 13)])
     )
     unified = scoring.Solution(hosted.load("scifact"), {}, solution, {}, {}, {}, [])
-    with pytest.raises(UsageError, match=r"side.csv: this metric takes no file beside a submission"):
+    with pytest.raises(UsageError, match=r"side.csv: this metric takes no further file with a submission"):
         scoring.add_side(unified, read, tmp_path / "side.csv")

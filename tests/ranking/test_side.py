@@ -195,4 +195,4 @@ def test_a_metric_that_takes_none_says_so(folder, call):
     arguments = [root / "solution_sample.csv", folder / "manifest.csv", "--out", folder / "final", "--jobs", 1]
     code, _, err = call("rank", *arguments)
     assert code == 2
-    assert "Ada.csv: this metric takes no file beside a submission" in err
+    assert "Ada.csv: this metric takes no further file with a submission" in err

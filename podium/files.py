@@ -1,9 +1,11 @@
-"""Tables and texts in and out, of one's own and of strangers: CSV, Parquet and JSON; whole or not at all.
+"""Read and write tables and texts: CSV, Parquet and JSON, from people one trusts and from strangers.
 
-Every command reads through this module, so that a bad file is described in the same words everywhere.  What a
-file will cost is known before anything is built from it: its bytes once expanded are counted, its columns and
-values too.  `UsageError` says what cannot be read or written; what is wrong *in* a file is the caller's
-``error``: `podium.errors.HostError` for the host's files, `podium.errors.SubmissionRejected` for submissions.
+Every command reads through this module, so that a bad file is described in the same words everywhere. A
+stranger's file may be made to exhaust the machine. Therefore the expanded bytes, the columns and the values are
+counted before anything is built from them.
+
+A file that cannot be read or written is a `UsageError`. For wrong content the caller gives the type of the
+error: `podium.errors.HostError` for the host's files, `podium.errors.SubmissionRejected` for submissions.
 """
 
 import contextlib
@@ -34,14 +36,22 @@ TABLE_SUFFIXES = (".csv", ".csv.gz", ".parquet")
 
 # ---- Limits: each is far above any table that we have seen, and far below what stops a machine -------------
 
-MOST_BYTES = 2**31  # of a file once expanded
-BYTES_AT_ANY_RATIO = 2**26  # that a packed file may have once expanded, however small it is
-MOST_RATIO = 100  # of expanded to packed bytes beyond that: real tables reach 10, zeros 1,000
-MOST_COLUMNS = 5_000  # a million of them take minutes and gigabytes, in 2 MB
-MOST_HEADER = 2**20  # bytes of a CSV's first row
-MOST_VALUES = 10_000_000  # of a JSON file: each takes up to 100 bytes of memory
-MOST_DIRECTORY = 2**16  # bytes of a zip's list of files
-BYTES_PER_VALUE = 8  # of a number, or of a text's position
+# The size of a file once it is expanded.
+MOST_BYTES = 2**31
+# Every packed file may expand to this size. A larger one may expand to MOST_RATIO times its packed size: real
+# tables reach a ratio of 10, and a file of zeros reaches 1,000.
+BYTES_AT_ANY_RATIO = 2**26
+MOST_RATIO = 100
+# A million columns fit into 2 MB, and take minutes and gigabytes to read.
+MOST_COLUMNS = 5_000
+# The size of a CSV's first row, in bytes.
+MOST_HEADER = 2**20
+# The number of values in a JSON file. Each takes up to 100 bytes of memory.
+MOST_VALUES = 10_000_000
+# The size of a zip's list of files, in bytes.
+MOST_DIRECTORY = 2**16
+# The memory that a number takes, or the position of a text.
+BYTES_PER_VALUE = 8
 
 PARQUET = b"PAR1"
 GZIP = b"\x1f\x8b"
@@ -49,7 +59,7 @@ ZIP = b"PK\3\4"
 ZIP_END, ZIP64_END = b"PK\5\6", b"PK\6\7"
 AS_CSV = "in Excel, save as CSV UTF-8"
 WITH_PANDAS = "write it with to_csv or to_parquet"
-# How files begin that are no CSV, what they are, and what to do.
+# How a file that is not a CSV begins, what it is, and what to do with it.
 OTHER_FORMS = (
     (b"\xd0\xcf\x11\xe0", "an Excel workbook", AS_CSV),
     (b"\xff\xfe", "UTF-16", AS_CSV),
@@ -67,7 +77,7 @@ OTHER_FORMS = (
     (b"7z\xbc\xaf", "a file packed by 7z", "pack it with gzip"),
     (b"\x28\xb5\x2f\xfd", "a file packed by zstd", "pack it with gzip"),
 )
-# As pyarrow reads decimals, and pandas 3 by itself.
+# Decimals are read exactly. pyarrow and pandas 3 do so by default.
 EXACT: Any = {"float_precision": "round_trip"} if int(pd.__version__.partition(".")[0]) < 3 else {}
 
 
@@ -75,8 +85,20 @@ EXACT: Any = {"float_precision": "round_trip"} if int(pd.__version__.partition("
 
 
 def is_url(path: str | os.PathLike[str]) -> bool:
-    """Whether a path names a protocol.
+    """Tell a URL from a local path.
 
+    Parameters
+    ----------
+    path : str or path
+        A path or a URL.
+
+    Returns
+    -------
+    bool
+        True if it names a protocol.
+
+    Examples
+    --------
     >>> is_url("s3://bucket/file.csv"), is_url("file.csv")
     (True, False)
     """
@@ -84,26 +106,43 @@ def is_url(path: str | os.PathLike[str]) -> bool:
 
 
 def is_table_name(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is a table by its name, not an official file that a metric's companion reads."""
+    """Tell by its name whether a file is a table, or may be an official file that a metric's companion reads.
+
+    Parameters
+    ----------
+    path : str or path
+        The name of the file.
+
+    Returns
+    -------
+    bool
+        True if the name ends like that of a table, such as .csv or .parquet.
+    """
     return str(path).endswith((*TABLE_SUFFIXES, ".zip"))
 
 
 def read_bytes(path: str | os.PathLike[str], follow_links: bool = True) -> bytes:
-    """The content of a file.
+    """Read the content of a file.
 
     Parameters
     ----------
     path : str or path
         A local file, a URL that fsspec can open, or ``"-"`` for standard input.
     follow_links : bool
-        False for a stranger's file: a link could point at the solution.
+        Whether a symbolic link is followed. Give False for a stranger's file, because a link could point at the
+        solution.
+
+    Returns
+    -------
+    bytes
+        The content as it is, packed or not.
 
     Raises
     ------
     NotAFile
         There is something else under that name, such as a pipe, which might never end.
     UsageError
-        It cannot be read, or has more than `MOST_BYTES`.
+        The file cannot be read, or has more than `MOST_BYTES` bytes.
     """
     content: bytes | None
     try:
@@ -120,7 +159,7 @@ def read_bytes(path: str | os.PathLike[str], follow_links: bool = True) -> bytes
                 content = file.read() if size <= MOST_BYTES else None
     except ToolError:
         raise
-    except Exception as problem:  # of a URL's client
+    except Exception as problem:  # The client of a URL may raise anything.
         reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
         if isinstance(problem, FileNotFoundError) and reason in str(path):
             reason = os.strerror(errno.ENOENT)
@@ -131,10 +170,7 @@ def read_bytes(path: str | os.PathLike[str], follow_links: bool = True) -> bytes
 
 
 def open_regular(path: str | os.PathLike[str], follow_links: bool = True) -> BinaryIO:
-    """A regular file, opened to be read.
-
-    Its kind is looked at before it is opened, because opening a device can do something, and again afterwards,
-    because it may have been exchanged in between.  A pipe is never waited for.
+    """Open a regular file to read its bytes, and nothing but a regular file.
 
     Parameters
     ----------
@@ -143,12 +179,23 @@ def open_regular(path: str | os.PathLike[str], follow_links: bool = True) -> Bin
     follow_links : bool
         Whether the last part of the path may be a symbolic link.
 
+    Returns
+    -------
+    binary file
+        The file, opened for reading.
+
     Raises
     ------
     NotAFile
-        It is a folder, a link, a pipe, a device or a socket.
+        The path leads to a folder, a link, a pipe, a device or a socket.
     OSError
-        It cannot be opened.
+        The file cannot be opened.
+
+    Notes
+    -----
+    The kind of the file is checked before it is opened, because opening a device can have an effect. It is
+    checked again afterwards, because the file may have been exchanged in between. A pipe without a writer does
+    not block.
     """
     _refuse_other_kinds(path, os.stat(path, follow_symlinks=follow_links).st_mode)
     flags = ("O_RDONLY", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY", *([] if follow_links else ["O_NOFOLLOW"]))
@@ -163,6 +210,7 @@ def open_regular(path: str | os.PathLike[str], follow_links: bool = True) -> Bin
 
 
 def _refuse_other_kinds(path: str | os.PathLike[str], mode: int) -> None:
+    """Raise `NotAFile` unless this mode, from `os.stat`, is that of a regular file."""
     kinds = {
         stat.S_ISDIR: "a folder",
         stat.S_ISLNK: "a link",
@@ -177,7 +225,7 @@ def _refuse_other_kinds(path: str | os.PathLike[str], mode: int) -> None:
 
 
 def _most_expanded(packed: int, most: int) -> int:
-    """How many bytes a file of so many packed ones may have once expanded."""
+    """Compute how many bytes a file may have once expanded, from its packed size."""
     return min(most, max(BYTES_AT_ANY_RATIO, MOST_RATIO * packed))
 
 
@@ -186,7 +234,7 @@ def _megabytes(number: int) -> str:
 
 
 def _unpacked(content: bytes, name: str, error: type[ToolError], most: int = MOST_BYTES) -> bytes:
-    """What a gzip file holds, counted while it is expanded; another file as it is."""
+    """Expand a gzip file, up to the limit; return another file as it is."""
     if not content.startswith(GZIP):
         return content
     limit = _most_expanded(len(content), most)
@@ -200,7 +248,7 @@ def _unpacked(content: bytes, name: str, error: type[ToolError], most: int = MOS
 
 
 def _unzipped(content: bytes, name: str, error: type[ToolError], most: int) -> bytes:
-    """The one table in a zip; the sizes that the zip states are not believed."""
+    """Expand the one table in a zip. The sizes that the zip states are not trusted."""
     end = content.rfind(ZIP_END, max(0, len(content) - 2**16 - 22))
     if end < 0:
         raise error(f"{name}: expected a table or a whole zip file, found a zip without its end")
@@ -213,7 +261,7 @@ def _unzipped(content: bytes, name: str, error: type[ToolError], most: int) -> b
             members = [each for each in archive.infolist() if not each.is_dir()]
             if any(each.filename.startswith("xl/") for each in members):
                 raise error(f"{name}: expected a CSV table, found an Excel workbook; {AS_CSV}")
-            # What macOS adds begins with a dot.
+            # macOS adds files whose names begin with a dot.
             tables = [each for each in members if not each.filename.rpartition("/")[2].startswith(".")]
             if len(tables) != 1:
                 names = listed([printable(each.filename)[:40] for each in tables], 3) or "none"
@@ -235,16 +283,28 @@ def _unzipped(content: bytes, name: str, error: type[ToolError], most: int) -> b
 
 
 def read_text(path: str | os.PathLike[str], error: type[ToolError], else_encoding: str | None = None) -> str:
-    """The text of a file, packed by gzip or not.
+    """Read the text of a file, packed by gzip or not.
 
     Parameters
     ----------
     path : str or path
-        As in `read_bytes`.
+        The file, as for `read_bytes`.
     error : type of ToolError
-        Whose fault a wrong content is.
+        The error to raise for wrong content, which says whose fault it is.
     else_encoding : str, optional
-        The encoding of a text that is not UTF-8; without it, such a text is an error.
+        The encoding of a text that is not UTF-8. Without it, such a text is an error.
+
+    Returns
+    -------
+    str
+        The text, without a byte order mark.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read.
+    `error`
+        The content is not text in the expected encoding, is damaged, or expands beyond the limit.
     """
     content = _unpacked(read_bytes(path), str(path), error)
     try:
@@ -263,19 +323,36 @@ def read_lines(
     error: type[ToolError],
     else_encoding: str | None = None,
 ) -> list[Any]:
-    """What a function makes of each line of a text that is not empty.
+    """Read each line of a text file with a function. Empty lines are skipped.
 
     Parameters
     ----------
-    path, error, else_encoding
-        As in `read_text`.
-    read : function of a line
-        It may raise ValueErrors that say what is wrong; `parse_json` does.
+    path : str or path
+        The file, as for `read_bytes`.
+    read : function of str
+        It turns a line into a value. If the line is wrong, it raises a ValueError that says why, as
+        `parse_json` does.
     expected : str
-        What the file should hold, for the message.
+        What the file should contain, for the message.
+    error : type of ToolError
+        The error to raise for wrong content, which says whose fault it is.
+    else_encoding : str, optional
+        The encoding of a text that is not UTF-8, as for `read_text`.
+
+    Returns
+    -------
+    list
+        What the function returned for each line.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read.
+    `error`
+        Some lines are wrong. The message counts them and names the first one.
     """
     results, faults = [], []
-    # splitlines() would split texts in JSON.
+    # splitlines() would also split at characters such as U+2028, which a text in JSON may contain.
     lines = io.StringIO(read_text(path, error, else_encoding), newline="\n")
     with collection_paused():
         for number, line in enumerate(lines, start=1):
@@ -291,15 +368,27 @@ def read_lines(
 
 
 def parse_json(text: str | bytes) -> Any:
-    """What a text in JSON says.
+    """Parse a text in JSON that may be a stranger's.
 
-    The number of its values is bounded before any is built: ``[]`` has two bytes in a file and 64 in memory.
-    The depth of its nesting is bounded by Python.
+    Parameters
+    ----------
+    text : str or bytes
+        The text; bytes must be UTF-8.
+
+    Returns
+    -------
+    object
+        The value that the text describes.
 
     Raises
     ------
     ValueError
-        It is not JSON, has more than `MOST_VALUES` values, or is nested too deeply.
+        The text is not JSON, has more than `MOST_VALUES` values, or is nested too deeply.
+
+    Notes
+    -----
+    The number of values is bounded before any value is built: ``[]`` takes two bytes in a file and 64 in
+    memory. Python bounds the depth of the nesting.
 
     Examples
     --------
@@ -323,7 +412,13 @@ def parse_json(text: str | bytes) -> Any:
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Without the garbage collector, which looks at all objects again and again while many are made."""
+    """Pause the garbage collector, which would look at all objects again and again while many are made.
+
+    Yields
+    ------
+    None
+        Nothing; the collector is paused during the ``with`` block.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -339,29 +434,31 @@ def collection_paused() -> Iterator[None]:
 def read_table(
     path: str | os.PathLike[str], text_columns: Collection[str], error: type[ToolError]
 ) -> pd.DataFrame:
-    """A table from a file.
+    """Read a table from a file.
 
     Parameters
     ----------
     path : str or path
-        A CSV or Parquet file, the former also packed by gzip; or a zip with one of them.  See `read_bytes`.
+        A CSV, a CSV packed by gzip, a Parquet file, or a zip with one of them. It may be anything that
+        `read_bytes` reads.
     text_columns : collection of str
-        Columns whose values stay the text that they are, such as ids ("007").
+        Columns whose values are kept as text, such as ids ("007").
     error : type of ToolError
-        Whose fault a wrong content is.
+        The error to raise for wrong content, which says whose fault it is.
 
     Returns
     -------
     DataFrame
-        Its index counts rows.  Only empty cells of a CSV are missing ("NA" is a text), and columns other than
-        `text_columns` are numbers where they can be.  An index that pandas wrote without a name is left out.
+        The table, with an index that counts its rows. Other columns than `text_columns` become numbers if they
+        can. In a CSV only empty cells are missing; "NA" is a text. An index without a name that pandas wrote is
+        left out.
 
     Raises
     ------
     UsageError
         The file cannot be read.
     `error`
-        It is no such table, or larger than the limits of this module; the message says what it is.
+        The file is not such a table, or exceeds the limits of this module. The message says what it is.
     """
     return parse_table(read_bytes(path), str(path), text_columns, error)
 
@@ -373,18 +470,30 @@ def parse_table(
     error: type[ToolError],
     most_bytes: int = MOST_BYTES,
 ) -> pd.DataFrame:
-    """As `read_table`, of a file's content.
+    """Read a table from the content of a file.
 
     Parameters
     ----------
     content : bytes
-        Of the file, as it is.
+        The content of the file, packed or not.
     name : str
-        Of the file, for messages.
-    text_columns, error
-        As in `read_table`.
+        The name of the file, for messages.
+    text_columns : collection of str
+        Columns whose values are kept as text, as for `read_table`.
+    error : type of ToolError
+        The error to raise for wrong content, which says whose fault it is.
     most_bytes : int
-        That the table may have once expanded.
+        The largest number of bytes that the table may have once expanded.
+
+    Returns
+    -------
+    DataFrame
+        The table, as `read_table` returns it.
+
+    Raises
+    ------
+    `error`
+        The content is not such a table, or exceeds the limits.
     """
     content = _expanded(content, name, error, most_bytes)
     if content.startswith(PARQUET):
@@ -395,17 +504,28 @@ def parse_table(
 
 
 def csv_of(content: bytes, name: str, error: type[ToolError], most_bytes: int = MOST_BYTES) -> bytes:
-    """The bytes of a CSV in a file's content, for those who read its cells themselves.
+    """Expand and check a CSV, for a caller that reads its cells itself.
 
     Parameters
     ----------
-    content, name, error, most_bytes
-        As in `parse_table`.
+    content : bytes
+        The content of the file, packed or not.
+    name : str
+        The name of the file, for messages.
+    error : type of ToolError
+        The error to raise for wrong content, which says whose fault it is.
+    most_bytes : int
+        The largest number of bytes that the CSV may have once expanded.
 
     Returns
     -------
     bytes
-        Expanded; of so many bytes and columns as the limits allow, and of no other form that is known.
+        The CSV, expanded. Its bytes and columns are within the limits, and it is in no other known format.
+
+    Raises
+    ------
+    `error`
+        The content exceeds the limits, is damaged, or is in another format.
     """
     content = _expanded(content, name, error, most_bytes)
     _check_csv(content, name, error, most_bytes)
@@ -413,6 +533,7 @@ def csv_of(content: bytes, name: str, error: type[ToolError], most_bytes: int = 
 
 
 def _check_csv(content: bytes, name: str, error: type[ToolError], most: int) -> None:
+    """Check the size, the format and the header of a CSV."""
     if len(content) > most:
         raise error(f"{name}: expected at most {_megabytes(most)}, found more")
     _refuse_other_forms(content, name, error)
@@ -422,21 +543,28 @@ def _check_csv(content: bytes, name: str, error: type[ToolError], most: int) -> 
 def read_rows(
     path: str | os.PathLike[str], error: type[ToolError], show: Callable[[int, int], None] | None = None
 ) -> Iterator[list[str]]:
-    """The rows of a CSV one by one, every cell the text that it is: for corpora that fill no memory.
+    """Read the rows of a CSV one by one, so that a large corpus does not have to fit into memory.
 
     Parameters
     ----------
     path : str or path
         A local file, packed by gzip or not.
     error : type of ToolError
-        Whose fault a wrong content is.
-    show : function of (bytes read, bytes in all), optional
-        It is told how far the reading is.
+        The error to raise for wrong content, which says whose fault it is.
+    show : function of (int, int), optional
+        It is called now and then with the bytes read and the bytes of the whole file.
 
     Yields
     ------
     list of str
-        The header first; empty lines are passed over.
+        The cells of a row as text, the header first. Empty lines are skipped.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read.
+    `error`
+        The file is not a CSV table in UTF-8.
     """
     csv.field_size_limit(2**31 - 1)
     try:
@@ -463,14 +591,15 @@ def read_rows(
 
 
 def _expanded(content: bytes, name: str, error: type[ToolError], most: int) -> bytes:
-    """What a gzip or zip file holds; another file as it is."""
+    """Expand a gzip or zip file; return another file as it is."""
     if content.startswith((ZIP, ZIP_END)):
         return _unzipped(content, name, error, most)
     return _unpacked(content, name, error, most)
 
 
 def _refuse_other_forms(content: bytes, name: str, error: type[ToolError]) -> None:
-    """Name what is given as a table and is none."""
+    """Raise an error that names the format of a content that is given as a CSV or Parquet table and is
+    neither."""
     expected = "Parquet" if name.endswith(".parquet") else "CSV"
     beginning = content[:1024].lstrip().lower()
     for start, form, cure in OTHER_FORMS:
@@ -493,7 +622,8 @@ def _refuse_other_forms(content: bytes, name: str, error: type[ToolError]) -> No
 
 
 def _check_header(content: bytes, name: str, error: type[ToolError]) -> None:
-    """Count the columns before anything is built: each costs kilobytes, and its name two bytes."""
+    """Count the columns before anything is built: a column takes two bytes in the file and kilobytes in
+    memory."""
     text = content[:MOST_HEADER].decode("utf-8", "replace")
     lines = io.StringIO(text, newline="")
     try:
@@ -507,7 +637,7 @@ def _check_header(content: bytes, name: str, error: type[ToolError]) -> None:
 
 
 def _without_index(frame: pd.DataFrame) -> pd.DataFrame:
-    """Without an index that pandas wrote as a first column without a name: 0, 1, 2, …"""
+    """Drop an index 0, 1, 2, … that pandas wrote as a first column without a name."""
     if len(frame.columns) < 2 or frame.columns[0] not in ("", "Unnamed: 0"):
         return frame
     first = frame.iloc[:, 0]
@@ -518,6 +648,7 @@ def _without_index(frame: pd.DataFrame) -> pd.DataFrame:
 def _read_parquet(
     content: bytes, name: str, text_columns: Collection[str], error: type[ToolError], most: int
 ) -> pd.DataFrame:
+    """Read a Parquet table, once all that its footer tells of its size is checked."""
     try:
         import pyarrow
         from pyarrow import parquet
@@ -544,16 +675,16 @@ def _read_parquet(
         raise
     except (pyarrow.ArrowException, OSError, ValueError) as problem:
         raise error(f"{name} is not a Parquet table: {' '.join(str(problem).split())}") from None
-    # Ids in the index are a column; an index without a name is not.
+    # An index with a name, such as ids, becomes a column. An index without a name is dropped.
     named = [level for level in frame.index.names if level is not None]
     return frame.reset_index(level=named).reset_index(drop=True) if named else frame.reset_index(drop=True)
 
 
 def _columns_of_unknown_size(file: Any, name: str, error: type[ToolError], limit: int) -> list[str]:
-    """The columns of texts that a Parquet file's footer tells too little of, once all it tells is checked.
+    """Check the sizes in a Parquet file's footer; return the columns of texts whose size it does not tell.
 
-    A dictionary holds each text once, however many rows have it: 287 bytes can stand for gigabytes.  A column
-    packed by common beginnings (DELTA_BYTE_ARRAY) can do so, too, and nothing tells its size.
+    A dictionary holds each text once, no matter how many rows have it. So 287 bytes can stand for gigabytes. A
+    column packed by common beginnings (DELTA_BYTE_ARRAY) can do the same, and nothing tells its size.
     """
     footer, rows, leaves = file.metadata, file.metadata.num_rows, file.metadata.num_columns
     if max(leaves, len(file.schema_arrow)) > MOST_COLUMNS:
@@ -584,7 +715,7 @@ def _columns_of_unknown_size(file: Any, name: str, error: type[ToolError], limit
 
 
 def _check_texts(table: Any, name: str, error: type[ToolError], limit: int) -> None:
-    """Count the bytes of texts in dictionaries before they become texts."""
+    """Check how many bytes the texts of dictionaries would take, before they become texts."""
     import pyarrow
     import pyarrow.compute as compute
 
@@ -605,11 +736,12 @@ def _check_texts(table: Any, name: str, error: type[ToolError], limit: int) -> N
 
 
 def _joined(column: Any) -> Any:
-    """Lists of positions, such as [3, 4, 5], as the text "3 4 5"; other lists as they are."""
+    """Turn lists of positions, such as [3, 4, 5], into texts, such as "3 4 5"; leave other lists as they
+    are."""
     import pyarrow
     import pyarrow.compute as compute
 
-    with contextlib.suppress(pyarrow.ArrowInvalid):  # not whole numbers
+    with contextlib.suppress(pyarrow.ArrowInvalid):  # The numbers are not whole.
         if pyarrow.types.is_floating(column.type.value_type):
             column = column.cast(pyarrow.list_(pyarrow.int64()))
         if pyarrow.types.is_integer(column.type.value_type):
@@ -618,14 +750,15 @@ def _joined(column: Any) -> Any:
 
 
 def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.DataFrame | None:
-    """A CSV's table; None where pandas is to decide."""
+    """Read a CSV with pyarrow, which is fast. None if pandas should read it or say what is wrong in it."""
     try:
         import pyarrow
         import pyarrow.csv as arrow_csv
 
         table = arrow_csv.read_csv(
             pyarrow.BufferReader(content),
-            # Values with line ends have quotes, and ASCII is UTF-8: looking for either takes time.
+            # Looking for line ends within values, and for faults in UTF-8, takes time. Only values in quotes
+            # contain line ends, and ASCII is UTF-8.
             parse_options=arrow_csv.ParseOptions(newlines_in_values=b'"' in content),
             convert_options=arrow_csv.ConvertOptions(
                 check_utf8=not content.isascii(),
@@ -634,17 +767,17 @@ def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.Data
                 strings_can_be_null=True,
             ),
         )
-    except ImportError:  # on another platform
+    except ImportError:  # Some platforms have no pyarrow.
         return None
     except MemoryError:
         raise
     except (pyarrow.ArrowException, OSError):
         return None
-    # pyarrow takes for bytes what is not UTF-8, and lets names repeat.
+    # pyarrow reads values that are not UTF-8 as bytes, and accepts a name twice. pandas reports both.
     is_repeated = len(set(table.column_names)) < len(table.column_names)
     if is_repeated or any(map(pyarrow.types.is_binary, table.schema.types)):
         return None
-    # 2024-01-23 is text, as pandas has it.
+    # A date such as 2024-01-23 stays text, as with pandas.
     dates = [field.name for field in table.schema if pyarrow.types.is_temporal(field.type)]
     if dates:
         return _read_with_pyarrow(content, [*text_columns, *dates])
@@ -655,7 +788,7 @@ def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.Data
 def _read_with_pandas(
     content: bytes, name: str, text_columns: Collection[str], error: type[ToolError]
 ) -> pd.DataFrame:
-    """A CSV's table, or the words for what is wrong in it."""
+    """Read a CSV with pandas, or say what is wrong in it."""
     try:
         frame: pd.DataFrame = pd.read_csv(
             io.BytesIO(content),
@@ -682,14 +815,10 @@ def _read_with_pandas(
 def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a table, whole or not at all.
 
-    The same table gives the same bytes.  A CSV has numbers in the shortest form that reads back the same (1.0
-    is "1"), and texts in quotes where at least one of them needs quotes.  Texts that a spreadsheet would
-    execute begin with an apostrophe there, see `podium.wording.spreadsheet_safe`.
-
     Parameters
     ----------
     table : DataFrame
-        Its index is not written.
+        The table. Its index is not written.
     path : str or path
         A name that ends in .csv, .csv.gz or .parquet.
 
@@ -697,6 +826,12 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     ------
     UsageError
         The name ends otherwise, or the file cannot be written.
+
+    Notes
+    -----
+    The same table always gives the same bytes. A CSV has numbers in the shortest form that reads back the same,
+    so 1.0 is written as "1". If at least one text needs quotes, all texts have them. Texts that a spreadsheet
+    would execute get an apostrophe in front; see `podium.wording.spreadsheet_safe`.
     """
     check_table_name(path)
 
@@ -712,13 +847,24 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
 
 
 def check_table_name(path: str | os.PathLike[str]) -> None:
-    """Refuse a name under which `write_table` writes no table, before any work is done for it."""
+    """Check before the work is done that `write_table` can write a table under this name.
+
+    Parameters
+    ----------
+    path : str or path
+        The name of the file.
+
+    Raises
+    ------
+    UsageError
+        The name does not end in .csv, .csv.gz or .parquet.
+    """
     if not str(path).endswith(TABLE_SUFFIXES):
         raise UsageError(f"cannot write {path}: expected a name that ends in {listed(TABLE_SUFFIXES)}")
 
 
 def _write_csv(table: pd.DataFrame, path: Path) -> None:
-    """Write a CSV by pyarrow, which takes a tenth of the time of pandas."""
+    """Write a CSV with pyarrow, which takes a tenth of the time that pandas takes."""
     import pyarrow
     from pyarrow import csv as arrow_csv
 
@@ -731,17 +877,17 @@ def _write_csv(table: pd.DataFrame, path: Path) -> None:
         with contextlib.suppress(pyarrow.ArrowInvalid), pyarrow.OSFile(str(path), "wb") as file:
             file.write(header.getvalue().encode("utf-8", "backslashreplace"))
             arrow_csv.write_csv(rows, file, options)
-            return  # else a text needs quotes
+            return  # Otherwise pyarrow has raised an error, because a text needs quotes.
 
 
 def _csv_column(column: "pd.Series[Any]") -> Any:
-    """A column as pyarrow writes it: numbers, or texts that are safe."""
+    """Turn a column into numbers or safe texts, which pyarrow can write."""
     import pyarrow
     from pyarrow import compute
 
     try:
         array = pyarrow.array(column, from_pandas=True)
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):  # of several types
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):  # The values have several types.
         array = pyarrow.array(column.map(str, na_action="ignore").astype(object), from_pandas=True)
     kind = array.type
     if pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) or pyarrow.types.is_null(kind):
@@ -757,24 +903,26 @@ def _csv_column(column: "pd.Series[Any]") -> Any:
 
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], Any]) -> None:
-    """Let a function fill a file, which moves to its name at the end: no half file is ever seen.
+    """Let a function write a file under a temporary name, and rename it at the end.
+
+    So nobody ever sees half a file.
 
     Parameters
     ----------
     path : str or path
-        The file's name; folders that lack are made.
-    write : function of a Path
-        It fills the file of that path, whose name ends as `path` does.
+        The name of the file. Missing folders are made.
+    write : function of Path
+        It writes the file with the given path, whose name has the same ending as `path`.
 
     Raises
     ------
     UsageError
-        It cannot be written.
+        The file cannot be written.
     """
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # pandas chooses compression by the suffix.
+        # pandas chooses the compression by the ending of the name.
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix="".join(path.suffixes[-2:]))
         os.close(handle)
         part = Path(name)
@@ -790,12 +938,24 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], Any])
 
 @contextmanager
 def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Refuse a second run in a folder, until the first one ends; the lock of a process that died is gone.
+    """Allow only one run at a time in a folder. To be used in a ``with`` statement.
+
+    If the process dies, its lock ends with it.
+
+    Parameters
+    ----------
+    folder : str or path
+        The folder, which is made if it is missing.
+
+    Yields
+    ------
+    None
+        Nothing; the folder is locked during the ``with`` block.
 
     Raises
     ------
     UsageError
-        Another run has the folder, or it cannot be written into.
+        Another run is at work in the folder, or the folder cannot be written into.
     """
     import filelock
 
@@ -810,6 +970,8 @@ def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):  # Windows removes no open file
-            os.unlink(lock.lock_file)  # while it is held; who opened it just before finds that it has no name
+        # The file is removed while it is locked. A process that has opened it just before gets the lock of a file
+        # without a name, which filelock notices and refuses. Windows cannot remove an open file.
+        with contextlib.suppress(OSError):
+            os.unlink(lock.lock_file)
         lock.release()

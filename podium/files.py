@@ -970,8 +970,8 @@ def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     finally:
-        # The file is removed while it is locked. A process that has opened it just before gets the lock of a file
-        # without a name, which filelock notices and refuses. Windows cannot remove an open file.
+        # The file is removed while it is locked. A process that has opened it just before gets the lock of a
+        # file without a name, which filelock notices and refuses. Windows cannot remove an open file.
         with contextlib.suppress(OSError):
             os.unlink(lock.lock_file)
         lock.release()

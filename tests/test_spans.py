@@ -530,12 +530,12 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: from_tokens(*GOOD, ["O"]), "as many of each, found 2 offsets of window 0, 1 predictions"),
+        (lambda: from_tokens(*GOOD, ["O"]), "the same number of each, found 2 offsets of window 0, 1 predictions"),
         (
             lambda: from_tokens(["a b"], [[(0, 1)], [(0, 1)]], [["O"]]),
-            "as many of each, found 1 texts, 2 windows of offset_mapping, 1 windows of predictions",
+            "the same number of each, found 1 texts, 2 windows of offset_mapping, 1 windows of predictions",
         ),
-        (lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[1]), "numbers of the 1 texts, from 0, found 1"),
+        (lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[1]), "indices of the 1 texts, counted from 0, found 1"),
         (
             lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[0.0]),
             "essay: expected whole numbers, found fl",
@@ -559,7 +559,7 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
         (lambda: from_tokens(*GOOD, PROBABILITIES - 3, LABELS), "softmax of logits"),
         (
             lambda: from_tokens(*GOOD, PROBABILITIES[:, :8], LABELS),
-            "expected 15 probabilities a token, .*, found 8",
+            "expected 15 probabilities per token, .*, found 8",
         ),
         (
             lambda: from_tokens(*GOOD, ["O", "O"], ["O", "B-Lead", "B-Klaim"]),
@@ -580,10 +580,10 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
             "Wrong in 1 of 2 segments, first in segment 1 of essay 0: 2 to 4 of 3 ",
         ),
         (lambda: from_characters("a b", [2], [2], "Lead"), "2 to 2 of 3 characters"),
-        (lambda: from_characters("a b", [0, 2], [1], "Lead"), "as many of each, found 2 starts, 1 ends"),
+        (lambda: from_characters("a b", [0, 2], [1], "Lead"), "the same number of each, found 2 starts, 1 ends"),
         (
             lambda: from_characters(["a"], [0], [1], "Lead", essay=[1]),
-            r"numbers of the 1 essay, from 0. .*: 1$",
+            r"indices of the 1 essay, counted from 0. .*: 1$",
         ),
         (lambda: from_words([3], [2], "Lead"), r"a last word not before it, up to 99999. .*: 3 to 2"),
         (lambda: from_words([-1], [2], "Lead"), "-1 to 2"),
@@ -607,14 +607,14 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
             r"without_overlaps.*: word 1 is in another",
         ),
         (lambda: bio_tags(*GOOD, ONE), r"within the 2 words of their text.*: 0 to 2"),
-        (lambda: bio_tags(*GOOD, from_words([0], [1], "Lead"), LABELS[1:]), "labels: expected 'O' too"),
+        (lambda: bio_tags(*GOOD, from_words([0], [1], "Lead"), LABELS[1:]), "labels: expected also 'O'"),
         (
             lambda: bio_tags(*GOOD, from_words([0], [1], "Lead"), ["O", "B-Lead"]),
-            "expected 'I-Lead' too, found O, B-Lead",
+            "expected also 'I-Lead', found O, B-Lead",
         ),
         (
             lambda: from_table(THEIRS, ["A"]),
-            "expected the columns predictionstring too, found essay_id, discourse_type",
+            "expected also the columns predictionstring, found essay_id, discourse_type",
         ),
         (lambda: from_table(GAPPED, ["A"]), r"without a gap. Wrong in 1 of 1 segment, .*: '2 1'"),
     ],

@@ -55,9 +55,9 @@ def test_labels_of_another_order_give_the_same_segments():
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["O", "B-PER", "I-PER"], "O, B-PER, I-PER are the labels of another task"),
-        (["LABEL_0", "LABEL_1"], "LABEL_0, LABEL_1 are the labels of another task"),
-        (["O"], "O are the labels of another task"),
+        (["O", "B-PER", "I-PER"], "labels of another task: O, B-PER, I-PER"),
+        (["LABEL_0", "LABEL_1"], "labels of another task: LABEL_0, LABEL_1"),
+        (["O"], "labels of another task: O"),
         ({1: "O", 2: "B-Lead"}, "the numbers 0 to 1 as keys, as in id2label, found 1, 2"),
         ({"O": 0, "B-Lead": 1}, "as keys, as in id2label, found 'O', 'B-Lead'"),
     ],
@@ -144,11 +144,11 @@ def test_words_with_labels_need_no_tokens():
     [
         (
             lambda: from_word_ids([[0, 1, 0]], [["O"] * 3]),
-            "ascend within a window, found 0 behind 1 in window 0",
+            "ascend within a window, found 0 after 1 in window 0",
         ),
         (lambda: from_word_ids([[0]], [["O"], ["O"]]), "1 windows of word_ids, 2 windows of predictions"),
         (lambda: from_word_ids([[0, 1]], [["O"]]), "found 2 offsets of window 0, 1 predictions"),
-        (lambda: from_word_ids([[0]], [["O"]], essay=[-1]), "numbers of the 0 texts, from 0, found -1"),
+        (lambda: from_word_ids([[0]], [["O"]], essay=[-1]), "indices of the 0 texts, counted from 0, found -1"),
     ],
 )
 def test_bad_words_are_told(call, message):
@@ -327,7 +327,7 @@ def test_a_close_match_without_rapidfuzz_says_what_to_install(monkeypatch):
     [
         (lambda: from_quotes("a", "a", "Lead"), TypeError, "a sequence of quotes, found one text"),
         (lambda: from_quotes("a", ["a"], "Led"), ValueError, "types: expected Lead, .*, found 'Led'"),
-        (lambda: from_quotes("a", ["a"], "Lead", essay=1), ValueError, "numbers of the 1 text, from 0"),
+        (lambda: from_quotes("a", ["a"], "Lead", essay=1), ValueError, "indices of the 1 text, counted from 0"),
     ],
 )
 def test_bad_quotes_are_told(call, error, message):
@@ -384,7 +384,7 @@ def test_the_table_has_names_and_ids():
     frame = from_words([0, 5], [3, 7], ["Lead", "Claim"], essay=[1, 0]).to_frame(["A", "B"])
     assert list(frame) == ["essay_id", "discourse_type", "first", "last", "probability", "d1", "repaired"]
     assert frame[["essay_id", "discourse_type"]].to_numpy().tolist() == [["B", "Lead"], ["A", "Claim"]]
-    with pytest.raises(ValueError, match="numbers of the 1 essay, from 0"):
+    with pytest.raises(ValueError, match="indices of the 1 essay, counted from 0"):
         from_words(0, 1, "Lead", essay=3).to_frame(["A"])
 
 

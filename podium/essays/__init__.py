@@ -1,4 +1,4 @@
-"""What concerns essays and their segments alone: model output to spans, tuning, and corpora to competitions."""
+"""Tools for essays and their segments: model output to segments, thresholds, and corpora to competitions."""
 
-# Scores of sub-populations of fewer essays say little.
+# The score of a sub-population with fewer essays depends much on chance.
 SMALL_SUBPOPULATION = 50

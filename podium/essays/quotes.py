@@ -1,4 +1,4 @@
-"""Quotes as language models give them, found in their essays."""
+"""Find the quotes that a language model gives in the essays that it quotes."""
 
 import re
 from bisect import bisect_left
@@ -16,8 +16,8 @@ __all__ = ["Quotes", "from_quotes"]
 
 EXACT, SPELLED, CLOSE, NOWHERE = "exact", "other spelling", "close", "not found"
 CLOSENESS = 90.0
-MOST_PLACES = 200  # of one quote in one essay
-# What typesetting changes: quotation marks, dashes, the ellipsis.
+MOST_PLACES = 200  # how many occurrences of a quote in one essay are considered
+# Typesetting changes quotation marks, dashes and the ellipsis.
 TYPOGRAPHY = str.maketrans(
     {
         **dict.fromkeys("‘’‚‛′`´ʼ", "'"),
@@ -26,20 +26,20 @@ TYPOGRAPHY = str.maketrans(
         "…": "...",
     }
 )
-AROUND = " \t\r\n\"'“”‘’«»…"  # what models put around a quote
+AROUND = " \t\r\n\"'“”‘’«»…"  # characters that models put around a quote
 
 
 class Quotes(NamedTuple):
-    """The segments that quotes stand for, and what became of each quote.
+    """The segments of some quotes, and a report on each quote.
 
     Attributes
     ----------
-    spans : Spans
-        Of the quotes that were found, in the order of the quotes.
+    spans : podium.spans.Spans
+        The segments of the quotes that were found, in the order of the quotes.
     report : DataFrame
-        A row per quote: ``essay``, ``quote``, ``found`` ("exact", "other spelling", "close" or "not found"),
-        ``closeness`` in percent, ``first`` and ``last`` (the words, -1 where it was not found) and ``text``,
-        the passage of the essay.
+        One row per quote. ``essay`` and ``quote`` say which quote it is. ``found`` is "exact", "other
+        spelling", "close" or "not found", and ``closeness`` is a percentage. ``first`` and ``last`` are the
+        positions of its words, -1 if it was not found. ``text`` is the passage of the essay.
     """
 
     spans: Spans
@@ -52,7 +52,7 @@ class Quotes(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where in an essay a quote may be: the first character and the one behind the last."""
+    """A passage of an essay that a quote may mean: its first character, and the one after its last."""
 
     start: int
     end: int
@@ -70,28 +70,39 @@ def from_quotes(
     d1: npt.ArrayLike = 0.5,
     closeness: float | None = CLOSENESS,
 ) -> Quotes:
-    """The segments that a language model quotes.
+    """Find the segments that a language model quotes.
 
-    Each quote is looked for as it is; then without regard to white space, case, and the typography of quotation
-    marks and dashes; then for a passage that is close to it.  Where a quote occurs several times, the place is
-    taken that keeps the quotes of the essay in their order.
+    Each quote is first searched for exactly as it is. The second search ignores white space, case, and the
+    typography of quotation marks and dashes. The third one finds a passage that is close to the quote. If a
+    quote occurs several times, the occurrence is chosen that keeps the essay's quotes in their order.
 
     Parameters
     ----------
     texts : str or sequence of str
-    quotes : (n,) str
-    types, essay, probability, d1
-        Of each quote, as for `from_characters`.
+        The essays that were quoted.
+    quotes : (n,) sequence of str
+        The quotes, in the order in which the model gave them.
+    types : str or (n,) str or int
+        The type of each quote, or one type for all: a name, or an index into `TYPES`.
+    essay : int or (n,) int
+        The essay of each quote, as an index into `texts`.
+    probability : float or (n,) float in [0, 1]
+        The probability of the type of each quote.
+    d1 : float or (n,) float in [0, 1]
+        The probability that the segment is effective.
     closeness : float or None
-        How close a passage must be, in percent of rapidfuzz's ``partial_ratio``.  None looks for no close ones.
+        How close a passage must be, in percent of rapidfuzz's ``partial_ratio``. With None, there is no third
+        search.
 
     Returns
     -------
     Quotes
-        The spans, and a report on every quote.
+        The segments, and a report on every quote.
 
     Raises
     ------
+    TypeError
+        The quotes are a single text.
     ValueError
         Sizes, types or numbers do not fit.
     ImportError
@@ -100,10 +111,10 @@ def from_quotes(
     Examples
     --------
     >>> text = "Ban phones. They said, “Ban phones.” I’d ban  them."
-    >>> found = from_quotes(text, ["They said", '"Ban phones."', "I'd ban them"], "Claim")
-    >>> found
+    >>> result = from_quotes(text, ["They said", '"Ban phones."', "I'd ban them"], "Claim")
+    >>> result
     3 quotes: 1 exact, 2 other spelling, 0 close, 0 not found
-    >>> found.report[["first", "last"]].values.tolist()
+    >>> result.report[["first", "last"]].values.tolist()
     [[2, 3], [4, 5], [6, 8]]
     """
     if isinstance(texts, str):
@@ -116,7 +127,7 @@ def from_quotes(
     sure, effective = (np.broadcast_to(np.asarray(each, dtype=np.float64), size) for each in (probability, d1))
     require_equal_sizes({"quotes": quotes, "essay": numbers})
     if ((numbers < 0) | (numbers >= len(texts))).any():
-        raise ValueError(f"essay: expected numbers of the {counted(len(texts), 'text')}, from 0")
+        raise ValueError(f"essay: expected indices of the {counted(len(texts), 'text')}, counted from 0")
     rows: list[dict[str, Any]] = [{}] * size
     for number in np.unique(numbers).tolist():
         own = np.flatnonzero(numbers == number).tolist()
@@ -136,7 +147,7 @@ def from_quotes(
 
 
 class _Essay:
-    """A text, and what is left of it without white space, case and typography."""
+    """A text, and the same text without white space, case and typography."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -144,7 +155,7 @@ class _Essay:
         self.words = [match.span() for match in re.finditer(r"\S+", text)]
 
     def places(self, quote: str, closeness: float | None) -> list[_Place]:
-        """Where the quote may be, by the first way that finds it."""
+        """List the passages that the quote may mean, by the first of the three searches that finds any."""
         bare = quote.strip(AROUND)
         plain, _ = _plain(bare)
         if not plain:
@@ -162,7 +173,8 @@ class _Essay:
             from rapidfuzz import fuzz
         except ImportError:
             raise ImportError(
-                f"from_quotes: {quote[:40]!r} needs a close match; install podium[quotes] or say closeness=None"
+                f"from_quotes: {quote[:40]!r} needs a close match; install podium[quotes], or give "
+                "closeness=None"
             ) from None
         if len(plain) > len(self.plain):
             ratio = fuzz.ratio(plain, self.plain)
@@ -174,15 +186,16 @@ class _Essay:
         return [_Place(start, end, CLOSE, nearest.score)]
 
     def _at_word(self, start: int, end: int) -> bool:
-        """Whether a passage of the plain text neither begins nor ends within a word of letters."""
+        """Tell whether a passage of the plain text neither begins nor ends within a word of letters."""
         first, last = self.origin[start], self.origin[end - 1] + 1
         return not _is_within_word(self.text, first) and not _is_within_word(self.text, last)
 
     def described(self, place: _Place | None) -> dict[str, Any]:
-        """The words of a passage, as in the report."""
+        """Make the part of the report's row that says which words a passage has."""
         first = last = -1
         if place is not None:
-            if place.how == CLOSE:  # whose ends are vague: words whose middle is in it
+            # The ends of a close passage are vague, so a word belongs to it if the word's middle does.
+            if place.how == CLOSE:
                 inside = [n for n, (a, b) in enumerate(self.words) if place.start <= (a + b) // 2 < place.end]
             else:
                 inside = [n for n, (a, b) in enumerate(self.words) if a < place.end and b > place.start]
@@ -194,7 +207,7 @@ class _Essay:
 
 
 def _plain(text: str) -> tuple[str, list[int]]:
-    """A text without white space, case and typography, and where each of its characters comes from."""
+    """Remove white space, case and typography from a text; also tell which character each one comes from."""
     characters: list[str] = []
     origin: list[int] = []
     for index, character in enumerate(text):
@@ -210,7 +223,7 @@ def _is_within_word(text: str, at: int) -> bool:
 
 
 def _occurrences(text: str, wanted: str, fits: Any = None) -> Iterator[tuple[int, int]]:
-    """Where a text has another one that neither begins nor ends within a word."""
+    """Find a text in another one where it neither begins nor ends within a word, or where `fits` says so."""
     number, start = 0, text.find(wanted)
     while start >= 0 and number < MOST_PLACES:
         end = start + len(wanted)
@@ -222,14 +235,17 @@ def _occurrences(text: str, wanted: str, fits: Any = None) -> Iterator[tuple[int
 
 
 def _in_order(places: list[list[_Place]]) -> list[_Place | None]:
-    """A place of each quote, such that as many quotes as possible follow each other; the rest takes its first.
+    """Choose a passage for each quote so that as many quotes as possible follow each other in the text.
 
-    The longest chain by patience sorting: `ends` has, for every length, the chain that ends first.
+    A quote that does not fit into this order gets its first passage. The longest chain is found by patience
+    sorting: `ends` has the earliest end of all chains of each length.
     """
     ends: list[int] = []
-    chains: list[tuple[int, _Place, Any]] = []  # of each length the last link: quote, place, the chain before
+    # The last link of such a chain of each length: the quote, its passage, and the chain before it.
+    chains: list[tuple[int, _Place, Any]] = []
     for quote, several in enumerate(places):
-        # All against the chains before this quote, the longest first.
+        # Every passage is appended to a chain of earlier quotes, never to one of the same quote. Therefore all
+        # lengths are computed first, and the longest chains are replaced first.
         links = []
         for place in several:
             length = bisect_left(ends, place.start + 1)

@@ -1,12 +1,13 @@
-"""Segments of essays as arrays: from a model's output, to a submission, or straight to its score.
+"""Hold segments of essays as arrays: from a model's output to a submission, or straight to its score.
 
-A segment is the positions of its words, from 0, and words are what ``str.split()`` makes of the text.  All
-functions that begin with ``from_`` give `Spans`, which hold the segments of many essays.  `join`, `select` and
-`without_overlaps` change them, `average` and `vote` merge those of several models, and `to_submission` and
-`score` end the way.  Input that is wrong is a ValueError, another kind of object a TypeError.
+A segment is given by the positions of its words, counted from 0. Words are what ``str.split()`` makes of the
+text. All functions whose names begin with ``from_`` return `Spans`, which hold the segments of many essays.
+`join`, `select` and `without_overlaps` change segments. `average` and `vote` merge the segments of several
+models. `to_submission` makes a submission, and `score` scores without one. Wrong input raises a ValueError, and
+an object of another type raises a TypeError.
 
-`podium.essays.tokens` has what concerns labels of tokens and words, `podium.essays.quotes` what concerns
-quotes.
+Functions for labels of tokens and words are in `podium.essays.tokens`, and those for quotes are in
+`podium.essays.quotes`.
 """
 
 import dataclasses
@@ -51,7 +52,7 @@ _unified = hosted.module("unified")
 TYPES: tuple[str, ...] = _unified.DISCOURSE_TYPES
 FEEDBACK_PRIZE_1 = {"id": "essay_id", "class": "discourse_type"}
 ROWS_SHOWN = 5
-ROWS_AT_ONCE = 8192  # of positions that are parsed within the cache
+ROWS_AT_ONCE = 8192  # So many rows of positions are parsed within the processor's cache.
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -61,25 +62,25 @@ Thresholds = float | Mapping[str, float]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Spans:
-    """Segments of essays, as columns of equal length that are checked and cannot be written to.
+    """Segments of essays, as columns of equal length that are checked and read-only.
 
-    ``len(spans)`` is the number of segments, ``spans[rows]`` takes some of them (a slice, positions or
-    booleans), and ``spans + others`` has all of both.
+    ``len(spans)`` is the number of segments. ``spans[rows]`` takes some of them, by a slice, positions or
+    booleans. ``spans + others`` has the segments of both.
 
     Attributes
     ----------
     essay : (n,) int
-        The number of the segment's essay among those given, from 0.
+        The essay of each segment, as an index into the essays that were given.
     first, last : (n,) int
-        The positions of its first and last word, from 0; the last word belongs to it.
+        The positions of its first and last word, counted from 0. The last word belongs to the segment.
     discourse_type : (n,) int
-        Index into `TYPES`.
+        Its type, as an index into `TYPES`.
     probability : (n,) float in [0, 1]
-        Of the type, the mean over the words.
+        The probability of its type, as a mean over its words.
     d1 : (n,) float in [0, 1]
-        The probability that the segment is effective; 0.5 until `with_effectiveness` says otherwise.
+        The probability that it is effective; 0.5 until `with_effectiveness` says otherwise.
     repaired : (n,) int
-        How many illegal tags were repaired to make the segment.
+        How many illegal tags were repaired to make it.
 
     Raises
     ------
@@ -114,7 +115,7 @@ class Spans:
             column.flags.writeable = False
             object.__setattr__(self, field.name, column)
         require_equal_sizes(self._columns())
-        require(self, self.essay < 0, "numbers of essays, from 0", "{}", self.essay)
+        require(self, self.essay < 0, "indices of essays, counted from 0", "{}", self.essay)
         positions = f"a first word from 0 on and a last word not before it, up to {_unified.LAST_POSITION}"
         wrong = (self.first < 0) | (self.last < self.first) | (self.last > _unified.LAST_POSITION)
         require(self, wrong, positions, "{} to {}", self.first, self.last)
@@ -146,34 +147,48 @@ class Spans:
         return self.last - self.first + 1
 
     def with_effectiveness(self, d1: npt.ArrayLike) -> "Spans":
-        """The same segments with another probability of being effective.
+        """Return the same segments with other probabilities of effective.
 
         Parameters
         ----------
         d1 : float or (n,) float in [0, 1]
-            One number for all segments, or one of each.
+            One probability for all segments, or one for each.
+
+        Returns
+        -------
+        Spans
+            A copy of the segments.
 
         Raises
         ------
         ValueError
-            There is another number of them than of segments, or one is outside [0, 1].
+            There are not as many probabilities as segments, or one is outside [0, 1].
         """
         given = np.asarray(d1, dtype=np.float64)
         if given.ndim and given.shape != (len(self),):
             raise ValueError(
                 f"d1: expected the probability of effective of each of {len(self):,} segments, found an array "
-                f"of shape {given.shape}; of two columns, 'ineffective' and 'effective', give the second"
+                f"of shape {given.shape}; if its columns are 'ineffective' and 'effective', give the second"
             )
         return dataclasses.replace(self, d1=np.broadcast_to(given, len(self)))
 
     def to_frame(self, essay_ids: Sequence[Any] | None = None) -> pd.DataFrame:
-        """A table with a row per segment, and the names of the types.
+        """Make a table with one row per segment and the names of the types.
 
         Parameters
         ----------
-        essay_ids : sequence, optional
-            Ids of the essays in the order of the texts; a column ``essay_id`` then stands in place of
-            ``essay``.
+        essay_ids : sequence of str, optional
+            The ids of the essays, in the order of the texts.
+
+        Returns
+        -------
+        DataFrame
+            The columns of the segments. With `essay_ids`, the column ``essay_id`` replaces ``essay``.
+
+        Raises
+        ------
+        ValueError
+            There are fewer ids than essays.
         """
         columns: dict[str, Any] = dict(self._columns())
         columns["discourse_type"] = np.array(TYPES, dtype=object)[self.discourse_type]
@@ -205,24 +220,35 @@ def from_characters(
     probability: npt.ArrayLike = 1.0,
     d1: npt.ArrayLike = 0.5,
 ) -> Spans:
-    """Segments given by their characters; those without a word are left out.
+    """Make segments from positions of characters.
 
-    A segment that starts within a word starts at the next one, as when ``podium make`` reads a corpus.
+    A segment that starts within a word begins at the next word, as when ``podium make`` reads a corpus.
+    Segments without a word are left out.
 
     Parameters
     ----------
     texts : str or sequence of str
+        The essays.
     starts, ends : (n,) int
-        The first character, from 0, and the one behind the last.
+        The position of the first character of each segment, counted from 0, and of the one after its last.
     types : str or (n,) str or int
-        Names, or indices of `TYPES`.
-    essay, probability, d1 : number or (n,)
-        See `Spans`; like the type, they may be one for all.
+        The type of each segment, or one type for all: a name, or an index into `TYPES`.
+    essay : int or (n,) int
+        The essay of each segment, as an index into `texts`.
+    probability : float or (n,) float in [0, 1]
+        The probability of the type of each segment.
+    d1 : float or (n,) float in [0, 1]
+        The probability that the segment is effective.
+
+    Returns
+    -------
+    Spans
+        The segments.
 
     Raises
     ------
     ValueError
-        Characters outside the text, or what `Spans` refuses.
+        Characters are outside the text, or `Spans` refuses a value.
 
     Examples
     --------
@@ -243,13 +269,13 @@ def from_characters(
         }
     )
     numbers, start, end = columns.pop("essay"), columns.pop("starts"), columns.pop("ends")
-    _require_numbers_of_essays(numbers, len(texts))
+    _require_indices_of_essays(numbers, len(texts))
     lengths = np.array([len(text) for text in texts], dtype=np.int64)[numbers]
     wrong = (start < 0) | (end <= start) | (end > lengths)
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(
-            "expected characters from a start to an end behind it, within the text. Wrong in "
+            "expected a start and a later end of characters within the text. Wrong in "
             f"{int(wrong.sum()):,} of {counted(len(wrong), 'segment')}, first in segment {row} of essay "
             f"{numbers[row]}: {start[row]} to {end[row]} of {lengths[row]} characters"
         )
@@ -261,20 +287,25 @@ def from_characters(
 
 
 def word_positions(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """First and last word of characters, by the rule of the Feedback Prize.
+    """Find the first and the last word of passages given by characters, by the rule of the Feedback Prize.
 
-    The first word is behind all words that begin before the characters, and there are as many as they touch.
+    The first word is the first one that begins at or after the start of the characters. The number of words is
+    the number of words that the characters touch.
 
     Parameters
     ----------
     texts : sequence of str
-    essay, start, end : (n,) int
-        The text of each, and its first character and the one behind its last.
+        The essays.
+    essay : (n,) int
+        The essay of each passage, as an index into `texts`.
+    start, end : (n,) int
+        The position of its first character, and of the one after its last.
 
     Returns
     -------
     first, last : (n,) int
-        The last is before the first where no word is left.
+        The positions of its first and last word, counted from 0. The last one is before the first one if the
+        passage has no word.
     """
     first, last = np.empty_like(start), np.empty_like(start)
     for number, rows in by_essay(essay):
@@ -295,14 +326,36 @@ def from_words(
     probability: npt.ArrayLike = 1.0,
     d1: npt.ArrayLike = 0.5,
 ) -> Spans:
-    """Segments given by their first and last words.
+    """Make segments from positions of words.
 
     Parameters
     ----------
     first, last : (n,) int
-        Positions of words, from 0; the last one belongs to the segment.
-    types, essay, probability, d1
-        As for `from_characters`.
+        The positions of the first and the last word of each segment, counted from 0. The last word belongs to
+        the segment.
+    types : str or (n,) str or int
+        The type of each segment, or one type for all: a name, or an index into `TYPES`.
+    essay : int or (n,) int
+        The essay of each segment, as an index.
+    probability : float or (n,) float in [0, 1]
+        The probability of the type of each segment.
+    d1 : float or (n,) float in [0, 1]
+        The probability that the segment is effective.
+
+    Returns
+    -------
+    Spans
+        The segments.
+
+    Raises
+    ------
+    ValueError
+        The sizes differ, or `Spans` refuses a value.
+
+    Examples
+    --------
+    >>> from_words([0, 9], [3, 20], ["Lead", "Claim"]).words.tolist()
+    [4, 12]
     """
     columns = _broadcast(
         {
@@ -318,18 +371,26 @@ def from_words(
 
 
 def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
-    """The segments of some essays in training data or a submission.
+    """Read the segments of some essays from training data or a submission.
 
     Parameters
     ----------
     frame : DataFrame
-        ``essay_id``, ``discourse_type`` and ``predictionstring``, or Feedback Prize 1's ``id`` and ``class``.
-        ``probability`` and the effectiveness (a label or probabilities) are read where they are there.
-    essay_ids : sequence
-        The essays to take, in the order of the texts.  Ids are compared as text.
+        It has the columns ``essay_id``, ``discourse_type`` and ``predictionstring``. The Feedback Prize 1 calls
+        the first two ``id`` and ``class``. The column ``probability`` and the effectiveness (a label or
+        probabilities) are read if they are there.
+    essay_ids : sequence of str
+        The ids of the essays to read, in the order of the texts. Ids are compared as text.
+
+    Returns
+    -------
+    Spans
+        The segments of these essays.
 
     Raises
     ------
+    TypeError
+        The table is not a DataFrame.
     ValueError
         A column is missing, or a predictionstring is not valid.
     """
@@ -340,9 +401,9 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     lacking = {"essay_id", "discourse_type", "predictionstring"} - set(frame)
     if lacking:
         raise ValueError(
-            f"expected the columns {', '.join(sorted(lacking))} too, found {', '.join(map(str, frame))}"
+            f"expected also the columns {', '.join(sorted(lacking))}, found {', '.join(map(str, frame))}"
         )
-    # Ids, types and texts of positions repeat: each distinct one is looked up once.
+    # Ids and types repeat, so each distinct one is looked up only once.
     number = {str(name): index for index, name in enumerate(essay_ids)}
     codes, ids = pd.factorize(frame["essay_id"])
     of_ids = np.array([*(number.get(name, -1) for name in map(str, ids.tolist())), -1], dtype=np.int64)
@@ -371,27 +432,27 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
 
 
 def from_pipeline(texts: str | Sequence[str], outputs: Any, *, d1: npt.ArrayLike = 0.5) -> Spans:
-    """The segments in the output of a token-classification pipeline of ``transformers``.
+    """Read the segments from the output of a token-classification pipeline of ``transformers``.
 
     Parameters
     ----------
     texts : str or sequence of str
-        What the pipeline was given.
+        The texts that the pipeline was given.
     outputs : list of dict, or a list of such lists for several texts
-        With ``entity_group``, ``start``, ``end`` and ``score``, as of a pipeline with an
-        ``aggregation_strategy``.  A word belongs to the group that has its middle character.
-    d1 : number or (n,)
-        See `Spans`.
+        The groups with ``entity_group``, ``start``, ``end`` and ``score``, as a pipeline with an
+        ``aggregation_strategy`` returns them. A word belongs to the group that contains its middle character.
+    d1 : float or (n,) float in [0, 1]
+        The probability that a segment is effective, for all groups or for each.
 
     Returns
     -------
     Spans
-        With the group's ``score`` as the probability.
+        The segments, with the ``score`` of the group as the probability.
 
     Raises
     ------
     ValueError
-        The pipeline was called without an aggregation strategy, or its tokenizer tells no characters.
+        The pipeline has no aggregation strategy, or its tokenizer does not tell positions of characters.
 
     Examples
     --------
@@ -428,12 +489,23 @@ def from_pipeline(texts: str | Sequence[str], outputs: Any, *, d1: npt.ArrayLike
 
 
 def middles_of_words(text: str) -> Ints:
-    """The middle character of each word of a text, (words,)."""
+    """Find the middle character of each word of a text.
+
+    Parameters
+    ----------
+    text : str
+        An essay.
+
+    Returns
+    -------
+    (words,) int
+        The positions of the characters, counted from 0.
+    """
     return np.array([(match.start() + match.end()) // 2 for match in re.finditer(r"\S+", text)], dtype=np.int64)
 
 
 def _broadcast(given: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """The columns of equal length, where numbers count for every segment."""
+    """Give all columns the same length; a single number is repeated for every segment."""
     several = {name: column for name, column in given.items() if column.ndim}
     require_equal_sizes(several)
     size = next((len(column) for column in several.values()), 1)
@@ -441,7 +513,25 @@ def _broadcast(given: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]
 
 
 def integers(name: str, values: npt.ArrayLike) -> Ints:
-    """Values as whole numbers; ValueError, which names them, where they are others."""
+    """Check that values are whole numbers.
+
+    Parameters
+    ----------
+    name : str
+        The name of the values, for the message.
+    values : array-like of int
+        The values, in any shape.
+
+    Returns
+    -------
+    ndarray of int
+        The values, in the same shape.
+
+    Raises
+    ------
+    ValueError
+        The values have another type.
+    """
     array = np.asarray(values)
     if array.size and array.dtype.kind not in "iu":
         raise ValueError(f"{name}: expected whole numbers, found {array.dtype}, such as {array.ravel()[0]!r}")
@@ -449,7 +539,36 @@ def integers(name: str, values: npt.ArrayLike) -> Ints:
 
 
 def indices(given: Any, names: Sequence[str], expected: str, unit: str, none: Sequence[Any] = ()) -> Ints:
-    """Indices of names that are given as either; -1 of those in `none`."""
+    """Turn names into indices. Indices are accepted, too.
+
+    Parameters
+    ----------
+    given : array-like of str or int
+        Names, or indices into `names`.
+    names : sequence of str
+        The known names.
+    expected : str
+        How the message begins, such as "types: expected".
+    unit : str
+        What has a name, such as "segment", for the message.
+    none : sequence, optional
+        Values that stand for no name, such as -100.
+
+    Returns
+    -------
+    ndarray of int
+        The indices, in the shape that was given; -1 for the values in `none`.
+
+    Raises
+    ------
+    ValueError
+        A name or an index is unknown.
+
+    Examples
+    --------
+    >>> indices(["b", "a"], ["a", "b"], "letters: expected", "letter").tolist()
+    [1, 0]
+    """
     array = np.asarray(given)
     if array.dtype.kind in "iu":
         wrong = ~((array >= 0) & (array < len(names)) | np.isin(array, list(none)))
@@ -469,7 +588,18 @@ def indices(given: Any, names: Sequence[str], expected: str, unit: str, none: Se
 
 
 def concat(several: Sequence[Spans]) -> Spans:
-    """All segments of several `Spans` of the same essays, one after the other."""
+    """Put the segments of several `Spans` of the same essays one after the other.
+
+    Parameters
+    ----------
+    several : sequence of Spans
+        The segments. Their essays must have the same indices.
+
+    Returns
+    -------
+    Spans
+        All segments, in the order given.
+    """
     if not several:
         return from_words([], [], [])
     columns = [spans._columns() for spans in several]
@@ -477,18 +607,20 @@ def concat(several: Sequence[Spans]) -> Spans:
 
 
 def join(spans: Spans, gap: int) -> Spans:
-    """Make one segment of neighbors of a type that have 1 to `gap` words between them.
+    """Join neighbors of the same type that have 1 to `gap` words between them into one segment.
 
     Parameters
     ----------
     spans : Spans
+        The segments.
     gap : int
-        With 0 nothing is joined.
+        The largest number of words between two neighbors. With 0, nothing is joined.
 
     Returns
     -------
     Spans
-        Their ``probability`` and ``d1`` are means over the words that were predicted.
+        The segments after joining. Their ``probability`` and ``d1`` are means over the words that were
+        predicted.
 
     Examples
     --------
@@ -511,7 +643,20 @@ def join(spans: Spans, gap: int) -> Spans:
 
 
 def beginnings_of_joined(essay: Ints, kind: Ints, first: Ints, last: Ints, gap: int) -> Ints:
-    """Of segments in the order of the texts, those that are not joined to the one before."""
+    """Find the segments that `join` does not join to the one before.
+
+    Parameters
+    ----------
+    essay, kind, first, last : (n,) int
+        The essay, the type, and the first and last word of each segment, in the order of the texts.
+    gap : int
+        The largest number of words between two segments that are joined.
+
+    Returns
+    -------
+    (m,) int
+        The positions of these segments.
+    """
     between = first[1:] - last[:-1] - 1
     same = (essay[1:] == essay[:-1]) & (kind[1:] == kind[:-1])
     return np.flatnonzero(np.concatenate([[True], ~(same & (between >= 1) & (between <= gap))]))
@@ -520,15 +665,27 @@ def beginnings_of_joined(essay: Ints, kind: Ints, first: Ints, last: Ints, gap: 
 def select(
     spans: Spans, min_words: Thresholds = 1, min_probability: Thresholds = 0.0, join_gap: int = 0
 ) -> Spans:
-    """The segments that are long and sure enough.
+    """Keep the segments that are long and probable enough.
 
     Parameters
     ----------
     spans : Spans
-    min_words, min_probability : float or mapping of types to float
-        The least number of words and the least probability, of all types or of each.
+        The segments.
+    min_words, min_probability : float or mapping of str to float
+        The least number of words and the least probability: one number for all types, or a number by type. A
+        type that is not in the mapping has no threshold.
     join_gap : int
-        First `join` with this gap.
+        Neighbors are first joined with this gap; see `join`.
+
+    Returns
+    -------
+    Spans
+        The segments that reach both thresholds of their type.
+
+    Raises
+    ------
+    ValueError
+        A mapping has an unknown type.
 
     Examples
     --------
@@ -543,6 +700,7 @@ def select(
 
 
 def _by_type(name: str, threshold: Thresholds) -> Floats:
+    """Return the threshold of each type, (types,), from one number or a mapping."""
     if not isinstance(threshold, Mapping):
         return np.full(len(TYPES), threshold, dtype=np.float64)
     unknown = [key for key in threshold if key not in TYPES]
@@ -552,7 +710,18 @@ def _by_type(name: str, threshold: Thresholds) -> Floats:
 
 
 def without_overlaps(spans: Spans) -> Spans:
-    """What the metric's overlap removal leaves: every word goes to the first segment that holds it."""
+    """Remove overlaps as the metric does: every word belongs to the first segment that holds it.
+
+    Parameters
+    ----------
+    spans : Spans
+        The segments.
+
+    Returns
+    -------
+    Spans
+        The segments that are left, with the words that are left.
+    """
     left = _unified.remove_overlaps(_segments(_unified, spans, spans.essay))
     return dataclasses.replace(spans[left.row], first=left.first)
 
@@ -561,21 +730,21 @@ def without_overlaps(spans: Spans) -> Spans:
 
 
 def average(several: Sequence[Spans]) -> Spans:
-    """One model of several: each word gets the type that has the largest mean probability, or none.
+    """Average several models: each word gets the type with the largest mean probability, or no type.
 
-    A model says of a word of its segment the segment's probability for its type, and the rest for no type.  A
-    segment begins where the type changes, and where at least half of the models that agree on the type begin
-    one.
+    For a word of its segment, a model gives the probability of the segment to its type and the rest to no type.
+    A new segment begins where the type changes. It also begins where at least half of the models that agree on
+    the type begin one.
 
     Parameters
     ----------
     several : sequence of Spans
-        Of each model, of the same essays.  Where segments of a model overlap, the first one counts.
+        The segments of each model for the same essays. If segments of one model overlap, the first one counts.
 
     Returns
     -------
     Spans
-        ``probability`` and ``d1`` are means over the words and models.
+        The segments. Their ``probability`` and ``d1`` are means over the words and the models.
 
     Examples
     --------
@@ -586,7 +755,8 @@ def average(several: Sequence[Spans]) -> Spans:
     everything = concat(models)
     if not len(everything):
         return everything
-    # One column per word of an essay that any model has in a segment.
+    # `key` lists every word that any model has in a segment: the essay in the upper 32 bits, the position in
+    # the lower ones. A cell is such a word with a type.
     number = np.repeat(np.arange(len(everything)), everything.words)
     before = np.cumsum(everything.words) - everything.words
     position = np.arange(len(number)) - np.repeat(before - everything.first, everything.words)
@@ -628,23 +798,23 @@ def average(several: Sequence[Spans]) -> Spans:
 
 
 def vote(several: Sequence[Spans], votes: int | None = None) -> Spans:
-    """The segments that several models agree on.
+    """Keep the segments on which several models agree.
 
-    Segments of a type agree where the common words are more than half of each.  The surest segment asks the
-    other models first; every segment votes once.
+    Two segments of a type agree if their common words are more than half of both. The most probable segment
+    looks for its partners first, and no segment is used twice.
 
     Parameters
     ----------
     several : sequence of Spans
-        Of each model, of the same essays.
+        The segments of each model for the same essays.
     votes : int, optional
-        How many models must agree; by default more than half of them.
+        How many models must agree. By default it is more than half of them.
 
     Returns
     -------
     Spans
-        First and last word are medians of those that agree, ``d1`` is their mean, and ``probability`` the mean
-        over all models, where a model that does not agree counts 0.
+        The first and the last word are medians of the segments that agree, and ``d1`` is their mean. The
+        ``probability`` is the mean over all models; a model that does not agree has probability 0.
 
     Examples
     --------
@@ -686,18 +856,25 @@ def vote(several: Sequence[Spans], votes: int | None = None) -> Spans:
 
 
 def to_submission(spans: Spans, essay_ids: Sequence[Any]) -> pd.DataFrame:
-    """The submission's table.
+    """Make a submission to the Unified Metric.
 
     Parameters
     ----------
     spans : Spans
-    essay_ids : sequence
+        The segments.
+    essay_ids : sequence of str
         The ids of the essays, in the order of the texts.
 
     Returns
     -------
     DataFrame
-        ``row_id``, ``essay_id``, ``discourse_type``, ``predictionstring`` and the two probabilities.
+        One row per segment, with ``row_id``, ``essay_id``, ``discourse_type``, ``predictionstring`` and the two
+        probabilities.
+
+    Raises
+    ------
+    ValueError
+        There are fewer ids than essays.
     """
     _require_ids(spans, essay_ids)
     return pd.DataFrame(
@@ -713,31 +890,53 @@ def to_submission(spans: Spans, essay_ids: Sequence[Any]) -> pd.DataFrame:
 
 
 def predictionstrings(first: Ints, last: Ints) -> list[str]:
-    """The text of positions from `first` to `last`, both (n,), such as "45 46 47"."""
+    """Write the positions of segments as text, such as "45 46 47".
+
+    Parameters
+    ----------
+    first, last : (n,) int
+        The positions of the first and the last word of each segment.
+
+    Returns
+    -------
+    list of str
+        The text for each segment.
+
+    Examples
+    --------
+    >>> predictionstrings(np.array([45, 7]), np.array([47, 7]))
+    ['45 46 47', '7']
+    """
     positions, begin = _positions(int(max(last, default=0)) + 1)
     return [positions[a:b] for a, b in zip(begin[first].tolist(), (begin[last + 1] - 1).tolist())]
 
 
 @functools.lru_cache(1)
 def _positions(number: int) -> tuple[str, Ints]:
-    """The text "0 1 2 …", and where each position begins in it."""
+    """Write the text "0 1 2 …" up to a number, and say where each position begins in it."""
     texts = [str(position) for position in range(number + 1)]
     return " ".join(texts), np.cumsum([0, *(len(text) + 1 for text in texts)])
 
 
 def prepared_solution(solution: Solution, function: str) -> Any:
-    """What the metric of a solution prepared, if it scores segments of essays.
+    """Get what the Unified Metric prepared from a solution.
 
     Parameters
     ----------
     solution : podium.scoring.Solution
+        The prepared solution.
     function : str
-        Who asks, for the message.
+        The name of the calling function, for the message.
+
+    Returns
+    -------
+    podium.contract.StagedPrepared
+        The whole solution as the metric prepared it.
 
     Raises
     ------
     TypeError
-        Another object, or the solution of a metric that does not score segments.
+        The argument is another object, or the solution belongs to a metric that does not score segments.
     """
     if not isinstance(solution, Solution):
         kind = type(solution)
@@ -755,20 +954,28 @@ def prepared_solution(solution: Solution, function: str) -> Any:
 
 
 def to_segments(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> Any:
-    """What the metric reads from the submission that `to_submission` makes, without its text.
+    """Make what the metric would read from the submission of `to_submission`, without writing that submission.
 
     Parameters
     ----------
     solution : podium.scoring.Solution
         What `podium.prepare` returned.
     spans : Spans
-    essay_ids : sequence
+        The segments.
+    essay_ids : sequence of str
         The ids of the essays, in the order of the texts.
 
     Returns
     -------
     Segments
-        Of the solution's metric.
+        The segments in the class of the solution's metric.
+
+    Raises
+    ------
+    TypeError
+        The solution is not what `podium.prepare` returned, or the segments are not `Spans`.
+    ValueError
+        None of the ids is an id of the solution.
     """
     prepared = prepared_solution(solution, "to_segments")
     if not isinstance(spans, Spans):
@@ -785,7 +992,9 @@ def to_segments(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> A
 
 
 def _segments(metric: ModuleType, spans: Spans, essay: Ints) -> Any:
-    d1 = spans.d1 / ((1 - spans.d1) + spans.d1)  # to the last bit as from two columns
+    """Make the metric's own segments, with other indices of the essays."""
+    # The metric normalizes two columns. This gives the same numbers, to the last bit.
+    d1 = spans.d1 / ((1 - spans.d1) + spans.d1)
     kind = spans.discourse_type
     if metric.DISCOURSE_TYPES != TYPES:
         kind = np.array([metric.DISCOURSE_TYPES.index(name) for name in TYPES], dtype=np.int64)[kind]
@@ -793,29 +1002,37 @@ def _segments(metric: ModuleType, spans: Spans, essay: Ints) -> Any:
 
 
 def _counts(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> Floats:
-    """The statistics of each essay, (essays, k)."""
+    """Compute the statistics of each essay, (essays, k)."""
     prepared = prepared_solution(solution, "score")
     counts: Floats = prepared.count(prepared.compare(to_segments(solution, spans, essay_ids)))
     return counts
 
 
 def score(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> float:
-    """The score of the submission that `to_submission` makes, to the last bit, computed without writing text.
+    """Score segments without writing a submission.
+
+    The score is the same, to the last bit, as that of the submission of `to_submission`.
 
     Parameters
     ----------
     solution : podium.scoring.Solution
-        What `podium.prepare` returned.  Its own metric and parameters score.
+        What `podium.prepare` returned. Its metric and its parameters are used.
     spans : Spans
-    essay_ids : sequence
+        The segments.
+    essay_ids : sequence of str
         The ids of the essays, in the order of the texts.
+
+    Returns
+    -------
+    float
+        The score on the whole solution.
 
     Raises
     ------
     TypeError
-        The solution is not what `podium.prepare` returned.
+        The solution is not what `podium.prepare` returned, or the segments are not `Spans`.
     ValueError
-        None of the ids is one of the solution's.
+        None of the ids is an id of the solution.
     """
     prepared = prepared_solution(solution, "score")
     sums = solution.metric.module.sums_of_groups(_counts(solution, spans, essay_ids), prepared.groups)
@@ -823,17 +1040,32 @@ def score(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> float:
 
 
 def measures(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> dict[str, float]:
-    """All measures of the submission that `to_submission` makes, "score" first, for a training log.
+    """Compute all measures of segments without writing a submission, for example for a training log.
 
-    Parameters and errors are those of `score`.
+    Parameters
+    ----------
+    solution : podium.scoring.Solution
+        What `podium.prepare` returned. Its metric and its parameters are used.
+    spans : Spans
+        The segments.
+    essay_ids : sequence of str
+        The ids of the essays, in the order of the texts.
 
     Returns
     -------
     dict of str to float
-        Under names that loggers such as MLflow and W&B accept.  Measures that are not defined are left out.
+        The measures by names that loggers such as MLflow and W&B accept, "score" first. Measures that are not
+        defined are left out.
+
+    Raises
+    ------
+    TypeError
+        The solution is not what `podium.prepare` returned, or the segments are not `Spans`.
+    ValueError
+        None of the ids is an id of the solution.
     """
     counts = _counts(solution, spans, essay_ids)
-    submission = pd.DataFrame({"essay_id": []})  # nothing here looks at it
+    submission = pd.DataFrame({"essay_id": []})  # The measures depend on the counts alone.
     return Evaluation(solution, submission, scores_of(solution, counts), counts).loggable
 
 
@@ -841,14 +1073,49 @@ def measures(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> dict
 
 
 def by_essay(numbers: Ints) -> Iterator[tuple[int, Ints]]:
-    """Each number that occurs, ascending, with its rows."""
+    """Group rows by a number, such as that of their essay.
+
+    Parameters
+    ----------
+    numbers : (n,) int
+        The number of each row.
+
+    Returns
+    -------
+    iterator of (int, (m,) int)
+        Each number that occurs, in ascending order, with the positions of its rows.
+
+    Examples
+    --------
+    >>> [(number, rows.tolist()) for number, rows in by_essay(np.array([7, 3, 7]))]
+    [(3, [1]), (7, [0, 2])]
+    """
     order = np.argsort(numbers, kind="stable")
     occurring, begins = np.unique(numbers[order], return_index=True)
     return zip(occurring.tolist(), np.split(order, begins[1:]))
 
 
 def require(spans: Spans, wrong: Bools, expected: str, form: str, *columns: npt.NDArray[Any]) -> None:
-    """Raise a ValueError that names the first wrong segment, with the values of its columns in this form."""
+    """Check segments, and name the first wrong one.
+
+    Parameters
+    ----------
+    spans : Spans
+        The segments.
+    wrong : (n,) bool
+        Which segments are wrong.
+    expected : str
+        What was expected, for the message.
+    form : str
+        How the message shows the values of the wrong segment; a template for `str.format`.
+    *columns : (n,) array
+        The values for the template.
+
+    Raises
+    ------
+    ValueError
+        A segment is wrong.
+    """
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(
@@ -859,29 +1126,53 @@ def require(spans: Spans, wrong: Bools, expected: str, form: str, *columns: npt.
 
 
 def require_equal_sizes(columns: Mapping[str, Sized]) -> None:
-    """Raise a ValueError that tells the sizes of the columns, by name, where these differ."""
+    """Check that all columns have the same size.
+
+    Parameters
+    ----------
+    columns : mapping of str to sized
+        The columns by name.
+
+    Raises
+    ------
+    ValueError
+        The sizes differ. The message lists them.
+    """
     if len({len(column) for column in columns.values()}) > 1:
         sizes = ", ".join(f"{len(column)} {name}" for name, column in columns.items())
-        raise ValueError(f"expected as many of each, found {sizes}")
+        raise ValueError(f"expected the same number of each, found {sizes}")
 
 
-def _require_numbers_of_essays(essay: Ints, essays: int) -> None:
+def _require_indices_of_essays(essay: Ints, essays: int) -> None:
     wrong = (essay < 0) | (essay >= essays)
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(
-            f"expected numbers of the {counted(essays, 'essay')}, from 0. Wrong in {int(wrong.sum()):,} of "
-            f"{counted(len(wrong), 'segment')}, first in segment {row}: {essay[row]}"
+            f"expected indices of the {counted(essays, 'essay')}, counted from 0. Wrong in "
+            f"{int(wrong.sum()):,} of {counted(len(wrong), 'segment')}, first in segment {row}: {essay[row]}"
         )
 
 
 def require_essays(spans: Spans, essays: int) -> None:
-    """Raise ValueError where a segment is of none of so many essays."""
-    _require_numbers_of_essays(spans.essay, essays)
+    """Check that every segment belongs to one of the essays.
+
+    Parameters
+    ----------
+    spans : Spans
+        The segments.
+    essays : int
+        The number of essays.
+
+    Raises
+    ------
+    ValueError
+        A segment has an index beyond that number.
+    """
+    _require_indices_of_essays(spans.essay, essays)
 
 
 def _require_ids(spans: Spans, essay_ids: Sequence[Any]) -> None:
-    """Raise ValueError where segments are of more essays than have an id."""
+    """Check that there is an id for every essay that has a segment."""
     last = int(spans.essay.max(initial=-1))
     if last >= len(essay_ids):
         raise ValueError(

@@ -1,10 +1,12 @@
-"""From what a classifier says of tokens or words to segments, and from segments to tags for training.
+"""Turn a classifier's predictions for tokens or words into segments, and segments into tags for training.
 
-A word's type is the one with the largest probability, where the labels of a type (B-Lead and I-Lead) count
-together and tokens of the word are averaged.  A segment begins at a word where one of its tokens says so.
-What several windows say of a token is averaged.  Illegal tags are repaired and counted.
+A word gets the type with the largest probability. For this, the probabilities of a type's labels (B-Lead and
+I-Lead) are added, and those of the word's tokens are averaged. A segment begins at a word if one of the word's
+tokens says so. If several windows have the same token, its predictions are averaged. Illegal tags are repaired
+and counted.
 
-Hundreds of essays are decoded at once, as one long text: numpy costs the same for one essay as for all of them.
+Many essays are decoded at once as one long text, because a call of numpy costs nearly the same for one essay as
+for all of them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,15 +37,15 @@ __all__ = ["LABELS", "bio_tags", "from_tokens", "from_word_ids", "from_word_labe
 
 LABELS = ("O", *(f"{prefix}-{name}" for name in TYPES for prefix in "BI"))
 PREFIXES = "BIES"
-# Prefix and type of each possible label.
+# The prefix and the type of each possible label.
 MEANINGS: dict[str, tuple[str | None, int]] = {"O": (None, len(TYPES))} | {
     f"{prefix}-{name}" if prefix else name: (prefix, kind)
     for kind, name in enumerate(TYPES)
     for prefix in ("", *PREFIXES)
 }
-IGNORED = -100  # by torch's losses
-ROUNDING = 1e-3  # half floats round up
-TEXTS_AT_ONCE = 64  # whose tokens' probabilities stay in the cache
+IGNORED = -100  # Losses of torch ignore this label.
+ROUNDING = 1e-3  # A half-precision probability may be rounded up to more than 1.
+TEXTS_AT_ONCE = 64  # The probabilities of so many texts stay in the processor's cache.
 
 Labels = Sequence[str] | Mapping[Any, str] | None
 
@@ -62,40 +64,45 @@ def from_tokens(
     min_probability: Thresholds = 0.0,
     join_gap: int = 0,
 ) -> Spans:
-    """The segments in what a token classifier predicts.
+    """Decode the segments from the predictions of a token classifier.
 
     Parameters
     ----------
     texts : str or sequence of str
-    offset_mapping : (tokens, 2) int
-        First character and the one behind the last of each token, as a fast tokenizer returns them.  Of several
-        texts it is a list of them, one per window.
-    predictions : (tokens, labels) float, or (tokens,) str or int
-        Probabilities, or labels by name or index (-100 where there is none); of several texts one per window.
-        Where all windows have predictions for the same number of tokens, those behind a window's own tokens are
-        padding and are cut.
-    labels : sequence of str, or dict of int to str
-        The model's ``id2label``, in BIO, BIOES or plain.  Only names of labels can do without: they are read as
-        in `LABELS`.
+        The essays.
+    offset_mapping : (tokens, 2) int, or a list of such arrays
+        The position of the first character of each token, and of the one after its last, as a fast tokenizer
+        returns them. For several texts, it is a list with one array per window.
+    predictions : (tokens, labels) float, or (tokens,) str or int, or a list of such arrays
+        Probabilities, or labels by name or index (-100 for no label). For several texts, it is a list with one
+        array per window. If all windows have predictions for the same number of tokens, those after a window's
+        own tokens are padding and are cut off.
+    labels : sequence of str, or dict of int to str, optional
+        The model's ``id2label``, in BIO, BIOES or without prefixes. It may be left out if the predictions are
+        names of labels, which are then read as in `LABELS`.
     essay : (windows,) int, optional
-        The text of each window, ``overflow_to_sample_mapping``; by default each text is one window.
-    min_words, min_probability, join_gap
-        As for `select`.
+        The text of each window, as an index into `texts`: the tokenizer's ``overflow_to_sample_mapping``. By
+        default each text is one window.
+    min_words, min_probability : float or mapping of str to float
+        The least number of words and the least probability, as for `select`.
+    join_gap : int
+        The largest gap between neighbors that are joined, as for `select`.
 
     Returns
     -------
     Spans
+        The segments, essay by essay.
 
     Raises
     ------
     ValueError
-        Labels of another task, sizes that do not fit, or offsets that do not ascend within a window.  The
-        latter come from a tokenizer that was given words (``is_split_into_words=True``), for which there is
+        The labels belong to another task, the sizes do not fit, or the offsets do not ascend within a window.
+        Offsets do not ascend if the tokenizer was given words (``is_split_into_words=True``). In that case call
         `from_word_ids`.
 
     Examples
     --------
-    A word goes where its middle character is, and “ban” begins a claim though its tag says that one goes on:
+    A token belongs to the word that has its middle character. “ban” begins a claim although its tag is I-Claim:
 
     >>> spans = from_tokens("I agree. Ban it.", [(0, 1), (2, 7), (7, 8), (9, 12), (13, 15), (15, 16)],
     ...                     ["B-Position", "I-Position", "I-Position", "I-Claim", "I-Claim", "I-Claim"])
@@ -138,24 +145,35 @@ def from_word_ids(
     min_probability: Thresholds = 0.0,
     join_gap: int = 0,
 ) -> Spans:
-    """The segments in predictions for tokens of words, as with ``is_split_into_words=True``.
+    """Decode the segments from predictions for tokens of words, as with ``is_split_into_words=True``.
 
-    The words must be what ``text.split()`` gave.
+    The tokenizer must have been given the words of ``text.split()``.
 
     Parameters
     ----------
     word_ids : sequence of sequences of int or None
-        ``encoding.word_ids(window)`` of each window: the word of each token, None of special ones.  To count
-        only a word's first token, set those of the others to None.
-    predictions, labels, min_words, min_probability, join_gap
-        As for `from_tokens`.
+        ``encoding.word_ids(window)`` of each window: the word of each token, and None for special tokens. If
+        only the first token of a word should count, replace the others' by None.
+    predictions : list of (tokens, labels) float, or of (tokens,) str or int
+        Probabilities or labels for each window, as for `from_tokens`.
+    labels : sequence of str, or dict of int to str, optional
+        The model's ``id2label``, as for `from_tokens`.
     essay : (windows,) int, optional
-        The essay of each window; by default each window is an essay.
+        The essay of each window, as an index. By default each window is an essay.
+    min_words, min_probability : float or mapping of str to float
+        The least number of words and the least probability, as for `select`.
+    join_gap : int
+        The largest gap between neighbors that are joined, as for `select`.
+
+    Returns
+    -------
+    Spans
+        The segments, essay by essay.
 
     Raises
     ------
     ValueError
-        Words that do not ascend within a window, or what `from_tokens` refuses.
+        The words do not ascend within a window, or `from_tokens` would refuse the predictions or labels.
 
     Examples
     --------
@@ -173,7 +191,7 @@ def from_word_ids(
         if (np.diff(words) < 0).any():
             token = int(np.argmax(np.diff(words) < 0)) + 1
             raise ValueError(
-                f"word_ids: expected words that ascend within a window, found {words[token]} behind "
+                f"word_ids: expected words that ascend within a window, found {words[token]} after "
                 f"{words[token - 1]} in window {window}"
             )
     tokens = _cut(predictions, [len(each) for each in ids])
@@ -206,14 +224,28 @@ def from_word_labels(
     min_probability: Thresholds = 0.0,
     join_gap: int = 0,
 ) -> Spans:
-    """The segments in predictions for the words of essays.
+    """Decode the segments from predictions for the words of essays.
 
     Parameters
     ----------
-    predictions : sequence of (words, labels) float or (words,) str or int
-        Of each essay: a row, or a label, for each word of ``text.split()``.
-    labels, min_words, min_probability, join_gap
-        As for `from_tokens`.
+    predictions : sequence of (words, labels) float, or of (words,) str or int
+        For each essay, the probabilities or the label of each word of ``text.split()``.
+    labels : sequence of str, or dict of int to str, optional
+        The model's ``id2label``, as for `from_tokens`.
+    min_words, min_probability : float or mapping of str to float
+        The least number of words and the least probability, as for `select`.
+    join_gap : int
+        The largest gap between neighbors that are joined, as for `select`.
+
+    Returns
+    -------
+    Spans
+        The segments, essay by essay.
+
+    Raises
+    ------
+    ValueError
+        `from_tokens` would refuse the predictions or labels.
 
     Examples
     --------
@@ -232,19 +264,20 @@ def from_word_labels(
 
 
 def _essays_of_windows(essay: npt.ArrayLike | None, texts: int, windows: Mapping[str, Any]) -> Ints:
-    """The text of each window; `windows` are what must be given for each."""
+    """Return the text of each window, (windows,). Check that `windows`, named sequences, have one entry for
+    each."""
     numbers = np.arange(texts) if essay is None else integers("essay", essay)
     require_equal_sizes({"texts" if essay is None else "essay": numbers, **windows})
     wrong = (numbers < 0) | (numbers >= texts)
     if wrong.any():
         raise ValueError(
-            f"essay: expected numbers of the {texts} texts, from 0, found {numbers[np.argmax(wrong)]}"
+            f"essay: expected indices of the {texts} texts, counted from 0, found {numbers[np.argmax(wrong)]}"
         )
     return numbers
 
 
 def _blocks(window_of: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Essays, as many as are decoded at once, with their windows."""
+    """Yield blocks of essays that are decoded at once, each with their windows."""
     order = np.argsort(window_of, kind="stable")
     numbers, begins = np.unique(window_of[order], return_index=True)
     begins = np.append(begins, len(order))
@@ -254,22 +287,25 @@ def _blocks(window_of: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _cut(predictions: Any, lengths: list[int]) -> list[npt.NDArray[Any]]:
-    """Predictions for the tokens of each window, without those for padding."""
+    """Cut off the predictions for padding. `lengths` has the number of tokens of each window."""
     tokens = [np.asarray(of_window) for of_window in predictions]
     is_padded = len(tokens) > 1 and len({len(each) for each in tokens}) == 1
     for window, (each, length) in enumerate(zip(tokens, lengths)):
         if len(each) < length or (len(each) > length and not is_padded):
             raise ValueError(
-                f"expected as many of each, found {length} offsets of window {window}, {len(each)} predictions"
+                f"expected the same number of each, found {length} offsets of window {window}, {len(each)} "
+                "predictions"
             )
     return [each[:length] for each, length in zip(tokens, lengths)]
 
 
 def _are_names(tokens: list[npt.NDArray[Any]]) -> bool:
+    """Tell whether the predictions of all windows are names of labels."""
     return all(each.ndim == 1 and each.dtype.kind not in "iufb" for each in tokens if each.size)
 
 
 def _checked_offsets(given: Any, window: int, length: int) -> Ints:
+    """Check the offsets of a window, (tokens, 2), whose text has `length` characters."""
     offsets = np.asarray(given)
     if not offsets.size:
         return np.zeros((0, 2), dtype=np.int64)
@@ -286,20 +322,20 @@ def _checked_offsets(given: Any, window: int, length: int) -> Ints:
             f"offset_mapping: expected positions within the text's {length} characters, found "
             f"{tuple(offsets[token].tolist())} for token {token} of window {window}"
         )
-    visible = offsets[end > start]  # special tokens are (0, 0)
+    visible = offsets[end > start]  # Special tokens have the offsets (0, 0).
     descends = (visible[1:] < visible[:-1]).any(axis=1)
     if descends.any():
         token = int(np.argmax(descends))
         raise ValueError(
             "offset_mapping: expected positions that ascend within a window, found "
-            f"{tuple(visible[token + 1].tolist())} behind {tuple(visible[token].tolist())} in window {window}. "
-            "With is_split_into_words=True they start again in every word: call from_word_ids"
+            f"{tuple(visible[token + 1].tolist())} after {tuple(visible[token].tolist())} in window {window}. "
+            "With is_split_into_words=True they start again in every word; call from_word_ids instead"
         )
     return offsets.astype(np.int64)
 
 
 class _LongText:
-    """Many texts as one, in which words are numbered through."""
+    """Many texts joined into one, whose words are numbered from the first text to the last."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         whole = "\n".join([*texts, ""])
@@ -315,14 +351,15 @@ class _LongText:
         self._visible = np.append(0, np.cumsum(visible))
 
     def words_of(self, start: Ints, end: Ints) -> Ints:
-        """The word of the middle visible character of each token, -1 where it has none."""
+        """Find the word that has the middle visible character of each token; -1 if the token has none."""
         first, behind = self._visible[start], self._visible[end]
         return np.where(behind > first, self._word[(first + behind) // 2], -1)
 
 
 def _is_visible(characters: npt.NDArray[np.uint32]) -> Bools:
-    """Which characters are no white space, as `str.split` sees it."""
-    # A table of the first 12,289 characters, among which all white space is, is faster than asking for each.
+    """Tell which characters are not white space for `str.split`."""
+    # All white space is among the first 12,289 characters. A table of these is faster than a test of every
+    # character.
     visible: Bools = _VISIBLE[np.minimum(characters, len(_VISIBLE) - 1)]
     return visible
 
@@ -331,7 +368,8 @@ _VISIBLE = ~np.strings.isspace(np.arange(0x3002, dtype=np.uint32).view("U1"))
 
 
 def _repeats(windows: list[Ints]) -> Ints:
-    """How many tokens before each one have its characters, as an emoji's bytes do, of all windows."""
+    """Count the tokens directly before each token that have the same characters, as the bytes of an emoji
+    do."""
     offsets = np.concatenate(windows)
     is_new = np.ones(len(offsets), dtype=bool)
     is_new[1:] = (offsets[1:] != offsets[:-1]).any(axis=1)
@@ -343,7 +381,7 @@ def _repeats(windows: list[Ints]) -> Ints:
 
 
 def _parts_of_words(windows: list[Ints], word: Ints) -> Ints:
-    """Which of its word's tokens each one is, also in a window that begins within the word."""
+    """Number each word's tokens from 0, also where a window begins within the word."""
     ids = np.concatenate(windows)
     number = np.repeat(np.arange(len(windows)), [len(each) for each in windows])
     is_new = np.ones(len(ids), dtype=bool)
@@ -354,7 +392,7 @@ def _parts_of_words(windows: list[Ints], word: Ints) -> Ints:
     part = np.arange(len(ids)) - begins[run]
     most = np.zeros(int(word.max(initial=-1)) + 2, dtype=np.int64)
     np.maximum.at(most, word[begins], sizes)
-    # A window's first word may lack its first tokens: what is there is the end of it.
+    # The first word of a window may lack its first tokens. The tokens that are there are its last ones.
     visible = np.flatnonzero(ids >= 0)
     _, first_visible = np.unique(number[visible], return_index=True)
     cut = np.zeros(len(begins), dtype=bool)
@@ -364,7 +402,7 @@ def _parts_of_words(windows: list[Ints], word: Ints) -> Ints:
 
 
 def _probabilities(tokens: list[npt.NDArray[Any]], windows: Ints, scheme: "_Scheme") -> Floats:
-    """(tokens, labels), of all windows; 0 without a tag."""
+    """Return the probabilities of all windows, (tokens, labels). They are 0 for a token without a label."""
     number = len(scheme.labels)
     sized = [each for each in tokens if each.size]
     if len({each.ndim for each in sized}) > 1:
@@ -380,11 +418,11 @@ def _probabilities(tokens: list[npt.NDArray[Any]], windows: Ints, scheme: "_Sche
     for window, each in zip(windows.tolist(), tokens):
         if each.size and each.shape[1] != number:
             raise ValueError(
-                f"expected {number} probabilities a token, as there are labels, found {each.shape[1]} in "
+                f"expected {number} probabilities per token, one for each label, found {each.shape[1]} in "
                 f"window {window}"
             )
     probabilities = np.concatenate(sized).astype(np.float64)
-    # The negation finds NaN, too.
+    # Comparisons with NaN are false, so the negation also catches NaN.
     if not (probabilities.min(initial=0) >= 0 and probabilities.max(initial=0) <= 1 + ROUNDING):
         wrong = ~((probabilities >= 0) & (probabilities <= 1 + ROUNDING)).all(axis=1)
         token = int(np.argmax(wrong))
@@ -396,7 +434,11 @@ def _probabilities(tokens: list[npt.NDArray[Any]], windows: Ints, scheme: "_Sche
 
 
 def _averaged(word: Ints, same: Ints | None, probabilities: Floats) -> tuple[Ints, Floats]:
-    """Tokens in the order of their words; those that are the `same` in several windows are averaged."""
+    """Put tokens in the order of their words, and average the predictions of a token in several windows.
+
+    Tokens are the same if they have the same word and the same column of `same`. If `same` is None, all tokens
+    differ.
+    """
     if same is None:
         if (np.diff(word) < 0).any():
             order = np.argsort(word, kind="stable")
@@ -416,7 +458,11 @@ def _averaged(word: Ints, same: Ints | None, probabilities: Floats) -> tuple[Int
 
 
 def _decoded(word: Ints, probabilities: Floats, scheme: "_Scheme", first_words: Ints, numbers: Ints) -> Spans:
-    """The segments of essays whose words are numbered through, from the tokens in the order of the words."""
+    """Decode segments from tokens that are in the order of their words.
+
+    The words of all essays are numbered through. `first_words` has the number of the first word of each essay,
+    and `numbers` the index of each essay.
+    """
     if not len(word):
         return from_words([], [], [])
     is_new = np.ones(len(word), dtype=bool)
@@ -424,7 +470,8 @@ def _decoded(word: Ints, probabilities: Floats, scheme: "_Scheme", first_words: 
     start = np.flatnonzero(is_new)
     seen, tokens = word[start], np.diff(np.append(start, len(word)))
     of_tokens = np.zeros((len(TYPES) + 1, len(word)))
-    for label, kind_of_label in enumerate(scheme.kinds.tolist()):  # BLAS would wake all of its threads for this
+    # A product of matrices would do the same, but BLAS would wake all of its threads for it.
+    for label, kind_of_label in enumerate(scheme.kinds.tolist()):
         of_tokens[kind_of_label] += probabilities[:, label]
     of_kinds = np.add.reduceat(of_tokens, start, axis=1) / tokens
     kind = of_kinds.argmax(axis=0)
@@ -435,7 +482,8 @@ def _decoded(word: Ints, probabilities: Floats, scheme: "_Scheme", first_words: 
     goes_on = inside[1:] & (kind[1:] == kind[:-1]) & ~begins[1:] & ~ends[:-1] & (essay[1:] == essay[:-1])
     first = np.flatnonzero(inside & ~np.concatenate([[False], goes_on]))
     last = np.flatnonzero(inside & ~np.concatenate([goes_on, [False]]))
-    share = np.append(of_kinds.max(axis=0).clip(max=1.0), 0.0)  # a bound behind the last word
+    # reduceat needs an element for the bound after the last word.
+    share = np.append(of_kinds.max(axis=0).clip(max=1.0), 0.0)
     bounds = np.stack([first, last + 1], axis=1).ravel()
     probability = np.add.reduceat(share, bounds)[::2] / (last - first + 1) if len(first) else np.zeros(0)
     return Spans(
@@ -452,7 +500,8 @@ def _decoded(word: Ints, probabilities: Floats, scheme: "_Scheme", first_words: 
 def _edges(
     probabilities: Floats, scheme: "_Scheme", start: Ints, kind: Ints, tokens: Ints
 ) -> tuple[Bools, Bools]:
-    """Whether a segment begins and ends at each word: one of its tokens says so for the word's type."""
+    """Tell whether a segment begins and ends at each word: one of its tokens must say so for the word's
+    type."""
     begins, ends = np.zeros((2, len(kind)), dtype=bool)
     words = np.flatnonzero(kind < len(TYPES))
     if not len(words) or not any(scheme.tagged):
@@ -463,7 +512,7 @@ def _edges(
     of_type = np.repeat(kind[words], sizes)
 
     def of_prefix(prefix: str) -> Any:
-        """The probabilities of the tokens' labels with a prefix; 0 where there is none."""
+        """Get the probability of each token's label with this prefix; 0 if there is no such label."""
         column = scheme.column[PREFIXES.index(prefix)]
         if (column[:-1] == len(scheme.labels)).all():
             return 0.0
@@ -482,16 +531,29 @@ def _edges(
 
 
 class _Scheme(NamedTuple):
-    """What labels mean."""
+    """The meaning of a model's labels.
+
+    Attributes
+    ----------
+    labels : list of str
+        The labels in the order of the model.
+    kinds : (labels,) int
+        The type of each label, as an index into `TYPES`; for "O" it is the number of types.
+    column : (4, types + 1) int
+        The index of the label with a prefix of `PREFIXES` and a type. If there is none, it is the number of
+        labels.
+    tagged : (bool, bool)
+        Whether labels tell where segments begin, and where they end.
+    """
 
     labels: list[str]
-    kinds: Ints  # (labels,): the type of each label; behind the last type that of "O"
-    column: Ints  # (4, types + 1): the label with a prefix and a type; behind the last where there is none
-    tagged: tuple[bool, bool]  # whether labels tell where segments begin and end
+    kinds: Ints
+    column: Ints
+    tagged: tuple[bool, bool]
 
     @classmethod
     def of(cls, given: Labels, are_names: bool) -> "_Scheme":
-        """The scheme of labels, which may be missing where predictions are names."""
+        """Read the scheme from the labels, which may be left out if the predictions are names."""
         if given is None and not are_names:
             raise ValueError(
                 "labels: expected the model's labels in their order, such as model.config.id2label; "
@@ -501,13 +563,13 @@ class _Scheme(NamedTuple):
         kinds_of_labels = [MEANINGS.get(label) for label in labels]
         if not any(meaning is not None and meaning[1] < len(TYPES) for meaning in kinds_of_labels):
             raise ValueError(
-                f"labels: expected the discourse types {', '.join(TYPES)}, also behind B-, I-, E- or S-; "
-                f"{', '.join(map(str, labels[:4]))} are the labels of another task"
+                f"labels: expected the discourse types {', '.join(TYPES)}, with or without B-, I-, E- or S-; "
+                f"found the labels of another task: {', '.join(map(str, labels[:4]))}"
             )
         for label in labels:
             if label not in MEANINGS:
                 raise ValueError(
-                    f"labels: expected 'O' and types, also behind B-, I-, E- or S-, found {label!r}. "
+                    f"labels: expected 'O' and types, with or without B-, I-, E- or S-, found {label!r}. "
                     f"The types are {', '.join(TYPES)}"
                 )
             if labels.count(label) > 1:
@@ -523,19 +585,20 @@ class _Scheme(NamedTuple):
         return cls(labels, kinds, column, tagged)
 
     def tag(self, kind: Ints, begins: Bools, ends: Bools) -> Ints:
-        """The label of tokens of a type that may begin or end their segment."""
+        """Choose the label of each token by its type and by whether it begins or ends its segment."""
         begins, ends = begins & self.tagged[0], ends & self.tagged[1]
         prefix = np.select([begins & ends, begins, ends], [3, 0, 2], default=1)
         tags: Ints = self.column[prefix, kind]
         lacking = np.flatnonzero(tags == len(self.labels))
         if len(lacking):
             name = f"{PREFIXES[prefix[lacking[0]]]}-{TYPES[kind[lacking[0]]]}"
-            raise ValueError(f"labels: expected {name!r} too, found {', '.join(self.labels)}")
+            raise ValueError(f"labels: expected also {name!r}, found {', '.join(self.labels)}")
         return tags
 
 
 def _in_order(labels: Sequence[str] | Mapping[Any, str]) -> list[str]:
-    """Labels in the order of their numbers, of a list or of ``id2label``, whose keys JSON turns into text."""
+    """List labels in the order of their indices. The keys of ``id2label`` may be text, because JSON has no
+    others."""
     if not isinstance(labels, Mapping):
         return list(labels)
     by_number: dict[str, str] = {str(key): name for key, name in labels.items()}
@@ -559,30 +622,43 @@ def bio_tags(
     *,
     essay: npt.ArrayLike | None = None,
 ) -> Any:
-    """Tags of tokens to train on.
+    """Tag tokens with labels to train a model on.
 
     Parameters
     ----------
-    texts, offset_mapping, labels, essay
-        As for `from_tokens`.
+    texts : str or sequence of str
+        The essays.
+    offset_mapping : (tokens, 2) int, or a list of such arrays
+        The characters of each token, as for `from_tokens`.
     truths : Spans
-        Without common words, as `without_overlaps` leaves them.
+        The true segments. They must not overlap; `without_overlaps` removes overlaps.
+    labels : sequence of str, or dict of int to str
+        The model's labels, as for `from_tokens`.
+    essay : (windows,) int, optional
+        The text of each window, as for `from_tokens`.
 
     Returns
     -------
-    (tokens,) int, or a list of them
-        Indices of labels, -100 for tokens without a word; of several texts one array per window.
+    (tokens,) int, or a list of such arrays
+        The index of the label of each token, -100 for tokens without a word. For several texts, it is a list
+        with one array per window.
 
     Raises
     ------
     ValueError
-        Segments overlap, or are not within their text; or what `from_tokens` refuses.
+        Segments overlap or are not within their text, or `from_tokens` would refuse an argument.
+
+    Examples
+    --------
+    >>> bio_tags("I agree. Ban it.", [(0, 1), (2, 7), (7, 8), (9, 12), (13, 15), (15, 16)],
+    ...          from_words(2, 3, "Claim"), ["O", "B-Claim", "I-Claim"]).tolist()
+    [0, 0, 0, 1, 2, 2]
     """
     if isinstance(texts, str):
         return bio_tags([texts], [offset_mapping], truths, labels)[0]
     scheme = _Scheme.of(labels, False)
     if "O" not in scheme.labels:
-        raise ValueError(f"labels: expected 'O' too, found {', '.join(scheme.labels)}")
+        raise ValueError(f"labels: expected also 'O', found {', '.join(scheme.labels)}")
     require_essays(truths, len(texts))
     _require_no_overlaps(truths)
     window_of = _essays_of_windows(essay, len(texts), {"windows of offset_mapping": offset_mapping})
@@ -602,6 +678,7 @@ def bio_tags(
 
 
 def _require_no_overlaps(truths: Spans) -> None:
+    """Check that no two segments of an essay have a word in common."""
     order = np.lexsort((truths.last, truths.first, truths.essay))
     spans = truths[order]
     wrong = np.zeros(len(spans), dtype=bool)
@@ -611,15 +688,18 @@ def _require_no_overlaps(truths: Spans) -> None:
 
 
 def _tags(text: str, windows: list[Ints], own: Spans, scheme: _Scheme) -> Ints:
-    """The tags of an essay's tokens, in all windows."""
+    """Tag the tokens of an essay in all of its windows, one window after the other."""
     offsets, repeats = np.concatenate(windows), _repeats(windows)
     word = _LongText([text]).words_of(*offsets.T)
-    segment_of_word = np.full(len(text.split()) + 1, -1)  # the last is that of tokens without a word
+    segment_of_word = np.full(
+        len(text.split()) + 1, -1
+    )  # Tokens without a word have the word -1, the last one.
     for number, (first, last) in enumerate(zip(own.first.tolist(), own.last.tolist())):
         segment_of_word[first : last + 1] = number
     inside = np.flatnonzero(segment_of_word[word] >= 0)
     segment = segment_of_word[word[inside]]
-    # Wherever a segment's first and last token occur, and of those that share a character, likewise.
+    # A token begins its segment if no token of the segment starts earlier in the text, in any window. Among
+    # tokens that share a character, the first one begins the segment. The same holds for its end.
     start, end = (offsets[inside] * (repeats.max(initial=0) + 1) + repeats[inside, np.newaxis]).T
     lowest = np.full(len(own), np.iinfo(np.int64).max)
     np.minimum.at(lowest, segment, start)

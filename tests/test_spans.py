@@ -530,12 +530,18 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: from_tokens(*GOOD, ["O"]), "the same number of each, found 2 offsets of window 0, 1 predictions"),
+        (
+            lambda: from_tokens(*GOOD, ["O"]),
+            "the same number of each, found 2 offsets of window 0, 1 predictions",
+        ),
         (
             lambda: from_tokens(["a b"], [[(0, 1)], [(0, 1)]], [["O"]]),
             "the same number of each, found 1 texts, 2 windows of offset_mapping, 1 windows of predictions",
         ),
-        (lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[1]), "indices of the 1 texts, counted from 0, found 1"),
+        (
+            lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[1]),
+            "indices of the 1 texts, counted from 0, found 1",
+        ),
         (
             lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[0.0]),
             "essay: expected whole numbers, found fl",
@@ -580,7 +586,10 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
             "Wrong in 1 of 2 segments, first in segment 1 of essay 0: 2 to 4 of 3 ",
         ),
         (lambda: from_characters("a b", [2], [2], "Lead"), "2 to 2 of 3 characters"),
-        (lambda: from_characters("a b", [0, 2], [1], "Lead"), "the same number of each, found 2 starts, 1 ends"),
+        (
+            lambda: from_characters("a b", [0, 2], [1], "Lead"),
+            "the same number of each, found 2 starts, 1 ends",
+        ),
         (
             lambda: from_characters(["a"], [0], [1], "Lead", essay=[1]),
             r"indices of the 1 essay, counted from 0. .*: 1$",

@@ -1,9 +1,12 @@
-"""Models in bubblewrap, the default on Linux.
+"""Run models in bubblewrap, the default sandbox on Linux.
 
-Bubblewrap is called twice.  The outer call makes the file system: read-only, but for one in memory that is
-limited in size, where the supervisor works.  The supervisor makes the inner call: the namespaces and the filter
-of system calls, in which the model runs.  So what a model wrote outlives it, and nothing else does.  Root's
-models run as nobody: limits on processes do not bind root.
+Bubblewrap is called twice.  The outer call makes a file system that can only be read, except for a part in
+memory whose size is limited.  The supervisor works there.  It makes the inner call, which adds the namespaces
+and the filter of system calls, and in which the model runs.  So the files that a model wrote outlive it, and
+none of its processes does.  When podium runs as root, models run as the user nobody, because the kernel's
+limits on processes do not apply to root.
+
+Source: the manual page bwrap(1).
 """
 
 import base64
@@ -30,18 +33,18 @@ MODEL, INPUT, WORKING = "/kaggle/model", "/kaggle/input", "/kaggle/working"
 TOOLS, SCRATCH = "/podium", "/podium/scratch"
 WRITABLE = {"working": WORKING, "tmp": "/tmp", "shm": "/dev/shm"}  # folders in SCRATCH, as the model sees them
 SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64")
-ETC = ("alternatives", "fonts", "ld.so.cache")  # where programs find libraries and fonts
+ETC = ("alternatives", "fonts", "ld.so.cache")  # programs look here for libraries and fonts
 ACCELERATORS = ("nvidia*", "dri", "kfd")
 FILTER_IS_LOADED = "grep -q '^Seccomp:[[:space:]]*2' /proc/self/status"
 
 
 def require() -> None:
-    """Look for the tools and the library that the sandbox needs.
+    """Check that the tools and the library that the sandbox needs are installed.
 
     Raises
     ------
     UsageError
-        Where one is missing or too old, with the package that has it.
+        If one of them is missing or too old.  The message names the package that contains it.
     """
     for tool, package in (("bwrap", "bubblewrap"), ("prlimit", "util-linux"), ("setpriv", "util-linux")):
         if shutil.which(tool) is None:
@@ -56,12 +59,17 @@ def require() -> None:
 
 
 def probe(settings: Settings) -> None:
-    """Try the sandbox with a program that does nothing.
+    """Try the sandbox with a program that only looks whether the filter of system calls is loaded.
+
+    Parameters
+    ----------
+    settings : Settings
+        How every model is run.
 
     Raises
     ------
     UsageError
-        Where the sandbox cannot be made, or its filter of system calls is not loaded.
+        If the sandbox cannot be made, or if its filter of system calls is not loaded.
     """
     with tempfile.TemporaryDirectory() as folder:
         result = run_in_bubblewrap(Path(folder), ["sh", "-c", FILTER_IS_LOADED], settings)
@@ -79,14 +87,21 @@ def run_in_bubblewrap(model: Path, program: Sequence[str], settings: Settings) -
     Parameters
     ----------
     model : Path
-        The model's folder.
+        The model's folder, which the program can read.
     program : list of str
-        The command, as the sandbox sees it.
+        The command, with paths as they are inside the sandbox.
     settings : Settings
+        How every model is run.
 
     Returns
     -------
     Run
+        What was measured, the log and the submission.
+
+    Raises
+    ------
+    UsageError
+        If the sandbox cannot be made, which is a fault of the machine and never the team's.
     """
     data = f"{INPUT}/{settings.data.name}"
     outer, inner = _outer(model, data, settings), _inner(settings)
@@ -97,7 +112,7 @@ def run_in_bubblewrap(model: Path, program: Sequence[str], settings: Settings) -
     as_nobody: list[str] = []
     if constants.is_root():
         as_nobody = ["setpriv", f"--reuid={constants.NOBODY}", f"--regid={constants.NOBODY}", "--clear-groups"]
-    memory = settings.memory_limit + settings.disk_limit  # the files that a model writes are in memory, too
+    memory = settings.memory_limit + settings.disk_limit  # the files that a model writes are kept in memory
     with group_of_a_run(settings.control_group, memory, constants.PROCESSES) as group:
         return run_supervised(
             settings,
@@ -112,22 +127,22 @@ def run_in_bubblewrap(model: Path, program: Sequence[str], settings: Settings) -
 
 @functools.cache
 def _encoded_filter() -> str:
-    """The filter as a job holds it."""
+    """The filter of system calls in base64, as a job in JSON can hold it."""
     return base64.b64encode(filter_program()).decode()
 
 
 def _outer(model: Path, data: str, settings: Settings) -> list[str]:
-    """The file system of the supervisor, and all that the model will see of the machine."""
+    """The outer call: it makes the supervisor's file system, with all that the model may see of the machine."""
     outer = ["bwrap", "--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-net", "--unshare-uts"]
     if constants.is_root():
         outer += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     shown = _shown(settings)
     mounted = [*shown, data, WORKING, SCRATCH]
     for parent in sorted({str(parent) for path in mounted for parent in Path(path).parents} - {"/"}):
-        outer += ["--dir", parent]  # by itself, bubblewrap makes them for root alone
+        outer += ["--dir", parent]  # folders that bubblewrap makes unasked can be read by root alone
     for folder in shown:
         outer += ["--ro-bind", folder, folder]
-        if os.path.exists(f"{folder}/pip.conf"):  # may hold passwords
+        if os.path.exists(f"{folder}/pip.conf"):  # it may contain passwords of package registries
             outer += ["--ro-bind", "/dev/null", f"{folder}/pip.conf"]
     for name in SYSTEM_FOLDERS:
         path = Path("/", name)
@@ -137,7 +152,7 @@ def _outer(model: Path, data: str, settings: Settings) -> list[str]:
             outer += ["--ro-bind", str(path), str(path)]
     for name in ETC:
         outer += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    # The whole /proc: the inner call can mount a new one only if nothing of it is hidden.
+    # All of /proc is shown here, because the kernel lets the inner call mount a new /proc only then.
     outer += ["--dev-bind", "/proc", "/proc", "--dev", "/dev", "--dir", "/tmp", "--dir", WORKING]
     outer += ["--ro-bind", "/sys/devices/system/cpu", "/sys/devices/system/cpu"]
     for name in ("supervisor.py", "notebook.py"):
@@ -152,14 +167,14 @@ def _outer(model: Path, data: str, settings: Settings) -> list[str]:
 
 
 def _inner(settings: Settings) -> list[str]:
-    """The namespaces of the model."""
+    """The inner call: it makes the model's namespaces and loads the filter of system calls."""
     inner = ["bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000"]
     inner += ["--cap-drop", "ALL", "--die-with-parent", "--new-session", "--hostname", "podium"]
     inner += ["--seccomp", str(FILTER_FD), "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
     for name, path in WRITABLE.items():
         inner += ["--bind", f"{SCRATCH}/{name}", path]
     for folder in _shown(settings):
-        if folder.startswith("/tmp/"):  # which the model's own has just hidden
+        if folder.startswith("/tmp/"):  # the model's own /tmp has just hidden it
             inner += ["--ro-bind", folder, folder]
     inner += ["--remount-ro", "/dev", "--tmpfs", SCRATCH, "--remount-ro", SCRATCH, "--chdir", WORKING]
     for device in _accelerators(settings):
@@ -168,25 +183,33 @@ def _inner(settings: Settings) -> list[str]:
 
 
 def _shown(settings: Settings) -> list[str]:
-    """The folders of the system and of Python."""
+    """The folders of the system's programs and of Python, which every model can read."""
     return [str(folder) for folder in visible(settings.data)[1:]]
 
 
 def _accelerators(settings: Settings) -> list[str]:
-    """The devices that the organizer gives to models."""
+    """The paths of the accelerators, if the organizer lets models use them."""
     if not settings.gpus:
         return []
     return [str(path) for pattern in ACCELERATORS for path in sorted(Path("/dev").glob(pattern))]
 
 
 def program_of(model: Model, folder: str = MODEL, tools: str = TOOLS) -> list[str]:
-    """The command that runs a script or a notebook.
+    """Make the command that runs a script or a notebook.
 
     Parameters
     ----------
     model : Model
-    folder, tools : str
-        Where the model's files and podium's own programs are.
+        The model to run, of the kind "script" or "notebook".
+    folder : str
+        The path of the model's files, as the sandbox shows it.
+    tools : str
+        The path of podium's own programs, as the sandbox shows it.
+
+    Returns
+    -------
+    list of str
+        The program and its arguments.
     """
     path = f"{folder}/{model.entry}"
     if model.kind == "notebook":
@@ -197,12 +220,19 @@ def program_of(model: Model, folder: str = MODEL, tools: str = TOOLS) -> list[st
 
 
 def environment_of(data: str, model: str) -> dict[str, str]:
-    """The environment of a model: nothing of podium's own.
+    """Make a model's environment variables; none of those with which podium was started is among them.
 
     Parameters
     ----------
-    data, model : str
-        Where the model finds the data and its own files.
+    data : str
+        The path at which the model finds the data.
+    model : str
+        The path at which the model finds its own files.
+
+    Returns
+    -------
+    dict of str to str
+        The variables with their values.
     """
     path = os.pathsep.join([str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"])
     return {"PATH": path, "LANG": "C.UTF-8", "TZ": "UTC", "PODIUM_DATA": data, "PODIUM_MODEL": model}

@@ -1,10 +1,12 @@
-"""The same state of the page cache before every run.
+"""Bring the kernel's page cache into the same state before every run.
 
-A model that remembers its first run can be as fast as it likes in later ones, and the one place that all runs
-of a model share is the machine's memory: which pages of a file are cached tells bits from one run to the next.
-So before every run all files of the model and of the data are read, or, where they are too large for that, all
-are dropped.  Root drops everything that the machine has cached before that, and then starts Python once, since
-every model would otherwise wait for the disk.
+A model that remembers its first run can be as fast as it likes in later ones.  The sandbox leaves it one place
+to remember anything: the machine's memory, which all runs of a model share.  Which pages of a file are cached
+passes bits from one run to the next.
+
+Therefore podium reads all files of the model and of the data before every run.  If they are too large to be
+kept in memory, it drops them all from the cache instead.  When podium runs as root, it first drops everything
+that the machine has cached.  Then it starts Python once, because every model would otherwise wait for the disk.
 """
 
 import contextlib
@@ -15,27 +17,28 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-__all__ = ["equalise", "regular_files"]
+__all__ = ["equalize", "regular_files"]
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
-EVERYTHING = "3"  # pages, and what is known of folders and files
-LARGEST_SHARE = 0.25  # of the memory; more is dropped instead of read
-BLOCK = 2**20
+EVERYTHING = "3"  # drops cached pages, folders and inodes: "drop_caches" in the kernel's admin-guide/sysctl/vm
+
+LARGEST_SHARE = 0.25  # of the memory: larger files are dropped from the cache instead of read into it
+BLOCK = 2**20  # bytes that are read at once
 WARM_UP = "import numpy, pandas"  # what most models import
 
 
-def equalise(folders: Iterable[Path]) -> str:
+def equalize(folders: Iterable[Path]) -> str:
     """Bring the caches into the same state as before every other run.
 
     Parameters
     ----------
     folders : iterable of Path
-        A model's folder and the data.
+        The model's folder and the folder with the data.
 
     Returns
     -------
     str
-        What was done with their files: "read" or "dropped".
+        "read" if the files in these folders are now in the cache, "dropped" if they are not.
     """
     files = [file for folder in folders for file in regular_files(folder)]
     fits = sum(size for _, size in files) <= LARGEST_SHARE * _memory()
@@ -46,12 +49,17 @@ def equalise(folders: Iterable[Path]) -> str:
 
 
 def regular_files(folder: Path) -> Iterator[tuple[str, int]]:
-    """Path and size in bytes of every regular file in a folder; links are not followed.
+    """List every regular file in a folder and in the folders within it; links are not followed.
 
     Parameters
     ----------
     folder : Path
-        However deep; what cannot be read is left out.
+        The folder.  Whatever cannot be read in it is left out.
+
+    Yields
+    ------
+    (str, int)
+        The path of a file and its size in bytes.
     """
     waiting = [os.fspath(folder)]
     while waiting:
@@ -68,7 +76,7 @@ def regular_files(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 def _dropped_as_a_whole() -> bool:
-    """Drop all that the machine has cached, where we may."""
+    """Drop everything that the machine has cached; whether podium had the permission to do so."""
     if not (DROP_CACHES.exists() and os.access(DROP_CACHES, os.W_OK)):
         return False
     os.sync()  # only what is on the disk can be dropped
@@ -80,7 +88,7 @@ def _dropped_as_a_whole() -> bool:
 
 
 def _read(files: Iterable[tuple[str, int]]) -> None:
-    """Read files to their ends."""
+    """Read files to their ends, so that their pages are in the cache."""
     block = bytearray(BLOCK)
 
     def read_all(file: int) -> None:
@@ -91,13 +99,13 @@ def _read(files: Iterable[tuple[str, int]]) -> None:
 
 
 def _drop(files: Iterable[tuple[str, int]]) -> None:
-    """Drop what is cached of these files."""
+    """Remove these files' pages from the cache."""
     _with_each(files, lambda file: os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED))
 
 
 def _with_each(files: Iterable[tuple[str, int]], do: Callable[[int], None]) -> None:
-    """Open each file that is not empty; no link is followed, and nothing waited for."""
-    if sys.platform != "linux":  # elsewhere there is no sandbox either
+    """Open each file that is not empty, without following links and without waiting for pipes."""
+    if sys.platform != "linux":  # other systems have no sandbox either
         return
     for path, size in files:
         if size:
@@ -110,5 +118,5 @@ def _with_each(files: Iterable[tuple[str, int]], do: Callable[[int], None]) -> N
 
 
 def _memory() -> int:
-    """Bytes of the machine's memory."""
+    """The size of the machine's memory in bytes, 0 if it is unknown."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0

@@ -1,4 +1,8 @@
-"""Running the models on a Dask cluster, one at a time on each worker; a pair runs on the same one."""
+"""Run the models on a Dask cluster.
+
+Each worker runs one model at a time.  Two models whose order is undecided run on the same worker, one directly
+after the other.
+"""
 
 import collections
 import contextlib
@@ -23,26 +27,39 @@ MOST_LOSSES = 2
 def workers_of(
     address: str, engine: str, models: list[Model], settings: Settings
 ) -> Iterator[tuple[dict[str, Any], Settings, rounds.Execute]]:
-    """What `rounds.prepare` and `rounds.here` are for one machine, for a cluster of identical ones.
+    """Prepare the workers of a cluster; they have to be identical machines.
+
+    It does for a cluster what `rounds.prepare` and `rounds.here` do for a single machine.
 
     Parameters
     ----------
     address : str
-        Of the Dask scheduler.
+        The address of the Dask scheduler, such as "tcp://10.0.0.1:8786".
     engine : str
+        What isolates the models: "auto", "bubblewrap", "docker", "podman" or "none".
     models : list of Model
+        The models that will run.
     settings : Settings
+        How every model is run.
 
     Yields
     ------
-    dict, Settings, function
-        The machines' description, the settings with their engines, and what runs turns on them.  Workers that
-        differ from most, or cannot run the models, are refused with a warning.
+    machine : dict
+        The description that most workers share.
+    settings : Settings
+        The settings, completed with the workers' engines.
+    execute : function
+        Runs turns on the workers; see `rounds.Execute`.
 
     Raises
     ------
     UsageError
-        Where there is no such scheduler, or no worker that can run the models.
+        If there is no such scheduler, or no worker that can run the models.
+
+    Warns
+    -----
+    UserWarning
+        For each worker that is refused, because it differs from most workers or cannot run the models.
     """
     client = _connected(address)
     from distributed.comm.core import CommClosedError
@@ -60,7 +77,7 @@ def workers_of(
 
         def accept(answers: dict[str, Any]) -> None:
             for worker, answer in answers.items():
-                if isinstance(answer, CommClosedError):  # it has just gone
+                if isinstance(answer, CommClosedError):  # this worker has just left the cluster
                     continue
                 if isinstance(answer, Exception):
                     reason = str(answer)
@@ -72,7 +89,7 @@ def workers_of(
                 crew[worker] = not reason
 
         def workers() -> set[str]:
-            there = set(client.nthreads())  # scheduler_info() is short of workers now and then
+            there = set(client.nthreads())  # scheduler_info() sometimes lacks workers that are there
             if new := sorted(there - crew.keys()):
                 accept(client.run(ready, workers=new, on_error="return"))
             return {worker for worker in there if crew.get(worker)}
@@ -82,7 +99,7 @@ def workers_of(
 
 
 def _connected(address: str) -> Any:
-    """The client of a scheduler."""
+    """Connect to a scheduler; a UsageError if nothing answers at the address."""
     try:
         from distributed import Client
     except ImportError:
@@ -94,17 +111,17 @@ def _connected(address: str) -> Any:
 
 
 def _ready(engine: str, models: list[Model], settings: Settings, data: str) -> tuple[dict[str, Any], Settings]:
-    """Runs on a worker: `rounds.prepare`, if it sees the files."""
+    """Check on a worker that it sees the same files as this machine, then prepare it for runs."""
     for folder, digest in [(settings.data, data), *((model.folder, model.digest) for model in models)]:
         if not folder.is_dir() or digest_of(folder) != digest:
-            raise UsageError(f"it does not see the same {folder}")
+            raise UsageError(f"expected the same files in {folder} as on the machine that runs podium")
     return rounds.prepare(engine, models, settings)
 
 
 def _execute(
     client: Any, workers: Callable[[], set[str]], settings: Settings, turns: list[rounds.Turn]
 ) -> Iterator[rounds.Result]:
-    """Give each idle worker the next turn; what a lost worker ran goes to another."""
+    """Give each idle worker the next turn; if a worker is lost, another one repeats what it ran."""
     from distributed import wait
     from distributed.scheduler import KilledWorker
 
@@ -119,7 +136,10 @@ def _execute(
                 future = client.submit(_turn_on_worker, turn, settings, workers=[worker], pure=False, retries=0)
                 running[future] = worker, turn
         if not running:
-            raise UsageError("all workers are lost; what was measured is kept, start again to go on")
+            raise UsageError(
+                "the cluster has lost all its workers. Finished runs are kept: "
+                "start the same command again to go on"
+            )
         with contextlib.suppress(TimeoutError):
             wait(list(running), SECONDS_BETWEEN_LOOKS, "FIRST_COMPLETED")  # type: ignore[no-untyped-call]
         for future, (worker, turn) in list(running.items()):
@@ -137,7 +157,7 @@ def _execute(
 
 
 def _turn_on_worker(turn: rounds.Turn, settings: Settings) -> list[rounds.Result]:
-    """Runs on a worker."""
+    """Run a turn; this function is what a worker executes."""
     return list(rounds.run_turn(turn, settings))
 
 
@@ -147,7 +167,10 @@ def _after_a_loss(
     losses: "collections.Counter[str]",
     waiting: "collections.deque[rounds.Turn]",
 ) -> Iterator[rounds.Result]:
-    """Let another worker run what a lost one ran, or give up a model with which several were lost."""
+    """Let another worker repeat what a lost worker ran.
+
+    If two workers are lost while running the same model, podium gives up on that model: it may be the cause.
+    """
     names = " and ".join(model.key for model, _ in turn)
     losses[names] += 1
     warnings.warn(f"worker {worker} was lost while it ran {names}", stacklevel=2)
@@ -155,4 +178,4 @@ def _after_a_loss(
         waiting.appendleft(turn)
         return
     for model, number in turn:
-        yield rounds.not_run(model, number, f"{MOST_LOSSES} workers were lost while they ran it")
+        yield rounds.not_run(model, number, f"{MOST_LOSSES} workers were lost while they ran this model")

@@ -1,4 +1,7 @@
-"""Models in containers, by docker or podman: the engine that the machine has."""
+"""Run models in containers, with docker or podman, whichever the machine has.
+
+Sources: Docker's reference of ``docker container create`` and podman's manual page podman-create(1).
+"""
 
 import json
 import os
@@ -16,34 +19,38 @@ from podium.running.supervisor import nothing_measured
 __all__ = ["CONTAINER_ENGINES", "NO_IMAGE", "run_in_container"]
 
 CONTAINER_ENGINES = ("docker", "podman")
-NO_IMAGE = "the image"  # so begins what `_NoImage` says
-NOT_FOUND = 127
-NO_ENTRY_POINT = re.compile('exec: "|executable')  # so runc and crun say
+NO_IMAGE = "the image"  # every text of `_NoImage` begins with these words
+
+NOT_FOUND = 127  # the exit code of a shell for a command that does not exist
+NO_ENTRY_POINT = re.compile('exec: "|executable')  # what runc and crun write about a missing entry point
 
 
 class _NoImage(Exception):
-    """The image cannot be had or run, which is the team's fault."""
+    """The image cannot be pulled or has no entry point; this is the team's fault, not the machine's."""
 
 
 def run_in_container(image: str, settings: Settings, working: str) -> Run:
-    """Run an image's entry point.
+    """Run an image's entry point in a container.
 
     Parameters
     ----------
     image : str
-        Its name, as ``container.txt`` has it.
+        The image's name, as it stands in ``container.txt``.
     settings : Settings
+        How every model is run.
     working : str
-        An empty folder, where the model works.
+        An empty folder, in which the model works and leaves its submission.
 
     Returns
     -------
     Run
+        What was measured, the log and the submission.  If the image cannot be pulled or has no entry point,
+        nothing was measured and the problem says so.
 
     Raises
     ------
     UsageError
-        Where the engine itself fails.
+        If the container engine itself fails, which is a fault of the machine and never the team's.
     """
     try:
         _pull(settings.container_engine, image)
@@ -53,19 +60,19 @@ def run_in_container(image: str, settings: Settings, working: str) -> Run:
 
 
 def _pull(engine: str, image: str) -> None:
-    """Have the image before the clock starts."""
+    """Pull the image before the clock starts."""
     if answer_of(engine, "image", "inspect", image).returncode == 0:
         return
     pulled = answer_of(engine, "pull", image)
     if pulled.returncode != 0:
-        raise _NoImage(f"{NO_IMAGE} {image} cannot be had: {last_line(pulled)}")
+        raise _NoImage(f"{NO_IMAGE} {image} cannot be pulled: {last_line(pulled)}")
 
 
 def _run(image: str, settings: Settings, working: str) -> Run:
     """Create the container, start it, remove it."""
     engine = settings.container_engine
     name = f"podium-{uuid.uuid4().hex[:12]}"
-    os.chmod(working, 0o777)  # the folder around it is closed to others
+    os.chmod(working, 0o777)  # safe, because other users cannot enter the folder around it
     created = answer_of(engine, "create", *_options(name, settings, working), image)
     if created.returncode != 0:
         if "no command" in created.stderr.lower():
@@ -80,7 +87,7 @@ def _run(image: str, settings: Settings, working: str) -> Run:
 
 
 def _options(name: str, settings: Settings, working: str) -> list[str]:
-    """What the container may do; the engine's own filter of system calls stays on."""
+    """The options that limit what the container may do; the engine's own filter of system calls stays on."""
     data = f"{INPUT}/{settings.data.name}"
     options = [
         "--name", name, "--network", "none", "--read-only", "--cap-drop", "ALL",
@@ -88,7 +95,8 @@ def _options(name: str, settings: Settings, working: str) -> list[str]:
         "--pids-limit", str(constants.PROCESSES), "--memory", str(settings.memory_limit),
         "--memory-swap", str(settings.memory_limit), "--ulimit", f"fsize={settings.disk_limit}",
         "--ulimit", f"nofile={constants.OPEN_FILES}", "--ulimit", "core=0", "--log-driver", "none",
-        # Of all of a user's processes; what podman sets by itself not every root may.
+        # This limit counts all processes of the user.  It has to be given: podman's own default can be higher
+        # than root is allowed to set, for example inside another container.
         "--ulimit", f"nproc={constants.OPEN_FILES}",
         "--tmpfs", f"/tmp:size={settings.disk_limit}", "--workdir", WORKING,
         "--mount", f"type=bind,source={settings.data},target={data},readonly",
@@ -105,7 +113,7 @@ def _options(name: str, settings: Settings, working: str) -> list[str]:
 
 
 def _as_the_engine_says(result: Run, engine: str, name: str) -> Run:
-    """The container's own times and exit code, instead of those of the engine's program."""
+    """Replace the times and the exit code of the engine's program by those of the container."""
     measured = result.measured
     measured["cpu_seconds"] = measured["user_seconds"] = float("nan")
     measured["peak_memory"] = 0
@@ -117,11 +125,12 @@ def _as_the_engine_says(result: Run, engine: str, name: str) -> Run:
         raise UsageError(f"{engine} lost the container: {last_line(answer)}")
     state = json.loads(answer.stdout)
     start, end = (datetime.fromisoformat(state[moment]) for moment in ("StartedAt", "FinishedAt"))
-    measured["seconds"] = max((end - start).total_seconds(), 0.0)  # podman may note the end first
+    # Podman sometimes notes an end that lies before the start.
+    measured["seconds"] = max((end - start).total_seconds(), 0.0)
     measured["exit_code"] = state["ExitCode"]
-    if start.year == 1:  # it never ran
+    if start.year == 1:  # both engines write the year 1 for a container that never ran
         if not NO_ENTRY_POINT.search(result.log):
             raise UsageError(f"{engine} cannot start a container: {result.log.strip()[-300:]}")
-        measured["exit_code"] = NOT_FOUND  # as of a shell; podman says 0
+        measured["exit_code"] = NOT_FOUND  # podman itself reports 0 here
     measured["stopped"] = "memory" if state.get("OOMKilled") else ""
     return result

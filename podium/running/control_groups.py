@@ -1,8 +1,10 @@
-"""Control groups: the kernel's own limit on a model's memory and processes, and its count of their time.
+"""Control groups: the kernel itself limits a model's memory and processes, and counts their time.
 
-Without them memory is only watched, and memory that belongs to no process (buffers of sockets, tables of pages)
-is not seen at all.  Version 2 is what today's systems have; version 1 is supported as far as it has the
-same three things.  A group is made for every run and removed after it.
+Without control groups, podium can only look at a model's memory now and then.  It does not see memory that
+belongs to no process, such as the buffers of sockets and the tables of pages.  Today's systems have version 2;
+version 1 is supported for the same three tasks.  A group is made for every run and removed after it.
+
+Sources: "Control Group v2" and "Control Groups version 1" in the Linux kernel's administration guide.
 """
 
 import contextlib
@@ -19,21 +21,24 @@ __all__ = ["Group", "Used", "available", "group_of_a_run"]
 NAME = "podium"
 CONTROLLERS = ("memory", "pids")
 MOUNTS, OWN = Path("/proc/self/mountinfo"), Path("/proc/self/cgroup")
-SECONDS_TO_EMPTY = 2.0
-numbers = itertools.count()
+SECONDS_TO_EMPTY = 2.0  # the longest wait for the kernel to forget a group's last process
+numbers = itertools.count()  # gives the groups of this process different names
 
 
 class Used(NamedTuple):
-    """What a group has used.
+    """What the processes of a group have used.
 
     Attributes
     ----------
-    cpu_seconds, user_seconds : float
-        Processor time, in all and outside the kernel.
+    cpu_seconds : float
+        Processor time in seconds, inside and outside the kernel.
+    user_seconds : float
+        Processor time in seconds, outside the kernel alone.
     peak_memory : int
-        Bytes, of everything that belongs to the group: processes, files in memory, buffers, page tables.
+        The most memory in bytes that the group held at once: processes, files in memory, buffers and page
+        tables.
     out_of_memory : bool
-        Whether the kernel killed one of its processes because the limit was reached.
+        Whether the kernel killed one of the group's processes because the limit was reached.
     """
 
     cpu_seconds: float
@@ -43,16 +48,16 @@ class Used(NamedTuple):
 
 
 class Group(NamedTuple):
-    """The group of one run.
+    """The control group of one run.
 
     Attributes
     ----------
     version : str
-        "v1" or "v2".
+        The version of control groups: "v1" or "v2".
     folders : dict of str to Path
-        The folder of each controller; in version 2 they are the same.
+        The folder of each controller; in version 2 all controllers share one folder.
     joins : list of int
-        Open files; who writes "0" to each of them joins the group.
+        Open file descriptors.  A process joins the group by writing "0" to each of them.
     """
 
     version: str
@@ -60,7 +65,13 @@ class Group(NamedTuple):
     joins: list[int]
 
     def used(self) -> Used:
-        """What the group has used until now."""
+        """Ask the kernel what the group has used until now.
+
+        Returns
+        -------
+        Used
+            Processor time and memory of all its processes, also of those that have ended.
+        """
         memory, time_ = self.folders["memory"], self.folders["cpuacct"]
         if self.version == "v1":
             nanoseconds = [int(_read(time_ / name)) for name in ("cpuacct.usage", "cpuacct.usage_user")]
@@ -72,38 +83,39 @@ class Group(NamedTuple):
         else:
             microseconds = _fields(time_ / "cpu.stat")
             cpu, user = microseconds["usage_usec"] / 1e6, microseconds["user_usec"] / 1e6
-            peak = int(_read(memory / "memory.peak") or 0)  # not in kernels before 5.19
+            peak = int(_read(memory / "memory.peak") or 0)  # kernels before 5.19 do not have this file
             kills = _fields(memory / "memory.events")
         return Used(cpu, user, peak, kills.get("oom_kill", 0) > 0)
 
 
 def available() -> str:
-    """Which control groups can be used here.
+    """Find out which version of control groups podium can use on this machine.
 
     Returns
     -------
     str
-        "v2" or "v1", or "" where there are none or only the administrator may use them.
+        "v2" or "v1"; "" if the machine has none or only its administrator may use them.
     """
     return next((version for version in ("v2", "v1") if _parents(version)), "")
 
 
 @contextlib.contextmanager
 def group_of_a_run(version: str, memory: int, processes: int) -> Iterator[Group | None]:
-    """A group for the time of a run.
+    """Make a control group for one run, and remove it afterwards.
 
     Parameters
     ----------
     version : str
-        As `available` gives it; "" for none.
+        The version that `available` returned, or "" to run without a group.
     memory : int
-        Bytes of all that belongs to the group.
+        The limit in bytes for everything that belongs to the group.
     processes : int
-        How many there may be at once, threads included.
+        The number of processes and threads that the group may have at once.
 
     Yields
     ------
     Group or None
+        The group; None if `version` is "".
     """
     if not version:
         yield None
@@ -125,7 +137,11 @@ def group_of_a_run(version: str, memory: int, processes: int) -> Iterator[Group 
 
 
 def _limit(version: str, folders: dict[str, Path], memory: int, processes: int) -> None:
-    """Write the limits; swap would be memory that nobody limits, but not every kernel counts it."""
+    """Write the limits of a group.
+
+    Swap is limited as well, because it would be memory without a limit.  Kernels that do not count swap lack
+    the file for it, and that is no error.
+    """
     (folders["pids"] / "pids.max").write_text(str(processes))
     folder = folders["memory"]
     limit, swap = (
@@ -139,7 +155,7 @@ def _limit(version: str, folders: dict[str, Path], memory: int, processes: int) 
 
 
 def _remove(folder: Path) -> None:
-    """Remove a group as soon as its last process has been forgotten."""
+    """Remove a group as soon as the kernel has forgotten its last process."""
     end = time.monotonic() + SECONDS_TO_EMPTY
     while folder.is_dir():
         try:
@@ -152,21 +168,22 @@ def _remove(folder: Path) -> None:
 
 @functools.cache
 def _parents(version: str) -> dict[str, Path]:
-    """The folder in which the group of each controller can be made; nothing where one cannot."""
+    """The folder of each controller in which podium can make a group; nothing if one controller has none."""
     try:
         parents = _parent_of_version_2() if version == "v2" else _parents_of_version_1()
     except (OSError, ValueError, LookupError):
         return {}
     for parent in {*parents.values()}:
         for left in parent.glob(f"{NAME}-[0-9]*"):
-            if not Path("/proc", left.name.split("-")[1]).exists():  # of a podium that was killed
+            # The process of podium that made this group was killed, and could not remove it.
+            if not Path("/proc", left.name.split("-")[1]).exists():
                 with contextlib.suppress(OSError):
                     left.rmdir()
     return parents
 
 
 def _parent_of_version_2() -> dict[str, Path]:
-    """Our own group if it was given to us, or else the whole machine's."""
+    """The group in which podium runs, if podium may use it, or else the root group of the machine."""
     [mount] = [point for point, kind, _ in _mounts() if kind == "cgroup2"][:1]
     [own] = [line.removeprefix("0::") for line in OWN.read_text().splitlines() if line.startswith("0::")]
     for parent in dict.fromkeys([mount / own.strip("/"), mount]):
@@ -177,7 +194,10 @@ def _parent_of_version_2() -> dict[str, Path]:
 
 
 def _hands_down(parent: Path) -> bool:
-    """Whether groups in this one can have limits; for that, it may not have processes itself."""
+    """Whether groups within this one can have limits.
+
+    In version 2 a group can only pass controllers down if it has no processes of its own.
+    """
     control = parent / "cgroup.subtree_control"
     if not {*CONTROLLERS} <= {*_read(parent / "cgroup.controllers").split()}:
         return False
@@ -188,7 +208,8 @@ def _hands_down(parent: Path) -> bool:
         except OSError:
             if {*_read(parent / "cgroup.procs").split()} != {str(os.getpid())}:
                 return False
-            itself = parent / f"{NAME}-itself"  # a group that holds podium alone was given to it: move aside
+            # The group holds podium alone: podium moves into a group below, so that this one is empty.
+            itself = parent / f"{NAME}-itself"
             itself.mkdir(exist_ok=True)
             (itself / "cgroup.procs").write_text("0")
             control.write_text(wanted)
@@ -196,7 +217,7 @@ def _hands_down(parent: Path) -> bool:
 
 
 def _parents_of_version_1() -> dict[str, Path]:
-    """Those of the whole machine, or our own groups."""
+    """For each controller the root group of the machine, or else the group in which podium runs."""
     own = dict(line.split(":", 2)[1:] for line in OWN.read_text().splitlines())
     parents = {}
     for controller in (*CONTROLLERS, "cpuacct"):
@@ -212,7 +233,7 @@ def _parents_of_version_1() -> dict[str, Path]:
 
 
 def _can_be_made(parent: Path) -> bool:
-    """Whether we may make groups here."""
+    """Whether podium may make groups in this one."""
     trial = parent / f"{NAME}-{os.getpid()}-trial"
     try:
         trial.mkdir(exist_ok=True)
@@ -223,7 +244,7 @@ def _can_be_made(parent: Path) -> bool:
 
 
 def _mounts() -> list[tuple[Path, str, str]]:
-    """Each mounted file system: where, of what kind, with which options."""
+    """The path, the kind and the options of each mounted file system."""
     mounts = []
     for line in MOUNTS.read_text().splitlines():
         before, _, after = line.partition(" - ")
@@ -233,7 +254,7 @@ def _mounts() -> list[tuple[Path, str, str]]:
 
 
 def _read(path: Path) -> str:
-    """The text of a file of the kernel's, "" if there is none."""
+    """The text of one of the kernel's files, or "" if the file does not exist."""
     try:
         return path.read_text().strip()
     except FileNotFoundError:
@@ -241,5 +262,5 @@ def _read(path: Path) -> str:
 
 
 def _fields(path: Path) -> dict[str, int]:
-    """A file with a name and a number on each line."""
+    """The content of a file that has a name and a number on each line."""
     return {name: int(value) for name, value in (line.split() for line in _read(path).splitlines())}

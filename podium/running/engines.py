@@ -21,24 +21,26 @@ NOTEBOOK_PACKAGES = ("nbclient", "nbformat", "ipykernel")
 
 
 def choose(engine: str, models: list[Model], settings: Settings) -> Settings:
-    """The settings, with what isolates the models on this machine.
+    """Choose what isolates the models on this machine.
 
     Parameters
     ----------
     engine : str
-        What was asked for: "auto", "bubblewrap", "docker", "podman" or "none".
+        What the organizer asked for: "auto", "bubblewrap", "docker", "podman" or "none".
     models : list of Model
+        The models that will run; their kinds decide what is needed.
     settings : Settings
+        How every model is run.
 
     Returns
     -------
     Settings
-        With `sandbox`, `container_engine` and `control_group`.
+        The same settings with `sandbox`, `container_engine` and `control_group` filled in.
 
     Raises
     ------
     UsageError
-        Where a model needs what is not here.
+        If a model needs something that this machine does not have.
     """
     named = {model.kind: model.key for model in reversed(models)}  # the first of each kind
     lacking = [name for name in NOTEBOOK_PACKAGES if importlib.util.find_spec(name) is None]
@@ -61,7 +63,7 @@ def choose(engine: str, models: list[Model], settings: Settings) -> Settings:
         heard += f"; {name} says: {last_line(answer)}"
     raise UsageError(
         f"{CONTAINER} of {named['container']} needs {' or '.join(candidates)}, "
-        f"which is not here or does not work{heard}"
+        f"which is not installed or does not work{heard}"
     )
 
 
@@ -71,12 +73,14 @@ def probe(settings: Settings, models: list[Model]) -> None:
     Parameters
     ----------
     settings : Settings
+        The settings that `choose` returned.
     models : list of Model
+        The models that will run.
 
     Raises
     ------
     UsageError
-        Where the sandbox fails or the models cannot read the data.
+        If the sandbox cannot be made, or if models cannot read the data in it.
     """
     inside = [model for model in models if model.kind != "container" and settings.sandbox == "bubblewrap"]
     as_nobody = constants.is_root() and (inside or settings.container_engine)
@@ -87,26 +91,28 @@ def probe(settings: Settings, models: list[Model]) -> None:
 
 
 def run(model: Model, settings: Settings) -> Run:
-    """Run a model once, with the same state of the caches as before every other run.
+    """Run a model once, after bringing the caches into the same state as before every other run.
 
     Parameters
     ----------
     model : Model
+        The model to run.
     settings : Settings
-        As `choose` gives them.
+        The settings that `choose` returned.
 
     Returns
     -------
     Run
+        What was measured, the log and the submission.
 
     Raises
     ------
     UsageError
-        Where the engine itself fails: a fault of the machine, never the team's.
+        If the engine itself fails, which is a fault of the machine and never the team's.
     """
     if closed := _closed(model, settings):
         return Run(nothing_measured(f"{constants.CLOSED} {closed} (chmod -R o+rX)"), 0.0, "", b"")
-    caches.equalise([model.folder, settings.data])
+    caches.equalize([model.folder, settings.data])
     if model.kind != "container" and settings.sandbox == "bubblewrap":
         return bubblewrap.run_in_bubblewrap(model.folder, bubblewrap.program_of(model), settings)
     with tempfile.TemporaryDirectory(prefix="podium-", ignore_cleanup_errors=True) as folder:
@@ -118,7 +124,10 @@ def run(model: Model, settings: Settings) -> Run:
 
 
 def _closed(model: Model, settings: Settings) -> str:
-    """What of a model is closed to nobody, as whom root's models run, or ""."""
+    """The name of a model's file or folder that the sandbox's user cannot read, or "" if it can read all.
+
+    That user is nobody when podium runs as root.
+    """
     if model.kind == "container" or settings.sandbox != "bubblewrap" or not constants.is_root():
         return ""
     for path, needed in (
@@ -131,7 +140,7 @@ def _closed(model: Model, settings: Settings) -> str:
 
 
 def _run_without_sandbox(model: Model, settings: Settings, working: str) -> Run:
-    """Run a model as one of the user's own programs."""
+    """Run a model as an ordinary program of the user who runs podium."""
     folder = str(model.folder.resolve())
     environment = bubblewrap.environment_of(str(settings.data), folder) | {"HOME": working}
     if sys.platform == "win32":

@@ -1,9 +1,10 @@
-"""What runs say about runtimes: which of them count, how uncertain a runtime is, and what is undecided.
+"""Decide which runs count, how uncertain a runtime is, and which models' order is undecided.
 
-Wall-clock times of equal runs vary.  On a machine of its own they vary by a percent or less, and a disturbance
-is an episode: the few runs that it hit are left out and repeated.  On a machine that others use as well no run
-is undisturbed; whoever drops half of them and keeps the other half draws lots.  There all runs count, and the
-standard error says how uncertain a runtime is.
+Wall-clock times of equal runs vary.  On a machine that nobody else uses they vary by a percent or less.  A
+disturbance there is a short episode, so podium leaves out the few runs that it hit and repeats them.
+
+On a machine that others use as well, every run is disturbed.  Keeping the better half of such runs would be a
+matter of luck.  There, all runs count, and the standard error says how uncertain a runtime is.
 """
 
 import itertools
@@ -18,36 +19,43 @@ from podium.running.journal import Row, is_known
 
 __all__ = ["Noise", "State", "disturbed_runs", "is_remembered", "noise_of", "state_of", "undecided"]
 
-SLOWER = 1.05  # the limit of a steady machine
-FEWEST_RUNS = 8  # that can show a machine to be unsteady
-USUAL_CHANGE = 0.6  # quantile: see "Three usual changes" in benchmarks/running.py
-BEYOND = 3
-TICKS = 0.05  # the kernel's have up to 10 ms
-FEW = 1 / 3  # of the runs: as many may be left out as disturbed
-SHARED = 0.05  # of the cores' time, taken by others all along
-REMEMBERED = 0.8  # of the processor time of the run whose predictions count
-NORMAL = 1.4826  # the standard deviation of normal numbers, by their median absolute deviation
-LEAST_NOISE = 0.002
-NOISE_OF_ONE_RUN = 0.02  # assumed where no model ran twice
-OWN_SHARE = 8  # runs of its own that weigh as much as what is known of the other models' noise
-DECIDED = 2.6  # standard errors
+SLOWER = 1.05  # on a steady machine, a run is slow if the reference takes this many times its usual seconds
+FEWEST_RUNS = 8  # with fewer runs a machine counts as steady
+
+USUAL_CHANGE = 0.6  # the quantile of the changes; see "Three usual changes" in benchmarks/running.py
+BEYOND = 3  # on an unsteady machine, a run is slow if the change is this many times the usual one
+
+TICKS = 0.05  # seconds: less time taken by others is uncertain, as the kernel counts in steps of 10 ms
+SHARED = 0.05  # a machine is shared if others take more than this share of its cores' time all along
+
+FEW = 1 / 3  # disturbed runs are left out if their share of all runs is smaller
+REMEMBERED = 0.8  # a run is suspicious with less than this share of the deciding run's processor time
+
+NORMAL = 1.4826  # the standard deviation of a normal distribution divided by its median absolute deviation
+LEAST_NOISE = 0.002  # relative: equal runs are never assumed to vary by less
+NOISE_OF_ONE_RUN = 0.02  # relative: the least that is assumed if no model ran twice
+
+OWN_SHARE = 8  # with this many runs beyond the first, a model's own noise weighs as much as all models'
+DECIDED = 2.6  # an order is decided if the runtimes differ by more standard errors
 
 
 # ---- Which runs count ------------------------------------------------------------------------------------
 
 
 def baseline(measured: Iterable[float]) -> float:
-    """What is usual: the lower quartile, neither one lucky measurement nor half a day of slowness.
+    """Estimate what is usual by the lower quartile.
+
+    The least measurement may have been luck, and the median is too high if the machine was slow for half a day.
 
     Parameters
     ----------
     measured : iterable of float
-        NaN where nothing is known.
+        The measurements; NaN stands for an unknown one.
 
     Returns
     -------
     float
-        0 where nothing is known at all.
+        The lower quartile of the known measurements, or 0 if none is known.
 
     Examples
     --------
@@ -59,22 +67,22 @@ def baseline(measured: Iterable[float]) -> float:
 
 
 def limit_of(references: Sequence[tuple[float, float]]) -> float:
-    """How many times slower than usual is slow.
+    """Find how many times slower than usual the machine has to be for a run to count as disturbed.
 
     Parameters
     ----------
     references : list of (float, float)
-        The reference before and after each run.
+        The seconds of the reference workload before and after each run.
 
     Returns
     -------
     float
-        1.05 on a steady machine, three of the usual changes on one that changes its speed by itself.
+        1.05 on a steady machine.  On a machine whose speed changes by itself, three times its usual change.
     """
     if len(references) < FEWEST_RUNS:
         return SLOWER
     changes = np.diff(np.log(references))
-    changes -= np.median(changes)  # heat slows every run alike
+    changes -= np.median(changes)  # a machine that grows hot slows down during every run alike
     return max(SLOWER, float(np.exp(BEYOND * np.quantile(np.abs(changes), USUAL_CHANGE))))
 
 
@@ -83,25 +91,46 @@ def is_slow(before: float, after: float, undisturbed: float, limit: float = SLOW
 
     Parameters
     ----------
-    before, after, undisturbed : float
-        Seconds of the reference workload around the run, and as they are usual.
+    before : float
+        The seconds of the reference workload just before the run.
+    after : float
+        The seconds of the reference workload just after the run.
+    undisturbed : float
+        The usual seconds of the reference workload on this machine.
     limit : float
-        How many times slower than usual is slow.
+        How many times the usual seconds are slow; see `limit_of`.
+
+    Returns
+    -------
+    bool
+        True if one of the two took longer than the limit allows.
+
+    Examples
+    --------
+    >>> is_slow(1.00, 1.04, 1.0), is_slow(1.00, 1.06, 1.0)
+    (False, True)
     """
     return max(before, after) > limit * undisturbed
 
 
 def is_shared(seconds: float, others: float, undisturbed: float = 0.0, limit: float = SLOWER) -> bool:
-    """Whether others took the cores' time during the run, which the reference cannot see.
+    """Whether other programs took the cores' time during a run, which the reference around it cannot show.
 
     Parameters
     ----------
     seconds : float
-        Of the run; in a short one the kernel's clock, of 10 ms, tells nothing.
-    others, undisturbed : float
-        The share of the cores' time that others took during the run, and that they usually take.
+        The duration of the run.  In a short run the kernel's clock, with steps of 10 ms, is too coarse to tell.
+    others : float
+        The share of the cores' time, from 0 to 1, that others took during the run.
+    undisturbed : float
+        The share that others usually take.
     limit : float
-        As of `is_slow`: 1.05 is a share of 5% more than usual.
+        The same limit as in `is_slow`: 1.05 allows a share that is 5 percentage points above the usual one.
+
+    Returns
+    -------
+    bool
+        True if others took more than the limit allows.
 
     Examples
     --------
@@ -112,12 +141,17 @@ def is_shared(seconds: float, others: float, undisturbed: float = 0.0, limit: fl
 
 
 def disturbed_runs(rows: Sequence[Row]) -> set[Row]:
-    """The runs around which the machine was slower than usual, or in which others took the cores.
+    """Find the runs around which the machine was slower than usual, or during which others took the cores.
 
     Parameters
     ----------
     rows : list of Row
-        All runs; each is compared with those on the same machine.
+        All runs.  Each is compared with the runs on the same machine.
+
+    Returns
+    -------
+    set of Row
+        The disturbed runs.
     """
     limit, disturbed = limit_of(_references(rows)), set()
     for machine in {row.machine for row in rows if row.machine}:
@@ -132,7 +166,9 @@ def disturbed_runs(rows: Sequence[Row]) -> set[Row]:
 
 
 def left_out(rows: Sequence[Row]) -> set[Row]:
-    """The disturbed runs, if they are few; else none, since there is nothing to tell them from.
+    """Find the runs whose times do not count because the machine was disturbed.
+
+    If many runs were disturbed, all of them count: then there is no undisturbed state to compare with.
 
     Parameters
     ----------
@@ -142,7 +178,7 @@ def left_out(rows: Sequence[Row]) -> set[Row]:
     Returns
     -------
     set of Row
-        Fewer than a third of the runs.
+        The disturbed runs if they are fewer than a third of all runs, or else nothing.
     """
     disturbed = disturbed_runs(rows)
     return disturbed if len(disturbed) < FEW * len(_ran(rows)) else set()
@@ -153,23 +189,26 @@ def is_remembered(run: Row, counting: Row) -> bool:
 
     Parameters
     ----------
-    run, counting : Row
+    run : Row
+        The run to judge.
+    counting : Row
+        The run of the same model whose predictions count.
 
     Returns
     -------
     bool
-        True below 80%: the model has not done its work again, so the run is no runtime.
+        True below 80%.  Such a model seems to have remembered its results, so the run's time does not count.
     """
     return run.cpu_seconds < REMEMBERED * counting.cpu_seconds
 
 
 def _ran(rows: Iterable[Row]) -> list[Row]:
-    """Without those that no machine has run."""
+    """The runs that took place; a run that was given up belongs to no machine."""
     return [row for row in rows if row.machine]
 
 
 def _references(rows: Iterable[Row]) -> list[tuple[float, float]]:
-    """The reference before and after each run, of all machines, which are identical."""
+    """The reference before and after each run, on all machines together, since they are identical."""
     return [(row.reference_before, row.reference_after) for row in _ran(rows)]
 
 
@@ -177,32 +216,40 @@ def _references(rows: Iterable[Row]) -> list[tuple[float, float]]:
 
 
 class Noise(NamedTuple):
-    """By how much equal runs vary on this machine.
+    """How much equal runs vary on this machine.
 
     Attributes
     ----------
     one_run : float
-        Relative standard deviation of one run, pooled over the models.
+        The relative standard deviation of one run's seconds, pooled over the models.
     is_measured : bool
-        False where no model ran twice, so that it had to be assumed.
+        False if no model ran twice, so that the noise had to be assumed.
     """
 
     one_run: float
     is_measured: bool
 
     def error_of(self, runs: Sequence[float]) -> float:
-        """Relative standard error of the median of a model's runs.
+        """Compute the relative standard error of the median of a model's runs.
 
         Parameters
         ----------
         runs : list of float
-            Seconds.
+            The seconds of the model's runs that count.
 
         Returns
         -------
         float
-            Of the pooled noise, and of the model's own as far as it has many runs.  The variance of a median of
-            n normal numbers is π / (2n + π - 2) of one's: exact for 1 and for many, 2% too small for 3.
+            The standard error as a share of the median.
+
+        Notes
+        -----
+        The noise of one run is a mixture of the pooled noise and the model's own.  The more runs the model has,
+        the more its own noise weighs.
+
+        The variance of the median of n normal numbers is taken as π / (2n + π - 2) times the variance of one
+        number.  This is exact for a single number and in the limit of many; for three numbers it is 2% too
+        small.
         """
         number = len(runs)
         own = _scale(np.log(runs)) if number > 1 else 0.0
@@ -212,20 +259,26 @@ class Noise(NamedTuple):
 
 
 def noise_of(runs: Iterable[Sequence[float]], references: Iterable[tuple[float, float]] = ()) -> Noise:
-    """By how much equal runs vary, pooled robustly over the models.
+    """Estimate how much equal runs vary, robustly and over all models together.
 
     Parameters
     ----------
     runs : iterable of lists of float
-        Seconds of the runs of each model.
+        The seconds of the runs of each model.
     references : iterable of (float, float)
-        The reference before and after each run, of which the noise is guessed where no model ran twice.
+        The seconds of the reference workload before and after each run.  If no model ran twice, the noise is
+        guessed from them.
 
     Returns
     -------
     Noise
-        From the median difference of two runs of a model (on a logarithmic scale), in which every model weighs
-        as much as it has runs beyond the first.  So neither one model's spread nor one slow run decides it.
+        The noise of one run.
+
+    Notes
+    -----
+    The estimate is the weighted median of the differences between two runs of the same model, on a logarithmic
+    scale.  Each model weighs as much as it has runs beyond the first.  So neither a single model with a large
+    spread nor a single slow run decides the estimate.
 
     Examples
     --------
@@ -246,14 +299,14 @@ def noise_of(runs: Iterable[Sequence[float]], references: Iterable[tuple[float, 
 
 
 def _weighted_median(values: Sequence[float], weights: Sequence[float]) -> float:
-    """The value below and above which lies half of the weight."""
+    """The value at which the sum of the weights, in the order of the values, reaches one half."""
     order = np.argsort(values)
     sums = np.cumsum(np.array(weights)[order])
     return float(np.array(values)[order][np.searchsorted(sums, sums[-1] / 2)])
 
 
 def _scale(numbers: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> float:
-    """The standard deviation of a model's own runs."""
+    """The standard deviation of a model's own runs, on a logarithmic scale."""
     return float(np.std(numbers, ddof=1))
 
 
@@ -261,17 +314,20 @@ def _scale(numbers: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> floa
 
 
 def undecided(runtimes: Sequence[float], errors: Sequence[float]) -> list[tuple[int, int]]:
-    """Neighbors whose order the measurements do not decide.
+    """Find the neighbors whose order the measurements do not decide.
 
     Parameters
     ----------
-    runtimes, errors : list of float
-        Each model's seconds, and its relative standard error.
+    runtimes : list of float
+        The runtime of each model in seconds.
+    errors : list of float
+        The relative standard error of each runtime.
 
     Returns
     -------
     list of (int, int)
-        The faster and the slower of each such pair; those that are nearest to each other come first.
+        The positions of the faster and the slower model of each undecided pair.  The pairs with the smallest
+        difference come first.
 
     Examples
     --------
@@ -288,18 +344,19 @@ def undecided(runtimes: Sequence[float], errors: Sequence[float]) -> list[tuple[
 
 
 def cannot_tell(noise: Noise, runs: int) -> float:
-    """The difference below which two runtimes cannot be told apart.
+    """Compute the difference below which two runtimes cannot be told apart.
 
     Parameters
     ----------
     noise : Noise
+        How much equal runs vary.
     runs : int
-        Of each of the two models.
+        The number of runs of each of the two models.
 
     Returns
     -------
     float
-        A share of the faster one's runtime.
+        The difference as a share of the faster model's runtime.
 
     Examples
     --------
@@ -314,14 +371,14 @@ def cannot_tell(noise: Noise, runs: int) -> float:
 
 
 class State(NamedTuple):
-    """How quiet the machine was.
+    """How quiet the machine was during the runs.
 
     Attributes
     ----------
     text : str
-        "quiet", or what disturbed it.
+        "quiet", or a description of what disturbed the machine.
     is_provisional : bool
-        Whether runtimes that were measured on it have to be measured again elsewhere before they decide.
+        Whether the runtimes should be measured again on a quieter machine before they decide a board.
     """
 
     text: str
@@ -329,16 +386,18 @@ class State(NamedTuple):
 
 
 def state_of(rows: Sequence[Row]) -> State:
-    """How quiet the machine was during all these runs.
+    """Describe how quiet the machine was during all these runs.
 
     Parameters
     ----------
     rows : list of Row
+        All runs.
 
     Returns
     -------
     State
-        Provisional if others took more than 5% of the cores all along, or if a third of the runs was disturbed.
+        Provisional if others took more than 5% of the cores' time all along, or if at least a third of the runs
+        was disturbed.
     """
     ran = _ran(rows)
     if not any(is_known(row.others) for row in ran):

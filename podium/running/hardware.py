@@ -1,4 +1,4 @@
-"""What the models ran on, to be published with the board."""
+"""Describe the machine that the models ran on, so that the description can be published with the board."""
 
 import os
 import platform
@@ -15,12 +15,15 @@ __all__ = ["describe", "differences"]
 
 
 def describe() -> dict[str, Any]:
-    """This machine and what is installed on it; equal descriptions are identical hardware.
+    """Describe this machine and what is installed on it.
+
+    Machines with equal descriptions count as identical hardware.
 
     Returns
     -------
     dict
-        As it stands in hardware.json.
+        The description that is written to ``hardware.json``: processor, number of cores, memory in GB,
+        accelerators, kernel, and the versions of Python, bubblewrap, podium and all installed packages.
     """
     accelerators = _said("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
     return {
@@ -37,17 +40,24 @@ def describe() -> dict[str, Any]:
 
 
 def differences(expected: dict[str, Any], given: dict[str, Any]) -> str:
-    """Where two descriptions differ.
+    """Say where two descriptions differ.
 
     Parameters
     ----------
-    expected, given : dict
-        Possibly with dicts in them.
+    expected : dict
+        The description to compare with; its values may be dicts as well.
+    given : dict
+        The description of the other machine.
 
     Returns
     -------
     str
-        "" where they are equal.
+        Each name with both values, or "" if the descriptions are equal.
+
+    Examples
+    --------
+    >>> differences({"cores": 8, "packages": {"numpy": "2.1.0"}}, {"cores": 4, "packages": {"numpy": "2.1.0"}})
+    'cores: 4 instead of 8'
     """
     return "; ".join(
         f"{name}: {_shortened(given.get(name))} instead of {_shortened(expected.get(name))}"
@@ -59,7 +69,7 @@ def differences(expected: dict[str, Any], given: dict[str, Any]) -> str:
 
 
 def _shortened(value: Any) -> str:
-    """A value, cut where it is long."""
+    """A value as text of at most 80 characters."""
     text = "nothing" if value is None else str(value)
     return text if len(text) <= 80 else f"{text[:80]}…"
 
@@ -74,15 +84,15 @@ def _cpu() -> str:
 
 
 def _memory_gb() -> float | None:
-    """Gigabytes of memory, None if unknown."""
+    """The size of the memory in gigabytes, None if it is unknown."""
     if not hasattr(os, "sysconf"):
         return None
-    # Rounded: the kernel keeps a little for itself, not the same after each start.
+    # Rounded, because the kernel reserves a little memory for itself, and not the same amount after each boot.
     return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
 
 
 def _said(*command: str) -> str:
-    """What a tool prints, "" where it is not here."""
+    """What a tool prints, or "" if it is not installed."""
     if shutil.which(command[0]) is None:
         return ""
     return subprocess.run(command, capture_output=True, text=True, errors="replace").stdout.strip()

@@ -1,4 +1,4 @@
-"""The journal: a row for each run, of which all other files are made."""
+"""The journal ``runs.csv`` has a row for each run; all other files of results are made from it."""
 
 import csv
 import math
@@ -16,33 +16,46 @@ DONE = "done"
 
 
 class Row(NamedTuple):
-    """One run.
+    """One run of a model.
 
     Attributes
     ----------
     round : int
-        The first run of a model has 1.
-    team, model : str
+        The number of the run; the first run of a model has 1.
+    team : str
+        The team's name.
+    model : str
+        The model's name, or "" if the team has a single model.
     submission : str
-        The file that it left, under its name in ``submissions/``, or "".
+        The path of the file that the run left, relative to ``submissions/``, or "" if it left none.
     outcome : str
         "done", or why there are no predictions.
-    seconds, cpu_seconds : float
-        Wall-clock and processor time of the model; the latter NaN if unknown.
+    seconds : float
+        The wall-clock time of the model in seconds.
+    cpu_seconds : float
+        The processor time of the model in seconds; NaN if unknown.
     others : float
-        The share of the cores' time that others took, NaN if unknown.
+        The share of the cores' time, from 0 to 1, that others took; NaN if unknown.
     peak_memory : int
-        Bytes.
+        The most memory that the model held at once, in bytes.
     exit_code : int
-    reference_before, reference_after : float
-        Seconds of the reference workload.
+        The exit code of the model, negative for the number of a signal.
+    reference_before : float
+        The seconds of the reference workload just before the run.
+    reference_after : float
+        The seconds of the reference workload just after the run.
     sha256 : str
-        Of the predictions.
-    machine, started_at, engine : str
+        The SHA-256 of the predictions, or "" if there are none.
+    machine : str
+        The name of the machine, or "" if no machine ran the model.
+    started_at : str
+        When the run began, in UTC, such as "2027-01-15T12:00:00+00:00".
+    engine : str
+        What isolated the model: "bubblewrap", "docker", "podman" or "none".
     digest : str
-        Of the model's files.
+        The digest of the model's files; see `podium.running.models.digest_of`.
     paired_with : str
-        The model that was run back to back with it, because their order was undecided.
+        The model that ran directly before or after this run because their order was undecided, or "".
     """
 
     round: int
@@ -66,35 +79,42 @@ class Row(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The model's name in messages."""
+        """The model's name in messages; see `podium.running.models.key_of`."""
         return key_of(self.team, self.model)
 
 
 def runs_of(model: Model, rows: Iterable[Row]) -> list[Row]:
-    """The runs of a model, in their order.
+    """Select the runs of a model.
 
     Parameters
     ----------
     model : Model
+        The model.
     rows : iterable of Row
-        Of all models.
+        The runs of all models.
+
+    Returns
+    -------
+    list of Row
+        The model's runs in the same order.
     """
     return [row for row in rows if row.key == model.key]
 
 
 def predictions_of(runs: Sequence[Row]) -> Row | None:
-    """The run whose predictions count.
+    """Choose the run whose predictions count.
 
     Parameters
     ----------
     runs : list of Row
-        Of one model.
+        The runs of one model.
 
     Returns
     -------
     Row or None
-        The first that gave predictions; the slowest, where they differ from run to run: else a model could give
-        its good predictions slowly and its runtime quickly.
+        The first run that gave predictions.  If the predictions differ from run to run, it is the slowest one.
+        Otherwise a model could make good predictions slowly in one run and be fast without them in another.
+        None if no run gave predictions.
     """
     done = [row for row in runs if row.outcome == DONE]
     if not done:
@@ -108,27 +128,33 @@ def differ(runs: Iterable[Row]) -> bool:
     Parameters
     ----------
     runs : iterable of Row
-        Of one model; those without predictions do not count.
+        The runs of one model.  Runs without predictions are ignored.
+
+    Returns
+    -------
+    bool
+        True if two runs left different predictions.
     """
     return len({row.sha256 for row in runs if row.outcome == DONE}) > 1
 
 
 def read_journal(path: Path) -> list[Row]:
-    """The runs in a file.
+    """Read the journal.
 
     Parameters
     ----------
     path : Path
+        The journal's file.
 
     Returns
     -------
     list of Row
-        Nothing where there is no file yet.
+        The runs in the order in which they took place; nothing if the file does not exist yet.
 
     Raises
     ------
     UsageError
-        Where the file is damaged.
+        If the file is damaged.
     """
     if not path.exists():
         return []
@@ -145,14 +171,16 @@ def read_journal(path: Path) -> list[Row]:
 
 
 def write_table(path: Path, names: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
-    """Write a CSV file, whole or not at all; what is not known is empty.
+    """Write a CSV file, either completely or not at all.
 
     Parameters
     ----------
     path : Path
+        The file to write.
     names : iterable of str
-        Of the columns.
+        The names of the columns.
     rows : iterable of iterables
+        The cells of each row.  Booleans are written as true and false.
     """
 
     def fill(part: Path) -> None:
@@ -165,10 +193,21 @@ def write_table(path: Path, names: Iterable[str], rows: Iterable[Iterable[Any]])
 
 
 def _cells(row: Iterable[Any]) -> list[Any]:
-    """Booleans as true and false."""
+    """A row's cells, with booleans as the words true and false."""
     return [str(value).lower() if isinstance(value, bool) else value for value in row]
 
 
 def is_known(value: float) -> bool:
-    """Whether a measurement was made: it is NaN if not."""
+    """Whether a measurement is known.
+
+    Parameters
+    ----------
+    value : float
+        A measurement; NaN stands for an unknown one.
+
+    Returns
+    -------
+    bool
+        False if the value is NaN.
+    """
     return not math.isnan(value)

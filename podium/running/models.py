@@ -1,6 +1,6 @@
-"""Finding the submitted models in a folder.
+"""Find the submitted models in a folder.
 
-Whatever is wrong with one team's folder is that team's failure: every other model is run.
+Something wrong with a team's folder is a failure of that team alone: podium runs all other models.
 """
 
 import hashlib
@@ -19,10 +19,10 @@ SCRIPTS = ("run", "run.py", "run.sh")
 CONTAINER = "container.txt"
 ENTRIES = f"one notebook (*.ipynb), {', '.join(SCRIPTS)} or {CONTAINER}"
 IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,499}")
-LONGEST_NAME = 200  # file systems end at 255 bytes
-MOST_FILES = 200_000
-MOST_MODELS = 100  # of a team
-NAMES_SHOWN = 5
+LONGEST_NAME = 200  # bytes; file systems allow 255, and podium appends to the names
+MOST_FILES = 200_000  # in a model's folder
+MOST_MODELS = 100  # in a team's folder
+NAMES_SHOWN = 5  # in a message
 
 
 class Model(NamedTuple):
@@ -35,12 +35,13 @@ class Model(NamedTuple):
     name : str
         The name of the model's folder in it, or "" where the team's folder is the model.
     folder : Path
+        The model's folder.
     entry : str
-        The file to run, or a container's image.
+        The name of the file to run, or of the container's image.
     kind : str
         "notebook", "script" or "container".
     digest : str
-        Of its files, as `digest_of` gives it.
+        The digest of the model's files; see `digest_of`.
     """
 
     team: str
@@ -52,16 +53,23 @@ class Model(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The name in messages."""
+        """The model's name in messages; see `key_of`."""
         return key_of(self.team, self.name)
 
 
 class Failure(NamedTuple):
-    """A model without predictions, and why; safe to print.
+    """A model without predictions.
+
+    Its texts have no characters that could disturb a terminal.
 
     Attributes
     ----------
-    team, model, reason : str
+    team : str
+        The team's name.
+    model : str
+        The model's name, or "" if the team has a single model.
+    reason : str
+        Why there are no predictions.
     """
 
     team: str
@@ -70,7 +78,19 @@ class Failure(NamedTuple):
 
 
 def key_of(team: str, name: str) -> str:
-    """A model's name in messages: the team's, and its own where a team has several.
+    """Make a model's name for messages.
+
+    Parameters
+    ----------
+    team : str
+        The team's name.
+    name : str
+        The model's name, or "" if the team has a single model.
+
+    Returns
+    -------
+    str
+        The team's name, followed by the model's own name if the team has several models.
 
     Examples
     --------
@@ -81,23 +101,24 @@ def key_of(team: str, name: str) -> str:
 
 
 def find_models(folder: Path) -> tuple[list[Model], list[Failure]]:
-    """The models in a folder that has a folder per team.
+    """Find the models in a folder that has a folder for each team.
 
     Parameters
     ----------
     folder : Path
-        In it each team has a folder, which is a model or has a folder for each of several models.
+        The folder with the teams' folders.  A team's folder is a model, or has a folder for each of its models.
 
     Returns
     -------
     models : list of Model
+        The models that can be run, sorted by team and name.
     failures : list of Failure
-        The teams' folders in which something is wrong.
+        What is wrong in other folders, such as a team's folder without a model.
 
     Raises
     ------
     UsageError
-        Where there is no such folder, or nothing in it.
+        If the folder does not exist, has no teams, or is itself a model.
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}")
@@ -123,9 +144,9 @@ def find_models(folder: Path) -> tuple[list[Model], list[Failure]]:
 
 
 def _models_of_team(team: Path) -> list[Model | Failure]:
-    """The models in a team's folder; nothing for a file beside the folders."""
+    """The models in a team's folder, or nothing if `team` is a file beside the teams' folders."""
     if team.is_symlink():
-        return [_failure(team.name, "", "a link, expected a folder")]
+        return [_failure(team.name, "", "expected a folder, found a link")]
     if not team.is_dir():
         return []
     if _entries(team):
@@ -145,17 +166,21 @@ def _models_of_team(team: Path) -> list[Model | Failure]:
 
 
 def find_model(folder: Path, team: str, name: str = "") -> Model | Failure:
-    """The model in a folder, or why there is none.
+    """Find the model in a folder.
 
     Parameters
     ----------
     folder : Path
-    team, name : str
-        Whose it is, and its name where a team has several.
+        The model's folder.
+    team : str
+        The name of the team.
+    name : str
+        The model's name, or "" if the team has a single model.
 
     Returns
     -------
     Model or Failure
+        The model, or why the folder has none that can be run.
     """
     try:
         for text in (team, name):
@@ -170,17 +195,17 @@ def find_model(folder: Path, team: str, name: str = "") -> Model | Failure:
 
 
 def _failure(*texts: str) -> Failure:
-    """A failure of which each text stands on one line."""
+    """A failure whose texts are each on one line and safe to print."""
     return Failure(*map(printable, texts))
 
 
 def _visible(folder: Path) -> list[Path]:
-    """What is in a folder, but for hidden names."""
+    """The files and folders in a folder, sorted by name, without hidden ones."""
     return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
 
 
 def _entries(folder: Path) -> list[str]:
-    """The names of what could be run in a folder."""
+    """The names of the files in a folder that podium could run."""
     if folder.is_symlink() or not folder.is_dir():
         return []
     return [
@@ -189,14 +214,14 @@ def _entries(folder: Path) -> list[str]:
 
 
 def _entry(folder: Path) -> tuple[str, str]:
-    """What to run in a folder, and its kind."""
+    """The file or image to run in a folder, and the kind of model that it is."""
     entries = _entries(folder)
     if not entries:
         others = ", ".join(path.name for path in _visible(folder)[:NAMES_SHOWN]) or "nothing"
-        raise ValueError(f"no model: expected {ENTRIES}, found {others}")
+        raise ValueError(f"there is no model: expected {ENTRIES}, found {others}")
     if len(entries) > 1:
         listed = ", ".join(entries[:NAMES_SHOWN])
-        raise ValueError(f"{len(entries)} models in one folder: {listed}; expected one")
+        raise ValueError(f"expected one model in the folder, found {len(entries)}: {listed}")
     [name] = entries
     path = folder / name
     if not stat.S_ISREG(path.lstat().st_mode):
@@ -205,7 +230,7 @@ def _entry(folder: Path) -> tuple[str, str]:
         with path.open(encoding="ascii", errors="replace") as file:
             image = file.read(1000).strip()
         if not IMAGE.fullmatch(image):
-            raise ValueError(f"{CONTAINER} names no image: expected something like docker.io/team/model:1")
+            raise ValueError(f"{CONTAINER} names no image: expected a name such as docker.io/team/model:1")
         return image, "container"
     if name == "run":
         _require_executable(path)
@@ -213,42 +238,42 @@ def _entry(folder: Path) -> tuple[str, str]:
 
 
 def _require_executable(path: Path) -> None:
-    """ValueError where a program cannot be started."""
+    """Raise a ValueError if the program ``run`` cannot be started."""
     if not os.access(path, os.X_OK):
         raise ValueError("run is not executable (chmod +x run)")
     with path.open("rb") as file:
         first = file.read(200).partition(b"\n")[0].decode("utf-8", "replace")
     if first.startswith("#!"):
         if first.endswith("\r"):
-            raise ValueError("run has the line ends of Windows, expected those of Unix")
+            raise ValueError("run: expected the line ends of Unix, found those of Windows")
         interpreter = first[2:].split()[:1]
         if not interpreter or not Path(interpreter[0]).is_file():
-            raise ValueError(f"run begins with {first}, which is not there")
+            raise ValueError(f"run begins with {first}, but that program does not exist")
 
 
 def digest_of(folder: Path) -> str:
-    """A digest of the names, sizes and times of all files in a folder.
+    """Compute a digest of the names, sizes and times of all files in a folder.
 
     Parameters
     ----------
     folder : Path
-        However deep; links are not followed.
+        The folder; folders within it are included, and links are not followed.
 
     Returns
     -------
     str
-        Equal for equal files, whatever order the file system lists them in.
+        16 hexadecimal digits.  They do not depend on the order in which the file system lists the files.
 
     Raises
     ------
     OSError
-        Where a folder cannot be read.
+        If a folder cannot be read.
     ValueError
-        Where there are more than `MOST_FILES` files.
+        If there are more than `MOST_FILES` files and folders.
     """
     lines, top = [], os.path.join(folder, "")
     waiting = [top]
-    while waiting:  # without recursion: a thousand folders within each other are no reason to stop
+    while waiting:  # not by recursion, which would fail on a thousand folders within each other
         with os.scandir(waiting.pop()) as entries:
             for entry in entries:
                 about, name = entry.stat(follow_symlinks=False), entry.path[len(top) :]

@@ -1,4 +1,4 @@
-"""Executes a notebook, inside the sandbox, and prints what its cells print and which one failed."""
+"""Execute a notebook inside the sandbox, and print what its cells print and which cell failed."""
 
 import re
 import sys
@@ -9,21 +9,26 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 from traitlets.config import Config
 
-COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+COLORS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def main(path: str) -> None:
-    """Execute a notebook from top to bottom; exit with what went wrong.
+    """Execute a notebook from top to bottom.
 
     Parameters
     ----------
     path : str
-        Of the notebook's file.
+        The path of the notebook's file.
+
+    Raises
+    ------
+    SystemExit
+        If the file is not a notebook or a cell fails, with a text that says what went wrong.
     """
     try:
         notebook: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     except (ValueError, AttributeError, nbformat.ValidationError) as problem:
-        sys.exit(f"no notebook: {problem}")
+        sys.exit(f"the file is not a notebook: {problem}")
     where = ""
 
     def note(cell_index: int, **_: Any) -> None:
@@ -36,14 +41,14 @@ def main(path: str) -> None:
 
     config = Config()
     if sys.platform != "win32":
-        config.KernelManager.transport = "ipc"  # no ports
+        config.KernelManager.transport = "ipc"  # the sandbox has no network, so the kernel is reached by files
     client = NotebookClient(
         notebook, timeout=None, config=config, on_cell_start=note, on_cell_executed=show, on_cell_error=show
     )
     try:
         client.execute()
     except CellExecutionError as problem:
-        sys.exit(f"{COLOURS.sub('', problem.traceback)}\n{where}: {problem.ename}: {problem.evalue}")
+        sys.exit(f"{COLORS.sub('', problem.traceback)}\n{where}: {problem.ename}: {problem.evalue}")
     except DeadKernelError:
         sys.exit(f"{where}: the kernel died")
     except Exception as problem:

@@ -1,4 +1,4 @@
-"""The reference workload: is the machine as fast as it was before?"""
+"""The reference workload: the same work before and after each run shows whether the machine became slower."""
 
 import hashlib
 import os
@@ -13,23 +13,23 @@ import numpy as np
 __all__ = ["reference_seconds"]
 
 PASSES = 7
-HASHES = 80_000
+HASHES = 80_000  # iterations of a hash function: arithmetic
 NUMBERS = 2**20  # 8 MB, more than a core's own cache
-SUMS = 30
+SUMS = 30  # passes over these numbers: memory
 
 
 def reference_seconds(cores: Sequence[int]) -> float:
-    """How long the same work takes on all cores at once.
+    """Measure how long the reference workload takes on all cores at once.
 
     Parameters
     ----------
     cores : list of int
-        The cores on which the models run.
+        The numbers of the cores on which the models run.
 
     Returns
     -------
     float
-        Seconds, the median of a few passes.
+        The wall-clock time in seconds, the median of seven passes.
     """
     seconds = []
     with ThreadPoolExecutor(max(len(cores), 1)) as threads:
@@ -41,10 +41,10 @@ def reference_seconds(cores: Sequence[int]) -> float:
 
 
 def _work(core: int) -> None:
-    """Arithmetic and memory, on one core."""
+    """Do arithmetic and move memory on one core."""
     if core >= 0 and sys.platform == "linux":
-        os.sched_setaffinity(0, [core])  # of this thread
-    # Both leave Python's lock to the others.
+        os.sched_setaffinity(0, [core])  # pins this thread alone
+    # Both parts release Python's lock, so that all cores work at the same time.
     hashlib.pbkdf2_hmac("sha256", b"podium", b"reference", HASHES)
     numbers = np.ones(NUMBERS)
     for _ in range(SUMS):

@@ -1,4 +1,4 @@
-"""From the journal to runtimes.csv and failed.csv, and to what is said about them."""
+"""Make ``runtimes.csv``, ``failed.csv`` and the notices on the screen from the journal."""
 
 import itertools
 import math
@@ -16,9 +16,9 @@ from podium.wording import counted, listed, spreadsheet_safe
 __all__ = ["RUNTIME_COLUMNS", "Results", "Timing", "failure_of", "results_of", "write_results"]
 
 TIME_LIMIT = "time limit"
-NAMES_SHOWN = 10
-TELLING = 0.02  # a machine that cannot tell so much apart is said to be noisy
-SLOWDOWN_LIMIT = 1.2  # beyond it a model gets no reward for its speed, by the memo
+NAMES_SHOWN = 10  # in a notice
+TELLING = 0.02  # the advice is a quieter machine if larger differences than this remain undecided
+SLOWDOWN_LIMIT = 1.2  # the memo rewards no model that takes this many times the fastest one's runtime
 RUNTIME_COLUMNS = (
     "team", "submission", "runtime", "runtime_low", "runtime_high", "runtime_error", "runs", "marks",
     "provisional", "state", "cpu_seconds", "reference_seconds", "seconds", "engine",
@@ -31,16 +31,17 @@ class Timing(NamedTuple):
     Attributes
     ----------
     model : Model
+        The model.
     predictions : Row
         The run whose predictions count.
     counting : list of Row
         The runs whose times count.
     runtime : float
-        Seconds, their median.
+        The median of these times, in seconds.
     error : float
-        Its standard error, in seconds.
+        The standard error of the runtime, in seconds.
     marks : list of str
-        What a reader of the runtime has to know.
+        What a reader of the runtime has to know, such as "measured once".
     """
 
     model: Model
@@ -52,29 +53,32 @@ class Timing(NamedTuple):
 
     @property
     def seconds(self) -> list[float]:
-        """Of the runs that count."""
+        """The times of the runs that count, in seconds."""
         return [row.seconds for row in self.counting]
 
     @property
     def cpu_seconds(self) -> float:
-        """Median processor time of the runs that count, NaN if unknown."""
+        """The median processor time of the runs that count, in seconds; NaN if unknown."""
         return statistics.median(row.cpu_seconds for row in self.counting)
 
 
 class Results(NamedTuple):
-    """All that the runs say.
+    """Everything that follows from the runs.
 
     Attributes
     ----------
     timings : list of Timing
-        Of the models with predictions.
+        The runtimes of the models with predictions.
     failures : list of Failure
+        The models without predictions.
     undecided : list of (Timing, Timing)
-        Neighbors whose order is undecided, the nearest first.
+        The neighbors whose order is undecided; the pairs with the smallest difference come first.
     noise : Noise
+        How much equal runs vary.
     state : State
+        How quiet the machine was.
     notices : list of str
-        What has to be said on the screen.
+        The warnings for the organizer.
     """
 
     timings: list[Timing]
@@ -91,21 +95,23 @@ def results_of(
     failures: Iterable[Failure] = (),
     differing_fails: bool = False,
 ) -> Results:
-    """What the runs say.
+    """Judge the runs.
 
     Parameters
     ----------
     models : list of Model
+        The models that were run.
     rows : list of Row
-        The journal.
+        The journal: all runs until now.
     failures : iterable of Failure
-        What is known to have failed without a run.
+        The models and folders that are known to have failed without a run.
     differing_fails : bool
-        Whether a model whose predictions differ from run to run has failed; if not, its slowest run counts.
+        Whether a model fails if its predictions differ from run to run.  Otherwise its slowest run counts.
 
     Returns
     -------
     Results
+        Runtimes, failures, undecided neighbors and notices.
     """
     out, failed, chosen = fairness.left_out(rows), list(failures), []
     for model in models:
@@ -140,21 +146,29 @@ def results_of(
 
 
 def failure_of(runs: Sequence[Row], out: set[Row]) -> str:
-    """Why a model has failed, or "".
+    """Say why a model has failed.
+
+    Its first run decides.  There is one exception: a run that reached the time limit while the machine was
+    disturbed is not held against the model.
 
     Parameters
     ----------
     runs : list of Row
-        Of one model.  Its first run decides, unless the machine was disturbed and time ran out.
+        The runs of one model.
     out : set of Row
-        The runs that are left out as disturbed.
+        The runs that are left out because the machine was disturbed.
+
+    Returns
+    -------
+    str
+        The reason, or "" if the model has not failed.
     """
     deciding = [row for row in runs if not (row in out and row.outcome.startswith(TIME_LIMIT))]
     return deciding[0].outcome.removeprefix(DONE) if deciding else ""
 
 
 def _counting(runs: Sequence[Row], predictions: Row, out: set[Row]) -> tuple[list[Row], list[str]]:
-    """The runs of a model whose times count, and the marks that say which do not."""
+    """The runs of a model whose times count, and the marks that say why others do not."""
     done = [row for row in runs if row.outcome == DONE]
     marks = []
     if len(done) < len(runs):
@@ -177,12 +191,12 @@ def _counting(runs: Sequence[Row], predictions: Row, out: set[Row]) -> tuple[lis
 
 
 def _in_a_mark(timing: Timing) -> str:
-    """A model's name, which cannot look like the end of a mark."""
+    """A model's name without semicolons, because these separate the marks."""
     return timing.model.key.replace(";", ",")
 
 
 def _cached(number: int) -> str:
-    """As in "cached run", "2 cached runs"."""
+    """The words "cached run" for one run, "2 cached runs" for two."""
     return "cached run" if number == 1 else counted(number, "cached run")
 
 
@@ -197,7 +211,10 @@ def _timing(
 
 
 def _contrary(timings: Sequence[Timing]) -> list[tuple[Timing, Timing]]:
-    """Neighbors near enough to the fastest for a reward whose order by processor time is clearly the other."""
+    """The neighbors whose order by processor time is clearly the opposite of their order by runtime.
+
+    Only models that are fast enough for a reward are compared.
+    """
     order = sorted(
         (one for one in timings if is_known(one.cpu_seconds) and one.cpu_seconds > 0),
         key=lambda one: one.runtime,
@@ -222,10 +239,13 @@ def _notices(
     noise: Noise,
     state: State,
 ) -> list[str]:
-    """What has to be said on the screen, the gravest first."""
+    """The warnings for the organizer, the most serious first."""
     said = []
     if state.is_provisional:
-        said.append(f"the runtimes are provisional ({state.text}): measure them again on a machine of its own")
+        said.append(
+            f"the runtimes are provisional ({state.text}): "
+            "measure them again on a machine that nobody else uses"
+        )
     if out:
         marked = [f"{row.key} in round {row.round}" for row in rows if row in out]
         said.append(f"the machine was disturbed around these runs: {listed(marked, NAMES_SHOWN)}")
@@ -233,13 +253,13 @@ def _notices(
         said.append(_of_undecided(pairs, noise))
     if contrary:
         named = [f"{one.model.key} and {other.model.key}" for one, other in contrary]
-        said.append(f"by processor time these are in the other order: {listed(named, NAMES_SHOWN)}")
+        said.append(f"by processor time these neighbors have the opposite order: {listed(named, NAMES_SHOWN)}")
     for what, mark in {
-        "runs used less than 80% of the processor time of the first, as if they remembered it, and do not "
-        "count": "cached run",
-        "predictions differ from run to run; the slowest run counts": "predictions differ",
-        "not every run gave predictions": "without predictions",
-        "measured once, which is no certainty": "measured once",
+        "some runs used less than 80% of the first run's processor time, as if the model had remembered its "
+        "results, and do not count": "cached run",
+        "the predictions differ from run to run, so the slowest run counts": "predictions differ",
+        "some runs gave no predictions": "without predictions",
+        "measured once, so the runtime is uncertain": "measured once",
     }.items():
         if named := [one.model.key for one in timings if any(mark in each for each in one.marks)]:
             said.append(f"{what}: {listed(named, NAMES_SHOWN)}")
@@ -247,36 +267,40 @@ def _notices(
 
 
 def _of_undecided(pairs: Sequence[tuple[Timing, Timing]], noise: Noise) -> str:
-    """Which neighbors are undecided, and what would help."""
+    """The warning that names undecided neighbors and says what would help."""
     named = [
         f"{one.model.key} and {other.model.key} ({other.runtime / one.runtime - 1:.1%} apart)"
         for one, other in pairs
     ]
     runs = min(min(len(one.counting), len(other.counting)) for one, other in pairs)
     told = fairness.cannot_tell(noise, runs)
-    text = f"the order is undecided of {listed(named, NAMES_SHOWN)}"
-    known = "varies by" if noise.is_measured else "is taken to vary by"
-    text += f"; a run {known} {noise.one_run:.1%}, so {counted(runs, 'run')} each tell {told:.1%} apart"
+    text = f"the measurements do not decide the order of {listed(named, NAMES_SHOWN)}"
+    known = "varies by" if noise.is_measured else "is assumed to vary by"
+    text += f". One run {known} {noise.one_run:.1%}, so with {counted(runs, 'run')} of each model "
+    text += f"differences below {told:.1%} stay undecided. "
     if told > TELLING:
-        return f"{text}: a quieter machine helps most, then a higher --most-repeats"
-    return f"{text}: a higher --most-repeats helps"
+        return f"{text}A quieter machine helps most, then a higher --most-repeats"
+    return f"{text}A higher --most-repeats helps"
 
 
 def write_results(results: Results, rows: Sequence[Row], runtimes: Path, failed: Path) -> list[dict[str, Any]]:
-    """Write runtimes.csv and failed.csv.
+    """Write ``runtimes.csv`` and ``failed.csv``.
 
     Parameters
     ----------
     results : Results
+        What `results_of` returned.
     rows : list of Row
-        The journal.
-    runtimes, failed : Path
-        The files to write.
+        The journal: all runs.
+    runtimes : Path
+        The file for the runtimes.
+    failed : Path
+        The file for the models without predictions.
 
     Returns
     -------
     list of dict
-        The rows of runtimes.csv.
+        The rows of ``runtimes.csv``, with `RUNTIME_COLUMNS` as keys.
     """
     table = []
     for one in results.timings:
@@ -314,5 +338,5 @@ def write_results(results: Results, rows: Sequence[Row], runtimes: Path, failed:
 
 
 def _or_nothing(seconds: float) -> float | str:
-    """A number of seconds, or "" if it is unknown."""
+    """A number of seconds rounded to microseconds, or "" if it is unknown."""
     return round(seconds, 6) if is_known(seconds) else ""

@@ -1,4 +1,8 @@
-"""Every model as often as asked, in rounds; then undecided neighbors again, in pairs and back to back."""
+"""Run every model as often as asked for, and write the results.
+
+The models run in rounds: each model once, in an order drawn by lot, then each once more.  After that, neighbors
+whose order is undecided run again in pairs, one directly after the other.
+"""
 
 import contextlib
 import hashlib
@@ -40,20 +44,26 @@ __all__ = [
 
 RUNS, RUNTIMES, FAILED, HARDWARE = "runs.csv", "runtimes.csv", "failed.csv", "hardware.json"
 SUBMISSIONS, LOGS = "submissions", "logs"
-ONE_MODEL, ONE_MODEL_LOG = "submission", "run"  # the names of files of a team with one model
+ONE_MODEL, ONE_MODEL_LOG = "submission", "run"  # the names of the files of a team that has a single model
+
+# So many lines and characters at the end of a log are quoted as the reason of a failure.
 LAST_LINES, LONGEST_REASON = 5, 600
 
-Turn = list[tuple[Model, int]]  # models to run back to back on one machine, and which run of theirs it is
+# Models that run on one machine, one directly after the other; each with the number of its run.
+Turn = list[tuple[Model, int]]
 
 
 class Result(NamedTuple):
-    """What comes of a run: a row of the journal, and what is written beside it.
+    """The result of a run: a row of the journal, and what is written beside it.
 
     Attributes
     ----------
     row : Row
+        The row of the journal.
     log : str
+        What the model printed.
     submission : bytes
+        The content of the submission's file, empty if there is none.
     """
 
     row: Row
@@ -61,22 +71,23 @@ class Result(NamedTuple):
     submission: bytes
 
 
-Execute = Callable[[list[Turn]], Iterable[Result]]
+Execute = Callable[[list[Turn]], Iterable[Result]]  # runs turns and yields a result for each run as it ends
 
 
 class Plan(NamedTuple):
-    """How often models run.
+    """How often the models run.
 
     Attributes
     ----------
     repeats : int
-        Undisturbed runs of each model.
+        The number of undisturbed runs that each model should have.
     most_repeats : int
-        Runs of a model at most: also of one whose runs were disturbed, or whose order is undecided.
+        The largest number of runs of a model.  Further runs are made if some were disturbed, or if the order of
+        the model and its neighbor is undecided.
     seed : int
-        Of the order of the models.
+        The seed for the order of the models in each round.
     differing_fails : bool
-        Whether a model whose predictions differ from run to run has failed; if not, its slowest run counts.
+        Whether a model fails if its predictions differ from run to run.  Otherwise its slowest run counts.
     """
 
     repeats: int = 3
@@ -99,26 +110,36 @@ def run_all(
     Parameters
     ----------
     models : list of Model
+        The models to run.
     failures : list of Failure
-        What has failed without a run.
+        The models and folders that have failed without a run.
     settings : Settings
+        How every model is run.
     out : Path
-        The folder of the results; what it has already is not measured again.
+        The folder of the results.  Runs that it already has are not made again.
     plan : Plan
+        How often the models run.
     machine : dict
-        As `podium.running.hardware.describe` gives it.
+        The description of the machine; see `podium.running.hardware.describe`.
     execute : function
-        Runs turns, one at a time on a machine, and yields the results as they come.
+        Runs turns, one at a time on each machine, and yields the results as they come.
 
     Returns
     -------
-    list of dict, Results
-        The rows of runtimes.csv, and what they were made of.
+    table : list of dict
+        The rows of ``runtimes.csv``.
+    said : Results
+        What these rows were made from.
 
     Raises
     ------
     UsageError
-        Where the machine fails, or the folder was measured in another way.
+        If the machine fails, or if the runs in the folder were made on another machine or with other settings.
+
+    Warns
+    -----
+    UserWarning
+        For each notice of the results.
     """
     with alone_in(out):
         _note_hardware(out / HARDWARE, machine, settings, plan.seed)
@@ -141,45 +162,51 @@ def run_all(
 
 
 def prepare(engine: str, models: list[Model], settings: Settings) -> tuple[dict[str, Any], Settings]:
-    """What this machine is and how it runs models, tried before any model runs.
+    """Choose and try this machine's sandbox before any model runs, and describe the machine.
 
     Parameters
     ----------
     engine : str
-        "auto", "bubblewrap", "docker", "podman" or "none".
+        What isolates the models: "auto", "bubblewrap", "docker", "podman" or "none".
     models : list of Model
+        The models that will run.
     settings : Settings
+        How every model is run.
 
     Returns
     -------
-    dict, Settings
-        The machine's description, and the settings with its engines.
+    machine : dict
+        The description of this machine; see `podium.running.hardware.describe`.
+    settings : Settings
+        The settings, completed with the engines that were chosen.
 
     Raises
     ------
     UsageError
-        Where this machine cannot run the models.
+        If this machine cannot run the models.
     """
     settings = engines.choose(engine, models, settings)
     there = len(cores_used(settings.cores))
     if there < settings.cores:
-        raise UsageError(f"--cores {settings.cores}, and there are {there}")
+        raise UsageError(f"--cores: expected at most {there}, as this machine has, found {settings.cores}")
     engines.probe(settings, models)
     return hardware.describe(), settings
 
 
 def here(settings: Settings) -> Execute:
-    """What runs turns on this machine: one model after the other, the reference workload between them.
+    """Make the function that runs turns on this machine.
+
+    It runs one model after the other, and the reference workload between them.
 
     Parameters
     ----------
     settings : Settings
-        As `prepare` gives them.
+        The settings that `prepare` returned.
 
     Returns
     -------
     function
-        It takes turns and yields a `Result` for each run.
+        It takes a list of turns and yields a `Result` for each run.
     """
     reference: float | None = None
 
@@ -194,18 +221,21 @@ def here(settings: Settings) -> Execute:
 
 
 def run_turn(turn: Turn, settings: Settings, before: float | None = None) -> Iterator[Result]:
-    """Run models back to back.
+    """Run the models of a turn, one directly after the other.
 
     Parameters
     ----------
     turn : list of (Model, int)
+        The models, each with the number of its run.
     settings : Settings
+        How every model is run.
     before : float, optional
-        What the reference workload has taken just before; else it runs first.
+        The seconds that the reference workload took just before.  If they are not given, it runs first.
 
     Yields
     ------
     Result
+        The result of each run.
     """
     for model, number in turn:
         others = [other.key for other, _ in turn if other.key != model.key]
@@ -217,7 +247,7 @@ def run_turn(turn: Turn, settings: Settings, before: float | None = None) -> Ite
 def _run_once(
     model: Model, settings: Settings, number: int, before: float | None = None, paired_with: str = ""
 ) -> Result:
-    """Run a model, and the reference workload before (if it has not just run) and after it."""
+    """Run a model once, with the reference workload after it and, if it has not just run, before it."""
     cores = cores_used(settings.cores)
     before = reference_seconds(cores) if before is None else before
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -247,27 +277,33 @@ def _run_once(
 
 
 def not_run(model: Model, number: int, reason: str) -> Result:
-    """The result of a run that did not happen.
+    """Make the result of a run that did not take place.
 
     Parameters
     ----------
     model : Model
+        The model.
     number : int
-        Which run of the model's it would have been.
+        The number that the run would have had.
     reason : str
-        What stands in failed.csv.
+        The reason that ``failed.csv`` will give.
+
+    Returns
+    -------
+    Result
+        A result without times, log and submission.
     """
     row = Row(number, *model[:2], "", reason, 0.0, 0.0, 0.0, 0, 0, 0.0, 0.0, "", "", "", "", model.digest)
     return Result(row, "", b"")
 
 
 def _path_of(model: Model, suffix: str) -> str:
-    """Where a submission is in its folder: a folder for each team, so that no names collide."""
+    """The path of a submission below ``submissions/``: each team has a folder, so that no names collide."""
     return f"{model.team}/{model.name or ONE_MODEL}{suffix}"
 
 
 def _outcome(measured: Measured, log: str, settings: Settings) -> str:
-    """ "done", or why there are no predictions."""
+    """The outcome of a run: the word "done", or why there are no predictions."""
     if measured["stopped"]:
         return {
             "time": f"{TIME_LIMIT} of {settings.time_limit:g} s",
@@ -283,20 +319,21 @@ def _outcome(measured: Measured, log: str, settings: Settings) -> str:
         return measured["problem"] or DONE
     number = -code if code < 0 else code - 128
     by = f" ({signal.Signals(number).name})" if number in {*signal.Signals} else ""
-    lines = [line.strip() for line in log.splitlines() if line.strip(" ^~")]  # Python underlines
+    # Lines of nothing but ^ and ~ underline code in Python's tracebacks.
+    lines = [line.strip() for line in log.splitlines() if line.strip(" ^~")]
     said = " | ".join(lines[-LAST_LINES:])[-LONGEST_REASON:]
     return f"exit code {code}{by}: {said}" if said else f"exit code {code}{by}"
 
 
 def _hash(submission: bytes, name: str) -> str:
-    """SHA-256 of a submission."""
-    if name.endswith(".gz"):  # without the time in its header
+    """The SHA-256 of a submission."""
+    if name.endswith(".gz"):  # leave out bytes 4 to 7, when the file was packed (RFC 1952)
         submission = submission[:4] + bytes(4) + submission[8:]
     return hashlib.sha256(submission).hexdigest()
 
 
 def _note_hardware(path: Path, machine: dict[str, Any], settings: Settings, seed: int) -> None:
-    """Write hardware.json, or compare what is measured now with it."""
+    """Write ``hardware.json``; if it exists, check that machine, settings and data are still the same."""
     described: dict[str, Any] = {
         "hardware": machine,
         "settings": settings._asdict() | {"data": settings.data.name, "seed": seed},
@@ -308,7 +345,10 @@ def _note_hardware(path: Path, machine: dict[str, Any], settings: Settings, seed
         except (ValueError, KeyError, TypeError):
             raise UsageError(f"{path} is damaged; remove {path.parent} to begin anew") from None
         if differing := hardware.differences(earlier, described):
-            raise UsageError(f"{path.parent} was measured in another way: {differing}")
+            raise UsageError(
+                f"the runs in {path.parent} were made in another way: {differing}. "
+                "Give another --out to begin anew"
+            )
         return
     described["load"] = os.getloadavg() if hasattr(os, "getloadavg") else None
     content = json.dumps(described, indent=2, ensure_ascii=False) + "\n"
@@ -316,9 +356,10 @@ def _note_hardware(path: Path, machine: dict[str, Any], settings: Settings, seed
 
 
 def _still_valid(rows: list[Row], models: list[Model], out: Path, plan: Plan) -> list[Row]:
-    """The runs of models that are still the same and whose predictions are still there.
+    """The earlier runs that still count: their model has not changed, and its predictions are still there.
 
-    A run may also have failed for a reason that is not the model's own; it is made again.
+    A run that failed for a reason that was not the model's own, such as an image that could not be pulled, does
+    not count and is made again.
     """
     current = {model.key: model.digest for model in models}
     kept = [
@@ -330,7 +371,7 @@ def _still_valid(rows: list[Row], models: list[Model], out: Path, plan: Plan) ->
         runs = [row for row in kept if row.key == key]
         predictions = predictions_of(runs)
         if plan.differing_fails and differ(runs):
-            continue  # it has failed, and has no submission
+            continue  # the model has failed, so there is no submission to look for
         if predictions is None or not _is_there(out / SUBMISSIONS / predictions.submission, predictions.sha256):
             _remove_submissions([row for row in rows if row.key == key], out)
             kept = [row for row in kept if row.key != key or predictions is None]
@@ -338,22 +379,22 @@ def _still_valid(rows: list[Row], models: list[Model], out: Path, plan: Plan) ->
 
 
 def _remove_submissions(rows: Iterable[Row], out: Path) -> None:
-    """Remove the submissions that these runs have left, and folders of which nothing remains."""
+    """Remove the submissions that these runs left, and then the teams' folders that are empty."""
     for row in rows:
         if row.submission:
             path = out / SUBMISSIONS / row.submission
             path.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):  # another model of the team is in it, or it is gone
+            with contextlib.suppress(OSError):  # another submission of the team is in it, or it is gone
                 path.parent.rmdir()
 
 
 def _is_there(path: Path, sha256: str) -> bool:
-    """Whether a submission is the one that a run left."""
+    """Whether the file of a submission exists and is the one that a run left."""
     return path.is_file() and _hash(path.read_bytes(), path.name) == sha256
 
 
 def _kept(result: Result, rows: list[Row], out: Path) -> Row:
-    """Save a run's log, and its submission if its predictions count; the row."""
+    """Save a run's log, and its submission if its predictions count; return the row."""
     row = result.row
     head = f"[{row.started_at}, round {row.round}, engine {row.engine}]\n"
     write_atomically(
@@ -373,26 +414,28 @@ def _kept(result: Result, rows: list[Row], out: Path) -> Row:
 
 
 def _differing(model: Model, rows: list[Row]) -> list[Row]:
-    """The runs of a model if its predictions differ from one to the next."""
+    """The runs of a model if its predictions differ from run to run, or else nothing."""
     runs = runs_of(model, rows)
     return runs if differ(runs) else []
 
 
 def next_turns(models: list[Model], rows: list[Row], plan: Plan) -> tuple[str, list[Turn]] | None:
-    """What to run next.
+    """Decide what to run next.
 
     Parameters
     ----------
     models : list of Model
+        All models.
     rows : list of Row
         The runs until now.
     plan : Plan
+        How often the models run.
 
     Returns
     -------
     (str, list of Turn) or None
-        A title, and a round of the models that lack runs or else pairs of undecided neighbors; None at the
-        end.
+        A title and what to run.  This is a round of the models that lack runs.  If no model lacks runs, it is
+        the pairs of undecided neighbors.  None if there is nothing left to run.
     """
     if waiting := _waiting(models, rows, plan):
         number = 1 + min(len(runs_of(model, rows)) for model in waiting)
@@ -407,7 +450,7 @@ def next_turns(models: list[Model], rows: list[Row], plan: Plan) -> tuple[str, l
 
 
 def _waiting(models: list[Model], rows: list[Row], plan: Plan) -> list[Model]:
-    """The models that lack runs, also because some were disturbed."""
+    """The models that have too few runs, not counting the disturbed ones, and may run again."""
     out = fairness.left_out(rows)
 
     def is_waiting(runs: Sequence[Row]) -> bool:
@@ -418,7 +461,10 @@ def _waiting(models: list[Model], rows: list[Row], plan: Plan) -> list[Model]:
 
 
 def _pairs(models: list[Model], rows: list[Row], plan: Plan) -> list[Turn]:
-    """Undecided neighbors, each model once, that may both run again; who goes first alternates."""
+    """The pairs of undecided neighbors in which both models may run again.
+
+    Each model is in one pair at most.  The two models take turns in going first.
+    """
     taken: set[str] = set()
     turns = []
     for one, other in results_of(models, rows, (), plan.differing_fails).undecided:

@@ -1,4 +1,4 @@
-"""Starting the supervisor with a job, and reading what it measured."""
+"""Start the supervisor with a job, and read what it measured."""
 
 import contextlib
 import functools
@@ -19,18 +19,18 @@ from podium.wording import printable
 
 __all__ = ["Outside", "answer_of", "last_line", "no_sandbox", "run_supervised"]
 
-FILTER_FD = 9  # where the inner bubblewrap looks for the filter of system calls
+FILTER_FD = 9  # the file descriptor from which the inner bubblewrap reads the filter of system calls
 
 
 class Outside(NamedTuple):
-    """What surrounds the supervisor.
+    """The outer sandbox, which surrounds the supervisor.
 
     Attributes
     ----------
     command : tuple of str
-        The outer sandbox, in which the supervisor is started; () for none.
+        The command that starts the supervisor inside the outer sandbox; () to start it without one.
     program : str
-        The supervisor's file, as the outer sandbox shows it.
+        The path of the supervisor's file, as the outer sandbox shows it.
     """
 
     command: tuple[str, ...] = ()
@@ -52,27 +52,31 @@ def run_supervised(
     Parameters
     ----------
     settings : Settings
-    command, environment : list of str, dict
-        The model's program.
+        How every model is run.
+    command : list of str
+        The model's program with its arguments.
+    environment : dict of str to str
+        The model's environment variables.
     folder : str
-        Where it works, as the supervisor sees it.
+        The path of the folder in which the model works, as the supervisor sees it.
     outside : Outside
         The sandbox of the supervisor itself.
     stop : list of str
-        A command that ends the model where killing its processes is not enough.
+        A command that ends the model, for the case that killing its processes is not enough.
     filter_ : str
-        The filter of system calls (base64), or "".
+        The filter of system calls in base64, or "" for none.
     group : Group, optional
         The control group of the model.
 
     Returns
     -------
     Run
+        What was measured, the log and the submission.
 
     Raises
     ------
     UsageError
-        Where the supervisor cannot be started: a fault of the machine.
+        If the supervisor cannot be started, which is a fault of the machine.
     """
     job = _job(settings, command, environment, folder, stop, filter_, group)
     job["disk"] = None if outside.command else settings.disk_limit
@@ -111,7 +115,7 @@ def _job(
     filter_: str,
     group: Group | None,
 ) -> supervisor.Job:
-    """What the supervisor is told."""
+    """The job that the supervisor gets."""
     return supervisor.Job(
         command=list(command),
         filter=filter_,
@@ -132,7 +136,7 @@ def _job(
 
 @functools.cache
 def _with_priority() -> list[str]:
-    """The supervisor goes before any model; it gives the model its own priority."""
+    """The command that gives the supervisor a higher priority than models, or nothing if podium may not."""
     command = ["nice", "-n", str(constants.SUPERVISOR_OF_ROOT)]
     if constants.is_root() and shutil.which("nice") and not answer_of(*command, "true").stderr:
         return command
@@ -140,7 +144,7 @@ def _with_priority() -> list[str]:
 
 
 def _count(measured: supervisor.Measured, group: Group) -> None:
-    """What the kernel has counted replaces what the supervisor could see."""
+    """Replace the measurements of the supervisor by those of the kernel, which are complete."""
     used = group.used()
     measured["cpu_seconds"], measured["user_seconds"] = used.cpu_seconds, used.user_seconds
     measured["peak_memory"] = max(used.peak_memory, measured["peak_memory"])
@@ -149,12 +153,17 @@ def _count(measured: supervisor.Measured, group: Group) -> None:
 
 
 def no_sandbox(said: str) -> str:
-    """The message that there is no sandbox here.
+    """Write the message that no sandbox can be made on this machine.
 
     Parameters
     ----------
     said : str
-        What the tools said, of which the end is shown.
+        What the tools printed.  The message quotes the end of it.
+
+    Returns
+    -------
+    str
+        The message with its most frequent remedy.
     """
     return (
         f"the sandbox cannot be made on this machine: {' '.join(printable(said).split())[-300:]}; "
@@ -163,23 +172,33 @@ def no_sandbox(said: str) -> str:
 
 
 def answer_of(*command: str) -> "subprocess.CompletedProcess[str]":
-    """Run a tool of the machine's and wait for its answer.
+    """Run one of the machine's tools and wait for its answer.
 
     Parameters
     ----------
     *command : str
-        The program and its arguments; it reads nothing.
+        The program and its arguments.  Its standard input is empty.
+
+    Returns
+    -------
+    subprocess.CompletedProcess
+        The exit code and what the tool printed.
     """
     return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
 
 
 def last_line(answer: "subprocess.CompletedProcess[str]") -> str:
-    """The last line of what a tool said, safe to print.
+    """Take the last line of what a tool printed, without characters that could disturb a terminal.
 
     Parameters
     ----------
     answer : subprocess.CompletedProcess
-        Its errors come first, then its output, then its exit code.
+        The answer of the tool.
+
+    Returns
+    -------
+    str
+        The last line of its errors, or else of its output.  If it printed nothing, the exit code.
     """
     lines = (answer.stderr.strip() or answer.stdout.strip() or f"exit code {answer.returncode}").splitlines()
     return printable(lines[-1])[:300]

@@ -1,8 +1,8 @@
-"""A program, of the standard library alone, that runs a model from within the outer sandbox.
+"""The supervisor: a program that runs a model from within the outer sandbox.
 
-It reads a `Job` from its input, a line of JSON, and writes a `Measured`, a line of JSON, then the log and the
-submission.  It is the only part of podium that strangers' programs come near: it is short, imports nothing that
-is not Python's own, and has a higher priority than they have.
+It reads a `Job` from its input, as one line of JSON.  It writes a `Measured`, again as one line of JSON, then
+the log and the submission.  It is the only part of podium that comes close to strangers' programs.  Therefore
+it is short, imports the standard library alone, and has a higher priority than they have.
 """
 
 import base64
@@ -23,15 +23,17 @@ from typing import IO, TypedDict
 __all__ = ["Job", "Measured", "main", "nothing_measured"]
 
 SUBMISSIONS = ("submission.csv", "submission.csv.gz", "submission.parquet")
-LOG_BYTES = 64 * 2**10
+LOG_BYTES = 64 * 2**10  # of the log that are kept
 SECONDS_BETWEEN_LOOKS = 0.1
-LOOKS_PER_DISK_LOOK = 10
-LEAST_MEMORY_SHARE = 0.05  # of the machine: some memory belongs to no process
-LOWER = 5  # is the priority of a model at least, also where podium itself has a low one
-PR_SET_CHILD_SUBREAPER = 36
-KEYCTL = {"x86_64": 250, "aarch64": 219}  # a system call that libc does not wrap
-KEYCTL_JOIN_SESSION_KEYRING = 1
-USER, NICE, STEAL = 1, 2, 8  # places in a line of /proc/stat
+LOOKS_PER_DISK_LOOK = 10  # counting files takes longer than counting memory
+
+LEAST_MEMORY_SHARE = 0.05  # of the machine has to stay free, as some memory belongs to no process
+LOWER = 5  # a model's nice value is above podium's own by at least this much
+
+PR_SET_CHILD_SUBREAPER = 36  # of prctl(2)
+KEYCTL = {"x86_64": 250, "aarch64": 219}  # the number of keyctl(2), a system call that libc does not wrap
+KEYCTL_JOIN_SESSION_KEYRING = 1  # of keyctl(2)
+USER, NICE, STEAL = 1, 2, 8  # columns in a line of /proc/stat, see proc_stat(5)
 ON_LINUX = sys.platform == "linux"
 
 
@@ -40,31 +42,34 @@ class Job(TypedDict):
 
     Attributes
     ----------
-    command, environment : list of str, dict
-        The model's program, possibly within another ``bwrap``.
+    command : list of str
+        The model's program with its arguments, possibly inside another call of ``bwrap``.
+    environment : dict of str to str
+        The model's environment variables.
     filter : str
-        The filter of system calls (base64), or "".  The command reads it from the file descriptor `filter_fd`.
+        The filter of system calls in base64, or "" for none.
     filter_fd : int
-        The number of that file descriptor.
+        The number of the file descriptor from which the command reads the filter.
     stop : list of str
-        A command that ends the model where killing its processes is not enough, or nothing.
+        A command that ends the model, for the case that killing its processes is not enough; empty for none.
     folder : str
-        Where the model works and leaves its submission.
+        The folder in which the model works and leaves its submission.
     cores : list of int
-        The cores to which it is pinned, or nothing.
+        The numbers of the cores to which the model is pinned; empty for all.
     priority : int
-        The nice value of the model, at least; that of this program is lower by 5 or more.
+        The least nice value of the model.  The nice value of the supervisor is lower by 5 or more.
     groups : list of int
-        Open files (``cgroup.procs``) of the control groups which the model joins.
+        Open file descriptors of ``cgroup.procs`` in the control groups that the model joins.
     seconds : float
+        The time limit.
     memory : int
-        Bytes of all its processes together.
+        The memory limit of all the model's processes together, in bytes.
     disk : int or None
-        Bytes of the files in its folder; None where the file system itself sets the limit.
+        The limit for the files in its folder, in bytes; None if the file system itself sets the limit.
     files : int
-        How many files it may have written.
+        The number of files that it may have written.
     submission : int
-        Bytes of the largest submission.
+        The size of the largest submission, in bytes.
     """
 
     command: list[str]
@@ -89,24 +94,28 @@ class Measured(TypedDict):
     Attributes
     ----------
     seconds : float
-        From the start of the model to the end of the last of its processes.
-    cpu_seconds, user_seconds : float
-        Processor time of its processes, in all and outside the kernel; NaN if unknown.
+        The seconds from the start of the model to the end of the last of its processes.
+    cpu_seconds : float
+        The processor time of its processes in seconds, inside and outside the kernel; NaN if unknown.
+    user_seconds : float
+        The processor time of its processes in seconds, outside the kernel alone; NaN if unknown.
     busy : float
-        Processor time outside the kernel that others than this program spent on the model's cores, the model
-        included; NaN if unknown.
+        The seconds that the model's cores worked outside the kernel, for the model and for all other programs
+        except the supervisor; NaN if unknown.
     peak_memory : int
-        Bytes.
+        The most memory that the model held at once, in bytes.
     exit_code : int
-        Negative for a signal.
+        The exit code of the model, negative for the number of a signal.
     stopped : str
-        The limit that it passed, or "".
+        The limit that the model passed, such as "time" or "memory", or "" for none.
     problem : str
         What is wrong with the submission, or "".
     submission : str
         The name of the submission's file, or "".
-    log_size, submission_size : int
-        Bytes that follow.
+    log_size : int
+        The number of bytes of the log that follow.
+    submission_size : int
+        The number of bytes of the submission that follow the log.
     """
 
     seconds: float
@@ -123,7 +132,19 @@ class Measured(TypedDict):
 
 
 class Log:
-    """The first and the last bytes of a stream, read by a thread of its own."""
+    """The first and the last bytes of a stream, which a thread of its own reads to the end.
+
+    Attributes
+    ----------
+    first : bytes
+        The beginning of the stream, at most half of `LOG_BYTES`.
+    last : bytes
+        The end of the stream, at most half of `LOG_BYTES`.
+    left_out : int
+        The number of bytes between the two.
+    reader : threading.Thread
+        The thread that reads.
+    """
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.first, self.last, self.left_out = b"", b"", 0
@@ -140,22 +161,30 @@ class Log:
             self.last = last[-half:]
 
     def content(self) -> bytes:
-        """Both ends, and between them how much was left out."""
+        """Put both ends together, with a line between them that says how much was left out.
+
+        Returns
+        -------
+        bytes
+            The log.
+        """
         cut = f"\n[{self.left_out:,} bytes left out]\n" if self.left_out else ""
         return self.first + cut.encode() + self.last
 
 
 class Watch(threading.Thread):
-    """Looks at the model ten times a second; kills it at its limits, and when podium is gone.
+    """A thread that looks at the model ten times a second.
+
+    It kills the model when it passes a limit, and when the process of podium has ended.
 
     Attributes
     ----------
     stopped : str
         The limit that was passed, or "".
     peak_memory : int
-        The most bytes that were seen.
+        The most memory that was seen, in bytes.
     over : threading.Event
-        Set when there is nothing to watch any more.
+        An event to set when there is nothing left to watch.
     """
 
     def __init__(self, job: Job, process: "subprocess.Popen[bytes]", podium: threading.Thread) -> None:
@@ -165,14 +194,14 @@ class Watch(threading.Thread):
         self.over = threading.Event()
 
     def run(self) -> None:
-        """Watch until `over`."""
+        """Watch until `over` is set."""
         end, looks = time.monotonic() + self.job["seconds"], 0
         while not self.over.wait(min(SECONDS_BETWEEN_LOOKS, max(end - time.monotonic(), 0))):
             looks += 1
             try:
                 self.stopped = self._limit_passed(end, looks)
             except Exception:
-                self.stopped = "watch"  # nothing runs unwatched
+                self.stopped = "watch"  # a model that cannot be watched must not run
             if self.stopped:
                 if self.job["stop"]:
                     subprocess.run(self.job["stop"], stdin=subprocess.DEVNULL, capture_output=True)
@@ -201,16 +230,17 @@ class Watch(threading.Thread):
 
 
 def main() -> None:
-    """Read the job, run the model, write what was measured."""
+    """Read the job, run the model and write what was measured, the log and the submission."""
     job: Job = json.loads(sys.stdin.buffer.readline())
     os.chdir(job["folder"])
-    podium = threading.Thread(target=os.read, args=(sys.stdin.fileno(), 1), daemon=True)  # ends with podium
+    # This thread ends when podium does, because then its end of the pipe is closed.
+    podium = threading.Thread(target=os.read, args=(sys.stdin.fileno(), 1), daemon=True)
     if ON_LINUX:
         libc = ctypes.CDLL(None)
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # adopt every process that leaves its parent
-        if os.uname().machine in KEYCTL:  # a keyring of its own
+        if os.uname().machine in KEYCTL:  # give the model a keyring of its own
             libc.syscall(KEYCTL[os.uname().machine], KEYCTL_JOIN_SESSION_KEYRING, None)
-        with contextlib.suppress(OSError):  # where memory ends, the kernel takes the model first
+        with contextlib.suppress(OSError):  # the first that the kernel kills if memory ends is the model
             Path("/proc/self/oom_score_adj").write_text("1000")
     measured, log = run(job, podium)
     content = b""
@@ -225,10 +255,25 @@ def main() -> None:
 
 
 def run(job: Job, podium: threading.Thread) -> tuple[Measured, bytes]:
-    """Run the model; what was measured, and its log.
+    """Run the model and measure it.
 
-    The clock starts before its first process and stops when its last one is gone, whatever the first has said:
-    a model that makes its sandbox report an exit does not stop the clock.
+    The clock starts before the model's first process and stops when its last process is gone.  What the first
+    process reports does not matter: a model that makes its sandbox report an early exit does not stop the
+    clock.
+
+    Parameters
+    ----------
+    job : Job
+        What to run, and its limits.
+    podium : threading.Thread
+        A thread, not yet started, that ends when the process of podium does.
+
+    Returns
+    -------
+    measured : Measured
+        What the run took, without the submission.
+    log : bytes
+        What the model printed.
     """
     everywhere = os.sched_getaffinity(0) if ON_LINUX else set()
     if job["cores"] and ON_LINUX:
@@ -241,11 +286,11 @@ def run(job: Job, podium: threading.Thread) -> tuple[Measured, bytes]:
     if ON_LINUX:
         os.sched_setaffinity(0, everywhere - {*job["cores"]} or everywhere)
     assert process.stdout is not None
-    podium.start()  # not before: a process with threads should not fork
+    podium.start()  # only now, because a process with several threads should not fork
     log, watch = Log(process.stdout), Watch(job, process, podium)
     watch.start()
     exit_code = process.wait()
-    while ON_LINUX and descendants(os.getpid()):  # what the model left running, in whatever session
+    while ON_LINUX and descendants(os.getpid()):  # processes that the model left running, in any session
         kill(process)
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
@@ -265,19 +310,19 @@ def run(job: Job, podium: threading.Thread) -> tuple[Measured, bytes]:
 
 
 def _start(job: Job) -> tuple["subprocess.Popen[bytes]", float]:
-    """Start the model, in its control groups and with its priority; the process, and when its clock started.
+    """Start the model in its control groups and with its priority; return its process and when its clock began.
 
-    To join a group can take the kernel some milliseconds, which are not the model's.
+    Joining a group can take the kernel some milliseconds.  The clock begins after that.
     """
     told, tell = os.pipe()
     own = os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else 0
 
     def enter() -> None:
         for group in job["groups"]:
-            os.write(group, b"0")  # whoever writes joins
+            os.write(group, b"0")  # the process that writes joins the group
         if hasattr(os, "setpriority"):
             os.setpriority(os.PRIO_PROCESS, 0, max(job["priority"], own + LOWER))
-        os.write(tell, repr(time.perf_counter()).encode())  # one clock for all processes
+        os.write(tell, repr(time.perf_counter()).encode())  # all processes share this clock
 
     files = []
     if job["filter"]:
@@ -306,7 +351,7 @@ def _start(job: Job) -> tuple["subprocess.Popen[bytes]", float]:
 
 
 def nothing_measured(problem: str) -> Measured:
-    """The measurements of a model that did not run, and why.
+    """Make the measurements of a model that did not run.
 
     Parameters
     ----------
@@ -316,6 +361,7 @@ def nothing_measured(problem: str) -> Measured:
     Returns
     -------
     Measured
+        Measurements that are all zero, with the problem.
     """
     return Measured(
         seconds=0.0,
@@ -333,24 +379,26 @@ def nothing_measured(problem: str) -> Measured:
 
 
 def submission(limit: int) -> tuple[str, bytes]:
-    """The one submission in the current folder; no link is followed, nothing waited for.
+    """Read the one submission in the current folder, without following links or waiting for pipes.
 
     Parameters
     ----------
     limit : int
-        Bytes that it may have.
+        The size of the largest submission, in bytes.
 
     Returns
     -------
-    str, bytes
-        Its name and its content.
+    name : str
+        The name of the file.
+    content : bytes
+        Its content.
 
     Raises
     ------
     ValueError
-        Where there is none, several, no regular file, or too large a one.
+        If there is no submission, if there are several, or if it is too large or not a regular file.
     OSError
-        Where it cannot be read.
+        If the file cannot be read.
     """
     names = os.listdir()
     present = [name for name in SUBMISSIONS if name in names]
@@ -370,12 +418,17 @@ def submission(limit: int) -> tuple[str, bytes]:
 
 
 def descendants(pid: int) -> list[int]:
-    """The processes that one has started, and theirs, however many generations; none where nobody can look.
+    """List the processes that a process has started, those that these have started, and so on.
 
     Parameters
     ----------
     pid : int
-        The first one, which is not among them.
+        The number of the first process.
+
+    Returns
+    -------
+    list of int
+        The numbers of its descendants, without its own.  The list is empty on systems other than Linux.
     """
     family = [pid]
     for parent in family if ON_LINUX else []:
@@ -387,7 +440,15 @@ def descendants(pid: int) -> list[int]:
 
 
 def kill(process: "subprocess.Popen[bytes]") -> None:
-    """Kill every process of the model, once; a new one may have been made meanwhile."""
+    """Kill every process of the model once.
+
+    The model may start new processes at the same time, so this has to be repeated until none is left.
+
+    Parameters
+    ----------
+    process : subprocess.Popen
+        The model's first process, by which the others are reached on systems other than Linux.
+    """
     if ON_LINUX:
         for pid in descendants(os.getpid()):
             with contextlib.suppress(OSError):
@@ -400,7 +461,17 @@ def kill(process: "subprocess.Popen[bytes]") -> None:
 
 
 def used_by_children() -> tuple[float, float, int]:
-    """Seconds outside the kernel and in all, bytes of the largest."""
+    """Ask the system what all ended child processes have used.
+
+    Returns
+    -------
+    user_seconds : float
+        Their processor time in seconds, outside the kernel alone; NaN if unknown.
+    cpu_seconds : float
+        Their processor time in seconds, inside and outside the kernel; NaN if unknown.
+    peak_memory : int
+        The most memory that one of them held, in bytes; 0 if unknown.
+    """
     try:
         import resource
     except ImportError:
@@ -411,40 +482,75 @@ def used_by_children() -> tuple[float, float, int]:
 
 
 def busy_seconds(cores: list[int], path: Path = Path("/proc/stat")) -> float:
-    """How long these cores have worked outside the kernel; NaN if unknown."""
+    """Read how long cores have worked outside the kernel since the machine was started.
+
+    Parameters
+    ----------
+    cores : list of int
+        The numbers of the cores.
+    path : Path
+        The kernel's file with these times.
+
+    Returns
+    -------
+    float
+        The sum of the seconds over the cores; NaN if unknown.
+    """
     if not ON_LINUX:
         return float("nan")
     try:
         fields = {line[0]: line for line in map(str.split, path.read_text().splitlines())}
         ticks = sum(int(fields[f"cpu{core}"][column]) for core in cores for column in (USER, NICE, STEAL))
-    except (OSError, LookupError):  # in a container that renames its cores
+    except (OSError, LookupError):  # some containers rename the machine's cores
         return float("nan")
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def stays_on(pid: int, cores: set[int]) -> bool:
-    """Whether all threads of a process may run on these cores alone."""
+    """Whether all threads of a process are still pinned to these cores.
+
+    Parameters
+    ----------
+    pid : int
+        The number of the process.
+    cores : set of int
+        The numbers of the cores.
+
+    Returns
+    -------
+    bool
+        True as well if the process has ended.
+    """
     try:
         return all(os.sched_getaffinity(int(thread)) <= cores for thread in os.listdir(f"/proc/{pid}/task"))
-    except OSError:  # it is gone
+    except OSError:  # the process has ended
         return True
 
 
 def memory_of(pids: list[int], limit: int) -> int:
-    """Bytes that processes hold.
+    """Measure the memory that processes hold together.
+
+    The quick measurement counts a page once for each process that shares it.  Only if that exceeds the limit,
+    the slow measurement follows, which counts each page once.
 
     Parameters
     ----------
     pids : list of int
+        The numbers of the processes.
     limit : int
-        Above it, pages that processes share are counted once, which takes longer to find out.
+        The memory limit in bytes.
+
+    Returns
+    -------
+    int
+        Bytes of memory.
     """
     resident = sum(_resident(pid) for pid in pids)
     return resident if resident <= limit else sum(_proportional(pid) for pid in pids)
 
 
 def _resident(pid: int) -> int:
-    """Bytes in memory, shared pages included."""
+    """The bytes that a process holds in memory, with all pages that it shares with others."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
@@ -452,7 +558,7 @@ def _resident(pid: int) -> int:
 
 
 def _proportional(pid: int) -> int:
-    """Bytes in memory, of shared ones this process's part."""
+    """The bytes that a process holds in memory, with its part of the pages that it shares with others."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
@@ -461,7 +567,18 @@ def _proportional(pid: int) -> int:
 
 
 def machine_is_full(meminfo: Path = Path("/proc/meminfo")) -> bool:
-    """Whether the machine has so little memory left that a model has to go."""
+    """Whether the machine has so little memory left that the model has to be stopped.
+
+    Parameters
+    ----------
+    meminfo : Path
+        The kernel's file about memory.
+
+    Returns
+    -------
+    bool
+        True if less than 5% of the memory is available; always False on systems other than Linux.
+    """
     if not ON_LINUX:
         return False
     values = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
@@ -470,13 +587,37 @@ def machine_is_full(meminfo: Path = Path("/proc/meminfo")) -> bool:
 
 
 def files_of_file_system(folder: str) -> int:
-    """How many files, folders and links a file system of the model's own holds."""
+    """Count the files, folders and links on a file system that the model has for itself.
+
+    Parameters
+    ----------
+    folder : str
+        A folder on that file system.
+
+    Returns
+    -------
+    int
+        Their number.
+    """
     about = os.statvfs(folder)
     return about.f_files - about.f_ffree
 
 
 def size_of(folder: str) -> tuple[float, int]:
-    """Bytes and number of the files in a folder; infinite where a path is too long to follow."""
+    """Measure the size and the number of the files in a folder and in the folders within it.
+
+    Parameters
+    ----------
+    folder : str
+        The folder.
+
+    Returns
+    -------
+    size : float
+        Bytes on the disk; infinite if a path is too long to be followed.
+    number : int
+        The number of files, folders and links.
+    """
     size, number, folders = 0.0, 0, [folder]
     while folders:
         try:

@@ -1,10 +1,16 @@
-"""Which system calls a model may make: a seccomp filter, built by libseccomp and given to ``bwrap --seccomp``.
+"""The system calls that a model may make: a seccomp filter that libseccomp builds and ``bwrap --seccomp``
+loads.
 
-The model of it is docker's default profile: what is not listed does not exist.  Three groups differ from that.
-`REFUSED` are calls that attackers used or that reach beyond the sandbox; they fail with EPERM.  `IGNORED` is
-advice about the page cache, which a model could use to leave itself a note: it succeeds and does nothing.
-Everything else that is not in `ALLOWED` fails with ENOSYS, as on a kernel that does not know it, so that
-programs fall back on older calls.
+Like docker's default profile, the filter lists the calls that are allowed:
+
+- Calls in `ALLOWED` work as usual.
+- Calls in `REFUSED` were used by attackers or reach beyond the sandbox.  They fail with EPERM.
+- Calls in `IGNORED` are advice about the page cache, with which a model could leave itself a note for its next
+  run.  They succeed and do nothing.
+- All other calls fail with ENOSYS, as on a kernel that does not know them, so that programs fall back on older
+  calls.
+
+Sources: docker's page "Seccomp security profiles for Docker" and the manual pages of the calls.
 """
 
 import errno
@@ -16,20 +22,21 @@ from podium.errors import UsageError, missing_extra
 
 __all__ = ["ALLOWED", "FAMILIES", "IGNORED", "REFUSED", "filter_program"]
 
+# Each call with the reason why it is refused.
 REFUSED = {
-    "ptrace": "traces other processes: a model made the sandbox report its exit while it worked on",
+    "ptrace": "traces other processes; with it, a model that worked on made the sandbox report its exit",
     "process_vm_readv": "reads another process's memory",
     "process_vm_writev": "writes another process's memory",
     "process_madvise": "changes another process's memory",
     "pidfd_getfd": "takes another process's open files",
     "kcmp": "compares what processes share in the kernel",
-    "io_uring_setup": "a second way to make system calls, which no filter sees",
-    "io_uring_enter": "a second way to make system calls, which no filter sees",
-    "io_uring_register": "a second way to make system calls, which no filter sees",
-    "userfaultfd": "stops the kernel in the middle of its work, a tool of many exploits",
-    "add_key": "keyrings belong to the user, not to the sandbox",
-    "request_key": "keyrings belong to the user, not to the sandbox",
-    "keyctl": "keyrings belong to the user, not to the sandbox",
+    "io_uring_setup": "is a second way to make system calls, which no filter sees",
+    "io_uring_enter": "is a second way to make system calls, which no filter sees",
+    "io_uring_register": "is a second way to make system calls, which no filter sees",
+    "userfaultfd": "stops the kernel in the middle of its work, as many exploits do",
+    "add_key": "reaches keyrings, which belong to the user and not to the sandbox",
+    "request_key": "reaches keyrings, which belong to the user and not to the sandbox",
+    "keyctl": "reaches keyrings, which belong to the user and not to the sandbox",
     "perf_event_open": "observes the machine and other processes",
     "bpf": "loads programs into the kernel",
     "mount": "changes the file system",
@@ -44,9 +51,9 @@ REFUSED = {
     "open_by_handle_at": "opens files without their path",
     "unshare": "makes namespaces of its own",
     "setns": "enters other namespaces",
-    "mincore": "tells which pages of a file are in memory: what an earlier run left there",
-    "cachestat": "tells which pages of a file are in memory: what an earlier run left there",
-    "memfd_secret": "memory that nobody else can see or count",
+    "mincore": "tells which pages of a file are in memory, where an earlier run could leave a note",
+    "cachestat": "tells which pages of a file are in memory, where an earlier run could leave a note",
+    "memfd_secret": "makes memory that nobody else can see or count",
     "mbind": "binds memory to a node of the machine",
     "set_mempolicy": "binds memory to a node of the machine",
     "migrate_pages": "moves memory between nodes of the machine",
@@ -70,13 +77,15 @@ REFUSED = {
     "vhangup": "is the administrator's",
 }
 
-# The number of an argument, and the first and last of its values with which the call succeeds and does nothing.
+# For each call, the number of an argument and a range of its values.  With these, the call succeeds and does
+# nothing.
 IGNORED = {
     "fadvise64": (3, 4, 4),  # POSIX_FADV_DONTNEED
     "madvise": (2, 20, 21),  # MADV_COLD, MADV_PAGEOUT
 }
 
-# AF_VSOCK, for one, lies outside of network namespaces.
+# The families of sockets that a model may open.  AF_VSOCK, for example, is missing: it ignores network
+# namespaces.
 FAMILIES = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10, "AF_NETLINK": 16}
 MOST_FAMILIES = 64
 
@@ -132,28 +141,30 @@ ALLOWED = [name for names in ALLOWED_BY_PURPOSE.values() for name in names.split
 
 NEW_NAMESPACES = 0x7E020000  # the flags of clone that make namespaces
 RWF_NOWAIT = 8
-PERSONALITIES = (0x0, 0x8, 0x20000, 0x20008, 0xFFFFFFFF)  # Linux of 64 and of 32 bits, and asking
+# Linux for 64 and 32 bits, with and without the old form of uname; the last value only asks for the present
+# one.
+PERSONALITIES = (0x0, 0x8, 0x20000, 0x20008, 0xFFFFFFFF)
 
 
 @functools.cache
 def filter_program() -> bytes:
-    """The filter as the kernel reads it (classic BPF), for this machine's kind of processor.
+    """Build the filter for this machine's kind of processor.
 
     Returns
     -------
     bytes
-        What ``bwrap --seccomp FD`` expects to read from its file descriptor.
+        A program in classic BPF, which ``bwrap --seccomp FD`` reads from its file descriptor.
 
     Raises
     ------
     UsageError
-        Where libseccomp or its Python binding is missing, or the filter cannot be built.
+        If libseccomp or its Python binding is missing, or if the filter cannot be built.
     """
     try:
         import pyseccomp
     except ImportError:
         raise missing_extra("the sandbox's filter of system calls", "pyseccomp", "run") from None
-    except (RuntimeError, OSError):  # so the binding says that it does not find the library
+    except (RuntimeError, OSError):  # the binding is installed, but it does not find the library
         raise UsageError(
             "the sandbox's filter of system calls needs libseccomp (apt-get install libseccomp2). "
             "--engine none runs your own models without a sandbox"
@@ -171,14 +182,14 @@ def filter_program() -> bytes:
 
 
 def _add_plain_rules(seccomp: Any, calls: Any) -> None:
-    """Whole calls: those that are allowed, and those that are refused with EPERM."""
+    """Add the rules for calls that are allowed or refused whatever their arguments are."""
     for names, action in ((ALLOWED, seccomp.ALLOW), (REFUSED, seccomp.ERRNO(errno.EPERM))):
         for name in names:
             _add(seccomp, calls, action, name)
 
 
 def _add_rules_with_arguments(seccomp: Any, calls: Any) -> None:
-    """Calls of which some arguments are allowed."""
+    """Add the rules for calls that are allowed with some arguments only."""
     for name, (argument, first, last) in IGNORED.items():
         for value in range(first, last + 1):
             _add(seccomp, calls, seccomp.ERRNO(0), name, (argument, seccomp.EQ, value))
@@ -188,20 +199,21 @@ def _add_rules_with_arguments(seccomp: Any, calls: Any) -> None:
         action = seccomp.ALLOW if family in FAMILIES.values() else seccomp.ERRNO(errno.EAFNOSUPPORT)
         _add(seccomp, calls, action, "socket", (0, seccomp.EQ, family))
     _add(seccomp, calls, seccomp.ERRNO(errno.EAFNOSUPPORT), "socket", (0, seccomp.GE, MOST_FAMILIES))
-    # Whether a page is in the cache: the fallback of every program is to read without this flag.
+    # This flag would tell whether a page is in the cache.  Programs that use it can also read without it.
     _add(seccomp, calls, seccomp.ALLOW, "preadv2", (5, seccomp.MASKED_EQ, RWF_NOWAIT, 0))
     _add(
         seccomp, calls, seccomp.ERRNO(errno.EOPNOTSUPP), "preadv2",
         (5, seccomp.MASKED_EQ, RWF_NOWAIT, RWF_NOWAIT),
     )  # fmt: skip
-    # Threads and processes, but no namespaces; clone3 hides its flags from filters and does not exist.
+    # A model may make threads and processes, but no namespaces.  Filters cannot see the flags of clone3, so
+    # that call is not allowed at all.
     _add(seccomp, calls, seccomp.ALLOW, "clone", (0, seccomp.MASKED_EQ, NEW_NAMESPACES, 0))
     for kind in PERSONALITIES:
         _add(seccomp, calls, seccomp.ALLOW, "personality", (0, seccomp.EQ, kind))
 
 
 def _add(seccomp: Any, calls: Any, action: int, name: str, *tests: tuple[int, ...]) -> None:
-    """Add a rule for a call, if it is known here: unknown calls do not exist anyway."""
+    """Add a rule for a call if libseccomp knows the call; all others fail with ENOSYS anyway."""
     number = seccomp.resolve_syscall(seccomp.system_arch(), name)
     if number >= 0:
         calls.add_rule(action, number, *(seccomp.Arg(*test) for test in tests))

@@ -92,7 +92,7 @@ def remembered(journal: list[Row], folder: Path) -> list[bool]:
 
 @pytest.fixture
 def no_equal_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines.caches, "equalise", lambda folders: "read")
+    monkeypatch.setattr(engines.caches, "equalize", lambda folders: "read")
 
 
 @pytest.mark.slow
@@ -292,7 +292,7 @@ def test_whatever_is_in_a_folder_the_others_run(
         found, failures = models.find_models(tmp_path / "models")
         assert [model.team for model in found] == (["Good"] if reason else ["Good", "Odd"])
         assert [failure.reason for failure in failures] == ([reason] if reason else [])
-        assert caches.equalise([odd]) == "read"
+        assert caches.equalize([odd]) == "read"
     finally:
         subprocess.run(["rm", "-rf", str(odd)], check=True)  # pytest's own clean-up is not made for this
 
@@ -352,14 +352,14 @@ def test_all_files_are_read_or_all_are_dropped(tmp_path: Path, monkeypatch: pyte
     except OSError:
         pytest.skip("this file system does not tell what it has cached")
     monkeypatch.setattr(caches, "LARGEST_SHARE", 1e-9)
-    assert caches.equalise([home]) == "dropped"
+    assert caches.equalize([home]) == "dropped"
     if is_cached(2**21):
         pytest.skip("this file system keeps what it was told to drop")
     monkeypatch.undo()
     monkeypatch.setattr(caches, "DROP_CACHES", tmp_path / "drop_caches")
     (tmp_path / "drop_caches").touch()
     monkeypatch.setattr(caches, "WARM_UP", f"open({str(tmp_path / 'started')!r}, 'w')")
-    assert caches.equalise([home]) == "read"
+    assert caches.equalize([home]) == "read"
     assert is_cached(6 * 2**20)
     assert (tmp_path / "drop_caches").read_text() == "3"
     assert (tmp_path / "started").exists()

@@ -110,14 +110,14 @@ def test_whatever_is_wrong_with_the_others_a_good_model_runs(place: Path, engine
     found = {row["team"]: row["reason"] for row in rows(place / "out" / "failed.csv")}
     expected = {
         "Bad": "exit code 1: no idea",
-        "Empty": "no model: expected one notebook .*, found nothing",
+        "Empty": "there is no model: expected one notebook .*, found nothing",
         "Kernel": "exit code 1: .*No such kernel named nosuchkernel",
         "No program": "exit code 127: .*nosuchprogram.*: No such file or directory",
-        "No shebang": "run begins with #!/no/such/shell, which is not there",
+        "No shebang": "run begins with #!/no/such/shell, but that program does not exist",
         "Not executable": "run is not executable",
         "Notebook": "exit code 1: .*cell 3 of 3 failed: ModuleNotFoundError: No module named 'nosuchmodule'",
         "Syntax": "exit code 1: .*SyntaxError",
-        "Two": "2 models in one folder: run.py, run.sh",
+        "Two": "expected one model in the folder, found 2: run.py, run.sh",
     }
     assert found.keys() == expected.keys()
     assert [team for team in found if not re.match(expected[team], found[team])] == []
@@ -141,7 +141,7 @@ def test_all_models_fail(place: Path, capsys: pytest.CaptureFixture[str]) -> Non
             "every model could read {place}/data/out, because it is in {place}/data",
         ),
         (["--data", "{place}"], "every model could read {place}/models, because it is in {place}"),
-        (["--cores", "1000"], "--cores 1000, and there are"),
+        (["--cores", "1000"], "--cores: expected at most"),
         (["--dask", "tcp://127.0.0.1:9"], "no Dask scheduler at tcp://127.0.0.1:9"),
     ],
 )
@@ -172,7 +172,7 @@ def test_no_models(place: Path, capsys: pytest.CaptureFixture[str], models: str)
     )
     assert call(place, "--one", models="empty") == 3
     said = capsys.readouterr().err
-    assert said.startswith("error: no model: expected one notebook")
+    assert said.startswith("error: there is no model: expected one notebook")
     assert said.endswith("found nothing\n")
 
 

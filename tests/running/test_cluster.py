@@ -100,7 +100,9 @@ def test_a_model_that_loses_every_worker_is_given_up(tmp_path: Path, workers: An
     with pytest.warns(UserWarning, match="was lost while it ran C"):
         runtimes, failed = measure(tmp_path, workers.scheduler_address, "none", [*models, found], 1)
     assert [row["team"] for row in runtimes] == ["A", "B"]
-    assert [(one.team, one.reason) for one in failed] == [("C", "2 workers were lost while they ran it")]
+    assert [(one.team, one.reason) for one in failed] == [
+        ("C", "2 workers were lost while they ran this model")
+    ]
 
 
 def _pretend(cores: int) -> None:
@@ -127,7 +129,7 @@ def test_a_worker_with_other_hardware_is_refused(tmp_path: Path) -> None:
 
 def test_workers_that_do_not_see_the_files_are_refused(tmp_path: Path, workers: Any) -> None:
     models = [model._replace(digest="other") for model in models_in(tmp_path, "A", SUBMIT)]
-    with pytest.raises(UsageError, match=r"can run the models; .*it does not see the same .*models/A"):
+    with pytest.raises(UsageError, match=r"can run the models; .*expected the same files in .*models/A"):
         measure(tmp_path, workers.scheduler_address, "none", models, 1)
 
 

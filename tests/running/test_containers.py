@@ -148,7 +148,7 @@ def test_an_image_that_cannot_be_had(tmp_path: Path, engine: str) -> None:
     model = find_model(write_model(tmp_path, "localhost:9/none:1", "container.txt"), "team")
     assert isinstance(model, Model)
     problem = engines.run(model, settings_for(tmp_path, container_engine=engine)).measured["problem"]
-    assert problem.startswith("the image localhost:9/none:1 cannot be had: ")
+    assert problem.startswith("the image localhost:9/none:1 cannot be pulled: ")
 
 
 def test_a_machine_s_fault_is_nobody_s_failure(

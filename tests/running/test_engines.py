@@ -248,7 +248,7 @@ engines.run(find_model(Path({str(path)!r}), "team"), settings)
             "hello\n",
         ),
         (notebook("import os\nos._exit(0)"), "cell 2 of 2 failed: the kernel died", ""),
-        ("no notebook", "no notebook: ", ""),
+        ("no notebook", "the file is not a notebook: ", ""),
         ("{}", "exit code 1", ""),
         (notebook("pass"), "no submission.csv", ""),
     ],
@@ -327,10 +327,11 @@ def test_the_time_of_a_container_is_its_own(tmp_path: Path, images: Path, engine
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_an_image_that_cannot_be_had(tmp_path: Path, images: Path, engine: str) -> None:
+def test_an_image_that_cannot_be_pulled(tmp_path: Path, images: Path, engine: str) -> None:
     outcome, _ = run_image(tmp_path, engine)
     assert outcome == (
-        "the image docker.io/blue/model:1 cannot be had: Error: no such image \\x1b[31mdocker.io/blue/model:1"
+        "the image docker.io/blue/model:1 cannot be pulled: "
+        "Error: no such image \\x1b[31mdocker.io/blue/model:1"
     )
 
 
@@ -462,7 +463,8 @@ def test_a_model_that_nobody_can_read_is_one_team_s_failure(tmp_path: Path, clos
     engines.probe(settings, [script])
     result = engines.run(script, settings)
     assert _outcome(result.measured, result.log, settings) == (
-        f"root's models run as nobody, who cannot read {Path(closed).name} (chmod -R o+rX)"
+        "as podium runs as root, models run as the user nobody, "
+        f"who cannot read {Path(closed).name} (chmod -R o+rX)"
     )
 
 

@@ -8,7 +8,7 @@ from podium.errors import UsageError
 from podium.running.models import Failure, digest_of, find_model, find_models
 from tests.running.support import write_model
 
-NO_MODEL = "no model: expected one notebook (*.ipynb), run, run.py, run.sh or container.txt, found "
+NO_MODEL = "there is no model: expected one notebook (*.ipynb), run, run.py, run.sh or container.txt, found "
 
 
 def test_a_folder_per_team_or_several_in_one(tmp_path: Path) -> None:
@@ -68,14 +68,14 @@ def test_what_is_no_model_is_listed_with_a_reason_and_the_others_go_on(tmp_path:
     expected = {
         "Empty": NO_MODEL + "nothing",
         "Program": NO_MODEL + "Run.py, main.py",
-        "Windows": "run has the line ends of Windows, expected those of Unix",
-        "Two": "2 models in one folder: a.ipynb, run.py; expected one",
+        "Windows": "run: expected the line ends of Unix, found those of Windows",
+        "Two": "expected one model in the folder, found 2: a.ipynb, run.py",
         "Not executable": "run is not executable (chmod +x run)",
-        "No shebang": "run begins with #!/no/such/interpreter -x, which is not there",
-        "Empty shebang": "run begins with #!, which is not there",
+        "No shebang": "run begins with #!/no/such/interpreter -x, but that program does not exist",
+        "Empty shebang": "run begins with #!, but that program does not exist",
         "Folder": "run.py is not a regular file",
         "Linked file": "run.py is not a regular file",
-        "Linked folder": "a link, expected a folder",
+        "Linked folder": "expected a folder, found a link",
         "Linked inside": NO_MODEL + "one",
         "line\\nend \\x1b[2J": "its name has characters that cannot be printed",
         "x" * 201: "its name is longer than 200 bytes",

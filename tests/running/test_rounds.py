@@ -20,7 +20,7 @@ from podium.running.models import Failure, Model, find_model, find_models
 from podium.running.rounds import Plan, Result, Turn
 from tests.running.support import settings_for, write_model
 
-# The fixtures' machines are quiet or not as each test says; that one run is no certainty is said elsewhere.
+# Each test says whether its machine is quiet.  Only one of them is about the warning that a model ran once.
 pytestmark = pytest.mark.filterwarnings("ignore:measured once:UserWarning")
 
 QUICK = 0.04
@@ -247,7 +247,9 @@ def of_b(*values: Any) -> Any:
 
 def test_predictions_that_differ_are_named_and_the_slowest_run_counts(tmp_path: Path) -> None:
     content, seconds = of_b(b"one", b"two", b"three"), of_b(1.0, 1.02, 0.98)
-    with pytest.warns(UserWarning, match="predictions differ from run to run; the slowest run counts: B"):
+    with pytest.warns(
+        UserWarning, match="the predictions differ from run to run, so the slowest run counts: B"
+    ):
         runtimes, _, _ = measure(
             tmp_path,
             models_in(tmp_path, "AB"),
@@ -325,8 +327,9 @@ def test_equal_models_stay_undecided_and_that_is_said(tmp_path: Path) -> None:
     noise = random.Random(2)
     with pytest.warns(
         UserWarning,
-        match=r"the order is undecided of [AB] and [AB] \(\d\.\d% apart\); a run varies by .*, so 5 runs each "
-        r"tell .* apart: a quieter machine helps most, then a higher --most-repeats$",
+        match=r"do not decide the order of [AB] and [AB] \(\d\.\d% apart\)\. One run varies by .*, so with 5 "
+        r"runs of each model differences below .* stay undecided\. A quieter machine helps most, then "
+        r"a higher --most-repeats$",
     ):
         runtimes, _, log = measure(
             tmp_path, models_in(tmp_path, "ABC"),
@@ -346,8 +349,11 @@ def test_whoever_asks_for_one_run_gets_one_and_no_certainty(tmp_path: Path) -> N
         )
     assert len(log) == 2
     texts = [str(one.message) for one in said]
-    assert any("A and B (1.0% apart); a run is taken to vary by 2.0%, so 1 run each" in text for text in texts)
-    assert "measured once, which is no certainty: A, B" in texts
+    assert any(
+        "A and B (1.0% apart). One run is assumed to vary by 2.0%, so with 1 run of each" in text
+        for text in texts
+    )
+    assert "measured once, so the runtime is uncertain: A, B" in texts
     assert [row["runtime_error"] for row in runtimes] == pytest.approx([0.02, 0.0202])
     assert [row["marks"] for row in runtimes] == [
         "measured once; order undecided: B", "measured once; order undecided: A",
@@ -357,7 +363,7 @@ def test_whoever_asks_for_one_run_gets_one_and_no_certainty(tmp_path: Path) -> N
 def test_another_order_by_processor_time_is_named(tmp_path: Path) -> None:
     """Where a reward can depend on it: D is too slow for one."""
     seconds = {"A": (1.0, 1.0), "B": (1.1, 0.5), "C": (1.4, 0.6), "D": (1.8, 0.4)}
-    with pytest.warns(UserWarning, match="by processor time these are in the other order: A and B$"):
+    with pytest.warns(UserWarning, match="by processor time these neighbors have the opposite order: A and B$"):
         runtimes, _, _ = measure(
             tmp_path,
             models_in(tmp_path, "ABCD"),
@@ -435,9 +441,7 @@ def test_names_that_could_collide_have_files_of_their_own(tmp_path: Path) -> Non
 def test_a_run_that_only_remembered_is_no_runtime(tmp_path: Path) -> None:
     """A third of the processor time: whoever worked the first time did not work again."""
     seconds, cpu = of_b(10.0, 3.0, 3.0), of_b(9.0, 3.0, 3.0)
-    with pytest.warns(
-        UserWarning, match=r"less than 80% of the processor time of the first.* do not count: B$"
-    ):
+    with pytest.warns(UserWarning, match=r"less than 80% of the first run's processor time.* do not count: B$"):
         runtimes, _, _ = measure(
             tmp_path,
             models_in(tmp_path, "AB"),
@@ -487,14 +491,14 @@ def test_a_model_that_a_slow_machine_kept_beyond_the_time_limit_is_run_again(tmp
             return {"outcome": "time limit of 1 s", "after": 0.08}
         return {}
 
-    with pytest.warns(UserWarning, match=r"was disturbed around|not every run gave predictions: B"):
+    with pytest.warns(UserWarning, match=r"was disturbed around|some runs gave no predictions: B"):
         runtimes, failed, _ = measure(tmp_path, models_in(tmp_path, "ABC"), out_of_time_once)
     assert [(row["team"], row["runs"]) for row in runtimes] == [(team, 3) for team in "ABC"]
     assert failed == []
 
 
 def test_a_model_that_fails_later_keeps_its_predictions_with_a_warning(tmp_path: Path) -> None:
-    with pytest.warns(UserWarning, match="not every run gave predictions: A"):
+    with pytest.warns(UserWarning, match="some runs gave no predictions: A"):
         runtimes, failed, _ = measure(
             tmp_path,
             models_in(tmp_path, "A"),
@@ -568,7 +572,7 @@ def test_a_changed_model_is_run_again_and_one_that_is_gone_is_forgotten(tmp_path
 
 def test_an_image_that_could_not_be_had_is_asked_for_again(tmp_path: Path) -> None:
     models = models_in(tmp_path, "AB")
-    outcomes = {"A": "the image a:1 cannot be had: timeout", "B": "exit code 1: the image is blurred"}
+    outcomes = {"A": "the image a:1 cannot be pulled: timeout", "B": "exit code 1: the image is blurred"}
     _, failed, _ = measure(tmp_path, models, lambda model, *_: {"outcome": outcomes[model.team]})
     assert [failure.reason for failure in failed] == list(outcomes.values())
     runtimes, failed, log = measure(tmp_path, models, quiet)
@@ -586,7 +590,7 @@ def models_of_folder(folder: Path, team: str) -> list[Model]:
 def test_other_settings_or_hardware_are_refused(tmp_path: Path) -> None:
     models = models_in(tmp_path, "A")
     measure(tmp_path, models, quiet)
-    with pytest.raises(UsageError, match=r"measured in another way: time_limit: 99.0 instead of 20.0"):
+    with pytest.raises(UsageError, match=r"were made in another way: time_limit: 99.0 instead of 20.0"):
         measure(tmp_path, models, quiet, settings={"time_limit": 99.0})
     with pytest.raises(UsageError, match="cpu: two instead of one"):
         measure(tmp_path, models, quiet, machine={"cpu": "two", "cores": 2})

@@ -1,7 +1,7 @@
-"""The board as a page to publish, and what one team is told that asks why it has its rank.
+"""The page of a board, which can be published, and the page that shows one team why it has its rank.
 
-Each is one file that needs no network.  Its only script, for search and sorting, is named by its hash in the
-Content-Security-Policy; without it everything is shown.
+Each page is a single file that needs no network.  Its only script searches and sorts the board, and the
+Content-Security-Policy allows it by its hash.  Without the script, the page shows everything.
 """
 
 import base64
@@ -24,30 +24,34 @@ from podium.wording import listed
 __all__ = ["anchor_of", "of_board", "of_team"]
 
 TEAMS_DRAWN = 30
-ROWS_SHOWN = 50  # of the board at first
-MOST_ROWS = 2000  # the rest stand in the table's file
-MOST_LISTED = 100  # of files and models that are not on the board
+# The page shows so many rows of the board at first, and holds so many; the file of the board holds all.
+ROWS_SHOWN = 50
+MOST_ROWS = 2000
+
+# Files and models that are not on the board: so many are listed.
+MOST_LISTED = 100
 TEAMS_IN_VARIANTS = 12
-LEAST_PRIZE = 0.01  # the share of the draws from which on a team stands among the prizes
-LINEAR_UP_TO = 40  # ranks; more are drawn logarithmically
+LEAST_PRIZE = 0.01  # teams below this share of the draws are left out of the table of prizes
+LINEAR_UP_TO = 40  # with more ranks, their axis is logarithmic
 TICKS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000)
-NEIGHBOURS = 3  # on either side
+NEIGHBORS = 3  # teams that are shown above and below a team
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
 def of_board(run: Run) -> str:
-    """The page of a board.
+    """Make the page of a board.
 
     Parameters
     ----------
     run : Run
+        A finished ranking with its facts.
 
     Returns
     -------
     str
-        HTML.
+        The page in HTML.
     """
     ranking = run.ranking
     board = ranking.leaderboard
@@ -79,18 +83,22 @@ def of_board(run: Run) -> str:
 
 
 def of_team(run: Run, team: str) -> str:
-    """The page of a team.
+    """Make the page of a team.
+
+    It shows the team's files, its neighbors on the board, its sub-populations, and what would have changed its
+    rank.
 
     Parameters
     ----------
     run : Run
+        A finished ranking with its facts.
     team : str
-        On the board, or rejected.
+        The name of a team that is on the board, or whose files were rejected.
 
     Returns
     -------
     str
-        HTML: its files, its neighbours, its sub-populations, what would have changed its rank.
+        The page in HTML.
 
     Raises
     ------
@@ -118,10 +126,10 @@ def of_team(run: Run, team: str) -> str:
 
 
 def _of_row(run: Run, team: str, row: int) -> dict[str, Any]:
-    """What the page of a team says of its row on the board."""
+    """Collect what the page of a team says about its row on the board."""
     ranking = run.ranking
     rank = ranking.leaderboard["rank"].iloc[row]
-    rows = _rows(run, slice(max(0, row - NEIGHBOURS), row + NEIGHBOURS + 1))
+    rows = _rows(run, slice(max(0, row - NEIGHBORS), row + NEIGHBORS + 1))
     told: dict[str, Any] = {"rows": rows, "row": next(each for each in rows if each["team"] == team)}
     if ranking.variant_ranks is not None:
         ranks = ranking.variant_ranks.iloc[row].drop(["rank", "team", "held_by_runtimes"], errors="ignore")
@@ -136,15 +144,27 @@ def _of_row(run: Run, team: str, row: int) -> dict[str, Any]:
 
 
 def _better_ranks(board: pd.DataFrame, team: str, rank: int, rules: Rules) -> list[Any]:
-    """The longest runtimes with which a team would have had better ranks, and these, the best rank last."""
+    """List the better ranks of a team, each with the longest runtime that gives it, the best rank first."""
     changes = estimate.break_even_runtimes(board, team, **rules.of_boost)
     better = changes[changes["rank_below"] < rank][["runtime", "rank_below"]]
     return list(better.itertuples(index=False, name=None))[::-1]
 
 
 def anchor_of(team: object) -> str:
-    """The anchor of a team's row: board.html#team-NAME, its characters escaped as in an address.
+    """Name the anchor of a team's row, so that ``board.html#team-NAME`` leads to it.
 
+    Parameters
+    ----------
+    team : object
+        The name of the team.
+
+    Returns
+    -------
+    str
+        The anchor, with characters escaped as in an address.
+
+    Examples
+    --------
     >>> anchor_of("Red Pen")
     'team-Red%20Pen'
     """
@@ -152,6 +172,7 @@ def anchor_of(team: object) -> str:
 
 
 def _page(template: str, **context: Any) -> str:
+    """Fill a template."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -176,7 +197,7 @@ def _page(template: str, **context: Any) -> str:
 
 
 def _records(table: pd.DataFrame | None) -> list[dict[str, Any]]:
-    """The rows of a table; none where there is no table."""
+    """Turn the rows of a table into dicts.  Without a table there are none."""
     if table is None:
         return []
     columns = list(map(str, table.columns))
@@ -184,7 +205,10 @@ def _records(table: pd.DataFrame | None) -> list[dict[str, Any]]:
 
 
 def _rows(run: Run, which: slice = slice(MOST_ROWS)) -> list[dict[str, Any]]:
-    """Rows of the board with their intervals, also in percent of a bar's width, and the step to the next."""
+    """Collect rows of the board, each with its interval, the bar that shows it, and the step to the next team.
+
+    A bar has the low end, the high end and the score in percent of its width.
+    """
     rows, intervals = _records(run.ranking.leaderboard[which]), run.ranking.intervals
     decided = run.facts["ties"]
     for row in rows:
@@ -203,7 +227,7 @@ def _rows(run: Run, which: slice = slice(MOST_ROWS)) -> list[dict[str, Any]]:
 
 
 def _axis(ranks: npt.ArrayLike, teams: int) -> Floats:
-    """Positions of ranks on an axis from 0 to 1, logarithmic where there are many teams."""
+    """Place ranks on an axis from 0 to 1, which is logarithmic if there are many teams."""
     ranks = np.asarray(ranks, dtype=np.float64)
     if teams <= LINEAR_UP_TO:
         return np.asarray((ranks - 1) / max(teams - 1, 1))
@@ -211,7 +235,7 @@ def _axis(ranks: npt.ArrayLike, teams: int) -> Floats:
 
 
 def _ticks(teams: int) -> list[tuple[int, float]]:
-    """The ranks at the ticks of an axis, and their positions."""
+    """List the ranks at the ticks of an axis, with their positions."""
     if teams <= LINEAR_UP_TO:
         ranks = [1, *range(5, teams - 1, 5)] if teams > 12 else list(range(1, teams))
     else:
@@ -220,17 +244,17 @@ def _ticks(teams: int) -> list[tuple[int, float]]:
 
 
 def _prize_places(run: Run) -> list[dict[str, Any]]:
-    """Each prize place: who has it, how far ahead of the next team, and whether speed decides it."""
+    """Collect who has each prize, how far it is ahead of the next team, and whether speed decides it."""
     board = run.ranking.leaderboard
-    intervals, neighbours = _records(run.ranking.intervals), _records(run.ranking.neighbours)
+    intervals, steps = _records(run.ranking.intervals), _records(run.ranking.neighbours)
     before = dict(zip(board["rank_before"], board["team"]))
     prizes = []
     for row in range(min(run.rules.prizes, len(board))):
         prize = {"place": row + 1, "team": board["team"].iloc[row], "next": None, "eligible_share": None}
         prize["by_speed"] = bool(run.facts["boosted"]) and before.get(row + 1) != prize["team"]
         prize["else"] = before.get(row + 1)
-        if row < len(neighbours):
-            prize["next"] = _ahead_by(neighbours[row], run.facts["higher_is_better"])
+        if row < len(steps):
+            prize["next"] = _ahead_by(steps[row], run.facts["higher_is_better"])
         if prize["by_speed"] and row < len(intervals):
             prize["eligible_share"] = intervals[row].get("eligible_share")
         prizes.append(prize)
@@ -238,14 +262,17 @@ def _prize_places(run: Run) -> list[dict[str, Any]]:
 
 
 def _ahead_by(step: dict[str, Any], higher_is_better: bool) -> dict[str, Any]:
-    """The step to the next team, its difference above 0 for a team that is ahead, whichever way is better."""
+    """Turn the step to the next team around where lower scores are better.
+
+    So the difference is above 0 for a team that is ahead, whichever scores are better.
+    """
     if higher_is_better:
         return step
     return step | {"difference": -step["difference"], "low": -step["high"], "high": -step["low"]}
 
 
 def _podium(intervals: pd.DataFrame | None) -> dict[str, Any] | None:
-    """How often each team takes each prize place, of teams that do so in 1% of the draws."""
+    """Collect how often each team wins each prize, for teams that win one on at least 1% of the draws."""
     columns = [] if intervals is None else [name for name in map(str, intervals) if name.startswith("prize_")]
     if intervals is None or not columns:
         return None
@@ -255,7 +282,7 @@ def _podium(intervals: pd.DataFrame | None) -> dict[str, Any] | None:
 
 
 def _blobs(run: Run) -> list[Any]:
-    """Of each team its ranks on the draws: dots whose areas are shares."""
+    """Collect the ranks of each team on the draws, as dots whose areas are shares of the draws."""
     sure, board = run.ranking.uncertainty, run.ranking.leaderboard
     if sure is None:
         return []
@@ -276,7 +303,10 @@ def _blobs(run: Run) -> list[Any]:
 
 
 def _shares_of_ranks(ranks: Ints, last_ranks: Ints, teams: int) -> Floats:
-    """How often a team has each rank, (t,), from the first and last ones that it shares on each draw."""
+    """Compute how often a team has each rank, shape (t,).
+
+    On each draw it shares the ranks from a first to a last one, and each of them gets an equal part of it.
+    """
     weight = 1 / (last_ranks - ranks + 1) / len(ranks)
     steps = np.bincount(ranks - 1, weight, teams + 1) - np.bincount(last_ranks, weight, teams + 1)
     shares: Floats = np.cumsum(steps)[:-1]
@@ -284,7 +314,7 @@ def _shares_of_ranks(ranks: Ints, last_ranks: Ints, teams: int) -> Floats:
 
 
 def _ahead(run: Run) -> dict[str, Any] | None:
-    """Who is ahead of whom on how many draws, and whom the sets of all ranks at once separate."""
+    """Collect who is ahead of whom on which share of the draws, and which teams the rank sets separate."""
     sure, intervals = run.ranking.uncertainty, run.ranking.intervals
     if sure is None or intervals is None or len(intervals) < 2:
         return None
@@ -297,7 +327,7 @@ def _ahead(run: Run) -> dict[str, Any] | None:
 
 
 def _variants(run: Run) -> dict[str, Any] | None:
-    """The board under each other decision, with the ranks of the first teams."""
+    """Collect the boards under other decisions, each with the ranks of the first teams."""
     table, ranks = run.ranking.variants, run.ranking.variant_ranks
     if table is None or ranks is None or table.empty:
         return None
@@ -312,7 +342,7 @@ def _variants(run: Run) -> dict[str, Any] | None:
 
 
 def _shake(board: pd.DataFrame) -> list[Any]:
-    """Public and Private ranks, before rewards, with the names of the first and of those that moved most."""
+    """Collect Public and Private ranks before rewards, and name the first teams and those that moved most."""
     if "public_rank" not in board:
         return []
     teams = len(board)
@@ -327,7 +357,7 @@ def _shake(board: pd.DataFrame) -> list[Any]:
 
 
 def _groups(table: pd.DataFrame | None, higher_is_better: bool) -> dict[str, Any] | None:
-    """Scores of the sub-populations, and how far, from 0 to 1, each is from the team's best one."""
+    """Collect the scores of sub-populations, and how far, from 0 to 1, each is from the team's best one."""
     if table is None:
         return None
     scores = table.head(TEAMS_DRAWN).set_index("team")
@@ -339,7 +369,7 @@ def _groups(table: pd.DataFrame | None, higher_is_better: bool) -> dict[str, Any
 
 
 def _absent(run: Run) -> list[tuple[str, str, str]]:
-    """Teams that are not on the board, with a file or model of theirs and the reason."""
+    """List the files and models of teams that are not on the board, with the reasons."""
     ranking = run.ranking
     on_board = set(ranking.leaderboard["team"])
     rejected = ranking.rejected[~ranking.rejected["team"].isin(on_board)]

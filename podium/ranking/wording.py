@@ -1,6 +1,6 @@
-"""What a board says in sentences: for a jury, for the screen, and for whoever quotes it.
+"""What a board says in sentences: for a jury, for the screen, and for people who quote it.
 
-Every sentence is made of the numbers of one ranking.  None says more than these.
+Every sentence is made from the numbers of one ranking, and says no more than they do.
 """
 
 import math
@@ -16,13 +16,27 @@ __all__ = [
     "in_cases", "items_of", "number", "of_direction", "of_hundred", "percent", "score_name", "summary",
 ]  # fmt: skip
 
-LIKELY = 0.05  # a rival's share of the draws from which on it is named
+LIKELY = 0.05  # a rival is named if it wins on at least this share of the draws
 NAMED = 3
 
 
 def number(value: Any, digits: int = 5) -> str:
-    """A number with so many decimals, without a sign at zero; a dash for nothing.
+    """Write a number for people.
 
+    Parameters
+    ----------
+    value : number, or None
+        The number.
+    digits : int
+        The number of decimals.  A whole number has none.
+
+    Returns
+    -------
+    str
+        The number with commas between thousands and without a sign at zero.  A missing one is a dash.
+
+    Examples
+    --------
     >>> number(-0.000001), number(1234.5, 1), number(None)
     ('0.00000', '1,234.5', '–')
     """
@@ -32,8 +46,20 @@ def number(value: Any, digits: int = 5) -> str:
 
 
 def percent(share: float) -> str:
-    """A share, never 0% or 100% for what is not.
+    """Write a share in percent.  It is 0% or 100% only if it is exactly that.
 
+    Parameters
+    ----------
+    share : float
+        A share from 0 to 1, or NaN.
+
+    Returns
+    -------
+    str
+        The percentage with one decimal, or a dash for NaN.
+
+    Examples
+    --------
     >>> percent(0.0004), percent(0.124), percent(0.9996), percent(1.0)
     ('<0.1%', '12.4%', '>99.9%', '100%')
     """
@@ -47,8 +73,20 @@ def percent(share: float) -> str:
 
 
 def of_hundred(share: float) -> str:
-    """A share as a whole number of hundred, never 0 or 100 for what is not.
+    """Write a share as a whole number out of 100.  It is 0 or 100 only if it is exactly that.
 
+    Parameters
+    ----------
+    share : float
+        A share from 0 to 1, or NaN.
+
+    Returns
+    -------
+    str
+        The whole number, or a dash for NaN.
+
+    Examples
+    --------
     >>> of_hundred(0.0004), of_hundred(0.5), of_hundred(0.9999), of_hundred(1.0)
     ('1', '50', '99', '100')
     """
@@ -58,19 +96,45 @@ def of_hundred(share: float) -> str:
 
 
 def in_cases(share: float) -> str:
-    """A share of the draws as a frequency.
+    """Write a share of the draws as a frequency.
 
+    Parameters
+    ----------
+    share : float
+        A share from 0 to 1.
+
+    Returns
+    -------
+    str
+        Words that can follow a verb.
+
+    Examples
+    --------
     >>> in_cases(0.5), in_cases(0.096), in_cases(0.0004), in_cases(0.9999)
-    ('in about 50 of 100 cases', 'in about 10 of 100 cases', 'hardly ever', 'in nearly all cases')
+    ('in about 50 of 100 cases', 'in about 10 of 100 cases', 'in hardly any case', 'in nearly all cases')
     """
     if share < 0.005:
-        return "hardly ever"
+        return "in hardly any case"
     return "in nearly all cases" if share >= 0.995 else f"in about {share * 100:.0f} of 100 cases"
 
 
 def items_of(facts: dict[str, Any], number_of: int | None = None) -> str:
-    """The items of a board in the plural, or so many of them.
+    """Name the items of a board in the plural, or with their number.
 
+    Parameters
+    ----------
+    facts : dict
+        The facts of the board.
+    number_of : int, optional
+        How many items there are.
+
+    Returns
+    -------
+    str
+        The plural, or the number with the right form of the noun.
+
+    Examples
+    --------
     >>> items_of({"item": "essay"}), items_of({"item": "essay"}, 1)
     ('essays', '1 essay')
     """
@@ -78,13 +142,36 @@ def items_of(facts: dict[str, Any], number_of: int | None = None) -> str:
 
 
 def score_name(facts: dict[str, Any]) -> str:
-    """What decides: "boosted score", or "score" where speed is not rewarded."""
+    """Name the score that decides.
+
+    Parameters
+    ----------
+    facts : dict
+        The facts of the board.
+
+    Returns
+    -------
+    str
+        "boosted score", or "score" if speed is not rewarded.
+    """
     return "boosted score" if facts["boosted"] else "score"
 
 
 def of_direction(facts: dict[str, Any]) -> str:
-    """Which scores are better, and whether the metric says so.
+    """Say which scores are better, and whether this is assumed because the metric does not say.
 
+    Parameters
+    ----------
+    facts : dict
+        The facts of the board.
+
+    Returns
+    -------
+    str
+        One sentence.
+
+    Examples
+    --------
     >>> of_direction({"higher_is_better": True, "higher_is_better_assumed": True})
     'Higher is better (assumed: the metric does not say).'
     """
@@ -94,17 +181,18 @@ def of_direction(facts: dict[str, Any]) -> str:
 
 
 def summary(run: Run) -> list[str]:
-    """What is certain and what is not, for a reader who decides about prizes.
+    """Say what is certain about a board and what is not, for a reader who decides about prizes.
 
     Parameters
     ----------
     run : Run
+        A finished ranking with its facts.
 
     Returns
     -------
     list of str
-        Sentences: who leads and by what, how likely that is with other items, whether it is certain, who is
-        next to the last prize, what other decisions would have done.
+        Sentences.  They say who leads and why, how likely this is with other items, and whether it is certain.
+        They also say who comes next to the last prize, and whether other decisions would change the winner.
     """
     sentences = [*_of_the_winner(run), *_of_speed(run)]
     if run.ranking.intervals is not None and len(run.ranking.leaderboard) > 1:
@@ -113,7 +201,7 @@ def summary(run: Run) -> list[str]:
 
 
 def _of_the_winner(run: Run) -> list[str]:
-    """Who is first, who second."""
+    """Say who is first and who is second."""
     board, facts = run.ranking.leaderboard, run.facts
     name = score_name(facts)
     first = board.iloc[0]
@@ -131,33 +219,33 @@ def _of_the_winner(run: Run) -> list[str]:
     else:
         leading = (
             f"{first['team']} is first with a {name} of {number(first['boosted_score'])}, "
-            f"{second['team']} second with {number(second['boosted_score'])}."
+            f"and {second['team']} is second with {number(second['boosted_score'])}."
         )
     return [leading, f"{decide}."]
 
 
 def _of_speed(run: Run) -> list[str]:
-    """Whether the winner leads by its score or by its speed."""
+    """Say whether the winner leads by its score or by its speed."""
     if not run.facts["boosted"] or len(run.ranking.leaderboard) == 1:
         return []
     board = run.ranking.leaderboard
     first = board.iloc[0]
     if first["rank_before"] == 1:
-        return [f"{first['team']} would be first without rewards for speed, too."]
+        return [f"{first['team']} would also be first without rewards for speed."]
     best = board.loc[board["rank_before"] == 1, "team"].iloc[0]
     sentence = (
-        f"{first['team']} leads by its speed: by its score alone it would have rank {first['rank_before']}, "
-        f"and {best} would be first."
+        f"{first['team']} leads because of its speed. By score alone it would have rank "
+        f"{first['rank_before']}, and {best} would be first."
     )
     intervals = run.ranking.intervals
     if intervals is None or "eligible_share" not in intervals:
         return [sentence]
     share = percent(float(intervals["eligible_share"].iloc[0]))
-    return [sentence, f"It is eligible for the reward in {share} of the draws."]
+    return [sentence, f"It is eligible for the reward on {share} of the draws."]
 
 
 def _of_chance(run: Run) -> list[str]:
-    """How often the winner and its rivals would win."""
+    """Say how often the winner and its rivals would win."""
     intervals, facts = run.ranking.intervals, run.facts
     assert intervals is not None
     if "prize_1" not in intervals:
@@ -174,14 +262,13 @@ def _of_chance(run: Run) -> list[str]:
 
 
 def _of_certainty(run: Run) -> list[str]:
-    """Whether the data exclude that another team is the best."""
+    """Say whether the data exclude that another team is the best."""
     intervals = run.ranking.intervals
     assert intervals is not None
     winner = intervals["team"].iloc[0]
     rivals = intervals["team"][1:][intervals["all_ranks_low"][1:] == 1].tolist()
     if not rivals:
         return [f"At the usual level of 95% it is certain that {winner} is truly the best."]
-    are = "is" if len(rivals) == 1 else "are"
     likely = "prize_1" in intervals and intervals["prize_1"].iloc[0] > 0.5
     both = (
         f" Both are true: {winner} is the most likely winner, and the evidence does not exclude "
@@ -191,12 +278,12 @@ def _of_certainty(run: Run) -> list[str]:
     )
     return [
         f"It is not certain that {winner} is truly the best: at the usual level of 95%, "
-        f"{listed(rivals, NAMED)} {are} not excluded.{both}"
+        f"{listed(rivals, NAMED)} cannot be excluded.{both}"
     ]
 
 
 def _of_the_last_prize(run: Run) -> list[str]:
-    """Who gets the last prize, and who comes next."""
+    """Say who gets the last prize and who comes next."""
     intervals, facts = run.ranking.intervals, run.facts
     assert intervals is not None
     prizes = run.rules.prizes
@@ -212,13 +299,13 @@ def _of_the_last_prize(run: Run) -> list[str]:
 
 
 def _of_decisions(ranking: Ranking) -> list[str]:
-    """How often the winner wins under other decisions."""
+    """Say how often the winner wins under other decisions."""
     table = ranking.variants
     if table is None or table.empty or len(ranking.leaderboard) == 1:
         return []
     winner = ranking.leaderboard["team"].iloc[0]
     wins = int((table["first"] == winner).sum())
     return [
-        f"Under {wins} of {len(table)} other decisions about the metric and the rewards, {winner} would be "
-        "first, too."
+        f"Under {wins} of {len(table)} other decisions about the metric and the rewards, {winner} would also "
+        "be first."
     ]

@@ -224,7 +224,7 @@ def test_moves_anchors_the_line_below_the_last_prize_and_the_unit_of_runtimes():
     moves = [re.findall(r"[▲▼]\d|>=<", cells) for _, _, cells in rows]
     assert moves == [["▲3"], [">=<"], ["▼2"], ["▼1"]]
     assert "<th>runtime (s)</th>" in html
-    assert "The line below rank 2 is below the last prize." in html
+    assert "The line below rank 2 marks the last prize." in html
     for word in ("score", "rank", "eligible", "boosted", "runtime", "moved"):
         assert f"<dt>{word}</dt>" in html
     assert page.anchor_of("a b/ü<") == "team-a%20b%2F%C3%BC%3C"
@@ -286,8 +286,8 @@ def test_a_prize_that_speed_decides_has_the_share_of_draws_in_which_the_team_is_
     tables = of_scores(np.array([[0.61, 0.6, 0.59, 0.58], [0.6, 0.61, 0.59, 0.58]]), rules)
     tables["intervals"]["eligible_share"] = [0.661, 1.0, 1.0, 1.0]
     html = page.of_board(run_of(board, rules, **tables))
-    assert "by its speed; by score alone place 1 would be T3's. Eligible in 66.1% of the draws" in html
-    assert "It is eligible for the reward in 66.1% of the draws." in html
+    assert "by its speed: by score alone, place 1 would go to T3. Eligible on 66.1% of the draws" in html
+    assert "It is eligible for the reward on 66.1% of the draws." in html
 
 
 def test_variants_are_one_table_with_the_ranks_of_the_first_teams():
@@ -306,11 +306,11 @@ def test_variants_are_one_table_with_the_ranks_of_the_first_teams():
     )  # fmt: skip
     html = page.of_board(run).partition("Other decisions, other boards?")[2]
     assert html.partition("<h2>")[0].count("<table") == 1
-    assert "over 100 of them, with the scores as they are, &gt;99.9% of the ranks stay the same" in html
-    assert re.search(r"rank held in</td>(<td></td>){3}<td>50%</td><td>50%</td>", html)
+    assert "Over 100 draws, with the same scores, &gt;99.9% of the ranks stay the same" in html
+    assert re.search(r"rank kept in</td>(<td></td>){3}<td>50%</td><td>50%</td>", html)
     assert re.search(r"with other runtimes</td>(<td></td>){3}<td>99%</td><td>100%</td>", html)
     assert wording.summary(run)[-1] == (
-        "Under 1 of 2 other decisions about the metric and the rewards, T1 would be first, too."
+        "Under 1 of 2 other decisions about the metric and the rewards, T1 would also be first."
     )
 
 
@@ -322,12 +322,12 @@ def test_a_winner_that_is_certain():
     draws = np.array([[0.6, 0.5, 0.4, 0.3], [0.61, 0.5, 0.41, 0.3]])
     run = run_of(board_of(4), rules, boosted=False, **of_scores(draws, rules))
     assert wording.summary(run) == [
-        "T1 is first with a score of 0.60000, T2 second with 0.50000.",
+        "T1 is first with a score of 0.60000, and T2 is second with 0.50000.",
         "100 essays of the Private part decide.",
         "With other essays of the same kind, T1 would win in nearly all cases.",
         "At the usual level of 95% it is certain that T1 is truly the best.",
-        "The last prize, place 3, goes to T3; T4 follows 0.10500 behind in score and would win a prize hardly "
-        "ever.",
+        "The last prize, place 3, goes to T3; T4 follows 0.10500 behind in score and would win a prize in "
+        "hardly any case.",
     ]
 
 
@@ -337,13 +337,13 @@ def test_a_winner_by_speed_that_is_likely_but_not_certain_is_reconciled():
     draws = np.array([[0.61, 0.6, 0.59, 0.58]] * 9 + [[0.6, 0.61, 0.59, 0.58]])
     run = run_of(board, rules, runtimes_drawn={"draws": 100, "same": 0.9}, **of_scores(draws, rules))
     assert wording.summary(run) == [
-        "T1 is first with a boosted score of 0.60900, T2 second with 0.60616.",
+        "T1 is first with a boosted score of 0.60900, and T2 is second with 0.60616.",
         "100 essays of the Private part decide.",
-        "T1 leads by its speed: by its score alone it would have rank 4, and T3 would be first.",
+        "T1 leads because of its speed. By score alone it would have rank 4, and T3 would be first.",
         "With other essays of the same kind and other runs of the models, T1 would win in about 90 of 100 "
         "cases, T2 in about 10 of 100 cases.",
-        "It is not certain that T1 is truly the best: at the usual level of 95%, T2 is not excluded. Both are "
-        "true: T1 is the most likely winner, and the evidence does not exclude the other one.",
+        "It is not certain that T1 is truly the best: at the usual level of 95%, T2 cannot be excluded. Both "
+        "are true: T1 is the most likely winner, and the evidence does not exclude the other one.",
     ]
 
 

@@ -198,7 +198,7 @@ def test_the_page_is_one_file_that_needs_no_network_and_escapes_names(made):
         "Feedback Prize 1",
         "Shake-up",
         "Sub-popul",
-        "Alike",
+        "Similar submissions",
     ):
         assert title in html
     assert str(made) not in html

@@ -1,5 +1,5 @@
 "use strict";
-// Search, sorting and the first rows of the board. Without this script every row is shown.
+// This script searches and sorts the board, and shows its first rows only. Without it all rows are shown.
 const FIRST = 50;
 const table = document.getElementById("board");
 const body = table.tBodies[0];

@@ -1,16 +1,18 @@
-"""Thresholds per type that maximise the Unified Metric on out-of-fold predictions.
+"""Find the thresholds for each type that maximize the Unified Metric on out-of-fold predictions.
 
-Candidates are segments with the probability of their type.  `tune` looks for the gap up to which neighbors are
-joined, and for every type for the least probability and the least number of words, which together score best.
+A candidate is a segment with the probability of its type. `tune` searches for the largest gap between neighbors
+that are joined, and, for every type, for the least probability and the least number of words. It returns the
+combination with the best score.
 
-Each fold is also scored by thresholds found without it: this nested score is what to expect of new essays.  As
-a softmin follows the lowest sub-population, perhaps a few dozen essays, a second search follows the mean of the
-sub-populations (temperature 0); the better nested score decides.
+Each fold is also scored with thresholds that were found on the other folds. This nested score is what to expect
+for new essays. A softmin depends mainly on the lowest sub-population, which may consist of a few dozen essays.
+Therefore a second search maximizes the mean of the sub-populations (temperature 0). The search with the better
+nested score is chosen.
 
-All levels of a threshold are scored together.  Candidates that share words, directly or through others, are a
-cluster; overlap removal and matching concern a cluster alone, so counts of true and false positives and false
-negatives are sums over clusters.  Most clusters are one candidate, which counts or not.  Of a larger one each
-set that some level keeps is counted once.
+All levels of a threshold are scored together. Candidates that share words, directly or through others, form a
+cluster. Overlap removal and matching never reach beyond a cluster, so true positives, false positives and false
+negatives can be added up over clusters. Most clusters have one candidate, which is either kept or not. In a
+larger cluster, each set of candidates that some level keeps is counted once.
 """
 
 import dataclasses
@@ -32,12 +34,12 @@ from podium.wording import counted
 __all__ = ["Tuning", "tune"]
 
 NAMES = ("min_probability", "min_words")
-UNTOUCHED = (0.0, 1.0)
-DIGITS = (4, 0)  # of thresholds
-GAPS = (0, 1, 2, 4)  # words between neighbors that are joined
-LEVELS = 24
-ROUNDS = 4
-LEAST_GAIN = 1e-9
+UNTOUCHED = (0.0, 1.0)  # the thresholds that keep every candidate
+DIGITS = (4, 0)  # the decimals of each threshold
+GAPS = (0, 1, 2, 4)  # the largest number of words between neighbors that are joined
+LEVELS = 24  # how many quantiles of the candidates are tried at once
+ROUNDS = 4  # how often the coordinate search goes through all thresholds
+LEAST_GAIN = 1e-9  # a smaller gain may be a rounding error
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -46,25 +48,27 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tuning:
-    """What `tune` found.
+    """The result of `tune`.
 
     Attributes
     ----------
     thresholds : DataFrame
-        A row per type: the thresholds, how many candidates there are and how many are kept, and the range of
-        the thresholds over the folds.
+        One row per type: the thresholds, the numbers of candidates and of kept ones, and the range of the
+        thresholds over the folds.
     join_gap : int
-        Up to how many words between neighbors of a type are joined.
+        The largest number of words between neighbors of a type that are joined.
     before : float
         The score of all candidates.
     searches : DataFrame
-        A row per temperature of the softmin that was searched with, the best first: the tuned and the nested
-        score, and the optimism, their difference.
+        One row per temperature of the softmin that was maximized, the best first: the tuned score, the nested
+        score, and the optimism, which is their difference.
     folds : DataFrame
-        A row per fold: its essays, its scores before and nested, and the gap that was found without it.
+        One row per fold: the number of its essays, its scores before and nested, and the gap that was found on
+        the other folds.
     comparison : DataFrame
-        Nested against before; see `podium.statistics.compare`.
+        The nested score compared with the score before; see `podium.statistics.compare`.
     notices : list of str
+        Sentences about what was left out or renamed.
     """
 
     thresholds: pd.DataFrame
@@ -89,8 +93,8 @@ class Tuning:
         doubt = "" if gain["low"] > 0 else ": it may be chance"
         return (
             f"Before    {self.before:.6f}  all candidates\n"
-            f"Tuned     {self.searches['tuned'][0]:.6f}  on the essays that the thresholds were found on\n"
-            f"Nested    {gain['value']:.6f}  on others, so what to expect of new ones\n"
+            f"Tuned     {self.searches['tuned'][0]:.6f}  on the essays on which the thresholds were found\n"
+            f"Nested    {gain['value']:.6f}  on other essays: what to expect for new ones\n"
             f"Gain      {gain['difference']:.6f}  {interval}{doubt}"
         )
 
@@ -110,26 +114,29 @@ def tune(
     Parameters
     ----------
     solution : podium.scoring.Solution
-        What `podium.prepare` returned.  Only essays with a candidate count.
+        What `podium.prepare` returned. Essays without a candidate are left out.
     candidates : DataFrame
-        A submission with the column ``probability``; the columns of Feedback Prize 1 are understood.
+        A submission with the further column ``probability``. The column names of the Feedback Prize 1 are
+        understood, too.
     folds : int
-        Of the nested score; each has its share of every sub-population.
+        The number of folds of the nested score. Each has its share of every sub-population.
     seed : int
-        Of the folds and of the comparison's resamples.
+        The seed of the folds and of the comparison's resamples.
     effectiveness : float in [0, 1], optional
-        The probability of effective for every segment, in place of columns that the candidates lack.
+        The probability of effective for every segment. It replaces the columns with these probabilities, which
+        the candidates may then lack.
 
     Returns
     -------
     Tuning
+        The thresholds, and the scores with and without them.
 
     Raises
     ------
     TypeError
-        The solution is not what `podium.prepare` returned, or the candidates are no DataFrame.
+        The solution is not what `podium.prepare` returned, or the candidates are not a DataFrame.
     SubmissionRejected
-        The candidates are no submission, or their probability is not from 0 to 1.
+        The candidates are not a submission, or their probability is not a number from 0 to 1.
     UsageError
         There are more folds than essays, or fewer than two.
     """
@@ -139,14 +146,15 @@ def tune(
     problem, notices = _problem(solution, prepared, candidates, effectiveness)
     essays = len(problem.prepared.items)
     if not 2 <= folds <= essays:
-        raise UsageError(f"folds: expected from 2 to {essays}, the number of essays to tune on, found {folds}")
+        raise UsageError(f"folds: expected 2 to {essays} (the number of essays to tune on), found {folds}")
     fold = _folds(problem.prepared.groups, folds, seed)
     parts = [np.ones(essays, dtype=bool), *(fold != number for number in range(folds))]
     temperatures = list(dict.fromkeys([float(problem.prepared.temperature), 0.0]))
     joined = [problem.joined(gap) for gap in GAPS]
-    found = _searched(joined, parts, temperatures)
-    counts = {each: joined[each.gap].counts(joined[each.gap].kept(each.thresholds)) for each in set(found)}
-    of_searches = [found[at : at + len(parts)] for at in range(0, len(found), len(parts))]
+    optima = _searched(joined, parts, temperatures)
+    counts = {each: joined[each.gap].counts(joined[each.gap].kept(each.thresholds)) for each in set(optima)}
+    # Each search has an optimum on all essays, then one without each fold.
+    of_searches = [optima[at : at + len(parts)] for at in range(0, len(optima), len(parts))]
     tuned = [counts[search[0]] for search in of_searches]
     nested = [
         np.stack([counts[each] for each in search[1:]])[fold, np.arange(essays)] for search in of_searches
@@ -170,39 +178,51 @@ def tune(
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
-    """What one search found."""
+class _Optimum:
+    """The best thresholds of one search.
 
-    gap: int  # index into `GAPS`
-    thresholds: Floats  # (2, types)
+    Attributes
+    ----------
+    gap : int
+        The gap, as an index into `GAPS`.
+    thresholds : (2, types) float
+        The least probability and the least number of words of each type.
+    score : float
+        The score on the essays of the search.
+    """
+
+    gap: int
+    thresholds: Floats
     score: float
 
 
-def _searched(joined: list["_Problem"], parts: list[Bools], temperatures: list[float]) -> list[_Found]:
-    """The best of each temperature and part of the essays."""
-    found = []
+def _searched(joined: list["_Problem"], parts: list[Bools], temperatures: list[float]) -> list[_Optimum]:
+    """Search with each temperature on each part of the essays; `joined` has the problem with each gap."""
+    optima = []
     work = list(itertools.product(temperatures, parts))
     with progress.shown("tuning") as show:
         for done, (temperature, part) in enumerate(work):
             show(done, len(work))
+            # A gap that joins no more than the one before it gives the same segments, and is not tried.
             tried = [
-                _Found(gap, *_Search(problem, part, temperature).best())
+                _Optimum(gap, *_Search(problem, part, temperature).best())
                 for gap, problem in enumerate(joined)
                 if gap == 0 or len(problem.probability) < len(joined[gap - 1].probability)
             ]
-            # Of equal scores the smallest gap.
-            found.append(max(tried, key=lambda each: (round(each.score, 9), -each.gap)))
-    return found
+            # If scores are equal, the smallest gap is chosen.
+            optima.append(max(tried, key=lambda each: (round(each.score, 9), -each.gap)))
+    return optima
 
 
-def _table(found: list[_Found], problem: "_Problem") -> pd.DataFrame:
-    """Of what was found on all essays, first, and without each fold."""
-    least, fewest = found[0].thresholds
+def _table(optima: list[_Optimum], problem: "_Problem") -> pd.DataFrame:
+    """Make the table of thresholds from the optimum on all essays, which is the first one, and those of
+    folds."""
+    least, fewest = optima[0].thresholds
     table = pd.DataFrame({"discourse_type": TYPES, NAMES[0]: least, NAMES[1]: fewest.astype(np.int64)})
-    kept = problem.kept(found[0].thresholds)
+    kept = problem.kept(optima[0].thresholds)
     table["candidates"] = np.bincount(problem.segments.discourse_type, minlength=len(TYPES))
     table["kept"] = np.bincount(problem.segments.discourse_type[kept], minlength=len(TYPES))
-    of_folds = np.stack([each.thresholds for each in found[1:]])
+    of_folds = np.stack([each.thresholds for each in optima[1:]])
     for name, values in zip(NAMES, of_folds.swapaxes(0, 1)):
         lowest, highest = values.min(axis=0).tolist(), values.max(axis=0).tolist()
         table[f"{name}_in_folds"] = [f"{low:g} to {high:g}" for low, high in zip(lowest, highest)]
@@ -210,10 +230,11 @@ def _table(found: list[_Found], problem: "_Problem") -> pd.DataFrame:
 
 
 def _by_fold(
-    prepared: Any, fold: Ints, before: Floats, nested: Floats, found: Iterable[_Found]
+    prepared: Any, fold: Ints, before: Floats, nested: Floats, optima: Iterable[_Optimum]
 ) -> pd.DataFrame:
+    """Make the table of folds from the statistics of each essay and the optimum without each fold."""
     rows = []
-    for number, each in enumerate(found):
+    for number, each in enumerate(optima):
         own = fold == number
         part = statistics.part(prepared, own)
         scores = [statistics.measures(part, counts[own])["score"] for counts in (before, nested)]
@@ -223,50 +244,64 @@ def _by_fold(
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """Essays, and what a model found in them."""
+    """Essays with the candidates of a model.
 
-    metric: Any  # the hosted file
+    Attributes
+    ----------
+    metric : module
+        The metric file.
+    prepared : podium.contract.StagedPrepared
+        The solution of these essays.
+    segments : Segments
+        The candidates in the class of the metric file, by essay and in the order of the text.
+    probability : (n,) float
+        The probability of each candidate.
+    """
+
+    metric: Any
     prepared: Any
-    segments: Any  # of the hosted file, by essay and in the order of the text
-    probability: Floats  # of each segment
+    segments: Any
+    probability: Floats
 
     def joined(self, gap: int) -> "_Problem":
-        """The same with neighbors joined."""
+        """Return the same problem with neighbors joined."""
         if gap == 0:
             return self
         given = self.segments
         # The metric's types may stand in another order than ours; here only their equality counts.
         columns = given.essay, given.first, given.last, given.discourse_type, self.probability, given.d1
         spans = join(Spans(*columns, np.zeros(len(given.row), dtype=np.int64)), gap)
-        d1 = spans.d1 / ((1 - spans.d1) + spans.d1)  # as when it is read from two columns
+        # The metric normalizes two columns. This gives the same numbers, to the last bit.
+        d1 = spans.d1 / ((1 - spans.d1) + spans.d1)
         segments = self.metric.Segments(
             spans.essay, spans.first, spans.last, spans.discourse_type, d1, np.arange(len(spans))
         )
         return dataclasses.replace(self, segments=segments, probability=spans.probability)
 
     def kept(self, thresholds: Floats) -> Bools:
-        """Which candidates reach the thresholds, (2, types)."""
+        """Tell which candidates reach the thresholds, (2, types)."""
         least, fewest = thresholds[:, self.segments.discourse_type]
         kept: Bools = (self.probability >= least) & (self.segments.words >= fewest)
         return kept
 
     def counts(self, kept: Bools) -> Floats:
-        """The statistics of each essay if some candidates are kept."""
+        """Compute the statistics of each essay if some candidates are kept."""
         counts: Floats = self.prepared.count(self.prepared.compare(self.segments.take(kept)))
         return counts
 
     def score(self, counts: Floats) -> float:
+        """Compute the score from the statistics of each essay."""
         return float(self.prepared.measures(statistics.sums(counts, self.prepared.groups))[0])
 
 
 def _problem(
     solution: Solution, prepared: Any, candidates: pd.DataFrame, effectiveness: float | None
 ) -> tuple[_Problem, list[str]]:
-    """Of essays with a candidate, and a notice on others."""
+    """Make the problem of the essays with a candidate, and notices about columns and about the other essays."""
     notices: list[str] = []
-    recognise = solution.metric.companion.recognise
-    if recognise is not None:
-        candidates, notices = recognise(candidates, solution.arguments["row_id_column_name"], effectiveness)
+    rename = solution.metric.companion.recognise
+    if rename is not None:
+        candidates, notices = rename(candidates, solution.arguments["row_id_column_name"], effectiveness)
     try:
         with hosted.errors_explained():
             segments = prepared.read(candidates)
@@ -275,7 +310,8 @@ def _problem(
     if "probability" not in candidates:
         columns = ", ".join(map(str, candidates))
         raise SubmissionRejected(
-            f"add the column probability, how sure the model is of each segment; the columns are {columns}"
+            "add the column probability, which says how sure the model is of each segment; the columns are "
+            f"{columns}"
         )
     probability = pd.to_numeric(candidates["probability"], errors="coerce").to_numpy(dtype=np.float64)
     wrong = ~((probability >= 0) & (probability <= 1))
@@ -289,8 +325,8 @@ def _problem(
     known = order[segments.essay[order] >= 0]
     predicted = np.bincount(segments.essay[known], minlength=len(prepared.items)) > 0
     if not predicted.all():
-        left_out = counted(int((~predicted).sum()), "essay")
-        notices.append(f"{left_out} of {len(predicted):,} without a candidate: left out")
+        without = int((~predicted).sum())
+        notices.append(f"left out because they have no candidate: {without:,} of {len(predicted):,} essays")
     number = np.cumsum(predicted) - 1
     segments = segments.take(known)._replace(essay=number[segments.essay[known]])
     truths = prepared.truths.take(predicted[prepared.truths.essay])
@@ -301,7 +337,7 @@ def _problem(
 
 
 def _folds(groups: Ints, folds: int, seed: int) -> Ints:
-    """The fold of each essay, dealt out within each combination of groups."""
+    """Draw the fold of each essay, with the same share of each combination of groups in every fold."""
     stratum = np.unique(groups, axis=1, return_inverse=True)[1].ravel()
     shuffled = np.random.default_rng(seed).permutation(len(stratum))
     dealt = shuffled[np.argsort(stratum[shuffled], kind="stable")]
@@ -314,7 +350,11 @@ def _folds(groups: Ints, folds: int, seed: int) -> Ints:
 
 
 class _Search:
-    """The search for the best thresholds on some essays, for a softmin of a temperature."""
+    """The search for the best thresholds on some essays, for the softmin with a temperature.
+
+    It is a coordinate search: one threshold of one type is changed at a time. `totals` has the sums of each
+    group for the current thresholds.
+    """
 
     def __init__(self, problem: _Problem, essays: Bools, temperature: float) -> None:
         self.metric, self.prepared = problem.metric, problem.prepared
@@ -330,7 +370,7 @@ class _Search:
         self.totals = statistics.sums(counts * essays[:, np.newaxis], self.prepared.groups)
 
     def best(self) -> tuple[Floats, float]:
-        """The thresholds, (2, types), and their score."""
+        """Search for the best thresholds, (2, types); return them with their score."""
         best = float(self.measures(self.totals)[0])
         for _ in range(ROUNDS):
             before = self.thresholds.copy()
@@ -339,7 +379,7 @@ class _Search:
                 levels = _levels(self.values[which, own], self.thresholds[which, kind], which)
                 totals = self._totals_of_levels(kind, which, own, levels)
                 scores = self.measures(totals)[:, 0]
-                level = int(np.argmax(scores >= scores.max() - LEAST_GAIN))  # of equal ones the lowest
+                level = int(np.argmax(scores >= scores.max() - LEAST_GAIN))  # the lowest of equally good levels
                 if scores[level] > best + LEAST_GAIN:
                     best, self.totals = float(scores[level]), totals[level]
                     self.thresholds[which, kind] = levels[level]
@@ -348,7 +388,7 @@ class _Search:
         return self.thresholds, best
 
     def _clusters(self) -> Ints:
-        """The cluster of each candidate: those that share words, directly or through others."""
+        """Number the clusters: candidates are in one if they share words, directly or through others."""
         metric, segments = self.metric, self.segments
         used = np.maximum.accumulate(metric.word_key(segments.essay, segments.last))
         begins = np.ones(len(used), dtype=bool)
@@ -357,13 +397,14 @@ class _Search:
         return clusters
 
     def _outcomes(self, segments: Any) -> Floats:
-        """True positives, false positives and false negatives that each segment without overlaps adds, (n, 3).
+        """Compute the true positives, false positives and false negatives that each segment adds, (n, 3).
 
-        A truth has at most one partner, so segments add up: a match turns the false negative of its truth into
-        a fraction.
+        The segments must not overlap. A truth has at most one partner, so the numbers of segments can be added.
+        A match turns the false negative of its truth into a fraction.
         """
         prepared, metric = self.prepared, self.metric
-        # A truth that holds more than half of a segment holds its middle word: the two sides trade places.
+        # `match` expects sides without overlaps, and finds a partner by the middle word of each truth. The two
+        # sides may change places: a truth that holds more than half of a segment also holds its middle word.
         truth, matched = metric.match(prepared.truths, segments, prepared.overlap_threshold)
         tp = metric.true_positive_fraction(
             segments.take(matched), prepared.truths.take(truth), prepared.segment_weight
@@ -373,10 +414,14 @@ class _Search:
         return outcomes
 
     def _totals_of_levels(self, kind: int, which: int, own: Ints, levels: Floats) -> Floats:
-        """The sums of each group for every level of a threshold of a type, (levels, groups, k)."""
+        """Compute the sums of each group for every level of a threshold of a type, (levels, groups, k).
+
+        `changes` has the difference that each level makes to the one before it. A candidate is kept at the
+        levels before `behind`.
+        """
         changes = np.zeros((len(levels) + 1, *self.totals.shape))
         rows = own[self.values[1 - which, own] >= self.thresholds[1 - which, kind]]
-        behind = np.searchsorted(levels, self.values[which, rows], side="right")  # kept at the levels before
+        behind = np.searchsorted(levels, self.values[which, rows], side="right")
         alone = self.is_alone[rows]
         always = np.zeros(int(alone.sum()), dtype=np.int64)
         self._add(changes, always, behind[alone], self.segments.take(rows[alone]), self.outcomes[rows[alone]])
@@ -388,7 +433,8 @@ class _Search:
         return totals
 
     def _add(self, changes: Floats, begin: Ints, end: Ints, segments: Any, outcomes: Floats) -> None:
-        """Add the outcomes, (n, 3), of segments at the levels from `begin` to before `end`, (n,) each."""
+        """Add the outcomes of segments, (n, 3), to the levels from `begin` up to but not including `end`,
+        (n,)."""
         _, groups, columns = changes.shape
         cell = self.prepared.groups[:, segments.essay] * columns + 3 * segments.discourse_type
         cells = (cell[..., np.newaxis] + np.arange(3)).ravel()
@@ -399,12 +445,14 @@ class _Search:
         changes += added.reshape(changes.shape)
 
     def _add_clusters(self, changes: Floats, rows: Ints, behind: Ints, kind: int) -> None:
-        """Add the outcomes of clusters of several candidates, for each set of them that some level keeps.
+        """Add the outcomes of clusters with several candidates, for each set of them that some level keeps.
 
-        `rows` are candidates of the type whose threshold is tried, kept at the levels before `behind`.
+        `rows` are the candidates of the type whose threshold is tried. They are kept at the levels before
+        `behind`.
         """
         levels = len(changes) - 1
-        # A set lasts until one of its candidates goes, and the last one to the end.
+        # A set of candidates lasts until the level at which one of them is dropped, and the last set to the
+        # end.
         clusters = np.unique(self.cluster[rows])
         keys = np.concatenate([self.cluster[rows] * (levels + 1) + behind, clusters * (levels + 1) + levels])
         cluster, end = np.divmod(np.unique(keys), levels + 1)
@@ -421,7 +469,7 @@ class _Search:
         of_set, member = _ranges(first, size)
         there = until[member] > begin[of_set]
         of_set, member = of_set[there], member[there]
-        # Overlaps are removed from each set as from an essay of its own.
+        # Overlaps are removed from each set separately, as if it were an essay of its own.
         given = self.segments.take(member)._replace(essay=of_set, row=np.arange(len(member)))
         left = self.metric.remove_overlaps(given)
         of_set = left.essay
@@ -430,13 +478,13 @@ class _Search:
 
 
 def _ranges(first: Ints, size: Ints) -> tuple[Ints, Ints]:
-    """The numbers of several ranges, each from `first` on, and which range each belongs to."""
+    """List the numbers of several ranges, each from `first` on, and say to which range each number belongs."""
     before = np.cumsum(size) - size
     return np.repeat(np.arange(len(size)), size), np.arange(size.sum()) + np.repeat(first - before, size)
 
 
 def _levels(values: Floats, current: float, which: int) -> Floats:
-    """The levels to try: none, the current one, some among all values and around it."""
+    """Choose the levels to try: no threshold, the current level, some among all values, and some near it."""
     grid = np.unique([UNTOUCHED[which], current, *_between(values, DIGITS[which])])
     at = int(np.searchsorted(grid, current))
     near = values[(values >= grid[max(at - 1, 0)]) & (values <= grid[min(at + 1, len(grid) - 1)])]
@@ -444,7 +492,7 @@ def _levels(values: Floats, current: float, which: int) -> Floats:
 
 
 def _between(values: Floats, digits: int) -> Floats:
-    """Middles below quantiles, rounded up to so many digits."""
+    """Choose levels midway between a quantile and the next lower value, rounded up to these digits."""
     distinct = np.unique(values)
     if not len(distinct):
         return distinct

@@ -359,14 +359,14 @@ def test_json_has_all_of_it_and_warnings(known, files, capsys):
 @pytest.mark.parametrize(
     ("change", "code", "message"),
     [
-        (lambda frame: frame.drop(columns="probability"), 3, "add the column probability, how sure the mod"),
+        (lambda frame: frame.drop(columns="probability"), 3, "add the column probability, which says how sure the model is"),
         (lambda frame: frame.assign(probability=frame["probability"].where(frame.index != 4)), 3,
          "probability: expected a number from 0 to 1. Wrong in 1 row, first in row number 5: nan"),
         (lambda frame: frame.assign(probability=2), 3, "first in row number 1: 2"),
         (lambda frame: frame.assign(probability="sure"), 3, "first in row number 1: 'sure'"),
         (lambda frame: frame.assign(predictionstring="1 3"), 3, "predictionstring: expected"),
         (lambda frame: frame.assign(essay_id="other"), 3, "expected essays of the test set"),
-        (lambda frame: frame[frame["essay_id"] == "e1"], 2, r"folds: expected 2 to 1 \(the number of"),
+        (lambda frame: frame[frame["essay_id"] == "e1"], 2, "folds: expected 2 to 1 (the number of"),
     ],
 )  # fmt: skip
 def test_bad_candidates_are_told_what_is_wrong(known, files, capsys, change, code, message):
@@ -379,7 +379,7 @@ def test_bad_candidates_are_told_what_is_wrong(known, files, capsys, change, cod
 def test_in_python_they_are_the_same_errors(known):
     solution, candidates = known
     fold = podium.prepare(solution)
-    with pytest.raises(SubmissionRejected, match=r"^add the column probability, which says how sure the model is"):
+    with pytest.raises(SubmissionRejected, match="^add the column probability, which says how sure"):
         tuning.tune(fold, candidates.drop(columns="probability"))
     with pytest.raises(UsageError, match=rf"2 to {ESSAYS} \(the number of essays to tune on\), found 1"):
         tuning.tune(fold, candidates, folds=1)

@@ -1,7 +1,7 @@
-"""From an annotated corpus, of one row per segment, to the files of a competition with the Unified Metric.
+"""Make the files of a competition with the Unified Metric from an annotated corpus with one row per segment.
 
-An essay is left out whole where a segment lacks its effectiveness or its words: a model that finds it must not
-be punished.  Overlaps are removed by the metric's rule.
+If a segment has no effectiveness or no words, its whole essay is left out, because a model that predicts that
+segment must not be punished. Overlaps are removed by the metric's rule.
 """
 
 import re
@@ -57,7 +57,8 @@ BEYOND = "segments with words beyond their text"
 DIFFERENT = "segments whose words are not those of their characters"
 TWICE = "segments that repeat an earlier one of their essay: does the corpus contain essays twice?"
 TWINS = "essays with the text of another one: kept together"
-FEW_SEGMENTS = 1.5  # per essay; the Feedback Prize has 9
+# With fewer segments per essay, the column may name segments instead of essays. The Feedback Prize has 9.
+FEW_SEGMENTS = 1.5
 CHARACTERS_SHOWN = 60
 
 Ints = npt.NDArray[np.int64]
@@ -65,17 +66,55 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Column(NamedTuple):
-    """A column of texts; each distinct one is held once."""
+    """A column of texts in which each distinct text is held only once.
+
+    Attributes
+    ----------
+    name : str
+        The name of the column.
+    values : list of str
+        The distinct texts; "" stands for a missing one.
+    codes : (n,) int
+        The text of each row, as an index into `values`.
+    rows : (n,) int
+        The position of each row in the corpus, counted from 0.
+    """
 
     name: str
-    values: list[str]  # "" is missing
-    codes: Ints  # of each row, into `values`
-    rows: Ints  # in the corpus, from 0
+    values: list[str]
+    codes: Ints
+    rows: Ints
 
     def mapped(self, function: Callable[[str], int]) -> Ints:
+        """Apply a function to each distinct text.
+
+        Parameters
+        ----------
+        function : function of str
+            It returns an integer.
+
+        Returns
+        -------
+        (n,) int
+            The result for each row.
+        """
         return np.array([function(value) for value in self.values], dtype=np.int64)[self.codes]
 
     def check(self, wrong: Bools, expected: str) -> None:
+        """Raise an error that shows the first wrong rows.
+
+        Parameters
+        ----------
+        wrong : (n,) bool
+            Which rows are wrong.
+        expected : str
+            What was expected, for the message.
+
+        Raises
+        ------
+        HostError
+            A row is wrong.
+        """
         faulty = np.flatnonzero(wrong)
         if len(faulty):
             shown = [
@@ -87,14 +126,42 @@ class Column(NamedTuple):
 
 
 class Corpus(NamedTuple):
-    """A corpus as it was read: one row per segment, and each distinct text held once."""
+    """A corpus as it was read, with one row per segment.
 
-    columns: dict[str, Column]  # those that are used
-    names: list[str]  # of all columns
+    Attributes
+    ----------
+    columns : dict of str to Column
+        The columns that are used, by name.
+    names : list of str
+        The names of all columns.
+    """
+
+    columns: dict[str, Column]
+    names: list[str]
 
 
 def read_corpus(path: Path, further: Iterable[str] = ()) -> Corpus:
-    """Read a CSV or Parquet file; every value stays the text that it is."""
+    """Read a corpus. Every value is kept as text.
+
+    Parameters
+    ----------
+    path : Path
+        A CSV, a CSV packed by gzip, or a Parquet file.
+    further : iterable of str
+        Columns to read besides those that a competition always uses.
+
+    Returns
+    -------
+    Corpus
+        The columns that are used.
+
+    Raises
+    ------
+    HostError
+        The file is not such a table.
+    UsageError
+        The file cannot be read.
+    """
     used = {*USED, *further}
     if path.suffix == ".parquet":
         frame = read_table(path, (), HostError)
@@ -105,6 +172,7 @@ def read_corpus(path: Path, further: Iterable[str] = ()) -> Corpus:
 
 
 def _collected(names: list[str], rows: Iterable[Any], used: set[str], path: str) -> Corpus:
+    """Collect the used columns of rows, which may be more than fit into memory as texts."""
     if len(names) == 1 and ";" in names[0]:
         raise HostError(f"{path}: expected commas between the columns, found semicolons")
     kept = {name: place for place, name in enumerate(names) if name in used}
@@ -140,7 +208,39 @@ def make_files(
     spellings: Mapping[str, str],
     parameters: Mapping[str, Any],
 ) -> Files:
-    """A competition's files from a corpus: `read_corpus`, then `make`, with the options of ``podium make``."""
+    """Make a competition's files from the file of a corpus, with the options of ``podium make``.
+
+    Parameters
+    ----------
+    path : Path
+        The corpus, as for `read_corpus`.
+    attributes : list of str
+        The columns of the writers' demographics whose values are scored separately.
+    test_share : float from 0 to 1
+        The share of the essays that are scored.
+    public_share : float from 0 to 1
+        The share of the scored essays that are Public.
+    seed : int
+        The seed of the draw.
+    essay_id : str or None
+        The column that names the essays, if several columns could.
+    spellings : mapping of str to str
+        Other spellings of types and effectiveness.
+    parameters : mapping of str to object
+        Parameters of the metric's ``score``, which are recorded with the files.
+
+    Returns
+    -------
+    podium.hosting.folders.Files
+        The files, not yet written.
+
+    Raises
+    ------
+    HostError
+        The corpus is wrong, or a part would be empty.
+    UsageError
+        The file cannot be read.
+    """
     corpus = read_corpus(path, [*attributes, *([] if essay_id is None else [essay_id])])
     return make(corpus, attributes, test_share, public_share, seed, essay_id, spellings, parameters)
 
@@ -160,92 +260,57 @@ def make(
     Parameters
     ----------
     corpus : Corpus
+        The corpus, as `read_corpus` returns it.
     attributes : list of str
-        The columns of the writers' demographics whose values are scored apart.
+        The columns of the writers' demographics whose values are scored separately.
     test_share : float from 0 to 1
-        Of the essays, to be scored.
+        The share of the essays that are scored.
     public_share : float from 0 to 1
-        Of the essays that are scored, Public.
+        The share of the scored essays that are Public.
     seed : int
-        Of the drawing.  One seed gives the same split everywhere, whatever the order of the rows.
+        The seed of the draw. One seed gives the same split everywhere and for every order of the rows.
     essay_id : str, optional
-        The column that names the essays, where several could.
+        The column that names the essays, if several columns could.
     spellings : mapping of str to str
         Other spellings of types and effectiveness.
-    parameters : mapping
-        Of the metric's ``score``, which travel with the files.
+    parameters : mapping of str to object
+        Parameters of the metric's ``score``, which are recorded with the files.
+
+    Returns
+    -------
+    podium.hosting.folders.Files
+        The files, not yet written.
 
     Raises
     ------
     HostError
         A column is missing, a cell is not what is expected, or a part would be empty.
     """
-    columns = _check_columns(corpus, attributes, essay_id)
-    named, types, labels = columns[ESSAY_ID], columns[TYPE], columns[LABEL]
-    named.check(named.mapped(len) == 0, "a value in every row")
-    type_of = _spelt(types, (*metric.DISCOURSE_TYPES, UNANNOTATED), spellings)
-    label_of = _spelt(labels, (*EFFECTIVENESS, ""), spellings)
-    unused = [repr(text) for text in spellings if text not in types.values + labels.values]
-    if unused:
-        raise HostError(f"--map: {', '.join(unused)} occurs neither in {TYPE} nor in {LABEL}")
-    annotated = np.flatnonzero(type_of < len(metric.DISCOURSE_TYPES))
-    if not len(annotated):
-        raise HostError("the corpus has no annotated row")
-    columns = {
-        name: column._replace(codes=column.codes[annotated], rows=annotated) for name, column in columns.items()
-    }
-    effective = np.array([*EFFECTIVENESS.values(), -1])[label_of[annotated]]
-
-    essay, ids = pd.factorize(np.array(named.values, dtype=object)[named.codes[annotated]], sort=True)
-    first_row = np.unique(essay, return_index=True)[1]
-    writers = list(dict.fromkeys([name for name in (*DEMOGRAPHICS, PROMPT) if name in columns] + attributes))
-    of_essays = {
-        name: _of_essays(columns[name], essay, first_row) for name in (*writers, TEXT) if name in columns
-    }
-    essays = text_table({ESSAY_ID: ids.tolist(), **of_essays})
-    first, last, beyond, cut, different = _words(columns)
-
-    complete = np.ones(len(ids), dtype=bool)
-    complete[essay[(effective < 0) | (last < first) | beyond]] = False
-    if not complete.any():
-        raise HostError("every essay of the corpus lacks the effectiveness or the words of a segment")
-    every = metric.Segments(
-        essay, first, last, type_of[annotated], effective.astype(np.float64), np.arange(len(annotated))
-    )
-    given = every.take(complete[essay])
-    kept = metric.remove_overlaps(given)
+    annotations = _annotations(corpus, attributes, essay_id, spellings)
+    writers = [name for name in (*DEMOGRAPHICS, PROMPT) if name in annotations.columns] + attributes
+    writers = list(dict.fromkeys(writers))
+    essays, essay = _essays(annotations, writers)
+    segments, complete, of_segments = _complete_segments(annotations, essay, len(essays))
 
     chosen = essays[complete]
     names, twins, strata = _drawn_by(chosen, attributes, writers)
-    part = np.full(len(ids), "", dtype=object)
+    part = np.full(len(essays), "", dtype=object)
     part[complete] = split(names, strata, twins, test_share, public_share, seed)
-    files = _tables(kept, essays, writers, part)
+    files = _tables(segments, essays, writers, part)
     counts = {
-        "rows": len(type_of),
-        f"rows that are {UNANNOTATED}: dropped": len(type_of) - len(annotated),
-        "essays without any other row: dropped": len(named.values) - len(ids),
-        "segments without effectiveness": int((effective < 0).sum()),
-        "segments without words": int((last < first).sum()),
-        BEYOND: int(beyond.sum()),
-        "essays with such a segment: left out": int((~complete).sum()),
-        "segments whose characters end beyond their text: cut": cut,
-        DIFFERENT: different,
-        "segments that overlap an earlier one: trimmed": int((kept.first > first[kept.row]).sum()),
-        "segments of which one word or none was left: discarded": len(given.row) - len(kept.row),
-        TWICE: _repeated(given),
+        **annotations.counts,
+        **of_segments,
         TWINS: len(names) - len(set(twins)),
         "essays": len(names),
-        "segments": len(kept.row),
+        "segments": len(segments.row),
     }
-    warnings = [f"{what}: {counts[what]:,}" for what in (BEYOND, DIFFERENT, TWICE, TWINS) if counts[what]]
-    if len(annotated) < FEW_SEGMENTS * len(ids):
-        few = f"{len(annotated):,} segments in {len(ids):,} essays"
-        warnings.insert(0, f"{few}: does {named.name} name the essays, or their segments?")
+    named = annotations.columns[ESSAY_ID].name
+    warnings = _warnings(counts, len(annotations.effective), len(essays), named)
     left_out = essays.loc[~complete, ESSAY_ID].tolist()
     report = [
         "# The competition's files",
         f"Drawn with seed {seed}: {test_share:g} of the essays for the test, {public_share:g} of those Public. "
-        f"The column {named.name} names the essays.",
+        f"The column {named} names the essays.",
         *(f"**{warning}**" for warning in warnings),
         section("The corpus", ("what", "number"), counts.items()),
         *([f"Left out: {listed(left_out)}."] if left_out else []),
@@ -261,12 +326,115 @@ def make(
     )
 
 
+class _Annotations(NamedTuple):
+    """The annotated rows of a corpus, of which each is a segment.
+
+    Attributes
+    ----------
+    columns : dict of str to Column
+        The used columns of these rows; the one that names the essays is called `ESSAY_ID`.
+    discourse_type : (n,) int
+        The type of each segment, as an index into the metric's types.
+    effective : (n,) int
+        Whether each segment is effective: 1, 0, or -1 if the corpus does not tell.
+    counts : dict of str to int
+        For the report, how many rows and essays there were and were dropped.
+    """
+
+    columns: dict[str, Column]
+    discourse_type: Ints
+    effective: Ints
+    counts: dict[str, int]
+
+
+def _annotations(
+    corpus: Corpus, attributes: list[str], essay_id: str | None, spellings: Mapping[str, str]
+) -> _Annotations:
+    """Check the corpus, and take its annotated rows."""
+    columns = _check_columns(corpus, attributes, essay_id)
+    named, types, labels = columns[ESSAY_ID], columns[TYPE], columns[LABEL]
+    named.check(named.mapped(len) == 0, "a value in every row")
+    type_of = _spelled(types, (*metric.DISCOURSE_TYPES, UNANNOTATED), spellings)
+    label_of = _spelled(labels, (*EFFECTIVENESS, ""), spellings)
+    unused = [repr(text) for text in spellings if text not in types.values + labels.values]
+    if unused:
+        raise HostError(f"--map: {', '.join(unused)} occurs neither in {TYPE} nor in {LABEL}")
+    annotated = np.flatnonzero(type_of < len(metric.DISCOURSE_TYPES))
+    if not len(annotated):
+        raise HostError("the corpus has no annotated row")
+    counts = {
+        "rows": len(type_of),
+        f"rows that are {UNANNOTATED}: dropped": len(type_of) - len(annotated),
+        "essays without an annotated row: dropped": len(named.values) - len(np.unique(named.codes[annotated])),
+    }
+    columns = {
+        name: column._replace(codes=column.codes[annotated], rows=annotated) for name, column in columns.items()
+    }
+    effective = np.array([*EFFECTIVENESS.values(), -1])[label_of[annotated]]
+    return _Annotations(columns, type_of[annotated], effective, counts)
+
+
+def _essays(annotations: _Annotations, writers: list[str]) -> tuple[pd.DataFrame, Ints]:
+    """Make the table of essays, in the order of their ids, and tell the essay of each segment, (n,)."""
+    columns = annotations.columns
+    named = columns[ESSAY_ID]
+    essay, ids = pd.factorize(np.array(named.values, dtype=object)[named.codes], sort=True)
+    first_row = np.unique(essay, return_index=True)[1]
+    of_essays = {
+        name: _of_essays(columns[name], essay, first_row) for name in (*writers, TEXT) if name in columns
+    }
+    return text_table({ESSAY_ID: ids.tolist(), **of_essays}), essay
+
+
+def _complete_segments(
+    annotations: _Annotations, essay: Ints, essays: int
+) -> tuple[Any, Bools, dict[str, int]]:
+    """Take the segments of the complete essays, without overlaps.
+
+    Also tell which essays are complete, (essays,), and count for the report what was left out or changed.
+    """
+    first, last, beyond, cut, different = _words(annotations.columns)
+    effective = annotations.effective
+    complete = np.ones(essays, dtype=bool)
+    complete[essay[(effective < 0) | (last < first) | beyond]] = False
+    if not complete.any():
+        raise HostError("every essay of the corpus lacks the effectiveness or the words of a segment")
+    every = metric.Segments(
+        essay, first, last, annotations.discourse_type, effective.astype(np.float64), np.arange(len(essay))
+    )
+    given = every.take(complete[essay])
+    kept = metric.remove_overlaps(given)
+    counts = {
+        "segments without effectiveness": int((effective < 0).sum()),
+        "segments without words": int((last < first).sum()),
+        BEYOND: int(beyond.sum()),
+        "essays with such a segment: left out": int((~complete).sum()),
+        "segments whose characters end beyond their text: cut": cut,
+        DIFFERENT: different,
+        "segments that overlap an earlier one: trimmed": int((kept.first > first[kept.row]).sum()),
+        "segments with at most one word left: discarded": len(given.row) - len(kept.row),
+        TWICE: _repeated(given),
+    }
+    return kept, complete, counts
+
+
+def _warnings(counts: Mapping[str, int], segments: int, essays: int, named: str) -> list[str]:
+    """List what the host should look at; `named` is the column that names the essays."""
+    warnings = [f"{what}: {counts[what]:,}" for what in (BEYOND, DIFFERENT, TWICE, TWINS) if counts[what]]
+    if segments < FEW_SEGMENTS * essays:
+        few = f"{segments:,} segments in {essays:,} essays"
+        warnings.insert(0, f"{few}: does {named} name the essays, or their segments?")
+    return warnings
+
+
 def _drawn_by(
     chosen: pd.DataFrame, attributes: list[str], writers: list[str]
 ) -> tuple[list[str], list[str], list[tuple[str, ...]]]:
-    """What the split goes by: each essay's id, its text without regard to white space, and its stratum.
+    """Return what the split depends on: each essay's id, its text with white space made uniform, and its
+    stratum.
 
-    Essays with one text go to one part.  Where the corpus has no texts, an essay's id stands for its text.
+    Essays with the same text go to the same part. If the corpus has no texts, an essay's id is used instead of
+    it.
     """
     names = twins = chosen[ESSAY_ID].tolist()
     if TEXT in chosen:
@@ -278,7 +446,7 @@ def _drawn_by(
 def _about_writers(
     chosen: pd.DataFrame, part: npt.NDArray[np.object_], writers: list[str], attributes: list[str]
 ) -> list[str]:
-    """The report's sections about the writers: missing values, sub-populations, and which of them are small."""
+    """Write the report's sections about the writers: missing values, sub-populations, and small ones."""
     missing = chosen[writers].isna().sum().to_dict()
     sizes = _subpopulations(chosen, part, attributes)
     return [
@@ -289,6 +457,7 @@ def _about_writers(
 
 
 def _check_columns(corpus: Corpus, attributes: list[str], essay_id: str | None) -> dict[str, Column]:
+    """Check that no column is missing, and call the one that names the essays `ESSAY_ID`."""
     candidates = [essay_id] if essay_id else [name for name in ESSAY_IDS if name in corpus.names]
     if len(candidates) > 1:
         raise HostError(
@@ -305,25 +474,27 @@ def _check_columns(corpus: Corpus, attributes: list[str], essay_id: str | None) 
     return columns | {ESSAY_ID: corpus.columns[candidates[0]]}
 
 
-def _spelt(column: Column, known: tuple[str, ...], spellings: Mapping[str, str]) -> Ints:
-    """The index of each value among those known."""
+def _spelled(column: Column, known: tuple[str, ...], spellings: Mapping[str, str]) -> Ints:
+    """Find the index of each value among the known ones."""
     index = {text: number for number, text in enumerate(known)}
     numbers = column.mapped(lambda text: index.get(spellings.get(text, text), -1))
     words = ", ".join(filter(None, known))
-    column.check(numbers < 0, f"one of {words} (--map 'THEIRS=OURS' says what other words mean)")
+    column.check(numbers < 0, f"one of {words} (--map 'THEIRS=OURS' says what another word means)")
     return numbers
 
 
 def _of_essays(column: Column, essay: Ints, first_row: Ints) -> list[str | None]:
+    """Get the value of each essay, which all of its rows must share; None if it is missing."""
     codes = column.codes[first_row]
     column.check(column.codes != codes[essay], "one value per essay, that of its first row")
     return [column.values[code] or None for code in codes.tolist()]
 
 
 def _words(columns: dict[str, Column]) -> tuple[Ints, Ints, Bools, int, int]:
-    """First and last word of each segment (last < first: none), and whether they are beyond its text; all (n,).
+    """Find the first and the last word of each segment, and tell whether they are beyond its text; all (n,).
 
-    And how many end beyond it by their characters, or have other words than these.
+    The last word is before the first one if the segment has none. The two numbers count the segments whose
+    characters end beyond the text, and those whose words are not those of their characters.
     """
     rows = len(columns[TYPE].codes)
     first, last, beyond, cut = np.zeros(rows, dtype=int), np.full(rows, -1), np.zeros(rows, dtype=bool), 0
@@ -345,7 +516,7 @@ def _words(columns: dict[str, Column]) -> tuple[Ints, Ints, Bools, int, int]:
 
 
 def _words_of_characters(columns: dict[str, Column]) -> tuple[Ints, Ints, int]:
-    """By characters: first, last and how many end beyond their text."""
+    """Find the words of each segment by its characters, and count the segments that end beyond their text."""
     start, end = (_offsets(columns[name]) for name in OFFSETS)
     located = (start >= 0) & (end >= 0)
     columns[OFFSETS[1]].check(located & (end <= start), f"more than {OFFSETS[0]}")
@@ -357,7 +528,7 @@ def _words_of_characters(columns: dict[str, Column]) -> tuple[Ints, Ints, int]:
 
 
 def _offsets(column: Column) -> Ints:
-    """Positions of characters; -1 where missing."""
+    """Read positions of characters; a missing one is -1."""
 
     def number(text: str) -> int:
         if re.fullmatch(r"[0-9]{1,9}(\.0*)?", text):
@@ -370,6 +541,7 @@ def _offsets(column: Column) -> Ints:
 
 
 def _tables(segments: Any, essays: pd.DataFrame, writers: list[str], part: npt.NDArray[np.object_]) -> Files:
+    """Make the public and the private tables; `part` has the part of each essay, "" if it was left out."""
     columns = _columns(segments, essays, segments.essay, slice(None))
     columns[LABEL] = segments.d1.astype(np.int64).tolist()
     columns |= essays[writers].iloc[segments.essay].to_dict("list")
@@ -389,7 +561,8 @@ def _tables(segments: Any, essays: pd.DataFrame, writers: list[str], part: npt.N
 
 
 def _columns(segments: Any, essays: pd.DataFrame, essay: Ints, rows: Ints | slice) -> dict[str, list[Any]]:
-    """What both sides have, of segments in some rows as those of these essays."""
+    """Make the columns that a solution and a submission share, from some segments as if they were of these
+    essays."""
     place = np.arange(len(essay)) - np.searchsorted(essay, essay) + 1
     ids = essays[ESSAY_ID].to_numpy()[essay].tolist()
     return {
@@ -401,8 +574,10 @@ def _columns(segments: Any, essays: pd.DataFrame, essay: Ints, rows: Ints | slic
 
 
 def _sample(segments: Any, essays: pd.DataFrame, part: npt.NDArray[np.object_]) -> pd.DataFrame:
-    """For each essay of the test the segments of the training essay of nearest length, with the share of
-    effective ones of their type: it follows from public files.
+    """Make the sample submission from public files alone.
+
+    Each essay of the test gets the segments of the training essay with the nearest length. The probability of
+    effective is the share of effective training segments of the type.
     """
     training, tested = (np.flatnonzero(np.isin(part, parts)) for parts in ([TRAIN], PARTS))
     if TEXT in essays:
@@ -412,7 +587,7 @@ def _sample(segments: Any, essays: pd.DataFrame, part: npt.NDArray[np.object_]) 
         before = np.maximum(after - 1, 0)
         is_before = length[tested] - lengths[before] <= np.abs(lengths[after] - length[tested])
         models = training[first[np.where(is_before, before, after)]]
-    else:  # one after the other
+    else:  # Without texts there is no length, so training essays are taken in turn.
         models = training[np.arange(len(tested)) % len(training)]
     starts = np.searchsorted(segments.essay, np.arange(len(essays) + 1))
     of_models = [np.arange(starts[model], starts[model + 1]) for model in models.tolist()]
@@ -429,7 +604,7 @@ def _sample(segments: Any, essays: pd.DataFrame, part: npt.NDArray[np.object_]) 
 
 
 def _repeated(segments: Any) -> int:
-    """How many segments have the words and the type of an earlier one in the same essay."""
+    """Count the segments with the words and the type of an earlier one in the same essay."""
     same = np.stack([segments.essay, segments.first, segments.last, segments.discourse_type])
     return int(same.shape[1] - np.unique(same, axis=1).shape[1])
 
@@ -437,6 +612,7 @@ def _repeated(segments: Any) -> int:
 def _subpopulations(
     essays: pd.DataFrame, part: npt.NDArray[np.object_], attributes: list[str]
 ) -> list[list[Any]]:
+    """List the sub-populations: attribute, value, and the numbers of essays in each part."""
     rows = []
     for attribute in attributes:
         values = essays[attribute].fillna(metric.MISSING).to_numpy()
@@ -447,6 +623,7 @@ def _subpopulations(
 
 
 def _small(sizes: list[list[Any]]) -> list[str]:
+    """Write the report's paragraph about sub-populations that are too small."""
     small = [
         f"* {attribute} = {value}: {number:,} {name} essays"
         for attribute, value, _, *numbers in sizes
@@ -458,6 +635,7 @@ def _small(sizes: list[list[Any]]) -> list[str]:
 
 
 def _scores(files: Files, attributes: list[str], seed: int, parameters: Mapping[str, Any]) -> str:
+    """Write the report's section with the scores of the sample and of a perfect submission."""
     arguments = {"subpopulation_column_names": ",".join(attributes), **parameters}
     solution = scoring.prepare(
         hosted.load("unified"), files.private[SOLUTION].astype({LABEL: np.int64}), arguments

@@ -293,7 +293,7 @@ def test_unannotated_rows_are_dropped(by_offsets):
     for name, table in tables(expected).items():
         pd.testing.assert_frame_equal(tables(files)[name], table)
     assert counts(files)["rows that are Unannotated: dropped"] == 121
-    assert counts(files)["essays without any other row: dropped"] == 1
+    assert counts(files)["essays without an annotated row: dropped"] == 1
     assert counts(files)["essays"] == 120
 
 
@@ -339,7 +339,7 @@ def test_overlaps_are_removed_by_the_metric_s_rule():
     )
     kept = metric.remove_overlaps(given)
     assert found["segments"] == len(kept.row)
-    assert found["segments of which one word or none was left: discarded"] == len(frame) - len(kept.row)
+    assert found["segments with at most one word left: discarded"] == len(frame) - len(kept.row)
 
 
 def test_segments_that_end_beyond_the_text_are_cut(by_offsets):

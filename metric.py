@@ -31,7 +31,7 @@ Where the memo is silent, this file decides:
 import functools
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -559,8 +559,9 @@ def count_outcomes(
     predicted = predictions.essay * types + predictions.discourse_type
     true = truths.essay * types + truths.discourse_type
     matched = true[matches[1]]
-    false_positives = total(predicted) - total(matched)
-    false_negatives = total(true) - total(matched) + total(matched, 1 - tp)
+    matches_of_cell = total(matched)
+    false_positives = total(predicted) - matches_of_cell
+    false_negatives = total(true) - matches_of_cell + total(matched, 1 - tp)
     return np.stack([total(matched, tp), false_positives, false_negatives], axis=-1).reshape(essays, types, 3)
 
 
@@ -712,15 +713,10 @@ def read_types(table: "_Table") -> Ints:
 def read_words(table: "_Table") -> tuple[Ints, Ints]:
     """First and last word of each row's segment, (rows,) each."""
     column = table.frame["predictionstring"]
-    # Block by block, what is made of a block is still in the processor's cache when it is read.
-    blocks = [
-        parse_predictionstrings(_cells(column.iloc[start : start + ROWS_AT_ONCE]))
-        for start in range(0, max(len(column), 1), ROWS_AT_ONCE)
-    ]
-    first, last = (np.concatenate(of_blocks) for of_blocks in zip(*blocks))
+    first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *_parse_blocks(column)], axis=1)
 
     def content(row: int) -> str:
-        (cell,) = _cells(column.iloc[row : row + 1])
+        (cell,) = _texts_of_cells([column.iloc[row]])
         return f"{_quoted(cell)}: {_why_not_a_predictionstring(cell)}" if cell.strip() else "empty"
 
     table.reject(
@@ -731,6 +727,22 @@ def read_words(table: "_Table") -> tuple[Ints, Ints]:
         "spaces, such as '45 46 47'",
     )
     return first, last
+
+
+def _parse_blocks(column: pd.Series) -> Iterator[tuple[Ints, Ints]]:
+    """What `parse_predictionstrings` makes of each block of a column's cells.
+
+    Block by block, what is made of a block is still in the processor's cache when it is read.
+    """
+    is_arrow = getattr(column.dtype, "storage", "") == "pyarrow"  # as the texts of pandas 3 are
+    chunks: Any = column.array.__arrow_array__().chunks if is_arrow else [column.to_numpy(dtype=object)]
+    for chunk in chunks:
+        for start in range(0, len(chunk), ROWS_AT_ONCE):
+            block = chunk[start : start + ROWS_AT_ONCE]
+            if is_arrow and not block.null_count:
+                yield _parse_arrow(block)
+            else:
+                yield parse_predictionstrings(_texts_of_cells(block.tolist()))
 
 
 def parse_predictionstrings(cells: list[str]) -> tuple[Ints, Ints]:
@@ -751,10 +763,25 @@ def parse_predictionstrings(cells: list[str]) -> tuple[Ints, Ints]:
     >>> parse_predictionstrings(["45 46 47", "0", "45 47", "7 ", ""])[1].tolist()
     [47, 0, -1, -1, -1]
     """
-    # "replace" keeps one byte per character; the space at the end ends the last cell's number.
-    joined = np.frombuffer(("".join(cells) + " ").encode("ascii", "replace"), np.uint8)
     length = np.fromiter(map(len, cells), np.int64, len(cells))
-    begin = np.cumsum(length) - length
+    characters = ("".join(cells) + " ").encode("ascii", "replace")  # "replace" keeps one byte per character
+    return _parse(cells, characters, np.cumsum(length) - length, length)
+
+
+def _parse_arrow(block: Any) -> tuple[Ints, Ints]:
+    """As `parse_predictionstrings`, of an array of Arrow's without missing values.
+
+    Its characters already stand in memory one after the other, so that nothing has to be joined.
+    """
+    _, offsets, characters = block.buffers()
+    offsets = np.frombuffer(offsets, np.int64 if str(block.type) == "large_string" else np.int32)
+    begin = offsets[block.offset : block.offset + len(block) + 1].astype(np.int64)
+    return _parse(block.to_numpy(zero_copy_only=False).tolist(), characters or b" ", begin[:-1], np.diff(begin))
+
+
+def _parse(cells: list[str], characters: Any, begin: Ints, length: Ints) -> tuple[Ints, Ints]:
+    """First and last word of each cell, whose `length` bytes stand in `characters` from `begin`."""
+    joined = np.frombuffer(characters, np.uint8)
     first = np.zeros(len(cells), dtype=np.int64)
     in_number = np.ones(len(cells), dtype=bool)
     for digit in range(len(str(LAST_POSITION))):
@@ -807,9 +834,8 @@ def _why_not_a_predictionstring(cell: str) -> str:
     return "a space at the end"
 
 
-def _cells(column: pd.Series) -> list[str]:
-    """A column's cells as texts, "" where missing."""
-    cells = column.to_numpy(dtype=object).tolist()
+def _texts_of_cells(cells: list[Any]) -> list[str]:
+    """The cells' texts, "" where one is missing."""
     if {*map(type, cells)} <= {str}:
         return cells
     return ["" if _is_missing(cell) else _as_text(cell) for cell in cells]

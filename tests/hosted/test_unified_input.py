@@ -215,6 +215,29 @@ def test_texts_of_a_column(cells, dtype):
     assert len(set(texts)) == len(texts)
 
 
+ARROW_CELLS = ["45 46 47", "0", "", "é 1", "3 4 4", "99999", "7 ", "5", "6 7", None, "12 13", ""]
+
+
+@pytest.mark.parametrize("ends", [[12], [0, 1, 5, 5, 12], [3, 9, 12], []], ids=str)
+@pytest.mark.parametrize("kind", ["string", "large_string"])
+def test_texts_of_arrow_are_read_where_they_stand(kind, ends):
+    """Whatever the pieces of a column and the part of each that it shows, what counts is its cells."""
+    pyarrow = pytest.importorskip("pyarrow")
+    whole = pyarrow.array(["8 9", *ARROW_CELLS[: max(ends, default=0)], "1"], getattr(pyarrow, kind)())
+    pieces = [whole[begin + 1 : end + 1] for begin, end in zip([0, *ends], ends)]
+    column = pd.Series(pd.Series([], dtype="string[pyarrow]").array)
+    column = pd.Series(type(column.array)(pyarrow.chunked_array(pieces, whole.type)))
+    assert column.dtype.storage == "pyarrow"
+    blocks = list(metric._parse_blocks(column))
+    first, last = metric.parse_predictionstrings(
+        ["" if cell is None else cell for cell in whole[1:-1].to_pylist()]
+    )
+    assert np.concatenate([np.zeros(0, int), *(of_block[1] for of_block in blocks)]).tolist() == last.tolist()
+    firsts = np.concatenate([np.zeros(0, int), *(of_block[0] for of_block in blocks)])
+    assert firsts[last >= 0].tolist() == first[last >= 0].tolist()
+    assert (last >= 0).sum() == 6 * (len(ends) > 0)
+
+
 def test_no_cells_at_all():
     assert [len(part) for part in metric.parse_predictionstrings([])] == [0, 0]
 

@@ -713,7 +713,7 @@ def read_types(table: "_Table") -> Ints:
 def read_words(table: "_Table") -> tuple[Ints, Ints]:
     """First and last word of each row's segment, (rows,) each."""
     column = table.frame["predictionstring"]
-    first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *_parse_blocks(column)], axis=1)
+    first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *parse_column(column)], axis=1)
 
     def content(row: int) -> str:
         (cell,) = _texts_of_cells([column.iloc[row]])
@@ -729,7 +729,7 @@ def read_words(table: "_Table") -> tuple[Ints, Ints]:
     return first, last
 
 
-def _parse_blocks(column: pd.Series) -> Iterator[tuple[Ints, Ints]]:
+def parse_column(column: pd.Series) -> Iterator[tuple[Ints, Ints]]:
     """What `parse_predictionstrings` makes of each block of a column's cells.
 
     Block by block, what is made of a block is still in the processor's cache when it is read.

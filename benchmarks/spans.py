@@ -60,11 +60,14 @@ def main(folder: Path | None) -> None:
         ],
     }
     seconds = {name: seconds_of(part, REPEATS) for name, part in work.items()}
-    scoring = seconds["scoring: count and measures"]
+    scoring, reading = seconds["scoring: count and measures"], seconds["a submission's frame to segments"]
     print_table(
         f"{len(found):,} segments of {len(essay_ids):,} essays, median seconds of {REPEATS}",
-        ["work", "seconds", "times scoring"],
-        [[name, f"{value:.3f}", f"{value / scoring:.2f}"] for name, value in seconds.items()],
+        ["work", "seconds", "times scoring", "times reading"],
+        [
+            [name, f"{value:.3f}", f"{value / scoring:.2f}", f"{value / reading:.2f}"]
+            for name, value in seconds.items()
+        ],
     )
     show_growth(found)
 

@@ -52,7 +52,6 @@ _unified = hosted.module("unified")
 TYPES: tuple[str, ...] = _unified.DISCOURSE_TYPES
 FEEDBACK_PRIZE_1 = {"id": "essay_id", "class": "discourse_type"}
 ROWS_SHOWN = 5
-ROWS_AT_ONCE = 8192  # So many rows of positions are parsed within the processor's cache.
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -410,17 +409,14 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     essay = of_ids[codes]
     if (essay < 0).any():
         frame, essay = frame[essay >= 0], essay[essay >= 0]
-    cells = frame["predictionstring"].to_numpy(dtype=object)
-    if pd.api.types.infer_dtype(cells, skipna=False) != "string":
-        cells = np.array([str(cell) for cell in cells], dtype=object)
-    blocks = [cells[at : at + ROWS_AT_ONCE].tolist() for at in range(0, max(len(cells), 1), ROWS_AT_ONCE)]
-    first, last = map(np.concatenate, zip(*map(_unified.parse_predictionstrings, blocks)))
+    cells = frame["predictionstring"]
+    first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *_unified.parse_column(cells)], axis=1)
     if (last < 0).any():
         row = int(np.argmax(last < 0))
         raise ValueError(
             "expected positions in predictionstring such as '45 46 47', counted from 0, without a gap. "
             f"Wrong in {int((last < 0).sum()):,} of {counted(len(last), 'segment')}, first in segment {row} of "
-            f"essay {essay[row]}: {cells[row]!r}"
+            f"essay {essay[row]}: {cells.iloc[row]!r}"
         )
     d1 = frame.get(_unified.PROBABILITY_COLUMNS[1], frame.get(_unified.LABEL_COLUMN, 0.5))
     kinds, distinct = pd.factorize(frame["discourse_type"])

@@ -228,7 +228,7 @@ def test_texts_of_arrow_are_read_where_they_stand(kind, ends):
     column = pd.Series(pd.Series([], dtype="string[pyarrow]").array)
     column = pd.Series(type(column.array)(pyarrow.chunked_array(pieces, whole.type)))
     assert column.dtype.storage == "pyarrow"
-    blocks = list(metric._parse_blocks(column))
+    blocks = list(metric.parse_column(column))
     first, last = metric.parse_predictionstrings(
         ["" if cell is None else cell for cell in whole[1:-1].to_pylist()]
     )

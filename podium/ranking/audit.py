@@ -63,7 +63,7 @@ def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[s
         if each[:2] in published
     ]
     absent = published.keys() - {each[:2] for each in files}
-    differences += [f"{team}/{name}: the file is not there" for team, name in sorted(absent)]
+    differences += [f"{team}/{name}: the file is missing" for team, name in sorted(absent)]
     try:
         scored, run = _again(facts, request, files, jobs)
     except HostError as problem:  # with these inputs there is no board at all
@@ -107,7 +107,7 @@ def _changed_outputs(facts: dict[str, Any], home: Path) -> list[str]:
     ]
     strangers = {output.PAGE, output.TEAM_PAGE, *output.TABLES.values()} - facts["outputs"].keys()
     return differences + [
-        f"{file} is not of this run: run.json does not name it"
+        f"{file} does not belong to this run: run.json does not name it"
         for file in sorted(strangers)
         if (home / file).is_file()
     ]
@@ -142,7 +142,7 @@ def _changed_files(then: dict[str, str], files: dict[str, bytes], home: Path) ->
     for file in sorted(now.keys() | then.keys()):
         if now.get(file) == then.get(file) and _digest_of(home / file) in (None, now.get(file)):
             continue
-        text = f"{file} comes out otherwise"
+        text = f"{file} comes out differently"
         if file in files and (home / file).is_file():
             published = (home / file).read_text(encoding="utf-8", errors="replace").splitlines()
             lines = itertools.zip_longest(published, files[file].decode().splitlines(), fillvalue="(nothing)")

@@ -112,13 +112,13 @@ def choose(
         return ranked.index[ranked.groupby("team").cumcount() < number]
 
     by = "score" if solution.deciding == scoring.ALL else f"{solution.deciding} score"
-    left, words = scored.index, f"of each team's files the best by {by}"
+    left, words = scored.index, f"the best of each team's files by {by}"
     if rule != "private":
         if public not in files:
             raise HostError(f"--choose {rule}: the solution has no Public part, and no public_score is given")
         number = int(rule.removeprefix("public:"))
         left = best(left, public, number)
-        words = f"of each team's {number} best files by Public score, the better by {by}"
+        words = f"the better by {by} of each team's {number} best files by Public score"
     files.loc[scored.index, "why"] = "not among the best by Public score"
     if selection is not None:
         named = scored["team"].isin(selection["team"]).to_numpy()
@@ -126,8 +126,8 @@ def choose(
         is_selected = pd.MultiIndex.from_frame(scored[["team", "submission"]]).isin(wanted)
         files.loc[scored.index[named], "why"] = "not selected"
         left = scored.index[np.where(named, is_selected, scored.index.isin(left))]
-        words = f"of teams that selected files, the better by {by}; else {words}"
-    files.loc[left, "why"] = f"another one is better by {by}"
+        words = f"the better by {by} of the files that a team selected; for teams without a selection, {words}"
+    files.loc[left, "why"] = f"another file is better by {by}"
     files.loc[best(left, _column(solution.deciding), 1), ["chosen", "why"]] = True, f"best by {by}"
     return files, words
 

@@ -190,7 +190,9 @@ def _read_selection(path: str, files: Sequence[Submission]) -> pd.DataFrame:
     known = {each[:2] for each in files}
     absent = ["/".join(key) for key in selection.itertuples(index=False, name=None) if key not in known]
     if absent:
-        raise HostError(f"selected but not among the submissions: {listed(sorted(absent))}")
+        raise HostError(
+            f"the selection: expected files that are among the submissions, found {listed(sorted(absent))}"
+        )
     return selection
 
 
@@ -348,7 +350,7 @@ def read_run(folder: str | os.PathLike[str]) -> dict[str, Any]:
         ) from None
     except (ValueError, KeyError, TypeError) as problem:
         raise UsageError(
-            f"{path}: expected the run.json of podium rank; {problem} is wrong or lacking"
+            f"{path}: expected the run.json of podium rank; {problem} is wrong or missing"
         ) from None
     return dict(facts)
 

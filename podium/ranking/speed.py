@@ -310,7 +310,7 @@ def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> list[st
         how = (
             f"each is drawn with the noise of one run of the other models ({noise.of_one_run:.1%})"
             if noise.is_known
-            else "nothing is known of their noise, so no rank is called more certain than the score makes it"
+            else "nothing is known about their noise, so no rank is called more certain than the score makes it"
         )
         sentences.append(f"{those} measured once; {how}")
     fastest, median = known.iloc[int(known["runtime"].argmin())], known["runtime"].median()

@@ -110,7 +110,7 @@ def find(source: str, side: str | None = None) -> list[Submission]:
 def _with_sides(submissions: list[Submission], folder: str) -> list[Submission]:
     """The submissions with the paths of the host's files beside them."""
     if any(each.side for each in submissions):
-        raise UsageError(f"--side {folder}: expected no column side in the manifest with it")
+        raise UsageError(f"--side {folder}: expected a manifest without the column side")
     root, files = _listed(folder)
     present = {name for name, _ in files}
     files_of_team = Counter(each.team for each in submissions)
@@ -179,7 +179,8 @@ def _of_files(source: str, root: str, files: Iterable[tuple[str, int]]) -> list[
             raise HostError(f"{source}: expected files, or a folder per team with files, found {name}")
         team = parts[0] if len(parts) == 2 else Path(name.removesuffix(".gz")).stem
         if homes.setdefault(team, parts[0]) != parts[0]:
-            raise HostError(f"team {team} has two places: {' and '.join(sorted((homes[team], parts[0])))}")
+            both = " and ".join(sorted((homes[team], parts[0])))
+            raise HostError(f"team {team}: expected one file or one folder, found {both}")
         path = f"{root}/{name}" if is_url(root) else os.path.join(root, *parts)
         submissions.append(Submission(team, parts[-1], path, size))
     if no_tables:

@@ -281,7 +281,7 @@ def _prepared(job: Job) -> scoring.Solution:
         ("solution", job.solution, job.solution_digest),
     ):
         if digest(path) != expected:
-            raise UsageError(f"{what}: {path} has another content on {platform.node()} or has just changed")
+            raise UsageError(f"{what}: {path} has different content on {platform.node()} or has just changed")
     if job in _handed_over:
         solution: scoring.Solution = pickle.loads(_handed_over[job])
         return dataclasses.replace(solution, metric=metric)
@@ -755,15 +755,15 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, pool: Worke
 
     run(range(len(submissions)), "scoring")
     if before := sum(result.entry in at_first for result in results.values()):
-        print(f"known from before: {before:,} of {len(submissions):,}", file=sys.stderr)
+        print(f"already in the store: {before:,} of {len(submissions):,}", file=sys.stderr)
     if damaged:
         again, damaged = damaged, []
-        run(again, "scoring again, as the store is damaged")
+        run(again, "scoring again, because the store is damaged")
     if faults:
         time.sleep(SECONDS_BEFORE_RETRY)
         again = sorted(faults)
         faults.clear()
-        run(again, "trying faults again", at_once=1, window=1)
+        run(again, "trying again after faults", at_once=1, window=1)
     if faults or damaged:
         faults |= dict.fromkeys(damaged, "the store cannot be read")
         lines = [
@@ -771,7 +771,7 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, pool: Worke
             for number, text in sorted(faults.items())
         ]
         number = counted(len(lines), "submission")
-        title = f"{number} could not be scored, by no fault of theirs (nothing is lost):"
+        title = f"{number} could not be scored, through no fault of their own (nothing is lost):"
         raise UsageError("\n".join([title, *_first(lines)]))
     return _measured(job, results, folder, pool)
 
@@ -1106,7 +1106,7 @@ def _probe_all(client: Any, job: Job, submission: Submission) -> None:
     try:  # the scheduler unpacks the tasks that it hands out
         client.submit(len, [job], pure=False).result(timeout=PROBE_SECONDS)
     except Exception as raised:
-        raise UsageError(f"the Dask scheduler cannot work, can it import podium? {_fault(raised)}") from None
+        raise UsageError(f"the Dask scheduler cannot work; can it import podium? {_fault(raised)}") from None
 
 
 def _probe(job: Job, submission: Submission) -> dict[str, str] | str:

@@ -34,7 +34,7 @@ def test_a_forged_page_is_seen(folder, page):  # noqa: F811
     path.write_text(path.read_text().replace("Cy", "Zoe"))
     text = differences(folder)
     assert f"{page} was changed after the run" in text
-    assert f"{page} comes out otherwise, first in line" in text
+    assert f"{page} comes out differently, first in line" in text
 
 
 def test_a_forged_page_is_seen_even_if_run_json_is_forged_with_it(folder):  # noqa: F811
@@ -45,10 +45,10 @@ def test_a_forged_page_is_seen_even_if_run_json_is_forged_with_it(folder):  # no
     run.write_text(json.dumps(facts))
     text = differences(folder)
     assert "was changed after the run" not in text
-    assert "board.html comes out otherwise, first in line" in text
+    assert "board.html comes out differently, first in line" in text
     del facts["outputs"]["board.html"]
     run.write_text(json.dumps(facts))
-    assert "board.html is not of this run: run.json does not name it" in differences(folder)
+    assert "board.html does not belong to this run: run.json does not name it" in differences(folder)
 
 
 def test_a_page_of_an_earlier_run_and_a_table_beside_another_run_s_page_are_seen(folder, call):  # noqa: F811
@@ -63,7 +63,7 @@ def test_a_page_of_an_earlier_run_and_a_table_beside_another_run_s_page_are_seen
         assert f"{file} was changed after the run" in differences(folder)
         (folder / "final" / file).write_bytes(now)
     shutil.copy(folder / "earlier" / "team.html", folder / "final")
-    assert differences(folder) == "team.html is not of this run: run.json does not name it"
+    assert differences(folder) == "team.html does not belong to this run: run.json does not name it"
 
 
 def test_the_title_and_the_organizer_are_verified_too(folder, call):  # noqa: F811

@@ -31,7 +31,7 @@ def run_of(
         "higher_is_better": higher_is_better,
         "higher_is_better_assumed": False,
         "boosted": boosted,
-        "rule": "of each team's files the best by Private score",
+        "rule": "the best of each team's files by Private score",
         "counts": {
             "submissions": len(leaderboard), "rejected": 0, "teams": len(leaderboard), "teams_without_score": 0,
             "eligible": int(leaderboard["eligible"].sum()), "failed": 0,

@@ -77,7 +77,7 @@ def test_the_better_private_of_the_two_best_public_scores_counts(folder, call):
     assert call()[0] == 0
     assert board(folder) == {"Bo": "Bo.csv", "Ada": "b.csv"}
     assert why(folder) == {
-        "a.csv": "another one is better by Private score",
+        "a.csv": "another file is better by Private score",
         "b.csv": "best by Private score",
         "c.csv": "not among the best by Public score",
         "Bo.csv": "best by Private score",
@@ -101,7 +101,10 @@ def test_a_selection_overrides(folder, call):
     assert board(folder) == {"Ada": "c.csv", "Bo": "Bo.csv"}
     assert why(folder)["b.csv"] == "not selected"
     facts = json.loads((folder / "final" / "run.json").read_text())
-    assert facts["rule"].startswith("of teams that selected files, the better by Private score; else of each")
+    assert facts["rule"].startswith(
+        "the better by Private score of the files that a team selected; for teams without a "
+        "selection, the better"
+    )
     assert facts["inputs"]["selection"]["path"] == "../selected.csv"
 
 

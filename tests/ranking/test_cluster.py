@@ -193,7 +193,7 @@ def test_a_scheduler_without_the_package_is_said_before_any_work(folder):
     finally:
         cluster.stop()
     assert (there.returncode, out) == (2, "")
-    assert err.startswith("error: the Dask scheduler cannot work, can it import podium? ")
+    assert err.startswith("error: the Dask scheduler cannot work; can it import podium? ")
     assert not list((folder / "there").glob("*.csv"))
 
 

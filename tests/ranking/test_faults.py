@@ -106,16 +106,16 @@ def test_a_file_that_cannot_be_read_is_listed_and_not_rejected(folder, call, mon
         patched.setattr(os, "stat", gone)
         code, out, err = call()
     assert (code, out) == (2, "")
-    assert "trying faults again: 1 of 1\n" in err
+    assert "trying again after faults: 1 of 1\n" in err
     assert err.endswith(
-        "error: 1 submission could not be scored, by no fault of theirs (nothing is lost):\n"
+        "error: 1 submission could not be scored, through no fault of their own (nothing is lost):\n"
         f"  20/20.csv: cannot read {folder / 'teams' / '20.csv'}: No such file or directory\n"
     )
     assert not (folder / "final" / "rejected.csv").exists()
     assert entries(folder) == 20
     code, _, err = call()
     assert code == 0
-    assert "known from before: 20 of 21\n" in err
+    assert "already in the store: 20 of 21\n" in err
     assert scores(folder)["20"] == 20.0
     rejected = pd.read_csv(folder / "final" / "rejected.csv", dtype=str)
     assert rejected.to_numpy().tolist() == [["03", "03.csv", "three rows"]]
@@ -183,7 +183,7 @@ def test_of_ten_thousand_faults_none_becomes_a_rejection_or_a_wrong_score(tmp_pa
         monkeypatch.setattr(module, name, failing)
     here = work.Workers(None, 1)
     while len(faults) < 10_000:
-        with pytest.raises(UsageError, match="by no fault of theirs"):
+        with pytest.raises(UsageError, match="through no fault of their own"):
             work.score(job, submissions, tmp_path / "store", here)
         # What was scored meanwhile is forgotten, so that there is more to fail.
         shutil.rmtree(tmp_path / "store", ignore_errors=True)
@@ -203,9 +203,9 @@ def test_a_damaged_entry_is_made_anew(folder, call):
         path.write_bytes(path.read_bytes()[:-1] if content is None else content)
     code, _, err = call()
     assert code == 0
-    assert "scoring again, as the store is damaged: 4 of 4\n" in err
+    assert "scoring again, because the store is damaged: 4 of 4\n" in err
     assert (folder / "final" / "final_leaderboard.csv").read_bytes() == first
-    assert call()[2].splitlines()[1] == "known from before: 20 of 20"
+    assert call()[2].splitlines()[1] == "already in the store: 20 of 20"
 
 
 def test_an_entry_of_another_file_does_not_count(folder, call):
@@ -395,7 +395,7 @@ def test_a_submission_that_exceeds_a_limit_is_rejected_alone(folder, call, monke
     (folder / "teams" / "08.csv").unlink()
     code, _, err = call("--memory-limit", "2G")
     assert code == 0
-    assert "known from before: 18 of 19\n" in err
+    assert "already in the store: 18 of 19\n" in err
     assert scores(folder)["07"] == 7.0
 
 
@@ -404,7 +404,7 @@ def test_what_a_full_machine_refuses_is_a_fault(folder, call):
     (folder / "teams" / "08.csv").unlink()
     code, _, err = call("--memory-limit", "512M")
     assert code == 2
-    assert "1 submission could not be scored, by no fault of theirs" in err
+    assert "1 submission could not be scored, through no fault of their own" in err
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="kinds of Linux")
@@ -484,7 +484,7 @@ def test_killed_and_run_again(folder, call):
     assert 5 <= done < 20
     code, _, err = call()
     assert code == 0
-    assert f"known from before: {done} of 20\n" in err
+    assert f"already in the store: {done} of 20\n" in err
     assert is_right(folder)
 
 
@@ -500,7 +500,7 @@ def test_a_process_that_dies_is_a_fault(folder, call):
         text=True,
     )
     assert done.returncode == 2
-    assert "error: 1 submission could not be scored, by no fault of theirs" in done.stderr
+    assert "error: 1 submission could not be scored, through no fault of their own" in done.stderr
     assert "\n  07/07.csv: BrokenProcessPool: " in done.stderr
     assert entries(folder) == 19
 

@@ -108,10 +108,10 @@ def another_seed(folder):
     ("change", "messages"),
     [
         (swap_teams, ["final_leaderboard.csv was changed after the run: SHA-256 is", "\n  published  "]),
-        (other_bytes, ["Cy/Cy.csv: SHA-256 is", "final_leaderboard.csv comes out otherwise, first in line"]),
-        (another_runtime, ["the runtimes ", "final_leaderboard.csv comes out otherwise"]),
-        (another_seed, ["intervals.csv comes out otherwise"]),
-        (lambda folder: (folder / "teams" / "Di.csv").unlink(), ["Di/Di.csv: the file is not there"]),
+        (other_bytes, ["Cy/Cy.csv: SHA-256 is", "final_leaderboard.csv comes out differently, first in line"]),
+        (another_runtime, ["the runtimes ", "final_leaderboard.csv comes out differently"]),
+        (another_seed, ["intervals.csv comes out differently"]),
+        (lambda folder: (folder / "teams" / "Di.csv").unlink(), ["Di/Di.csv: the file is missing"]),
     ],
 )
 def test_the_first_differences_are_said(folder, call, change, messages):
@@ -134,7 +134,7 @@ def test_what_verify_cannot_do_is_said(folder, call):
     assert err.endswith("No such file or directory; expected a finished run\n")
     (folder / "final" / "run.json").write_text("{}")
     assert call("verify", folder / "final")[2].endswith(
-        "run.json of podium rank; 'inputs' is wrong or lacking\n"
+        "run.json of podium rank; 'inputs' is wrong or missing\n"
     )
 
 

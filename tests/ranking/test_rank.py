@@ -29,7 +29,7 @@ ROOT = Path(metric.__file__).parent
 METRIC = ROOT / "metric.py"
 TEAMS = ["Ada", "Bo", "Cy", "NA", "007"]
 ONCE = (
-    "warning: all runtimes were measured once; nothing is known of their noise, so no rank is called more "
+    "warning: all runtimes were measured once; nothing is known about their noise, so no rank is called more "
     "certain than the score makes it\n"
 )
 
@@ -140,7 +140,7 @@ def test_run_json(files, call):
     assert facts["signature"].startswith(f"metric:unified|version:{metric.__version__}|")
     assert "temperature:50.0" in facts["signature"]
     assert facts["decided_by"] == "Private"
-    assert facts["rule"] == "of each team's 2 best files by Public score, the better by Private score"
+    assert facts["rule"] == "the better by Private score of each team's 2 best files by Public score"
     assert facts["rules"] == {
         "choose": "",
         "boost": True,
@@ -205,7 +205,7 @@ def test_what_is_printed(call):
     code, out, err = call()
     assert code == 0
     assert out.startswith("5 submissions, 0 rejected; teams on the board: 5, eligible for a boost: ")
-    assert "; of each team's 2 best files by Public score, the better by Private score\nHigher is better" in out
+    assert "; the better by Private score of each team's 2 best files by Public score\nHigher is better" in out
     assert err == "scoring: 5 of 5\nresampling: 5 of 5\ncomparing neighbors: 4 of 4\n" + ONCE
 
 
@@ -342,7 +342,8 @@ def test_only_what_changed_is_scored_again(files, call):
     call()
     first = board(files)
     known = (
-        "scoring: 5 of 5\nknown from before: {} of 5\nresampling: 5 of 5\ncomparing neighbors: 4 of 4\n" + ONCE
+        "scoring: 5 of 5\nalready in the store: {} of 5\nresampling: 5 of 5\ncomparing neighbors: 4 of 4\n"
+        + ONCE
     )
     assert call()[2] == known.format(5)
     pd.testing.assert_frame_equal(board(files), first)
@@ -367,13 +368,13 @@ def test_another_solution_parameter_metric_or_version_scores_all_again(files, ca
     else:
         (files / "copy.py").write_text(METRIC.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
         options += ["--metric", files / "copy.py"]
-    assert "known from before" not in call(*options)[2]
+    assert "already in the store" not in call(*options)[2]
 
 
 def test_a_parameter_of_measures_alone_needs_no_scoring(files, call):
     call("--resamples", "0")
     assert call("--resamples", "0", "--set", "temperature=64")[2] == (
-        "scoring: 5 of 5\nknown from before: 5 of 5\nmeasuring: 5 of 5\nmeasuring: 5 of 5\n" + ONCE
+        "scoring: 5 of 5\nalready in the store: 5 of 5\nmeasuring: 5 of 5\nmeasuring: 5 of 5\n" + ONCE
     )
     solution = read(files / "solution.csv")
     private = solution[solution["Usage"] == "Private"]
@@ -386,7 +387,7 @@ def test_a_renamed_file_is_known_by_its_content(files, call):
     call("--resamples", "0")
     (files / "submissions" / "Bo.csv").rename(files / "submissions" / "Bob.csv")
     (files / "runtimes.csv").write_text((files / "runtimes.csv").read_text().replace("Bo,", "Bob,"))
-    assert "known from before: 5 of 5\n" in call("--resamples", "0")[2]
+    assert "already in the store: 5 of 5\n" in call("--resamples", "0")[2]
     assert "Bob" in board(files)["team"].tolist()
 
 
@@ -405,7 +406,7 @@ def test_an_interrupted_run_resumes(files, call, monkeypatch):
     assert err.endswith("interrupted\n")
     assert not (files / "final" / "final_leaderboard.csv").exists()
     monkeypatch.setattr(work, "track", real)
-    assert call()[2].startswith("scoring: 5 of 5\nknown from before: 3 of 5\n")
+    assert call()[2].startswith("scoring: 5 of 5\nalready in the store: 3 of 5\n")
     assert len(board(files)) == 5
 
 
@@ -634,7 +635,7 @@ def test_wrong_selections(files, call):
     (files / "selected.csv").write_text("team,submission\nAda,none.csv\n")
     code, _, err = call("--select", files / "selected.csv")
     assert code == 4
-    assert err == "error: selected but not among the submissions: Ada/none.csv\n"
+    assert err == "error: the selection: expected files that are among the submissions, found Ada/none.csv\n"
     (files / "selected.csv").write_text("team\nAda\n")
     assert call("--select", files / "selected.csv")[2].endswith("lacks the column submission; it has team\n")
 
@@ -644,11 +645,11 @@ def test_a_team_in_two_places(files, call):
     (files / "submissions" / "Ada" / "a.csv").write_text("x")
     code, _, err = call()
     assert code == 4
-    assert err == "error: team Ada has two places: Ada and Ada.csv\n"
+    assert err == "error: team Ada: expected one file or one folder, found Ada and Ada.csv\n"
     shutil.rmtree(files / "submissions" / "Ada")
     path = files / "submissions" / "Bo.csv"
     (files / "submissions" / "Bo.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
-    assert call()[2] == "error: team Bo has two places: Bo.csv and Bo.csv.gz\n"
+    assert call()[2] == "error: team Bo: expected one file or one folder, found Bo.csv and Bo.csv.gz\n"
 
 
 def test_nothing_to_rank(files, call):

@@ -152,7 +152,7 @@ def test_credentials_that_are_refused_while_it_runs_are_faults(folder, call, ser
         patched.setattr(work, "workers", refused)
         code, out, err = call()
     assert (code, out) == (2, "")
-    assert f"error: {TEAMS} submissions could not be scored, by no fault of theirs" in err
+    assert f"error: {TEAMS} submissions could not be scored, through no fault of their own" in err
     assert err.count("The AWS Access Key Id you provided does not exist") == TEAMS
     assert not (folder / "final" / "rejected.csv").exists()
     assert store.names(folder / "final" / "store") == []
@@ -166,7 +166,7 @@ def test_a_file_that_changes_between_two_runs_is_scored_anew(folder, call, syste
     system.pipe("teams/final/5.csv", b"id\n" + b"1\n" * 9)
     code, _, err = call()
     assert code == 0
-    assert f"known from before: {TEAMS - 1} of {TEAMS}\n" in err
+    assert f"already in the store: {TEAMS - 1} of {TEAMS}\n" in err
     assert scores(folder) == EXPECTED | {"5": 9.0}
 
 

@@ -124,7 +124,7 @@ def test_a_folder_besides_a_manifest_with_sides(folder, call):
     inputs = [folder / "solution.csv", folder / "manifest.csv", "--metric", "readable", "--set", WEIGHTS]
     code, _, err = call("rank", *inputs, "--out", folder / "final", "--side", folder / "judged")
     assert code == 2
-    assert "expected no column side in the manifest with it" in err
+    assert "expected a manifest without the column side" in err
     code, _, err = call("rank", "--again", folder, "--out", folder / "final", "--side", folder / "judged")
     assert code == 2
     assert "--side reads submissions: rank without --again" in err
@@ -136,7 +136,7 @@ def test_only_what_is_judged_anew_is_scored_again(folder, rank):
     judged.to_csv(folder / "judged" / "Ada.csv", index=False)
     code, _, err = rank()
     assert code == 0
-    assert "known from before: 2 of 3\n" in err
+    assert "already in the store: 2 of 3\n" in err
     assert scores(folder) == expected(folder)
     assert next(iter(scores(folder))) == "Ada"
 
@@ -154,7 +154,7 @@ def test_from_the_store_and_verified(folder, rank, call):
     code, _, err = call("verify", folder / "final", "--jobs", 1)
     assert code == 1
     assert "\nCy/markups.csv, the side file: SHA-256 is " in err
-    assert "final_leaderboard.csv comes out otherwise" in err
+    assert "final_leaderboard.csv comes out differently" in err
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_a_wrong_file_is_the_host_s_fault(folder, rank, change, message):
     change(folder / "judged" / "Bo.csv")
     code, out, err = rank()
     assert (code, out) == (2, "")
-    assert "error: 1 submission could not be scored, by no fault of theirs" in err
+    assert "error: 1 submission could not be scored, through no fault of their own" in err
     assert message in err.splitlines()[-1]
     assert not (folder / "final" / "rejected.csv").exists()
 

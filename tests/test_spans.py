@@ -623,7 +623,7 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
         ),
         (
             lambda: from_table(THEIRS, ["A"]),
-            "expected also the columns predictionstring, found essay_id, discourse_type",
+            "expected 1 more column: predictionstring; found essay_id, discourse_type",
         ),
         (lambda: from_table(GAPPED, ["A"]), r"without a gap. Wrong in 1 of 1 segment, .*: '2 1'"),
     ],

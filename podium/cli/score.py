@@ -6,16 +6,22 @@ podium score solution_sample.csv sample_submission.csv --report report.html
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from podium.cli import arguments
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 
-RESAMPLES = 1000
+RESAMPLES = 1000  # for a comparison or the report, unless --bootstrap gives a number
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command's arguments."""
+    """Declare the arguments of ``podium score``.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        The parser of the command.
+    """
     parser.add_argument("solution", help="the truth: .csv, .csv.gz, .parquet, a URL, or an official file")
     parser.add_argument(
         "submission",
@@ -74,18 +80,105 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Score, explain and write what is asked for."""
+    """Score, explain, and write what was asked for.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+
+    Raises
+    ------
+    UsageError
+        The options contradict each other, the metric does not offer what was asked for, or a file cannot be
+        read.
+    SubmissionRejected
+        A submission is wrong.
+    HostError
+        The solution, a parameter or the metric is wrong.
+    """
     if options.report is None and options.texts is not None:
         raise UsageError("--texts needs --report")
     inputs = [options.solution, *options.submission, options.metric]
     inputs += [options.texts, options.essays, options.side]
     arguments.check_outputs([options.rows, options.report], inputs)
 
-    from podium import explain, hosted, progress, scoring, statistics
+    from podium import explain
     from podium.files import check_table_name, write_table
 
     if options.rows is not None:
         check_table_name(options.rows)
+    solution, evaluation, others, notices = score_submissions(options)
+    if options.bare and options.rows is None and options.report is None:
+        print_scores([evaluation, *others.values()])
+        return
+    check_offers(evaluation, options)
+
+    tables, comparisons = resampled_tables(evaluation, others, options)
+    if options.rows:
+        write_table(explain.rows(evaluation), options.rows)
+    if options.report:
+        write_report(evaluation, tables.get("intervals"), comparisons, others, options)
+    if options.bare:
+        print_scores([evaluation, *others.values()])
+        return
+    verdict = verdict_of(evaluation, tables["comparison"], options) if len(others) == 1 else None
+    told = [
+        *notices_on_selection(solution, evaluation, options),
+        *evaluation.solution.notices,
+        *evaluation.explanation.notices,
+    ]
+    if options.json:
+        print_json(evaluation, tables | ({} if verdict is None else {"verdict": verdict}), notices + told)
+    else:
+        print_report(evaluation, tables, told, options, verdict)
+
+
+class Scored(NamedTuple):
+    """The scored submissions of a command line.
+
+    Attributes
+    ----------
+    solution : podium.scoring.Solution
+        The whole solution.
+    evaluation : podium.scoring.Evaluation
+        The first submission, scored on the chosen items.
+    others : dict of str to podium.scoring.Evaluation
+        The other submissions by their paths.
+    notices : list of str
+        What was changed in the first submission, such as names of columns.
+    """
+
+    solution: Any
+    evaluation: Any
+    others: dict[str, Any]
+    notices: list[str]
+
+
+def score_submissions(options: argparse.Namespace) -> Scored:
+    """Read the solution and the submissions, and score them on the chosen items.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+
+    Returns
+    -------
+    Scored
+        The scored submissions.
+
+    Raises
+    ------
+    SubmissionRejected
+        A submission is wrong. The message may say what to write instead.
+    HostError
+        The solution, a parameter or the metric is wrong.
+    UsageError
+        A file cannot be read, or no item is chosen.
+    """
+    from podium import explain, hosted, progress, scoring
+
     metric = hosted.load(options.metric)
     parameters = arguments.parameters(metric, options.set, options.solution)
     with progress.shown("scoring") as show:
@@ -104,14 +197,35 @@ def run(options: argparse.Namespace) -> None:
         except SubmissionRejected as problem:
             raise explain.with_cure(solution, first, problem) from problem
         others = {path: evaluate_other(path, part, parameters, options) for path in options.submission[1:]}
-    if options.bare and options.rows is None and options.report is None:
-        print_scores([evaluation, *others.values()])
-        return
-    check_offers(evaluation, options)
+    return Scored(solution, evaluation, others, notices)
 
+
+def resampled_tables(
+    evaluation: Any, others: dict[str, Any], options: argparse.Namespace
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Compute the intervals and the comparisons that were asked for.
+
+    Parameters
+    ----------
+    evaluation : podium.scoring.Evaluation
+        The first submission.
+    others : dict of str to podium.scoring.Evaluation
+        The other submissions by their paths.
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+
+    Returns
+    -------
+    tables : dict of str to DataFrame
+        "intervals" and "comparison", if they were asked for.
+    comparisons : dict of str to DataFrame
+        The comparison with each other submission, by its path.
+    """
+    from podium import statistics
+
+    mine = evaluation.statistics
     resamples = options.bootstrap or RESAMPLES
     tables: dict[str, Any] = {}
-    mine: Any = evaluation.statistics
     if options.bootstrap or (options.report and mine is not None):
         tables["intervals"] = statistics.intervals(evaluation.prepared, mine, resamples, options.seed)
     comparisons = {
@@ -122,27 +236,31 @@ def run(options: argparse.Namespace) -> None:
         tables["comparison"] = next(iter(comparisons.values()))
     elif others:
         tables["comparison"] = paired(comparisons)
-    if options.rows:
-        write_table(explain.rows(evaluation), options.rows)
-    if options.report:
-        write_report(evaluation, tables.get("intervals"), comparisons, others, options)
-    if options.bare:
-        print_scores([evaluation, *others.values()])
-        return
-    verdict = None
-    if len(others) == 1:
-        is_higher_better = hosted.higher_is_better(metric, evaluation.solution.arguments)
-        mine_name, other_name = (Path(path).name for path in options.submission)
-        verdict = statistics.verdict(tables["comparison"], is_higher_better, (mine_name, other_name))
-    told = [
-        *notices_on_selection(solution, evaluation, options),
-        *evaluation.solution.notices,
-        *evaluation.explanation.notices,
-    ]
-    if options.json:
-        print_json(evaluation, tables | ({} if verdict is None else {"verdict": verdict}), notices + told)
-    else:
-        print_report(evaluation, tables, told, options, resamples, verdict)
+    return tables, comparisons
+
+
+def verdict_of(evaluation: Any, comparison: Any, options: argparse.Namespace) -> str:
+    """Say in a sentence which of two submissions is better.
+
+    Parameters
+    ----------
+    evaluation : podium.scoring.Evaluation
+        The first submission.
+    comparison : DataFrame
+        The comparison with the other one.
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares, with two submissions.
+
+    Returns
+    -------
+    str
+        The sentence.
+    """
+    from podium import hosted, statistics
+
+    is_higher_better = hosted.higher_is_better(evaluation.solution.metric, evaluation.solution.arguments)
+    mine, other = (Path(path).name for path in options.submission)
+    return statistics.verdict(comparison, is_higher_better, (mine, other))
 
 
 def write_report(
@@ -152,7 +270,21 @@ def write_report(
     others: dict[str, Any],
     options: argparse.Namespace,
 ) -> None:
-    """Write the page; the first other submission, if there is one, is compared on it."""
+    """Write the report as a page in HTML.
+
+    Parameters
+    ----------
+    evaluation : podium.scoring.Evaluation
+        The submission.
+    intervals : DataFrame or None
+        The intervals of its measures.
+    comparisons : dict of str to DataFrame
+        The comparison with each other submission, by its path.
+    others : dict of str to podium.scoring.Evaluation
+        The other submissions by their paths. The page compares with the first one.
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+    """
     from podium.report import page
 
     html = page.render(
@@ -169,22 +301,61 @@ def write_report(
 
 
 def recognised(frame: Any, solution: Any, options: argparse.Namespace) -> Any:
-    """A submission with other people's columns, and notices on them."""
+    """Rename the columns of a submission that has those of another competition.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The submission as it was read.
+    solution : podium.scoring.Solution
+        The solution. Its metric's companion knows the other names.
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+
+    Returns
+    -------
+    frame : DataFrame
+        The submission with the metric's own columns.
+    notices : list of str
+        What was renamed.
+
+    Raises
+    ------
+    UsageError
+        --effectiveness was given for a metric that does not judge effectiveness.
+    SubmissionRejected
+        No column tells the effectiveness.
+    """
     from podium.cli import console
 
     recognise = solution.metric.companion.recognise
     if recognise is None:
         if options.effectiveness is not None:
-            raise UsageError(f"--effectiveness: {options.metric} knows none")
+            raise UsageError(f"--effectiveness: {options.metric} does not judge effectiveness")
         return frame, []
     frame, notices = recognise(frame, solution.arguments["row_id_column_name"], options.effectiveness)
-    if not options.json:  # said at once: what follows may reject the file
+    if not options.json:  # The notices are printed at once, because the next step may reject the file.
         console.warn(notices)
     return frame, notices
 
 
 def check_order(metric: Any, files: tuple[str, str], parameters: dict[str, Any]) -> None:
-    """Raise HostError if the solution stands where the submission belongs; the two may have been exchanged."""
+    """Check whether the solution and the submission were exchanged.
+
+    Parameters
+    ----------
+    metric : podium.contract.Metric
+        The metric.
+    files : (str, str)
+        The file of the solution and that of the submission, as they were given.
+    parameters : dict of str to object
+        Parameters of the metric's ``score``.
+
+    Raises
+    ------
+    HostError
+        The second file is a solution.
+    """
     from podium import scoring
 
     if metric.prepare is None or "-" in files:
@@ -197,7 +368,29 @@ def check_order(metric: Any, files: tuple[str, str], parameters: dict[str, Any])
 
 
 def selected(frame: Any, solution: Any, submission: Any, options: argparse.Namespace) -> Any:
-    """The solution of the items that are asked for."""
+    """Reduce the solution to the items that were asked for.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The solution as it was read.
+    solution : podium.scoring.Solution
+        The whole prepared solution.
+    submission : DataFrame
+        The submission, whose items --only-predicted chooses.
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+
+    Returns
+    -------
+    podium.scoring.Solution
+        The solution of the chosen items; the whole one if all items are scored.
+
+    Raises
+    ------
+    UsageError
+        No item is chosen, or the metric does not tell items or predictions apart.
+    """
     if options.essays is None and not options.only_predicted:
         return solution
     import numpy as np
@@ -222,14 +415,45 @@ def selected(frame: Any, solution: Any, submission: Any, options: argparse.Names
 
 
 def chosen_ids(path: Path) -> set[str]:
-    """The ids of a file with one in each line; empty lines are none."""
+    """Read the ids of a file with one id per line. Empty lines are skipped.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    set of str
+        The ids.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read.
+    """
     from podium.files import read_text
 
     return {line.strip() for line in read_text(path, UsageError).splitlines()} - {""}
 
 
 def notices_on_selection(whole: Any, evaluation: Any, options: argparse.Namespace) -> list[str]:
-    """Which of the chosen ids are unknown, and what a score of the items with a prediction does not tell."""
+    """Tell which of the chosen ids are unknown, and what a score of the items with a prediction hides.
+
+    Parameters
+    ----------
+    whole : podium.scoring.Solution
+        The whole solution.
+    evaluation : podium.scoring.Evaluation
+        The submission, scored on the chosen items.
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+
+    Returns
+    -------
+    list of str
+        The notices.
+    """
     from podium import explain
     from podium.wording import counted, listed
 
@@ -249,13 +473,35 @@ def notices_on_selection(whole: Any, evaluation: Any, options: argparse.Namespac
     number, total = len(evaluation.prepared.items), len(whole.prepared["All"].items)
     return [
         *notices,
-        f"scored {number:,} of {counted(total, item)}, those with a prediction; thresholds that leave an "
-        f"{item} empty raise such a score, so --essays FILE with the {item}s of a fold is honest",
+        f"scored only {number:,} of {counted(total, item)}, those with a prediction; thresholds that leave an "
+        f"{item} empty raise such a score, so better name the {item}s of your fold by --essays FILE",
     ]
 
 
 def evaluate_other(path: str, solution: Any, parameters: dict[str, Any], options: argparse.Namespace) -> Any:
-    """The evaluation of a further submission, whose name its rejection tells."""
+    """Read and score a further submission.
+
+    Parameters
+    ----------
+    path : str
+        The file of the submission.
+    solution : podium.scoring.Solution
+        The solution of the chosen items.
+    parameters : dict of str to object
+        Parameters of the metric's ``score``.
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+
+    Returns
+    -------
+    podium.scoring.Evaluation
+        The scored submission.
+
+    Raises
+    ------
+    SubmissionRejected
+        The submission is wrong. The message names its file.
+    """
     from podium import explain, scoring
 
     try:
@@ -270,7 +516,18 @@ def evaluate_other(path: str, solution: Any, parameters: dict[str, Any], options
 
 
 def paired(comparisons: dict[str, Any]) -> Any:
-    """The first submission's lead over each other one."""
+    """Tabulate the lead of the first submission over each other one.
+
+    Parameters
+    ----------
+    comparisons : dict of str to DataFrame
+        The comparison with each other submission, by its path.
+
+    Returns
+    -------
+    DataFrame
+        One row per other submission.
+    """
     import pandas as pd
 
     rows = pd.concat([table.head(1) for table in comparisons.values()], ignore_index=True)
@@ -279,15 +536,37 @@ def paired(comparisons: dict[str, Any]) -> Any:
 
 
 def check_offers(evaluation: Any, options: argparse.Namespace) -> None:
-    """Raise UsageError where the metric does not offer what is asked for."""
+    """Check that the metric offers what was asked for.
+
+    Parameters
+    ----------
+    evaluation : podium.scoring.Evaluation
+        The submission.
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+
+    Raises
+    ------
+    UsageError
+        The metric has no statistics to resample, or no explanation of rows.
+    """
     if evaluation.statistics is None and (options.bootstrap or len(options.submission) > 1):
-        raise UsageError(f"{options.metric} defines no prepare(), whose statistics are compared or resampled")
+        raise UsageError(
+            f"{options.metric} defines no prepare(); without its statistics nothing can be compared or "
+            "resampled"
+        )
     if options.rows is not None and evaluation.explanation.rows.columns.empty:
-        raise UsageError(f"--rows: nothing explains the rows of {options.metric}")
+        raise UsageError(f"--rows: {options.metric} has no companion that explains rows")
 
 
 def print_scores(evaluations: list[Any]) -> None:
-    """Print the score of each submission alone, with all of its digits."""
+    """Print nothing but the score of each submission, with all of its digits.
+
+    Parameters
+    ----------
+    evaluations : list of podium.scoring.Evaluation
+        The submissions.
+    """
     for each in evaluations:
         print(each.score)
 
@@ -297,17 +576,30 @@ def print_report(
     tables: dict[str, Any],
     notices: list[str],
     options: argparse.Namespace,
-    resamples: int,
     verdict: str | None,
 ) -> None:
-    """Print warnings, scores and tables."""
+    """Print notices, scores and tables.
+
+    Parameters
+    ----------
+    evaluation : podium.scoring.Evaluation
+        The first submission.
+    tables : dict of str to DataFrame
+        "intervals" and "comparison", if they were asked for.
+    notices : list of str
+        What a reader should know; printed on stderr.
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+    verdict : str or None
+        A sentence about the comparison with one other submission.
+    """
     from podium.cli import console
 
     console.warn(notices)
     print(evaluation.score_lines)
     for title, table in evaluation.explanation.tables.items():
         console.print_table(title, table)
-    drawn = f"{resamples:,} resamples, seed {options.seed}"
+    drawn = f"{options.bootstrap or RESAMPLES:,} resamples, seed {options.seed}"
     if options.bootstrap:
         console.print_table(f"95% intervals ({drawn})", tables["intervals"])
     if "comparison" in tables:
@@ -325,7 +617,17 @@ def print_report(
 
 
 def print_json(evaluation: Any, tables: dict[str, Any], notices: list[str]) -> None:
-    """Print scores, measures, tables and warnings as JSON."""
+    """Print scores, measures, tables and notices as JSON.
+
+    Parameters
+    ----------
+    evaluation : podium.scoring.Evaluation
+        The first submission.
+    tables : dict of str to DataFrame or str
+        "intervals", "comparison" and "verdict", if they were asked for.
+    notices : list of str
+        What a reader should know; under "warnings".
+    """
     from podium.cli import console
 
     official = evaluation.solution.metric.companion.official_json

@@ -400,7 +400,8 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     lacking = {"essay_id", "discourse_type", "predictionstring"} - set(frame)
     if lacking:
         raise ValueError(
-            f"expected also the columns {', '.join(sorted(lacking))}, found {', '.join(map(str, frame))}"
+            f"expected {counted(len(lacking), 'more column')}: {', '.join(sorted(lacking))}; found "
+            f"{', '.join(map(str, frame))}"
         )
     # Ids and types repeat, so each distinct one is looked up only once.
     number = {str(name): index for index, name in enumerate(essay_ids)}

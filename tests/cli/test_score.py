@@ -242,8 +242,8 @@ def test_some_essays_alone(call, frames, tmp_path):
     _, out, err = call(SOLUTION, tmp_path / "fold.csv", "--only-predicted")
     assert "have no prediction" not in err
     assert err.splitlines()[0] == (
-        f"warning: scored {with_prediction} of 40 essays, those with a prediction; thresholds that leave an "
-        "essay empty raise such a score, so --essays FILE with the essays of a fold is honest"
+        f"warning: scored only {with_prediction} of 40 essays, those with a prediction; thresholds that leave "
+        "an essay empty raise such a score, so better name the essays of your fold by --essays FILE"
     )
     part = truth[truth["essay_id"].isin(fold["essay_id"])]
     assert out.startswith(f"Score    {metric.score(part, fold, 'row_id'):.6f}\n")
@@ -269,7 +269,7 @@ def test_files_in_the_wrong_order(call, tmp_path):
     message = f"error: give the solution first, then the submission: {SOLUTION} is a solution\n"
     assert call(SUBMISSION, SOLUTION) == (4, "", message)
     # If neither is a solution, the solution's own fault is told.
-    assert call(SUBMISSION, SUBMISSION)[2].startswith("error: the solution: expected the columns ")
+    assert call(SUBMISSION, SUBMISSION)[2].startswith("error: the solution: expected 3 more columns: ")
 
 
 def test_the_parameter_that_names_missing_columns_is_told(call, frames, tmp_path):
@@ -297,7 +297,7 @@ def test_a_column_that_is_scored_is_never_made_up(call, frames, tmp_path):
     predicted.drop(columns="essay_id").to_csv(tmp_path / "guess.csv", index=False)
     code, _, err = call(tmp_path / "truth.csv", tmp_path / "guess.csv")
     assert code == 3
-    assert err.startswith("error: the submission: expected the columns essay_id too. It has row_id, ")
+    assert err.startswith("error: the submission: expected 1 more column: essay_id. It has row_id, ")
 
 
 def test_what_is_not_installed_is_told(call, monkeypatch):

@@ -1,4 +1,4 @@
-"""Is a published board what its inputs lead to?"""
+"""Verify a published board: do its inputs lead to its tables and pages?"""
 
 import itertools
 import tempfile
@@ -14,37 +14,38 @@ from podium.ranking.submissions import Submission
 
 __all__ = ["verify"]
 
-CHARACTERS_SHOWN = 160  # of a line that differs, which may be all of a page's
+CHARACTERS_SHOWN = 160  # of a line that differs, because a page may consist of one line
 
 
 def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[str]]:
-    """Compute a published board again, tables and pages, and compare.
+    """Compute the tables and pages of a published board again, and compare them with the published ones.
 
     Parameters
     ----------
     folder : str
-        The folder of the board, of which only run.json is needed; or its run.json.
+        The folder of the board, or its ``run.json``.  Of the folder only ``run.json`` is needed.
     jobs : int
-        The number of processes; 0 for one per core.
+        The number of processes, or 0 for one per core.
     **inputs : str
-        Fields of `Request`: where these inputs are now, if not where run.json says.
+        Where inputs are now, by the names of the fields of `Request`.  All other inputs are where ``run.json``
+        says.
 
     Returns
     -------
     differences : list of str
-        What is not as it was published, the causes before their consequences.
+        What is not as it was published.  Causes come before their consequences.
     notices : list of str
-        What may explain it, such as other versions of a library.
+        What may explain the differences, such as other versions of a library.
 
     Raises
     ------
     UsageError
-        There is no run.json, or an input is not there.
+        There is no ``run.json``, or an input is missing.
 
     Notes
     -----
-    Nothing can be computed of what a run happened under: date, command, hardware and versions are taken from
-    run.json as they are.
+    The circumstances of a run cannot be computed.  Its date, command, hardware and versions are taken from
+    ``run.json`` as they are.
     """
     facts = final.read_run(folder)
     home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
@@ -78,7 +79,7 @@ def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[s
 def _again(
     facts: dict[str, Any], request: Request, files: list[Submission], jobs: int
 ) -> tuple[Sequence[work.Scored], Run]:
-    """The same run once more, in a store of its own."""
+    """Do the same run again, in a store of its own."""
     limits = work.Limits(**facts.get("limits", {}))
     job = work.make_job(request.metric, request.solution, request.parameters, limits)
     with tempfile.TemporaryDirectory() as store, work.workers(jobs, None, job, files) as workers:
@@ -99,7 +100,7 @@ def _again(
 
 
 def _changed_outputs(facts: dict[str, Any], home: Path) -> list[str]:
-    """Files of the folder that are not those of the run."""
+    """List files of the folder that are not those of the run."""
     differences = [
         f"{file} was changed after the run: SHA-256 is {now}, was {then}"
         for file, then in facts["outputs"].items()
@@ -118,7 +119,7 @@ def _changed_submissions(
     scored: Sequence[work.Scored],
     published: Mapping[tuple[str, str], Mapping[str, str]],
 ) -> list[str]:
-    """Submissions that are not those that were scored."""
+    """List submissions that are not those that were scored."""
     differences = []
     for each, result in zip(files, scored):
         then = published[each.team, each.name]
@@ -132,12 +133,12 @@ def _changed_submissions(
 
 
 def _digest_of(path: Path) -> str | None:
-    """The SHA-256 of a file; None where there is none."""
+    """Compute the SHA-256 of a file, or None if there is no such file."""
     return work.digest(str(path)) if path.is_file() else None
 
 
 def _changed_files(then: dict[str, str], files: dict[str, bytes], home: Path) -> list[str]:
-    """Which tables and pages come out otherwise, with the first line that does."""
+    """List tables and pages that come out differently, each with the first line that differs."""
     now, differences = output.digests(files), []
     for file in sorted(now.keys() | then.keys()):
         if now.get(file) == then.get(file) and _digest_of(home / file) in (None, now.get(file)):
@@ -156,7 +157,7 @@ def _changed_files(then: dict[str, str], files: dict[str, bytes], home: Path) ->
 
 
 def _around(line: str, other: str) -> str:
-    """A line, or of a long one what is around its first difference from another one."""
+    """Shorten a long line to the part around its first difference from another line."""
     if max(len(line), len(other)) <= CHARACTERS_SHOWN:
         return line
     first = next((at for at, (a, b) in enumerate(zip(line, other)) if a != b), min(len(line), len(other)))

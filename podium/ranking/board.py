@@ -1,7 +1,7 @@
-"""The final ranking: which submission of each team counts, what speed is worth, the order, how sure it is.
+"""The final ranking: which submission of each team counts, what speed is worth, and how sure the order is.
 
-`rank` makes it from what the store of a run knows, in steps: files, choice, board, and what the statistics of
-the chosen files tell.
+`rank` makes it from what the store of a run knows.  It lists the files, chooses one for each team, and ranks
+the teams.  Then it adds what the statistics of the chosen files say.
 """
 
 import functools
@@ -27,7 +27,7 @@ FIRST_COLUMNS = [
     "rank", "team", "submission", "score", "runtime", "eligible", "slowdown", "boost", "boosted_score",
     "rank_before",
 ]  # fmt: skip
-MOST_TEAMS = 5000  # get intervals: draws of more would not fit the memory
+MOST_TEAMS = 5000  # teams that get intervals; the draws of more would not fit into memory
 
 Floats = npt.NDArray[np.float64]
 
@@ -35,33 +35,37 @@ Floats = npt.NDArray[np.float64]
 class Ranking(NamedTuple):
     """The result of `rank`.
 
-    Tables have a row per team, in the order of the board, unless said otherwise.
+    Tables have a row per team, in the order of the board, unless their description says otherwise.
 
     Attributes
     ----------
     leaderboard : DataFrame
-        What boost.py returns, with the file that counts.
+        The board as ``boost.py`` returns it, with the file of each team that counts.
     submissions : DataFrame
-        A row per file: its hash, its scores, whether it was chosen and why.
+        A row per file with its hash, its scores, whether it was chosen, and why.
     rejected : DataFrame
-        A row per rejected file: team, submission, reason.
+        A row per rejected file, with the columns ``team``, ``submission`` and ``reason``.
     failed : DataFrame
-        A row per model that failed: team, model, reason.
-    facts : dict
-        What run.json says of the result: signature, rule, counts, ties, warnings.
+        A row per model that failed, with the columns ``team``, ``model`` and ``reason``.
+    facts : dict of str to object
+        What ``run.json`` says about the result: signature, rule, counts, ties, warnings and others.
     similar : DataFrame
-        Pairs of teams with the same file, or that agree where few do: team, other_team, agreement.
+        A row per pair of teams that sent the same file, or that agree where few other teams do, with the
+        columns ``team``, ``other_team`` and ``agreement``.
     subpopulations : DataFrame or None
-        Scores in each sub-population; None where the metric has none.
-    intervals, neighbours : DataFrame or None
-        See `podium.ranking.uncertainty`; None without resamples or without statistics. ``neighbours`` has a row
-        per pair of teams that follow each other.
+        The scores in each sub-population.  None if the metric has no sub-populations.
+    intervals : DataFrame or None
+        See `podium.ranking.uncertainty.tables`.  None without resamples or without statistics.
+    neighbors : DataFrame or None
+        The differences between neighbors: a row per team and the next one, see
+        `podium.ranking.uncertainty.tables`.  None without resamples or without statistics.
     variants, variant_ranks : DataFrame or None
-        See `podium.ranking.robustness.Variants`; None without statistics.
+        See `podium.ranking.robustness.Variants`.  None without statistics.
     path : DataFrame or None
-        What each of the memo's steps does; None unless asked for.
+        What each step from an older metric to this one does, see `podium.ranking.robustness.of_path`.  None if
+        `Rules.variants` is false or the metric has no steps.
     uncertainty : Uncertainty or None
-        The draws.
+        The board on all draws.
     """
 
     leaderboard: pd.DataFrame
@@ -72,7 +76,7 @@ class Ranking(NamedTuple):
     similar: pd.DataFrame
     subpopulations: pd.DataFrame | None = None
     intervals: pd.DataFrame | None = None
-    neighbours: pd.DataFrame | None = None
+    neighbors: pd.DataFrame | None = None
     variants: pd.DataFrame | None = None
     variant_ranks: pd.DataFrame | None = None
     path: pd.DataFrame | None = None
@@ -85,15 +89,16 @@ class Request(NamedTuple):
     Attributes
     ----------
     metric : str
-        A metric's name or the path of its file.
+        The name of a metric, or the path of its file.
     solution, submissions : str
-        Paths or URLs.
+        The paths or URLs of the solution and of the submissions.
     runtimes, selection, failed : str or None
-        Paths or URLs of the host's tables: runtimes, the files that teams selected, the models that failed.
+        The paths or URLs of the host's tables: the runtimes, the files that teams selected, and the models that
+        failed.
     side : str or None
-        The folder with the host's file beside each submission; see `podium.ranking.submissions.find`.
-    parameters : dict
-        Keyword arguments of the metric, where not its defaults.
+        The folder with the host's file beside each submission, see `podium.ranking.submissions.find`.
+    parameters : dict of str to object
+        The parameters of the metric's ``score`` that differ from their defaults.
     """
 
     metric: str
@@ -107,17 +112,20 @@ class Request(NamedTuple):
 
 
 class Inputs(NamedTuple):
-    """What a ranking is made of, read and checked.
+    """What a ranking is made from, read and checked.
 
     Attributes
     ----------
     request : Request
+        What is ranked.
     rules : Rules
+        How it is ranked.
     job : Job
         The metric with its solution.
     submissions : list of Submission
+        The submissions.
     store : Path
-        The folder with what was learned of them.
+        The folder that keeps what is found out about them.
     runtimes, selection, failed : DataFrame or None
         The host's tables.
     """
@@ -138,12 +146,15 @@ class Run(NamedTuple):
     Attributes
     ----------
     request : Request
+        What was ranked.
     rules : Rules
+        How it was ranked.
     heading : Heading
-        What the page is headed with.
+        What stands at the top of the page.
     ranking : Ranking
-    facts : dict
-        The content of run.json.
+        The result.
+    facts : dict of str to object
+        The content of ``run.json``.
     """
 
     request: Request
@@ -154,24 +165,26 @@ class Run(NamedTuple):
 
 
 def rank(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Ranking:
-    """Choose each team's submission, boost, rank, and say how sure that is.
+    """Choose a submission for each team, reward speed, rank the teams, and compute how sure the order is.
 
     Parameters
     ----------
     inputs : Inputs
+        What the ranking is made from.
     scored : sequence of Scored
-        What became of each of the submissions, in their order.
+        What became of each submission, in the order of ``inputs.submissions``.
     workers : Workers
-        Who does the work.
+        Where the work is done.
 
     Returns
     -------
     Ranking
+        The board and everything that is computed about it.
 
     Raises
     ------
     HostError
-        No submission could be scored, rewards are not possible, or a name is nearly that of a submission.
+        No submission could be scored, or speed cannot be rewarded with these scores.
     """
     rules, job = inputs.rules, inputs.job
     solution = work.prepared(job)
@@ -224,7 +237,7 @@ def rank(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Ranking:
 
 
 def _chosen(files: pd.DataFrame) -> pd.DataFrame:
-    """The files that count, of which there is at least one."""
+    """Keep the files that count, of which there must be at least one."""
     chosen = files[files["chosen"]]
     if chosen.empty:
         first = files.iloc[0]
@@ -236,18 +249,18 @@ def _chosen(files: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rejected(files: pd.DataFrame) -> pd.DataFrame:
-    """The rejected files with the reasons."""
+    """List the rejected files with the reasons."""
     rejected = files.loc[files["rejected"].notna(), ["team", "submission", "rejected"]]
     return rejected.rename(columns={"rejected": "reason"}).reset_index(drop=True)
 
 
 def _is_boosted(files: pd.DataFrame, rules: Rules) -> bool:
-    """Whether speed is rewarded."""
+    """Tell whether speed is rewarded."""
     return bool(rules.boost and files["runtime"].notna().any())
 
 
 def _boosted(board: pd.DataFrame, rules: Rules, is_boosted: bool, higher_is_better: bool) -> pd.DataFrame:
-    """The board of the chosen files, as boost.py makes it."""
+    """Make the board of the chosen files with boost.py."""
     board = board.drop(
         columns=["sha256", "side_sha256", "rejected", "chosen", "why", "given_public_score"], errors="ignore"
     )
@@ -274,7 +287,7 @@ def _boosted(board: pd.DataFrame, rules: Rules, is_boosted: bool, higher_is_bett
 
 
 def _same_files(files: pd.DataFrame) -> pd.DataFrame:
-    """Pairs of teams with the same file."""
+    """List pairs of teams with the same file."""
     rows = []
     for _, same in files.groupby("sha256", sort=False)["team"]:
         teams = sorted(set(same))
@@ -283,7 +296,7 @@ def _same_files(files: pd.DataFrame) -> pd.DataFrame:
 
 
 def _unique_pairs(similar: pd.DataFrame) -> pd.DataFrame:
-    """Each pair once, also if its teams stand the other way round, and with its highest agreement."""
+    """Keep each pair of teams once, in whichever order they are named, with its highest agreement."""
     pairs = pd.DataFrame(np.sort(similar[["team", "other_team"]].to_numpy(dtype=str), axis=1))
     agreement = similar["agreement"].reset_index(drop=True)
     order = agreement.sort_values(ascending=False, kind="stable").index
@@ -292,7 +305,7 @@ def _unique_pairs(similar: pd.DataFrame) -> pd.DataFrame:
 
 
 def _items(solution: scoring.Solution) -> dict[str, Any]:
-    """How many items decide, and what they are called."""
+    """Find out how many items decide and what they are called."""
     prepared = solution.prepared.get(solution.deciding)
     identifiers = [
         str(value)
@@ -307,6 +320,7 @@ def _items(solution: scoring.Solution) -> dict[str, Any]:
 def _counts(
     files: pd.DataFrame, rejected: pd.DataFrame, leaderboard: pd.DataFrame, failed: pd.DataFrame
 ) -> dict[str, int]:
+    """Count submissions, teams and models for the facts of a board."""
     on_board = set(leaderboard["team"])
     return {
         "submissions": len(files),
@@ -319,7 +333,7 @@ def _counts(
 
 
 def _warnings(leaderboard: pd.DataFrame, decided: Sequence[str], inputs: Inputs) -> list[str]:
-    """What a reader of the board must know before a prize is given."""
+    """Say what a reader of the board must know before a prize is given."""
     teams = leaderboard["team"].tolist()
     sentences = [
         f"place {rank} was decided by {ties.BY_NAME}: {teams[rank - 1]} and {teams[rank]} have the same score"
@@ -335,10 +349,18 @@ def _warnings(leaderboard: pd.DataFrame, decided: Sequence[str], inputs: Inputs)
 
 
 class _Told(NamedTuple):
-    """What statistics tell beyond the board.
+    """What statistics say beyond the board.
 
-    ``tables`` are fields of `Ranking`, ``columns`` more columns of the board, ``agreeing`` pairs of teams that
-    are alike, ``runtimes_drawn`` what draws of the runtimes do to the ranks.
+    Attributes
+    ----------
+    tables : dict of str to object
+        Fields of `Ranking`.
+    columns : dict of str to object
+        More columns of the board.
+    agreeing : DataFrame
+        Pairs of teams that are similar.
+    runtimes_drawn : dict of str to float
+        What draws of the runtimes do to the ranks.
     """
 
     tables: dict[str, Any] = {}  # noqa: RUF012  (never changed)
@@ -355,9 +377,9 @@ def _told_by_statistics(
     workers: Workers,
     higher_is_better: bool,
 ) -> _Told:
-    """Sub-populations, variants, teams that are alike, and how sure the board is.
+    """Compute sub-populations, variants, similar teams, and how sure the board is.
 
-    ``order`` are the numbers of the chosen submissions, in the order of the board.
+    ``order`` has the numbers of the chosen submissions, in the order of the board.
     """
     rules, job = inputs.rules, inputs.job
     solution = work.prepared(job)
@@ -371,7 +393,7 @@ def _told_by_statistics(
     measures = np.stack([each.measures for each in details])
     tables["subpopulations"] = _subpopulations(leaderboard["team"], measures, solution)
     if tables["subpopulations"] is None:
-        # As SciFact's own leaderboard: all measures beside the one that decides.
+        # All measures stand beside the one that decides, as on SciFact's own leaderboard.
         names_of_measures = solution.prepared[solution.deciding].measure_names
         columns = dict(zip(names_of_measures[1:], measures.T[1:]))
     other = {name: np.array([each.variants[name] for each in details]) for name in details[0].variants}
@@ -390,7 +412,7 @@ def _told_by_statistics(
         sure = uncertainty.of_board(most, draws, inputs.runtimes, rules, higher_is_better)
         stored = [scored[number].entry for number in order[:MOST_TEAMS]]
         p = uncertainty.p_values(job, solution.deciding, rules, stored, inputs.store, workers)
-        tables["intervals"], tables["neighbours"] = uncertainty.tables(
+        tables["intervals"], tables["neighbors"] = uncertainty.tables(
             most, sure, of_most, p, solution.prepared[solution.deciding], rules.prizes, higher_is_better
         )
         tables["uncertainty"] = sure
@@ -400,17 +422,17 @@ def _told_by_statistics(
 
 
 def _as_wide_as_the_score_s(intervals: pd.DataFrame, sure: Uncertainty, sign: int) -> None:
-    """Make no set of ranks narrower than that of the score alone, in place.
+    """Widen the rank sets that are narrower than those of the scores before rewards, in place.
 
-    Where nothing is known of the runtimes' noise, draws of them are constant, and rewards would only seem
-    certain.
+    If nothing is known about the noise of the runtimes, they are the same on all draws.  Then rewards would
+    seem certain without being so.
     """
     together, alone = statistics.rank_sets(sign * intervals["score"], sign * sure.scores)
     for prefix, sets in (("rank", alone), ("all_ranks", together)):
         missing = (sets[:, 1] - sets[:, 0]) - (intervals[f"{prefix}_high"] - intervals[f"{prefix}_low"])
         for row in np.flatnonzero(missing > 0).tolist():
             low, high = intervals[f"{prefix}_low"].iloc[row], intervals[f"{prefix}_high"].iloc[row]
-            # As many more ranks on either side, as far as there are any.
+            # The missing ranks are added on both sides, half each, as far as the board has ranks there.
             low = max(1, low - (missing[row] + 1) // 2)
             high = min(len(intervals), low + sets[row, 1] - sets[row, 0])
             low = high - (sets[row, 1] - sets[row, 0])
@@ -420,7 +442,7 @@ def _as_wide_as_the_score_s(intervals: pd.DataFrame, sure: Uncertainty, sign: in
 def _under_other_statistics(
     inputs: Inputs, scored: Sequence[Scored], order: Sequence[int], workers: Workers
 ) -> dict[str, Floats]:
-    """Scores of the chosen files by what else could be counted; the files are read once more, and compared."""
+    """Score the chosen files with other statistics.  They are read again, and must not have changed."""
     deciding = work.prepared(inputs.job).deciding
     vary = functools.partial(robustness.of_statistics, inputs.job, deciding)
     chosen = {
@@ -436,7 +458,7 @@ def _under_other_statistics(
 def _subpopulations(
     teams: "pd.Series[str]", measures: Floats, solution: scoring.Solution
 ) -> pd.DataFrame | None:
-    """The scores in each sub-population; None where the metric has none."""
+    """Collect the scores in each sub-population, or None if the metric has none."""
     prepared = solution.prepared[solution.deciding]
     columns = prepared.measure_names
     groups = [f"{attribute} = {value}" for attribute, value in prepared.labels]

@@ -1,4 +1,4 @@
-"""Which of each team's files counts, and the rule in words."""
+"""Choose the file of each team that counts, and say the rule in words."""
 
 import math
 from collections.abc import Sequence
@@ -19,25 +19,31 @@ PUBLIC = scoring.PARTS[0]
 
 
 def _column(part: str) -> str:
-    """The column of a part's scores."""
+    """Name the column with the scores of a part."""
     return "score" if part == scoring.ALL else f"{part.lower()}_score"
 
 
 def table_of_files(submissions: Sequence[Submission], scored: Sequence[Scored]) -> pd.DataFrame:
-    """Every file and what became of it.
+    """List every file and what became of it.
 
     Parameters
     ----------
     submissions : sequence of Submission
+        The submissions.
     scored : sequence of Scored
-        In the same order.
+        What became of them, in the same order.
 
     Returns
     -------
     DataFrame
-        A row per file: ``team``, ``submission``, ``sha256``; where any file has them ``side_sha256``,
-        ``submitted_at``, ``given_public_score``; the scores of each part, NaN of a rejected file; ``rejected``,
-        the reason or None.
+        A row per file.  The Notes list the columns.
+
+    Notes
+    -----
+    - ``team``, ``submission``, ``sha256``: the team, the name of the file, and its hash;
+    - ``side_sha256``, ``submitted_at``, ``given_public_score``: only if any file has one;
+    - ``score``, or ``public_score`` and ``private_score``: NaN for a rejected file;
+    - ``rejected``: the reason why the file was rejected, or None.
     """
     table: dict[str, Any] = {
         "team": [each.team for each in submissions],
@@ -65,30 +71,40 @@ def choose(
     solution: scoring.Solution,
     higher_is_better: bool,
 ) -> tuple[pd.DataFrame, str]:
-    """Mark each team's file that counts.
+    """Mark the file of each team that counts.
 
     Parameters
     ----------
     files : DataFrame
-        As `table_of_files` makes it.
+        All files, as `table_of_files` lists them.
     selection : DataFrame or None
-        ``team`` and ``submission``: of these teams only these files count.
+        Selected files, with the columns ``team`` and ``submission``.  For a team that occurs here, no other
+        file can count.
     runtimes : DataFrame or None
-        As `podium.ranking.speed.read` returns it.
+        The runtimes, as `podium.ranking.speed.read` returns them.
     rules : Rules
+        The rules of the board, of which ``choose`` is used.
     solution : Solution
+        The prepared solution.
     higher_is_better : bool
+        Whether a higher score is better.
 
     Returns
     -------
     files : DataFrame
-        With the columns ``chosen`` and ``why``.
+        The files with two more columns: ``chosen`` says whether a file counts, and ``why`` gives the reason.
     rule : str
         The rule in words.
 
+    Raises
+    ------
+    HostError
+        The rule needs Public scores, and there are none.
+
     Notes
     -----
-    Of equal scores the earlier file counts, then the faster one, then the first by name.
+    If several files of a team have the same score, the earliest one counts.  If that does not decide, the one
+    with the shortest runtime counts, and then the first one by name.
     """
     public = _column(PUBLIC) if PUBLIC in solution.rows else "given_public_score"
     rule = rules.choose or ("public:2" if public in files else "private")
@@ -105,7 +121,7 @@ def choose(
     )
 
     def best(left: "pd.Index[int]", column: str, number: int) -> "pd.Index[int]":
-        """Of the files that are left each team's best ones."""
+        """Find the best files of each team among those that are left."""
         score = pd.to_numeric(scored[column], errors="coerce") * (-1 if higher_is_better else 1)
         ranked = order.assign(score=score).loc[left]
         ranked = ranked.sort_values(["team", "score", "time", "runtime", "submission"])
@@ -133,19 +149,20 @@ def choose(
 
 
 def with_runtimes(files: pd.DataFrame, runtimes: pd.DataFrame | None) -> pd.DataFrame:
-    """Files with their runtimes and, unless they know them, with the times of submission.
+    """Add their runtimes to files, and their times of submission where these are missing.
 
     Parameters
     ----------
     files : DataFrame
-        With the columns ``team`` and ``submission``.
+        Files with the columns ``team`` and ``submission``.
     runtimes : DataFrame or None
-        As `podium.ranking.speed.read` returns it.
+        The runtimes, as `podium.ranking.speed.read` returns them.
 
     Returns
     -------
     DataFrame
-        The files with ``runtime`` (seconds, or None) and, where known, ``submitted_at``.
+        The files with the column ``runtime`` (in seconds, or None) and, as far as it is known,
+        ``submitted_at``.
     """
     if runtimes is None:
         return files.assign(runtime=None)

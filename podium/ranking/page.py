@@ -221,7 +221,7 @@ def _rows(run: Run, which: slice = slice(MOST_ROWS)) -> list[dict[str, Any]]:
         bars = ((bars - low) / ((high - low) or 1.0)).clip(0, 1) * 100
         for row, interval, bar in zip(rows, _records(intervals[which]), bars.to_numpy().tolist()):
             row |= {"interval": interval, "bar": bar}
-    for row, step in zip(rows, _records(run.ranking.neighbours)[which]):
+    for row, step in zip(rows, _records(run.ranking.neighbors)[which]):
         row["next"] = step
     return rows
 
@@ -246,7 +246,7 @@ def _ticks(teams: int) -> list[tuple[int, float]]:
 def _prize_places(run: Run) -> list[dict[str, Any]]:
     """Collect who has each prize, how far it is ahead of the next team, and whether speed decides it."""
     board = run.ranking.leaderboard
-    intervals, steps = _records(run.ranking.intervals), _records(run.ranking.neighbours)
+    intervals, steps = _records(run.ranking.intervals), _records(run.ranking.neighbors)
     before = dict(zip(board["rank_before"], board["team"]))
     prizes = []
     for row in range(min(run.rules.prizes, len(board))):

@@ -1,6 +1,7 @@
-"""What else the board could have been: under other decisions, or with teams that are one.
+"""What else the board could have been: under other decisions, or if two teams are one.
 
-Variants of the statistics, unlike those of measures and rewards, read the chosen files once more.
+Variants of measures and rewards need no file.  Variants of the statistics need the chosen files, which are read
+again.
 """
 
 import functools
@@ -25,10 +26,11 @@ REWARDS = {
     "slowdown_limit": (1.1, 1.5),
 }
 RUNTIME_DRAWS = 100
-FEW_TEAMS, MOST_TEAMS = 0.25, 100  # a share and a number: what more have in common says nothing
+# What more teams than this share, or than this number, have in common says nothing about any two of them.
+FEW_TEAMS, MOST_TEAMS = 0.25, 100
 LEAST_AGREEMENT = 0.05
 CELLS_AT_ONCE = 2**17
-DEVIATIONS = 5  # above twice what is expected: strong teams agree more with each other
+DEVIATIONS = 5  # beyond twice the expected agreement, because strong teams agree more with each other
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -36,18 +38,20 @@ Ints = npt.NDArray[np.int64]
 
 @functools.lru_cache(maxsize=2)
 def of_measures(job: Job, part: str) -> dict[str, Any]:
-    """Prepared solutions whose measures are others, of the same statistics.
+    """Prepare the solution for other measures of the same statistics.
 
     Parameters
     ----------
     job : Job
+        What is scored, and with which metric.
     part : str
-        The part of the solution.
+        The name of the solution's part.
 
     Returns
     -------
-    dict
-        By what is decided otherwise, such as "temperature 50"; empty where the metric has no variants.
+    dict of str to Prepared
+        The prepared solutions by the decision that differs, such as "temperature 50".  It is empty if the
+        metric has no variants.
     """
     solution = work.prepared(job)
     variants = solution.metric.companion.variants
@@ -57,20 +61,21 @@ def of_measures(job: Job, part: str) -> dict[str, Any]:
 def of_statistics(
     job: Job, part: str, submissions: Sequence[tuple[int, Submission]]
 ) -> list[tuple[int, dict[str, float]]]:
-    """The scores of submissions under other statistics; runs in a worker, and reads the files once more.
+    """Score submissions with other statistics, in a worker.  The files are read again.
 
     Parameters
     ----------
     job : Job
+        What is scored, and with which metric.
     part : str
-        The part of the solution that is scored.
+        The name of the solution's part that is scored.
     submissions : sequence of (int, Submission)
-        Numbers and submissions, whose ``digests`` say what was scored before.
+        The numbers of the submissions, and the submissions.  Their ``digests`` say what was scored before.
 
     Returns
     -------
-    list of (int, dict)
-        The numbers, and the scores by what else is counted.
+    list of (int, dict of str to float)
+        For each submission its number and its scores by the decision that differs.
 
     Raises
     ------
@@ -97,7 +102,7 @@ def of_statistics(
 
 
 def _check_unchanged(submission: Submission, contents: tuple[bytes, bytes | None]) -> None:
-    """The file that is read once more is the one that was scored."""
+    """Make sure that the file that is read again is the one that was scored."""
     content, side = ("" if of_file is None else hashlib.sha256(of_file).hexdigest() for of_file in contents)
     if (now := work.digests_of(content, side)) != submission.digests:
         raise UsageError(
@@ -107,21 +112,23 @@ def _check_unchanged(submission: Submission, contents: tuple[bytes, bytes | None
 
 
 def parsed(leaderboard: pd.DataFrame, rules: Rules, higher_is_better: bool) -> tuple[Any, Any, bool]:
-    """What is needed to rank a board anew.
+    """Collect what is needed to rank a board again.
 
     Parameters
     ----------
     leaderboard : DataFrame
-        A row per team with score, runtime and, as far as known, submitted_at.
+        A row per team with ``score``, ``runtime`` and, as far as it is known, ``submitted_at``.
     rules : Rules
+        The rules of the board.
     higher_is_better : bool
+        Whether a higher score is better.
 
     Returns
     -------
     boost : module
-        boost.py.
+        The module ``boost.py``.
     board : boost.Board
-        The leaderboard as boost.py parses it.
+        The leaderboard as ``boost.py`` parses it.
     is_boosted : bool
         Whether speed is rewarded.
     """
@@ -136,15 +143,28 @@ class Variants(NamedTuple):
     Attributes
     ----------
     table : DataFrame
-        A row per decision: ``variant``; ``mean_score`` of all teams before rewards; ``kendall_tau`` with the
-        board; ``first``, the team of rank 1; ``same``, the share of teams that keep their rank.
+        A row per decision.  The Notes list the columns.
     ranks : DataFrame
-        A row per team: ``rank``, ``team``, ``held`` (the share of decisions under which it keeps its rank),
-        ``held_by_runtimes`` (the share of draws of the runtimes; only where runtimes are rewarded and have
-        noise), and its rank under each decision.
-    runtimes : dict
-        Of the draws of the runtimes: ``draws``, their number; ``kendall_tau``, the mean; ``same``. Empty where
-        there are none.
+        A row per team, with its rank under each decision.  The Notes list the other columns.
+    runtimes : dict of str to float
+        What draws of the runtimes do.  It has their number (``draws``), the mean ``kendall_tau`` over them, and
+        the share of ranks that stay the same (``same``).  It is empty if there are no draws.
+
+    Notes
+    -----
+    The columns of ``table``:
+
+    - ``variant``: the decision;
+    - ``mean_score``: the mean score of all teams before rewards;
+    - ``kendall_tau``: Kendall's τ of the order of teams with that of the board;
+    - ``first``: the team of rank 1;
+    - ``same``: the share of teams that keep their rank.
+
+    The columns of ``ranks`` beside the decisions:
+
+    - ``rank``, ``team``: as on the board;
+    - ``held``: the share of decisions under which the team keeps its rank;
+    - ``held_by_runtimes``: the same for draws of the runtimes, if runtimes are rewarded and have noise.
     """
 
     table: pd.DataFrame
@@ -159,24 +179,25 @@ def of_board(
     rules: Rules,
     higher_is_better: bool,
 ) -> Variants:
-    """The board under each other decision, one at a time.
+    """Rank again under other decisions, one at a time.
 
     Parameters
     ----------
     leaderboard : DataFrame
         The board, in its order.
-    scores : dict of (t,) float
-        The teams' scores under other decisions about the metric, by what is decided.
+    scores : dict of str to (ndarray of float, shape (t,))
+        The scores of the t teams under other decisions about the metric, by decision.
     runtimes : DataFrame or None
-        As `speed.read` returns it.
+        The runtimes, as `podium.ranking.speed.read` returns them.
     rules : Rules
-        Of the board: other rewards (`REWARDS`) are decisions, too.
+        The rules of the board.  Other rewards (`REWARDS`) are decisions, too.
     higher_is_better : bool
+        Whether a higher score is better.
 
     Returns
     -------
     Variants
-        Draws of the runtimes are no decisions. They are reported apart.
+        The other boards.  Draws of the runtimes are reported apart, because they are no decisions.
     """
     boost, board, is_boosted = parsed(leaderboard, rules, higher_is_better)
     seconds = leaderboard["runtime"].to_numpy(dtype=np.float64)
@@ -223,7 +244,7 @@ def of_board(
 
 
 def _tau(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
-    """Kendall's τ of two orders; NaN of a single team."""
+    """Compute Kendall's τ of two orders.  It is NaN for a single team."""
     from scipy.stats import kendalltau
 
     return round(float(kendalltau(one, other).statistic), 12) if np.size(one) > 1 else np.nan
@@ -232,28 +253,29 @@ def _tau(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
 def of_path(
     job: Job, scores: dict[str, Floats], leaderboard: pd.DataFrame
 ) -> tuple[pd.DataFrame | None, dict[str, Floats]]:
-    """What each of the memo's steps does to scores and ranks, before rewards.
+    """Show what each step from an older metric to this one does to scores and ranks, before rewards.
 
     Parameters
     ----------
     job : Job
-    scores : dict of (t,) float
-        Of the teams, under other statistics.
+        What is scored, and with which metric.
+    scores : dict of str to (ndarray of float, shape (t,))
+        The scores of the t teams under other statistics, by decision.
     leaderboard : DataFrame
         The board, with which the last step is compared.
 
     Returns
     -------
     path : DataFrame or None
-        A row per step: ``step``; ``mean_score``; ``change`` of it; ``kendall_tau`` of the order with that
-        before the step; ``first``. None where the metric has no steps.
-    decisions : dict of (t,) float
-        The other scores, which are no steps.
+        A row per ``step``, with the ``mean_score`` of all teams, its ``change``, and the ``first`` team.  The
+        column ``kendall_tau`` compares the order with that before the step.  None if the metric has no steps.
+    decisions : dict of str to (ndarray of float, shape (t,))
+        The scores that belong to no step.
 
     Raises
     ------
     HostError
-        The last step is not the score of the board.
+        The last step does not give the scores of the board.
     """
     variants = work.prepared(job).metric.companion.variants
     steps = [] if variants is None else [name for name in variants.path if name in scores]
@@ -278,19 +300,20 @@ def of_path(
 
 
 def fingerprint(numbers: Floats) -> npt.NDArray[np.uint32]:
-    """A hash of each item's statistics.
+    """Hash the statistics of each item.
 
     Parameters
     ----------
-    numbers : (n, k) float
-        The statistics of n items.
+    numbers : ndarray of float, shape (n, k)
+        The statistics of a submission: n items with k numbers each.
 
     Returns
     -------
-    (n,) uint32
-        Equal where all statistics of two items are; of others hardly ever.
+    ndarray of uint32, shape (n,)
+        The hashes.  Equal statistics have equal hashes, and different statistics hardly ever do.
     """
-    columns = (np.ascontiguousarray(numbers.T, dtype=np.float64) + 0.0).view(np.uint64)  # no -0.0
+    # Adding 0.0 turns -0.0 into 0.0, which is equal and has other bits.
+    columns = (np.ascontiguousarray(numbers.T, dtype=np.float64) + 0.0).view(np.uint64)
     multipliers = np.random.default_rng(0).integers(2**63, size=len(columns), dtype=np.uint64) * 2 + 1
     hashes = np.zeros(len(numbers), dtype=np.uint64)
     for bits, multiplier in zip(columns, multipliers):
@@ -300,22 +323,27 @@ def fingerprint(numbers: Floats) -> npt.NDArray[np.uint32]:
 
 
 def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd.DataFrame:
-    """Pairs of teams that have the same statistics where few others have them, more often than by chance.
-
-    Independent teams are expected to agree as often as each does with others, by the median: the product of
-    both divided by all teams' median, ± its root.  Shown is who agrees more than twice as often.
+    """Find pairs of teams that agree in statistics that few other teams have, more often than by chance.
 
     Parameters
     ----------
     teams : sequence of str
-    fingerprints : (t, n) uint32
-        As `fingerprint` makes them of each team's n items.
+        The names of the t teams.
+    fingerprints : ndarray of uint32, shape (t, n)
+        The hashes of each team's n items, as `fingerprint` computes them.
 
     Returns
     -------
     DataFrame
-        ``team``, ``other_team``, and ``agreement``, the share of items on which both have the same statistics
-        and few others do. The highest agreement is first.
+        A row per pair with ``team``, ``other_team`` and ``agreement``.  The agreement is the share of items for
+        which both have the same statistics and few other teams have them.  The highest agreement comes first.
+
+    Notes
+    -----
+    Two teams agree on an item if their statistics of it are the same and at most a quarter of the teams, and at
+    most 100, have them.  Let u be the median number of agreements of a team with the others.  Two independent
+    teams are expected to agree on e = u₁·u₂ / median(u) items.  A pair is listed if it agrees on at least 5% of
+    the items, and on more than 2·e + 5·√e of them.  This rule is our own.
     """
     number, items = fingerprints.shape
     if number < 3:
@@ -333,12 +361,15 @@ def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd
 
 
 def _common_items(fingerprints: npt.NDArray[np.uint32], most: int) -> npt.NDArray[np.int32]:
-    """On how many items two teams agree, the first before the second, and at most `most` in all, (t, t)."""
+    """Count on how many items each pair of teams agrees, shape (t, t), in the upper triangle.
+
+    An item counts only if at most `most` teams have the same statistics of it.
+    """
     number, items = fingerprints.shape
     counts = np.zeros((number, number), dtype=np.int32)
     step = max(1, CELLS_AT_ONCE // number)
     for first in range(0, items, step):
-        # Sorted item by item, teams of one hash are neighbours.
+        # Within an item, sorting brings the teams with the same hash together.
         hashes = fingerprints[:, first : first + step].T.astype(np.uint64) << np.uint64(32)
         cells = np.sort(hashes | np.arange(number, dtype=np.uint64), axis=1).ravel()
         team = (cells & np.uint64(2**32 - 1)).astype(np.int64)

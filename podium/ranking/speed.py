@@ -1,8 +1,8 @@
-"""What is known of the submissions' runtimes: how they were measured, how noisy they are, and draws of them.
+"""What is known about the submissions' runtimes: how they were measured, how noisy they are, and draws of them.
 
-A runtime is a time in seconds.  How far a second measurement would be from it is known in one of three ways:
-as its standard error, from its runs, or not at all.  One measurement is never taken for certain: it is drawn
-with the noise that the others show.
+A runtime is a time in seconds.  Its noise says how far a second measurement would be from it.  The noise is
+known from its standard error, or from its single runs, or not at all.  A runtime that was measured once is
+never taken for certain.  It is drawn with the noise that the other runtimes show.
 """
 
 import math
@@ -26,28 +26,28 @@ SECONDS = ["runtime_low", "runtime", "runtime_high"]
 ERROR = "runtime_error"
 TEXT_COLUMNS = {*KEYS, "submitted_at", "runs", "marks", "provisional", "state"}
 COLUMNS = [*KEYS, *SECONDS, ERROR, "runs", "marks", "provisional", "state", "submitted_at"]
-# Streams of random numbers, beside those of draws of items and of swapped answers.
+# Streams of random numbers.  The draws of items and the swaps of answers have others.
 STREAM_OF_RUNS, STREAM_OF_NOISE = 2, 3
-FAR_BELOW = 5  # times: a runtime in minutes among others in seconds is 60 times below them
+FAR_BELOW = 5  # a runtime this many times below the median may be in minutes, which is 60 times below
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 
 class Noise(NamedTuple):
-    """How the runtimes of a board were measured, a row per team in the order of the board.
+    """How the runtimes of a board were measured.  The t teams are in the order of the board.
 
     Attributes
     ----------
-    runs : list of (k,) float or None
-        The measured runs in seconds, where there are two or more.
-    errors : (t,) float
-        The standard error of the runtime in seconds; NaN where it is not known.
+    runs : list of (ndarray of float, shape (k,), or None)
+        The k measured runs of each team in seconds, or None if there are fewer than two.
+    errors : ndarray of float, shape (t,)
+        The standard error of each runtime in seconds, NaN where it is not known.
     of_one_run : float
-        The standard deviation of one run, relative to the runtime, pooled over all teams for which it is known;
-        NaN where it is known for none.
-    once : (t,) bool
-        Which runtimes were measured once, as far as anybody knows.
+        The standard deviation of one run, relative to the runtime.  It is pooled over all teams for which it is
+        known, and NaN if it is known for none.
+    once : ndarray of bool, shape (t,)
+        Which runtimes were measured once, as far as is known.
     """
 
     runs: list[Floats | None]
@@ -57,40 +57,47 @@ class Noise(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether any runtime says something about noise."""
+        """Whether any runtime says something about noise.
+
+        Returns
+        -------
+        bool
+            False if nothing is known about the noise of any runtime.
+        """
         return not math.isnan(self.of_one_run)
 
 
 def read(path: str) -> pd.DataFrame:
-    """The table of runtimes.
+    """Read the table of runtimes and check it.
 
     Parameters
     ----------
     path : str
-        A table with the columns team and runtime (seconds) and, as far as known,
-
-        submission
-            the file of the team that ran, where runtimes are a file's and not a team's;
-        runtime_low, runtime_high
-            the shortest and the longest of three runs, in seconds;
-        runs
-            all runs in seconds, separated by spaces; where there is a column runtime_error, their number;
-        runtime_error
-            the standard error of the runtime, in seconds;
-        marks, provisional, state
-            what `podium run` has to say about the measurement: a text, true or false, and the machine's state;
-        submitted_at
-            when the team submitted, in ISO 8601.
+        The path or URL of a table with the columns ``team`` and ``runtime`` (in seconds).  The Notes list the
+        columns that it may have.
 
     Returns
     -------
-    DataFrame of dtype object
-        These columns, with None for an empty cell.
+    DataFrame
+        These columns, of dtype object, with None for an empty cell.
 
     Raises
     ------
     UsageError, HostError
         The table cannot be read, or a cell is wrong.
+
+    Notes
+    -----
+    Further columns say more about the runtimes, as far as it is known:
+
+    - ``submission``: the file that was run, if there is a runtime for each file and not for each team;
+    - ``runtime_low``, ``runtime_high``: the shortest and the longest of three runs, in seconds;
+    - ``runtime_error``: the standard error of the runtime, in seconds;
+    - ``runs``: all runs in seconds, separated by spaces; their number if there is a ``runtime_error``;
+    - ``marks``: what `podium run` has to say about the measurement;
+    - ``provisional``: true if it has to be repeated;
+    - ``state``: the state of the machine;
+    - ``submitted_at``: when the team submitted, in ISO 8601.
     """
     table = read_named(path, ["team", "runtime"], KEYS, TEXT_COLUMNS)
     table = table[[name for name in COLUMNS if name in table]]
@@ -110,6 +117,7 @@ def read(path: str) -> pd.DataFrame:
 
 
 def _check_errors(cells: "pd.Series[Any]") -> None:
+    """Make sure that standard errors are seconds or empty."""
     errors = pd.to_numeric(cells, errors="coerce")
     wrong = cells.notna() & ~((errors >= 0) & (errors < math.inf))
     if wrong.any():
@@ -121,7 +129,7 @@ def _check_errors(cells: "pd.Series[Any]") -> None:
 
 
 def _counts(runtimes: pd.DataFrame) -> list[int | None]:
-    """How many runs each row stands for, where `runs` is their number."""
+    """Read how many runs each row stands for, from a column ``runs`` that contains numbers of runs."""
     counts: list[int | None] = []
     for number, text in enumerate(runtimes.get("runs", [None] * len(runtimes)), 1):
         cell = str(text or "").strip()
@@ -135,7 +143,7 @@ def _counts(runtimes: pd.DataFrame) -> list[int | None]:
 
 
 def _keys(table: pd.DataFrame) -> list[tuple[str, ...]]:
-    """Of each row the team and, where runtimes are a submission's, that."""
+    """List the team of each row, and its submission if there is a runtime for each submission."""
     return list(table[[name for name in KEYS if name in table]].itertuples(index=False, name=None))
 
 
@@ -145,18 +153,19 @@ def check_teams(runtimes: pd.DataFrame | None, submissions: Sequence[Submission]
     Parameters
     ----------
     runtimes : DataFrame or None
-        As `read` returns it.
+        The runtimes, as `read` returns them.
     submissions : sequence of Submission
+        The submissions that are ranked.
 
     Warns
     -----
     UserWarning
-        There are runtimes for which there is no submission.
+        Some runtimes belong to no submission.
 
     Raises
     ------
     HostError
-        A name is nearly that of a submission, as “T1 ” is nearly “T1”: the team would lose its reward.
+        A name is nearly that of a submission, as “T1 ” is nearly “T1”.  The team would lose its reward.
     """
     if runtimes is None:
         return
@@ -172,18 +181,23 @@ def check_teams(runtimes: pd.DataFrame | None, submissions: Sequence[Submission]
 
 
 def parse_runs(runtimes: pd.DataFrame) -> list[Floats | None]:
-    """The measured runs of each row.
+    """Read the measured runs of each row.
 
     Parameters
     ----------
     runtimes : DataFrame
-        As `read` returns it, without a column runtime_error.
+        The runtimes, as `read` returns them, without a column ``runtime_error``.
 
     Returns
     -------
-    list of (k,) float or None
-        What `runs` lists, in seconds, or the shortest run, the median and the longest one; None where there are
-        fewer than two.
+    list of (ndarray of float, shape (k,), or None)
+        The k runs of each row in seconds.  They are those of the column ``runs``.  Without such a column they
+        are the shortest run, the median and the longest one.  None if there are fewer than two.
+
+    Raises
+    ------
+    HostError
+        A cell of ``runs`` is not a list of seconds.
     """
     if "runs" in runtimes:
         of_rows = []
@@ -206,18 +220,25 @@ def parse_runs(runtimes: pd.DataFrame) -> list[Floats | None]:
 
 
 def noise_of(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> Noise:
-    """How the runtimes of a board were measured.
+    """Find out how the runtimes of a board were measured, and how noisy they are.
 
     Parameters
     ----------
     leaderboard : DataFrame
-        With the columns team, submission and runtime.
+        A board with the columns ``team``, ``submission`` and ``runtime``.
     runtimes : DataFrame or None
-        As `read` returns it.
+        The runtimes, as `read` returns them.
 
     Returns
     -------
     Noise
+        The runs and standard errors of each team, and the pooled noise of one run.
+
+    Notes
+    -----
+    The relative variance of one run is estimated for each team, and averaged.  With single runs it is the
+    sample variance of their logarithms, and its weight is the number of runs minus 1.  With a standard error it
+    is the squared relative error times the number of runs, with the same weight but at least 1.
     """
     seconds = leaderboard["runtime"].to_numpy(dtype=np.float64)
     teams = len(leaderboard)
@@ -251,22 +272,32 @@ def noise_of(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> Noise:
 
 
 def draw(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None, resamples: int, seed: int) -> Floats:
-    """Runtimes that could have been measured as well.
+    """Draw runtimes that could have been measured as well.
 
     Parameters
     ----------
-    leaderboard, runtimes : as for `noise_of`
+    leaderboard : DataFrame
+        A board of t teams with the columns ``team``, ``submission`` and ``runtime``.
+    runtimes : DataFrame or None
+        The runtimes, as `read` returns them.
     resamples : int
         The number of draws.
     seed : int
-        Of the random numbers.
+        The seed of the random numbers.
 
     Returns
     -------
-    (resamples, t) float
-        Seconds.  With a standard error, the logarithm of the runtime is normal with it.  With runs, it is the
-        median of as many runs, drawn from them with replacement.  Measured once, the logarithm is normal with
-        the noise of one run, pooled over the other teams.  Where no noise is known, it is the runtime itself.
+    ndarray of float, shape (resamples, t)
+        The runtimes in seconds.
+
+    Notes
+    -----
+    How a runtime is drawn depends on what is known about it:
+
+    - from its runs: the median of as many runs, drawn from them with replacement;
+    - from its standard error: the runtime times exp(e·z), where e is the relative error and z standard normal;
+    - measured once: the same, where e is the noise of one run, pooled over the other teams;
+    - if no noise is known: the runtime itself.
     """
     runtime = leaderboard["runtime"].to_numpy(dtype=np.float64)
     seconds: Floats = np.tile(runtime, (resamples, 1))
@@ -286,17 +317,20 @@ def draw(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None, resamples: in
 
 
 def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> list[str]:
-    """What a reader should know about the runtimes of a board.
+    """Say what a reader should know about the runtimes of a board.
 
     Parameters
     ----------
-    leaderboard, runtimes : as for `noise_of`
+    leaderboard : DataFrame
+        A board with the columns ``team``, ``submission`` and ``runtime``.
+    runtimes : DataFrame or None
+        The runtimes, as `read` returns them.
 
     Returns
     -------
     list of str
-        Sentences without a full stop: which runtimes were measured once, which is suspiciously short, which are
-        marked or provisional.
+        Sentences without a full stop.  They say how many runtimes were measured once, which one is suspiciously
+        short, and which ones are marked or provisional.
     """
     known = leaderboard.dropna(subset=["runtime"])
     if known.empty:
@@ -325,7 +359,7 @@ def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> list[st
 
 
 def _marks(leaderboard: pd.DataFrame, runtimes: pd.DataFrame) -> list[str]:
-    """What `podium run` said of the runtimes of these teams."""
+    """Collect what `podium run` said about the runtimes of these teams."""
     keys = set(_keys(leaderboard[[name for name in KEYS if name in runtimes]]))
     rows = [row for key, row in zip(_keys(runtimes), runtimes.to_dict("records")) if key in keys]
     sentences = []

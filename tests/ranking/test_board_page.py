@@ -74,7 +74,7 @@ def of_scores(scores: np.ndarray, rules: Rules, **columns) -> dict:
     for place in range(1, rules.prizes + 1):
         intervals[f"prize_{place}"] = (ranks == place).mean(axis=0)
     intervals["note"] = ""
-    neighbours = pd.DataFrame(
+    neighbors = pd.DataFrame(
         {
             "rank": range(1, teams), "team": names[:-1], "next_team": names[1:],
             "difference": -np.diff(scores.mean(axis=0)), "low": -0.01, "high": 0.02, "p": 0.25,
@@ -83,7 +83,7 @@ def of_scores(scores: np.ndarray, rules: Rules, **columns) -> dict:
     )  # fmt: skip
     return {
         "intervals": intervals.assign(**columns),
-        "neighbours": neighbours,
+        "neighbors": neighbors,
         "uncertainty": Uncertainty(ranks, ranks, scores, scores),
     }
 
@@ -251,7 +251,7 @@ def test_how_far_a_winner_is_ahead_is_above_zero_whichever_way_is_better():
     rules = Rules(prizes=1)
     lower = board_of(2).iloc[::-1].assign(rank=[1, 2], rank_before=[1, 2])
     tables = of_scores(np.array([[0.3, 0.6], [0.31, 0.6]]), rules)
-    tables["neighbours"]["difference"] = -0.295
+    tables["neighbors"]["difference"] = -0.295
     run = run_of(lower, rules, False, False, **tables)
     (place,) = page._prize_places(run)
     assert [place["next"][name] for name in ("difference", "low", "high")] == [0.295, -0.02, 0.01]

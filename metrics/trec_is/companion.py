@@ -1,4 +1,7 @@
-"""What became of every tweet under the TREC-IS metrics, the track's own files, and files for Kaggle."""
+"""The companion of the TREC-IS metrics: the track's files, files for Kaggle, and what became of every tweet.
+
+The functions and the class are the members of `companion`, which `podium.contract.Companion` describes.
+"""
 
 import functools
 import itertools
@@ -24,7 +27,7 @@ from . import metric
 
 TEXT_COLUMNS = ("tweet_id", "event_id", "event_number", "categories", "text", "runtag")
 
-# Where Table 1 of the memo has a measure.
+# The column of the memo's Table 1 that shows a measure.
 TABLE_1 = {
     "accumulated_alert_worth": "Accumulated Alert Worth, All",
     "high_priority_worth": "Accumulated Alert Worth, High Priority",
@@ -35,7 +38,7 @@ TABLE_1 = {
     "priority_mse_all": "Priority RMSE, All",
 }
 
-# The columns of the row for LaTeX that the track's scripts print, in its order.
+# The track's scripts print a row for a LaTeX table.  These are its columns, in that order.
 LATEX_ROW = {
     "AW-H": "high_priority_worth",
     "AW-A": "accumulated_alert_worth",
@@ -46,7 +49,8 @@ LATEX_ROW = {
     "PErr-A": "priority_mse_all",
 }
 
-# What becomes of tweets labeled High or Critical (1), Low or Medium (5), or not in the run.
+# What can become of a tweet, with the equation of its worth: (1) for tweets labeled High or Critical, (5) for
+# tweets labeled Low or Medium, and none for tweets that the run lacks.
 CASES = {"true alert": "(1)", "missed alert": "(1)", "false alert": "(5)", "no alert": "(5)", "missing": None}
 ROWS = (
     "tweet_id event_id rank score priority true_types run_types case equation delta actionable_score "
@@ -57,16 +61,16 @@ IGNORED = "ignored"
 EVENTS_SHOWN = 20
 TRACE_WIDTH = 40
 TRACE_TITLE = (
-    "Trust along each ranking (delta: tenths that the next false alert costs, X all; "
-    "worth: 0 at its lowest, 9 at its highest)"
+    "Trust along each ranking (delta: what the next false alert costs, in tenths, X for a whole point; "
+    "worth: from 0 at its lowest to 9 at its highest)"
 )
 NAMES_SHOWN = 20
 TOPICS = ".topics"
 FORMS = (
     ("categories", "priority"),
     ("postCategories", "postPriority"),
-)  # of label files, until 2020 and in 2021
-ENCODING = "iso-8859-1"  # of some of the track's files
+)  # the names in label files until 2020, and in 2021
+ENCODING = "iso-8859-1"  # some of the track's files are not in UTF-8
 
 EXPECTED_LABELS = "a label file of the track: JSON with events, their eventid and tweets"
 EXPECTED_RUN = 'lines of: event Q0 tweet rank score ["Type-A","Type-B"] tag; or of JSON, as in 2021'
@@ -80,37 +84,39 @@ Floats = npt.NDArray[np.float64]
 
 
 class OfficialFileWarning(UserWarning):
-    """What was left out of an official file, united, or filled in."""
+    """Something in an official file was left out, united or filled in."""
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
-    """Read the track's label files, of 2018 to 2021, as a solution.
+    """Read the track's label files of 2018 to 2021 as a solution.
 
-    The rows of a repeated tweet are united: it gets all its types, its highest priority and its first event, as
-    in the scripts of 2021.  Events that were labelled in parts A to E, as in 2019-B, become one event again.
+    The rows of a repeated tweet are united, as in the scripts of 2021.  The tweet gets all of its types, its
+    highest priority and its first event.  Events that were labeled in parts A to E, as in 2019-B, become one
+    event again.
 
     Parameters
     ----------
     path : str or Path
-        A label file, or a folder of such; UTF-8 or ISO-8859-1, gzipped or not.  Topics files (``*.topics``)
-        beside the labels say which number and which dataset are the same event.  An ontology in a folder is
-        passed over.
+        A label file, or a folder with label files, in UTF-8 or ISO-8859-1; the files may be packed by gzip.
+        Topics files (``*.topics``) beside the labels say which number and which dataset name the same event.
+        If the folder has an ontology, it is ignored.
 
     Returns
     -------
     DataFrame
-        One row per tweet, with the columns of a solution; ``text`` where the labels have texts; and
-        ``event_number`` where topics name the events: the number by which a run may call an event.
+        One row per tweet, with the columns of a solution.  The column ``text`` is added if the labels have
+        texts.  The column ``event_number`` is added if topics files name the events; it holds the number by
+        which a run may name an event.
 
     Raises
     ------
     HostError
-        A file is none of the track's.
+        A file is not a label file or topics file of the track.
 
     Warns
     -----
     OfficialFileWarning
-        Parts of events were united, or annotations that are no types were left out.
+        Parts of events were united, or annotations outside the 25 types were left out.
     """
     path = Path(path)
     datasets = _datasets(path if path.is_dir() else path.parent, HostError)
@@ -131,13 +137,14 @@ def read_solution(path: str | Path) -> pd.DataFrame:
         except ValueError as fault:
             raise HostError(f"{file.name}: expected {EXPECTED_LABELS}; {fault}") from None
     if parts:
-        _warn(f"{counted(len(parts), 'part')} of events united: {', '.join(sorted(set(parts.values())))}")
+        events_of_parts = ", ".join(sorted(set(parts.values())))
+        _warn(f"parts of events were united: {counted(len(parts), 'part')} of {events_of_parts}")
     united = _Labels(*(list(itertools.chain.from_iterable(columns)) for columns in zip(*labels)))
     return _solution(events, united, {dataset: number for number, dataset in datasets.items()})
 
 
 class _Labels(NamedTuple):
-    """The tweets of one or more events, column by column; a repeated tweet has several places."""
+    """The tweets of one or more events, as columns; a tweet that is repeated stands at several places."""
 
     tweet_ids: list[str]
     priorities: list[str]
@@ -146,7 +153,7 @@ class _Labels(NamedTuple):
 
 
 def _solution(events: list[str], labels: _Labels, numbers: Mapping[str, str]) -> pd.DataFrame:
-    """The table of labeled tweets, the places of a tweet united in its first one."""
+    """The table of labeled tweets, with one row per tweet; repeated tweets are united in their first place."""
     codes, names = pd.factorize(np.array([*itertools.chain.from_iterable(labels.categories)], dtype=object))
     bits = np.array([_bit_of(name) for name in names], dtype=np.int64)
     sizes = np.fromiter(map(len, labels.categories), dtype=np.int64, count=len(events))
@@ -157,12 +164,12 @@ def _solution(events: list[str], labels: _Labels, numbers: Mapping[str, str]) ->
     unlisted = [name for name, bit in zip(names, bits.tolist()) if not bit]
     if unlisted:
         left_out = listed([metric._short(name) for name in sorted(unlisted)], NAMES_SHOWN)
-        _warn(
-            f"{counted(int((bits[codes] == 0).sum()), 'annotation')} of the labels left out, being none of the "
-            f"{len(metric.INFORMATION_TYPES)} types: {left_out}"
-        )
+        number = counted(int((bits[codes] == 0).sum()), "annotation")
+        known = len(metric.INFORMATION_TYPES)
+        _warn(f"annotations outside the {known} types were left out: {left_out} ({number})")
     priorities, texts = labels.priorities, labels.texts
-    # Tweets are numbered as they appear, so the first place of one has a number higher than all before.
+    # Tweets are numbered as they appear.  So at the first place of a tweet, its number is higher than all
+    # before.
     tweet, _ = pd.factorize(np.array(labels.tweet_ids, dtype=object))
     is_first = np.diff(np.maximum.accumulate(tweet), prepend=-1) > 0
     first_place = np.flatnonzero(is_first)[tweet]
@@ -187,12 +194,12 @@ def _solution(events: list[str], labels: _Labels, numbers: Mapping[str, str]) ->
 
 
 def _bit_of(name: str) -> int:
-    """The bit of the type that a name stands for, 0 for none."""
+    """The bit of the type that a name stands for, or 0 if it is not the name of a type."""
     return int(metric.parse_types([name])[0][0]) if name.split() == [name] else 0
 
 
 def _labels_by_event(content: Any) -> Iterator[tuple[str, _Labels]]:
-    """The name and the tweets of each event of a label file; a ValueError says what is wrong where."""
+    """The name and the tweets of each event of a label file; a ValueError says what is wrong, and where."""
     for number, event in enumerate(_field(content, "the file", list, "events"), 1):
         event_id = str(_field(event, f"event number {number}", (str, int), "eventid"))
         event_name = f"event {metric._quoted(event_id)}"
@@ -201,10 +208,10 @@ def _labels_by_event(content: Any) -> Iterator[tuple[str, _Labels]]:
 
 
 def _labels_at_once(tweets: list[Any]) -> _Labels | None:
-    """The columns of tweets that all have one of the two known forms; None where one is looked at more closely.
+    """The columns of tweets that all have the same one of the two known forms, or None for other tweets.
 
-    Whole columns are checked by the sets of their types and values, which takes a tenth of the time of looking
-    at every tweet.
+    Whole columns are checked by the sets of their types and values.  That takes a tenth of the time that it
+    takes to look at every tweet, which `_labels_one_by_one` does for other tweets.
     """
     for of_form in FORMS if tweets else ():
         try:
@@ -233,7 +240,7 @@ def _labels_at_once(tweets: list[Any]) -> _Labels | None:
 
 
 def _labels_one_by_one(tweets: list[Any], event_name: str) -> _Labels:
-    """As `_labels_at_once`, of tweets of whatever mixture of forms; a ValueError names the first wrong one."""
+    """The columns of tweets in any mixture of the known forms; a ValueError names the first wrong tweet."""
     labels = _Labels([], [], [], [])
     for position, tweet in enumerate(tweets, 1):
         where = f"tweet number {position} of {event_name}"
@@ -241,12 +248,14 @@ def _labels_one_by_one(tweets: list[Any], event_name: str) -> _Labels:
         priority = _field(tweet, where, str, "priority", "postPriority")
         if priority not in metric.PRIORITIES:
             expected = ", ".join(metric.PRIORITIES)
-            raise ValueError(f"{where} has the priority {metric._quoted(priority)}, not {expected}")
+            raise ValueError(
+                f"{where} has the priority {metric._quoted(priority)} instead of one of {expected}"
+            )
         labels.priorities.append(priority)
         names = _field(tweet, where, list, "categories", "postCategories")
         for name in names:
             if not isinstance(name, str):
-                raise ValueError(f"{where} has the category {metric._quoted(name)}, which is no text")
+                raise ValueError(f"{where} has the category {metric._quoted(name)}, which is not text")
         labels.categories.append(names)
         text = tweet.get("text", tweet.get("postText"))
         labels.texts.append(text if isinstance(text, str) else None)
@@ -254,38 +263,38 @@ def _labels_one_by_one(tweets: list[Any], event_name: str) -> _Labels:
 
 
 def _field(entry: Any, where: str, kind: type | tuple[type, ...], *names: str) -> Any:
-    """The value that a JSON object has under one of the names."""
+    """The value that a JSON object has under one of the names, of one of the kinds; else a ValueError."""
     if isinstance(entry, dict):
         for name in names:
             if isinstance(entry.get(name), kind) and not isinstance(entry[name], bool):
                 return entry[name]
-    raise ValueError(f"{where} lacks {' or '.join(names)}, {'a list' if kind is list else 'text'}")
+    raise ValueError(f"{where} lacks the {'list' if kind is list else 'text'} {' or '.join(names)}")
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
-    """Read a run of the track, of 2018 to 2021, as a submission.
+    """Read a run of the track of 2018 to 2021 as a submission.
 
     Runs until 2020 have lines of ``event Q0 tweet rank score ["Type-A","Type-B"] tag``.  Runs of 2021 have a
     JSON object per line, with the topic, the tweet's id, its priority and 25 labels in the order of
-    ``INFORMATION_TYPES``.  These have no ranks: the tweets of a topic are ranked by descending priority, equal
-    ones by their place in the file.
+    ``INFORMATION_TYPES``.  Runs of 2021 have no ranks.  So the tweets of a topic are ranked by descending
+    priority, and tweets of the same priority by their place in the file.
 
     Parameters
     ----------
     path : str or Path
-        A file, or a folder whose files are parts of one run; gzipped or not.  With topics files (``*.topics``)
-        in the folder, events get their datasets' names.
+        A file, or a folder whose files are parts of one run; the files may be packed by gzip.  If the folder
+        has topics files (``*.topics``), events get the names of their datasets.
 
     Returns
     -------
     DataFrame
-        The columns of a submission, and ``runtag``.  Ranks or priorities that are not all numbers stay text, so
-        that the metric can say which of them is wrong.
+        One row per line, with the columns of a submission and ``runtag``.  Ranks or priorities that are not all
+        numbers stay text, so that the metric can say which of them is wrong.
 
     Raises
     ------
     SubmissionRejected
-        A line has neither form.
+        A line has neither form, or a file has lines of both forms.
     """
     path = Path(path)
     datasets = _datasets(path, SubmissionRejected) if path.is_dir() else {}
@@ -317,7 +326,7 @@ class _Ranked(NamedTuple):
 
 
 def _run_lines(file: Path) -> list[_Ranked]:
-    """The lines of a file of a run."""
+    """Read the lines of a file that is a run or a part of one."""
 
     @functools.cache
     def types_in(literal: str) -> str:
@@ -344,12 +353,12 @@ def _run_lines(file: Path) -> list[_Ranked]:
         entry = _parsed(line)
         topic, tweet, priority, labels = map(entry.get, ("topic", "tweet_id", "priority", "info_type_labels"))
         if type(topic) not in (str, int) or type(tweet) not in (str, int):
-            raise ValueError("no topic or no tweet_id")
+            raise ValueError("topic or tweet_id is missing")
         if type(priority) not in (float, int):
-            raise ValueError(f"the priority is {metric._quoted(priority)}, no number")
+            raise ValueError(f"the priority is {metric._quoted(priority)} instead of a number")
         known = len(metric.INFORMATION_TYPES)
         if type(labels) is not list or len(labels) != known or labels.count(0) + labels.count(1) != known:
-            raise ValueError(f"info_type_labels are not {known} times 0 or 1")
+            raise ValueError(f"info_type_labels is not a list of {known} numbers 0 or 1")
         tag = str(entry.get("runtag", ""))
         return _Ranked(str(tweet), str(topic), None, float(priority), types_at(tuple(labels)), tag)
 
@@ -362,7 +371,7 @@ def _run_lines(file: Path) -> list[_Ranked]:
 
 
 def _files(path: Path, what: str, is_one: Callable[[str], bool], error: type[ToolError]) -> list[Path]:
-    """The file itself, or those of a folder that are meant, by name."""
+    """The file itself, or those files of a folder that `is_one` accepts, ordered by name."""
     if not path.is_dir():
         return [path]
     files = [file for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith(".")]
@@ -373,7 +382,7 @@ def _files(path: Path, what: str, is_one: Callable[[str], bool], error: type[Too
 
 
 def _datasets(folder: Path, error: type[ToolError]) -> dict[str, str]:
-    """The dataset of each event's number, from the topics files of a folder."""
+    """The dataset that each event's number stands for, from the topics files of a folder."""
     datasets: dict[str, str] = {}
     for file in sorted(folder.glob(f"*{TOPICS}*")):
         topics = re.findall(r"<top>(.*?)</top>", read_text(file, error, ENCODING), re.DOTALL)
@@ -387,7 +396,7 @@ def _datasets(folder: Path, error: type[ToolError]) -> dict[str, str]:
 
 
 def _parsed(text: str) -> Any:
-    """What JSON says; a ValueError says what is wrong with it."""
+    """The value that a text holds in JSON; a ValueError says what is wrong with it."""
     try:
         return parse_json(text)
     except ValueError as fault:
@@ -395,11 +404,12 @@ def _parsed(text: str) -> Any:
 
 
 def _warn(message: str) -> None:
+    """Give an `OfficialFileWarning` on behalf of the public function."""
     warnings.warn(message, OfficialFileWarning, stacklevel=3)
 
 
 def _type_texts(types: npt.ArrayLike) -> npt.NDArray[np.object_]:
-    """Sets of types as text, (n,)."""
+    """The names of the types in each set, (n,), separated by spaces."""
     codes, distinct = pd.factorize(np.asarray(types))
     members = metric.set_members(np.asarray(distinct)).tolist()
     texts = [" ".join(itertools.compress(metric.INFORMATION_TYPES, of_set)) for of_set in members]
@@ -411,29 +421,31 @@ def _type_texts(types: npt.ArrayLike) -> npt.NDArray[np.object_]:
 
 
 def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.DataFrame:
-    """A run as a file that Kaggle accepts even where it aligns rows: one row per labeled tweet, no empty cell.
+    """Turn a run into a submission that Kaggle accepts even where it requires the rows of the solution.
 
-    A labeled tweet that the run lacks gets the last rank, priority 0.25 and no types.  If it is labeled High or
-    Critical, it thereby becomes a missed alert, worth -1 instead of 0.
+    The submission has one row per labeled tweet and no empty cell.  A labeled tweet that the run lacks gets the
+    last rank, the priority 0.25 and no types.  If it is labeled High or Critical, it becomes a missed alert and
+    is worth -1 instead of 0.
 
     Parameters
     ----------
     submission : DataFrame
         A run, as `read_submission` returns it.
     solution : DataFrame
-        Its first column has the ids, each once.
+        A solution whose first column has the tweets' ids, each once.
 
     Returns
     -------
     DataFrame
-        The id, ``rank``, ``priority`` and ``categories``, a space for no types, in the order of the solution.
+        The column of ids, ``rank``, ``priority`` and ``categories``, in the order of the solution.  A tweet
+        without types has a space there.
 
     Raises
     ------
     SubmissionRejected
         The metric rejects the run.
     HostError
-        The solution is wrong, or has a tweet twice.
+        The solution is wrong, or a tweet is there twice.
 
     Warns
     -----
@@ -442,18 +454,18 @@ def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.Da
     """
     row_id = _row_id(solution)
     with hosted.errors_explained():
-        prepared = metric.prepare(solution, row_id, measure="info_type_f1_all")  # always defined
+        prepared = metric.prepare(solution, row_id, measure="info_type_f1_all")  # this one is always defined
         run = prepared.read(submission)
     rows_by_tweet = pd.Series(metric.rows_that_count(run, prepared.truths), index=prepared.tweet_ids)
     row = rows_by_tweet[solution[row_id].map(metric._as_text)].to_numpy()
     if (row < 0).any():
         _warn(
-            f"{counted(int((row < 0).sum()), 'labeled tweet')} not in the run: rows of priority 0.25 without "
-            "types; those labeled High or Critical count as missed alerts"
+            "labeled tweets that the run lacks became rows of priority 0.25 without types; those labeled High "
+            f"or Critical count as missed alerts: {counted(int((row < 0).sum()), 'tweet')}"
         )
     last = run["rank"].max() + 1 if len(run) else 1
     missing = pd.DataFrame({"rank": [last], "score": [metric.PRIORITIES["Low"]], "types": [0]})
-    rows = pd.concat([run, missing]).iloc[row]  # row -1 is the last
+    rows = pd.concat([run, missing]).iloc[row]  # row -1 is the last one
     return (
         solution[[row_id]]
         .assign(
@@ -466,17 +478,18 @@ def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.Da
 
 
 def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """A submission that shows the form: every tweet Other-Irrelevant with priority 0.5.
+    """Make a submission that shows the form.  Every tweet has the type Other-Irrelevant and the priority 0.5.
 
     Parameters
     ----------
     solution : DataFrame
-        Its first column has the ids, each once.
+        A solution whose first column has the tweets' ids, each once.
 
     Returns
     -------
     DataFrame
-        The id, ``rank`` (in each event the order of the solution), ``priority`` and ``categories``.
+        The column of ids, ``rank``, ``priority`` and ``categories``.  The ranks follow the order of the
+        solution within each event.
 
     Raises
     ------
@@ -488,19 +501,20 @@ def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
 
 
 def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """The labels as a submission, in each event the most urgent tweets first.
+    """Make a submission of the labels.  In each event, the tweets of the highest priority come first.
 
-    Its accumulated alert worth can miss 1: a tweet that has only actionable types is worth 0.3 + 0.7·0.75.
+    Its accumulated alert worth can be less than 1, because an alert to a tweet that has only actionable types
+    is worth 0.3 + 0.7·0.75.
 
     Parameters
     ----------
     solution : DataFrame
-        Its first column has the ids, each once.
+        A solution whose first column has the tweets' ids, each once.
 
     Returns
     -------
     DataFrame
-        The id, ``categories``, ``rank`` and ``priority``.
+        The column of ids, ``categories``, ``rank`` and ``priority``.
 
     Raises
     ------
@@ -513,27 +527,28 @@ def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
 
 
 def _row_id(solution: pd.DataFrame) -> str:
-    """The name of the first column, in which each tweet must be once."""
+    """The name of the first column; a HostError says which tweets it has more than once."""
     row_id = str(solution.columns[0])
     repeated = solution[row_id][solution[row_id].duplicated()]
     if len(repeated):
-        found = f"{counted(len(repeated), 'row')} of tweets that were there before: {listed(repeated.tolist())}"
-        raise HostError(f"{row_id}: expected each tweet once in the solution, found {found}")
+        repetitions = f"{counted(len(repeated), 'repetition')}: {listed(repeated.tolist())}"
+        raise HostError(f"{row_id}: expected each tweet once in the solution, found {repetitions}")
     return row_id
 
 
 def official_json(measures: Mapping[str, float]) -> dict[str, float]:
-    """The measures of Table 1 under the names that the track's scripts give them.
+    """Give the measures of the memo's Table 1 under the names that the track's scripts use.
 
     Parameters
     ----------
     measures : mapping of str to float
-        The measures of a submission, by our names.
+        The measures of a submission, by the names of the metric.
 
     Returns
     -------
     dict of str to float
-        By the names of `LATEX_ROW`; NaN where a measure is not defined.  PErr is the mean square, never rooted.
+        The measures, by the names of `LATEX_ROW`.  A measure that is not defined is NaN.  PErr-H and PErr-A are
+        mean squares, of which no root is taken.
     """
     return {heading: measures[name] for heading, name in LATEX_ROW.items()}
 
@@ -547,29 +562,37 @@ class Explanation(contract.Explanation):
     Attributes
     ----------
     run : DataFrame
-        The rows of the run, as `Prepared.read` returns them.
+        The rows of the run, as ``read`` of the prepared solution returns them.
     visits : DataFrame
-        Every labeled tweet in the order of the visits, with columns of `rows`.
+        The labeled tweets in the order of the visits, as ``visit`` of the prepared solution returns them, with
+        their case and their contribution to the accumulated alert worth.
     types : DataFrame
-        One row per information type, with counts and measures; NaN for shares of nothing.
+        One row per information type, with counts and measures.  A measure whose denominator is 0 is NaN.
     events : DataFrame
-        One row per event: cases, measures, and its contribution to the accumulated alert worth.
+        One row per event, with the number of each case, the measures, and the event's contribution to the
+        accumulated alert worth.
     latex_row : DataFrame
         The run's row of a LaTeX table, in one cell below the headings.
     rows : DataFrame
-        One row per labeled tweet as visited, then one per row of the run that is "ignored".
+        One row per labeled tweet in the order of the visits.  After them comes one row for each row of the run
+        whose case is "ignored".
+    tables : dict of str to DataFrame
+        What ``podium score`` prints.
+    notices : list of str
+        What the participant should know about the run.
     """
 
     roles: ClassVar = {"item": "event_id", "label": "priority", "outcome": "case"}
 
     @functools.cached_property
     def run(self) -> pd.DataFrame:
+        """The rows of the run, checked."""
         run: pd.DataFrame = self.prepared.read(self.submission)
         return run
 
     @functools.cached_property
     def visits(self) -> pd.DataFrame:
-        """Every labeled tweet, with columns of `rows`."""
+        """The labeled tweets in the order of the visits, with their case and contribution."""
         visits: pd.DataFrame = self.prepared.visit(self.run)
         case = np.where(visits["row"] < 0, len(CASES) - 1, 2 * ~visits["important"] + ~visits["alert"])
         high, _, low, *_ = self.statistics.sum(axis=0)
@@ -582,7 +605,7 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def types(self) -> pd.DataFrame:
-        """One row per information type; NaN for shares of nothing."""
+        """One row per information type, with counts and measures."""
         metric = self.metric
         tp, fp, fn, squared_error = self.statistics.sum(axis=0)[4:].reshape(4, -1)
         counts = {"tweets": tp + fn, "tp": tp, "fp": fp, "fn": fn}
@@ -602,7 +625,7 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def events(self) -> pd.DataFrame:
-        """One row per event; its contribution is a part of accumulated_alert_worth."""
+        """One row per event; the contributions of all events add up to the accumulated alert worth."""
         event = self.visits["event"]
         cases = pd.crosstab(event, self.visits["case"], dropna=False)
         return pd.DataFrame(
@@ -620,10 +643,10 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
-        """One row per labeled tweet as visited, then one per row of the run that is "ignored"."""
+        """One row per labeled tweet in the order of the visits, then the rows of the run that are ignored."""
         metric, prepared, visits, run = self.metric, self.prepared, self.visits, self.run
         names = {number: name for name, number in metric.PRIORITIES.items()}
-        labelled = visits.assign(
+        labeled = visits.assign(
             tweet_id=np.array(prepared.tweet_ids, dtype=object)[visits.index],
             event_id=np.array(prepared.items, dtype=object)[visits["event"]],
             score=np.append(run["score"], np.nan)[visits["row"]],
@@ -634,7 +657,7 @@ class Explanation(contract.Explanation):
             equation=np.array([*CASES.values()], dtype=object)[visits["case"].cat.codes],
         )
         of_ranked = {"delta": "delta", "act_c_score": "actionable_score", "n_act_c_score": "other_score"}
-        labelled[[*of_ranked.values()]] = visits[[*of_ranked]].where(visits["row"] >= 0)
+        labeled[[*of_ranked.values()]] = visits[[*of_ranked]].where(visits["row"] >= 0)
         others = np.setdiff1d(run.index, visits["row"])
         ignored = run.loc[others, ["rank", "score"]].assign(
             tweet_id=self._texts_of_run(prepared.row_id_column_name)[others],
@@ -642,7 +665,7 @@ class Explanation(contract.Explanation):
             run_types=_type_texts(run["types"][others]),
             case=IGNORED,
         )
-        return pd.concat([labelled, ignored.astype({"case": object})], ignore_index=True)[ROWS.split()]
+        return pd.concat([labeled, ignored.astype({"case": object})], ignore_index=True)[ROWS.split()]
 
     @property
     def latex_row(self) -> pd.DataFrame:
@@ -655,6 +678,7 @@ class Explanation(contract.Explanation):
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
+        """The measures, the row for LaTeX, the cases, the types, the events and their traces."""
         measures = pd.DataFrame(
             [(name, self.evaluation.measures[name], TABLE_1.get(name)) for name in self.metric.MEASURES],
             columns=["measure", "value", "column of Table 1"],
@@ -681,6 +705,7 @@ class Explanation(contract.Explanation):
 
     @property
     def notices(self) -> list[str]:
+        """What the participant should know about the run."""
         visits, run, prepared = self.visits, self.run, self.prepared
         used = visits[visits["row"] >= 0]
         meant = self._meant[used["row"]].to_numpy()
@@ -688,12 +713,14 @@ class Explanation(contract.Explanation):
         notices = []
         if len(used) < len(run):
             notices.append(
-                f"{counted(len(run) - len(used), 'row')} of the run ignored: without a label, or in the "
-                "list of another event than the one that counts"
+                "rows of the run are ignored if their tweet has no label or another row counts for it: "
+                f"{counted(len(run) - len(used), 'row')}"
             )
         if len(used) < len(visits):
-            missing = counted(len(visits) - len(used), "labeled tweet")
-            notices.append(f"{missing} not in the run: no types, priority 0.25, worth 0")
+            missing = counted(len(visits) - len(used), "tweet")
+            notices.append(
+                f"labeled tweets that the run lacks count with no types, priority 0.25 and worth 0: {missing}"
+            )
         unknown = (run["named"] < 0) & (self._meant >= 0)
         names = sorted(
             set(zip(self._texts_of_run("event_id")[unknown].tolist(), self._meant[unknown].tolist()))
@@ -702,12 +729,13 @@ class Explanation(contract.Explanation):
             short = self.metric._short
             inferred = [f"{short(name)} is {short(prepared.items[event])}" for name, event in names]
             notices.append(
-                f"{counted(len(names), 'event')} of the run under a name that the solution lacks, taken for "
-                f"those with which they share most tweets: {listed(inferred, NAMES_SHOWN)}"
+                "the solution lacks some names of the run's events, so each was taken for the event that "
+                f"shares most tweets with it: {listed(inferred, NAMES_SHOWN)}"
             )
         if elsewhere:
             notices.append(
-                f"{counted(elsewhere, 'tweet')} in the list of another event than the solution's, which counts"
+                "tweets that the run lists for another event than the solution count for the solution's event: "
+                f"{counted(elsewhere, 'tweet')}"
             )
         if prepared.normalize_priority and len(run) and not run["score"].any():
             notices.append("all scores of the run are equal and became 0")
@@ -717,7 +745,10 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def _meant(self) -> pd.Series:
-        """The event that each row of the run names or its list shares most tweets with, (m,); -1 for none."""
+        """The event to which each row of the run belongs, (m,), as an index, or -1 if there is none.
+
+        It is the event that the row names, else the event that shares most tweets with the row's list.
+        """
         run = self.run
         rows = run[(run["named"] < 0) & (run["event"] >= 0) & (run["tweet"] >= 0)]
         events = self.prepared.truths["event"][rows["tweet"]].set_axis(rows.index)
@@ -725,7 +756,7 @@ class Explanation(contract.Explanation):
         return run["named"].where(run["named"] >= 0, run["event"].map(most).fillna(-1)).astype(np.int64)
 
     def _texts_of_run(self, column: str) -> npt.NDArray[np.object_]:
-        """A column of the submission, None where missing, (m,)."""
+        """A column of the submission as texts, (m,), with None for a missing cell."""
         if column not in self.submission:
             return np.full(len(self.submission), None)
         codes, texts = self.metric._factorize(self.submission[column])
@@ -733,6 +764,7 @@ class Explanation(contract.Explanation):
         return values
 
     def _traces(self, events: list[int]) -> pd.DataFrame:
+        """One row per event: how δ and the accumulated worth develop along its ranking."""
         ranked = self.visits[self.visits["row"] >= 0]
         rows: list[dict[str, Any]] = []
         for event in events:
@@ -758,17 +790,20 @@ class Explanation(contract.Explanation):
 
 
 def delta_trace(delta: Ints) -> str:
-    """The tenths of worth that a false alert costs at most in each stretch of a ranking, X for all of it.
+    """Draw what a false alert costs along a ranking.
+
+    The ranking is divided into stretches of about equal length, and each stretch has a character.
 
     Parameters
     ----------
     delta : (n,) int
-        δ at each place of a ranking.
+        δ at each place of the ranking.
 
     Returns
     -------
     str
-        At most `TRACE_WIDTH` characters.
+        At most `TRACE_WIDTH` characters: the highest cost in each stretch in tenths of a point, or X for a
+        whole point.
 
     Examples
     --------
@@ -781,17 +816,20 @@ def delta_trace(delta: Ints) -> str:
 
 
 def worth_trace(accumulated: Floats) -> str:
-    """The accumulated worth at the end of each stretch of a ranking.
+    """Draw the accumulated worth along a ranking.
+
+    The ranking is divided into stretches of about equal length, and each stretch has a digit.
 
     Parameters
     ----------
     accumulated : (n,) float
-        The worth accumulated up to each place of a ranking.
+        The worth that is accumulated up to each place of the ranking.
 
     Returns
     -------
     str
-        At most `TRACE_WIDTH` digits: 0 at the lowest, 9 at the highest worth, where 0 worth is always in range.
+        At most `TRACE_WIDTH` digits: the worth at the end of each stretch, from 0 for the lowest worth to 9 for
+        the highest.  The worth 0 always counts as one of the values.
 
     Examples
     --------
@@ -807,7 +845,7 @@ def worth_trace(accumulated: Floats) -> str:
 
 
 def _stretches(length: int) -> Ints:
-    """Where each of at most `TRACE_WIDTH` stretches of about equal length starts."""
+    """Divide a ranking into at most `TRACE_WIDTH` stretches of about equal length; where each starts."""
     width = min(length, TRACE_WIDTH)
     return np.arange(width) * length // width
 
@@ -816,24 +854,25 @@ def _stretches(length: int) -> Ints:
 
 
 def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
-    """The texts of the labeled tweets, event by event, for the report.
+    """Collect the texts of the labeled tweets, event by event, for the report.
 
     Parameters
     ----------
     evaluation : Evaluation
-        A scored run.  Columns ``text`` of the submission and of the solution are used, the latter first.
+        A scored run.  If its solution or its submission has a column ``text``, the texts are taken from there;
+        the solution's text wins.
     path : Path, optional
-        A file of tweets as the track hands them out: one JSON object per line, gzipped or not.
+        A file of tweets as the track hands them out: one JSON object per line.  It may be packed by gzip.
 
     Returns
     -------
     dict of str to str
-        For each event the tweets whose text is known, one line each, in the order in which they were visited.
+        For the id of each event the tweets whose text is known, one line each, in the order of the visits.
 
     Raises
     ------
     UsageError
-        The file is no file of tweets, or has none of the solution's.
+        The file is not a file of tweets, or has none of the solution's tweets.
     """
     rows: pd.DataFrame = evaluation.explanation.rows
     rows = rows[rows["case"] != IGNORED]

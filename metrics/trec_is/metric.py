@@ -1,45 +1,61 @@
 """The TREC Incident Streams V2 metrics, as one file to upload to Kaggle.
 
-A run says of each tweet about a crisis which kinds of information it holds and how important it is.  ``score``
-turns a run into one measure.  Numbers in brackets are equations and sections of the memo that ``score`` names.
-After the public functions come the stages, in the order in which the data passes through them, and after these
-the input:
+During a crisis, such as a flood, tweets arrive in a stream.  For each crisis, called an event, a system makes a
+ranked list of tweets.  It gives each tweet a priority score, which says how important the tweet is, and the
+types of information that it holds.  The output of a system is called a run.  A tweet with a priority score of
+at least 0.7 is an alert to an officer.  Assessors have labeled the tweets by hand.  Their priorities are Low,
+Medium, High and Critical.  There are 25 types of information, of which six are called actionable.
 
-    visits           [4.1]       rows_that_count, Prepared.visit, false_alerts_before (δ)
-    alerting         (1) … (5)   high_priority_worth, act_c_score, n_act_c_score, gamma, low_priority_worth
-    sums of events   [4.5, 5]    count_events
-    measures         (6) [5, 6]  accumulated_alert_worth, f1_of_each, accuracy_of_each, mse_of_each
-    input                        read_tweet_ids, read_priorities, read_categories, read_ranks, read_scores
+``score`` compares a run with these labels and returns one measure.  It cites a memo.  "(1)" is an equation of
+that memo and "[4.1]" is a section.  After the public functions come the stages, in the order in which the data
+passes through them.  The functions that read the input come last:
+
+* visits [4.1]: ``rows_that_count``, ``Prepared.visit``, ``false_alerts_before`` (δ)
+* alerting (1) to (5): ``high_priority_worth``, ``act_c_score``, ``n_act_c_score``, ``gamma``,
+  ``low_priority_worth``
+* sums of events [4.5, 5]: ``count_events``
+* measures (6) [5, 6]: ``accumulated_alert_worth``, ``f1_of_each``, ``accuracy_of_each``, ``mse_of_each``
+* input: ``read_tweet_ids``, ``read_priorities``, ``read_categories``, ``read_ranks``, ``read_scores``
 
 The measures:
 
-    high_priority_worth, low_…   mean worth (1), (5) of the tweets labeled High or Critical, Low or Medium
-    accumulated_alert_worth      the mean of these two (6)
-    info_type_…                  F1 or accuracy of a type over all tweets, averaged over all 25 types or the 6
-                                 actionable ones
-    priority_mse_…, …_rmse_…     mean square of label - score over a type's tweets, averaged over the types that
-                                 occur (what Table 1 heads "RMSE"), and its root
+* ``high_priority_worth`` is the mean worth (1) of the tweets labeled High or Critical.
+* ``low_priority_worth`` is the mean worth (5) of the tweets labeled Low or Medium.
+* ``accumulated_alert_worth`` is the mean of these two (6).
+* ``info_type_f1_all`` is the F1 of each type over all tweets, averaged over the 25 types.  For
+  ``info_type_f1_actionable`` it is averaged over the six actionable types.
+* ``info_type_accuracy_all`` is the accuracy of each type over all tweets, averaged over the 25 types.
+* ``priority_mse_all`` is the mean square of the difference between label and score.  It is computed over the
+  tweets of each type and averaged over the types that occur.  ``priority_mse_actionable`` is averaged over the
+  actionable ones.  The labels count as 0.25, 0.5, 0.75 and 1, and scores outside the range from 0.25 to 1 are
+  moved to its nearest end.  Table 1 of the memo shows these two numbers under the heading "RMSE".
+* ``priority_rmse_all`` and ``priority_rmse_actionable`` are the square roots of these two.
 
 Where the memo is silent or contradicts itself, this file decides:
 
-* Low and Medium tweets without an alert are worth what their types are (5), although 4.2 says otherwise.  A
-  perfect run can miss 1, since a tweet of actionable types alone is worth 0.3 + 0.7·0.75.
+* A tweet labeled Low or Medium that is no alert is worth what its types are worth (5), although section 4.2
+  says otherwise.  Even a perfect run can score less than 1, because an alert to a tweet that has only
+  actionable types is worth 0.3 + 0.7·0.75.
 * F1 is 2TP / (2TP + FP + FN), although section 5 says otherwise.  It is 0 for a type that is neither labeled
   nor predicted.
-* The logarithm of (5) has base 10, and its argmax is a max.  δ counts the false alerts before the tweet.
-* Tweets are visited event by event, by rank, and ties by tweet id as text.  The measures do not depend on the
-  order of rows.
-* A tweet's event is the solution's.  Where a tweet is in several lists, the row counts whose list has the name
-  of this event, else the row whose list shares most tweets with it, else the one of the best rank.
+* The logarithm of (5) has the base 10, and its argmax is read as a maximum.  δ counts the false alerts before
+  the tweet.
+* Tweets are visited event by event, in the order of their ranks.  Tweets of the same rank are visited in the
+  order of their ids as text.  The measures do not depend on the order of rows.
+* The solution decides to which event a tweet belongs.  If a tweet is in several lists of a run, one row counts.
+  It is the row in the list that has the name of the tweet's event.  If there is none, it is the row in the list
+  that shares most tweets with the event, and among equal lists the row with the best rank.
 * The track gives each event two names.  The solution may have the second one in a column ``event_number``.
-* Tweets without a label are ignored.  One that the run lacks has no types, the priority 0.25 and the worth 0.
+* Tweets without a label are ignored.  A labeled tweet that the run lacks has no types, the priority 0.25 and
+  the worth 0.
 * A type that no assessor used has no priority error.
-* `normalize_priority` looks at all rows of the run.
-* Repeated types count once.  Short names ("SearchAndRescue") and those of 2018 ("PastNews") are known.
-* A tweet that is twice in the solution counts once, in the first of its events as text.  Its labels must not
-  differ.
-* Only the measure that is asked for must be defined by the solution.
-* Public and Private are sets of whole events, each scored with the whole run.
+* The parameter ``normalize_priority`` scales the scores of all rows of the run together.
+* A type that is named twice counts once.  Short names such as "SearchAndRescue" are read, too, and so are the
+  names of 2018 such as "PastNews".
+* A tweet may be in several rows of the solution, if its labels are the same in all of them.  It counts once, in
+  the event whose id comes first as text.
+* The solution must have the labels that the requested measure needs.  Other measures may be undefined.
+* The Public and the Private part are sets of whole events.  Each part is scored with the whole run.
 """
 
 import re
@@ -71,7 +87,7 @@ MEASURES = (
 
 PRIORITIES = {"Low": 0.25, "Medium": 0.5, "High": 0.75, "Critical": 1.0}
 
-# The ontology; a star marks the actionable types [5].
+# The information types of the track's ontology.  A star marks the actionable types [5].
 _NAMES = {
     "CallToAction": "Donations *MovePeople Volunteer",
     "Other": "Advice ContextualInformation Discussion Irrelevant Sentiment",
@@ -99,7 +115,7 @@ _WORD = re.compile(r"\S+")
 
 FLOAT_DIGITS_END = 2.0**53  # from here on not every whole number is a float
 
-LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
+LONGEST_MESSAGE = 280  # characters; Kaggle cuts longer messages
 ROWS_SHOWN = 3
 CHARACTERS_SHOWN = 40
 
@@ -112,11 +128,17 @@ Bools = npt.NDArray[np.bool_]
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong.  Kaggle knows this exception by its name and shows its text to participants."""
+    """The submission is wrong.
+
+    Kaggle knows this exception by its name and shows its text to the participant.
+    """
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.  Kaggle shows this to the host only."""
+    """The solution or a parameter is wrong.
+
+    Kaggle shows the text of this exception to the host only.
+    """
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -132,45 +154,62 @@ def score(
     alert_threshold: float = 0.7,
     normalize_priority: bool = False,
 ) -> float:
-    """TREC Incident Streams V2: the worth of alerts to tweets, or another measure of the track.
+    """Score a run with the TREC Incident Streams V2 metrics.
 
-    A tweet is an alert if its priority score is at least `alert_threshold`.  Labeled High or Critical, it is
-    worth α + (1 - α)·C if it is an alert, else -1.  Labeled Low or Medium, it is worth C if it is no alert,
-    else max(-log10(δ/2 + 1), -1) with δ false alerts since the last true one in its event.  C is γ times the
-    Jaccard index of the actionable types plus 1 - γ times that of the others, where 0/0 is 0.  γ is λ if the
-    assessor chose an actionable type, else 0.  The score is the mean of the two groups' means.
+    A tweet is an alert if its priority score is at least `alert_threshold`.  An alert is true if the tweet is
+    labeled High or Critical, else it is false.  By default the score is the accumulated alert worth.  It is
+    computed from the worth of each tweet:
+
+    * A true alert is worth α + (1 - α)·C.
+    * A tweet labeled High or Critical that is no alert is worth -1.
+    * A false alert is worth max(-log10(δ/2 + 1), -1).  Here δ is the number of false alerts since the last
+      true alert in the event.  The more there are, the less the officer trusts the system.
+    * A tweet labeled Low or Medium that is no alert is worth C.
+
+    C says how well the run found the types.  It is γ times the Jaccard index of the actionable types plus 1 - γ
+    times the Jaccard index of the other types.  The weight γ is λ if the assessor chose an actionable type,
+    else 0.  The Jaccard index divides the number of types that both run and assessor chose by the number of
+    types that either chose.  It is 0 if there are none.
+
+    The accumulated alert worth is the mean of two means: that of the tweets labeled High or Critical, and that
+    of the tweets labeled Low or Medium.
 
     Parameters
     ----------
-    solution : DataFrame, one row per labeled tweet
-        `row_id_column_name`; ``event_id``; ``priority``: Low, Medium, High or Critical; ``categories``: the
-        information types separated by spaces, maybe none; maybe ``event_number``, another name of the event.
-    submission : DataFrame, one row per tweet
-        `row_id_column_name`; ``rank`` in the event's list, a whole number from 0; ``priority``, a score;
-        ``categories`` (for none a space, as Kaggle rejects empty cells); maybe ``event_id``.
+    solution : DataFrame
+        The labels, with one row per tweet.  The columns are `row_id_column_name`, ``event_id``, ``priority``
+        (Low, Medium, High or Critical) and ``categories`` (the information types separated by spaces; there may
+        be none).  A column ``event_number`` may have another name of the event.
+    submission : DataFrame
+        The run, with one row per tweet.  The columns are `row_id_column_name`, ``rank``, ``priority`` and
+        ``categories``.  The rank is the position in the event's list, a whole number from 0.  The priority is
+        the priority score, any finite number.  The categories are the information types separated by spaces.
+        A tweet without types has a space there, because Kaggle rejects empty cells.  A column ``event_id`` may
+        say in which event's list the tweet is.
     row_id_column_name : str
-        The tweets' ids, compared as text.
+        The name of the column with the tweets' ids, which are compared as text.
     measure : str
-        One of `MEASURES`.  Of the errors of the priority, less is better.
-    actionable_weight : float in [0, 1]
-        λ, the weight of actionable types.
-    alert_gain : float in [0, 1]
-        α, what a true alert is worth without any right type.
+        The measure that is the score, one of `MEASURES`.  For the errors of the priority, less is better.
+    actionable_weight : float
+        λ, the weight of the actionable types, from 0 to 1.
+    alert_gain : float
+        α, what a true alert is worth if no type is right, from 0 to 1.
     alert_threshold : float
         The least priority score of an alert.
     normalize_priority : bool
-        Scale the scores of the run to 0 … 1 first; equal ones become 0.
+        Whether the priority scores of the run are first scaled to the range from 0 to 1.  If all of them are
+        equal, they become 0.
 
     Returns
     -------
     float
-        Worths from -1 to 1, all other measures from 0 to 1.
+        The measure.  A worth is between -1 and 1, and every other measure is between 0 and 1.
 
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed, or none of its tweets is in the solution.  The text tells nothing else of
-        the solution.
+        The submission is malformed, or none of its tweets is in the solution.  The text of the exception tells
+        nothing else about the solution.
     HostVisibleError
         The solution is malformed, a parameter is out of range, or the solution leaves the measure undefined.
 
@@ -180,7 +219,7 @@ def score(
 
     Examples
     --------
-    Of two important tweets one is missed:
+    The run alerts to one of two important tweets and misses the other:
 
     >>> solution = pd.DataFrame({"tweet_id": [11, 12, 13], "event_id": "flood"})
     >>> solution["priority"] = ["High", "Low", "High"]
@@ -196,8 +235,20 @@ def score(
 
 
 def higher_is_better(measure: str = "accumulated_alert_worth") -> bool:
-    """Whether a higher score is better: not of the errors of the priority.
+    """Whether a higher score is better.
 
+    Parameters
+    ----------
+    measure : str
+        The measure that is the score, one of `MEASURES`.
+
+    Returns
+    -------
+    bool
+        False for the errors of the priority, True for every other measure.
+
+    Examples
+    --------
     >>> higher_is_better(), higher_is_better(measure="priority_mse_all")
     (True, False)
     """
@@ -213,13 +264,26 @@ def prepare(
     alert_threshold: float = 0.7,
     normalize_priority: bool = False,
 ) -> "Prepared":
-    """Check and digest a solution once, to score many submissions.
+    """Check and parse a solution once, so that many runs can be scored against it.
 
-    The parameters, and the `HostVisibleError`, are those of `score`.
+    Parameters
+    ----------
+    solution : DataFrame
+        The labels, with one row per tweet, as in `score`.
+    row_id_column_name : str
+        The name of the column with the tweets' ids.
+    measure, actionable_weight, alert_gain, alert_threshold, normalize_priority
+        The same as in `score`.
 
     Returns
     -------
     Prepared
+        The checked solution with the parameters.
+
+    Raises
+    ------
+    HostVisibleError
+        The solution is malformed, a parameter is out of range, or the solution leaves the measure undefined.
     """
     _check_parameter("row_id_column_name", row_id_column_name, str)
     _check_parameter("measure", measure, str)
@@ -243,8 +307,8 @@ def prepare(
     rows = pd.DataFrame({"event": event, "priority": priority, "types": types})
     differs = (rows != rows.groupby(tweet).transform("first"))[["priority", "types"]].any(axis=1).to_numpy()
     expected = "the same priority and categories in every row of a tweet"
-    table.reject(row_id_column_name, differs, lambda row: "labelled otherwise in an earlier row", expected)
-    truths = rows.groupby(tweet).min()  # its rows differ by event at most
+    table.reject(row_id_column_name, differs, lambda row: "labeled differently in an earlier row", expected)
+    truths = rows.groupby(tweet).min()  # the rows of a tweet can differ only in the event
     truths["important"] = truths["priority"] >= PRIORITIES["High"]
     events, truths["event"] = np.unique(truths["event"], return_inverse=True)
     prepared = Prepared(
@@ -265,32 +329,41 @@ def prepare(
     fn, high = set_members(truths["types"]).sum(axis=0), truths["important"].sum()
     of_an_empty_run = [high, 0, len(tweet_ids) - high, 0, *0 * fn, *0 * fn, *fn, *0 * fn]
     if np.isnan(prepared.measures([of_an_empty_run])[0]):
-        expected = "tweets labelled High or Critical, Low or Medium, with (actionable) types, as it needs them"
+        expected = "the labels that it needs: High or Critical, Low or Medium, or (actionable) types"
         raise HostVisibleError(f"{measure}: expected {expected}. The solution leaves it undefined")
     return prepared
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`, with the parameters to score against it.
+    """A solution that `prepare` has checked and parsed, with the parameters to score against it.
 
     Attributes
     ----------
     items : list of str
-        Ids of the n events that count, sorted.
+        The ids of the n events, sorted as text.
     item_of_row : (rows,) int
-        The event of each row of the solution, which counts for its tweet.
-    labels : list of (attribute, value)
-        One, that of all events.
+        For each row of the solution the event in which its tweet counts, as an index into `items`.
+    labels : list of (str, str)
+        The attribute and the value of each group of events.  There is one group, that of all events.
     groups : (1, n) int
-        Zeros, which are indices into `labels`.
+        The group of each event, as an index into `labels`: 0 for all events.
     event_of_number : dict of str to str
-        The event of each ``event_number``; empty where the solution has no such column.
+        The event of each ``event_number``.  It is empty if the solution has no such column.
     tweet_ids : list of str
-        Ids of the t tweets, sorted.
-    truths : DataFrame, one row per id in `tweet_ids`
-        ``event`` (index into `items`), ``priority`` (a number of `PRIORITIES`), ``types`` (a set, as an integer
-        whose bits stand for `INFORMATION_TYPES`) and ``important`` (labeled High or Critical).
+        The ids of the labeled tweets, sorted as text.
+    truths : DataFrame
+        One row per id in `tweet_ids`.  The columns are ``event`` (an index into `items`), ``priority`` (a
+        number of `PRIORITIES`), ``types`` and ``important`` (whether the tweet is labeled High or Critical).
+        The types are a set, written as an integer whose bits stand for `INFORMATION_TYPES`.
+    row_id_column_name : str
+        The name of the column with the tweets' ids.
+    measure : str
+        The measure that is the score.
+    actionable_weight, alert_gain, alert_threshold : float
+        The parameters of `score`.
+    normalize_priority : bool
+        The parameter of `score`.
     """
 
     items: list[str]
@@ -309,24 +382,33 @@ class Prepared:
 
     @property
     def measure_names(self) -> list[str]:
-        """Names of the 11 measures: the score, then `MEASURES`."""
+        """The names of the 11 measures, as a list of str: "score", then `MEASURES`."""
         return ["score", *MEASURES]
 
     def read(self, submission: pd.DataFrame) -> pd.DataFrame:
-        """The run's rows, checked.
+        """Check and parse a run.
+
+        Parameters
+        ----------
+        submission : DataFrame
+            The run, with one row per tweet, as in `score`.
 
         Returns
         -------
-        DataFrame, one row per row of the submission
-            ``rank``, ``score`` (the priority), ``types`` (a set, as an integer), ``tweet`` (index into
-            `tweet_ids`, -1 if not among them), ``event`` (a code for the list in which the row is, -1 if it
-            does not say) and ``named`` (index of the event of that name or number in `items`, -1 if not among
-            them).
+        DataFrame
+            One row per row of the run.  The columns are:
+
+            * ``rank``: the position in the event's list.
+            * ``score``: the priority score.
+            * ``types``: the set of types, written as an integer.
+            * ``tweet``: the tweet as an index into `tweet_ids`, or -1 if it has no label.
+            * ``event``: a number for the list that holds the row, or -1 if the row does not name an event.
+            * ``named``: the event of that name or number as an index into `items`, or -1 if there is none.
 
         Raises
         ------
         ParticipantVisibleError
-            The submission is malformed, or has no tweet of the solution.
+            The submission is malformed, or none of its tweets is in the solution.
         """
         table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
         table.check_columns("rank", "priority", "categories")
@@ -337,7 +419,7 @@ class Prepared:
             event, event_ids = _sorted(*_factorize(submission["event_id"]))
         again = pd.Series(codes * (len(event_ids) + 1) + event).duplicated().to_numpy()
         expected = f"each tweet once{' in the list of an event' if event_ids else ''}"
-        table.reject(self.row_id_column_name, again, lambda row: "already there", expected)
+        table.reject(self.row_id_column_name, again, lambda row: "repeated", expected)
         run = pd.DataFrame({"rank": read_ranks(table), "score": read_scores(table, self.normalize_priority)})
         run["types"] = read_categories(table)
         tweet = _positions(tweet_ids, self.tweet_ids)[codes]
@@ -348,21 +430,30 @@ class Prepared:
         return run.assign(tweet=tweet, event=event, named=np.append(named, -1)[event])
 
     def visit(self, run: pd.DataFrame) -> pd.DataFrame:
-        """The tweets of the solution as the alerting user visits them [4.1].
+        """Put the labeled tweets in the order in which the officer visits them, and value each [4.1].
 
         Parameters
         ----------
-        run : DataFrame, as `read` returns it
+        run : DataFrame
+            A run as `read` returns it.
 
         Returns
         -------
-        DataFrame, one row per tweet
-            `truths` by event and rank, in each event last what the run lacks, and further ``row`` (of the run,
-            -1 for none), ``score``, ``run_types``, ``alert``, ``delta`` (δ), ``act_c_score`` (2),
-            ``n_act_c_score`` (3), ``worth`` (1), (5), and ``squared_error`` of the priority [6].
+        DataFrame
+            The rows of `truths` ordered by event and rank.  Tweets that the run lacks are last in their event.
+            Further columns are:
+
+            * ``row``: the row of the run that counts, or -1 if the run lacks the tweet.
+            * ``score`` and ``run_types``: the priority score and the set of types in that row.
+            * ``alert``: whether the tweet is an alert.
+            * ``delta``: δ.
+            * ``act_c_score`` (2) and ``n_act_c_score`` (3): what the actionable and the other types are worth.
+            * ``worth``: the worth of the tweet, (1) or (5).
+            * ``squared_error``: the squared error of the priority [6].
         """
         row = rows_that_count(run, self.truths)
-        # The truths are in the order of the ids, so these break ties.
+        # The truths are in the order of the ids and the sort is stable, so tweets of one rank stay in that
+        # order.
         order = np.lexsort((np.append(run["rank"], np.inf)[row], self.truths["event"]))
         visits, row = self.truths.iloc[order], row[order]
         event, label, types, important = (visits[name].to_numpy() for name in visits)
@@ -379,11 +470,38 @@ class Prepared:
         return visits.assign(squared_error=np.square(error))
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
-        """The counts of each event, (n, 104), as `count_events` has them, whose sums decide every measure."""
+        """Compute for each event the numbers whose sums decide every measure.
+
+        Parameters
+        ----------
+        submission : DataFrame
+            The run, with one row per tweet, as in `score`.
+
+        Returns
+        -------
+        (n, 104) float
+            The counts and sums of each event, as `count_events` returns them.
+
+        Raises
+        ------
+        ParticipantVisibleError
+            The submission is malformed, or none of its tweets is in the solution.
+        """
         return count_events(self.visit(self.read(submission)), len(self.items))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """The measures, (..., 11), of sums of statistics, (..., 1, 104); NaN where they are not defined."""
+        """Compute the measures from sums of statistics.
+
+        Parameters
+        ----------
+        sums : (..., 1, 104) float
+            Sums of what `statistics` returns, over any set of events.
+
+        Returns
+        -------
+        (..., 11) float
+            The measures, in the order of `measure_names`.  A measure that is not defined is NaN.
+        """
         values = all_measures(np.asarray(sums, dtype=np.float64)[..., 0, :])
         return np.stack([values[self.measure], *values.values()], axis=-1)
 
@@ -392,24 +510,26 @@ class Prepared:
 
 
 def rows_that_count(run: pd.DataFrame, truths: pd.DataFrame) -> Ints:
-    """Which row of the run counts for each of the solution's tweets.
+    """Choose the row of the run that counts for each labeled tweet.
 
     Parameters
     ----------
-    run : DataFrame, as `Prepared.read` returns it
-    truths : DataFrame, as in `Prepared`
+    run : DataFrame
+        A run as `Prepared.read` returns it.
+    truths : DataFrame
+        The labeled tweets, as in `Prepared`.
 
     Returns
     -------
     (tweets,) int
-        Index of the row, -1 for none.
+        The index of the row for each tweet, or -1 if the run lacks the tweet.
     """
     rows = run[run["tweet"] >= 0]
     if rows["tweet"].duplicated().any():  # a tweet in the lists of several events
         of_tweet = truths["event"].to_numpy()[rows["tweet"]]
         shared = rows.groupby(["event", of_tweet])["tweet"].transform("size").where(rows["event"] >= 0, 0)
-        shared[rows["named"] == of_tweet] = len(rows) + 1  # more than any list can share
-        # The best row comes last, for of what is assigned twice below the last stays.
+        shared[rows["named"] == of_tweet] = len(rows) + 1  # more tweets than any list can share
+        # The best row comes last, because the last of several assignments below is the one that stays.
         rows = rows.iloc[np.lexsort((-rows["event"], -rows["rank"], shared))]
     row = np.full(len(truths), -1)
     row[rows["tweet"]] = rows.index
@@ -417,28 +537,32 @@ def rows_that_count(run: pd.DataFrame, truths: pd.DataFrame) -> Ints:
 
 
 def false_alerts_before(event: Ints, important: Bools, alert: Bools) -> Ints:
-    """δ: the false alerts in the same event since its last true alert, before each tweet that is visited [4.1].
+    """Count δ, the false alerts before each tweet since the last true alert in its event [4.1].
 
     Parameters
     ----------
-    event : (n,) int, ascending
-    important, alert : (n,) bool
-        Of the tweets in the order of the visit.
+    event : (n,) int
+        The event of each tweet, in the order of the visits.  The events are ascending.
+    important : (n,) bool
+        Whether each tweet is labeled High or Critical.
+    alert : (n,) bool
+        Whether each tweet is an alert.
 
     Returns
     -------
     (n,) int
+        δ before each tweet.
 
     Examples
     --------
-    False, false, true, false, true; then another event:
+    Five alerts of one event are false, false, true, false and true.  A false alert of another event follows:
 
     >>> event, important = np.array([0, 0, 0, 0, 0, 1]), np.array([0, 0, 1, 0, 1, 0], dtype=bool)
     >>> false_alerts_before(event, important, np.ones(6, dtype=bool)).tolist()
     [0, 1, 2, 0, 1, 0]
     """
-    # The false alerts so far never grow fewer.  So their number at the last reset is the running maximum of the
-    # numbers at resets, and δ is what has been added since.
+    # The number of false alerts so far never falls.  So its value at the last reset is the running maximum of
+    # its values at all resets. δ is what has been added since then.
     false_alert = alert & ~important
     so_far: Ints = np.cumsum(false_alert) - false_alert
     reset = np.diff(event, prepend=-1) != 0
@@ -452,7 +576,25 @@ def false_alerts_before(event: Ints, important: Bools, alert: Bools) -> Ints:
 
 
 def high_priority_worth(alert: Bools, category_score: Floats, alert_gain: float = 0.3) -> Floats:
-    """highPriorityWorth of important tweets, (n,), where `category_score` is C, (n,) from 0 to 1 (1).
+    """Compute highPriorityWorth, the worth of tweets labeled High or Critical (1).
+
+    Parameters
+    ----------
+    alert : (n,) bool
+        Whether each tweet is an alert.
+    category_score : (n,) float
+        C of each tweet, from 0 to 1: its ActCScore plus its NActCScore.
+    alert_gain : float
+        α, what a true alert is worth if no type is right.
+
+    Returns
+    -------
+    (n,) float
+        The worth of each tweet, from -1 to 1.
+
+    Examples
+    --------
+    A true alert and a missed one:
 
     >>> high_priority_worth(np.array([True, False]), np.array([0.5, 0.5])).round(3).tolist()
     [0.65, -1.0]
@@ -461,27 +603,100 @@ def high_priority_worth(alert: Bools, category_score: Floats, alert_gain: float 
 
 
 def act_c_score(run_types: Ints, true_types: Ints, weight: Floats) -> Floats:
-    """ActCScore, (n,): γ, `weight`, times the Jaccard index of the actionable types in sets, (n,) int (2)."""
+    """Compute ActCScore: γ times the Jaccard index of the actionable types (2).
+
+    Parameters
+    ----------
+    run_types, true_types : (n,) int
+        The sets of types that the run and the assessor chose for each tweet, as integers.
+    weight : (n,) float
+        γ of each tweet.
+
+    Returns
+    -------
+    (n,) float
+        ActCScore of each tweet, from 0 to 1.
+    """
     return weight * jaccard(run_types & _ACTIONABLE, true_types & _ACTIONABLE)
 
 
 def n_act_c_score(run_types: Ints, true_types: Ints, weight: Floats) -> Floats:
-    """NActCScore, (n,): 1 - γ times the Jaccard index of the other types in sets, (n,) int (3)."""
+    """Compute NActCScore: 1 - γ times the Jaccard index of the types that are not actionable (3).
+
+    Parameters
+    ----------
+    run_types, true_types : (n,) int
+        The sets of types that the run and the assessor chose for each tweet, as integers.
+    weight : (n,) float
+        γ of each tweet.
+
+    Returns
+    -------
+    (n,) float
+        NActCScore of each tweet, from 0 to 1.
+    """
     return (1 - weight) * jaccard(run_types & ~_ACTIONABLE, true_types & ~_ACTIONABLE)
 
 
 def gamma(true_types: Ints, actionable_weight: float = 0.75) -> Floats:
-    """γ, (n,): λ, `actionable_weight`, where the assessor chose an actionable type, else 0 (4)."""
+    """Compute γ, the weight of the actionable types of each tweet (4).
+
+    Parameters
+    ----------
+    true_types : (n,) int
+        The set of types that the assessor chose for each tweet, as an integer.
+    actionable_weight : float
+        λ, from 0 to 1.
+
+    Returns
+    -------
+    (n,) float
+        λ where the assessor chose an actionable type, else 0.
+    """
     return np.where(true_types & _ACTIONABLE, actionable_weight, 0.0)
 
 
 def jaccard(a: Ints, b: Ints) -> Floats:
-    """Jaccard index of sets, (n,) int each, whose bits are their members; 0 if both are empty."""
+    """Compute the Jaccard index of pairs of sets.
+
+    Parameters
+    ----------
+    a, b : (n,) int
+        Sets, written as integers whose bits are their members.
+
+    Returns
+    -------
+    (n,) float
+        The number of common members divided by the number of all members; 0 if both sets are empty.
+
+    Examples
+    --------
+    >>> jaccard(np.array([0b011, 0]), np.array([0b110, 0])).round(3).tolist()
+    [0.333, 0.0]
+    """
     return np.nan_to_num(_ratio(np.bitwise_count(a & b), np.bitwise_count(a | b)))
 
 
 def low_priority_worth(alert: Bools, category_score: Floats, delta: Ints) -> Floats:
-    """lowPriorityWorth of other tweets, (n,), where `category_score` is C and `delta` δ, (n,) each (5).
+    """Compute lowPriorityWorth, the worth of tweets labeled Low or Medium (5).
+
+    Parameters
+    ----------
+    alert : (n,) bool
+        Whether each tweet is an alert.
+    category_score : (n,) float
+        C of each tweet, from 0 to 1: its ActCScore plus its NActCScore.
+    delta : (n,) int
+        δ of each tweet, as `false_alerts_before` returns it.
+
+    Returns
+    -------
+    (n,) float
+        The worth of each tweet, from -1 to 1.
+
+    Examples
+    --------
+    A tweet without an alert, the first false alert, and the nineteenth false alert in a row:
 
     >>> low_priority_worth(np.array([False, True, True]), np.full(3, 0.5), np.array([9, 0, 18])).tolist()
     [0.5, 0.0, -1.0]
@@ -493,25 +708,29 @@ def low_priority_worth(alert: Bools, category_score: Floats, delta: Ints) -> Flo
 
 
 def count_events(visits: pd.DataFrame, events: int) -> Floats:
-    """What is summed of each event [4.5, 5, 6].
+    """Count and sum the tweets of each event [4.5, 5, 6].
 
     Parameters
     ----------
-    visits : DataFrame, as `Prepared.visit` returns it
+    visits : DataFrame
+        The labeled tweets as `Prepared.visit` returns them.
     events : int
+        The number of events.
 
     Returns
     -------
     (events, 104) float
-        Number and summed worth of important tweets, then of the others; then TP of the 25 types, FP, FN, and
-        the squared error of the priority of the type's tweets.
+        First the number of tweets labeled High or Critical and the sum of their worth, then the same for the
+        other tweets.  Four blocks of 25 numbers follow, with a number for each type: true positives, false
+        positives, false negatives, and the sum of the squared errors of the priority.
     """
     true, said = set_members(visits["types"]), set_members(visits["run_types"])
     high, event = visits["important"].to_numpy()[:, np.newaxis], visits["event"].to_numpy()
     one, worth, squared_error = np.ones(len(visits)), visits["worth"], visits["squared_error"]
 
     def total(which: Bools, values: npt.ArrayLike) -> Floats:
-        # bincount adds one after the other, in the order of the visit: no sum depends on the order of rows.
+        # bincount adds the values one after the other in the order of the visits.  So the sums do not depend on
+        # the order of rows.
         row, kind = np.nonzero(which)
         cell, cells = event[row] * which.shape[1] + kind, events * which.shape[1]
         sums: Floats = np.bincount(cell, np.asarray(values)[row], minlength=cells).astype(np.float64)
@@ -523,7 +742,18 @@ def count_events(visits: pd.DataFrame, events: int) -> Floats:
 
 
 def set_members(types: npt.ArrayLike) -> Bools:
-    """Which types are in each set, (n, 25), of sets as integers, (n,)."""
+    """Say which types are in each set.
+
+    Parameters
+    ----------
+    types : (n,) int
+        Sets of types, written as integers whose bits stand for `INFORMATION_TYPES`.
+
+    Returns
+    -------
+    (n, 25) bool
+        Whether each type is in each set.
+    """
     of_bytes = np.asarray(types, dtype="<u4").view(np.uint8).reshape(-1, 4)
     return np.unpackbits(of_bytes, axis=1, count=len(INFORMATION_TYPES), bitorder="little").view(np.bool_)
 
@@ -532,27 +762,88 @@ def set_members(types: npt.ArrayLike) -> Bools:
 
 
 def accumulated_alert_worth(high_worth: Floats, low_worth: Floats) -> Floats:
-    """AAW, (...): the mean of the mean worths of important and of other tweets, (...) each (6)."""
+    """Compute the accumulated alert worth, AAW (6).
+
+    Parameters
+    ----------
+    high_worth : (...) float
+        The mean worth of the tweets labeled High or Critical.
+    low_worth : (...) float
+        The mean worth of the other tweets.
+
+    Returns
+    -------
+    (...) float
+        The mean of the two.
+    """
     return (high_worth + low_worth) / 2
 
 
 def f1_of_each(tp: Floats, fp: Floats, fn: Floats) -> Floats:
-    """F1 = 2TP / (2TP + FP + FN) of each type, of counts of one shape; 0 where it is not defined [5]."""
+    """Compute the F1 of each type [5].
+
+    Parameters
+    ----------
+    tp, fp, fn : (..., 25) float
+        The true positives, false positives and false negatives of each type.
+
+    Returns
+    -------
+    (..., 25) float
+        2TP / (2TP + FP + FN); 0 where the denominator is 0.
+    """
     return np.nan_to_num(_ratio(2 * tp, 2 * tp + fp + fn))
 
 
 def accuracy_of_each(fp: Floats, fn: Floats, tweets: Floats) -> Floats:
-    """Accuracy of each type, (..., 25): the share of the `tweets`, (...), that are no FP or FN of it [5]."""
+    """Compute the accuracy of each type [5].
+
+    Parameters
+    ----------
+    fp, fn : (..., 25) float
+        The false positives and false negatives of each type.
+    tweets : (...) float
+        The number of tweets.
+
+    Returns
+    -------
+    (..., 25) float
+        The share of the tweets that are neither false positives nor false negatives of the type.
+    """
     return _ratio(tweets[..., np.newaxis] - fp - fn, tweets[..., np.newaxis])
 
 
 def mse_of_each(squared_error: Floats, tp: Floats, fn: Floats) -> Floats:
-    """Mean squared error of the priority over each type's tweets, TP + FN; NaN where there are none [6]."""
+    """Compute the mean squared error of the priority for each type [6].
+
+    Parameters
+    ----------
+    squared_error : (..., 25) float
+        The sum of the squared errors over the tweets that have the type.
+    tp, fn : (..., 25) float
+        The true positives and false negatives of each type, whose sum is the number of these tweets.
+
+    Returns
+    -------
+    (..., 25) float
+        The mean; NaN where no tweet has the type.
+    """
     return _ratio(squared_error, tp + fn)
 
 
 def all_measures(sums: Floats) -> dict[str, Floats]:
-    """All `MEASURES`, (...) each, of sums of what `count_events` returns, (..., 104); NaN where not defined."""
+    """Compute all measures.
+
+    Parameters
+    ----------
+    sums : (..., 104) float
+        Sums of what `count_events` returns.
+
+    Returns
+    -------
+    dict of str to (...) float
+        The value of each of the `MEASURES`; NaN where it is not defined.
+    """
     high_count, high_worths, low_count, low_worths = np.moveaxis(sums[..., :4], -1, 0)
     tp, fp, fn, squared_error = np.split(sums[..., 4:], 4, axis=-1)
     high, low = _ratio(high_worths, high_count), _ratio(low_worths, low_count)
@@ -566,8 +857,20 @@ def all_measures(sums: Floats) -> dict[str, Floats]:
 
 
 def mean_of_defined(values: Floats) -> Floats:
-    """Mean over the last axis of what is not NaN; NaN where all is.
+    """Compute the mean over the last axis, without the values that are NaN.
 
+    Parameters
+    ----------
+    values : (..., k) float
+        The values.
+
+    Returns
+    -------
+    (...) float
+        The means; NaN where all values are NaN.
+
+    Examples
+    --------
     >>> mean_of_defined(np.array([[1.0, np.nan, 2.0], [np.nan, np.nan, np.nan]])).tolist()
     [1.5, nan]
     """
@@ -579,18 +882,55 @@ def mean_of_defined(values: Floats) -> Floats:
 
 
 def read_tweet_ids(table: "_Table") -> tuple[Ints, list[str]]:
-    """Codes of the tweets' ids, (rows,), and the distinct ids; none is blank, or rounded as a float."""
+    """Read the ids of the tweets.
+
+    Parameters
+    ----------
+    table : _Table
+        The solution or the submission.
+
+    Returns
+    -------
+    codes : (rows,) int
+        The tweet of each row, as an index into the ids.
+    ids : list of str
+        The distinct ids.
+
+    Raises
+    ------
+    ParticipantVisibleError or HostVisibleError
+        An id is blank, or is a floating-point number so large that digits are lost.  `table.error` says which
+        of the two exceptions it is.
+    """
     codes, texts = _texts(table, table.row_id)
     column = table.frame[table.row_id]
     if pd.api.types.infer_dtype(column) not in ("string", "integer"):
         rounded = [isinstance(cell, float) and abs(cell) >= FLOAT_DIGITS_END for cell in column.astype(object)]
-        content = "a floating-point number, which rounds it"
+        content = "a floating-point number, in which digits are lost"
         table.reject(table.row_id, np.array(rounded), lambda row: content, "ids as text or whole numbers")
     return codes, texts
 
 
 def read_event_numbers(table: "_Table", events: list[str]) -> dict[str, str]:
-    """The event of each number in the column ``event_number``; cells may be missing, and so may the column."""
+    """Read the second names of the events.
+
+    Parameters
+    ----------
+    table : _Table
+        The solution.  Its column ``event_number`` may be missing, and so may cells of it.
+    events : list of str
+        The event of each row.
+
+    Returns
+    -------
+    dict of str to str
+        The event of each ``event_number``.
+
+    Raises
+    ------
+    HostVisibleError
+        A number stands for two events.
+    """
     if "event_number" not in table.frame:
         return {}
     table.check_columns("event_number")
@@ -603,7 +943,23 @@ def read_event_numbers(table: "_Table", events: list[str]) -> dict[str, str]:
 
 
 def read_priorities(table: "_Table") -> Floats:
-    """The label of each row as a number of `PRIORITIES`, (rows,)."""
+    """Read the labels of the priority.
+
+    Parameters
+    ----------
+    table : _Table
+        The solution.
+
+    Returns
+    -------
+    (rows,) float
+        The label of each row as a number of `PRIORITIES`.
+
+    Raises
+    ------
+    HostVisibleError
+        A label is missing or is not one of `PRIORITIES`.
+    """
     codes, texts = _texts(table, "priority")
     numbers = np.array([PRIORITIES.get(text, np.nan) for text in texts])[codes]
     expected = f"one of {', '.join(PRIORITIES)}"
@@ -612,29 +968,45 @@ def read_priorities(table: "_Table") -> Floats:
 
 
 def read_categories(table: "_Table") -> Ints:
-    """The set of types of each row, as an integer, (rows,)."""
+    """Read the information types.
+
+    Parameters
+    ----------
+    table : _Table
+        The solution or the submission.
+
+    Returns
+    -------
+    (rows,) int
+        The set of types of each row, as an integer whose bits stand for `INFORMATION_TYPES`.
+
+    Raises
+    ------
+    ParticipantVisibleError or HostVisibleError
+        A name is not that of a type.  `table.error` says which of the two exceptions it is.
+    """
     codes, cells = _factorize(table.frame["categories"])
     types, unknown = parse_types(cells)
     wrong = np.array([*map(bool, unknown), False])[codes]
     expected = "names of information types, full or short, separated by spaces, such as 'Report-News Advice'"
-    table.reject("categories", wrong, lambda row: f"{_quoted(unknown[codes[row]])} is none", expected)
+    table.reject("categories", wrong, lambda row: f"{_quoted(unknown[codes[row]])} is unknown", expected)
     return np.append(types, 0)[codes]
 
 
 def parse_types(cells: list[str]) -> tuple[Ints, list[str]]:
-    """The set of types that each cell names, and the first name in it that is none.
+    """Parse cells that name information types.
 
     Parameters
     ----------
-    cells : list of str, (n,)
-        Names, full or short, separated by spaces of any kind.
+    cells : list of str
+        In each of the n cells the names of types, full or short, separated by spaces of any kind.
 
     Returns
     -------
     types : (n,) int
-        Bit t is set if INFORMATION_TYPES[t] is named.
-    unknown : list of str, (n,)
-        "" where every name is known.
+        The set of types that each cell names.  Bit t is set if ``INFORMATION_TYPES[t]`` is named.
+    unknown : list of str
+        For each cell the first name that is not that of a type, or "" if every name is known.
 
     Examples
     --------
@@ -644,7 +1016,7 @@ def parse_types(cells: list[str]) -> tuple[Ints, list[str]]:
     """
     types, unknown = np.zeros(len(cells), dtype=np.int64), [""] * len(cells)
     for number, cell in enumerate(cells):
-        for name in _WORD.finditer(cell):  # unlike split(), needs no memory for a long cell
+        for name in _WORD.finditer(cell):  # unlike split(), it needs no memory for a long cell
             if name.group() not in _BIT_OF_NAME:
                 unknown[number] = name.group()
                 break
@@ -653,7 +1025,23 @@ def parse_types(cells: list[str]) -> tuple[Ints, list[str]]:
 
 
 def read_ranks(table: "_Table") -> Floats:
-    """The rank of each row in its list, (rows,)."""
+    """Read the ranks.
+
+    Parameters
+    ----------
+    table : _Table
+        The submission.
+
+    Returns
+    -------
+    (rows,) float
+        The rank of each row, a whole number from 0.
+
+    Raises
+    ------
+    ParticipantVisibleError
+        A rank is missing or is not such a number.
+    """
     rank = _numbers(table.frame["rank"])
     whole = (rank >= 0) & (rank == np.floor(rank)) & np.isfinite(rank)
     expected = "the position in the event's list, a whole number from 0"
@@ -662,24 +1050,42 @@ def read_ranks(table: "_Table") -> Floats:
 
 
 def read_scores(table: "_Table", normalize: bool) -> Floats:
-    """The priority score of each row, (rows,), scaled to 0 … 1 if asked for."""
+    """Read the priority scores.
+
+    Parameters
+    ----------
+    table : _Table
+        The submission.
+    normalize : bool
+        Whether the scores are scaled to the range from 0 to 1.
+
+    Returns
+    -------
+    (rows,) float
+        The priority score of each row.
+
+    Raises
+    ------
+    ParticipantVisibleError
+        A score is missing or is not a finite number.
+    """
     scores = _numbers(table.frame["priority"])
     table.reject("priority", ~np.isfinite(scores), _cell_of(table, "priority"), "a finite number")
     if not normalize or not len(scores):
         return scores
-    halves = scores / 2  # whose differences do not overflow
+    halves = scores / 2  # the difference of two halves cannot overflow
     lowest, span = halves.min(), np.ptp(halves)
     return (halves - lowest) / span if span > 0 else np.zeros(len(scores))
 
 
 def _sorted(codes: Ints, texts: list[str]) -> tuple[Ints, list[str]]:
-    """Codes of texts, (n,), and the texts, both so that the texts are sorted; code -1 stays."""
+    """Sort the distinct texts and renumber their codes, (n,), to match; the code -1 stays."""
     ordered = sorted(texts)
     return np.append(_positions(texts, ordered), -1)[codes], ordered
 
 
 def _positions(texts: list[str], among: list[str]) -> Ints:
-    """The position of each text `among` others, (n,), or -1."""
+    """The position of each text in the list `among`, (n,), or -1 if it is not there."""
     position = {text: number for number, text in enumerate(among)}
     return np.array([position.get(text, -1) for text in texts], dtype=np.int64)
 

@@ -45,7 +45,7 @@ def put(monkeypatch: pytest.MonkeyPatch):
     memory.rm("/", recursive=True)
 
 
-@pytest.mark.filterwarnings("ignore:161 annotations")
+@pytest.mark.filterwarnings("ignore:annotations outside the 25 types")
 @pytest.mark.parametrize("source", ["-", "url"])
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("name", SAMPLES)

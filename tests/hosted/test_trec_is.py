@@ -970,18 +970,18 @@ BAD_SUBMISSIONS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] =
     ),
     "repeated tweet": (
         change("tweet_id", "t03", 0),
-        "tweet_id: expected each tweet once. Wrong in 1 row of the submission: tweet_id t03 (already there)",
+        "tweet_id: expected each tweet once. Wrong in 1 row of the submission: tweet_id t03 (repeated)",
     ),
     "repeated tweet in an event": (
         lambda frame: change("tweet_id", "t03", 0)(frame).assign(event_id="flood"),
         "tweet_id: expected each tweet once in the list of an event. Wrong in 1 row of the submission: "
-        "tweet_id t03 (already there)",
+        "tweet_id t03 (repeated)",
     ),
     "rounded ids": (
         lambda frame: frame.assign(tweet_id=1.2206577705690644e18),
         "tweet_id: expected ids as text or whole numbers. Wrong in 4 rows of the submission: tweet_id "
-        "1220657770569064448 (a floating-point number, which rounds it), tweet_id 1220657770569064448 (a "
-        "floating-point number, which rounds it) and 2 more",
+        "1220657770569064448 (a floating-point number, in which digits are lost), tweet_id "
+        "1220657770569064448 (a floating-point number, in which digits are lost) and 2 more",
     ),
     "missing rank": (
         change("rank", None),
@@ -991,7 +991,7 @@ BAD_SUBMISSIONS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] =
     "unknown type": (
         change("categories", "News SearchAndRescu Nonsense", 2),
         "categories: expected names of information types, full or short, separated by spaces, such as "
-        "'Report-News Advice'. Wrong in 1 row of the submission: tweet_id t03 ('SearchAndRescu' is none)",
+        "'Report-News Advice'. Wrong in 1 row of the submission: tweet_id t03 ('SearchAndRescu' is unknown)",
     ),
     "missing score": (
         change("priority", float("nan"), 1),
@@ -1151,22 +1151,22 @@ BAD_SOLUTIONS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
         r"^priority: expected a value in every row. .*tweet_id t01 \(missing\)",
     ),
     "number for a label": (change("priority", 0.5), r"tweet_id t01 \('0.5'\)"),
-    "unknown type": (change("categories", "Damage"), r"^categories: expected .*\('Damage' is none\)"),
+    "unknown type": (change("categories", "Damage"), r"^categories: expected .*\('Damage' is unknown\)"),
     "another priority": (
         lambda frame: pd.concat([frame, frame.head(1).assign(priority="Low")]),
-        r"^tweet_id: expected the same priority and categories .* t01 \(labelled otherwise in an earlier row\)",
+        r"^tweet_id: expected the same priority and categories .* t01 \(labeled differently in an earlier",
     ),
     "other types": (
         lambda frame: pd.concat([frame, frame.head(1).assign(categories=OTHER, event_id="another")]),
-        "labelled otherwise",
+        "labeled differently",
     ),
     "nothing important": (
         lambda frame: frame.assign(priority="Low"),
-        "^accumulated_alert_worth: expected tweets labelled High or Critical",
+        "^accumulated_alert_worth: expected the labels that it needs",
     ),
     "everything important": (
         lambda frame: frame.assign(priority="Critical"),
-        "^accumulated_alert_worth: expected tweets labelled .* Low or Medium",
+        "^accumulated_alert_worth: expected the labels .* Low or Medium",
     ),
 }
 
@@ -1222,7 +1222,7 @@ def test_only_the_measure_that_is_asked_for_must_be_defined() -> None:
     for name in trec_is.MEASURES:
         for solution in (quiet, loud, untyped, other):
             if any(solution is each for each in undefined.get(name, [])):
-                with pytest.raises(trec_is.HostVisibleError, match=f"^{name}: expected tweets "):
+                with pytest.raises(trec_is.HostVisibleError, match=f"^{name}: expected the labels "):
                     trec_is.score(solution, SUBMISSION, "tweet_id", measure=name)
             else:
                 assert math.isfinite(trec_is.score(solution, SUBMISSION, "tweet_id", measure=name))

@@ -32,6 +32,7 @@ A metric with both parts in a dozen lines is what ``podium new NAME`` writes.
 """
 
 import dataclasses
+import inspect
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import statistics as statistics_of
-from podium.errors import HostError
+from podium.errors import CompanionError, HostError
 
 __all__ = [
     "ALL_ITEMS",
@@ -60,9 +61,12 @@ __all__ = [
     "StatisticsFile",
     "Variants",
     "check",
+    "check_explanation",
+    "check_measure_parameters",
     "check_prepared",
     "check_score",
     "check_statistics",
+    "one_float",
     "rows_that_answer",
 ]
 
@@ -611,6 +615,8 @@ def check_prepared(metric: Metric, prepared: Any, rows: int) -> None:
 
     if not dataclasses.is_dataclass(prepared):
         expect(False, "a frozen dataclass", type(prepared).__name__)
+    frozen = prepared.__dataclass_params__.frozen
+    expect(frozen, "a frozen dataclass", f"{type(prepared).__name__}, which is not frozen")
     for name in ("items", "item_of_row", "labels", "groups", "measure_names", "statistics", "measures"):
         expect(hasattr(prepared, name), f"an object with {name}", f"{type(prepared).__name__} without it")
     names = prepared.measure_names
@@ -707,6 +713,12 @@ def check_statistics(metric: Metric, prepared: Any, submission: pd.DataFrame, st
         wrong = "numbers that are not finite" if statistics.dtype.kind == "f" else str(statistics.dtype)
         raise HostError(f"{file}: statistics(): expected finite floats, found {wrong}")
     if not np.array_equal(statistics, prepared.statistics(submission.iloc[::-1])):
+        if not np.array_equal(statistics, prepared.statistics(submission)):
+            raise HostError(
+                f"{file}: statistics(): expected the same numbers whenever it is called with the same "
+                "submission, found others the second time; draw no random numbers, or draw them with a fixed "
+                "seed"
+            )
         raise HostError(
             f"{file}: statistics(): expected the same numbers whatever the order of the submission's rows, "
             "found others for the rows in reverse; match rows by their ids"
@@ -763,17 +775,192 @@ def check_score(
         answers = rows_that_answer(metric, solution, rows, submission, arguments["row_id_column_name"])
         measured = float(np.asarray(part.measures(statistics_of.sums(numbers, part.groups)))[0])
         try:
-            scored = float(metric.score(solution[rows].copy(), answers.copy(), **arguments))
+            scored = one_float(metric, metric.score(solution[rows].copy(), answers.copy(), **arguments))
         except Exception as problem:
             if not kept.all() and type(problem).__name__ in VISIBLE_ERRORS:
                 continue  # half a solution may lack what the metric needs, and the metric says so
             raise
-        if measured != scored and not (np.isnan(measured) and np.isnan(scored)):
+        if measured != scored:
             what = "all items" if kept.all() else f"{int(kept.sum())} of {len(kept)} items"
             raise HostError(
                 f"{metric.path.name}: expected score() to be, to the last bit, the first of the measures of "
                 f"the sums; on {what} score() gives {scored!r} and the sums give {measured!r}"
             )
+
+
+def one_float(metric: Metric, result: object) -> float:
+    """What ``score()`` returned, which has to be one finite number.
+
+    Parameters
+    ----------
+    metric : Metric
+    result : object
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    HostError
+        It is something else.
+    """
+    if isinstance(result, float | int | np.floating | np.integer) and not isinstance(result, bool):
+        number = float(result)
+        if np.isfinite(number):
+            return number
+        found = str(number)
+    else:
+        found = type(result).__name__
+    raise HostError(f"{metric.path.name}: score(): expected one finite float, found {found}")
+
+
+def check_measure_parameters(
+    metric: Metric,
+    solution: pd.DataFrame,
+    submission: pd.DataFrame,
+    statistics: Floats,
+    arguments: Mapping[str, Any],
+) -> None:
+    """Hold ``MEASURE_PARAMETERS`` to its promise: with other values of them the statistics are the same.
+
+    A board is ranked again with other values of these parameters, from statistics that were stored.  So each
+    parameter that is a number is tried with twice its value plus one, unless the metric refuses that.
+
+    Parameters
+    ----------
+    metric : Metric
+    solution : DataFrame
+    submission : DataFrame
+    statistics : (n, k) float
+        Of the submission, with the given arguments.
+    arguments : mapping
+        Of ``score`` beside the two tables.
+
+    Raises
+    ------
+    HostError
+        The statistics depend on one of the parameters.
+    """
+    assert metric.prepare is not None
+    parameters = inspect.signature(metric.score).parameters
+    for name in metric.measure_parameters:
+        value = arguments.get(name, parameters[name].default)
+        if isinstance(value, bool) or not isinstance(value, float | int):
+            continue
+        try:
+            others = metric.prepare(solution, **{**arguments, name: value * 2 + 1}).statistics(submission)
+        except Exception as problem:
+            if type(problem).__name__ in VISIBLE_ERRORS:
+                continue
+            raise
+        if not np.array_equal(statistics, others):
+            raise HostError(
+                f"{metric.path.name}: MEASURE_PARAMETERS: expected parameters on which the statistics do not "
+                f"depend, found {name!r}: they differ between {name}={value} and {name}={value * 2 + 1}"
+            )
+
+
+def check_explanation(explanation: Any) -> None:
+    """Hold what a companion explains to the contract; everything that it tells is computed.
+
+    Parameters
+    ----------
+    explanation : object
+        What the companion's ``explain`` returned.
+
+    Raises
+    ------
+    CompanionError
+        Names the first slip: what was expected and what was found.
+    Exception
+        Whatever the companion raises.
+    """
+
+    def expect(holds: bool, expected: str, found: object) -> None:
+        if not holds:
+            raise CompanionError(f"companion.py: {expected}, found {found}")
+
+    names = ("tables", "notices", "rows", "details", "losses", "groups", "confusion", "forecasts", "histograms")
+    kind = type(explanation).__name__
+    for name in ("roles", *names):
+        # hasattr() of the object would compute a property, and take an AttributeError in it for its absence.
+        expect(
+            hasattr(type(explanation), name) or name in getattr(explanation, "__dict__", {}),
+            "expected explain to return a podium.contract.Explanation",
+            f"{kind} without {name}",
+        )
+    told = {name: getattr(explanation, name) for name in names}
+    for name in ("tables", "details"):
+        expect(
+            _is_mapping_of(told[name], pd.DataFrame),
+            f"{name}: expected a dict of tables by their titles",
+            _kinds(told[name]),
+        )
+    expect(
+        isinstance(told["notices"], list | tuple) and all(isinstance(each, str) for each in told["notices"]),
+        "notices: expected a list of sentences",
+        _kinds(told["notices"]),
+    )
+    expect(isinstance(told["histograms"], Mapping), "histograms: expected a dict", _kinds(told["histograms"]))
+    for name in ("rows", "forecasts"):
+        expect(isinstance(told[name], pd.DataFrame), f"{name}: expected a table", _kinds(told[name]))
+    for name in ("losses", "groups", "confusion"):
+        is_table = told[name] is None or isinstance(told[name], pd.DataFrame)
+        expect(is_table, f"{name}: expected a table or None", _kinds(told[name]))
+    _expect_columns_of(expect, told, explanation.roles)
+
+
+def _expect_columns_of(
+    expect: Callable[[bool, str, object], None], told: Mapping[str, Any], roles: Mapping[str, str]
+) -> None:
+    """Hold the tables of an explanation to the columns that podium looks for in them."""
+    rows = told["rows"]
+    if len(rows.columns):
+        for role, column in roles.items():
+            expect(
+                column in rows or (role, column) in Explanation.roles.items(),  # the default promises nothing
+                f"roles: expected the {role} to be a column of rows",
+                f"{column!r}; rows has {', '.join(map(str, rows))}",
+            )
+    if "points_lost" in rows:
+        is_finite = rows["points_lost"].dtype.kind in "iuf" and np.isfinite(rows["points_lost"]).all()
+        expect(bool(is_finite), "rows: expected finite numbers in points_lost", "others")
+    if told["losses"] is not None:
+        fits = len(told["losses"]) == len(rows)
+        expect(fits, f"losses: expected {len(rows)} rows, as rows has", len(told["losses"]))
+    for name, columns in (("groups", "attribute value score weight"), ("forecasts", "probability happened")):
+        table = told[name]
+        if table is not None and len(table.columns):
+            lacking = [column for column in columns.split() if column not in table]
+            expect(
+                not lacking,
+                f"{name}: expected the columns {', '.join(columns.split())}",
+                ", ".join(map(str, table)),
+            )
+
+
+def _is_mapping_of(value: object, kind: type) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(name, str) and isinstance(each, kind) for name, each in value.items()
+    )
+
+
+def _kinds(value: object) -> str:
+    """What a value is, and what is in it, for a message.
+
+    >>> _kinds([1]), _kinds({}), _kinds(None)
+    ('list of int', 'dict', 'None')
+    """
+    if value is None:
+        return "None"
+    inside: list[object] = []
+    if isinstance(value, Mapping):
+        inside = list(value.values())
+    elif isinstance(value, list | tuple):
+        inside = list(value)
+    kinds = sorted({type(each).__name__ for each in inside})
+    return type(value).__name__ + (f" of {', '.join(kinds)}" if kinds else "")
 
 
 def rows_that_answer(

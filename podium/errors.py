@@ -93,6 +93,10 @@ class HostError(ToolError):
     exit_code = 4
 
 
+class CompanionError(HostError):
+    """The metric's companion is wrong; the metric itself may be right."""
+
+
 def run(work: Callable[[], None]) -> int:
     """Do a command's work, and print what went wrong without a traceback.
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from podium.contract import Companion, Metric
-from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
+from podium.errors import CompanionError, HostError, SubmissionRejected, ToolError, UsageError
 
 __all__ = [
     "DEFAULT",
@@ -222,8 +222,12 @@ def _load_folder(path: Path, beside: Path, key: str, is_own: bool) -> Metric:
     has_companion = path.name == _FILE and (beside / _COMPANION).is_file()
     companion = Companion()
     if has_companion:
-        defined = vars(_load_or_explain(beside / _COMPANION, f"{package}.companion"))
-        companion = _defined(beside / _COMPANION, defined, "companion", Companion, Companion())
+        file = beside / _COMPANION
+        try:
+            defined = vars(_load_or_explain(file, f"{package}.companion"))
+            companion = _defined(file, defined, "companion", Companion, None)
+        except HostError as problem:
+            raise CompanionError(str(problem)) from problem.__cause__
     defined = vars(loaded)
     if not callable(defined.get("score")):
         raise UsageError(f"{path} is not a metric file: it defines no score()")
@@ -234,6 +238,11 @@ def _load_folder(path: Path, beside: Path, key: str, is_own: bool) -> Metric:
         )
     prepare = _function(path, defined, "prepare")
     parameters = _defined(path, defined, "MEASURE_PARAMETERS", (tuple, list), ())
+    unknown = [name for name in parameters if name not in inspect.signature(defined["score"]).parameters]
+    if unknown:
+        raise HostError(
+            f"{path.name}: MEASURE_PARAMETERS: expected names of parameters of score(), found {unknown[0]!r}"
+        )
     return Metric(
         path=path,
         module=loaded,
@@ -255,7 +264,8 @@ def _defined(path: Path, defined: Mapping[str, Any], name: str, kind: Any, defau
     value = defined.get(name, default)
     if not isinstance(value, kind):
         expected = " or ".join(each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,)))
-        raise HostError(f"{path.name}: {name}: expected {expected}, found {type(value).__name__} {value!r:.60}")
+        found = "nothing" if value is None else f"{type(value).__name__} {value!r:.60}"
+        raise HostError(f"{path.name}: {name}: expected {expected}, found {found}")
     return value
 
 
@@ -273,7 +283,8 @@ def _load_or_explain(path: Path, name: str) -> types.ModuleType:
         return _load_file(path, name)
     except (Exception, SystemExit) as problem:
         sys.modules.pop(name, None)
-        raise HostError(f"{path} cannot be loaded: {_described(problem, path.parent)}") from problem
+        hint = ". Install it where podium is installed" if isinstance(problem, ModuleNotFoundError) else ""
+        raise HostError(f"{path} cannot be loaded: {_described(problem, path.parent)}{hint}") from problem
 
 
 def _load_file(path: Path, name: str) -> types.ModuleType:
@@ -301,13 +312,24 @@ def higher_is_better(metric: Metric, arguments: Mapping[str, Any]) -> bool:
     -------
     bool
         What the metric's ``higher_is_better`` returns; True if the metric has no such function.
+
+    Raises
+    ------
+    HostError
+        ``higher_is_better`` returned something else than True or False.
     """
     if metric.direction is None:
         return True
     accepted = inspect.signature(metric.direction).parameters
     takes_all = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in accepted.values())
     known = defaults(metric) if takes_all else accepted
-    return bool(metric.direction(**{name: value for name, value in arguments.items() if name in known}))
+    answer = metric.direction(**{name: value for name, value in arguments.items() if name in known})
+    if answer not in (True, False):
+        raise HostError(
+            f"{metric.path.name}: higher_is_better(): expected True or False, "
+            f"found {type(answer).__name__} {answer!r:.60}"
+        )
+    return bool(answer)
 
 
 def defaults(metric: Metric) -> dict[str, Any]:
@@ -451,9 +473,11 @@ def _convert(text: str, annotation: Any) -> Any:
 
 
 @contextmanager
-def errors_explained(metric: Metric | None = None, submission: bool = False) -> Iterator[None]:
-    """Turn the exceptions of a metric into `SubmissionRejected` or `HostError`. To be used in a ``with``
-    statement.
+def errors_explained(
+    metric: Metric | None = None, submission: bool = False, companion: bool = False
+) -> Iterator[None]:
+    """Turn the exceptions of a metric or of its companion into `SubmissionRejected` or `HostError`. To be used
+    in a ``with`` statement.
 
     Parameters
     ----------
@@ -463,6 +487,8 @@ def errors_explained(metric: Metric | None = None, submission: bool = False) -> 
     submission : bool
         Whether the metric reads a submission, whose content may cause the unexpected error. The host is then
         told how to reject such a submission.
+    companion : bool
+        Whether the companion runs, not the metric.
 
     Yields
     ------
@@ -474,14 +500,18 @@ def errors_explained(metric: Metric | None = None, submission: bool = False) -> 
     SubmissionRejected
         The metric raised a ``ParticipantVisibleError``. The text is the same.
     HostError
-        The metric raised a ``HostVisibleError``, whose text is the same, or any other exception.
+        The metric raised a ``HostVisibleError``, whose text is the same, or any other exception. It is a
+        `CompanionError` if the companion runs.
     """
     try:
         yield
     except ToolError:
         raise
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         name = type(problem).__name__
+        if companion:
+            what = _described(problem, None if metric is None else metric.path.parent)
+            raise CompanionError(f"the companion raised an unexpected error: {what}") from problem
         if name in VISIBLE:
             raise VISIBLE[name](str(problem)) from problem
         where = None if metric is None else metric.path.parent
@@ -500,7 +530,10 @@ def _described(problem: BaseException, folder: Path | None = None) -> str:
     line."""
     text = f"{type(problem).__name__}: {' '.join(str(problem).split())}"
     frames = traceback.extract_tb(problem.__traceback__)
-    inside = [frame for frame in frames if folder is not None and Path(frame.filename).parent == folder]
+    # The folder may be relative.  The names of frames are not, except those of no file, such as "<string>".
+    here = None if folder is None else folder.resolve()
+    files = [frame for frame in frames if Path(frame.filename).is_absolute()]
+    inside = [frame for frame in files if Path(frame.filename).resolve().parent == here]
     if not inside or inside[-1].lineno is None:
         return text
     file, number = inside[-1].filename, inside[-1].lineno

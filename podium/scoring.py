@@ -185,11 +185,21 @@ class Evaluation:
 
     @functools.cached_property
     def explanation(self) -> Explanation:
-        """What the metric's companion tells about this submission. It is empty if there is no companion."""
-        explain = self.solution.metric.companion.explain
+        """What the metric's companion tells about this submission. It is empty if there is no companion.
+
+        If the companion is not podium's own, what it tells is held to the contract first
+        (`podium.contract.check_explanation`).
+        """
+        metric = self.solution.metric
+        explain = metric.companion.explain
         if self.statistics is None or explain is None:
             return _Unexplained(self)
-        return explain(self)
+        if metric.is_own:
+            return explain(self)
+        with hosted.errors_explained(metric, companion=True):
+            explanation = explain(self)
+            contract.check_explanation(explanation)
+            return explanation
 
 
 class _Unexplained(Explanation):
@@ -673,13 +683,16 @@ def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | 
                 contract.check_statistics(metric, prepared, submission, numbers)
                 frame = solution.frame[solution.rows[ALL]]
                 contract.check_score(metric, frame, prepared, submission, numbers, solution.arguments)
+                contract.check_measure_parameters(metric, frame, submission, numbers, solution.arguments)
                 solution.checked.add("submission")
             return Evaluation(solution, submission, scores_of(solution, numbers), numbers, read, compared)
         scores = {}
         for part, rows in solution.rows.items():
             truth = solution.frame[rows]
             answers = _aligned(solution, truth, answers_to(solution, submission, part))
-            scores[part] = float(metric.score(truth.copy(), answers.copy(), **solution.arguments))
+            scores[part] = contract.one_float(
+                metric, metric.score(truth.copy(), answers.copy(), **solution.arguments)
+            )
         return Evaluation(solution, submission, scores)
 
 

@@ -9,7 +9,8 @@ import pytest
 
 import podium
 from podium import cli, hosted, scoring
-from podium.errors import HostError, UsageError
+from podium.errors import CompanionError, HostError, UsageError
+from tests.support import host_line
 
 TEMPLATE = Path(podium.__file__).parent / "new_metric"
 SOLUTION = pd.read_csv(TEMPLATE / "samples" / "solution.csv")
@@ -115,6 +116,33 @@ SLIPS = {
         "",
         "Prepared() takes no",
     ),
+    "a dataclass that is not frozen": (
+        "@dataclass(frozen=True, eq=False, repr=False)\n",
+        "@dataclass\n",
+        "expected a frozen dataclass, found Prepared, which is not frozen",
+    ),
+    "statistics that are drawn by chance": (
+        "axis=1).astype(np.float64)",
+        "axis=1) + np.random.default_rng().random((5, 2))",
+        "statistics(): expected the same numbers whenever it is called with the same submission, found others "
+        "the second time; draw no random numbers",
+    ),
+    "score() returns a tuple": (
+        "prepared.groups))[0])",
+        "prepared.groups))[0]), 1",
+        "score(): expected one finite float, found tuple",
+    ),
+    "score() returns nothing": (
+        "return float(prepared",
+        "float(prepared",
+        "score(): expected one finite float, found NoneType",
+    ),
+    "score() returns NaN": (
+        "return float(prepared",
+        "return np.nan * float(prepared",
+        "score(): expected one finite float, found nan",
+    ),
+    "statistics() ends the process": ("axis=1).astype(np.float64)", "axis=exit(3))", "SystemExit: 3"),
 }
 
 
@@ -156,6 +184,7 @@ def test_a_copy_of_one_of_our_files_is_that_metric(tmp_path: Path) -> None:
         ("COMPLETE_SUBMISSION = 'no'", "COMPLETE_SUBMISSION: expected bool, found str 'no'"),
         ("MEASURE_PARAMETERS = 'beta'", "MEASURE_PARAMETERS: expected tuple or list, found str 'beta'"),
         ("prepare = 3", "prepare: expected a function, found int"),
+        ("MEASURE_PARAMETERS = ['beta']", "expected names of parameters of score(), found 'beta'"),
         ("1 / 0", "ZeroDivisionError: division by zero (metric.py, line"),
     ],
 )
@@ -181,6 +210,137 @@ def test_an_exception_is_told_with_its_line_and_how_to_tell_participants(tmp_pat
     )
 
 
+# The template with a parameter.
+WITH_BETA = (
+    ("row_id_column_name: str) -> float", "row_id_column_name: str, beta: float = 2.0) -> float"),
+    ('row_id_column_name: str) -> "Prepared"', 'row_id_column_name: str, beta: float = 2.0) -> "Prepared"'),
+    ("MEASURE_PARAMETERS = ()", "MEASURE_PARAMETERS = ('beta',)"),
+)
+
+
+def test_statistics_that_depend_on_a_measure_parameter(tmp_path: Path) -> None:
+    """Otherwise a board that is ranked again with another value would be wrong, and nobody would know."""
+    metric = metric_with(tmp_path, *WITH_BETA)
+    assert podium.score(SOLUTION, SUBMISSION, metric=metric).score == 0.6
+    truth = 'solution["label"].astype(str)'
+    metric = metric_with(tmp_path, *WITH_BETA, (truth, f"{truth}.str[: int(beta)]"))
+    with pytest.raises(HostError) as caught:
+        podium.score(SOLUTION, SUBMISSION, metric=metric)
+    assert str(caught.value) == (
+        "metric.py: MEASURE_PARAMETERS: expected parameters on which the statistics do not depend, "
+        "found 'beta': they differ between beta=2.0 and beta=5.0"
+    )
+
+
+def test_a_measure_parameter_may_have_a_range(tmp_path: Path) -> None:
+    refusing = "    if beta > 3:\n        raise HostVisibleError('beta: expected 3 or less')\n    items = "
+    metric = metric_with(tmp_path, *WITH_BETA, ("    items = ", refusing))
+    assert podium.score(SOLUTION, SUBMISSION, metric=metric).score == 0.6
+
+
+@pytest.mark.parametrize(("result", "found"), [("'0.5'", "str"), ("float('inf')", "inf"), ("True", "bool")])
+def test_a_score_alone_is_one_finite_float(tmp_path: Path, result: str, found: str) -> None:
+    file = tmp_path / "alone.py"
+    file.write_text(f"def score(solution, submission, row_id_column_name):\n    return {result}\n")
+    with pytest.raises(HostError, match=rf"^alone\.py: score\(\): expected one finite float, found {found}$"):
+        podium.score(SOLUTION, SUBMISSION, metric=file)
+
+
+def test_a_direction_is_true_or_false(tmp_path: Path) -> None:
+    metric = metric_with(tmp_path, ("    return True\n", "    return 'no'\n"))
+    with pytest.raises(HostError, match=r"higher_is_better\(\): expected True or False, found str 'no'"):
+        hosted.higher_is_better(hosted.load(metric), {})
+
+
+COMPANION_SLIPS = {
+    "not Python": ("class Explanation", "klass Explanation", "cannot be loaded: SyntaxError"),
+    "no companion": ("companion = ", "compagnon = ", "companion: expected Companion, found nothing"),
+    "another kind": ("contract.Companion(", "dict(", "companion: expected Companion, found dict"),
+    "an unknown field": ("explain=", "explains=", "unexpected keyword argument 'explains'"),
+    "a name that is not there": (
+        "self.prepared.truth",
+        "self.prepared.truths",
+        "the companion raised an unexpected error: AttributeError: 'Prepared' object has no attribute 'truths' "
+        '(companion.py, line 24: "label": self.prepared.truths,)',
+    ),
+    "no Explanation": (
+        "explain=Explanation",
+        "explain=lambda evaluation: 3",
+        "expected explain to return a podium.contract.Explanation, found int without roles",
+    ),
+    "tables that are one": (
+        'return {"Labels": table.reset_index()}',
+        "return table",
+        "tables: expected a dict of tables by their titles, found DataFrame",
+    ),
+    "tables that are none": (
+        'return {"Labels": table.reset_index()}',
+        'return {"Labels": 3}',
+        "tables: expected a dict of tables by their titles, found dict of int",
+    ),
+    "a role without its column": (
+        '"label": "label", "outcome"',
+        '"label": "class", "outcome"',
+        "roles: expected the label to be a column of rows, found 'class'; rows has id, label, outcome, ",
+    ),
+    "points that are no numbers": (
+        "(1 - self.statistics[:, 0]) / len(right)",
+        "'many'",
+        "rows: expected finite numbers in points_lost, found others",
+    ),
+    "a notice alone": (
+        "    @property\n    def tables",
+        "    notices = 'all is well'\n\n    @property\n    def tables",
+        "notices: expected a list of sentences, found str",
+    ),
+    "fewer losses than rows": (
+        "    @property\n    def tables",
+        "    losses = pd.DataFrame({'wrong': [1.0]})\n\n    @property\n    def tables",
+        "losses: expected 5 rows, as rows has, found 1",
+    ),
+    "forecasts without their columns": (
+        "    @property\n    def tables",
+        "    forecasts = pd.DataFrame({'p': [1.0]})\n\n    @property\n    def tables",
+        "forecasts: expected the columns probability, happened, found p",
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "message"), COMPANION_SLIPS.values(), ids=COMPANION_SLIPS.keys())
+def test_a_slip_of_a_companion_is_named(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    old: str,
+    new: str,
+    message: str,
+) -> None:
+    """In every command that shows it, never as a traceback; and ``podium check`` says it beforehand."""
+    metric_with(tmp_path)
+    text = (TEMPLATE / "companion.py").read_text(encoding="utf-8")
+    assert old in text
+    (tmp_path / "companion.py").write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(CompanionError) as caught:
+        repr(podium.score(SOLUTION, SUBMISSION, metric=tmp_path))
+    assert message in str(caught.value)
+    assert "companion.py" in str(caught.value)
+    host_line.stay_in_process(monkeypatch, tmp_path)
+    samples = [str(TEMPLATE / "samples" / f"{name}.csv") for name in ("solution", "submission")]
+    assert cli.main(["check", str(tmp_path), *samples]) == 4
+    told = capsys.readouterr()
+    assert f"FAIL  has a companion that explains the score: {caught.value}\n" in told.out
+    assert told.err.endswith(" fails 1 of 23 checks\n")
+    assert cli.main(["score", "--metric", str(tmp_path), *samples]) == 4
+    assert capsys.readouterr() == ("", f"error: {caught.value}\n")
+
+
+def test_a_relative_folder_has_its_lines_told_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    metric_with(tmp_path, ("    items = sorted(ids)", "    1 / 0\n    items = sorted(ids)"))
+    monkeypatch.chdir(tmp_path.parent)
+    with pytest.raises(HostError, match=r"ZeroDivisionError: division by zero \(metric\.py, line \d+: 1 / 0\)"):
+        podium.score(SOLUTION, SUBMISSION, metric=Path(tmp_path.name))
+
+
 def test_a_folder_without_a_metric_and_a_name_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"expected a folder with a metric\.py, found none in it"):
         hosted.load(tmp_path)
@@ -203,7 +363,9 @@ def test_a_new_metric_passes_its_own_test(new: Path) -> None:
 def test_a_new_metric_passes_podium_check(new: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["check", "sixth"]) == 0
     out = capsys.readouterr().out
-    assert "pass  has statistics whose sums are its score\n" in out
+    assert (
+        "pass  has statistics whose sums are its score\npass  has a companion that explains the score\n" in out
+    )
     assert {line[:4] for line in out.splitlines()} == {"pass"}
 
 
@@ -229,6 +391,19 @@ def test_a_sixth_metric_is_scored_explained_ranked_and_verified(
     board = pd.read_csv(tmp_path / "final" / "final_leaderboard.csv")
     assert board["team"].tolist() == ["Bo", "Ada"]
     assert cli.main(["verify", "final"]) == 0
+
+
+def test_the_files_of_a_competition_are_made_for_a_new_metric(
+    new: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels = pd.DataFrame({"id": [f"a{number}" for number in range(40)], "label": ["cat", "dog"] * 20})
+    labels.assign(Usage="Public").to_csv("labels.csv", index=False)
+    assert cli.main(["make", "labels.csv", "--metric", "sixth", "--out", "files"]) == 0
+    told = capsys.readouterr()
+    assert "| private/perfect_submission.csv | 1.000000 | 1.000000 |\n" in told.out
+    assert told.err == "warning: the column Usage of the labels is replaced by a new drawing\n"
+    assert set(pd.read_csv("files/private/solution.csv")["Usage"]) == {"Public", "Private"}
+    assert set(pd.read_csv("files/public/sample_submission.csv")["label"]) == {"cat"}
 
 
 @pytest.mark.parametrize(

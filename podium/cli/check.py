@@ -74,3 +74,9 @@ def run(options: argparse.Namespace) -> None:
     failed = sum(result.verdict == kernel.FAIL for result in results)
     if failed:
         raise HostError(f"{options.metric} fails {failed} of {len(results)} checks")
+    untried = sum(result.verdict == kernel.UNTRIED for result in results)
+    if check.Check(check.CHECKS["score"], kernel.UNTRIED) in results:
+        raise UsageError(
+            f"{untried} of {len(results)} checks could not be tried, as the file does not run here; the lines "
+            "with ---- say why"
+        )

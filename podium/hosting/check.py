@@ -20,6 +20,7 @@ IMPORTS = "imports only what Kaggle's image has"
 MODULE = "can be imported as a module"
 DIRECTION = "says whether higher is better"
 CONTRACT = "has statistics whose sums are its score"
+COMPANION = "has a companion that explains the score"
 CHECKS = {  # by the key under which `podium.hosting.kernel` answers
     "runs": "runs as a notebook cell, alone",
     "score": "defines score()",
@@ -84,7 +85,7 @@ def check_contract(
     Returns
     -------
     list of Check
-        Of the direction, and of the statistics.
+        Of the direction, of the statistics and, if there is one, of the companion.
     """
     if metric.direction is None:
         direction = Check(DIRECTION, NOTE, "define higher_is_better() -> bool; until then it is assumed to be")
@@ -95,26 +96,34 @@ def check_contract(
         return [direction, Check(CONTRACT, NOTE, lacking)]
     if tables is None:
         return [direction, Check(CONTRACT, UNTRIED, "give a solution and a submission")]
-    slip, library = contract_slip(
-        metric, *tables, arguments or {"row_id_column_name": str(tables[0].columns[0])}
-    )
-    if library:
-        return [direction, Check(CONTRACT, *kernel.untried(library))]
-    return [direction, Check(CONTRACT, FAIL if slip else PASS, slip)]
+    slips = contract_slips(metric, *tables, arguments or {"row_id_column_name": str(tables[0].columns[0])})
+    companion = slips.get("companion", "")
+    if "library" in slips:
+        statistics, explained = (kernel.untried(slips["library"]),) * 2
+    elif "untried" in slips:
+        statistics, explained = ((UNTRIED, slips["untried"]),) * 2
+    elif "slip" in slips:
+        statistics, explained = (FAIL, slips["slip"]), (UNTRIED, "")
+    elif companion:
+        is_loaded = "cannot be loaded" not in companion
+        statistics, explained = (PASS if is_loaded else UNTRIED, ""), (FAIL, companion)
+    else:
+        statistics, explained = (PASS, ""), (PASS, "")
+    has_companion = metric.path.name == "metric.py" and metric.path.with_name("companion.py").is_file()
+    return [direction, Check(CONTRACT, *statistics), *([Check(COMPANION, *explained)] if has_companion else [])]
 
 
-def contract_slip(
+def contract_slips(
     metric: hosted.Metric, solution: pd.DataFrame, submission: pd.DataFrame, arguments: dict[str, Any]
-) -> tuple[str, str]:
-    """The first slip of a metric's statistics, and the library that is missing; from a process of its own."""
+) -> dict[str, str]:
+    """What keeps a metric from the contract (see `contract_check.slips`), found in a process of its own."""
     task: dict[str, Any] = {
         "path": str(metric.path.resolve()),
         "solution": fresh.columns_of(solution),
         "submission": fresh.columns_of(submission),
         "arguments": arguments,
     }
-    answer = fresh.run_fresh("contract", program=contract_check.__file__, **task)
-    return str(answer["slip"]), str(answer["library"])
+    return fresh.run_fresh("contract", program=contract_check.__file__, **task)
 
 
 def check(
@@ -151,7 +160,7 @@ def check(
         source = fresh.read_source(path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(source)
+            tree = ast.parse(source, path.name)
     except (HostError, SyntaxError, ValueError) as problem:
         failed = Check(COMPILES, FAIL, " ".join(str(problem).split()))
         return [failed, *(Check(name, UNTRIED) for name in (IMPORTS, *CHECKS.values()))]
@@ -182,12 +191,13 @@ def to_install(packages: Collection[str]) -> set[str]:
 
 
 def _check_imports(imported: set[str]) -> Check:
-    impossible = sorted(imported & {".", OURS})
-    if impossible:
-        return Check(IMPORTS, FAIL, f"it imports {', '.join(impossible)}, and nothing of ours is there")
+    if OURS in imported:
+        return Check(IMPORTS, FAIL, "it imports podium, which is not there: copy what it needs into the file")
+    if "." in imported:
+        return Check(IMPORTS, FAIL, "it imports a file beside it, but is uploaded alone: copy what it needs")
     others = sorted(imported - KNOWN)
     if others:
-        return Check(IMPORTS, NOTE, f"make sure of {', '.join(others)}")
+        return Check(IMPORTS, NOTE, f"it imports {', '.join(others)}: make sure that the image has it")
     return Check(IMPORTS, PASS)
 
 

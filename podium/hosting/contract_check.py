@@ -1,4 +1,4 @@
-"""Hold a stranger's metric to the contract of its statistics, in a process of its own.
+"""Hold a stranger's metric and its companion to the contract, in a process of its own.
 
 `podium.hosting.fresh` starts this file as a script, with the interpreter that runs podium.
 """
@@ -16,7 +16,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from podium import hosted, scoring
-from podium.errors import HostError, SubmissionRejected
+from podium.errors import CompanionError, HostError, SubmissionRejected
 from podium.hosting import kernel
 
 
@@ -24,14 +24,13 @@ def main(task_file: str, answer_file: str) -> None:
     """Read a task and write the answer, each in a file."""
     task: dict[str, Any] = pickle.loads(Path(task_file).read_bytes())
     task.pop("do")
-    answer = dict(zip(("slip", "library"), slip(**task)))
-    Path(answer_file).write_text(json.dumps(answer), encoding="utf-8")
+    Path(answer_file).write_text(json.dumps(slips(**task)), encoding="utf-8")
 
 
-def slip(
+def slips(
     path: str, solution: dict[Any, Any], submission: dict[Any, Any], arguments: dict[str, Any]
-) -> tuple[str, str]:
-    """The first slip of a metric, and the library that is missing; each "" if there is none.
+) -> dict[str, str]:
+    """What keeps a metric from the contract.
 
     Parameters
     ----------
@@ -41,6 +40,13 @@ def slip(
         Columns by name, with `Usage`.
     arguments : dict
         Of `score`.
+
+    Returns
+    -------
+    dict of str to str
+        Of the keys "slip" (of the metric), "companion" (a slip of the companion), "library" (that is missing
+        here) and "untried" (why the metric could not be tried), the one that applies; an empty dict if all is
+        well.
     """
     sys.modules.setdefault(kernel.UTILITIES, kernel.metric_utilities())
     try:
@@ -48,14 +54,23 @@ def slip(
             warnings.simplefilter("ignore")
             metric = hosted.load(Path(path))
             prepared = scoring.prepare(metric, pd.DataFrame(solution), arguments)
-            scoring.evaluate(prepared, pd.DataFrame(submission))
+            evaluation = scoring.evaluate(prepared, pd.DataFrame(submission))
+            with hosted.errors_explained(metric):
+                hosted.higher_is_better(metric, prepared.arguments)
+            evaluation.explanation  # noqa: B018  (made, and held to the contract, when it is asked for)
     except SubmissionRejected:
-        return "", ""
+        return {"untried": "the submission is rejected"}
     except HostError as problem:
+        library = kernel.lacking(problem.__cause__)
+        if library:
+            return {"library": library}
+        if isinstance(problem, CompanionError):
+            return {"companion": str(problem)}
         # What the metric says of the solution itself is told when it scores.
-        is_told = type(problem.__cause__).__name__ in hosted.VISIBLE
-        return "" if is_told else str(problem), kernel.lacking(problem.__cause__)
-    return "", ""
+        if type(problem.__cause__).__name__ in hosted.VISIBLE:
+            return {"untried": "the solution is rejected"}
+        return {"slip": str(problem)}
+    return {}
 
 
 if __name__ == "__main__":

@@ -174,7 +174,7 @@ def check_usage(
     if metric.prepare is None:
         return
     if not metric.is_own:
-        slip, _ = check.contract_slip(metric, solution, submission, arguments)
+        slip = check.contract_slips(metric, solution, submission, arguments).get("slip")
         if slip:
             raise HostError(slip)
         return

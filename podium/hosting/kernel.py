@@ -127,7 +127,7 @@ def lacking(problem: BaseException | None) -> str:
 
 def untried(library: str) -> Verdict:
     """The verdict of what needs a library that is not installed here."""
-    return UNTRIED, f"it needs {library}, which is not installed here: give --python, which installs it"
+    return UNTRIED, f"it needs {library}, which is not installed here: install it, or let --python 3.12 do so"
 
 
 def failed_or_untried(problem: BaseException) -> Verdict:
@@ -166,7 +166,8 @@ def try_file(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[
             warnings.simplefilter("always")
             score_recorded(*map(pd.DataFrame, frames), **arguments)  # the call says what it raised
         told = "; ".join(dict.fromkeys(" ".join(str(each.message).split()) for each in caught))
-        answer["warnings"] = (NOTE, told) if told else (PASS, "")
+        silent = (PASS, "") if calls[-1].raised is None else (UNTRIED, "")
+        answer["warnings"] = (NOTE, told) if told else silent
     return answer | check_calls(calls, frames is not None) | {"messages": check_messages(function, calls)}
 
 
@@ -383,10 +384,16 @@ def why_not_a_score(result: Any) -> str:
 
 def difference(before: pd.DataFrame, after: pd.DataFrame) -> str:
     """The first difference between two tables; "" if there is none."""
-    try:
-        pd.testing.assert_frame_equal(before, after, check_exact=True)
-    except AssertionError as problem:
-        return " ".join(str(problem).split())
+    if not before.columns.equals(after.columns):
+        names = ", ".join(map(str, before.columns.symmetric_difference(after.columns, sort=False)))
+        return f"it adds, removes or reorders columns of a table it is given{': ' * bool(names)}{names}"
+    if not before.index.equals(after.index):
+        return "it adds, removes or reorders rows of a table it is given"
+    for number, name in enumerate(before):
+        try:
+            pd.testing.assert_series_equal(before.iloc[:, number], after.iloc[:, number], check_exact=True)
+        except AssertionError:
+            return f"it changes the column {name} of a table it is given"
     return ""
 
 

@@ -49,7 +49,7 @@ def metric(path: Path) -> Metric:
     if hosted.is_own(path):
         return hosted.load(path)
     try:
-        tree = ast.parse(path.read_bytes())
+        tree = ast.parse(path.read_bytes(), path.name)
     except (SyntaxError, ValueError) as problem:
         raise HostError(f"{path} cannot be loaded: {type(problem).__name__}: {problem}") from None
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}

@@ -22,7 +22,7 @@ SOURCES = [
 ]
 # What ends a command, or is shown by a platform; `error` stands for one of them, chosen by whose file it is.
 ERRORS = {
-    "ArgumentTypeError", "Differences", "HostError", "HostVisibleError", "LeaderboardError",
+    "ArgumentTypeError", "CompanionError", "Differences", "HostError", "HostVisibleError", "LeaderboardError",
     "ParticipantVisibleError", "SubmissionRejected", "UsageError", "error", "kind", "missing_extra",
 }  # fmt: skip
 PLACEHOLDER = "…"

@@ -102,9 +102,11 @@ def test_a_good_file_passes(in_process, tmp_path):
     ("source", "name", "reason"),
     [
         ("\x00", check.COMPILES, "source code string cannot contain null bytes"),
-        ("def score(:\n", check.COMPILES, "invalid syntax (<unknown>, line 1)"),
-        (changed("    if ", "    from podium import files\n    if "), check.IMPORTS, "it imports podium, and"),
-        (changed("import numpy", "from . import files\nimport numpy"), check.IMPORTS, "it imports ., and"),
+        ("def score(:\n", check.COMPILES, "invalid syntax (a_metric.py, line 1)"),
+        (changed("    if ", "    from podium import files\n    if "), check.IMPORTS,
+         "it imports podium, which is not there"),
+        (changed("import numpy", "from . import files\nimport numpy"), check.IMPORTS,
+         "it imports a file beside it, but is uploaded alone"),
         (GOOD + "\n1 / 0\n", "runs", "ZeroDivisionError: division by zero"),
         (GOOD + "\nimport argparse; p = argparse.ArgumentParser(); p.parse_args()\n", "runs", "SystemExit: 2"),
         (GOOD + "\nprint(__file__)\n", "runs", "NameError: name '__file__' is not defined"),
@@ -143,7 +145,8 @@ def test_what_a_file_can_fail(in_process, tmp_path, source, name, reason):
     ("source", "name", "remark"),
     [
         (changed("import numpy", "import polars_of_tomorrow\nimport numpy").replace(
-            "import polars", "if False:\n    import polars"), check.IMPORTS, "make sure of polars_of_tomorrow"),
+            "import polars", "if False:\n    import polars"), check.IMPORTS,
+         "it imports polars_of_tomorrow: make sure that the image has it"),
         (changed("limit: int | None = 3", "limit: list[int] = []"), "annotations",
          "the site cannot set limit, which is list[int]"),
         (changed("limit: int | None = 3", "limit: int | str = 3"), "annotations",
@@ -159,9 +162,11 @@ def test_what_a_file_can_fail(in_process, tmp_path, source, name, reason):
         (changed("class ParticipantVisibleError", "class Visible") + "\nParticipantVisibleError = Visible\n",
          "participant", "there is none, so participants are never told what is wrong"),
         (changed("return float(", "submission['x'] = 1\n    return float("), "frames",
-         "DataFrame are different DataFrame shape mismatch"),
+         "it adds, removes or reorders columns of a table it is given: x"),
         (changed("return float(", "solution.index = [7, 8]\n    return float("), "frames",
-         "DataFrame.index are different"),
+         "it adds, removes or reorders rows of a table it is given"),
+        (changed("return float(", "submission['answer'] = 1\n    return float("), "frames",
+         "it changes the column answer of a table it is given"),
         (changed('"no column answer"', '"no column answer " + 99 * "word "'), "messages",
          "Kaggle cuts the rest: 512 characters has 'no column answer word word word "),
         (GOOD.replace('    """The share', '    _ = """The share'), "docstring",
@@ -234,7 +239,7 @@ def test_nothing_of_ours_can_be_imported(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     failed = failures(GOOD + "\nimport podium\n", tmp_path)
     no_module = "ModuleNotFoundError: import of podium halted; None in sys.modules"
-    assert failed[check.IMPORTS] == "it imports podium, and nothing of ours is there"
+    assert failed[check.IMPORTS] == "it imports podium, which is not there: copy what it needs into the file"
     assert failed[check.CHECKS["runs"]] == failed[check.MODULE] == no_module
 
 
@@ -370,7 +375,7 @@ def test_a_library_that_is_not_installed_is_no_failure(in_process, tmp_path):
     source = "import polars_of_tomorrow\n" + GOOD
     untried = verdicts(source, tmp_path, UNTRIED)
     assert failures(source, tmp_path) == {}
-    reason = "it needs polars_of_tomorrow, which is not installed here: give --python, which installs it"
+    reason = "it needs polars_of_tomorrow, which is not installed here: install it, or let --python 3.12 do so"
     assert untried[check.CHECKS["runs"]] == untried[check.MODULE] == reason
 
 

@@ -73,7 +73,7 @@ def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
             context.chdir(folder)
             sys.modules.pop(kernel.MODULE, None)
             if do == "contract":
-                return dict(zip(("slip", "library"), contract_check.slip(**task)))
+                return dict(contract_check.slips(**task))
             work: Any = {"check": kernel.try_file, "import": kernel.import_module, "score": kernel.score_part}[
                 do
             ]

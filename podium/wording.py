@@ -32,7 +32,18 @@ def counted(number: int, noun: str) -> str:
     >>> counted(1, "essay"), counted(1200, "essay")
     ('1 essay', '1,200 essays')
     """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """A noun in the plural, by the rules without exceptions.
+
+    >>> plural("essay"), plural("query"), plural("box"), plural("sub-population")
+    ('essays', 'queries', 'boxes', 'sub-populations')
+    """
+    if re.search("[^aeiou]y$", noun):
+        return noun[:-1] + "ies"
+    return noun + ("es" if re.search("(s|x|z|ch|sh)$", noun) else "s")
 
 
 def listed(items: Sequence[object], most: int = 5) -> str:

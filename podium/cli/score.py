@@ -455,7 +455,7 @@ def notices_on_selection(whole: Any, evaluation: Any, options: argparse.Namespac
         The notices.
     """
     from podium import explain
-    from podium.wording import counted, listed
+    from podium.wording import counted, listed, plural
 
     notices = []
     if options.essays is not None:
@@ -474,7 +474,7 @@ def notices_on_selection(whole: Any, evaluation: Any, options: argparse.Namespac
     return [
         *notices,
         f"scored only {number:,} of {counted(total, item)}, those with a prediction; thresholds that leave an "
-        f"{item} empty raise such a score, so better name the {item}s of your fold by --essays FILE",
+        f"{item} empty raise such a score, so better name the {plural(item)} of your fold by --essays FILE",
     ]
 
 

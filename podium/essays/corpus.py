@@ -186,7 +186,8 @@ def _collected(names: list[str], rows: Iterable[Any], used: set[str], path: str)
     for count, row in enumerate(rows, 1):
         if len(row) != len(names):
             raise HostError(
-                f"{path}: expected {len(names)} fields, as in the header, found {len(row)} in row {count:,}"
+                f"{path}: expected {counted(len(names), 'field')}, as in the header, found {len(row)} "
+                f"in row {count:,}"
             )
         for place, number, append in places:
             text = row[place]

@@ -47,6 +47,9 @@ class Truths(NamedTuple):
         By secret column and id, the sorted hashes of its values.
     lines : set of int
         Hashes of the solution's rows, cell by cell.
+    uniform : set of str
+        Secret columns that have the same values in the same order for every item, such as the types of essays
+        that all consist of a lead, a position and a claim.  To repeat them tells nothing of any item.
     """
 
     id_columns: set[str]
@@ -54,6 +57,7 @@ class Truths(NamedTuple):
     part_of: dict[str, str]
     answers: dict[str, dict[str, list[int]]]
     lines: set[int]
+    uniform: set[str]
 
 
 class Table(NamedTuple):
@@ -135,7 +139,25 @@ def _truths(solution: Path, items: Collection[str]) -> Truths:
     for of_column in answers.values():
         for values in of_column.values():
             values.sort()
-    return Truths(id_columns, secrets, part_of, answers, {hash(row) for row in zip(*cells)})
+    lines = {hash(row) for row in zip(*cells)}
+    item_column = next(name for name in reversed(header) if name in id_columns)
+    uniform = {name for name in secrets if _is_uniform(columns[item_column], columns[name])}
+    return Truths(id_columns, secrets, part_of, answers, lines, uniform)
+
+
+def _is_uniform(items: list[str], values: list[str]) -> bool:
+    """Whether a column has the same values, several of them, in the same order for each of several items.
+
+    >>> _is_uniform(["a", "a", "b", "b"], ["Lead", "Claim", "Lead", "Claim"])
+    True
+    >>> _is_uniform(["a", "a", "b", "b"], ["Lead", "Claim", "Claim", "Lead"])
+    False
+    """
+    sequences: dict[str, list[str]] = defaultdict(list)
+    for item, value in zip(items, values):
+        sequences[item].append(value)
+    first = next(iter(sequences.values()), [])
+    return len(sequences) > 1 and len(first) > 1 and all(each == first for each in sequences.values())
 
 
 def _files(folder: Path, name: str, unpacked: Path) -> Iterator[tuple[str, Path]]:
@@ -307,7 +329,7 @@ def _check_table(table: Table, truths: Truths, texts: dict[int, str]) -> None:
         if name in truths.id_columns or name in TEXT_COLUMNS:
             continue
         for column in truths.secrets:
-            if _are_answers(answers, truths.answers[column]):
+            if column not in truths.uniform and _are_answers(answers, truths.answers[column]):
                 raise HostError(
                     f"{table.name}: the column {name} has the values of {column} in {SOLUTION} for the "
                     f"{len(answers):,} ids of the test set that are there: take it out"

@@ -54,7 +54,9 @@ def make_files(
         The metric has no `prepare`, or there is no sample submission.
     """
     arguments = dict(parameters)
-    solution = scoring.read_solution(metric, path, arguments).drop(columns=USAGE, errors="ignore")
+    labels = scoring.read_solution(metric, path, arguments)
+    redrawn = [f"the column {USAGE} of the labels is replaced by a new drawing"] if USAGE in labels else []
+    solution = labels.drop(columns=USAGE, errors="ignore")
     whole = scoring.prepare(metric, solution, arguments)
     if not whole.prepared:
         raise UsageError("the metric does not say what belongs together: it has no prepare()")
@@ -83,7 +85,7 @@ def make_files(
         public,
         private,
         "\n\n".join(report) + "\n",
-        parts.notices,
+        [*redrawn, *parts.notices],
         prepared.items,
         metric.name,
         arguments,

@@ -37,4 +37,19 @@ class Explanation(contract.Explanation):
         return {"Labels": table.reset_index()}
 
 
-companion = contract.Companion(text_columns=("id", "label"), explain=Explanation)
+def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
+    """A submission to show to participants, which tells nothing of the solution: one label for all rows."""
+    return solution[["id"]].assign(label=min(solution["label"]))
+
+
+def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
+    """The submission that scores best; the host compares its score with the site's."""
+    return solution[["id", "label"]]
+
+
+companion = contract.Companion(
+    text_columns=("id", "label"),
+    explain=Explanation,
+    sample_submission=sample_submission,
+    perfect_submission=perfect_submission,
+)

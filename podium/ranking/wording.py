@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from podium.ranking.board import Ranking, Run
-from podium.wording import counted, listed
+from podium.wording import counted, listed, plural
 
 __all__ = [
     "in_cases", "items_of", "number", "of_direction", "of_hundred", "percent", "score_name", "summary",
@@ -138,7 +138,7 @@ def items_of(facts: dict[str, Any], number_of: int | None = None) -> str:
     >>> items_of({"item": "essay"}), items_of({"item": "essay"}, 1)
     ('essays', '1 essay')
     """
-    return f"{facts['item']}s" if number_of is None else counted(number_of, facts["item"])
+    return plural(facts["item"]) if number_of is None else counted(number_of, facts["item"])
 
 
 def score_name(facts: dict[str, Any]) -> str:

@@ -17,6 +17,7 @@ from podium.essays import SMALL_SUBPOPULATION
 from podium.files import read_table, write_atomically
 from podium.report import histograms, items
 from podium.scoring import Evaluation
+from podium.wording import plural
 
 MOST_ITEMS = 200
 TEXT_COLUMNS = ("text", "full_text")
@@ -72,6 +73,7 @@ def render(
         evaluation=evaluation,
         notices=[*evaluation.solution.notices, *evaluation.explanation.notices],
         noun=items.noun(evaluation),
+        nouns=plural(items.noun(evaluation)),
         has_intervals=intervals is not None,
         comparison=None if comparison is None or other is None else _comparison(comparison, evaluation, *other),
         fixes=_fixes(evaluation),

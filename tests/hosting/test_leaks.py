@@ -183,6 +183,28 @@ def test_a_text_of_the_test_under_another_id(files, made, tables, column):
     )
 
 
+def test_a_sample_may_show_what_is_the_same_in_every_essay(tmp_path):
+    """Where all essays have the same types in the same order, the sample has them right, and tells nothing."""
+    types = ["Lead", "Position", "Claim", "Evidence"]
+    rows = [
+        (f"e{essay:02}", name, " ".join(map(str, range(9 * number, 9 * number + 7 + essay % 3))), essay % 2)
+        for essay in range(30)
+        for number, name in enumerate(types)
+    ]
+    names = ["essay_id", "discourse_type", "predictionstring", "discourse_effectiveness"]
+    pd.DataFrame(rows, columns=names).to_csv(tmp_path / "corpus.csv", index=False)
+    meanings = {"0": "Ineffective", "1": "Effective"}
+    made = corpus.make(corpus.read_corpus(tmp_path / "corpus.csv"), [], spellings=meanings)
+    writing.write(made, tmp_path / "files")
+    # What differs between essays is still refused, for as few as ten ids.
+    solution = pd.read_csv(tmp_path / "files" / "private" / "solution.csv", dtype=str)
+    told = solution[["row_id", "discourse_effectiveness"]].set_axis(["row_id", "x"], axis=1)
+    put(tmp_path / "files", "more.csv", told.head(40))
+    assert "public/more.csv: the column x has the values of discourse_effectiveness" in leak(
+        tmp_path / "files", made
+    )
+
+
 def test_a_text_in_both_parts(files, made, tables):
     solution, _, test, _ = tables
     part = test["essay_id"].map(dict(zip(solution["essay_id"], solution["Usage"])))

@@ -1,6 +1,6 @@
 """The report as text, as a file, and in a real browser.
 
-    python -m tests.report.test_page     writes docs/report.png anew
+    python -m tests.report.test_page     writes the pictures of docs/how-to/read-your-report.md anew
 
 The browser is a headless Chromium, driven by Selenium; without chromium, chromedriver or selenium these tests
 are skipped.
@@ -36,7 +36,7 @@ from tests.support.unified import evaluate
 
 ROOT = Path(metric.__file__).parent
 SOLUTION, SUBMISSION = str(ROOT / SOLUTION_SAMPLE), str(ROOT / SUBMISSION_SAMPLE)
-PICTURE = ROOT / "docs" / "report.png"
+PICTURES = [ROOT / "docs" / name for name in ("report.png", "report_essay.png")]
 SIBLINGS = sorted(set(hosted.names()) - {"unified"})
 MANY_HISTOGRAMS = ("markup_consistency", "readable")
 LACKING = [
@@ -165,7 +165,7 @@ def test_essays_are_sorted_by_points_and_cut_off(evaluation):
         shown = [attributes["data-id"] for attributes in page.named("details")]
         assert shown == by_item.index[:most].tolist()
         share = by_item[:most].sum() / by_item.sum()
-        expected = f"The {most} of 40 essays where most is to gain: {share:.1%} of the possible gain."
+        expected = f"The {most} of 40 essays where the most can be gained: {share:.1%} of the possible gain."
         assert (expected in flat(page.text)) == (most < 40)
 
 
@@ -188,7 +188,7 @@ def test_what_to_fix_first(page, evaluation):
             lost |= {(label, cause, f"{attribute}: {group}"): points for (group, label), points in sums.items()}
     label, cause, group = max(lost, key=lost.get)
     share = lost[label, cause, group] / evaluation.explanation.losses.to_numpy().sum()
-    line = f"Most is to gain from {label}: {cause} of {group}: {share:.1%} of the possible gain"
+    line = f"The most can be gained from {label}: {cause} of {group}: {share:.1%} of the possible gain"
     assert line in flat(Page(page).text)
 
 
@@ -207,8 +207,8 @@ def test_a_group_of_few_essays_is_named_with_its_size_and_what_is_best_elsewhere
     }  # fmt: skip
     text = flat(Page(report.render(evaluation, "x", {}, 3)).text)
     assert (
-        f"the group has {first['size']} essays). So few essays say little; in all others it is {label}: "
-        in text
+        f"the group has {first['size']} essays). So few essays say little; in all other essays the most can be "
+        f"gained from {label}: " in text
     )
 
 
@@ -221,7 +221,8 @@ def test_every_gain_is_in_thousandths_of_the_score():
 def test_a_filter_that_finds_nothing_points_to_the_random_sample(evaluation):
     some = flat(Page(report.render(evaluation, "x", {}, 3)).text)
     assert (
-        "No essay on this page matches. It has the essays where most is to gain: --random-items shows" in some
+        "No essay on this page matches. It has the essays where the most can be gained: --random-items shows"
+        in some
     )
     for options in ({"most_items": 40}, {"most_items": 3, "random": 1}):
         assert "--random-items" not in flat(Page(report.render(evaluation, "x", {}, **options)).text)
@@ -1088,25 +1089,27 @@ def test_a_page_without_items(opened):
     assert "nothing to see" in driver.find_element("tag name", "main").text
 
 
-def take_picture() -> None:
-    """Parts of the sample's report for the README."""
+def take_pictures() -> None:
+    """Two parts of the sample's report, narrow enough to be read on a phone: what to fix, and one essay."""
     from PIL import Image
 
     with tempfile.TemporaryDirectory() as folder, started_browser() as driver:
         path = Path(folder) / "report.html"
         texts = str(ROOT / "examples" / "data" / "texts")
         cli.main(["score", SOLUTION, SUBMISSION, "--report", str(path), "--texts", texts])
-        look(driver, 1120, 1880)
+        look(driver, 600, 3000)
         driver.get(path.as_uri())
         driver.execute_script(
             "for (const e of document.querySelectorAll('.notice, #points h3, .heat, #offsets, #measures,"
             " #tables, #confusion, #calibration')) e.hidden = true;"
             "document.querySelectorAll('.item')[1].open = true"
         )
-        picture = Image.open(io.BytesIO(driver.get_screenshot_as_png()))
-        PICTURE.parent.mkdir(exist_ok=True)
-        picture.convert("RGB").quantize(128).save(PICTURE, optimize=True)
+        whole = Image.open(io.BytesIO(driver.get_screenshot_as_png()))
+        top = driver.execute_script("return document.querySelector('#items').getBoundingClientRect().top")
+        for picture, part in zip(PICTURES, ((0, top - 8), (top - 8, top + 752))):
+            image = whole.crop((0, round(part[0]), whole.width, round(part[1])))
+            image.convert("RGB").quantize(128).save(picture, optimize=True)
 
 
 if __name__ == "__main__":
-    take_picture()
+    take_pictures()

@@ -23,7 +23,8 @@ BLUE, ORANGE, GRAY = "#0072b2", "#e69f00", "#6e7781"  # told apart without color
 TYPE_COLORS = ("#0072b2", "#d55e00", "#e69f00", "#cc79a7", "#882255", "#009e73", "#56b4e9")
 
 
-def figure(width: float = 6.4, height: float = 3.2) -> Figure:
+def figure(width: float = 5.0, height: float = 3.2) -> Figure:
+    """A figure that is narrow enough to be read on a phone."""
     return Figure(figsize=(width, height), layout="constrained")
 
 
@@ -43,6 +44,7 @@ def softmin() -> Figure:
         scores = [float(metric.softmin([0.60, score], [500, 500], temperature)) for score in better]
         axes.plot(better, scores, color=color, label=f"temperature {temperature:g}")
     axes.set(xlabel="score of the other group", ylabel="final score", title="One group scores 0.60")
+    axes.set_xticks(np.arange(0.55, 0.76, 0.05))
     axes.axvline(0.60, color=GRAY, linewidth=0.5)
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
@@ -70,7 +72,7 @@ def reliability(result: Evaluation) -> Figure:
     forecasts = result.explanation.forecasts
     bins = np.minimum((forecasts["probability"] * 5).astype(int), 4)
     groups = forecasts.groupby(bins)
-    picture = figure(4.0, 3.6)
+    picture = figure(4.2, 3.6)
     axes = picture.subplots()
     axes.plot([0, 1], [0, 1], color=GRAY, linewidth=0.8)
     axes.scatter(groups["probability"].mean(), groups["happened"].mean(), s=groups.size() * 4, color=BLUE)
@@ -83,7 +85,7 @@ def reliability(result: Evaluation) -> Figure:
         xlim=(-0.05, 1.05),
         ylim=(-0.05, 1.05),
     )
-    axes.set_title("Matched segments of the sample, by fifths")
+    axes.set_title("Matched segments of the sample")
     axes.spines[["top", "right"]].set_visible(False)
     return picture
 
@@ -94,7 +96,7 @@ def essay(result: Evaluation) -> Figure:
     counts = rows[rows["outcome"] == "matched"].groupby("essay_id").size()
     shown = rows[rows["essay_id"] == counts.sort_values(ascending=False).index[3]]
     types = list(hosted.module("unified").DISCOURSE_TYPES)
-    picture = figure(8.0, 2.2)
+    picture = figure(5.4, 2.8)
     axes = picture.subplots()
     for line, side in enumerate(("prediction", "truth")):
         for row in shown[shown["side"] == side].itertuples():
@@ -107,7 +109,7 @@ def essay(result: Evaluation) -> Figure:
     axes.set_xlabel("position of the word; what has no match is hatched")
     used = [name for name in types if (shown["discourse_type"] == name).any()]
     handles = [mpl.patches.Patch(color=TYPE_COLORS[types.index(name)]) for name in used]
-    picture.legend(handles, used, loc="outside upper center", ncols=len(used), frameon=False, fontsize="small")
+    picture.legend(handles, used, loc="outside upper center", ncols=4, frameon=False, fontsize="small")
     axes.spines[["top", "right", "left"]].set_visible(False)
     return picture
 
@@ -116,6 +118,55 @@ def board(folder: Path) -> Figure:
     """Score against runtime on the example board."""
     leaderboard = pd.read_csv(folder / "final" / "final_leaderboard.csv")
     return plots.score_and_runtime(leaderboard)
+
+
+FLOW = {
+    "participants": ("model output", "podium.spans", "submission", "podium score", "score and report",
+                     "podium tune", "better submission"),
+    "hosts": ("corpus", "podium make", "competition's files", "podium check, emulate", "checked metric",
+              "podium publish, bundle", "live competition"),
+    "organizers": ("submitted models", "podium run", "files and runtimes", "podium rank", "final board",
+                   "podium verify", "verified board"),
+}  # fmt: skip
+# By mode: text, commands and arrows, page, boxes; then the color of each reader.
+FLOW_COLORS = {
+    "light": ("#1f2328", "#57606a", "#ffffff", "#f6f8fa", "#0b7a53", "#1f5fa8", "#a3561a"),
+    "dark": ("#e6edf3", "#9da7b3", "#0d1117", "#161b22", "#3fb68b", "#6cb0f5", "#e09a5b"),
+}
+
+
+def flow_style(text: str, command: str, page: str, box: str, *readers: str) -> str:
+    """The style sheet of `flow` in one mode."""
+    of_readers = [f".{mark}{{fill:{color}}}.b{mark}{{stroke:{color}}}" for mark, color in zip("pho", readers)]
+    ours = f".cmd,.head{{fill:{command}}}.arrow{{stroke:{command}}}.page{{fill:{page}}}.box{{fill:{box}}}"
+    return f"text{{fill:{text}}}{ours}{''.join(of_readers)}"
+
+
+def flow() -> str:
+    """The way of each reader from top to bottom, as an SVG that follows the reader's light or dark mode."""
+    light, dark = (flow_style(*colors) for colors in FLOW_COLORS.values())
+    told = "; ".join(f"{who}: {', then '.join(steps)}" for who, steps in FLOW.items())
+    parts = [
+        '<svg xmlns="http://www.w3.org/2000/svg" width="640" height="400" viewBox="0 0 640 400" role="img"'
+        ' aria-labelledby="t d" font-family="system-ui, sans-serif" font-size="17" text-anchor="middle">',
+        f'<title id="t">What podium does for whom</title><desc id="d">{told}</desc>',
+        f"<style>.box{{stroke-width:1.5}}.cmd{{font:16px ui-monospace,monospace}}.arrow{{stroke-width:1.5}}"
+        f"{light}@media (prefers-color-scheme:dark){{{dark}}}</style>",
+        '<rect class="page" width="640" height="400" rx="8"/>',
+    ]
+    for column, (who, steps) in enumerate(FLOW.items()):
+        x, mark = 110 + 210 * column, "pho"[column]
+        parts.append(f'<text x="{x}" y="30" font-weight="600" class="{mark}">{who}</text>')
+        for number, name in enumerate(steps[::2]):
+            y = 46 + 94 * number
+            parts.append(f'<rect class="box b{mark}" x="{x - 92}" y="{y}" width="184" height="44" rx="8"/>')
+            parts.append(f'<text x="{x}" y="{y + 28}">{name}</text>')
+        for number, command in enumerate(steps[1::2]):
+            y = 90 + 94 * number
+            parts.append(f'<path class="arrow" d="M{x} {y + 3}v8m0 22v6"/>')
+            parts.append(f'<path class="head" d="M{x - 5} {y + 39}h10l-5 8z"/>')
+            parts.append(f'<text class="cmd" x="{x}" y="{y + 27}">{command}</text>')
+    return "\n".join([*parts, "</svg>", ""])
 
 
 def main() -> None:
@@ -127,6 +178,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     files = (ROOT / "solution_sample.csv", ROOT / "sample_submission.csv")
     result = podium.score(*map(pd.read_csv, files))
+    (FOLDER / "flow.svg").write_text(flow(), encoding="utf-8")
     save(softmin(), "softmin")
     save(rounding(), "rounding")
     save(reliability(result), "reliability")

@@ -1,7 +1,8 @@
-"""The command `podium`: one module of this package per command, imported when it is called.
+"""The command ``podium``. Each of its commands is a module of this package, which is imported when it is
+called.
 
-It defines ``add_arguments(parser)`` and ``run(options)``; only `run` imports pandas and what needs it, so that
-``podium COMMAND --help`` is quick.
+Such a module defines ``add_arguments(parser)`` and ``run(options)``. Only `run` imports pandas and the modules
+that need it, so that ``podium COMMAND --help`` is quick.
 """
 
 import argparse
@@ -16,17 +17,17 @@ from podium import errors
 
 __all__ = ["COMMANDS", "main", "process"]
 
-# The commands by who needs them.
+# The commands, grouped by who needs them.
 GROUPS = {
     "participants": {
         "score": "score a submission and see where the score comes from",
         "tune": "find the thresholds that maximize the metric on out-of-fold predictions",
-        "estimate": "tell what another runtime would change on the final board",
+        "estimate": "estimate what another runtime would change on the final board",
     },
     "hosts": {
         "make": "make the files of a competition from a corpus or official labels",
         "new": "write a folder with a new metric, to be edited from there",
-        "check": "try a metric file: does it obey everything that Kaggle demands?",
+        "check": "check that a metric file does everything that Kaggle demands",
         "emulate": "score a submission as Kaggle would, and show what the participant would see",
         "publish": "create a competition on Kaggle, step by step",
         "bundle": "make a competition for another platform",
@@ -37,7 +38,7 @@ GROUPS = {
         "leaderboard": "fetch a competition's leaderboard",
         "rank": "score all submissions, reward speed and say how sure the order is",
         "boost": "apply the runtime rewards to a leaderboard",
-        "verify": "compute a published board again and compare",
+        "verify": "compute a published board again and compare the two",
     },
 }
 COMMANDS = {name: what for commands in GROUPS.values() for name, what in commands.items()}
@@ -46,7 +47,18 @@ EXIT_CODES = "Exit codes: 0 done, 1 differences found, 2 wrong usage, 3 submissi
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command line; return its exit code."""
+    """Run a command line.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        The command and its arguments. The default is the command line of this process.
+
+    Returns
+    -------
+    int
+        The exit code, as `EXIT_CODES` describes it.
+    """
     parser = argparse.ArgumentParser(
         prog="podium",
         description="Hosted competition metrics, and everything around them.",
@@ -75,6 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _described(group: str) -> str:
+    """List the commands of a group for the help text."""
     return "\n".join([f"for {group}:", *(f"  {name:<12} {what}" for name, what in GROUPS[group].items())])
 
 
@@ -82,9 +95,9 @@ def process() -> NoReturn:
     """Run the command line of this process and end it."""
     code = main()
     if "pyarrow" in sys.modules:
-        # A thread of Arrow may let go of a Python object while the interpreter shuts down, which ends the
-        # process with an abort (apache/arrow#34314) after all work is done.  So the interpreter is not shut
-        # down: what waits for the end of the process is called, and it ends.
+        # A thread of Arrow may release a Python object while the interpreter shuts down. Then the process
+        # aborts although all work is done (apache/arrow#34314). Therefore the interpreter is not shut down: the
+        # functions that were registered for the end of the process are called, and then it ends at once.
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()

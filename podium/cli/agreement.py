@@ -1,7 +1,9 @@
 """Tell how well the experts of an annotation project agree.
 
-podium agreement --metric readable essays/
-podium agreement --metric markup_consistency solution.csv --plot agreement.png
+    podium agreement --metric readable essays/
+    podium agreement --metric markup_consistency solution.csv --plot agreement.png
+
+The metric must be one that compares experts' markups.
 """
 
 import argparse
@@ -10,11 +12,17 @@ from pathlib import Path
 from podium.cli import arguments
 from podium.errors import UsageError
 
-NAMES_SHOWN = 10  # of the documents without γ
+NAMES_SHOWN = 10  # how many documents without γ are named
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command's arguments."""
+    """Declare the arguments of ``podium agreement``.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        The parser of the command.
+    """
     parser.add_argument(
         "solution", help="the experts' markups: a table, a folder of files, or an export of an annotation tool"
     )
@@ -27,7 +35,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Compare the experts and print, as tables or as JSON and nothing else."""
+    """Compare the experts, and print tables or JSON.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+
+    Raises
+    ------
+    UsageError
+        The metric has no experts, or a file cannot be read.
+    HostError
+        The solution, a parameter or the metric is wrong.
+    """
     import pandas as pd
 
     from podium import hosted, progress, scoring
@@ -37,7 +58,9 @@ def run(options: argparse.Namespace) -> None:
     metric = hosted.load(options.metric)
     agree, gamma = metric.companion.agreement, metric.companion.gamma
     if agree is None:
-        raise UsageError(f"--metric {options.metric}: its companion tells nothing of experts' agreement")
+        raise UsageError(
+            f"--metric {options.metric}: its companion tells nothing about the agreement of experts"
+        )
     if options.gamma and gamma is None:
         raise UsageError(f"--gamma: the companion of {options.metric} offers no γ")
     parameters = hosted.parse_parameters(metric, options.set)
@@ -54,8 +77,8 @@ def run(options: argparse.Namespace) -> None:
         without = documents.loc[documents["gamma"].isna(), "document_id"].tolist()
         if without:
             notices.append(
-                f"{counted(len(without), 'document')} without γ, as fewer than two experts or no marks are "
-                f"there: {listed(without, NAMES_SHOWN)}"
+                f"{counted(len(without), 'document')} without γ, because it needs two experts and their marks: "
+                f"{listed(without, NAMES_SHOWN)}"
             )
     if options.plot:
         from podium.report import histograms

@@ -1,4 +1,4 @@
-"""Arguments of several commands."""
+"""Declare and read the arguments that several commands share."""
 
 import argparse
 import datetime
@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 
 
 def add_metric(parser: argparse.ArgumentParser) -> None:
-    """--metric, --set."""
+    """Declare --metric and --set.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        The parser of the command.
+    """
     parser.add_argument(
         "--metric",
         default="unified",
@@ -27,7 +33,13 @@ def add_metric(parser: argparse.ArgumentParser) -> None:
 
 
 def add_parameters(parser: argparse.ArgumentParser) -> None:
-    """--set."""
+    """Declare --set.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        The parser of the command.
+    """
     parser.add_argument(
         "--set",
         action="append",
@@ -38,7 +50,13 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
 
 
 def add_competition(parser: argparse.ArgumentParser) -> None:
-    """A competition to put on a platform."""
+    """Declare the arguments that describe a competition to put on a platform.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        The parser of the command.
+    """
     parser.add_argument("files", type=Path, help="the folder that podium make wrote")
     parser.add_argument("--title", required=True, help="title of the competition")
     parser.add_argument("--subtitle", help="one line under the title (default: the metric's first line)")
@@ -46,7 +64,27 @@ def add_competition(parser: argparse.ArgumentParser) -> None:
 
 
 def competition(options: argparse.Namespace, metric: "Metric") -> dict[str, Any]:
-    """What `add_competition` was given, for `podium.hosting.competition.Competition`."""
+    """Read the arguments that `add_competition` declares.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        The arguments.
+    metric : podium.contract.Metric
+        The metric of the competition.
+
+    Returns
+    -------
+    dict of str to object
+        Arguments of `podium.hosting.competition.Competition`.
+
+    Raises
+    ------
+    HostError
+        The files were made for another metric or other parameters.
+    UsageError
+        The folder does not contain the files of a competition.
+    """
     from podium.hosting import record
     from podium.hosting.competition import summary
     from podium.hosting.folders import PRIVATE, SOLUTION, row_id
@@ -56,7 +94,7 @@ def competition(options: argparse.Namespace, metric: "Metric") -> dict[str, Any]
     if recorded is not None and recorded.metric != metric.name:
         raise HostError(
             f"expected the metric {recorded.metric!r}, for which the files were made (see {recorded.path}), "
-            f"found {options.metric}: say which by --metric"
+            f"found {options.metric}: name the metric by --metric"
         )
     solution = options.files / PRIVATE / SOLUTION
     return {
@@ -69,9 +107,28 @@ def competition(options: argparse.Namespace, metric: "Metric") -> dict[str, Any]
 
 
 def parameters(metric: "Metric", assignments: list[str], solution: str | Path) -> dict[str, Any]:
-    """The metric's parameters: those given by --set, and those that the solution's folder records.
+    """Combine the metric's parameters that --set gives with those that the solution's folder records.
 
-    The latter are shown on stderr; `HostError` if the two contradict each other.
+    Parameters
+    ----------
+    metric : podium.contract.Metric
+        The metric.
+    assignments : list of str
+        The texts NAME=VALUE that --set gives.
+    solution : str or Path
+        The solution. Its folder may have a record of parameters, which is then shown on stderr.
+
+    Returns
+    -------
+    dict of str to object
+        The parameters by name.
+
+    Raises
+    ------
+    HostError
+        The two contradict each other, or the metric has no such parameter.
+    UsageError
+        A text is not of the form NAME=VALUE.
     """
     from podium import hosted
     from podium.hosting import record
@@ -85,7 +142,20 @@ def parameters(metric: "Metric", assignments: list[str], solution: str | Path) -
 
 
 def check_outputs(outputs: Iterable[Any], inputs: Iterable[Any]) -> None:
-    """What is to be written can be, as far as one can tell before the work, and is none of the inputs."""
+    """Check before the work, as far as possible, that files can be written and would replace no input.
+
+    Parameters
+    ----------
+    outputs : iterable of str, Path or None
+        The files to write.
+    inputs : iterable of str, Path or None
+        The files to read.
+
+    Raises
+    ------
+    UsageError
+        A file cannot be written, or is named twice.
+    """
     taken = {os.path.realpath(path) for path in inputs if path is not None}
     for path in outputs:
         if path is None:
@@ -97,13 +167,29 @@ def check_outputs(outputs: Iterable[Any], inputs: Iterable[Any]) -> None:
         if os.path.isdir(path):
             raise UsageError(f"cannot write {path}: it is a folder")
         if not os.path.isdir(folder):
-            raise UsageError(f"cannot write {path}: {folder} is no folder")
+            raise UsageError(f"cannot write {path}: {folder} is not a folder")
         if not os.access(folder, os.W_OK):
             raise UsageError(f"cannot write {path}: no permission to write into {folder}")
 
 
 def moment(text: str) -> datetime.datetime:
-    """A time, in UTC without a time zone."""
+    """Parse a time.
+
+    Parameters
+    ----------
+    text : str
+        The argument.
+
+    Returns
+    -------
+    datetime
+        The time in UTC, without a time zone.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        The text is not a date in ISO format.
+    """
     try:
         when = datetime.datetime.fromisoformat(text)
     except ValueError:
@@ -112,23 +198,78 @@ def moment(text: str) -> datetime.datetime:
 
 
 def natural(text: str) -> int:
-    """A whole number, at least 0."""
+    """Parse a whole number that is at least 0.
+
+    Parameters
+    ----------
+    text : str
+        The argument.
+
+    Returns
+    -------
+    int
+        The number.
+
+    Raises
+    ------
+    ValueError
+        The text is not a number.
+    argparse.ArgumentTypeError
+        The number is below 0.
+    """
     return _at_least(0, text)
 
 
 def positive(text: str) -> int:
-    """A whole number, at least 1."""
+    """Parse a whole number that is at least 1.
+
+    Parameters
+    ----------
+    text : str
+        The argument.
+
+    Returns
+    -------
+    int
+        The number.
+
+    Raises
+    ------
+    ValueError
+        The text is not a number.
+    argparse.ArgumentTypeError
+        The number is below 1.
+    """
     return _at_least(1, text)
 
 
 def _at_least(least: int, text: str) -> int:
+    """Parse a whole number that is at least `least`."""
     if int(text) < least:
         raise argparse.ArgumentTypeError(f"{text} is below {least}")
     return int(text)
 
 
 def share(text: str) -> float:
-    """A number between 0 and 1, both excluded."""
+    """Parse a number between 0 and 1, both excluded.
+
+    Parameters
+    ----------
+    text : str
+        The argument.
+
+    Returns
+    -------
+    float
+        The number.
+
+    Raises
+    ------
+    ValueError
+        The text is not a number.
+    argparse.ArgumentTypeError
+        The number is not between 0 and 1.
+    """
     number = float(text)
     if not 0 < number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")

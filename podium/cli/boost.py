@@ -1,7 +1,7 @@
 """Apply the runtime rewards to a leaderboard and print the final one, sorted by rank.
 
-podium boost board.csv
-podium boost board.csv --max-boost 0.1 --out final.csv
+    podium boost board.csv
+    podium boost board.csv --max-boost 0.1 --out final.csv
 
 BOARD is a CSV file with the columns team, score and, as far as known, runtime (seconds) and submitted_at.
 """
@@ -11,21 +11,22 @@ from pathlib import Path
 from typing import Any
 
 FORMULA = {
-    "max_boost": "boost of the fastest model (default: 0.05)",
+    "max_boost": "the boost of the fastest model (default: 0.05)",
     "eligibility_ratio": "a team is eligible if best score / its score is at most this (default: 1.05)",
-    "slowdown_limit": "there is no boost from this multiple of the fastest runtime on (default: 1.2)",
+    "slowdown_limit": "a runtime gets no boost from this multiple of the fastest one on (default: 1.2)",
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `podium boost`.
+    """Declare the arguments of ``podium boost``.
 
     Parameters
     ----------
-    parser : ArgumentParser
+    parser : argparse.ArgumentParser
+        The parser of the command.
     """
     add_board(parser)
-    parser.add_argument("--out", type=Path, metavar="CSV", help="write it with all digits, too")
+    parser.add_argument("--out", type=Path, metavar="CSV", help="also write the final board, with all digits")
 
 
 def add_board(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +34,8 @@ def add_board(parser: argparse.ArgumentParser) -> None:
 
     Parameters
     ----------
-    parser : ArgumentParser
+    parser : argparse.ArgumentParser
+        The parser of the command.
     """
     parser.add_argument("board", metavar="BOARD", help="the leaderboard, a CSV file")
     add_formula(parser)
@@ -44,30 +46,51 @@ def add_formula(parser: argparse.ArgumentParser) -> None:
 
     Parameters
     ----------
-    parser : ArgumentParser
+    parser : argparse.ArgumentParser
+        The parser of the command.
     """
     for name, what in FORMULA.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="NUMBER", help=what)
 
 
 def parameters(options: argparse.Namespace) -> dict[str, float]:
-    """The parameters of the formula that were given.
+    """Read the parameters of the formula that were given.
 
     Parameters
     ----------
-    options : Namespace
+    options : argparse.Namespace
         The arguments that `add_formula` declares.
 
     Returns
     -------
-    dict of float
-        By name; what was not given is not there.
+    dict of str to float
+        The parameters by name, without those that were not given.
     """
     return {name: value for name in FORMULA if (value := getattr(options, name)) is not None}
 
 
 def read_board(boost: Any, path: str) -> Any:
-    """A leaderboard as boost.py reads it, of a file that is a CSV by the words of all commands."""
+    """Read a leaderboard. If the file is not a CSV, the message is the same as in all other commands.
+
+    Parameters
+    ----------
+    boost : module
+        The loaded boost.py.
+    path : str
+        The file.
+
+    Returns
+    -------
+    DataFrame
+        The leaderboard as boost.py reads it.
+
+    Raises
+    ------
+    HostError
+        The file is not a CSV.
+    UsageError
+        The file cannot be read.
+    """
     from podium.errors import HostError
     from podium.files import csv_of, read_bytes
 
@@ -76,12 +99,19 @@ def read_board(boost: Any, path: str) -> Any:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read, boost, write, print.
+    """Read a board, apply the rewards, and write and print the final board.
 
     Parameters
     ----------
-    options : Namespace
+    options : argparse.Namespace
         The arguments that `add_arguments` declares.
+
+    Raises
+    ------
+    HostError
+        The board or a parameter is wrong.
+    UsageError
+        A file cannot be read or written.
     """
     from podium.files import check_table_name, write_table
     from podium.ranking.submissions import errors_of_boost

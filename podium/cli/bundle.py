@@ -3,8 +3,8 @@
     podium bundle codabench files --title "Feedback on writing" --start 2027-01-15 --switch 2027-04-01 \\
         --end 2027-04-15 --out bundle
 
-The Public part is scored from --start to --switch, the Private part from there to --end. Every public file is
-looked at once more: if one tells the solution, nothing is written.
+The Public part is scored from --start to --switch, the Private part from then to --end. Every public file is
+checked once more: if one of them reveals the solution, nothing is written.
 """
 
 import argparse
@@ -17,8 +17,14 @@ PLATFORM_NAMES = ("codabench", "evalai", "huggingface")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command\'s arguments."""
-    parser.add_argument("platform", choices=PLATFORM_NAMES, help="where to")
+    """Declare the arguments of ``podium bundle``.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        The parser of the command.
+    """
+    parser.add_argument("platform", choices=PLATFORM_NAMES, help="the platform")
     arguments.add_competition(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write")
     for name, what in (("start", "it opens"), ("switch", "the Private phase begins"), ("end", "it closes")):
@@ -30,19 +36,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=arguments.positive,
         default=5,
         metavar="N",
-        help="submissions of a team per day (default: 5)",
+        help="submissions per team and day (default: 5)",
     )
     parser.add_argument(
         "--total",
         type=arguments.positive,
         metavar="N",
-        help="submissions of a team in the Public phase (default: the daily limit on every day)",
+        help="submissions per team in the Public phase (default: the daily limit on every day)",
     )
-    parser.add_argument("--approve-entrants", action="store_true", help="let every entrant be approved by hand")
+    parser.add_argument("--approve-entrants", action="store_true", help="approve every entrant by hand")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write the bundle and say what to do with it."""
+    """Write the bundle, and tell where it is.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+
+    Raises
+    ------
+    UsageError
+        An option or a file is not as expected.
+    HostError
+        The files or the metric are wrong, or a public file reveals the solution.
+    """
     from podium import hosted
     from podium.hosting import bundle
     from podium.hosting.competition import Competition, Terms

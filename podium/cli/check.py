@@ -1,10 +1,14 @@
-"""Try a metric file: does it obey everything that Kaggle demands?
+"""Check that a metric file does everything that Kaggle demands.
 
     podium check metric.py
     podium check metric.py files/private/solution.csv files/public/sample_submission.csv --python 3.12
 
-Each line says what the file should do, after a verdict: pass; note (it does not, and Kaggle accepts that); FAIL
-(Kaggle refuses the file); ---- (it could not be tried).
+Each line has a verdict and says what the file should do:
+
+    pass    it does so
+    note    it does not, and Kaggle accepts that
+    FAIL    it does not, and Kaggle refuses the file
+    ----    this could not be tried
 """
 
 import argparse
@@ -16,13 +20,19 @@ from podium.errors import HostError, ToolError, UsageError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command\'s arguments."""
+    """Declare the arguments of ``podium check``.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        The parser of the command.
+    """
     parser.add_argument("metric", help="a Python file with a score(), or a metric's name")
     parser.add_argument(
         "solution",
         type=Path,
         nargs="?",
-        help="a solution to try it with, beside its doctests (default: the folder's samples)",
+        help="a solution to try it with, besides its doctests (default: the folder's samples)",
     )
     parser.add_argument("submission", type=Path, nargs="?", help="a submission that must get a score")
     add_parameters(parser)
@@ -32,13 +42,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _samples_beside(path: Path) -> tuple[Path, Path] | None:
-    """The samples in the folder of a metric, as `podium new` writes them."""
+    """Find the samples in the folder of a metric, as ``podium new`` writes them; None if there are none."""
     samples = [path.parent / "samples" / f"{name}.csv" for name in ("solution", "submission")]
     return (samples[0], samples[1]) if path.name == "metric.py" and all(map(Path.is_file, samples)) else None
 
 
 def run(options: argparse.Namespace) -> None:
-    """Try the file and print a line per demand."""
+    """Try the file, and print one line per demand.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+
+    Raises
+    ------
+    UsageError
+        An option or a file is not as expected.
+    HostError
+        The file fails a check, or the solution or a parameter is wrong.
+    """
     from podium import hosted
     from podium.hosting import check, emulate, kernel, unloaded
     from podium.scoring import USAGE
@@ -64,7 +87,7 @@ def run(options: argparse.Namespace) -> None:
         advise = metric.companion.advice
         advice = [] if advise is None else advise(solution, arguments)
     results = [*check.check(path, frames, arguments, options.python), *further]
-    with suppress(ToolError):  # what cannot be read has failed a check above
+    with suppress(ToolError):  # A file that cannot be read has already failed a check above.
         metric = unloaded.metric(path) if metric is None else metric
         results += check.check_contract(metric, tables, arguments)
     for name, verdict, remark in results:

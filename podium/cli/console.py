@@ -1,6 +1,6 @@
-"""What the command lines print: aligned plain text, or JSON.
+"""Print tables as aligned plain text, values as JSON, and notices.
 
-All that is printed passes through `podium.wording.printable`, because names and ids are foreign text.
+Everything that is printed passes through `podium.wording.printable`, because names and ids are foreign text.
 """
 
 import json
@@ -15,7 +15,13 @@ from podium.wording import printable
 
 
 def warn(notices: Iterable[str]) -> None:
-    """Print what a reader should know, a line each on stderr."""
+    """Print what a reader should know on stderr, one line per notice.
+
+    Parameters
+    ----------
+    notices : iterable of str
+        The notices.
+    """
     for notice in notices:
         print(f"warning: {printable(notice)}", file=sys.stderr)
 
@@ -26,9 +32,10 @@ def print_table(title: str, table: pd.DataFrame) -> None:
     Parameters
     ----------
     title : str
-        The line above it.
+        The line above the table.
     table : DataFrame
-        Columns of shares have six digits, larger numbers two; what is undefined is "-".
+        The table. Columns without a number above 1 get six decimals, others two. An undefined value is printed
+        as "-".
     """
     print(f"\n{printable(title)}")
     columns = []
@@ -41,6 +48,7 @@ def print_table(title: str, table: pd.DataFrame) -> None:
 
 
 def _cells(column: "pd.Series[Any]") -> list[str]:
+    """Format the cells of a column."""
     digits = 6 if pd.api.types.is_float_dtype(column) and not (column.abs() > 1).any() else 2
 
     def text(value: Any) -> str:
@@ -52,12 +60,17 @@ def _cells(column: "pd.Series[Any]") -> list[str]:
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON, with null for what is undefined.
+    """Print a value as JSON, with null for undefined numbers.
 
-    Characters that are not printable stand in it as JSON escapes them, which reads back the same.
+    Characters that are not printable are escaped as JSON does it, so they read back the same.
+
+    Parameters
+    ----------
+    value : object
+        Whatever `plain_json` takes.
     """
     text = json.dumps(plain_json(value), indent=2, allow_nan=False, ensure_ascii=False)
-    # Beyond ASCII there are characters within strings only.
+    # Characters beyond ASCII occur only within strings, where they may be escaped.
     escaped = (
         character if character.isprintable() or character == "\n" else json.dumps(character)[1:-1]
         for character in text
@@ -66,17 +79,23 @@ def print_json(value: Any) -> None:
 
 
 def plain_json(value: Any) -> Any:
-    """A value as JSON has it.
+    """Turn a value into one that JSON can express.
 
     Parameters
     ----------
     value : object
-        Frames, dicts, lists, numbers of Python and numpy, texts, None; nested at will.
+        A DataFrame, dict, list, text, None, or a number of Python or numpy. They may be nested.
 
     Returns
     -------
     object
-        Frames are lists of objects, NaN is None, and infinity a text, as JSON has neither.
+        The value, in which a DataFrame is a list of dicts, NaN is None, and infinity is a text. JSON has
+        neither NaN nor infinity.
+
+    Examples
+    --------
+    >>> plain_json({"a": float("nan"), "b": [float("inf"), 1.5]})
+    {'a': None, 'b': ['inf', 1.5]}
     """
     if isinstance(value, pd.DataFrame):
         return [plain_json(row) for row in value.to_dict("records")]
@@ -84,7 +103,7 @@ def plain_json(value: Any) -> Any:
         return {str(key): plain_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain_json(item) for item in value]
-    if hasattr(value, "item"):  # numpy's scalars
+    if hasattr(value, "item"):  # a scalar of numpy
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)

@@ -1,6 +1,8 @@
 """Score a submission as Kaggle would, and show what the participant sees.
 
-podium emulate metric.py files/private/solution.csv submission.csv
+    podium emulate metric.py files/private/solution.csv submission.csv
+
+Each part of the solution is scored in a fresh process.
 """
 
 import argparse
@@ -10,20 +12,41 @@ from podium.cli.arguments import add_parameters, parameters
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command\'s arguments."""
+    """Declare the arguments of ``podium emulate``.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        The parser of the command.
+    """
     parser.add_argument("metric", help="a Python file with a score(), or a metric's name")
     parser.add_argument("solution", type=Path, help="the truth, with Usage")
     parser.add_argument("submission", type=Path, help="the predictions")
     parser.add_argument(
         "--complete-submission",
         action="store_true",
-        help="switch “Pass complete submission” on, as a file's COMPLETE_SUBMISSION = True does",
+        help="switch “Pass complete submission” on, as COMPLETE_SUBMISSION = True in the file does",
     )
     add_parameters(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Score each part in a fresh process and print what the site would."""
+    """Score each part in a fresh process, and print what the site would print.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+
+    Raises
+    ------
+    UsageError
+        An option or a file is not as expected.
+    SubmissionRejected
+        A submission is wrong.
+    HostError
+        The solution, a parameter or the metric is wrong.
+    """
     from podium.hosting import emulate, fresh
 
     given = emulate.inputs(

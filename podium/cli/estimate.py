@@ -1,9 +1,9 @@
-"""Tell what another runtime would change on the final board, if all else stays equal.
+"""Estimate what another runtime would change on the final board if all else stays equal.
 
-podium estimate board.csv "My team"
-podium estimate board.csv "My team" --runtimes 30,40,50
+    podium estimate board.csv "My team"
+    podium estimate board.csv "My team" --runtimes 30,40,50
 
-It prints the team as it stands, what it would get for other runtimes, and the runtimes at which its rank
+It prints where the team stands, what it would get for other runtimes, and the runtimes at which its rank
 changes. BOARD is a CSV file with the columns team, score, runtime (seconds) and, to break ties, submitted_at.
 """
 
@@ -20,14 +20,15 @@ TITLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `podium estimate`.
+    """Declare the arguments of ``podium estimate``.
 
     Parameters
     ----------
-    parser : ArgumentParser
+    parser : argparse.ArgumentParser
+        The parser of the command.
     """
     add_board(parser)
-    parser.add_argument("team", metavar="TEAM", help="a team on it")
+    parser.add_argument("team", metavar="TEAM", help="a team on the board")
     parser.add_argument(
         "--runtimes",
         metavar="30,40,50",
@@ -37,12 +38,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Estimate, print.
+    """Estimate and print the effect of other runtimes.
 
     Parameters
     ----------
-    options : Namespace
+    options : argparse.Namespace
         The arguments that `add_arguments` declares.
+
+    Raises
+    ------
+    HostError
+        The board, the team or a parameter is wrong.
+    UsageError
+        The board cannot be read.
     """
     from podium.cli import console
     from podium.ranking import estimate

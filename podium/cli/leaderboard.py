@@ -1,8 +1,8 @@
-"""Fetch a competition's leaderboard: the private one once the competition is closed.
+"""Fetch a competition's leaderboard: the private one, once the competition is closed.
 
     podium leaderboard my-competition --out board.csv
 
-With a column `runtime`, `podium boost` reads the file.
+After you add a column runtime, podium boost reads the file.
 """
 
 import argparse
@@ -10,13 +10,30 @@ from pathlib import Path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command\'s arguments."""
-    parser.add_argument("competition", help="its name in the address of its page")
+    """Declare the arguments of ``podium leaderboard``.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        The parser of the command.
+    """
+    parser.add_argument("competition", help="the competition's name in the address of its page")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to write")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Fetch the board and write it."""
+    """Fetch the leaderboard, and write it.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+
+    Raises
+    ------
+    UsageError
+        The leaderboard cannot be fetched or written.
+    """
     from podium.cli import console
     from podium.files import check_table_name, write_table
     from podium.hosting import kaggle

@@ -1,12 +1,14 @@
 """Make the files of a competition from a corpus, in a new folder.
 
-podium make corpus.csv --out files
-podium make labels.json --metric trec_is --out files
+    podium make corpus.csv --out files
+    podium make labels.json --metric trec_is --out files
 
-files/public/     train.csv, sample_submission.csv and, where the corpus has texts, those of the essays
-files/private/    solution.csv with Usage, perfect_submission.csv
-files/report.md   what was dropped, sizes of the parts, scores to compare with those on the site
-files/competition.json   the metric's parameters, which the other commands use on this folder
+It writes these files:
+
+    files/public/            train.csv, sample_submission.csv, and the texts of the essays if there are any
+    files/private/           solution.csv with Usage, perfect_submission.csv
+    files/report.md          what was dropped, sizes of the parts, scores to compare with those on the site
+    files/competition.json   the metric's parameters, which the other commands use on this folder
 """
 
 import argparse
@@ -20,7 +22,13 @@ SUBPOPULATIONS = "ell_status,economically_disadvantaged"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command\'s arguments."""
+    """Declare the arguments of ``podium make``.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        The parser of the command.
+    """
     parser.add_argument("corpus", help="a table with one row per segment, or official labels")
     add_metric(parser)
     parser.add_argument(
@@ -49,11 +57,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="share of these essays that is Public (default: 0.3)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the drawing (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the draw (default: 0)")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read the corpus or the labels, write the files and print the report."""
+    """Read the corpus or the labels, write the files, and print the report.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+
+    Raises
+    ------
+    UsageError
+        An option does not fit the corpus, or a file cannot be read or written.
+    HostError
+        The corpus, the labels or a parameter is wrong.
+    """
     from podium import hosted
     from podium.cli import console
     from podium.hosting import official, writing
@@ -63,9 +84,13 @@ def run(options: argparse.Namespace) -> None:
     names, assignments, test = options.subpopulations, options.map, options.test
     if metric.companion.make_files is not None:
         if options.sample is not None:
-            raise UsageError("--sample is for another metric's labels: a corpus gives its own")
+            raise UsageError(
+                "--sample is for labels of another metric: a corpus makes its own sample submission"
+            )
         if Path(options.corpus).is_dir() or options.corpus.endswith((".json", ".jsonl")):
-            raise UsageError(f"{options.corpus}: expected a table; say by --metric whose labels these are")
+            raise UsageError(
+                f"{options.corpus}: expected a table; for official labels, name their metric by --metric"
+            )
         names = parameters.setdefault(COLUMNS, SUBPOPULATIONS if names is None else names)
         if options.subpopulations not in (None, names):
             raise UsageError(f"--subpopulations and --set {COLUMNS} name different columns: give one of them")
@@ -93,6 +118,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _spellings(assignments: list[str]) -> dict[str, str]:
+    """Read texts of the form THEIRS=OURS."""
     spellings = {}
     for assignment in assignments:
         theirs, equals, spellings[theirs] = assignment.partition("=")

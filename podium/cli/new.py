@@ -1,13 +1,15 @@
 """Write a folder with a new metric, to be edited from there.
 
-podium new my_metric
-podium check my_metric
+    podium new my_metric
+    podium check my_metric
 
-my_metric/metric.py        the file to upload: an accuracy, to be replaced by your metric
-my_metric/companion.py     what is told beyond the score (optional)
-my_metric/samples/         a small solution and a submission
-my_metric/README.md        the page that explains the metric
-my_metric/test_metric.py   its test, for pytest
+It writes these files:
+
+    my_metric/metric.py        the file to upload: an accuracy, to be replaced by your metric
+    my_metric/companion.py     explanations beyond the score (optional)
+    my_metric/samples/         a small solution and a submission
+    my_metric/README.md        the page that explains the metric
+    my_metric/test_metric.py   its test, for pytest
 """
 
 import argparse
@@ -20,14 +22,31 @@ TEMPLATE_NAME = "my_metric"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command's arguments."""
+    """Declare the arguments of ``podium new``.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        The parser of the command.
+    """
     parser.add_argument(
         "name", help="the name of the metric and of its folder: letters, digits and underscores"
     )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Copy the template into a new folder, under the metric's name."""
+    """Copy the template into a new folder, under the metric's name.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+
+    Raises
+    ------
+    UsageError
+        The name is not allowed or taken, or the folder cannot be written.
+    """
     from podium import hosted
     from podium.hosting.folders import new_folder
 

@@ -6,7 +6,7 @@
 The step “metric” says what to click and waits for it. The step “launch” needs --launch-at or --step launch.
 What was sent is sent again if it has changed, or if --step asks for it. Pages are in files/kaggle/pages. Pages
 that you have edited are kept, and they are sent when the command is started again. Settings of your own go into
-files/kaggle/host.json. If a public file tells the solution, nothing is sent.
+files/kaggle/host.json. If a public file reveals the solution, nothing is sent.
 """
 
 import argparse
@@ -21,19 +21,29 @@ STEP_NAMES = ("create", "pages", "data", "solution", "settings", "metric", "sand
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command\'s arguments."""
-    parser.add_argument("site", choices=["kaggle"], help="where to")
+    """Declare the arguments of ``podium publish``.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        The parser of the command.
+    """
+    parser.add_argument("site", choices=["kaggle"], help="the site")
     arguments.add_competition(parser)
-    parser.add_argument("--slug", help="its address on the site (default: the title in lower case)")
+    parser.add_argument(
+        "--slug", help="the competition's address on the site (default: the title in lower case)"
+    )
     parser.add_argument("--template", type=int, metavar="ID", help="clone this competition and its metric")
     for name, what in (("deadline", "closes, such as 2027-04-15T23:59Z"), ("launch-at", "opens")):
         parser.add_argument(f"--{name}", type=arguments.moment, metavar="DATE", help=f"when it {what}")
     parser.add_argument(
         "--step", action="append", choices=STEP_NAMES, help="take only this step; may be repeated"
     )
-    parser.add_argument("--dry-run", action="store_true", help="print the calls and do nothing")
+    parser.add_argument("--dry-run", action="store_true", help="print the calls without making them")
     parser.add_argument(
-        "--force", action="store_true", help="launch although something has changed since the sandbox try"
+        "--force",
+        action="store_true",
+        help="launch although something has changed since the trial in the sandbox",
     )
     parser.add_argument(
         "--wait",
@@ -45,7 +55,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Take the steps that are due."""
+    """Take the steps that are due.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+
+    Raises
+    ------
+    UsageError
+        An option or a file is not as expected.
+    HostError
+        The files or the metric are wrong, a public file reveals the solution, or Kaggle refuses a step.
+    """
     from podium.hosting import emulate, publish
 
     if options.deadline and options.launch_at and options.deadline <= options.launch_at:
@@ -65,6 +88,6 @@ def run(options: argparse.Namespace) -> None:
     if options.dry_run:
         print("\n".join(publish.commands(plan, steps)))
         return
-    out = sys.stdout  # what the package prints is caught
+    out = sys.stdout  # What Kaggle's package prints is caught, so stdout is replaced while it works.
     say = functools.partial(print, file=out, flush=True)
     publish.publish(plan, steps, bool(options.step), options.force, say)

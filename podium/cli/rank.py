@@ -1,11 +1,11 @@
 """Score every submission after the deadline, reward speed, and write the final board with how sure it is.
 
-podium rank solution.csv submissions/ runtimes.csv --out final
-podium rank --again final --out other --set temperature=50
+    podium rank solution.csv submissions/ runtimes.csv --out final
+    podium rank --again final --out other --set temperature=50
 
-A submission that is rejected is listed in rejected.csv with the reason.  What is not the submission's fault,
-such as a file that cannot be read or a worker that dies, is tried again.  If it fails again, it is listed, and
-the exit code is 2.  If the command is run again, only what is new or changed is scored.
+A submission that is rejected is listed in rejected.csv with the reason. What is not the submission's fault,
+such as a file that cannot be read or a worker that dies, is tried again. If it fails again, it is listed, and
+the exit code is 2. If the command is run again, only what is new or changed is scored.
 """
 
 import argparse
@@ -26,11 +26,12 @@ TEAMS_SHOWN = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `podium rank`.
+    """Declare the arguments of ``podium rank``.
 
     Parameters
     ----------
-    parser : ArgumentParser
+    parser : argparse.ArgumentParser
+        The parser of the command.
     """
     parser.add_argument(
         "solution", nargs="?", help="the truth: .csv, .csv.gz, .parquet, a URL, or an official file"
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--again",
         type=Path,
         metavar="FOLDER",
-        help="rank what a run stored there, with what is given here instead; no submission is read",
+        help="rank again what an earlier run stored there, with the options given here; no submission is read",
     )
     arguments.add_metric(parser)
     parser.add_argument(
@@ -63,19 +64,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "there are Public scores), or private, the best of all",
     )
     parser.add_argument(
-        "--select", metavar="CSV", help="team, submission: of these teams only these files count"
+        "--select", metavar="CSV", help="CSV: team, submission; for these teams only these files count"
     )
     parser.add_argument(
         "--side",
         metavar="FOLDER",
-        help="what only the host says of each submission, such as READ//ABLE's M7: TEAM.csv, or "
-        "TEAM/SUBMISSION.csv where a team has several",
+        help="tables with what only the host can say of a submission, such as READ//ABLE's M7: TEAM.csv, or "
+        "TEAM/SUBMISSION.csv if a team has several submissions",
     )
     parser.add_argument(
         "--failed",
         metavar="CSV",
-        help="team, model, reason: the models that failed, to be named on the page (default: failed.csv beside "
-        "the runtimes, where podium run puts it)",
+        help="CSV: team, model, reason; the models that failed, to be named on the page (default: failed.csv "
+        "beside the runtimes, where podium run puts it)",
     )
     parser.add_argument(
         "--no-boost", action="store_false", dest="boost", default=None, help="rank by score alone"
@@ -87,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_work(parser: argparse.ArgumentParser) -> None:
-    """How the work is done, and what a submission may cost."""
+    """Declare how the work is done, and how much time and memory a submission may take."""
     parser.add_argument("--jobs", type=arguments.positive, default=0, help="processes (default: one per core)")
     parser.add_argument("--dask", metavar="ADDRESS", help="work on this Dask cluster instead")
     parser.add_argument(
@@ -95,34 +96,40 @@ def _add_work(parser: argparse.ArgumentParser) -> None:
         type=seconds,
         default="10m",
         metavar="TIME",
-        help="of processor time to read and score a submission, beyond which it is rejected (default: 10m)",
+        help="processor time to read and score a submission, which is rejected beyond it (default: 10m)",
     )
     parser.add_argument(
-        "--memory-limit", type=size, default="4G", metavar="SIZE", help="likewise (default: 4G)"
+        "--memory-limit",
+        type=size,
+        default="4G",
+        metavar="SIZE",
+        help="memory to read and score a submission (default: 4G)",
     )
 
 
 def _add_certainty(parser: argparse.ArgumentParser) -> None:
-    """How it is found out how sure the board is."""
+    """Declare what is computed about the certainty of the board."""
     parser.add_argument(
-        "--resamples", type=arguments.natural, help="bootstrap draws; 0 for no intervals (default: 1000)"
+        "--resamples",
+        type=arguments.natural,
+        help="number of bootstrap resamples; 0 for no intervals (default: 1000)",
     )
     parser.add_argument("--prizes", type=arguments.natural, help="places that win a prize (default: 3)")
     parser.add_argument(
         "--variants",
         action="store_true",
         default=None,
-        help="read the chosen files once more: other weights, thresholds and overlap rules, and the memo's "
-        "path from Feedback Prize 1's metric, step by step",
+        help="also rank with other weights, thresholds and overlap rules, and with the memo's steps from the "
+        "metric of Feedback Prize 1 (slower: the chosen files are read once more)",
     )
     parser.add_argument("--seed", type=arguments.natural, help="seed of all random numbers (default: 0)")
 
 
 def _add_heading(parser: argparse.ArgumentParser) -> None:
-    """What the pages are headed with."""
+    """Declare the texts at the top of the pages."""
     parser.add_argument("--title", help="the heading of the page, such as the competition's name")
     parser.add_argument("--organizer", help="who publishes the board, for the page")
-    parser.add_argument("--team", metavar="NAME", help="write team.html, a page for this team, too")
+    parser.add_argument("--team", metavar="NAME", help="also write team.html, a page for this team")
 
 
 def choice(text: str) -> str:
@@ -131,17 +138,17 @@ def choice(text: str) -> str:
     Parameters
     ----------
     text : str
-        "private", or "public:N" with N from 1.
+        "private", or "public:N" with N at least 1.
 
     Returns
     -------
     str
-        The same.
+        The same text.
 
     Raises
     ------
-    ArgumentTypeError
-        It is neither.
+    argparse.ArgumentTypeError
+        The text is neither of the two.
     """
     number = text.removeprefix("public:")
     if text != "private" and not (text.startswith("public:") and number.isdecimal() and int(number) > 0):
@@ -150,12 +157,19 @@ def choice(text: str) -> str:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Rank, write, print.
+    """Rank the submissions, write the results, and print the first teams.
 
     Parameters
     ----------
-    options : Namespace
+    options : argparse.Namespace
         The arguments that `add_arguments` declares.
+
+    Raises
+    ------
+    UsageError
+        The options contradict each other, a file cannot be read, or work failed twice.
+    HostError
+        The solution, a parameter, the metric or another file of the host is wrong.
     """
     rules = {name: value for name in Rules._fields if (value := getattr(options, name)) is not None}
     again, out = options.again, options.out
@@ -163,7 +177,7 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
     if again is not None and (options.solution or options.dask or options.metric != "unified"):
         raise UsageError(
-            "--again: expected neither files nor --metric nor --dask, they are those of the earlier run"
+            "--again: expected neither files nor --metric nor --dask, because those of the earlier run are used"
         )
     if again is not None and options.side:
         raise UsageError("--side reads submissions: rank without --again")
@@ -193,17 +207,17 @@ def run(options: argparse.Namespace) -> None:
 
 
 def failed_beside(runtimes: str | None) -> str | None:
-    """The failed.csv that `podium run` wrote beside its runtimes.csv.
+    """Find the failed.csv that ``podium run`` wrote beside its runtimes.csv.
 
     Parameters
     ----------
     runtimes : str or None
-        A path or URL.
+        The path or URL of the runtimes, if there are any.
 
     Returns
     -------
     str or None
-        None if there is none, or if the runtimes are none or at a URL.
+        Its path; None if there is no such file, if there are no runtimes, or if they are at a URL.
     """
     from podium.files import is_url
 
@@ -214,11 +228,12 @@ def failed_beside(runtimes: str | None) -> str | None:
 
 
 def print_report(result: "Run", out: Path) -> None:
-    """The counts, the first teams, the warnings.
+    """Print the counts, the first teams and the warnings.
 
     Parameters
     ----------
-    result : Run
+    result : podium.ranking.board.Run
+        The ranking.
     out : Path
         The folder that was written.
     """

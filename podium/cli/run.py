@@ -3,9 +3,9 @@
     podium run models --data data --out final/run
     podium rank solution.csv final/run/submissions final/run/runtimes.csv --out final/board
 
-MODELS has one folder per team, or several in a team's folder.  Each has a notebook (*.ipynb), run, run.py,
-run.sh or container.txt.  A model finds the data in $PODIUM_DATA and leaves submission.csv (.csv.gz, .parquet)
-in its current folder.  A run that was stopped goes on when started again.
+MODELS has one folder per team, or several in a team's folder. Each has a notebook (*.ipynb), run, run.py,
+run.sh or container.txt. A model finds the data in $PODIUM_DATA and leaves submission.csv (.csv.gz, .parquet)
+in its current folder. A run that was stopped continues when it is started again.
 
     podium run --one FOLDER --data data --out try        a participant tries a model
 """
@@ -25,13 +25,19 @@ if TYPE_CHECKING:
 
 ENGINES = ("auto", "bubblewrap", "docker", "podman", "none")
 DIFFERING = ("slowest", "fail")
-MORE_REPEATS = 2  # than --repeats, unless one run was asked for
+MORE_REPEATS = 2  # how many more runs than --repeats a model may get, unless one run was asked for
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 BYTES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
+    """Declare the arguments of ``podium run``.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        The parser of the command.
+    """
     parser.add_argument("models", type=Path, help="a folder with a folder per team")
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="what the models may read")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write the results")
@@ -41,13 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--most-repeats", type=positive, metavar="N",
-        help="runs of a model whose runs were disturbed or whose place is undecided "
+        help="limit on the runs of a model whose runs were disturbed or whose rank is undecided "
         "(default: two more than --repeats; 1 for --repeats 1)",
     )  # fmt: skip
     parser.add_argument(
         "--differing", choices=DIFFERING, default="slowest",
-        help="a model whose predictions differ from run to run is known by its slowest run, or fails "
-        "(default: slowest)",
+        help="what becomes of a model whose predictions differ from run to run: its slowest run counts, or it "
+        "fails (default: slowest)",
     )  # fmt: skip
     parser.add_argument(
         "--time-limit",
@@ -65,12 +71,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--disk-limit", type=size, default="2G", metavar="SIZE",
-        help="of all that a model writes, in bubblewrap to memory (default: 2G)",
+        help="limit on all that a model writes, which bubblewrap keeps in memory (default: 2G)",
     )  # fmt: skip
     parser.add_argument(
-        "--cores", type=positive, default=0, metavar="N", help="pin models to so many cores (default: all)"
+        "--cores", type=positive, default=0, metavar="N", help="pin models to this many cores (default: all)"
     )
-    parser.add_argument("--gpus", action="store_true", help="models see the accelerators")
+    parser.add_argument("--gpus", action="store_true", help="let the models use the accelerators")
     parser.add_argument(
         "--engine", choices=ENGINES, default="auto",
         help="what isolates the models; none is for your own models only (default: auto)",
@@ -82,7 +88,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the models, print their runtimes, say what is wrong."""
+    """Run the models, print their runtimes, and say which failed.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+
+    Raises
+    ------
+    UsageError
+        An option does not fit, or this machine cannot isolate the models.
+    HostError
+        No model gave predictions.
+    SubmissionRejected
+        With --one, the model failed.
+    """
     import contextlib
 
     from podium.running import cluster, rounds
@@ -108,7 +129,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _folders(options: argparse.Namespace) -> tuple[Path, Path, Path]:
-    """The folders of the data, the models and the results, of which models may read the first alone."""
+    """Return the folders of the data, the models and the results. Models may read only the first of them."""
     from podium.running.settings import visible
 
     if options.out.exists() and not options.out.is_dir():
@@ -124,7 +145,7 @@ def _folders(options: argparse.Namespace) -> tuple[Path, Path, Path]:
 
 
 def _plan(options: argparse.Namespace) -> "Plan":
-    """How often the models run."""
+    """Plan how often the models run."""
     from podium.running.rounds import Plan
 
     repeats = 1 if options.one else options.repeats
@@ -135,7 +156,7 @@ def _plan(options: argparse.Namespace) -> "Plan":
 
 
 def _models(folder: Path, one: bool) -> "tuple[list[Model], list[Failure]]":
-    """The models, and the folders that have none."""
+    """Find the models, and the folders without one."""
     from podium.running.models import Failure, find_model, find_models
 
     if not one:
@@ -151,7 +172,7 @@ def _models(folder: Path, one: bool) -> "tuple[list[Model], list[Failure]]":
 
 
 def _warn_of_look_alikes(teams: set[str]) -> None:
-    """Say which names nobody can tell apart: a board with both is refused."""
+    """Warn of names that nobody can tell apart, because a board with both is refused."""
     from podium.ranking.names import key_of, shown
     from podium.wording import listed
 
@@ -163,13 +184,13 @@ def _warn_of_look_alikes(teams: set[str]) -> None:
 
 
 def _warn_of(settings: "Settings", models: "list[Model]") -> None:
-    """Say which protection there is not."""
+    """Warn of missing protection."""
     if settings.sandbox == "none":
         warnings.warn("no sandbox: the models can do whatever you can", stacklevel=1)
     elif not settings.control_group and any(model.kind != "container" for model in models):
         warnings.warn(
-            "no control group: memory is only watched, ten times a second, and not where it belongs to no "
-            "process (run as root, or: systemd-run --user --scope -p Delegate=yes podium run …)",
+            "no control group: memory is only watched, ten times a second, and memory that belongs to no "
+            "process is not seen (run as root, or: systemd-run --user --scope -p Delegate=yes podium run …)",
             stacklevel=1,
         )
 
@@ -177,7 +198,7 @@ def _warn_of(settings: "Settings", models: "list[Model]") -> None:
 def _report(
     options: argparse.Namespace, runtimes: list[dict[str, Any]], failed: "list[Failure]", provisional: bool
 ) -> None:
-    """Print the runtimes, and how the command ends."""
+    """Print the runtimes, and raise an error if no model gave predictions."""
     import pandas as pd
 
     from podium.cli import console
@@ -199,22 +220,54 @@ def _report(
 
 
 def seconds(text: str) -> float:
-    """Seconds of a text such as 90s, 15m or 9h."""
+    """Parse a time such as 90s, 15m or 9h.
+
+    Parameters
+    ----------
+    text : str
+        The argument.
+
+    Returns
+    -------
+    float
+        The seconds.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        The text is not a number above 0 with a known unit.
+    """
     return _with_unit(text, SECONDS, "90s, 15m or 9h")
 
 
 def size(text: str) -> int:
-    """Bytes of a text such as 500M or 16G."""
+    """Parse a size such as 500M or 16G.
+
+    Parameters
+    ----------
+    text : str
+        The argument.
+
+    Returns
+    -------
+    int
+        The bytes.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        The text is not a number above 0 with a known unit.
+    """
     return int(_with_unit(text.upper(), BYTES, "500M or 16G"))
 
 
 def _with_unit(text: str, units: dict[str, int], like: str) -> float:
-    """A number above 0 with one of these units."""
+    """Parse a number above 0 with one of these units."""
     number = text.rstrip("".join(units))
     try:
         value = float(number) * units[text[len(number) :]]
     except (ValueError, KeyError):
         value = 0.0
     if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not like {like}")
+        raise argparse.ArgumentTypeError(f"expected a value such as {like}, found {text}")
     return value

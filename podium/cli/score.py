@@ -1,7 +1,9 @@
 """Score a submission and see where the score comes from.
 
-podium score solution_sample.csv sample_submission.csv
-podium score solution_sample.csv sample_submission.csv --report report.html
+    podium score solution_sample.csv sample_submission.csv
+    podium score solution_sample.csv sample_submission.csv --report report.html
+
+If there are several submissions, the first one is compared with each of the others.
 """
 
 import argparse

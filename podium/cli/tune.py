@@ -1,11 +1,11 @@
 """Find the thresholds per type that maximize the Unified Metric on out-of-fold predictions.
 
-podium tune solution.csv candidates.csv
-podium tune solution.csv candidates.csv --out thresholds.csv
+    podium tune solution.csv candidates.csv
+    podium tune solution.csv candidates.csv --out thresholds.csv
 
-PREDICTIONS has one row for each candidate segment, with the columns of a submission.  A further column,
-probability, says how sure the model is of it; the model must not have seen the essay.  The nested score is that
-of essays whose thresholds were found on other essays: it is what to expect of new ones.
+PREDICTIONS has one row for each candidate segment, with the columns of a submission. A further column,
+probability, says how sure the model is of it; the model must not have seen the essay. For the nested score, the
+thresholds of each essay were found on other essays. It is what to expect for new essays.
 """
 
 import argparse
@@ -14,7 +14,13 @@ from podium.cli import arguments
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command's arguments."""
+    """Declare the arguments of ``podium tune``.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        The parser of the command.
+    """
     parser.add_argument("solution", help="the truth: .csv, .csv.gz, .parquet or a URL")
     parser.add_argument("predictions", help="the candidate segments, in the same formats; - for standard input")
     arguments.add_parameters(parser)
@@ -39,7 +45,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Tune, print, write."""
+    """Find the thresholds, and print and write them.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+
+    Raises
+    ------
+    UsageError
+        An option or a file is not as expected.
+    SubmissionRejected
+        The candidates are wrong.
+    HostError
+        The solution or a parameter is wrong.
+    """
     arguments.check_outputs([options.out], [options.solution, options.predictions])
 
     from podium import hosted, scoring, tuning

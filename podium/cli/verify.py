@@ -1,8 +1,8 @@
-"""Compute a published board again, its tables and its pages, and compare them to the last bit.
+"""Compute the tables and pages of a published board again, and compare them to the last bit.
 
-podium verify final
+    podium verify final
 
-It needs the folder's run.json and the inputs that this file names, and nothing of the store.  If anything
+It reads the folder's run.json and the inputs that this file names, and no stored statistics. If anything
 differs, the first differences are listed and the exit code is 1.
 """
 
@@ -16,11 +16,12 @@ DIFFERENCES_SHOWN = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `podium verify`.
+    """Declare the arguments of ``podium verify``.
 
     Parameters
     ----------
-    parser : ArgumentParser
+    parser : argparse.ArgumentParser
+        The parser of the command.
     """
     parser.add_argument("folder", help="the folder of the board, or its run.json")
     for name in INPUTS:
@@ -29,17 +30,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Verify a board.
+    """Compute a board again, and list the differences.
 
     Parameters
     ----------
-    options : Namespace
+    options : argparse.Namespace
         The arguments that `add_arguments` declares.
 
     Raises
     ------
     Differences
-        It is not what its inputs lead to.
+        The board differs from the one that its inputs lead to.
+    UsageError
+        A file cannot be read.
     """
     from podium.cli import console
     from podium.ranking.audit import verify

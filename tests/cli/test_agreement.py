@@ -64,7 +64,7 @@ def test_gamma(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
     printed = json.loads(capsys.readouterr().out)
     assert [row["gamma"] for row in printed["Documents"][:2]] == [0.5, None]
     assert printed["warnings"][1] == (
-        "6 documents without γ, as fewer than two experts or no marks are there: essay-02, essay-04, essay-06, "
+        "6 documents without γ, because it needs two experts and their marks: essay-02, essay-04, essay-06, "
         "essay-08, essay-10, essay-12"
     )
 
@@ -106,7 +106,7 @@ def test_wrong_usage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["agreement", ESSAYS]) == 2
-    assert "its companion tells nothing of experts' agreement" in capsys.readouterr().err
+    assert "its companion tells nothing about the agreement of experts" in capsys.readouterr().err
     assert main(["agreement", "--metric", "readable", str(tmp_path / "none")]) == 2
     assert main(["agreement", "--metric", "readable", str(tmp_path)]) == 4
     assert main(["agreement", "--metric", "readable", ESSAYS, "--set", "h=2"]) == 4

@@ -676,7 +676,7 @@ def test_files_that_cannot_be_written(call, tmp_path, option, monkeypatch):
     (tmp_path / "file").write_text("")
     for path, reason in (
         (tmp_path, "it is a folder"),
-        (tmp_path / "file" / "x", f"{tmp_path}/file is no folder"),
+        (tmp_path / "file" / "x", f"{tmp_path}/file is not a folder"),
     ):
         expected = (2, "", f"error: cannot write {path}: {reason}\n")
         assert call(SOLUTION, SUBMISSION, option, path) == expected

@@ -1,7 +1,9 @@
-"""What another runtime would change on the final board, all else equal, as exactly as the board itself.
+"""What another runtime of one team would change on the final board, if all else stays equal.
 
-A slower team never gains on a rival, whose own boost grows or stays.  So each rival is behind it up to one
-runtime, solved for by equal boosted scores, and ahead from there on; a rank is a look into a sorted list.
+The results are as exact as the board itself.  If a team gets slower, it never gains on a rival, because the
+rival's boost grows or stays the same.  So each rival is behind the team up to one runtime and ahead of it from
+there on.  At that runtime the boosted scores are equal, so it is the solution of an equation.  A rank is then
+the number of such runtimes that the team exceeds, plus one.
 """
 
 import bisect
@@ -22,7 +24,7 @@ from podium.errors import UsageError
 __all__ = ["break_even_runtimes", "runtimes_around", "what_if"]
 
 TEAMS_SHOWN, CHARACTERS_SHOWN = 3, 40
-# Multiples of the fastest rival's runtime to try: beyond 1/1.2 and 1.2, nothing changes.
+# Multiples of the fastest rival's runtime to try.  Below 1/1.2 and above 1.2, nothing changes.
 SLOWDOWNS = tuple(Fraction(percent, 100) for percent in range(80, 130, 5))
 
 boost = hosted.module("boost")
@@ -31,35 +33,38 @@ boost = hosted.module("boost")
 def what_if(
     leaderboard: pd.DataFrame, team: object, runtimes: npt.ArrayLike, **parameters: float
 ) -> pd.DataFrame:
-    """What a team would get had it run in other times; a new fastest one takes boost from the others.
+    """Compute what a team would get with other runtimes.
+
+    A team that becomes the fastest one takes boost from the others.
 
     Parameters
     ----------
     leaderboard : DataFrame
-        As `boost.boost` takes it.
+        A leaderboard as `boost.boost` takes it.
     team : object
-        A team on it; its own runtime has no influence and may be missing.
+        A team on the leaderboard.  Its own runtime has no influence and may be missing.
     runtimes : array_like
-        Seconds to try, above 0; of text all digits are kept.
+        The runtimes to try, in seconds, each above 0.  If they are text, all digits count.
     **parameters : float
-        Of the formula: ``max_boost``, ``eligibility_ratio``, ``slowdown_limit``.
+        The parameters of the formula: ``max_boost``, ``eligibility_ratio``, ``slowdown_limit``.
 
     Returns
     -------
     DataFrame
-        A row per runtime, in the order given: ``runtime`` and, as `boost.boost` would give them to the team,
-        ``slowdown``, ``boost``, ``boosted_score`` and ``rank``.
+        A row per runtime, in the given order.  The columns are ``runtime`` and what `boost.boost` would give
+        the team: ``slowdown``, ``boost``, ``boosted_score`` and ``rank``.
 
     Raises
     ------
     UsageError
-        The team is not on the leaderboard, or a runtime is none.
+        The team is not on the leaderboard, or a runtime is not a number of seconds above 0.
     LeaderboardError
         The leaderboard or a parameter is wrong.
 
     Examples
     --------
-    In Table 2 of the memo Red, best but slow, would be first again at 45 s; at 38 s Blue would get nothing:
+    In Table 2 of the memo, Red has the best score and is slow.  It would be first again with a runtime of 45 s,
+    and with 38 s it would have the whole boost:
 
     >>> table_2 = pd.DataFrame({
     ...     "team": ["Red", "Blue", "Green", "Yellow"],
@@ -75,7 +80,7 @@ def what_if(
     """
     race = _race(leaderboard, team, **parameters)
     board, tried = race.board, _seconds(runtimes)
-    # Only the best score and the fastest eligible rival bear on the team's boost.
+    # The team's boost depends only on the best score and on the fastest eligible rival.
     best = np.argmax(np.where(pd.isna(board.scores), -1, board.scores))
     rows = sorted({race.own, int(best), int(np.argmin(np.where(race.eligible, board.runtimes, math.inf)))})
     own = rows.index(race.own)
@@ -95,23 +100,30 @@ def what_if(
 
 
 def break_even_runtimes(leaderboard: pd.DataFrame, team: object, **parameters: float) -> pd.DataFrame:
-    """The runtimes at which a team's rank changes, all else equal.
+    """Find the runtimes at which a team's rank changes, if all else stays equal.
 
     Parameters
     ----------
-    leaderboard, team, **parameters
-        As for `what_if`.
+    leaderboard : DataFrame
+        A leaderboard as `boost.boost` takes it.
+    team : object
+        A team on the leaderboard.  Its own runtime has no influence and may be missing.
+    **parameters : float
+        The parameters of the formula: ``max_boost``, ``eligibility_ratio``, ``slowdown_limit``.
 
     Returns
     -------
     DataFrame
-        Ascending: ``runtime`` in seconds, and the ranks for just shorter runtimes (``rank_below``) and for just
-        longer ones (``rank_above``).  At the runtime itself the rule for ties decides.
+        A row per change, the shortest ``runtime`` (in seconds) first.  The team has the rank ``rank_below``
+        with a slightly shorter runtime and ``rank_above`` with a slightly longer one.  At the runtime itself
+        the rule for ties decides.
 
     Raises
     ------
-    UsageError, LeaderboardError
-        As `what_if`.
+    UsageError
+        The team is not on the leaderboard.
+    LeaderboardError
+        The leaderboard or a parameter is wrong.
     """
     race = _race(leaderboard, team, **parameters)
     runtime, rivals = np.unique(boost.floats(time for time, _ in race.overtaken), return_counts=True)
@@ -121,19 +133,20 @@ def break_even_runtimes(leaderboard: pd.DataFrame, team: object, **parameters: f
 
 
 def runtimes_around(final: pd.DataFrame, team: object) -> list[float]:
-    """Runtimes worth trying.
+    """List runtimes that are worth trying for a team.
 
     Parameters
     ----------
     final : DataFrame
-        As `boost.boost` returns it.
+        A board as `boost.boost` returns it.
     team : object
-        The team that is to be faster or slower.
+        The team whose runtime is varied.
 
     Returns
     -------
     list of float
-        0.8 to 1.25 times the fastest runtime of the team's eligible rivals, or of all where none is eligible.
+        Runtimes in seconds, from 0.8 to 1.25 times the fastest runtime of the team's eligible rivals.  If no
+        rival is eligible, the fastest runtime of all teams takes its place.
 
     Examples
     --------
@@ -153,13 +166,15 @@ class _Race(NamedTuple):
     Attributes
     ----------
     board : boost.Board
+        The leaderboard as ``boost.py`` parses it.
     own : int
-        The team's row.
-    eligible : (teams,) bool
-        Which rivals are.
+        The row of the team.
+    eligible : ndarray of bool, shape (teams,)
+        Which rivals are eligible.
     overtaken : list of (Fraction or float, int)
-        Of each rival the runtime from which on it is ahead of the team (0 for always, infinity for never), and
-        1 if at that runtime the team still is, else 0.
+        For each rival the runtime in seconds from which on it is ahead of the team.  It is 0 if the rival is
+        always ahead and infinite if it never is.  The second number says who is ahead at exactly that runtime:
+        1 for the team and 0 for the rival.
     """
 
     board: Any
@@ -177,8 +192,9 @@ def _race(
 ) -> _Race:
     """Solve for the runtimes at which rivals overtake the team.
 
-    Let s be the fastest eligible runtime of the rivals.  From s on their boosted scores are constant and the
-    team's falls until slowdown_limit·s; below, its own is constant, and theirs grow with its runtime.
+    Let s be the fastest runtime of the eligible rivals.  If the team needs more than s, the rivals' boosted
+    scores are constant, and its own falls until slowdown_limit·s.  If it needs less, its own boosted score is
+    constant, and those of the rivals grow with its runtime.
     """
     board = boost.parse(leaderboard)
     own = _row_of(board.teams, str(team))
@@ -197,20 +213,23 @@ def _race(
     score, highest = scores[own], scores[own] * (1 + most if with_own[own] else 1)
 
     def slowdown_of(fraction: Fraction) -> Any:
+        """The slowdown for which the formula gives this boost."""
         return limit - fraction / most * (limit - 1)
 
     def last_runtime(ahead: Callable[[Any, Any], bool], rival: int) -> Any:
-        """Up to which runtime the team's boosted score is ahead of the rival's."""
+        """The longest runtime with which the team's boosted score is ahead of the rival's."""
         if ahead(score, boosted[rival]):
             return math.inf
         if ahead(highest, boosted[rival]):
             return fastest * slowdown_of(boosted[rival] / score - 1)
-        if ahead(highest, scores[rival]):  # which is eligible, and so is the team, whose score is no lower
+        # Here the rival is eligible, and so is the team, because its score is not lower.
+        if ahead(highest, scores[rival]):
             return runtimes[rival] / slowdown_of(highest / scores[rival] - 1)
         return 0
 
     def overtaken(rival: int) -> tuple[Any, int]:
-        # Where the boosted scores are equal for a while, the rule for ties decides.
+        """The runtime at which a rival overtakes the team, and who is ahead at that runtime."""
+        # If the boosted scores are equal over a range of runtimes, the rule for ties decides.
         higher, at_least = last_runtime(operator.gt, rival), last_runtime(operator.ge, rival)
         ours, theirs = board.submitted_at[own], board.submitted_at[rival]
         runtime = min(max(runtimes[rival], higher), at_least)
@@ -223,6 +242,7 @@ def _race(
 
 
 def _row_of(teams: list[str], team: str) -> int:
+    """Find the row of a team."""
     if team not in teams:
         like = difflib.get_close_matches(team, teams, TEAMS_SHOWN) or teams[:TEAMS_SHOWN]
         expected = ", ".join(map(_shown, like))
@@ -231,6 +251,7 @@ def _row_of(teams: list[str], team: str) -> int:
 
 
 def _seconds(runtimes: npt.ArrayLike) -> list[Fraction]:
+    """Check runtimes, and keep all their digits."""
     exactly: list[Fraction] = []
     for cell in np.ravel(np.asarray(runtimes)):
         seconds = boost.exact(cell)
@@ -241,4 +262,5 @@ def _seconds(runtimes: npt.ArrayLike) -> list[Fraction]:
 
 
 def _shown(value: object) -> str:
+    """Quote the beginning of a value."""
     return repr(str(value)[:CHARACTERS_SHOWN])

@@ -1,4 +1,4 @@
-"""From files to a folder with the final board and its run.json, and back, to rank it again."""
+"""From files to a folder with the final board and its run.json, and from such a folder to another board."""
 
 import functools
 import json
@@ -39,35 +39,38 @@ def perform(
     heading: Heading | None = None,
     limits: work.Limits | None = None,
 ) -> Run:
-    """Score what is not in the store of a folder, rank, write.
+    """Score the submissions, rank the teams, and write the tables and the page into a folder.
+
+    Submissions whose content is already in the store of the folder are not scored again.
 
     Parameters
     ----------
     request : Request
         What is ranked.
     rules : Rules
-        How.
+        How it is ranked.
     out : path
-        The folder that gets the tables, the page, run.json and the store.
+        The folder for the tables, the page, ``run.json`` and the store.
     jobs : int
-        The number of processes; 0 for one per core.
+        The number of processes, or 0 for one per core.
     dask : str or None
-        The address of a Dask scheduler to work with instead.
+        The address of a Dask scheduler whose workers do the work in place of processes.
     command : sequence of str
-        What was typed, for run.json.
+        The words that were typed, for ``run.json``.
     heading : Heading or None
-        What the page is headed with.
+        What stands at the top of the page.
     limits : podium.ranking.work.Limits or None
         What reading and scoring one submission may take.
 
     Returns
     -------
     Run
+        The finished run.
 
     Raises
     ------
     UsageError
-        A file or the folder cannot be used, or a worker cannot work; nothing is lost.
+        A file or the folder cannot be used, or a worker cannot work.  Nothing that was scored is lost.
     HostError
         The solution, a parameter, a table or a name is wrong.
 
@@ -96,32 +99,42 @@ def perform_again(
     heading: Heading | None = None,
     **replaced: Any,
 ) -> Run:
-    """Rank what `perform` stored with other parameters, rules and tables; no submission is read.
+    """Rank again what `perform` stored, with other parameters, rules or tables.
+
+    No submission is read.
 
     Parameters
     ----------
     folder : path
         The folder of the earlier run.
     out : path
-        Another folder.
-    parameters : dict
-        Of the metric; only such as leave the statistics as they are.
-    rules : dict
-        Fields of `Rules` that are to be others.
-    jobs, command : as for `perform`
+        The folder for the new run, which must be another one.
+    parameters : dict of str to object
+        Parameters of the metric that replace those of the earlier run.  Only parameters on which the statistics
+        do not depend are possible.
+    rules : dict of str to object
+        Fields of `Rules` that replace those of the earlier run.
+    jobs : int
+        The number of processes, or 0 for one per core.
+    command : sequence of str
+        The words that were typed, for ``run.json``.
     heading : Heading or None
-        None for that of the earlier run.
+        What stands at the top of the page, or None for the heading of the earlier run.
     **replaced : str
-        Fields of `Request` that are to be others, such as ``selection``.
+        Fields of `Request` that replace those of the earlier run, such as ``selection``.
 
     Returns
     -------
     Run
+        The finished run.
 
     Raises
     ------
-    UsageError, HostError
-        As `perform`; or an input has changed since the earlier run.
+    UsageError
+        A file or a folder cannot be used, a parameter needs the submissions, or an input has changed since the
+        earlier run.
+    HostError
+        The solution, a parameter, a table or a name is wrong.
     """
     out = _folder(out)
     if os.path.realpath(out) == os.path.realpath(folder):
@@ -161,14 +174,25 @@ def inputs_of(request: Request, rules: Rules, job: work.Job, files: list[Submiss
     Parameters
     ----------
     request : Request
+        What is ranked, with the paths of the tables.
     rules : Rules
+        How it is ranked.
     job : Job
+        The metric with its solution.
     files : list of Submission
+        The submissions, with whose names those in the tables are compared.
     store : Path
+        The folder that keeps what is found out about the submissions.
 
     Returns
     -------
     Inputs
+        Everything that a ranking is made from.
+
+    Raises
+    ------
+    UsageError, HostError
+        A table cannot be read, a cell is wrong, or a name is nearly that of a submission.
     """
     runtimes = None if request.runtimes is None else speed.read(request.runtimes)
     selection = None if request.selection is None else _read_selection(request.selection, files)
@@ -184,7 +208,7 @@ def inputs_of(request: Request, rules: Rules, job: work.Job, files: list[Submiss
 
 
 def _read_selection(path: str, files: Sequence[Submission]) -> pd.DataFrame:
-    """The files that teams selected, each of which is there."""
+    """Read the selection, and make sure that all selected files are among the submissions."""
     keys = speed.KEYS
     selection = read_named(path, keys, keys, set(keys))[keys]
     known = {each[:2] for each in files}
@@ -197,7 +221,7 @@ def _read_selection(path: str, files: Sequence[Submission]) -> pd.DataFrame:
 
 
 def _check_team(heading: Heading, files: Sequence[Submission]) -> None:
-    """The team that is to get a page is there."""
+    """Make sure that the team that gets a page is among the teams."""
     teams = sorted({each.team for each in files})
     if heading.team is None or heading.team in teams:
         return
@@ -214,8 +238,8 @@ def _ranked(
     dask: str | None,
     command: Sequence[str],
 ) -> Run:
-    """Score, rank, render, write."""
-    work.prepared(inputs.job)  # a wrong solution is said before any work begins
+    """Score, rank, make the pages, and write everything."""
+    work.prepared(inputs.job)  # raises an error for a wrong solution before any work begins
     with alone_in(out), work.workers(jobs, dask, inputs.job, inputs.submissions) as workers:
         scored = score(workers)
         ranking = board.rank(inputs, scored, workers)
@@ -228,15 +252,17 @@ def _ranked(
 
 
 def files_of(run: Run) -> dict[str, bytes]:
-    """The tables and pages of a run, by name.
+    """Make the tables and pages of a run.
 
     Parameters
     ----------
     run : Run
+        A finished run.
 
     Returns
     -------
-    dict of bytes
+    dict of str to bytes
+        The content of each file by name.
     """
     files = output.tables(run.ranking) | {PAGE: page.of_board(run).encode()}
     if run.heading.team is not None:
@@ -245,7 +271,7 @@ def files_of(run: Run) -> dict[str, bytes]:
 
 
 def _folder(out: str | os.PathLike[str]) -> Path:
-    """The folder of the results, which may not be there yet."""
+    """Make sure that the folder of the results can be one.  It need not exist yet."""
     out = Path(out)
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {out} is not a folder")
@@ -260,7 +286,7 @@ def _facts(
     out: Path,
     command: Sequence[str],
 ) -> dict[str, Any]:
-    """run.json: all that is needed to do it again, and what came out."""
+    """Collect the content of run.json: what is needed to rank again, and what the result was."""
     request, job = inputs.request, inputs.job
 
     def input_of(path: str | None, digest: str | None = None) -> dict[str, str] | None:
@@ -283,7 +309,7 @@ def _facts(
             "runtimes": input_of(request.runtimes),
             "selection": input_of(request.selection),
             "failed": input_of(request.failed),
-            # The file beside each submission has its hash below.
+            # The hash of the file beside each submission stands with that submission below.
             **({"side": {"path": _relative(request.side, out)}} if request.side else {}),
         },
         "store": _relative(str(inputs.store), out),
@@ -300,17 +326,17 @@ def _facts(
 
 
 def _relative(path: str, folder: Path) -> str:
-    """A path as seen from a folder; a URL, a metric's name or another drive as it is."""
+    """Write a path relative to a folder.  URLs and names of metrics stay as they are."""
     if is_url(path) or path in hosted.names():
         return path
     try:
         return Path(os.path.relpath(path, folder)).as_posix()
-    except ValueError:  # on another drive
+    except ValueError:  # a path on another drive cannot be relative
         return absolute(path)
 
 
 def _git_commit(folder: Path) -> str | None:
-    """The commit of the metric's folder, where there is one."""
+    """Find the Git commit of the metric's folder, or None if it is in no repository."""
     command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=10)
@@ -323,21 +349,22 @@ def _git_commit(folder: Path) -> str | None:
 
 
 def read_run(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """The run.json of a finished run.
+    """Read the run.json of a finished run.
 
     Parameters
     ----------
     folder : path
-        The folder, or run.json itself.
+        The folder of the run, or its ``run.json``.
 
     Returns
     -------
-    dict
+    dict of str to object
+        The content.
 
     Raises
     ------
     UsageError
-        There is none, so the run was not finished; or it is damaged.
+        There is no ``run.json``, so the run was not finished.  Or the file is damaged.
     """
     path = Path(folder) / RUN if Path(folder).is_dir() else Path(folder)
     try:
@@ -356,21 +383,23 @@ def read_run(folder: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def request_of(facts: dict[str, Any], folder: Path) -> Request:
-    """What a run.json says was ranked.
+    """Find out from a run.json what was ranked.
 
     Parameters
     ----------
-    facts : dict
-        As `read_run` returns it.
+    facts : dict of str to object
+        The content of ``run.json``, as `read_run` returns it.
     folder : Path
-        To which its paths are relative.
+        The folder to which the paths in it are relative.
 
     Returns
     -------
     Request
+        What was ranked, with paths that this process can use.
     """
 
     def path_of(name: str) -> Any:
+        """The path of an input; URLs and names of metrics are not relative to the folder."""
         path = (facts["inputs"].get(name) or {}).get("path")
         if path is None or is_url(path) or (name == "metric" and path in hosted.names()):
             return path
@@ -382,33 +411,35 @@ def request_of(facts: dict[str, Any], folder: Path) -> Request:
 
 
 def heading_of(facts: dict[str, Any]) -> Heading:
-    """What a run.json says the page is headed with.
+    """Find out from a run.json what stands at the top of the page.
 
     Parameters
     ----------
-    facts : dict
-        As `read_run` returns it.
+    facts : dict of str to object
+        The content of ``run.json``, as `read_run` returns it.
 
     Returns
     -------
     Heading
+        The heading of the page.
     """
     return Heading(**facts.get("page", {}))
 
 
 def as_published(submission: Submission, facts: dict[str, str]) -> Submission:
-    """A submission with what run.json has of it from a manifest.
+    """Add to a submission what run.json has kept from a manifest.
 
     Parameters
     ----------
     submission : Submission
-    facts : dict
-        The submission's part of run.json.
+        A submission.
+    facts : dict of str to str
+        The part of ``run.json`` about this submission.
 
     Returns
     -------
     Submission
-        With ``submitted_at`` and ``public_score`` as they were.
+        The submission with ``submitted_at`` and ``public_score`` as they were.
     """
     return submission._replace(
         submitted_at=facts.get("submitted_at", ""), public_score=facts.get("public_score", "")
@@ -416,19 +447,19 @@ def as_published(submission: Submission, facts: dict[str, str]) -> Submission:
 
 
 def changed_inputs(facts: dict[str, Any], request: Request) -> list[str]:
-    """Which inputs are not what they were.
+    """List the inputs that have changed since a run.
 
     Parameters
     ----------
-    facts : dict
-        As `read_run` returns it.
+    facts : dict of str to object
+        The content of ``run.json``, as `read_run` returns it.
     request : Request
         Where the inputs are now.
 
     Returns
     -------
     list of str
-        A sentence for each.
+        A sentence for each input that has changed.
     """
     changes = []
     for name, then in facts["inputs"].items():

@@ -1,7 +1,7 @@
-"""Names of teams and files: which are refused, which look alike, and how a spreadsheet is given them.
+"""Names of teams and files: which are refused, which look alike, and how they are written for spreadsheets.
 
-A published board is read by people and by spreadsheets.  A name must not look like another one, must not
-reverse the text beside it, and must not be executed.
+People and spreadsheets read a published board.  So a name must not look like another one, must not reverse the
+text beside it, and must not be executed as a formula.
 """
 
 import re
@@ -20,23 +20,25 @@ INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-# Control characters, halves of surrogate pairs, separators of lines and of paragraphs.
+# These are control characters, halves of surrogate pairs, and separators of lines and of paragraphs.
 REFUSED_CATEGORIES = frozenset({"Cc", "Cs", "Zl", "Zp"})
 SHOWN = 5
 
 
 def key_of(name: str) -> str:
-    """What two names that look alike have in common.
+    """Reduce a name to what it has in common with names that look alike.
 
     Parameters
     ----------
     name : str
+        The name of a team or of a file.
 
     Returns
     -------
     str
         The name in Unicode's compatibility form NFKC, case-folded, without characters that have no width and
-        without outer white space (Unicode Standard, section 3.13, caseless matching of compatible texts).
+        without white space at its ends.  This is the caseless matching of compatible texts of the Unicode
+        Standard, section 3.13, extended by the last two steps.
 
     Examples
     --------
@@ -49,8 +51,20 @@ def key_of(name: str) -> str:
 
 
 def shown(name: str) -> str:
-    r"""A name in quotation marks, in which what cannot be seen is written as an escape.
+    r"""Put a name in quotation marks, and write characters that cannot be seen as escapes.
 
+    Parameters
+    ----------
+    name : str
+        The name of a team or of a file.
+
+    Returns
+    -------
+    str
+        The name for a message.
+
+    Examples
+    --------
     >>> shown("Red"), shown("Red\u200b ")
     ('“Red”', '“Red\\u200b ”')
     """
@@ -64,7 +78,7 @@ def check_names(names: Iterable[str], what: str, source: str) -> None:
     Parameters
     ----------
     names : iterable of str
-        Each may stand there several times.
+        The names.  A name may occur several times.
     what : str
         What they are names of, in the singular, such as "team".
     source : str
@@ -73,8 +87,8 @@ def check_names(names: Iterable[str], what: str, source: str) -> None:
     Raises
     ------
     HostError
-        A name is invisible, or has a control character or one that changes the direction of the text; or two
-        names have the same `key_of`.
+        A name is invisible, or it has a control character or a character that changes the direction of the
+        text.  Or two different names have the same `key_of`.
     """
     different = sorted(set(names))
     odd = [name for name in different if not key_of(name) or any(map(_is_refused, name))]
@@ -95,11 +109,12 @@ def check_names(names: Iterable[str], what: str, source: str) -> None:
 
 
 def _is_refused(character: str) -> bool:
+    """Tell whether a name with this character is refused."""
     return character in BIDIRECTIONAL or unicodedata.category(character) in REFUSED_CATEGORIES
 
 
 def near_misses(given: Iterable[tuple[str, ...]], known: Iterable[tuple[str, ...]]) -> list[str]:
-    """Which of the given names are not known but look like known ones.
+    """List given names that are not known but look like known ones.
 
     Parameters
     ----------
@@ -109,7 +124,7 @@ def near_misses(given: Iterable[tuple[str, ...]], known: Iterable[tuple[str, ...
     Returns
     -------
     list of str
-        One phrase for each, such as “T1 ” (a team is “T1”).
+        One phrase for each, such as “T1 ” (expected “T1”).
     """
     names = set(known)
     of_key = {tuple(map(key_of, name)): name for name in names}
@@ -122,17 +137,18 @@ def near_misses(given: Iterable[tuple[str, ...]], known: Iterable[tuple[str, ...
 
 
 def safe_for_spreadsheets(table: pd.DataFrame) -> pd.DataFrame:
-    """The same table, in which no text is a formula for Excel, LibreOffice or Google Sheets.
+    """Rewrite a table so that no text is a formula for Excel, LibreOffice or Google Sheets.
 
     Parameters
     ----------
     table : DataFrame
+        Any table.
 
     Returns
     -------
     DataFrame
-        Texts and names of columns are as `podium.wording.spreadsheet_safe` writes them.  Numbers stay as they
-        are, also those that are written as text.
+        The table with texts and names of columns as `podium.wording.spreadsheet_safe` writes them.  Numbers
+        stay as they are, even if they are written as text.
 
     Examples
     --------
@@ -147,4 +163,5 @@ def safe_for_spreadsheets(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _safe(cell: object) -> object:
+    """Make one cell safe."""
     return spreadsheet_safe(cell) if isinstance(cell, str) else cell

@@ -1,7 +1,7 @@
-"""The files of a finished run: tables, pages and run.json, written all or none.
+"""The files of a finished run: tables, pages and run.json.  Either all of them are written, or none.
 
-run.json is written last, after every page and table that it names with its SHA-256: where it is, the run is
-finished, and nothing beside it is of another run.
+The file ``run.json`` is written last.  It names every page and table with its SHA-256.  So a folder with a
+``run.json`` holds a finished run, and all other files beside it belong to that run.
 """
 
 import hashlib
@@ -38,16 +38,18 @@ TABLES = {
 
 
 def tables(ranking: Ranking) -> dict[str, bytes]:
-    """The tables of a ranking as CSV, by the names of their files.
+    """Write the tables of a ranking as CSV.
 
     Parameters
     ----------
     ranking : Ranking
+        The result of a ranking.
 
     Returns
     -------
-    dict of bytes
-        In UTF-8; texts that a spreadsheet would execute begin with an apostrophe.
+    dict of str to bytes
+        The content of each file in UTF-8, by name.  Texts that a spreadsheet would execute begin with an
+        apostrophe.
     """
     return {
         file: safe_for_spreadsheets(table).to_csv(index=False, lineterminator="\n").encode()
@@ -57,43 +59,43 @@ def tables(ranking: Ranking) -> dict[str, bytes]:
 
 
 def digests(files: Mapping[str, bytes]) -> dict[str, str]:
-    """The SHA-256 of each file's content.
+    """Compute the SHA-256 of each file's content.
 
     Parameters
     ----------
-    files : mapping of bytes
-        By name.
+    files : mapping of str to bytes
+        The content of each file by name.
 
     Returns
     -------
-    dict of str
-        Hexadecimal, by name.
+    dict of str to str
+        The SHA-256 of each file by name, as 64 hexadecimal digits.
     """
     return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 
 def write(files: Mapping[str, bytes], folder: Path, run: Mapping[str, Any]) -> None:
-    """Save a run: all of its files, or none.
+    """Save all files of a run, or none of them.
 
     Parameters
     ----------
-    files : mapping of bytes
-        Tables and pages by name.
+    files : mapping of str to bytes
+        The content of tables and pages by name.
     folder : Path
-        Tables and pages of an earlier run that are not among the files are removed.
-    run : mapping
-        The content of run.json.
+        The folder of the run.  Tables and pages of an earlier run that are not among the files are removed.
+    run : mapping of str to object
+        The content of ``run.json``.
 
     Raises
     ------
     UsageError
-        The folder cannot be written, for example because the disk is full. What stood there before still does.
+        The folder cannot be written to, for example because the disk is full.  Its files stay as they were.
 
     Notes
     -----
-    Everything is first written to a folder beside the others, so that a full disk is noticed before anything is
-    replaced. Then run.json is removed, the files are moved, and the new run.json comes last. Who is interrupted
-    in between leaves a folder without run.json, which nobody takes for a finished run.
+    Everything is first written to a new folder inside.  So a full disk is noticed before anything is replaced.
+    Then ``run.json`` is removed, the files are moved, and the new ``run.json`` comes last.  If this is
+    interrupted, the folder has no ``run.json``, and nobody takes it for a finished run.
     """
     text = json.dumps(run, indent=2, ensure_ascii=False) + "\n"
     current = RUN

@@ -1,8 +1,9 @@
-"""The plots of the notebooks: of the first teams of a board, as `boost.boost` returns it.
+"""The plots of the notebooks, which show the first teams of a board.
 
-The colours are those of Okabe and Ito (2008), for colour-blind readers; shape or position says the same.
+The colors are those of Okabe and Ito (2008), which color-blind readers can tell apart.  Shape or position says
+the same as color.
 
-Every function returns a figure that needs no closing, for a notebook that shows the last value of a cell.
+Every function returns a figure that need not be closed.  A notebook shows it as the last value of a cell.
 """
 
 import math
@@ -19,18 +20,21 @@ __all__ = ["before_and_after", "rank_intervals", "score_and_runtime", "subpopula
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
 )  # fmt: skip
-DARK, GREY, LIGHT = "#333333", "#777777", "#DDDDDD"
-# 6 and 7 of them: 42 sub-populations look different.
-COLOURS, MARKERS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY), "os^DvPX"
+DARK, GRAY, LIGHT = "#333333", "#777777", "#DDDDDD"
+# There are 6 colors and 7 markers, so that 42 sub-populations look different.
+COLORS, MARKERS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY), "os^DvPX"
 
 CHARACTERS_SHOWN = 20
 DPI = 100
-WIDTH, ROW = 9.0, 0.27  # inches of a figure, and of a team in a list
-SMALL = 9  # points
-LABEL = 0.16  # inches of a label's height
-LABELLED = 12  # points, of the first teams
+
+# In inches: the width of a figure, the height of a team in a list, and the height of a label.
+WIDTH, ROW = 9.0, 0.27
+LABEL = 0.16
+
+SMALL = 9  # size of letters, in points
+LABELED = 12  # dots with a name beside them
 LEGEND: dict[str, Any] = {"loc": "outside lower center", "fontsize": SMALL, "frameon": False}
-LOGARITHMIC_FROM = 4  # slowest / fastest runtime from which the axis is logarithmic
+LOGARITHMIC_FROM = 4  # ratio of the slowest to the fastest runtime from which their axis is logarithmic
 
 
 def score_and_runtime(
@@ -39,20 +43,21 @@ def score_and_runtime(
     eligibility_ratio: float = 1.05,
     slowdown_limit: float = 1.2,
 ) -> Figure:
-    """Score against runtime, with the region of the eligible and what the boost adds.
+    """Plot score against runtime, with the region of eligible teams and with what the boost adds.
 
     Parameters
     ----------
     leaderboard : DataFrame
-        As `boost.boost` returns it.
+        A board as `boost.boost` returns it.
     teams : int
-        How many of the first teams are drawn; those without a score or a runtime are left out.
+        The number of teams that are drawn, from the top.  Teams without a score or a runtime are left out.
     eligibility_ratio, slowdown_limit : float
         The parameters with which the board was boosted.
 
     Returns
     -------
     Figure
+        A scatter plot, with lines from each score to the boosted score.
     """
     board = leaderboard.dropna(subset=["score", "runtime"]).head(teams)
     if board.empty:
@@ -90,27 +95,28 @@ def score_and_runtime(
     )
     figure.legend(ncols=3, **LEGEND)
     figure.draw_without_rendering()  # now the limits are known
-    _label_points(axes, board.head(LABELLED))
+    _label_points(axes, board.head(LABELED))
     return figure
 
 
 def subpopulation_scores(
     subpopulations: pd.DataFrame | None, leaderboard: pd.DataFrame, teams: int = 10
 ) -> Figure:
-    """What teams score in each sub-population, beside the score that is made of these.
+    """Plot the scores of teams in each sub-population, beside the score that is made from these.
 
     Parameters
     ----------
     subpopulations : DataFrame or None
-        Of a final ranking; None where the metric has none.
+        The scores in each sub-population, see `podium.ranking.board.Ranking`.  None if the metric has none.
     leaderboard : DataFrame
-        Of the same ranking.
+        The board of the same ranking.
     teams : int
-        How many of the first teams are drawn.
+        The number of teams that are drawn, from the top.
 
     Returns
     -------
     Figure
+        A row per team with a marker for each sub-population.
     """
     if subpopulations is None:
         return _message("The metric has no sub-populations.")
@@ -127,7 +133,7 @@ def subpopulation_scores(
             rows + lane,
             s=20,
             marker=MARKERS[number % len(MARKERS)],
-            color=COLOURS[number % len(COLOURS)],
+            color=COLORS[number % len(COLORS)],
             label=str(name),
             zorder=3,
         )
@@ -140,21 +146,22 @@ def subpopulation_scores(
 
 
 def rank_intervals(intervals: pd.DataFrame | None, teams: int = 30) -> Figure:
-    """The 95% range of each rank.
+    """Plot the rank set of each team alone.
 
     Parameters
     ----------
     intervals : DataFrame or None
-        Of a final ranking; None where it was made without.
+        The intervals of a ranking, see `podium.ranking.board.Ranking`.  None if there are none.
     teams : int
-        How many of the first teams are drawn.
+        The number of teams that are drawn, from the top.
 
     Returns
     -------
     Figure
+        A row per team with a line from its first to its last possible rank.
     """
     if intervals is None:
-        return _message("There are no intervals: without resamples, or the metric does not offer them.")
+        return _message("There are no intervals: the board has no resamples, or the metric has no statistics.")
     board = intervals.head(teams)
     figure = _figure(1.6 + ROW * len(board))
     axes = _frameless(figure.subplots())
@@ -172,18 +179,19 @@ def rank_intervals(intervals: pd.DataFrame | None, teams: int = 30) -> Figure:
 
 
 def before_and_after(leaderboard: pd.DataFrame, teams: int = 30) -> Figure:
-    """Who gains and who loses by the boost.
+    """Plot which teams gain ranks and which lose ranks by the boost.
 
     Parameters
     ----------
     leaderboard : DataFrame
-        As `boost.boost` returns it.
+        A board as `boost.boost` returns it.
     teams : int
-        The teams that are among so many first ones, before or after the boost, are drawn.
+        A team is drawn if its rank is at most this, before or after the boost.
 
     Returns
     -------
     Figure
+        A line per team from its rank before the boost to its rank after it.
     """
     among = leaderboard[(leaderboard["rank"] <= teams) | (leaderboard["rank_before"] <= teams)]
     before, after = among["rank_before"].rank().to_numpy(), among["rank"].rank().to_numpy()
@@ -191,9 +199,9 @@ def before_and_after(leaderboard: pd.DataFrame, teams: int = 30) -> Figure:
     axes = figure.subplots()
     columns = among[["team", "rank_before", "rank", "boost"]].to_numpy()
     for left, right, (name, rank_before, rank, share) in zip(before.tolist(), after.tolist(), columns):
-        colour = BLUE if rank < rank_before else VERMILLION if rank > rank_before else GREY
-        axes.plot([0, 1], [left, right], "o-", color=colour, markersize=5)
-        style: dict[str, Any] = {"va": "center", "color": colour, "fontsize": SMALL, "parse_math": False}
+        color = BLUE if rank < rank_before else VERMILLION if rank > rank_before else GRAY
+        axes.plot([0, 1], [left, right], "o-", color=color, markersize=5)
+        style: dict[str, Any] = {"va": "center", "color": color, "fontsize": SMALL, "parse_math": False}
         axes.text(-0.04, left, f"{_short(name)}  {rank_before}", ha="right", **style)
         axes.text(1.04, right, f"{rank}  {_short(name)} {_added(share)}".rstrip(), ha="left", **style)
     axes.set(xlim=(-0.9, 1.9), ylim=(len(among) + 0.6, 0.4))
@@ -208,14 +216,14 @@ def before_and_after(leaderboard: pd.DataFrame, teams: int = 30) -> Figure:
 def what_if_curve(
     leaderboard: pd.DataFrame, team: object, curve: pd.DataFrame, break_even: pd.DataFrame
 ) -> Figure:
-    """A team's boosted score and rank for other runtimes.
+    """Plot the boosted score and the rank that a team would have with other runtimes.
 
     Parameters
     ----------
     leaderboard : DataFrame
-        As `boost.boost` returns it.
+        A board as `boost.boost` returns it.
     team : object
-        The team's name.
+        The name of the team.
     curve : DataFrame
         What `podium.ranking.estimate.what_if` returned for two runtimes or more.
     break_even : DataFrame
@@ -224,6 +232,7 @@ def what_if_curve(
     Returns
     -------
     Figure
+        Two plots above each other, with the present runtime as a dot.
     """
     now = leaderboard[leaderboard["team"].astype(str) == str(team)].iloc[0]
     curve = curve.sort_values("runtime")
@@ -256,41 +265,46 @@ def what_if_curve(
 
 
 def _figure(height: float, width: float = WIDTH) -> Figure:
+    """Make an empty figure; the sizes are in inches."""
     return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
 
 
 def _frameless(axes: Axes) -> Axes:
-    """The axes without lines at the top and on the right."""
+    """Remove the lines at the top and on the right."""
     axes.spines[["top", "right"]].set_visible(False)
     return axes
 
 
 def _message(text: str) -> Figure:
-    """A figure that only says why there is none."""
+    """Make a figure that only says why there is no plot."""
     figure = _figure(1.0)
     figure.text(0.5, 0.5, text, ha="center", va="center", color=DARK)
     return figure
 
 
 def _short(team: object) -> str:
-    """A team's name that fits a label."""
+    """Shorten a team's name so that it fits a label."""
     text = " ".join(str(team).split())
     return text if len(text) <= CHARACTERS_SHOWN else text[: CHARACTERS_SHOWN - 1] + "…"
 
 
 def _added(boost: float) -> str:
+    """Write a boost beside a team's name."""
     return f" +{boost:.1%}" if boost > 0 else ""
 
 
 def _seconds(runtime: float) -> str:
+    """Write a runtime with six digits."""
     return f"{float(f'{runtime:.6g}'):,.15g} s"
 
 
 def _first(shown: int, board: pd.DataFrame) -> str:
+    """Say in a title how many teams are shown."""
     return f"{len(board):,} teams" if shown == len(board) else f"The first {shown:,} of {len(board):,} teams"
 
 
 def _rows(axes: Axes, ranks: "pd.Series[Any]", teams: "pd.Series[Any]") -> None:
+    """Label the rows of a list with teams and ranks, the first team at the top."""
     labels = [f"{_short(team)}  {rank}" for team, rank in zip(teams, ranks)]
     axes.set_yticks(range(len(labels)), labels=labels, parse_math=False)
     axes.set_ylim(len(labels) - 0.4, -0.6)
@@ -299,6 +313,7 @@ def _rows(axes: Axes, ranks: "pd.Series[Any]", teams: "pd.Series[Any]") -> None:
 
 
 def _eligible_region(axes: Axes, lowest: float, slowest: float) -> None:
+    """Shade where teams are eligible, from the lowest score, and where they are boosted, from the runtime."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     right, bottom = max(right, slowest), min(bottom, lowest - 0.05 * (top - lowest))
     boosted, eligible = f"boosted: faster than {_seconds(slowest)}", f"eligible: score at least {lowest:.4f}"
@@ -308,12 +323,15 @@ def _eligible_region(axes: Axes, lowest: float, slowest: float) -> None:
 
 
 def _label_points(axes: Axes, board: pd.DataFrame) -> None:
-    """Write the teams beside the plot, as high as their boosted scores if there is room, with lines to them."""
+    """Write the teams beside the plot, with lines to their dots.
+
+    Each name is as high as the team's boosted score, if there is room.
+    """
     board = board.sort_values("boosted_score")
     number = np.arange(len(board))
     _, points = axes.transData.transform(board[["runtime", "boosted_score"]]).T
     inside, label = axes.get_window_extent(), LABEL * DPI
-    # From the lowest on each is at least a label above the one before, and leaves room for those above.
+    # Going up, each label is at least its height above the one before, and leaves room for those above it.
     heights = np.maximum.accumulate(points - label * number) + label * number
     heights = np.minimum(heights, inside.y1 - label * number[::-1])
     columns = board[["runtime", "boosted_score", "team", "boost"]].to_numpy()
@@ -327,5 +345,5 @@ def _label_points(axes: Axes, board: pd.DataFrame) -> None:
             fontsize=SMALL,
             color=DARK,
             parse_math=False,
-            arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "relpos": (0, 0.5)},
+            arrowprops={"arrowstyle": "-", "color": GRAY, "linewidth": 0.5, "relpos": (0, 0.5)},
         )

@@ -1,4 +1,4 @@
-"""How scores become ranks, and how the page is headed."""
+"""How scores become ranks, and what stands at the top of the page."""
 
 from typing import NamedTuple
 
@@ -11,21 +11,22 @@ class Rules(NamedTuple):
     Attributes
     ----------
     choose : str
-        Which of a team's files counts: "public:N", the better by Private score of the N best by Public score,
-        or "private", the best by Private score. "" is public:2 where there are Public scores, else private.
+        The rule that chooses the file of each team that counts.  With "public:N", it is the better by Private
+        score of the N best files by Public score.  With "private", it is the best file by Private score.  With
+        "", the rule is "public:2" if there are Public scores, and "private" otherwise.
     boost : bool
         Whether speed is rewarded.
     max_boost, eligibility_ratio, slowdown_limit : float
-        The parameters of boost.py.
+        The parameters of ``boost.py``.
     resamples : int
-        The number of bootstrap draws; 0 for no intervals.
+        The number of bootstrap draws, or 0 for no intervals.
     seed : int
-        Of every draw.
+        The seed of all random numbers.
     prizes : int
-        The number of places that win a prize: their probabilities are given, and the page has a rule below
-        them.
+        The number of places that win a prize.  The page shows how likely each team is to win one, and draws a
+        line below the last of these places.
     variants : bool
-        Whether the chosen files are read once more, to be scored under other rules.
+        Whether the chosen files are read again, to be scored with other weights, thresholds and overlap rules.
     """
 
     choose: str = ""
@@ -40,21 +41,27 @@ class Rules(NamedTuple):
 
     @property
     def of_boost(self) -> dict[str, float]:
-        """The parameters of boost.py."""
+        """The parameters of ``boost.py``.
+
+        Returns
+        -------
+        dict of str to float
+            ``max_boost``, ``eligibility_ratio`` and ``slowdown_limit``.
+        """
         return {name: getattr(self, name) for name in ("max_boost", "eligibility_ratio", "slowdown_limit")}
 
 
 class Heading(NamedTuple):
-    """What the page says that no rank depends on.
+    """What the page says beside the ranking.  No rank depends on it.
 
     Attributes
     ----------
     title : str
         The name of the competition.
     organizer : str
-        Who publishes the board; "" is not shown.
+        The name of the publisher of the board.  If it is "", the page does not show it.
     team : str or None
-        The team that gets a page of its own.
+        A team that gets a page of its own.
     """
 
     title: str = "The final board"

@@ -1,7 +1,8 @@
-"""What is kept of a scored submission: its statistics, to the last bit, in a compact file.
+"""The store keeps the statistics of each scored submission, to the last bit, in a compact file.
 
-An entry is the SHA-256 of the rest, a line of JSON (the *header*), and the statistics, compressed: of two
-columns that add up to whole numbers only one, and by how many units the other differs.
+Such a file is an *entry*.  It consists of the SHA-256 of the rest, a line of JSON (the *header*), and the
+compressed statistics.  If two columns add up to whole numbers, only one of them is kept in full.  For the other
+one the entry keeps the sums, and by how many units in the last place it differs from the sum minus the first.
 """
 
 import hashlib
@@ -17,9 +18,9 @@ from podium.files import write_atomically
 
 FORMAT = 2
 NAME_LENGTH = 32  # hexadecimal digits of an entry's name
-UNSURE = (
-    "limit"  # in the header, and at the end of the file's name, of a rejection that another run may not repeat
-)
+
+# Marks a rejection that another run may not repeat, in the header and at the end of the file's name.
+UNSURE = "limit"
 MOST_WHOLE = 2.0**31
 NEARLY_WHOLE = 1e-9
 ZSTANDARD = pa.Codec("zstd", compression_level=6)
@@ -28,16 +29,41 @@ Floats = npt.NDArray[np.float64]
 
 
 def path_of(folder: Path, name: str) -> Path:
-    """The file of an entry."""
+    """Find the file of an entry.
+
+    Parameters
+    ----------
+    folder : Path
+        The store.
+    name : str
+        The name of the entry.
+
+    Returns
+    -------
+    Path
+        The file, which need not exist.
+    """
     return folder / name[:2] / name[2:]
 
 
 def _unsure_path_of(folder: Path, name: str) -> Path:
+    """Find the file of an entry whose result another run may not repeat."""
     return path_of(folder, f"{name}.{UNSURE}")
 
 
 def names(folder: Path) -> list[str]:
-    """The names of all entries that count for the next run, sorted."""
+    """List all entries that the next run can use.
+
+    Parameters
+    ----------
+    folder : Path
+        The store.
+
+    Returns
+    -------
+    list of str
+        Their names, sorted.
+    """
     return sorted(
         file.parent.name + file.name
         for file in folder.glob("[0-9a-f][0-9a-f]/*")
@@ -53,18 +79,31 @@ def save(folder: Path, name: str, entry: bytes, is_unsure: bool = False) -> None
     folder : Path
         The store.
     name : str
-        `NAME_LENGTH` hexadecimal digits.
+        The name of the entry: `NAME_LENGTH` hexadecimal digits.
     entry : bytes
-        As `encode` makes it.
+        The entry, as `encode` makes it.
     is_unsure : bool
-        Whether another run may come to another result: `load` gives it, `names` does not name it.
+        Whether another run may come to another result.  `load` finds such an entry, and `names` leaves it out.
     """
     path = _unsure_path_of(folder, name) if is_unsure else path_of(folder, name)
     write_atomically(path, lambda path: path.write_bytes(entry))
 
 
 def load(folder: Path, name: str) -> bytes | None:
-    """An entry; None if there is none, or not what `save` wrote."""
+    """Read an entry.
+
+    Parameters
+    ----------
+    folder : Path
+        The store.
+    name : str
+        The name of the entry.
+
+    Returns
+    -------
+    bytes or None
+        The entry.  None if there is no such file, or if it is not what `save` wrote.
+    """
     for path in (path_of(folder, name), _unsure_path_of(folder, name)):
         try:
             entry = path.read_bytes()
@@ -77,18 +116,24 @@ def load(folder: Path, name: str) -> bytes | None:
 
 
 def encode(header: dict[str, Any], statistics: Floats | None) -> bytes:
-    """An entry, from a header and statistics.
+    """Make an entry from a header and statistics.
 
     Parameters
     ----------
-    header : dict
-        Of JSON's types.
-    statistics : (n, k) float, or None
-        Every number comes back to the last bit, the sign of zero and the bits of a NaN included.
+    header : dict of str to object
+        The header, with values that JSON can write.
+    statistics : ndarray of float, shape (n, k), or None
+        The statistics.  `decode` returns every number to the last bit, even the sign of a zero and the bits of
+        a NaN.
+
+    Returns
+    -------
+    bytes
+        The entry.
     """
     body = b""
     if statistics is not None:
-        with np.errstate(all="ignore"):  # infinity and NaN are as good as other numbers
+        with np.errstate(all="ignore"):  # infinity and NaN are kept like all other numbers
             facts, body = _pack(np.ascontiguousarray(statistics.T, dtype=np.float64))
         header = header | facts
     rest = json.dumps(header, ensure_ascii=False).encode() + b"\n" + body
@@ -96,20 +141,44 @@ def encode(header: dict[str, Any], statistics: Floats | None) -> bytes:
 
 
 def header_of(entry: bytes) -> dict[str, Any]:
-    """The header of an entry, with what decoding needs."""
+    """Read the header of an entry.
+
+    Parameters
+    ----------
+    entry : bytes
+        The entry.
+
+    Returns
+    -------
+    dict of str to object
+        The header, with the facts that decoding needs.
+    """
     header: dict[str, Any] = json.loads(entry.split(b"\n", 2)[1])
     return header
 
 
 def decode(entry: bytes) -> tuple[dict[str, Any], Floats | None]:
-    """Header and (n, k) statistics of an entry; None where it has none."""
+    """Read an entry.
+
+    Parameters
+    ----------
+    entry : bytes
+        The entry.
+
+    Returns
+    -------
+    header : dict of str to object
+        The header.
+    statistics : ndarray of float, shape (n, k), or None
+        The statistics, if the entry has any.
+    """
     header = header_of(entry)
     return header, _unpack(header, entry.split(b"\n", 2)[2]) if "shape" in header else None
 
 
 def _pack(columns: Floats) -> tuple[dict[str, Any], bytes]:
-    """(k, n) statistics as bytes, and what `_unpack` needs."""
-    # -0.0 is no whole number here: its sign would be lost.
+    """Pack statistics, shape (k, n), and return the facts that `_unpack` needs together with the bytes."""
+    # -0.0 does not count as a whole number here, because its sign would be lost.
     is_whole = (
         (np.abs(columns) < MOST_WHOLE) & (columns == np.rint(columns)) & ~((columns == 0) & np.signbit(columns))
     )
@@ -123,14 +192,14 @@ def _pack(columns: Floats) -> tuple[dict[str, Any], bytes]:
             alone.append(column)
             continue
         partners[column] = partner
-        whole[column] = np.rint(columns[column] + columns[partner]) + 0.0  # which is never -0.0
+        whole[column] = np.rint(columns[column] + columns[partner]) + 0.0  # adding 0.0 avoids -0.0
         first_guess = whole[column] - columns[partner]
         missed.append(columns[column].view(np.int64) - first_guess.view(np.int64))
     units = np.array(missed, dtype=np.int64)
     fractions = columns[alone][~is_whole[alone]]
     kinds = [_smallest(whole), _smallest(units)]
     small = [whole.astype(kinds[0]), np.packbits(is_whole[alone]), units.astype(kinds[1])]
-    # The first bytes of all fractions, then the second ones …: the last ones compress.
+    # First come the first bytes of all fractions, then all second bytes, and so on: the last ones compress.
     planes = np.ascontiguousarray(fractions.astype("<f8").view(np.uint8).reshape(-1, 8).T)
     packed = _compressed(b"".join(part.tobytes() for part in small))
     facts = {
@@ -144,7 +213,10 @@ def _pack(columns: Floats) -> tuple[dict[str, Any], bytes]:
 
 
 def _add_up(columns: Floats, column: int, other: int, is_whole: npt.NDArray[np.bool_]) -> bool:
-    """Whether two columns have whole sums, up to rounding; one cell tells most that have not."""
+    """Tell whether two columns add up to whole numbers, up to rounding.
+
+    A single cell, which is looked at first, excludes most columns that do not.
+    """
     cell = int(is_whole[column].argmin())
     for cells in (slice(cell, cell + 1), slice(None)):
         total = columns[column, cells] + columns[other, cells]
@@ -154,6 +226,7 @@ def _add_up(columns: Floats, column: int, other: int, is_whole: npt.NDArray[np.b
 
 
 def _unpack(header: dict[str, Any], body: bytes) -> Floats:
+    """Undo `_pack`, and return the statistics with shape (n, k)."""
     items, number = header["shape"]
     cells, units_of, alone = items * number, len(header["partners"]) * items, header["alone"]
     packed, fractions = header["sizes"]
@@ -180,15 +253,18 @@ def _unpack(header: dict[str, Any], body: bytes) -> Floats:
 
 
 def _compressed(content: bytes) -> bytes:
+    """Compress bytes."""
     compressed: bytes = ZSTANDARD.compress(content, asbytes=True)
     return compressed
 
 
 def _expanded(content: bytes, size: int) -> memoryview:
+    """Expand compressed bytes to the given size."""
     return memoryview(ZSTANDARD.decompress(content, size) if size else b"")
 
 
 def _smallest(whole: npt.NDArray[Any]) -> str:
+    """Name the smallest type of integers that can hold all these numbers."""
     low, high = (whole.min(), whole.max()) if whole.size else (0, 0)
     return next(
         kind

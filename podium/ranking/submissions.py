@@ -1,4 +1,4 @@
-"""Which files are ranked: those of a folder, of a URL, or of a manifest."""
+"""The files that are ranked: those in a folder, at a URL, or in a manifest."""
 
 import os
 import posixpath
@@ -22,8 +22,8 @@ __all__ = [
 ]  # fmt: skip
 
 MANIFEST_COLUMNS = {"team", "submission", "path", "submitted_at", "public_score", "side"}
-# What lies in folders and is no submission to any metric.  Workbooks and archives are not among these: they
-# are what a participant may have taken for a submission, and the rejection says what to do.
+# Files with these endings lie in folders and are no submissions to any metric.  Workbooks and archives are not
+# among them.  A participant may have taken one for a submission, and its rejection says what to do.
 NO_TABLES = frozenset(
     {
         ".bak", ".db", ".doc", ".docx", ".gif", ".htm", ".html", ".ini", ".ipynb", ".jpeg", ".jpg", ".lnk",
@@ -35,23 +35,23 @@ FAILED_COLUMNS = ["team", "model", "reason"]
 
 
 class Submission(NamedTuple):
-    """A file to score.  A text is "" where nothing is known.
+    """A file to score.  Texts are "" if nothing is known.
 
     Attributes
     ----------
     team, name : str
-        The team, and the file's name among the team's.
+        The name of the team, and the name of the file among the files of the team.
     path : str
-        An absolute path, or a URL.
+        An absolute path or a URL.
     size : int
-        Bytes; 0 where nothing is known.
+        The size of the file in bytes, or 0 if it is not known.
     submitted_at, public_score : str
-        As a manifest has them.
+        The time of submission and the Public score, as a manifest has them.
     side : str
         The path of the host's file beside it, see `podium.scoring.add_side`.
     digests : str
-        What was scored of it, as `podium.ranking.work.digests_of` has it: whoever reads the file again
-        compares.
+        The hashes of what was scored, see `podium.ranking.work.digests_of`.  They are compared if the file is
+        read again.
     """
 
     team: str
@@ -65,30 +65,42 @@ class Submission(NamedTuple):
 
 
 def find(source: str, side: str | None = None) -> list[Submission]:
-    """The submissions of a folder or URL (a file per team, or a folder per team), or of a manifest.
+    """Find the submissions in a folder, at a URL, or in a manifest.
 
     Parameters
     ----------
     source : str
-        A folder or its URL; or a manifest, a CSV or Parquet table with the columns team and path and, as far
-        as known, submission, submitted_at, public_score and side.  Its paths are relative to it.
+        The path or URL of a folder with a file or a folder for each team.  Or the path or URL of a manifest: a
+        CSV or Parquet table that lists the files.  The Notes describe it.
     side : str, optional
-        A folder or its URL with the host's file beside each submission: ``TEAM.csv`` where the team has one
-        submission, else ``TEAM/SUBMISSION.csv``; ``.csv.gz`` and ``.parquet``, too.
+        The path or URL of a folder with the host's file beside each submission.  It is ``TEAM.csv`` if the team
+        has one submission, and ``TEAM/SUBMISSION.csv`` otherwise.  The endings ``.csv.gz`` and ``.parquet`` are
+        possible, too.
 
     Returns
     -------
     list of Submission
-        By team and name.  Hidden files are left out, and so are files that are no tables (`NO_TABLES`), of
-        which a warning tells the names.
+        The submissions, sorted by team and name.
+
+    Warns
+    -----
+    UserWarning
+        Some files are no tables (`NO_TABLES`) and are left out, or the folder of a team is empty.
 
     Raises
     ------
     UsageError
-        A folder or the table cannot be read, there is no submission, or a submission has no file beside it.
+        A folder or the manifest cannot be read, there is no submission, or a submission has no file beside it.
     HostError
-        The folder or the table has another form; a name is refused or looks like another one (see
+        The folder or the manifest has another form, or a name is refused or looks like another one (see
         `podium.ranking.names`).
+
+    Notes
+    -----
+    A manifest has the columns ``team`` and ``path``.  It may have ``submission``, ``submitted_at``,
+    ``public_score`` and ``side``, too.  Its paths are relative to the folder in which it is.
+
+    Hidden files are left out without a warning.
     """
     if source.endswith((".csv", ".csv.gz", ".parquet")) and not Path(source).is_dir():
         submissions = _of_manifest(source)
@@ -108,7 +120,7 @@ def find(source: str, side: str | None = None) -> list[Submission]:
 
 
 def _with_sides(submissions: list[Submission], folder: str) -> list[Submission]:
-    """The submissions with the paths of the host's files beside them."""
+    """Add the paths of the host's files to submissions."""
     if any(each.side for each in submissions):
         raise UsageError(f"--side {folder}: expected a manifest without the column side")
     root, files = _listed(folder)
@@ -128,7 +140,7 @@ def _with_sides(submissions: list[Submission], folder: str) -> list[Submission]:
 
 
 def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:
-    """Root, and the relative name and size of each file."""
+    """List a folder: its root, and the relative name and the size of each file."""
     if is_url(source):
         import fsspec
 
@@ -150,21 +162,21 @@ def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:
         if folder and not entries:
             warnings.warn(f"the folder of team {folder.rstrip('/')} is empty", stacklevel=2)
         for entry in entries:
-            if entry.is_dir(follow_symlinks=False):  # a link could lead anywhere, also in a circle
+            if entry.is_dir(follow_symlinks=False):  # a link could lead anywhere, even in a circle
                 folders += [] if entry.name.startswith(".") else [f"{folder}{entry.name}/"]
-            else:  # a broken link, too: it is said when it cannot be read
+            else:  # a broken link is listed, too, and leads to an error when it is read
                 files.append((folder + entry.name, entry.stat().st_size if entry.is_file() else 0))
     return root, files
 
 
 def _is_no_table(name: str) -> bool:
-    """Whether a file is none that a team would submit, by its name."""
+    """Tell by its name whether a file is one that no team would submit."""
     lower = name.lower()
     return lower in NO_TABLES_BY_NAME or lower.endswith("~") or Path(lower).suffix in NO_TABLES
 
 
 def _of_files(source: str, root: str, files: Iterable[tuple[str, int]]) -> list[Submission]:
-    """The submissions among the files that `_listed` tells of."""
+    """Pick the submissions among the files that `_listed` lists."""
     submissions: list[Submission] = []
     homes: dict[str, str] = {}
     no_tables = []
@@ -190,7 +202,7 @@ def _of_files(source: str, root: str, files: Iterable[tuple[str, int]]) -> list[
 
 
 def _of_manifest(source: str) -> list[Submission]:
-    """The submissions that a manifest lists."""
+    """Read the submissions that a manifest lists."""
     keys = ["team", "path"]
     table = read_named(source, keys, keys, MANIFEST_COLUMNS)
     rows = [f"{number + 1}: {team}" for number, team in enumerate(table["team"])]
@@ -200,6 +212,7 @@ def _of_manifest(source: str) -> list[Submission]:
     base = source.rpartition("/")[0] if is_url(source) else os.path.dirname(absolute(source))
 
     def resolved(path: str) -> str:
+        """A path or URL that is not relative to the manifest any more."""
         if is_url(path):
             return path
         return f"{base}/{path}" if is_url(base) else os.path.join(base, path)
@@ -217,17 +230,22 @@ def _of_manifest(source: str) -> list[Submission]:
 
 
 def read_failed(source: str) -> pd.DataFrame:
-    """The models that failed, as `podium run` lists them in failed.csv.
+    """Read the models that failed, as `podium run` lists them in failed.csv.
 
     Parameters
     ----------
     source : str
-        A table with the columns team, model and reason.
+        The path or URL of a table with the columns ``team``, ``model`` and ``reason``.
 
     Returns
     -------
     DataFrame
         These columns, all of them text.
+
+    Raises
+    ------
+    HostError
+        A column is missing, a row has no team, or a name is refused.
     """
     table = read_named(source, FAILED_COLUMNS, ["team"], set(FAILED_COLUMNS))[FAILED_COLUMNS]
     table = table.where(table.notna(), "")
@@ -237,24 +255,24 @@ def read_failed(source: str) -> pd.DataFrame:
 
 @contextmanager
 def errors_of_boost(board: str = "the leaderboard", **columns: str) -> Iterator[Any]:
-    """boost.py, whose errors become those of the host.
+    """Use boost.py, and turn its errors into errors of the host.
 
     Parameters
     ----------
     board : str
-        What the host calls the leaderboard.
+        The host's name for the leaderboard.
     **columns : str
-        What the host calls its columns, by boost.py's names.
+        The host's name for each column, by the name that ``boost.py`` uses.
 
     Yields
     ------
     module
-        boost.py.
+        The module ``boost.py``.
 
     Raises
     ------
     HostError
-        For a ``LeaderboardError``.
+        ``boost.py`` raised a ``LeaderboardError``.
     """
     boost = hosted.module("boost")
     try:
@@ -265,28 +283,28 @@ def errors_of_boost(board: str = "the leaderboard", **columns: str) -> Iterator[
 
 
 def read_named(source: str, required: list[str], filled: list[str], text: set[str]) -> pd.DataFrame:
-    """A table that the host wrote.
+    """Read a table that the host wrote.
 
     Parameters
     ----------
     source : str
-        Path or URL.
+        The path or URL of the table.
     required : list of str
         Columns that it must have.
     filled : list of str
-        Columns that have no empty cell, where there are such columns.
+        Columns that must not have an empty cell.  The table need not have these columns.
     text : set of str
-        Columns that are read as text, whatever stands there.
+        Columns that are read as text, whatever they contain.
 
     Returns
     -------
-    DataFrame of dtype object
-        With None for an empty cell.
+    DataFrame
+        The table, of dtype object, with None for an empty cell.
 
     Raises
     ------
     HostError
-        A column or a cell is lacking.
+        A column is missing, or a cell is empty.
     """
     table = read_table(source, text, HostError)
     for column in required:
@@ -300,14 +318,19 @@ def read_named(source: str, required: list[str], filled: list[str], text: set[st
 
 
 def check_unique(keys: Iterable[str], source: str) -> None:
-    """Refuse a table that has several rows of one key.
+    """Refuse a table that has several rows with the same key.
 
     Parameters
     ----------
     keys : iterable of str
-        One for each row, as the message is to show it.
+        The key of each row, as the message shows it.
     source : str
-        The table.
+        The path or URL of the table, for the message.
+
+    Raises
+    ------
+    HostError
+        Some keys occur more than once.
     """
     repeated = sorted(key for key, times in Counter(keys).items() if times > 1)
     if repeated:
@@ -315,5 +338,16 @@ def check_unique(keys: Iterable[str], source: str) -> None:
 
 
 def absolute(path: str | os.PathLike[str]) -> str:
-    """A path that means the same in every working folder; a URL as it is."""
+    """Make a path absolute, so that it means the same in every working folder.
+
+    Parameters
+    ----------
+    path : path
+        A path or a URL.
+
+    Returns
+    -------
+    str
+        The absolute path.  A URL stays as it is.
+    """
     return str(path) if is_url(path) else os.path.abspath(path)

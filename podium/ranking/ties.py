@@ -1,4 +1,4 @@
-"""Equal scores on a board: what decided between the teams."""
+"""Equal scores on a board, and what decided between the teams."""
 
 import itertools
 
@@ -15,20 +15,22 @@ BY_TIME, BY_RUNTIME, BY_NAME = "the earlier submission", "the shorter runtime", 
 
 
 def decisions(leaderboard: pd.DataFrame, rules: Rules, is_boosted: bool) -> list[str]:
-    """What decided between each team and the next one.
+    """Find out what decided between each team and the next one.
 
     Parameters
     ----------
     leaderboard : DataFrame
-        A board as boost.py returns it.
+        A board as ``boost.py`` returns it.
     rules : Rules
+        The rules of the board, of which the parameters of ``boost.py`` are used.
     is_boosted : bool
         Whether speed was rewarded.
 
     Returns
     -------
-    list of str, one fewer than teams
-        "" where the scores differ, also by less than a float shows; else `BY_TIME`, `BY_RUNTIME` or `BY_NAME`.
+    list of str
+        One text fewer than there are teams: `BY_TIME`, `BY_RUNTIME` or `BY_NAME` for equal scores, and "" for
+        different ones.  Scores may differ by less than a float can show.
     """
     boosted = leaderboard["boosted_score"].to_numpy(dtype=np.float64)
     if not (boosted[1:] == boosted[:-1]).any():
@@ -42,6 +44,7 @@ def decisions(leaderboard: pd.DataFrame, rules: Rules, is_boosted: bool) -> list
     rows = list(zip(exact.tolist(), board.submitted_at.tolist(), runtimes.tolist()))
 
     def decided_by(mine: tuple[object, ...], next_one: tuple[object, ...]) -> str:
+        """The first of score, time and runtime that differs, in the words of the note."""
         if mine[0] != next_one[0]:
             return ""
         if mine[1] != next_one[1]:
@@ -52,8 +55,20 @@ def decisions(leaderboard: pd.DataFrame, rules: Rules, is_boosted: bool) -> list
 
 
 def without_ties(note: str) -> str:
-    """A note of the board without what it says of ties.
+    """Remove what a note of the board says about ties.
 
+    Parameters
+    ----------
+    note : str
+        A note of the board, whose parts are separated by semicolons.
+
+    Returns
+    -------
+    str
+        The other parts.
+
+    Examples
+    --------
     >>> without_ties("no runtime, so not eligible; same score as Blue, ranked after it by the shorter runtime")
     'no runtime, so not eligible'
     """
@@ -61,19 +76,24 @@ def without_ties(note: str) -> str:
 
 
 def notes(teams: list[str], decided: list[str]) -> list[str]:
-    """What is said of each team about its ties.
+    """Write what a board says about ties.
 
     Parameters
     ----------
     teams : list of str
-        In the order of the board.
+        The names of the teams, in the order of the board.
     decided : list of str
-        As `decisions` returns them.
+        What decided between each team and the next one, as `decisions` returns it.
 
     Returns
     -------
-    list of str, one per team
-        Such as "as good as Blue, ranked by the earlier submission"; "" where there is no tie.
+    list of str
+        One note for each team, or "" if the team is not tied.
+
+    Examples
+    --------
+    >>> notes(["Red", "Blue"], [BY_TIME])[0]
+    'same score as Blue, ranked before it by the earlier submission'
     """
     said: list[list[str]] = [[] for _ in teams]
     for row, reason in enumerate(decided):

@@ -330,7 +330,7 @@ def test_one_team_is_sure_of_its_rank():
 
 
 def test_a_ranking_without_intervals():
-    assert said(drawn(plots.rank_intervals(None))).startswith("There are no intervals: without resamples")
+    assert said(drawn(plots.rank_intervals(None))).startswith("There are no intervals: the board has no resamples")
 
 
 # --- before and after -------------------------------------------------------------------------------
@@ -343,7 +343,7 @@ def test_before_and_after():
     yellow, blue, red, green = lines.values()
     assert [line.get_color() for line in (yellow, blue, red, green)] == [
         plots.BLUE,
-        plots.GREY,
+        plots.GRAY,
         plots.VERMILLION,
         plots.VERMILLION,
     ]

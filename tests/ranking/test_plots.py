@@ -330,7 +330,9 @@ def test_one_team_is_sure_of_its_rank():
 
 
 def test_a_ranking_without_intervals():
-    assert said(drawn(plots.rank_intervals(None))).startswith("There are no intervals: the board has no resamples")
+    assert said(drawn(plots.rank_intervals(None))).startswith(
+        "There are no intervals: the board has no resamples"
+    )
 
 
 # --- before and after -------------------------------------------------------------------------------

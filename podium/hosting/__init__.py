@@ -1,1 +1,1 @@
-"""From a corpus to a live competition, on Kaggle and other platforms."""
+"""Make, check and publish competitions: from a corpus to a live competition on Kaggle and other platforms."""

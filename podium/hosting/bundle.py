@@ -1,4 +1,7 @@
-"""A competition for another platform, complete: what is uploaded scores as `podium score` does."""
+"""Pack a complete competition for a platform other than Kaggle.
+
+A submission gets the same score on the platform as from `podium score`.
+"""
 
 import warnings
 from collections.abc import Callable
@@ -25,13 +28,13 @@ def bundle(platform: str, competition: Competition, terms: Terms, out: Path) -> 
     Parameters
     ----------
     platform : str
-        One of `PLATFORMS`.
+        The name of the platform, one of `PLATFORMS`.
     competition : Competition
-        What to bundle.
+        The competition to pack.
     terms : Terms
-        Dates and limits.
+        Its dates and limits.
     out : Path
-        Where to write; it must not exist yet, or be empty.
+        The folder to write.  It must be empty or not exist yet.
 
     Returns
     -------
@@ -41,7 +44,10 @@ def bundle(platform: str, competition: Competition, terms: Terms, out: Path) -> 
     Raises
     ------
     HostError
-        If a public file tells the solution, or the solution lacks a part. Nothing is written then.
+        If a public file reveals the solution, or if the solution lacks the Public or the Private part.  Nothing
+        is written in that case.
+    UsageError
+        If the folder cannot be written.
     """
     with new_folder(out) as whole:
         solution = scoring.read_solution(competition.metric, competition.solution, competition.arguments)
@@ -53,12 +59,13 @@ def bundle(platform: str, competition: Competition, terms: Terms, out: Path) -> 
                 )
         everything = prepared.prepared.get(scoring.ALL)
         leaks.refuse(competition.folder, [] if everything is None else everything.items)
-        if not competition.metric.is_own:  # the first submission holds a metric to the contract
+        if not competition.metric.is_own:  # scoring a first submission checks the metric against the contract
             sample = scoring.read_submission(competition.metric, competition.sample, competition.arguments)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 scoring.evaluate(prepared, sample)
-        # Of all items: platforms refuse measures that they do not know, and a part may lack a group.
+        # The measures of all items are listed: a platform refuses measures that were not announced, and one
+        # part alone may lack a group.
         measures = ["score"] if everything is None else everything.measure_names
         for name, content in PLATFORMS[platform](competition, list(measures), terms).items():
             path = whole / name

@@ -1,4 +1,4 @@
-"""Does a metric file obey everything that is known of Kaggle's hosting?"""
+"""Check whether a metric file obeys everything that is known about Kaggle's hosting of metrics."""
 
 import ast
 import sys
@@ -21,7 +21,7 @@ MODULE = "can be imported as a module"
 DIRECTION = "says whether higher is better"
 CONTRACT = "has statistics whose sums are its score"
 COMPANION = "has a companion that explains the score"
-CHECKS = {  # by the key under which `podium.hosting.kernel` answers
+CHECKS = {  # each check's name, by the key under which `podium.hosting.kernel` answers
     "runs": "runs as a notebook cell, alone",
     "score": "defines score()",
     "arguments": "takes solution, submission, row_id_column_name first",
@@ -42,23 +42,25 @@ PARTS_OF_ROWS = "the solution has Public and Private rows"
 IDS = "the solution has every id once"
 ROWS = "the solution has no row twice"
 INSTALLED = ("numpy", "pandas")
-# What the image certainly has, and the names under which the registry knows it.
+# Further packages that Kaggle's image certainly has, by import name, with the names under which pip knows them.
 FURTHER = {"scipy": "scipy", "sklearn": "scikit-learn"}
+# Packages that pip knows under another name than Python.
 OTHER_NAMES = {"PIL": "pillow", "cv2": "opencv-python-headless", "skimage": "scikit-image", "yaml": "pyyaml"}
 KNOWN = frozenset({*INSTALLED, *FURTHER, kernel.UTILITIES, *sys.stdlib_module_names})
 
 
 class Check(NamedTuple):
-    """What became of one demand.
+    """The outcome of one check.
 
     Attributes
     ----------
     name : str
-        What the file should do.
+        What the file should do or have.
     verdict : str
-        `PASS`; `NOTE`: it does not, and Kaggle takes it; `FAIL`: Kaggle refuses it; `UNTRIED`.
+        `PASS` if it does.  `NOTE` if it does not, but Kaggle accepts that.  `FAIL` if Kaggle refuses the file
+        for it.  `UNTRIED` if it could not be tried.
     remark : str
-        What there is to say of it.
+        The reason of the verdict, or "".
     """
 
     name: str
@@ -71,28 +73,32 @@ def check_contract(
     tables: tuple[pd.DataFrame, pd.DataFrame] | None,
     arguments: dict[str, Any] | None,
 ) -> list[Check]:
-    """What podium asks of a metric beyond what the site does; see `podium.contract`.
+    """Check what podium demands of a metric beyond Kaggle's own rules; see `podium.contract`.
 
     Parameters
     ----------
     metric : Metric
-        As `unloaded.metric` gives it: a stranger's is tried in a process of its own.
-    tables : (solution, submission), optional
-        With `Usage`. Without them the statistics cannot be tried.
+        The metric that `unloaded.metric` returned.  A stranger's metric is tried in a process of its own.
+    tables : pair of DataFrame, optional
+        A solution with its column `Usage`, and a submission.  Without them the statistics cannot be tried.
     arguments : dict, optional
-        Of ``score`` beside the two tables.
+        The arguments of ``score`` beside the two tables.
 
     Returns
     -------
     list of Check
-        Of the direction, of the statistics and, if there is one, of the companion.
+        The checks of ``higher_is_better``, of the statistics and, if there is one, of the companion.
     """
     if metric.direction is None:
-        direction = Check(DIRECTION, NOTE, "define higher_is_better() -> bool; until then it is assumed to be")
+        direction = Check(
+            DIRECTION,
+            NOTE,
+            "define higher_is_better() -> bool; without it, podium assumes that higher is better",
+        )
     else:
         direction = Check(DIRECTION, PASS)
     if metric.prepare is None:
-        lacking = "without prepare() a score has no intervals, and files are read again to be ranked otherwise"
+        lacking = "without prepare(), scores have no intervals, and ranking anew reads every submission again"
         return [direction, Check(CONTRACT, NOTE, lacking)]
     if tables is None:
         return [direction, Check(CONTRACT, UNTRIED, "give a solution and a submission")]
@@ -116,7 +122,24 @@ def check_contract(
 def contract_slips(
     metric: hosted.Metric, solution: pd.DataFrame, submission: pd.DataFrame, arguments: dict[str, Any]
 ) -> dict[str, str]:
-    """What keeps a metric from the contract (see `contract_check.slips`), found in a process of its own."""
+    """Try a metric and its companion in a process of its own, and name what violates the contract.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric.
+    solution : DataFrame
+        The solution with its column `Usage`.
+    submission : DataFrame
+        The submission.
+    arguments : dict
+        The arguments of ``score`` beside the two tables.
+
+    Returns
+    -------
+    dict of str to str
+        The violations by what they concern; see `contract_check.slips`.
+    """
     task: dict[str, Any] = {
         "path": str(metric.path.resolve()),
         "solution": fresh.columns_of(solution),
@@ -132,29 +155,30 @@ def check(
     arguments: dict[str, Any] | None = None,
     python: str | None = None,
 ) -> list[Check]:
-    """Try a metric file as the site would: alone, and in processes of its own.
+    """Try a metric file as Kaggle would: alone, and in processes of its own.
 
     Parameters
     ----------
     path : Path
-        The file.
+        The metric file.
     frames : pair of DataFrame, optional
-        A solution without `Usage` and a submission, for a further call of `score`, which must return.
+        A solution without its column `Usage`, and a submission.  ``score`` is called with them, and must
+        return.
     arguments : dict, optional
-        Of that call.
+        The other arguments of that call.
     python : str, optional
-        A version of Python: try it with that one, with Kaggle's versions of the libraries and whatever else the
-        file imports.
+        A version of Python, such as "3.12".  The file is then tried with that version, with Kaggle's versions
+        of the libraries and with whatever else the file imports.
 
     Returns
     -------
     list of Check
-        In a fixed order.
+        The checks in a fixed order.
 
     Raises
     ------
     UsageError
-        The environment cannot be made.
+        If an environment with that version of Python cannot be made.
     """
     try:
         source = fresh.read_source(path)
@@ -179,7 +203,17 @@ def check(
 
 
 def to_install(packages: Collection[str]) -> set[str]:
-    """What to install for a file that imports some packages.
+    """Name what pip has to install for a metric file.
+
+    Parameters
+    ----------
+    packages : collection of str
+        The packages that the file imports.
+
+    Returns
+    -------
+    set of str
+        Names as pip knows them; numpy and pandas are always among them.
 
     Examples
     --------
@@ -191,36 +225,41 @@ def to_install(packages: Collection[str]) -> set[str]:
 
 
 def _check_imports(imported: set[str]) -> Check:
+    """Check that Kaggle's image has the packages that a metric file imports; "." is a relative import."""
     if OURS in imported:
-        return Check(IMPORTS, FAIL, "it imports podium, which is not there: copy what it needs into the file")
+        return Check(
+            IMPORTS,
+            FAIL,
+            "it imports podium, which Kaggle's image does not have: copy what it needs into the file",
+        )
     if "." in imported:
         return Check(IMPORTS, FAIL, "it imports a file beside it, but is uploaded alone: copy what it needs")
     others = sorted(imported - KNOWN)
     if others:
-        return Check(IMPORTS, NOTE, f"it imports {', '.join(others)}: make sure that the image has it")
+        return Check(IMPORTS, NOTE, f"it imports {', '.join(others)}: make sure that Kaggle's image has it")
     return Check(IMPORTS, PASS)
 
 
 def check_solution(solution: pd.DataFrame, row_id: str, complete_submission: bool) -> list[Check]:
-    """Look at a solution before anybody is scored with it.
+    """Check a solution before anybody is scored with it.
 
     Parameters
     ----------
     solution : DataFrame
-        With `Usage`.
+        The solution with its column `Usage`.
     row_id : str
-        The column by which the site aligns rows.
+        The name of the column by which Kaggle aligns the rows of a submission with those of the solution.
     complete_submission : bool
-        Whether it does not, as either part gets the whole submission.
+        Whether Kaggle passes the whole submission to the metric for either part, and aligns nothing.
 
     Returns
     -------
     list of Check
-        Of `Usage`, of ids and of rows.
+        The checks of `Usage`, of the ids and of repeated rows.
     """
     missing = f"there is no column {row_id}; there are {', '.join(map(str, solution.columns))}"
     ids = solution[row_id].astype(str) if row_id in solution else None
-    twice = "" if ids is None or ids.is_unique else f"{ids[ids.duplicated()].iloc[0]!r} is there twice"
+    twice = "" if ids is None or ids.is_unique else f"the id {ids[ids.duplicated()].iloc[0]!r} occurs twice"
     repeated = solution[solution.duplicated()]
     rows = "" if repeated.empty else f"{len(repeated):,} of {len(solution):,} rows repeat an earlier one"
     return [
@@ -233,8 +272,9 @@ def check_solution(solution: pd.DataFrame, row_id: str, complete_submission: boo
 
 
 def _check_usage(solution: pd.DataFrame) -> Check:
+    """Check that the column `Usage` gives rows to both parts."""
     if USAGE not in solution:
-        return Check(PARTS_OF_ROWS, NOTE, f"there is no column {USAGE}: the site asks for one")
+        return Check(PARTS_OF_ROWS, NOTE, f"there is no column {USAGE}, and Kaggle asks for one")
     try:
         parts = scoring.rows_of_parts(solution)
     except HostError as problem:

@@ -1,6 +1,6 @@
-"""A competition for Codabench: one archive to upload.
+"""Pack a competition for Codabench, as one archive to upload.
 
-The keys of ``competition.yaml`` are those that Codabench's `V2Unpacker` reads.
+Source: the keys of ``competition.yaml`` are those that the class `V2Unpacker` in Codabench's repository reads.
 """
 
 from datetime import timedelta
@@ -13,29 +13,24 @@ from podium.hosting.folders import SAMPLE, SOLUTION
 from podium.hosting.program import Content
 from podium.scoring import PARTS
 
-# The platform's default image has Python 3.7 and pandas 0.25, on which nothing of ours runs.
+# The platform's default image has Python 3.7 and pandas 0.25, on which podium does not run.
 IMAGE = "codalab/codalab-legacy:py312"
 RULES = "pages/rules.md"
 COMMAND = b"command: python3 /app/program/scoring.py /app/input /app/output\n"
-SECONDS = 1800
-PRECISION = 6
-LONGEST_NAME = 36  # of a column
+SECONDS = 1800  # that scoring a submission may take
+PRECISION = 6  # digits on the leaderboard
+LONGEST_NAME = 36  # characters in the name of a column
 
 
 def content(competition: Competition, measures: list[str], terms: Terms) -> Content:
-    """The files to upload.
-
-    Detailed results are off: once a competition is published, Codabench shows them to everybody, whatever
-    ``hide_output`` says. The Private phase starts with the submission that each team has on the
-    leaderboard, which the platform copies there beyond any limit, and takes one more of a team that has
-    none.
+    """Make the file to upload.
 
     Parameters
     ----------
     competition : Competition
-        What to bundle.
+        The competition to pack.
     measures : list of str
-        The measures of a score, "score" first: the columns of the leaderboard.
+        The names of the measures, "score" first.  They become the columns of the leaderboard.
     terms : Terms
         Dates and limits.
 
@@ -43,6 +38,14 @@ def content(competition: Competition, measures: list[str], terms: Terms) -> Cont
     -------
     Content
         ``competition.zip`` alone.
+
+    Notes
+    -----
+    Detailed results are off.  Once a competition is published, Codabench would show them to everybody, whatever
+    ``hide_output`` says.
+
+    When the Private phase starts, the platform copies into it the submission that each team has on the
+    leaderboard.  Copies do not count towards the limit of one submission, so a team can send one more.
     """
     keys = {name: "score" if name == "score" else f"measure_{number}" for number, name in enumerate(measures)}
     texts = {f"pages/{name}.md": text.encode() for name, text in pages(competition).items()}
@@ -70,6 +73,7 @@ def content(competition: Competition, measures: list[str], terms: Terms) -> Cont
 def _settings(
     competition: Competition, terms: Terms, page_paths: list[str], keys: dict[str, str]
 ) -> dict[str, Any]:
+    """The content of ``competition.yaml``."""
     return {
         "version": 2,
         "title": competition.title,
@@ -106,10 +110,12 @@ def _settings(
 
 
 def _reference(part: str) -> str:
+    """The name of the folder with the solution of a phase."""
     return f"reference_{part.lower()}"
 
 
 def _phases(terms: Terms) -> list[dict[str, Any]]:
+    """The Public and the Private phase; outputs of the Private phase are hidden."""
     return [
         {
             "index": index,
@@ -134,7 +140,10 @@ def _phases(terms: Terms) -> list[dict[str, Any]]:
 
 
 def _columns(keys: dict[str, str], better: str) -> list[dict[str, Any]]:
-    """Of the leaderboard; all but the score are hidden, as they would make probing the test set easier."""
+    """The columns of the leaderboard.
+
+    All measures but the score are hidden, because they would make it easier to probe the test set.
+    """
     return [
         {
             "title": name[:LONGEST_NAME],

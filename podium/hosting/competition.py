@@ -1,4 +1,4 @@
-"""A competition to be put on a platform: files, metric, dates and limits, and pages in words."""
+"""A competition as platforms need it: its files, its metric, its dates and limits, and its pages."""
 
 import inspect
 import itertools
@@ -14,7 +14,7 @@ from podium.hosted import Metric
 from podium.hosting.folders import PRIVATE, PUBLIC, SAMPLE, SOLUTION, markdown_table, read_csv
 from podium.scoring import PARTS
 
-# A parameter in a docstring, with its type and its meaning.
+# A parameter in a numpy-style docstring: its name, its type and its indented meaning.
 PARAMETER = re.compile(r"^(\w+) : (.*)\n((?:[ ]{4}.*\n)*)", re.MULTILINE)
 ROWS_SHOWN = 3
 LONGEST_CELL = 40
@@ -32,18 +32,20 @@ OTHER_FILE = "a further file of the hosts"
 
 @dataclass(frozen=True)
 class Competition:
-    """What a platform needs to know.
+    """What a platform needs to know about a competition.
 
     Attributes
     ----------
     folder : Path
-        That `podium make` wrote, with ``public/`` and ``private/``.
+        The folder that `podium make` wrote, with ``public/`` and ``private/``.
     metric : Metric
-        What scores a submission.
+        The metric that scores submissions.
     arguments : dict
-        Of its `score`, ``row_id_column_name`` among them.
-    title, subtitle : str
-        As the platform shows them.
+        The arguments of ``score`` beside the two tables, ``row_id_column_name`` among them.
+    title : str
+        The title that the platform shows.
+    subtitle : str
+        The line below the title.
     """
 
     folder: Path
@@ -54,19 +56,19 @@ class Competition:
 
     @property
     def public(self) -> dict[str, Path]:
-        """The files that participants get, by path below ``public/``; hidden ones are not sent."""
+        """The files that participants get, by their paths below ``public/``; hidden files are left out."""
         top = self.folder / PUBLIC
         paths = {path.relative_to(top).as_posix(): path for path in sorted(top.rglob("*")) if path.is_file()}
         return {name: path for name, path in paths.items() if not re.search(r"(^|/)\.", name)}
 
     @property
     def sample(self) -> Path:
-        """The sample submission."""
+        """The file of the sample submission."""
         return self.folder / PUBLIC / SAMPLE
 
     @property
     def solution(self) -> Path:
-        """The truth."""
+        """The file of the solution."""
         return self.folder / PRIVATE / SOLUTION
 
     @property
@@ -76,12 +78,20 @@ class Competition:
 
     @property
     def complete(self) -> bool:
-        """Whether either part is scored with the whole submission."""
+        """Whether the metric gets the whole submission for either part, as its ``COMPLETE_SUBMISSION`` says."""
         return self.metric.complete_submission
 
 
 class Limits(NamedTuple):
-    """How often a team may submit in a phase."""
+    """How often a team may submit in a phase.
+
+    Attributes
+    ----------
+    per_day : int
+        The number of submissions on one day.
+    total : int
+        The number of submissions in the whole phase.
+    """
 
     per_day: int
     total: int
@@ -93,15 +103,18 @@ class Terms:
 
     Attributes
     ----------
-    start, switch, end : datetime
-        The Public part is scored from start to switch, the Private part from there to the end; in UTC without a
-        time zone.
+    start : datetime
+        When the Public phase starts, in UTC and without a time zone, as all three dates.
+    switch : datetime
+        When the Public phase ends and the Private phase starts.
+    end : datetime
+        When the Private phase ends.
     per_day : int
-        Submissions of a team on one day.
+        The number of submissions that a team may send on one day.
     total : int or None
-        Submissions of a team in the Public phase; None for those of every day.
+        The number of submissions that a team may send in the Public phase; None if only the daily limit counts.
     approve_entrants : bool
-        Whether the host lets every entrant in by hand.
+        Whether the host admits each entrant by hand.
     """
 
     start: datetime
@@ -113,9 +126,9 @@ class Terms:
 
     @property
     def phases(self) -> list[tuple[str, tuple[datetime, datetime], Limits]]:
-        """Name, dates and limits of each phase.
+        """The name, the two dates and the limits of each phase.
 
-        The Private phase takes one submission: with two of them, a team could already learn which is better.
+        The Private phase takes one submission of a team.  With two, the team could learn which one is better.
         """
         days = math.ceil((self.switch - self.start).total_seconds() / SECONDS_OF_A_DAY)
         total = self.per_day * days if self.total is None else self.total
@@ -124,12 +137,34 @@ class Terms:
 
 
 def summary(metric: Metric) -> str:
-    """The first line of what the metric says of itself."""
+    """Take the first line of the docstring of a metric's ``score``.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric.
+
+    Returns
+    -------
+    str
+        The line, or "" if there is no docstring.
+    """
     return (inspect.getdoc(metric.score) or "").partition("\n")[0]
 
 
 def pages(competition: Competition) -> dict[str, str]:
-    """The competition's pages by name, in Markdown: description, evaluation, data-description, rules."""
+    """Write the competition's pages.
+
+    Parameters
+    ----------
+    competition : Competition
+        The competition.
+
+    Returns
+    -------
+    dict of str to str
+        The pages description, evaluation, data-description and rules by their names, in Markdown.
+    """
     texts = [
         f"# {competition.title}\n\n{competition.subtitle}\n",
         _evaluation(competition),
@@ -140,6 +175,7 @@ def pages(competition: Competition) -> dict[str, str]:
 
 
 def _evaluation(competition: Competition) -> str:
+    """The page that explains the metric, its parameters and the form of a submission."""
     metric, arguments = competition.metric, competition.arguments
     text = (
         inspect.getdoc(metric.score) or inspect.getdoc(metric.module) or "The metric's file is its description."
@@ -151,7 +187,7 @@ def _evaluation(competition: Competition) -> str:
         for name, value in hosted.settings(metric, arguments).items()
     ]
     rows = (
-        "A submission has rows of its own: as many as it predicts."
+        "A submission has as many rows as it has predictions."
         if competition.complete
         else f"A submission has one row for each `{arguments['row_id_column_name']}` of the sample submission."
     )
@@ -172,13 +208,14 @@ def _evaluation(competition: Competition) -> str:
 
 
 def _solution_section(meanings: dict[str, tuple[str, str]], competition: Competition) -> list[str]:
+    """The section about the solution's columns, or nothing if the metric's docstring does not explain them."""
     explained = _columns("solution", meanings, competition)
-    why = "The solution stays with the hosts. These are its columns, which the description above speaks of."
+    why = "The solution stays with the hosts. The description above refers to its columns, which are these."
     return ["## Solution file", why, *explained] if explained else []
 
 
 def _columns(frame: str, meanings: dict[str, tuple[str, str]], competition: Competition) -> list[str]:
-    """What the docstring says of a frame's columns, under their names in this competition."""
+    """What the metric's docstring says about a table's columns, with their names in this competition."""
     kind, meaning = meanings.get(frame, ("", ""))
     if not meaning.strip():
         return []
@@ -192,6 +229,7 @@ def _columns(frame: str, meanings: dict[str, tuple[str, str]], competition: Comp
 
 
 def _described(name: str, path: Path) -> str:
+    """A paragraph about a public file: what it is, its number of rows and its columns."""
     columns: list[str] = []
     size = ""
     if name.endswith((".csv", ".csv.gz")):
@@ -204,20 +242,22 @@ def _described(name: str, path: Path) -> str:
 
 
 def _head(path: Path) -> str:
+    """The header and the first rows of a CSV as a table in Markdown."""
     header, *rows = itertools.islice(read_csv(path), 1 + ROWS_SHOWN)
     return markdown_table([*map(_short, header)], [[*map(_short, row)] for row in rows])
 
 
 def _short(cell: str) -> str:
+    """A cell on one line, cut where it is too long for a table."""
     cell = " ".join(cell.split()).replace("|", "\\|")
     return cell if len(cell) <= LONGEST_CELL else cell[:LONGEST_CELL] + "…"
 
 
 RULES = """# Rules
 
-* One account per person; no sharing of code or data outside of teams, unless with everybody.
-* The public leaderboard shows the score on a part of the test set; the private part decides.
-* Of equal scores the earlier submission ranks first.
-* Do not annotate the test set by hand, and do not learn from it.
-* The score is that of the metric file, version {version}, with the parameters on the page Evaluation.
+* Each person has one account. Share code and data only within your team or with everybody.
+* The public leaderboard shows the score on a part of the test set. The private part decides.
+* If two scores are equal, the earlier submission ranks first.
+* Do not annotate the test set by hand, and do not train on it.
+* The metric file, version {version}, computes the score with the parameters on the page Evaluation.
 """

@@ -1,4 +1,4 @@
-"""What Kaggle would do with a submission, and show of it, as far as is known."""
+"""Treat a submission as Kaggle would, and show what Kaggle would show, as far as this is known."""
 
 import csv
 import io
@@ -20,18 +20,21 @@ from podium.scoring import ALL, USAGE
 
 
 class PartScore(NamedTuple):
-    """What the site would give for one part.
+    """The score that Kaggle would give for one part.
 
     Attributes
     ----------
     part : str
-        "All" where the solution has no `Usage`.
+        "Public" or "Private", or "All" if the solution has no column `Usage`.
     score : float
+        The score of the part.
     seconds : float
-        That `score` took.
-    memory, memory_before : int or None
-        The peak in bytes, and what Python, the libraries and the tables took before; None where the system does
-        not tell.
+        The wall-clock seconds that ``score`` took.
+    memory : int or None
+        The largest memory of the process in bytes; None if the system does not tell.
+    memory_before : int or None
+        The memory in bytes that Python, the libraries and the tables took before the call; None if the system
+        does not tell.
     """
 
     part: str
@@ -48,26 +51,34 @@ def emulate(
     arguments: dict[str, Any],
     complete_submission: bool,
 ) -> list[PartScore]:
-    """Score every part in a process of its own, as the site does.
+    """Score every part in a process of its own, as Kaggle does.
 
     Parameters
     ----------
     metric : Metric
-        As `unloaded.metric` gives it.
-    solution, submission : DataFrame
+        The metric that `unloaded.metric` returned.
+    solution : DataFrame
+        The solution with its column `Usage`.
+    submission : DataFrame
+        The submission.
     arguments : dict
-        Of `score`, ``row_id_column_name`` among them.
+        The arguments of ``score`` beside the two tables, ``row_id_column_name`` among them.
     complete_submission : bool
-        Whether either part gets the whole submission.
+        Whether the metric gets the whole submission for either part.
+
+    Returns
+    -------
+    list of PartScore
+        The Public and the Private score, or a single one if the solution has no column `Usage`.
 
     Raises
     ------
     SubmissionRejected
-        With the text that participants would see.
+        If the submission is wrong.  The text is what participants would see.
     HostError
-        Participants would see its first line alone.
+        If the solution or the metric is wrong.  Participants would see the first line of the text alone.
     UsageError
-        The metric needs a library that is not installed here.
+        If the metric needs a library that is not installed here.
     """
     source = fresh.read_source(metric.path)
     row_id = arguments["row_id_column_name"]
@@ -91,19 +102,66 @@ def emulate(
 
 
 def load(metric: str | Path) -> hosted.Metric:
-    """Load a metric that may import Kaggle's helpers, for which a stand-in is there."""
+    """Load a metric that may import Kaggle's module of helpers, which is replaced by a stand-in.
+
+    Parameters
+    ----------
+    metric : str or Path
+        The metric's name, file or folder.
+
+    Returns
+    -------
+    Metric
+        The metric, with its module executed.
+    """
     sys.modules.setdefault(kernel.UTILITIES, kernel.metric_utilities())
     return hosted.load(metric)
 
 
 def read_solution(metric: hosted.Metric, path: Path) -> pd.DataFrame:
-    """A solution as Kaggle reads it; an official file by the metric's companion."""
+    """Read a solution as Kaggle does; an official file is read by the metric's companion.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric.
+    path : Path
+        The file.
+
+    Returns
+    -------
+    DataFrame
+        The solution.
+
+    Raises
+    ------
+    HostError
+        If the file cannot be read as a table.
+    """
     official = metric.companion.read_solution
     return _read(None if official is None else scoring.read_solution, metric, path, HostError)
 
 
 def read_submission(metric: hosted.Metric, path: Path) -> pd.DataFrame:
-    """A submission as Kaggle reads it; an official file by the metric's companion."""
+    """Read a submission as Kaggle does; an official file is read by the metric's companion.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric.
+    path : Path
+        The file.
+
+    Returns
+    -------
+    DataFrame
+        The submission.
+
+    Raises
+    ------
+    SubmissionRejected
+        If the file cannot be read as a table.
+    """
     official = metric.companion.read_submission
     return _read(None if official is None else scoring.read_submission, metric, path, SubmissionRejected)
 
@@ -114,15 +172,29 @@ def inputs(
     submission: Path,
     parameters: Callable[[hosted.Metric], dict[str, Any]],
 ) -> tuple[hosted.Metric, pd.DataFrame, pd.DataFrame, dict[str, Any]]:
-    """What `emulate` takes, from paths; a stranger's metric file is read and not run.
+    """Read what `emulate` takes; a stranger's metric file is read, but not run.
 
     Parameters
     ----------
     metric : str or Path
-        A file, a folder or a name.
-    solution, submission : Path
-    parameters : function of a Metric
-        Gives the parameters of `score`.
+        The metric's name, file or folder.
+    solution : Path
+        The file of the solution.
+    submission : Path
+        The file of the submission.
+    parameters : function
+        Takes the metric and returns the parameters of its ``score``.
+
+    Returns
+    -------
+    metric : Metric
+        The metric, as far as its text tells.
+    solution : DataFrame
+        The solution.
+    submission : DataFrame
+        The submission.
+    arguments : dict
+        The arguments of ``score`` beside the two tables.
     """
     unrun = unloaded.metric(hosted.find(metric))
     frames = read_solution(unrun, solution), read_submission(unrun, submission)
@@ -133,9 +205,10 @@ def inputs(
 def _read(
     official: Callable[..., pd.DataFrame] | None, metric: hosted.Metric, path: Path, error: type[ToolError]
 ) -> pd.DataFrame:
+    """Read a table as Kaggle does; `official` reads files that are not CSV, if the companion can."""
     file: io.BytesIO | io.StringIO
     if official is not None and not path.name.endswith((".csv", ".csv.gz")):
-        # The site gets it as CSV, in which a space stands for an empty text.
+        # Kaggle gets the table as CSV, in which a space stands for an empty text.
         file = io.StringIO(as_texts(official(metric, path, {})).to_csv(index=False))
     else:
         file = io.BytesIO(csv_of(read_bytes(path), str(path), error))
@@ -150,7 +223,24 @@ def _read(
 def check_rows(
     solution: pd.DataFrame, submission: pd.DataFrame, row_id: str, complete_submission: bool
 ) -> None:
-    """Kaggle's own checks, which come before the metric; `SubmissionRejected` has its words."""
+    """Make the checks that Kaggle makes before it calls the metric, with Kaggle's own messages.
+
+    Parameters
+    ----------
+    solution : DataFrame
+        The solution.
+    submission : DataFrame
+        The submission.
+    row_id : str
+        The name of the column by which Kaggle aligns rows.
+    complete_submission : bool
+        Whether the metric gets the whole submission for either part; rows and ids are not compared then.
+
+    Raises
+    ------
+    SubmissionRejected
+        If Kaggle would reject the submission.
+    """
     if row_id not in submission:
         raise SubmissionRejected(f"ID column {row_id} not found in submission")
     if not complete_submission:
@@ -170,7 +260,26 @@ def check_usage(
     parts: dict[str, Any],
     arguments: dict[str, Any],
 ) -> None:
-    """No item is in several parts; a stranger's statistics keep to the contract."""
+    """Check that no item is in several parts, and that a stranger's statistics keep to the contract.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric.
+    solution : DataFrame
+        The solution with its column `Usage`.
+    submission : DataFrame
+        The submission.
+    parts : dict of str to array of bool
+        For each part, which rows of the solution belong to it.
+    arguments : dict
+        The arguments of ``score`` beside the two tables.
+
+    Raises
+    ------
+    HostError
+        If `Usage` splits an item, or if the metric violates the contract.
+    """
     if metric.prepare is None:
         return
     if not metric.is_own:
@@ -183,24 +292,66 @@ def check_usage(
         try:
             prepared = metric.prepare(solution[parts[ALL]].drop(columns=USAGE, errors="ignore"), **arguments)
         except Exception:
-            return  # `score` says it, too
+            return  # calling `score` will raise the same error
     for part, rows in parts.items():
         scoring.items_of(prepared, rows[parts[ALL]], part)
 
 
 def aligned(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:
-    """The submission's rows in the order of the solution's."""
+    """Put the rows of a submission into the order of the solution's rows.
+
+    Parameters
+    ----------
+    solution : DataFrame
+        The solution.
+    submission : DataFrame
+        A submission with the same ids.
+    row_id : str
+        The name of the column with the ids.
+
+    Returns
+    -------
+    DataFrame
+        The submission's rows in the new order.
+
+    Raises
+    ------
+    HostError
+        If the solution has an id twice.
+    """
     ids = solution[row_id].astype(str)
     if not ids.is_unique:
         raise HostError(
             f"{row_id}: expected one row per id in the solution, as Kaggle aligns by it. "
-            f"{ids[ids.duplicated()].iloc[0]!r} is there twice: is it for --complete-submission?"
+            f"{ids[ids.duplicated()].iloc[0]!r} occurs twice: is it for --complete-submission?"
         )
     return submission.set_axis(submission[row_id].astype(str)).loc[ids.tolist()]
 
 
 def run_part(seconds: float, **task: Any) -> dict[str, Any]:
-    """The score of one part, with its time and memory."""
+    """Score one part in a process of its own.
+
+    Parameters
+    ----------
+    seconds : float
+        The time limit.
+    **task : object
+        The source of the metric, the columns of both tables and the other arguments of ``score``.
+
+    Returns
+    -------
+    dict
+        The score with its seconds and memory, as in `PartScore`.
+
+    Raises
+    ------
+    SubmissionRejected
+        If the metric raises an error for the participant.
+    UsageError
+        If the metric needs a library that is not installed here.
+    HostError
+        If the metric raises any other error, returns no score or takes too long.
+    """
     try:
         answer = fresh.run_fresh("score", seconds=seconds, **task)
     except HostError as problem:

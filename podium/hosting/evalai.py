@@ -1,7 +1,9 @@
-"""A challenge for EvalAI: an archive to upload, and a worker for a machine of the host's.
+"""Pack a challenge for EvalAI: an archive to upload, and a worker that runs on a machine of the host.
 
-EvalAI's own workers have at most Python 3.9, on which nothing of ours runs. So the challenge is one of remote
-evaluation, and neither the solution nor the program is uploaded.
+EvalAI's own workers have at most Python 3.9, on which podium does not run.  So the challenge uses remote
+evaluation, and neither the solution nor the scoring program is uploaded.
+
+Source: ``challenge_config.yaml`` in the repository EvalAI-Starters.
 """
 
 import html
@@ -14,10 +16,10 @@ from podium.hosting.folders import SOLUTION
 from podium.hosting.program import Content
 from podium.scoring import PARTS
 
-PRECISION = 6
+PRECISION = 6  # digits on the leaderboard
 SCRIPT = "evaluation_script.zip"
 FILE_TYPES = ".csv, .gz, .txt, .json, .jsonl, .parquet"
-OF_THE_HOST, OF_EVERYBODY = 1, 3  # who sees a leaderboard, as EvalAI counts
+OF_THE_HOST, OF_EVERYBODY = 1, 3  # EvalAI's numbers for who can see a leaderboard
 PLACEHOLDER = b'''"""Submissions are scored by the remote worker of the hosts, not by EvalAI."""
 
 
@@ -28,14 +30,14 @@ def evaluate(*_: object, **__: object) -> None:
 
 
 def content(competition: Competition, measures: list[str], terms: Terms) -> Content:
-    """The archive to upload, and the folder of the remote worker.
+    """Make the archive to upload, and the folder of the remote worker.
 
     Parameters
     ----------
     competition : Competition
-        What to bundle.
+        The competition to pack.
     measures : list of str
-        The measures of a score, "score" first: the labels of the leaderboard.
+        The names of the measures, "score" first.  They become the labels of the leaderboard.
     terms : Terms
         Dates and limits.
 
@@ -61,6 +63,7 @@ def content(competition: Competition, measures: list[str], terms: Terms) -> Cont
 
 
 def _settings(competition: Competition, measures: list[str], terms: Terms) -> dict[str, Any]:
+    """The content of ``challenge_config.yaml``."""
     numbered = list(enumerate(PARTS, 1))
     return {
         "title": competition.title,
@@ -94,6 +97,7 @@ def _settings(competition: Competition, measures: list[str], terms: Terms) -> di
 
 
 def _phases(terms: Terms) -> list[dict[str, Any]]:
+    """The Public and the Private phase; the Public leaderboard alone is visible to everybody."""
     return [
         {
             "id": number,
@@ -115,8 +119,10 @@ def _phases(terms: Terms) -> list[dict[str, Any]]:
 
 
 def _shown(moment: datetime) -> str:
+    """A date as EvalAI reads it, in UTC."""
     return str(moment)
 
 
 def _html(markdown: str) -> str:
+    """A page in HTML that shows Markdown as it is written."""
     return f"<pre style='white-space: pre-wrap'>{html.escape(markdown, quote=False)}</pre>\n"

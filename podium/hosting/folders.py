@@ -1,4 +1,4 @@
-"""A competition's files, public and private in folders of their own."""
+"""The files of a competition; public and private files are in different folders."""
 
 import contextlib
 import math
@@ -20,18 +20,20 @@ REPORT = "report.md"
 
 
 class Files(NamedTuple):
-    """The files of a competition, not yet written.
+    """The files of a competition before they are written.
 
     Attributes
     ----------
-    public, private : dict of DataFrame
-        Tables by file name, of str and numbers; None is an empty cell.
+    public : dict of str to DataFrame
+        The tables for participants by file name.  Their cells are str or numbers, or None for an empty cell.
+    private : dict of str to DataFrame
+        The tables for the host by file name, with the same kinds of cells.
     report : str
-        In Markdown.
+        The report for the host, in Markdown.
     warnings : list of str
         What the host should look at.
     items : collection of str
-        What the metric scores together, such as essays: their ids may be public.
+        The ids of the items that the metric scores, such as essays.  They may be public.
     metric : str
         The metric's ``NAME``.
     parameters : dict
@@ -49,7 +51,23 @@ class Files(NamedTuple):
 
 @contextlib.contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """A folder to fill; it takes its place when all is well."""
+    """Make a folder that appears under its name only when it is complete.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder to write.  It must be empty or not exist yet.
+
+    Yields
+    ------
+    Path
+        A temporary folder to fill.  It is renamed at the end, or removed after an error.
+
+    Raises
+    ------
+    UsageError
+        If the folder is not empty or cannot be written.
+    """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"cannot write {folder}: expected a new or empty folder")
     try:
@@ -66,7 +84,23 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def row_id(folder: Path) -> str:
-    """The first column of the solution."""
+    """Read the name of the first column of a competition's solution.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder that `podium make` wrote.
+
+    Returns
+    -------
+    str
+        The name of the column that identifies the rows.
+
+    Raises
+    ------
+    UsageError
+        If the folder lacks the solution or the sample submission.
+    """
     for path in (folder / PRIVATE / SOLUTION, folder / PUBLIC / SAMPLE):
         if not path.is_file():
             raise UsageError(f"there is no {path}: expected the folder that podium make wrote")
@@ -74,18 +108,58 @@ def row_id(folder: Path) -> str:
 
 
 def read_csv(path: Path) -> Iterator[list[str]]:
-    """The rows of a CSV one by one, every cell the text that it is."""
+    """Read a CSV row by row, without interpreting any cell.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Yields
+    ------
+    list of str
+        The cells of the header, then those of each row.
+
+    Raises
+    ------
+    HostError
+        If the file is not a CSV in UTF-8.
+    """
     with progress.shown("reading") as show:
         yield from read_rows(path, HostError, show)
 
 
 def text_table(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
-    """Cells stay what they are."""
+    """Make a table whose cells keep their Python types.
+
+    Parameters
+    ----------
+    columns : mapping of str to list
+        The cells of each column.
+
+    Returns
+    -------
+    DataFrame
+        The table, with columns of dtype object.
+    """
     return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
 
 
 def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
-    """To be written as it is; a space stands for an empty text, which Kaggle takes for missing."""
+    """Prepare a table for being written as CSV.
+
+    An empty text becomes a space, because Kaggle takes an empty cell for a missing value.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table.
+
+    Returns
+    -------
+    DataFrame
+        The same cells in columns of dtype object; None stands for a missing number.
+    """
     columns = {}
     for name, values in frame.items():
         filler = " " if values.dtype == object or pd.api.types.is_string_dtype(values.dtype) else None
@@ -97,18 +171,39 @@ def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def section(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A heading and a table in Markdown."""
+    """Write a heading and a table in Markdown.
+
+    Parameters
+    ----------
+    title : str
+        The text of the heading.
+    header : sequence of str
+        The names of the columns.
+    rows : iterable of sequences
+        The cells of each row.
+
+    Returns
+    -------
+    str
+        The section.
+    """
     return f"## {title}\n\n{markdown_table(header, rows)}"
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table in Markdown; columns of numbers stand on the right.
+    """Write a table in Markdown.
 
     Parameters
     ----------
     header : sequence of str
+        The names of the columns.
     rows : iterable of sequences
-        Whole numbers get commas, others six digits.
+        The cells of each row.  Whole numbers get commas, and other numbers six digits.
+
+    Returns
+    -------
+    str
+        The table.  Columns of numbers are aligned to the right.
 
     Examples
     --------
@@ -127,6 +222,7 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def _cell(value: Any) -> str:
+    """A value as the text of a cell."""
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:.6f}" if isinstance(value, float) else str(value)
@@ -135,20 +231,28 @@ def _cell(value: Any) -> str:
 def scores(
     solution: scoring.Solution, seed: int, sample: pd.DataFrame, perfect: pd.DataFrame | None = None
 ) -> str:
-    """The section of a report with the scores of the sample and of the perfect submission.
+    """Write the section of a report with the scores of the sample submission and of the perfect one.
 
     Parameters
     ----------
     solution : Solution
-        As `scoring.prepare` makes it.
+        The solution that `scoring.prepare` returned.
     seed : int
-        Of the drawing, for the message.
-    sample, perfect : DataFrame
+        The seed with which the parts were drawn; an error message names it.
+    sample : DataFrame
+        The sample submission.
+    perfect : DataFrame, optional
+        The perfect submission, if there is one.
+
+    Returns
+    -------
+    str
+        The section in Markdown.
 
     Raises
     ------
     HostError
-        If the score of a part is not defined.
+        If the score of a part is undefined.
     """
     rows = []
     for name, frame in ((f"{PUBLIC}/{SAMPLE}", sample), (f"{PRIVATE}/{PERFECT}", perfect)):

@@ -18,13 +18,29 @@ from podium.errors import HostError, UsageError
 from podium.files import alone_in
 from podium.hosting import kernel
 
-PROGRESS = ("Collecting", "Downloading", "Building", "Installing")  # with which pip's lines of progress begin
-LONGEST_LINE, LINES_SHOWN = 100, 10
-TIME_LIMIT = 1800.0  # seconds for Public and Private together
+PROGRESS = ("Collecting", "Downloading", "Building", "Installing")  # the first words of pip's lines of progress
+LONGEST_LINE, LINES_SHOWN = 100, 10  # of what pip prints
+TIME_LIMIT = 1800.0  # seconds that Kaggle allows for the Public and the Private part together
 
 
 def read_source(path: Path) -> str:
-    """The text of a metric file; `HostError` if it is not UTF-8."""
+    """Read the text of a metric file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    str
+        Its text.
+
+    Raises
+    ------
+    HostError
+        If the file is not text in UTF-8.
+    """
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as problem:
@@ -32,7 +48,18 @@ def read_source(path: Path) -> str:
 
 
 def columns_of(frame: pd.DataFrame) -> dict[Any, Any]:
-    """A table's columns as any version of pandas can make it again."""
+    """Take a table apart into columns from which any version of pandas can make it again.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table.
+
+    Returns
+    -------
+    dict
+        The columns by name: arrays of booleans or numbers, and lists of other values.
+    """
     return {
         name: values.to_numpy() if values.dtype.kind in "biuf" else values.astype(object).tolist()
         for name, values in frame.items()
@@ -46,30 +73,30 @@ def run_fresh(
     program: str = kernel.__file__,
     **task: Any,
 ) -> dict[str, Any]:
-    """Do a task of a program in a process of its own, which shares nothing with this one.
+    """Let a program do a task in a process of its own, which shares nothing with this one.
 
     Parameters
     ----------
     do : str
-        The task, as the program names it.
+        The name of the task.
     python : str
-        The interpreter.
+        The path of the interpreter.
     seconds : float, optional
-        After which it is given up (default: `TIME_LIMIT`).
+        The time limit (default: `TIME_LIMIT`).
     program : str
-        The script to run; it gets two paths, of the task and of the answer.
+        The script to run.  It gets two paths: that of the task and that of the answer.
     **task : object
-        The task's arguments, which can be pickled.
+        The arguments of the task.  It must be possible to pickle them.
 
     Returns
     -------
     dict
-        The answer.
+        The answer of the program.
 
     Raises
     ------
     HostError
-        The process takes too long or ends without an answer.
+        If the process takes too long or ends without an answer.
     """
     limit = TIME_LIMIT if seconds is None else seconds
     with tempfile.TemporaryDirectory() as folder:
@@ -91,32 +118,41 @@ def run_fresh(
 
 
 def pins() -> Path:
-    """The versions of Kaggle's image."""
+    """Find the file with the versions of the libraries in Kaggle's image.
+
+    Returns
+    -------
+    Path
+        A file of constraints for pip.
+    """
     beside = Path(__file__).with_name("hosted.txt")
     return beside if beside.is_file() else Path(__file__).parents[2] / ".ci" / "hosted.txt"
 
 
 def environment(version: str | None, packages: Collection[str]) -> str:
-    """The interpreter of an environment with some packages, in Kaggle's versions where these are known.
+    """Make an environment with some packages, in Kaggle's versions where these are known.
 
-    It is made once and kept in the user's cache: the same Python, packages and pins have the same environment.
+    It is made once and kept in the user's cache.  The same version of Python, packages and constraints share
+    one environment.
 
     Parameters
     ----------
     version : str or None
-        Of Python, such as "3.12", or the name of a program; None for the interpreter that runs this.
+        The version of Python, such as "3.12", or the name of a program.  None takes the interpreter that runs
+        podium, and installs nothing.
     packages : collection of str
-        To be installed, as pip names them.
+        The packages to install, by the names under which pip knows them.
 
     Returns
     -------
     str
-        The path of the interpreter.
+        The path of the environment's interpreter.
 
     Raises
     ------
     UsageError
-        There is no such Python, or a package cannot be installed; with the end of what pip said.
+        If there is no such version of Python, or if a package cannot be installed.  The message ends with the
+        last lines that pip printed.
     """
     if version is None:
         return sys.executable
@@ -142,13 +178,19 @@ def environment(version: str | None, packages: Collection[str]) -> str:
 
 
 def cache() -> Path:
-    """Where environments are kept."""
+    """Find the folder in which environments are kept.
+
+    Returns
+    -------
+    Path
+        A folder in the user's cache, which may not exist yet.
+    """
     top = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(top, "podium", "environments")
 
 
 def _run(command: list[str], failure: str, shown: bool = False) -> str:
-    """What a command prints; its lines are shown while it runs, if `shown`."""
+    """Run a command and return the end of what it printed; with `shown`, show pip's progress meanwhile."""
     lines = []
     with subprocess.Popen(
         command,

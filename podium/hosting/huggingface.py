@@ -1,4 +1,7 @@
-"""A competition for the `competitions` package of Hugging Face: a private repository and a public data set."""
+"""Pack a competition for Hugging Face's package `competitions`: a private repository and a public data set.
+
+Source: the fields of ``conf.json`` are those that the package reads.
+"""
 
 import io
 
@@ -10,21 +13,21 @@ from podium.hosting.folders import read_csv
 from podium.hosting.program import Content
 from podium.scoring import PARTS, USAGE
 
-SECONDS = 1800
-SELECTED = 2  # submissions that a team may select for the private leaderboard
+SECONDS = 1800  # that scoring a submission may take
+SELECTED = 2  # the number of submissions that a team may select for the private leaderboard
 
 
 def content(competition: Competition, measures: list[str], terms: Terms) -> Content:
-    """The files of the private repository and of the public data set.
+    """Make the files of the private repository and of the public data set.
 
     Parameters
     ----------
     competition : Competition
-        What to bundle.
+        The competition to pack.
     measures : list of str
-        Not shown: participants see the score alone.
+        The names of the measures.  The platform shows the score alone, so they are not used.
     terms : Terms
-        Of these, the platform knows the end (a day) and the daily limit.
+        Dates and limits.  The platform knows only the day of the end and the daily limit.
 
     Returns
     -------
@@ -70,7 +73,7 @@ def _settings(competition: Competition, terms: Terms) -> dict[str, object]:
 
 
 def _solution(competition: Competition) -> bytes:
-    """With the column ``split`` in place of `Usage`, as the package expects it, and without ignored rows."""
+    """The solution as the package expects it: ``split`` replaces `Usage`, and ignored rows are left out."""
     header, *rows = read_csv(competition.solution)
     frame = pd.DataFrame(rows, columns=header, dtype=str)
     counted = frame[frame[USAGE].isin(PARTS)]

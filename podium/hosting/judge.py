@@ -1,7 +1,8 @@
-"""Score a submission where a platform runs it; the programs of all bundles share this.
+"""Score a submission on a platform; the programs of all bundles use this module.
 
-Participants read what these programs print, raise and write. So nothing of it may tell the solution: messages
-are made from the submission alone, and of a fault of the host's only the place in the code is told.
+Participants can read what these programs print, raise and write, so nothing of it may reveal the solution.
+Messages for participants are made from the submission alone.  If the fault is the host's, a message names only
+the place in the code.
 """
 
 import contextlib
@@ -25,34 +26,35 @@ UNEXPECTED = "Evaluation metric raised an unexpected error"
 
 
 class Fault(Exception):
-    """A fault of the host's; its text tells where it was raised, and nothing of the data."""
+    """A fault of the host.  The text says where it was raised, and reveals nothing of the data."""
 
 
 def measures(home: Path, solution: Path, submission: Path, parts: Sequence[str]) -> dict[str, dict[str, float]]:
-    """The measures of a submission on some parts of the solution, "score" first.
+    """Compute the measures of a submission on parts of the solution.
 
     Parameters
     ----------
     home : Path
         The folder of the program, with ``settings.json`` and the metric.
     solution : Path
-        The truth, with a column `Usage`, or ``split`` with its values in lower case.
+        The file of the solution.  It has a column `Usage`, or a column ``split`` with the same values in lower
+        case.
     submission : Path
         The participant's file.
     parts : sequence of str
-        "Public", "Private" or both.
+        The parts to score: "Public", "Private" or both.
 
     Returns
     -------
-    dict
-        By part, the finite measures by name.
+    dict of str to dict
+        For each part the finite measures by name, "score" first.
 
     Raises
     ------
     SubmissionRejected
-        The submission's fault, as `podium score` says it.
+        If the submission is wrong, with the message of `podium score`.
     Fault
-        Anything else.
+        If anything else goes wrong.
     """
     try:
         with _silence():
@@ -66,7 +68,7 @@ def measures(home: Path, solution: Path, submission: Path, parts: Sequence[str])
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """Drop what the metric prints, and all warnings: they may name items of the solution."""
+    """Drop what the metric prints, and all warnings, because they may name items of the solution."""
     with (
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(io.StringIO()),
@@ -77,6 +79,7 @@ def _silence() -> Iterator[None]:
 
 
 def _evaluate(home: Path, solution: Path, submission: Path) -> scoring.Evaluation:
+    """Load the metric with the competition's parameters, read both tables and score."""
     settings = json.loads((home / "settings.json").read_text(encoding="utf-8"))
     metric = hosted.load(home / settings["metric"])
     arguments: dict[str, Any] = settings["arguments"]
@@ -89,6 +92,7 @@ def _evaluate(home: Path, solution: Path, submission: Path) -> scoring.Evaluatio
 
 
 def _measures_of(evaluation: scoring.Evaluation, part: str) -> dict[str, float]:
+    """The finite measures of one part; a ValueError if the score itself is not finite."""
     values = {"score": evaluation.scores[part]}
     if evaluation.statistics is not None:
         of_part = evaluation.statistics[evaluation.solution.items[part]]
@@ -99,12 +103,22 @@ def _measures_of(evaluation: scoring.Evaluation, part: str) -> dict[str, float]:
 
 
 def only_file(folder: Path) -> Path:
-    """The one file that a participant sent, beside what zip programs and the platform add.
+    """Find the one file that a participant sent, ignoring what zip programs and the platform add.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder into which the platform unpacked the submission.
+
+    Returns
+    -------
+    Path
+        The file.
 
     Raises
     ------
     SubmissionRejected
-        If there is none, or more than one.
+        If there is no file, or more than one.
     """
     files = [
         path
@@ -118,7 +132,18 @@ def only_file(folder: Path) -> Path:
 
 
 def where_raised(problem: BaseException) -> str:
-    """The lines of a traceback without any text that may quote the data, and the kind of the first error."""
+    """Describe where an error was raised, without any text that may quote the data.
+
+    Parameters
+    ----------
+    problem : BaseException
+        The error.
+
+    Returns
+    -------
+    str
+        File, line and function of each step of the traceback, then the kind of the error that came first.
+    """
     while problem.__cause__ is not None:
         problem = problem.__cause__
     frames = traceback.extract_tb(problem.__traceback__)
@@ -127,5 +152,11 @@ def where_raised(problem: BaseException) -> str:
 
 
 def versions() -> str:
-    """Of Python and of what scores depend on."""
+    """Name the versions of Python, pandas and numpy, on which scores may depend.
+
+    Returns
+    -------
+    str
+        The versions on one line.
+    """
     return f"Python {platform.python_version()}, pandas {pd.__version__}, numpy {np.__version__}"

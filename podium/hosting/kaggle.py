@@ -1,4 +1,7 @@
-"""Kaggle's site by its `kaggle` package, imported late: without credentials it fails, exits or prints help."""
+"""Talk to Kaggle's site through the package `kaggle`.
+
+The package is imported only when it is needed.  Without credentials its import fails, exits or prints help.
+"""
 
 import contextlib
 import functools
@@ -14,8 +17,8 @@ import pandas as pd
 
 from podium.errors import HostError, UsageError, missing_extra
 
-PAGE_SIZE = 200
-TIME_LIMIT = 60.0  # seconds
+PAGE_SIZE = 200  # rows of the leaderboard in one answer
+TIME_LIMIT = 60.0  # seconds to wait for one answer
 CREDENTIALS = (
     "run `kaggle auth login`, or save a token of www.kaggle.com/settings/api as ~/.kaggle/access_token or in "
     "KAGGLE_API_TOKEN"
@@ -23,7 +26,26 @@ CREDENTIALS = (
 
 
 def fetch_leaderboard(competition: str) -> pd.DataFrame:
-    """All pages of it; teams of the same name have their id in brackets."""
+    """Fetch the whole leaderboard of a competition.
+
+    Parameters
+    ----------
+    competition : str
+        The competition's name in its address on the site.
+
+    Returns
+    -------
+    DataFrame
+        The columns ``team``, ``score``, ``submitted_at`` and ``team_id``.  If teams have the same name, their
+        ids are added in brackets.
+
+    Raises
+    ------
+    HostError
+        If the site refuses, cannot be reached, or shows an empty leaderboard.
+    UsageError
+        If the package or the credentials are missing.
+    """
     entries: list[Any] = []
     token, shown = "", {""}
     with talking() as api:
@@ -35,7 +57,7 @@ def fetch_leaderboard(competition: str) -> pd.DataFrame:
             if not token:
                 break
             if token in shown:
-                raise HostError("Kaggle's leaderboard comes back to a page that it has shown")
+                raise HostError("Kaggle's leaderboard has no end: a page refers to one that was already read")
             shown.add(token)
     if not entries:
         raise HostError(f"the leaderboard of {competition} is empty")
@@ -53,7 +75,18 @@ def fetch_leaderboard(competition: str) -> pd.DataFrame:
 
 
 def number(text: str | None) -> float:
-    """A score as the site shows it; NaN where there is none."""
+    """Read a score as the site shows it.
+
+    Parameters
+    ----------
+    text : str or None
+        The text on the site.
+
+    Returns
+    -------
+    float
+        The score; NaN if there is none.
+    """
     try:
         value = float(text or "nan")
     except ValueError:
@@ -63,7 +96,20 @@ def number(text: str | None) -> float:
 
 @contextlib.contextmanager
 def talking() -> Iterator[Any]:
-    """The authenticated `kaggle.api`, which prints nothing and fails with one line."""
+    """Sign in at Kaggle, for a block of code in which the package prints nothing and fails with one line.
+
+    Yields
+    ------
+    object
+        The package's `kaggle.api`, signed in.
+
+    Raises
+    ------
+    HostError
+        If the site refuses, fails, or cannot be reached.
+    UsageError
+        If the package or the credentials are missing.
+    """
     with (
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(io.StringIO()),
@@ -71,7 +117,7 @@ def talking() -> Iterator[Any]:
     ):
         warnings.simplefilter("ignore")
         try:
-            importlib.import_module("six")  # which kaggle needs but does not ask for
+            importlib.import_module("six")  # kaggle needs this package, but does not declare it
             requests: Any = importlib.import_module("requests")
             with _time_limit(requests):
                 yield _authenticated(requests)
@@ -85,12 +131,29 @@ def talking() -> Iterator[Any]:
             raise HostError(f"Kaggle cannot be reached: {one_line(problem)}") from None
         except requests.RequestException as problem:
             raise HostError(f"Kaggle's answer cannot be understood: {one_line(problem)}") from None
-        except ValueError as problem:  # of the package, such as for an upload that failed
+        except ValueError as problem:  # the package raises it, for example if an upload failed
             raise HostError(f"{one_line(problem)}: start the same command again") from None
 
 
 def ask(api: Any, method: str, request_class: str, **fields: Any) -> Any:
-    """The answer to a call for which the package has no method."""
+    """Make a call for which the package has no method of its own.
+
+    Parameters
+    ----------
+    api : object
+        What `talking` yielded.
+    method : str
+        The name of the method of the site's interface.
+    request_class : str
+        The name of the class of its request.
+    **fields : object
+        The fields of the request.
+
+    Returns
+    -------
+    object
+        The site's answer.
+    """
     service = importlib.import_module("kagglesdk.competitions.types.competition_api_service")
     request = getattr(service, request_class)()
     for name, value in fields.items():
@@ -100,18 +163,20 @@ def ask(api: Any, method: str, request_class: str, **fields: Any) -> Any:
 
 
 def _refusal(problem: Any) -> str:
+    """The message for an HTTP error: what it means, and what to do."""
     status = getattr(problem.response, "status_code", 0)
     reason = one_line(problem)
     if status == 401:
         return f"Kaggle does not know these credentials, or they have expired ({reason}): {CREDENTIALS}"
     if status == 429:
-        return f"Kaggle asks for patience ({reason}): start the same command again in some minutes"
+        return f"Kaggle got too many requests ({reason}): start the same command again in some minutes"
     if status >= 500:
-        return f"Kaggle fails ({reason}): start the same command again later"
+        return f"Kaggle has a fault ({reason}): start the same command again later"
     return f"Kaggle refuses: {reason}"
 
 
 def _authenticated(requests: Any) -> Any:
+    """The package's interface, signed in; a UsageError if there are no credentials."""
     try:
         api = importlib.import_module("kaggle").api
         api.authenticate()
@@ -124,7 +189,7 @@ def _authenticated(requests: Any) -> Any:
 
 @contextlib.contextmanager
 def _time_limit(requests: Any) -> Iterator[None]:
-    """The package itself would wait for ever."""
+    """Give every request a time limit, because the package itself would wait forever."""
     send = requests.Session.send
     requests.Session.send = functools.partialmethod(send, timeout=TIME_LIMIT)
     try:
@@ -134,5 +199,16 @@ def _time_limit(requests: Any) -> Iterator[None]:
 
 
 def one_line(problem: object) -> str:
-    """A text without line breaks."""
+    """Put a text on one line.
+
+    Parameters
+    ----------
+    problem : object
+        An error, or anything else whose text is wanted.
+
+    Returns
+    -------
+    str
+        The text, in which single spaces stand for line breaks and runs of spaces.
+    """
     return " ".join(str(problem).split())

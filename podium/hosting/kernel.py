@@ -1,5 +1,7 @@
-"""A metric file alone, as on Kaggle: `podium.hosting.fresh` starts this file as a script, perhaps with another
-Python, so it imports nothing of ours.
+"""Run a metric file alone, as Kaggle does.
+
+`podium.hosting.fresh` starts this file as a script, perhaps with another version of Python.  Therefore it
+imports nothing from podium.
 """
 
 import contextlib
@@ -31,18 +33,26 @@ CELL = "<cell>"
 MODULE = "a_utility_script"
 OURS = "podium"
 UTILITIES = "kaggle_metric_utilities"
-DOCSTRING_LIMIT = 8000  # characters, and fewer
-LONGEST_MESSAGE = 280
+DOCSTRING_LIMIT = 8000  # characters: a docstring must be shorter
+LONGEST_MESSAGE = 280  # characters: Kaggle cuts longer messages
 REQUIRED = ["solution", "submission", "row_id_column_name"]
 PASS, NOTE, FAIL, UNTRIED = "pass", "note", "FAIL", "----"
 
 Answer = dict[str, Any]
-Verdict = tuple[str, str]  # with what there is to say
+Verdict = tuple[str, str]  # a verdict with its reason
 
 
 def main(task_file: str, answer_file: str) -> None:
-    """Read a task, do it, and write the answer, each in a file."""
-    sys.modules[OURS] = None  # type: ignore[assignment]  # installed here, and not there
+    """Read a task, do it, and write the answer.
+
+    Parameters
+    ----------
+    task_file : str
+        The path of the pickled task.
+    answer_file : str
+        The path to which the answer is written as JSON.
+    """
+    sys.modules[OURS] = None  # type: ignore[assignment]  # podium is installed here, but not on Kaggle
     task = pickle.loads(Path(task_file).read_bytes())
     do: dict[str, Callable[..., Answer]] = {"check": try_file, "import": import_module, "score": score_part}
     answer = do[task.pop("do")](**task)
@@ -50,7 +60,18 @@ def main(task_file: str, answer_file: str) -> None:
 
 
 def run_cell(source: str) -> types.ModuleType:
-    """As a notebook does: without `__file__`, with a kernel's arguments."""
+    """Execute a metric file as the cell of a notebook: without `__file__`, and with a kernel's arguments.
+
+    Parameters
+    ----------
+    source : str
+        The text of the file.
+
+    Returns
+    -------
+    module
+        The module in which the text was executed.
+    """
     cell = types.ModuleType("__main__")
     sys.modules["__main__"] = cell
     sys.modules[UTILITIES] = metric_utilities()
@@ -60,7 +81,13 @@ def run_cell(source: str) -> types.ModuleType:
 
 
 def metric_utilities() -> types.ModuleType:
-    """A stand-in for Kaggle's module."""
+    """Make a stand-in for Kaggle's module `kaggle_metric_utilities`.
+
+    Returns
+    -------
+    module
+        Its two exceptions and its three functions, as public metrics use them.
+    """
 
     class ParticipantVisibleError(Exception):
         pass
@@ -69,7 +96,7 @@ def metric_utilities() -> types.ModuleType:
         pass
 
     def treat_as_participant_error(error_message: str, solution: Any) -> bool:
-        """Whether a text can tell nothing of a solution: this has numbers alone, and the text none of them."""
+        """Whether a message cannot reveal anything: the solution has only numbers, and the message has none."""
         kinds = list(pd.DataFrame(solution).dtypes)
         if not all(map(pd.api.types.is_numeric_dtype, kinds)) or any(map(str.isnumeric, error_message)):
             return False
@@ -106,7 +133,18 @@ def metric_utilities() -> types.ModuleType:
 
 
 def import_module(source: str) -> Answer:
-    """Whether the file can be imported as a module that defines `score`."""
+    """Check whether a metric file can be imported as a module that defines ``score``.
+
+    Parameters
+    ----------
+    source : str
+        The text of the file.
+
+    Returns
+    -------
+    dict
+        The verdict under the key "module".
+    """
     Path(f"{MODULE}.py").write_text(source, encoding="utf-8")
     sys.path.insert(0, str(Path.cwd()))
     sys.modules[UTILITIES] = metric_utilities()
@@ -118,7 +156,18 @@ def import_module(source: str) -> Answer:
 
 
 def lacking(problem: BaseException | None) -> str:
-    """The library that is not installed here, if that is what was raised; "" otherwise."""
+    """Name the library whose absence caused an error.
+
+    Parameters
+    ----------
+    problem : BaseException or None
+        The error.
+
+    Returns
+    -------
+    str
+        The name under which it is imported, or "" if the error has another cause.
+    """
     if not isinstance(problem, ModuleNotFoundError):
         return ""
     name = (problem.name or "").partition(".")[0]
@@ -126,22 +175,70 @@ def lacking(problem: BaseException | None) -> str:
 
 
 def untried(library: str) -> Verdict:
-    """The verdict of what needs a library that is not installed here."""
+    """Make the verdict of a check that needs a library that is not installed here.
+
+    Parameters
+    ----------
+    library : str
+        The name of the library.
+
+    Returns
+    -------
+    tuple
+        The verdict and its reason.
+    """
     return UNTRIED, f"it needs {library}, which is not installed here: install it, or let --python 3.12 do so"
 
 
 def failed_or_untried(problem: BaseException) -> Verdict:
-    """The verdict of an error: of the file, unless a library is missing."""
+    """Make the verdict of an error: the file fails, unless a library is missing.
+
+    Parameters
+    ----------
+    problem : BaseException
+        The error.
+
+    Returns
+    -------
+    tuple
+        The verdict and its reason.
+    """
     return untried(lacking(problem)) if lacking(problem) else (FAIL, described(problem))
 
 
 def described(problem: BaseException) -> str:
-    """An error's kind and text, on one line."""
+    """Put the kind and the text of an error on one line.
+
+    Parameters
+    ----------
+    problem : BaseException
+        The error.
+
+    Returns
+    -------
+    str
+        For example "ValueError: no such column".
+    """
     return f"{type(problem).__name__}: {' '.join(str(problem).split())}".removesuffix(": ")
 
 
 def try_file(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[str, Any]) -> Answer:
-    """A verdict under the name of each check."""
+    """Make all checks that need the metric file to run.
+
+    Parameters
+    ----------
+    source : str
+        The text of the file.
+    frames : pair of dict, optional
+        The columns of a solution and of a submission, for a further call of ``score``.
+    arguments : dict
+        The other arguments of that call.
+
+    Returns
+    -------
+    dict
+        The verdict of each check under its key in `podium.hosting.check.CHECKS`.
+    """
     try:
         cell = run_cell(source)
     except (Exception, SystemExit) as problem:
@@ -164,7 +261,9 @@ def try_file(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[
     if frames is not None:
         with contextlib.suppress(Exception), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            score_recorded(*map(pd.DataFrame, frames), **arguments)  # the call says what it raised
+            score_recorded(
+                *map(pd.DataFrame, frames), **arguments
+            )  # an error is kept in the record of the call
         told = "; ".join(dict.fromkeys(" ".join(str(each.message).split()) for each in caught))
         silent = (PASS, "") if calls[-1].raised is None else (UNTRIED, "")
         answer["warnings"] = (NOTE, told) if told else silent
@@ -172,7 +271,18 @@ def try_file(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[
 
 
 def check_signature(function: types.FunctionType) -> Answer:
-    """Verdicts on the arguments of `score`, their annotations and the annotation of the result."""
+    """Check the arguments of ``score``, their annotations and the annotation of the result.
+
+    Parameters
+    ----------
+    function : function
+        The metric's ``score``.
+
+    Returns
+    -------
+    dict
+        The verdicts under the keys "arguments", "row id", "annotations" and "return".
+    """
     parameters = inspect.signature(function).parameters
     names = list(parameters)[: len(REQUIRED)]
     row_id = parameters.get("row_id_column_name")
@@ -190,7 +300,7 @@ def check_signature(function: types.FunctionType) -> Answer:
     return {
         "arguments": verdict("" if names == REQUIRED else f"they are {', '.join(names) or 'none'}"),
         "row id": verdict("row_id_column_name must not have a default value" * has_default),
-        "annotations": (NOTE, "annotations are texts: whether the site reads those is not known")
+        "annotations": (NOTE, "annotations are texts, and it is not known whether Kaggle reads those")
         if as_text and not reason
         else (NOTE, advice)
         if advice and not reason
@@ -200,12 +310,36 @@ def check_signature(function: types.FunctionType) -> Answer:
 
 
 def verdict(reason: str) -> Verdict:
-    """A failure for this reason, or a pass if there is none."""
+    """Make a verdict from a reason to fail.
+
+    Parameters
+    ----------
+    reason : str
+        Why the check fails, or "" if it passes.
+
+    Returns
+    -------
+    tuple
+        The verdict and its reason.
+    """
     return (FAIL, reason) if reason else (PASS, "")
 
 
 def why_not_annotated(parameter: inspect.Parameter, annotation: Any) -> str:
-    """Why the site refuses a parameter."""
+    """Say why Kaggle refuses a parameter of ``score``.
+
+    Parameters
+    ----------
+    parameter : inspect.Parameter
+        The parameter.
+    annotation : object
+        Its annotation, read as a type.
+
+    Returns
+    -------
+    str
+        The reason, or "" if Kaggle accepts the parameter.
+    """
     name = parameter.name
     if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
         return f"{parameter} cannot be set by name"
@@ -217,7 +351,20 @@ def why_not_annotated(parameter: inspect.Parameter, annotation: Any) -> str:
 
 
 def why_not_settable(parameter: inspect.Parameter, annotation: Any) -> str:
-    """Why a host cannot set a parameter on the site, which then leaves it at its default."""
+    """Say why a host cannot set a parameter on Kaggle's site, where it then keeps its default value.
+
+    Parameters
+    ----------
+    parameter : inspect.Parameter
+        The parameter.
+    annotation : object
+        Its annotation, read as a type.
+
+    Returns
+    -------
+    str
+        The reason, or "" if the host can set it.
+    """
     name, default = parameter.name, parameter.default
     if name in ("solution", "submission") or parameter.annotation is parameter.empty:
         return ""
@@ -225,32 +372,65 @@ def why_not_settable(parameter: inspect.Parameter, annotation: Any) -> str:
     options = [option for option in typing.get_args(annotation) if option is not type(None)]
     kind = options[0] if optional and len(options) == 1 else annotation
     if kind not in (int, float, bool, str):
-        return f"the site cannot set {name}, which is {shown(annotation)}"
+        return f"Kaggle's site cannot set {name}, which is {shown(annotation)}"
     if default is parameter.empty or (default is None and optional):
         return ""
     fitting = (int, float) if kind is float else kind
     if isinstance(default, fitting) and isinstance(default, bool) == (kind is bool):
         return ""
-    return f"the site may not set {name}, which is {shown(annotation)} with the default {default!r}"
+    return f"Kaggle's site may be unable to set {name}: {shown(annotation)} with the default {default!r}"
 
 
 def shown(annotation: Any) -> str:
-    """An annotation as its author would write it."""
+    """Write an annotation as its author would.
+
+    Parameters
+    ----------
+    annotation : object
+        A type, or None if there is no annotation.
+
+    Returns
+    -------
+    str
+        For example "int", or "missing".
+    """
     if annotation is None:
         return "missing"
     return annotation.__name__ if isinstance(annotation, type) else str(annotation)
 
 
 def check_docstring(function: types.FunctionType) -> Verdict:
-    """Whether the site has something to show to whoever chooses a metric, and takes it."""
+    """Check the docstring of ``score``, which Kaggle shows to hosts who choose a metric.
+
+    Parameters
+    ----------
+    function : function
+        The metric's ``score``.
+
+    Returns
+    -------
+    tuple
+        The verdict and its reason.
+    """
     text = function.__doc__ or ""
     if not text.strip():
-        return NOTE, "there is none, and the site shows it to whoever chooses a metric"
+        return NOTE, "there is none, and Kaggle shows it to hosts who choose a metric"
     return verdict(f"it has {len(text):,} characters" * (len(text) >= DOCSTRING_LIMIT))
 
 
 def check_participant_visible_error(cell: types.ModuleType) -> Verdict:
-    """Whether the file can tell participants what is wrong."""
+    """Check whether the file can tell participants what is wrong with a submission.
+
+    Parameters
+    ----------
+    cell : module
+        The module in which the file was executed.
+
+    Returns
+    -------
+    tuple
+        The verdict and its reason.
+    """
     for value in vars(cell).values():
         is_error = isinstance(value, type) and issubclass(value, Exception)
         if value is sys.modules.get(UTILITIES) or (is_error and value.__name__ == "ParticipantVisibleError"):
@@ -259,8 +439,21 @@ def check_participant_visible_error(cell: types.ModuleType) -> Verdict:
 
 
 def run_doctests(cell: types.ModuleType, score: Any) -> Verdict:
-    # Kaggle's own F-beta expects 0.23... and asks for no ellipsis.
-    """Run the examples in all docstrings, with every call of `score` recorded."""
+    """Run the examples in all docstrings, with every call of ``score`` recorded.
+
+    Parameters
+    ----------
+    cell : module
+        The module in which the file was executed.
+    score : function
+        The metric's ``score``, made by `recorded`.
+
+    Returns
+    -------
+    tuple
+        The verdict and its reason.
+    """
+    # The docstring of Kaggle's own F-beta expects "0.23..." without asking for ELLIPSIS.
     runner = Runner(verbose=False, optionflags=doctest.ELLIPSIS)
     for test in doctest.DocTestFinder().find(cell):
         test.globs["score"] = score
@@ -273,10 +466,18 @@ def run_doctests(cell: types.ModuleType, score: Any) -> Verdict:
 
 
 class Runner(doctest.DocTestRunner):
-    """Runs doctests, prints nothing and keeps the first failure."""
+    """Runs doctests without printing, and keeps the first failure.
+
+    Attributes
+    ----------
+    first_failure : str
+        The first example that failed, with what it did, or "".
+    library : str
+        The first library that an example needed and that is not installed here, or "".
+    """
 
     first_failure = ""
-    library = ""  # that is not installed here
+    library = ""
 
     def report_failure(self, out: Any, test: Any, example: Any, got: str) -> None:
         self.note(example, f"gave {' '.join(got.split()) or 'nothing'}")
@@ -286,11 +487,33 @@ class Runner(doctest.DocTestRunner):
         self.note(example, f"raised {described(exc_info[1])}")
 
     def note(self, example: doctest.Example, what: str) -> None:
+        """Keep a failure if it is the first.
+
+        Parameters
+        ----------
+        example : doctest.Example
+            The example that failed.
+        what : str
+            What it did instead, such as "gave 1.0".
+        """
         self.first_failure = self.first_failure or f"{' '.join(example.source.split())!r}, which {what}"
 
 
 def run_tests(cell: types.ModuleType, score: Any) -> Verdict:
-    """Run what pytest would discover."""
+    """Run the tests that pytest would discover in the file.
+
+    Parameters
+    ----------
+    cell : module
+        The module in which the file was executed.
+    score : function
+        The metric's ``score``, made by `recorded`.
+
+    Returns
+    -------
+    tuple
+        The verdict and its reason.
+    """
     cell.__dict__["score"] = score
     failed, fixtures, library = [], [], ""
     tests = list(tests_of(cell))
@@ -315,7 +538,18 @@ def run_tests(cell: types.ModuleType, score: Any) -> Verdict:
 
 
 def tests_of(cell: types.ModuleType) -> Iterator[tuple[str, Callable[[], object]]]:
-    """The functions and methods that pytest would discover, by name."""
+    """List the functions and methods that pytest would discover.
+
+    Parameters
+    ----------
+    cell : module
+        The module in which the file was executed.
+
+    Yields
+    ------
+    (str, function)
+        The name of a test, and a function that runs it.
+    """
     for name, value in list(vars(cell).items()):
         if inspect.isfunction(value) and name.startswith("test"):
             yield name, value
@@ -329,20 +563,23 @@ def tests_of(cell: types.ModuleType) -> Iterator[tuple[str, Callable[[], object]
 
 
 class Call(typing.NamedTuple):
-    """One call of `score` and what came of it.
+    """One call of ``score`` and its outcome.
 
     Attributes
     ----------
-    positional, named : tuple and dict
-        The arguments as they were before the call.
+    positional : tuple
+        The positional arguments, as they were before the call.
+    named : dict
+        The named arguments, as they were before the call.
     raised : exception or None
+        The error that the call raised, if it raised one.
     wrong : str
-        Why the result is no score; "" if it is one.
+        Why the result is not a score, or "" if it is one.
     changed : str
-        What the call changed in a table; "" for nothing.
+        What the call changed in one of the tables, or "" if it changed nothing.
     """
 
-    positional: tuple[Any, ...]  # as they were before
+    positional: tuple[Any, ...]
     named: dict[str, Any]
     raised: BaseException | None
     wrong: str
@@ -350,7 +587,20 @@ class Call(typing.NamedTuple):
 
 
 def recorded(function: Any, calls: list[Call]) -> Any:
-    """`score`, noting what came of every call."""
+    """Wrap a function so that every call of it is recorded.
+
+    Parameters
+    ----------
+    function : function
+        The metric's ``score``.
+    calls : list of Call
+        The list to which each call is appended.
+
+    Returns
+    -------
+    function
+        It returns and raises what the wrapped function does.
+    """
 
     @functools.wraps(function)
     def call(*positional: Any, **named: Any) -> Any:
@@ -371,19 +621,56 @@ def recorded(function: Any, calls: list[Call]) -> Any:
 
 
 def frames_of(positional: Iterable[Any], named: dict[str, Any]) -> list[pd.DataFrame]:
-    """The tables among the arguments of a call."""
+    """Select the tables among the arguments of a call.
+
+    Parameters
+    ----------
+    positional : iterable
+        The positional arguments.
+    named : dict
+        The named arguments.
+
+    Returns
+    -------
+    list of DataFrame
+        The tables in their order.
+    """
     return [value for value in (*positional, *named.values()) if isinstance(value, pd.DataFrame)]
 
 
 def why_not_a_score(result: Any) -> str:
-    """What is wrong with a result; "" if it is one finite float."""
+    """Say why a result is not a score.
+
+    Parameters
+    ----------
+    result : object
+        What ``score`` returned.
+
+    Returns
+    -------
+    str
+        The reason, or "" if the result is a finite float.
+    """
     if not isinstance(result, float):
         return f"it returned {type(result).__name__}"
     return "" if math.isfinite(result) else f"it returned {result}"
 
 
 def difference(before: pd.DataFrame, after: pd.DataFrame) -> str:
-    """The first difference between two tables; "" if there is none."""
+    """Describe the first difference between two tables.
+
+    Parameters
+    ----------
+    before : DataFrame
+        The table before a call.
+    after : DataFrame
+        The table after the call.
+
+    Returns
+    -------
+    str
+        What the call changed, or "" if the tables are equal.
+    """
     if not before.columns.equals(after.columns):
         names = ", ".join(map(str, before.columns.symmetric_difference(after.columns, sort=False)))
         return f"it adds, removes or reorders columns of a table it is given{': ' * bool(names)}{names}"
@@ -398,7 +685,20 @@ def difference(before: pd.DataFrame, after: pd.DataFrame) -> str:
 
 
 def check_calls(calls: list[Call], needs_last: bool) -> Answer:
-    """Verdicts on what calls of `score` returned and changed; with `needs_last` the last one must return."""
+    """Check what the calls of ``score`` returned and changed.
+
+    Parameters
+    ----------
+    calls : list of Call
+        The recorded calls.
+    needs_last : bool
+        Whether the last call must return a score, because it is the call with the given files.
+
+    Returns
+    -------
+    dict
+        The verdicts under the keys "result" and "frames".
+    """
     returned = [call for call in calls if call.raised is None]
     library = next(filter(None, (lacking(call.raised) for call in calls)), "")
     if library:
@@ -415,7 +715,22 @@ def check_calls(calls: list[Call], needs_last: bool) -> Answer:
 
 
 def check_messages(function: Any, calls: list[Call]) -> Verdict:
-    """The longest for a participant, also of spoilt submissions."""
+    """Check the length of the messages for participants.
+
+    The messages are those of the recorded calls, and those that ``score`` gives for spoiled submissions.
+
+    Parameters
+    ----------
+    function : function
+        The metric's ``score``.
+    calls : list of Call
+        The recorded calls.
+
+    Returns
+    -------
+    tuple
+        The verdict and its reason.
+    """
     raised = [call.raised for call in calls]
     good = [call for call in calls if call.raised is None and len(frames_of(call.positional, call.named)) == 2]
     for call in good[-1:]:
@@ -433,14 +748,25 @@ def check_messages(function: Any, calls: list[Call]) -> Verdict:
     messages = [str(problem) for problem in raised if type(problem).__name__ == "ParticipantVisibleError"]
     longest = max(messages, key=len, default="")
     if len(longest) > LONGEST_MESSAGE:
-        return NOTE, f"Kaggle cuts the rest: {len(longest):,} characters has {longest[:60]!r}…"
+        return NOTE, f"Kaggle cuts a message of {len(longest):,} characters: {longest[:60]!r}…"
     if messages:
-        return PASS, f"of {len(messages)} seen, the longest has {len(longest)}"
+        return PASS, f"the longest of {len(messages)} messages has {len(longest)} characters"
     return UNTRIED, "no message was seen"
 
 
 def spoilt_frames(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """A table spoilt in the ways in which participants spoil submissions."""
+    """Spoil a table in the ways in which participants spoil submissions.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A submission that the metric accepts.
+
+    Yields
+    ------
+    DataFrame
+        A table without a column, with a wrong value throughout a column, without rows, or with every row twice.
+    """
     for name in frame:
         yield frame.drop(columns=name)
         for value in (None, "word " * 99, -1):
@@ -450,7 +776,25 @@ def spoilt_frames(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 
 def score_part(source: str, solution: Answer, submission: Answer, arguments: dict[str, Any]) -> Answer:
-    """Score one part; an error with its text, its line and the library that it lacks."""
+    """Score one part of a solution.
+
+    Parameters
+    ----------
+    source : str
+        The text of the metric file.
+    solution : dict
+        The columns of the solution.
+    submission : dict
+        The columns of the submission.
+    arguments : dict
+        The arguments of ``score`` beside the two tables.
+
+    Returns
+    -------
+    dict
+        The score, its seconds and the memory in bytes.  If the metric raised an error: the kind of the error,
+        its text, its line, and the library that is missing.
+    """
     frames = pd.DataFrame(solution), pd.DataFrame(submission)
     before = peak_memory()
     try:
@@ -477,22 +821,50 @@ def score_part(source: str, solution: Answer, submission: Answer, arguments: dic
 
 
 def line_of(problem: BaseException) -> str | None:
-    """The last line of the file on the way to an error."""
+    """Find the last line of the metric file on the way to an error.
+
+    Parameters
+    ----------
+    problem : BaseException
+        The error.
+
+    Returns
+    -------
+    str or None
+        For example "line 12, in score"; None if the metric file was not involved.
+    """
     frames = [frame for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == CELL]
     return f"line {frames[-1].lineno}, in {frames[-1].name}" if frames else None
 
 
 def located(problem: BaseException) -> str:
-    """An error with its line; participants' own errors need none."""
+    """Describe an error with its line in the metric file.
+
+    Parameters
+    ----------
+    problem : BaseException
+        The error.
+
+    Returns
+    -------
+    str
+        Kind, text and line.  An error for participants has no line, because Kaggle shows its text alone.
+    """
     line = line_of(problem)
     is_shown = type(problem).__name__ == "ParticipantVisibleError"
     return described(problem) if is_shown or line is None else f"{described(problem)} ({line})"
 
 
 def peak_memory() -> int | None:
-    """Of this process, in bytes; None on Windows."""
+    """Measure the largest memory of this process.
+
+    Returns
+    -------
+    int or None
+        Bytes; None on Windows.
+    """
     status = Path("/proc/self/status")
-    if status.exists():  # getrusage would include the starting process, from before the fork
+    if status.exists():  # getrusage would count the memory of the process that forked this one, too
         return int(status.read_text().partition("VmHWM:")[2].split()[0]) * 1024
     try:
         import resource

@@ -1,7 +1,7 @@
-"""Does anything that goes out tell what only the solution knows?
+"""Check that no file for participants reveals what only the solution knows.
 
-`podium make` asks this of what it has written, `podium publish` and `podium bundle` ask it again of the
-files that are about to be sent: between the two, anybody may have added a file or a column.
+`podium make` checks the files that it has written.  `podium publish` and `podium bundle` check the files again
+before they are sent, because anybody may have added a file or a column in the meantime.
 """
 
 import contextlib
@@ -23,33 +23,36 @@ from podium.files import read_bytes, read_table
 from podium.hosting.folders import PERFECT, PRIVATE, PUBLIC, SAMPLE, SOLUTION, read_csv
 from podium.scoring import USAGE
 
-TEXT_COLUMNS = ("full_text", "text")  # what participants predict for, even if the solution repeats it
-SHORTEST_ID = 6  # characters: a shorter text in a column of another name may be the same by chance
-SHORTEST_TEXT = 40  # characters, likewise
-FEWEST_ANSWERS = 10  # that a column of another name gives right before it is taken for the solution's
-DELIMITED = (".tsv", ".tab", ".txt")  # whose rows are looked at as those of a table
+TEXT_COLUMNS = ("full_text", "text")  # participants predict for these texts, so a solution may repeat them
+
+SHORTEST_ID = 6  # characters: shorter values can be equal to an id of the test set by chance
+SHORTEST_TEXT = 40  # characters: likewise for texts
+
+FEWEST_ANSWERS = 10  # a column with fewer right values is not taken for one of the solution's
+
+DELIMITED = (".tsv", ".tab", ".txt")  # files with these endings are read as tables, if they have delimiters
 DELIMITERS = "\t;|,"
 GZIP = b"\x1f\x8b"
 
 
 class Truths(NamedTuple):
-    """What the solution knows, each value by its hash.
+    """What the solution knows, with hashes in place of values.
 
     Attributes
     ----------
     id_columns : set of str
-        Columns that name rows or items; they may be public.
+        The columns with ids of rows or items, which may be public.
     secrets : list of str
-        All others, `Usage` among them, but not the texts.
-    part_of : dict
-        The part ("Public", "Private") of each id, of rows and of items.
+        All other columns except texts; `Usage` is one of them.
+    part_of : dict of str to str
+        The part, such as "Public", of each id of a row or an item.
     answers : dict
-        By secret column and id, the sorted hashes of its values.
+        For each secret column and each id, the sorted hashes of the values.
     lines : set of int
-        Hashes of the solution's rows, cell by cell.
+        The hashes of the solution's rows.
     uniform : set of str
-        Secret columns that have the same values in the same order for every item, such as the types of essays
-        that all consist of a lead, a position and a claim.  To repeat them tells nothing of any item.
+        The secret columns that have the same values in the same order for every item.  An example are the types
+        of essays that all consist of a lead, a position and a claim.  Repeating such values reveals nothing.
     """
 
     id_columns: set[str]
@@ -61,13 +64,27 @@ class Truths(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table that goes out; its rows can be read several times."""
+    """A table for participants, whose rows can be read several times.
+
+    Attributes
+    ----------
+    name : str
+        Its name in messages.
+    path : Path
+        The file.
+    """
 
     name: str
     path: Path
 
     def rows(self) -> Iterator[Sequence[str]]:
-        """The header and the rows, as texts."""
+        """Read the table.
+
+        Yields
+        ------
+        sequence of str
+            The cells of the header, then those of each row.
+        """
         if self.path.suffix == ".parquet":
             frame = read_table(self.path, (), HostError)
             yield list(map(str, frame))
@@ -81,26 +98,30 @@ class Table(NamedTuple):
 
 
 def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -> None:
-    """Refuse to let out what tells the solution.
+    """Raise an error if a file for participants reveals the solution.
 
-    Looks at every file below ``public/``, packed ones included.  No file may be a private one, by its name
-    or its content; no table but the sample submission may have a column of the solution for an id of the
-    test set, under whatever name; no table may have more than the ids of the sample submission right; and
-    no text of the test set may stand anywhere under another id.
+    Every file below ``public/`` is looked at, and every file in archives:
+
+    - No file may have the name or the content of a private file.
+    - No table but the sample submission may have a column of the solution, under any name, for ids of the test
+      set.
+    - No column of a table may have the right values of the solution.
+    - No other file may have a row of the solution.
+    - No text of the test set may occur under another id.
 
     Parameters
     ----------
     folder : Path
-        What `podium make` wrote, with ``public/`` and ``private/``.
+        The folder that `podium make` wrote, with ``public/`` and ``private/``.
     items : collection of str
-        What the metric scores together, such as the ids of essays: columns of such ids may be public.
+        The ids of the items that the metric scores, such as essays.  Columns of such ids may be public.
     further : iterable of Path
-        Other files that go out, such as pages.
+        Other files that will be sent, such as pages.
 
     Raises
     ------
     HostError
-        Names the file and what it tells.
+        If a file reveals something.  The message names the file and what it reveals.
     """
     private = {_digest(path): path.name for path in sorted((folder / PRIVATE).iterdir()) if path.is_file()}
     truths = _truths(folder / PRIVATE / SOLUTION, items)
@@ -118,6 +139,7 @@ def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -
 
 
 def _truths(solution: Path, items: Collection[str]) -> Truths:
+    """Read the solution, and hash its values and rows."""
     rows = read_csv(solution)
     header = next(rows)
     cells = [list(column) for column in zip(*rows)] or [[] for _ in header]
@@ -161,7 +183,7 @@ def _is_uniform(items: list[str], values: list[str]) -> bool:
 
 
 def _files(folder: Path, name: str, unpacked: Path) -> Iterator[tuple[str, Path]]:
-    """All files below a folder with a name to call them by; what is in archives, too."""
+    """All files below a folder and in its archives, each with its name for messages."""
     for path in sorted(folder.rglob("*")):
         if not path.is_file():
             continue
@@ -175,14 +197,18 @@ def _files(folder: Path, name: str, unpacked: Path) -> Iterator[tuple[str, Path]
 
 
 def _is_tape(path: Path) -> bool:
+    """Whether a file is a tar archive, packed or not."""
     try:
         return tarfile.is_tarfile(path)
-    except (OSError, EOFError, zlib.error):  # damaged
+    except (OSError, EOFError, zlib.error):  # the file is packed and damaged
         return False
 
 
 def _unpack_tape(tape: tarfile.TarFile, folder: Path) -> None:
-    """Write the files of a tape below a folder; links add nothing, as what they lead to is on the tape, too."""
+    """Write the files of a tar archive below a folder.
+
+    Links are left out: a file in the archive to which a link leads is written itself.
+    """
     for member in tape:
         target = (folder / member.name).resolve()
         if not target.is_relative_to(folder.resolve()):
@@ -195,6 +221,7 @@ def _unpack_tape(tape: tarfile.TarFile, folder: Path) -> None:
 
 
 def _unpack(name: str, path: Path, folder: Path) -> None:
+    """Unpack an archive into a folder; a HostError if that is impossible."""
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
@@ -203,10 +230,11 @@ def _unpack(name: str, path: Path, folder: Path) -> None:
             with tarfile.open(path) as tape:
                 _unpack_tape(tape, folder)
     except (zipfile.BadZipFile, tarfile.TarError, RuntimeError, OSError, EOFError, zlib.error) as problem:
-        raise HostError(f"{name}: expected an archive that can be looked into, found {problem}") from None
+        raise HostError(f"{name}: expected an archive that can be unpacked, found {problem}") from None
 
 
 def _is_table(path: Path) -> bool:
+    """Whether a file can be read as a table."""
     if path.name.endswith((".csv", ".csv.gz", ".parquet")):
         return True
     rows = {".json": _json_rows, ".jsonl": _json_rows} | dict.fromkeys(DELIMITED, _delimited_rows)
@@ -214,7 +242,7 @@ def _is_table(path: Path) -> bool:
 
 
 def _json_rows(path: Path) -> Iterator[list[str]]:
-    """Objects as rows of a table; nothing if the file is anything else."""
+    """The header and the rows of a file with a list of JSON objects; nothing for any other content."""
     try:
         text = path.read_text(encoding="utf-8")
         read = (
@@ -233,7 +261,7 @@ def _json_rows(path: Path) -> Iterator[list[str]]:
 
 
 def _delimited_rows(path: Path) -> Iterator[list[str]]:
-    """Rows of a text whose first line has tabs, semicolons, bars or commas; nothing of any other text."""
+    """The rows of a text whose first line has tabs, semicolons, bars or commas; nothing for any other text."""
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     delimiter = max(DELIMITERS, key=(lines or [""])[0].count)
     if lines and delimiter in lines[0]:
@@ -243,21 +271,23 @@ def _delimited_rows(path: Path) -> Iterator[list[str]]:
 
 
 def _as_cell(value: Any) -> str:
+    """A value of JSON as the text of a cell."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def _digest(path: Path) -> int:
-    """Of the content, once unpacked."""
+    """The hash of a file's content, which is unpacked first if it is packed by gzip."""
     content = read_bytes(path)
     if content.startswith(GZIP):
-        with contextlib.suppress(OSError, EOFError, zlib.error):  # damaged: whoever reads it says so
+        with contextlib.suppress(OSError, EOFError, zlib.error):  # a damaged file is refused where it is read
             content = gzip.decompress(content)
     return hash(content)
 
 
 def _check_file(name: str, path: Path, private: dict[int, str]) -> None:
+    """Check that a file has neither the name nor the content of a private one."""
     if path.name.removesuffix(".gz") in (SOLUTION, PERFECT):
         raise HostError(f"{name} has the name of a private file: delete it or call it something else")
     same = private.get(_digest(path))
@@ -266,7 +296,7 @@ def _check_file(name: str, path: Path, private: dict[int, str]) -> None:
 
 
 def _check_lines(name: str, path: Path, truths: Truths) -> None:
-    """No line of a text that is no table is a row of the solution."""
+    """Check that no line of a text, which is not a table, is a row of the solution."""
     content = read_bytes(path)
     if b"\0" in content:
         return
@@ -277,11 +307,12 @@ def _check_lines(name: str, path: Path, truths: Truths) -> None:
 
 
 def _normalized(text: str) -> int:
+    """The hash of a text, which does not depend on case and spaces."""
     return hash(" ".join(text.split()).casefold())
 
 
 def _texts_of_the_test(tables: list[Table], solution: Path, truths: Truths) -> dict[int, str]:
-    """The hash of each text that is to be predicted for, with its id."""
+    """The id of each text of the test set, by the text's hash."""
     texts: dict[int, str] = {}
     for table in [*tables, Table(SOLUTION, solution)]:
         rows = table.rows()
@@ -299,6 +330,7 @@ def _texts_of_the_test(tables: list[Table], solution: Path, truths: Truths) -> d
 
 
 def _check_twins(table: Table, first: str, second: str, truths: Truths) -> None:
+    """Check that two ids with the same text are in the same part."""
     if truths.part_of[first] != truths.part_of[second]:
         raise HostError(
             f"{table.name}: the text of {second} ({truths.part_of[second]}) is that of {first} "
@@ -307,6 +339,7 @@ def _check_twins(table: Table, first: str, second: str, truths: Truths) -> None:
 
 
 def _check_table(table: Table, truths: Truths, texts: dict[int, str]) -> None:
+    """Check that no column of a table reveals values of the solution or texts under another id."""
     rows = table.rows()
     header = next(rows)
     is_sample = table.name == f"{PUBLIC}/{SAMPLE}"
@@ -321,7 +354,7 @@ def _check_table(table: Table, truths: Truths, texts: dict[int, str]) -> None:
             continue
         if secret and not is_sample:
             raise HostError(
-                f"{table.name} would tell {', '.join(secret)} of {item}, which is in {SOLUTION}: take it out"
+                f"{table.name} would reveal {', '.join(secret)} of {item}, which is in {SOLUTION}: take it out"
             )
         for number, cell in enumerate(row):
             told[number][item].append(hash(cell))
@@ -337,7 +370,7 @@ def _check_table(table: Table, truths: Truths, texts: dict[int, str]) -> None:
 
 
 def _id_of(row: Sequence[str], named: list[int], truths: Truths) -> str | None:
-    """The id of the test set that a row names, be it in a column of another name."""
+    """The id of the test set that a row names, also if the column has another name; None if it names none."""
     for number in named:
         if row[number] in truths.part_of:
             return row[number]
@@ -347,6 +380,7 @@ def _id_of(row: Sequence[str], named: list[int], truths: Truths) -> str | None:
 def _check_text(
     table: Table, column: str, cell: str, item: str | None, truths: Truths, texts: dict[int, str]
 ) -> None:
+    """Check that a cell is not a text of the test set under another id."""
     if not texts or not cell.strip() or (len(cell) < SHORTEST_TEXT and column not in TEXT_COLUMNS):
         return
     owner = texts.get(_normalized(cell))
@@ -357,7 +391,7 @@ def _check_text(
 
 
 def _are_answers(told: dict[str, list[int]], answers: dict[str, list[int]]) -> bool:
-    """Whether a column has the solution's values, too many and too different ones for chance."""
+    """Whether a column has the solution's values, in a number and variety that cannot be chance."""
     if len(told) < FEWEST_ANSWERS or len({value for values in told.values() for value in values}) < 2:
         return False
     return all(sorted(values) == answers.get(item) for item, values in told.items())

@@ -1,4 +1,7 @@
-"""From a sibling's official labels to the files of a competition; all items are the test."""
+"""Make the files of a competition from official labels, such as those of SciFact.
+
+All items become the test set.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,28 +33,30 @@ def make_files(
     Parameters
     ----------
     metric : Metric
-        With a `prepare`, which says what belongs together; its companion reads the labels and writes the sample
-        and the perfect submission.
+        The metric.  Its ``prepare`` says which rows belong to one item.  Its companion reads the labels and
+        makes the sample submission and the perfect one.
     path : Path
-        The labels.
+        The file or folder with the labels.
     sample : Path or None
-        A submission to show; None for the companion's.
+        A file to use as the sample submission; None takes the one that the companion makes.
     public_share : float
-        The share of the items that is Public, between 0 and 1.
+        The share of the items that become Public, between 0 and 1.
     seed : int
-        Of the drawing.
+        The seed with which the parts are drawn.
     parameters : mapping
-        Of the metric.
+        The parameters of the metric.
 
     Returns
     -------
     Files
-        Not yet written.
+        The files, which are not written yet.
 
     Raises
     ------
     UsageError
-        The metric has no `prepare`, or there is no sample submission.
+        If the metric has no ``prepare``, or if there is no sample submission.
+    HostError
+        If the labels are wrong, or if the score of a part is undefined.
     """
     arguments = dict(parameters)
     labels = scoring.read_solution(metric, path, arguments)
@@ -72,7 +77,7 @@ def make_files(
     counts |= {f"items that are {name}": int((part == name).sum()) for name in PARTS}
     report = [
         "# The competition's files",
-        f"Drawn with seed {seed}: {public_share:g} of the items Public.",
+        f"The parts were drawn with seed {seed}: {public_share:g} of the items are Public.",
         section("The labels", ("what", "number"), counts.items()),
         scores(parts, seed, shown, perfect),
         f"`{parts.signature}`",
@@ -93,6 +98,7 @@ def make_files(
 
 
 def _sample(metric: Metric, solution: pd.DataFrame, path: str | Path | None) -> pd.DataFrame:
+    """The sample submission in the form that Kaggle takes, from a file or from the companion."""
     companion = metric.companion
     if path is None:
         if companion.sample_submission is None:

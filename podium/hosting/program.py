@@ -1,4 +1,4 @@
-"""What the bundles of all platforms have in common: the scoring program, and files in memory."""
+"""The parts that the bundles of all platforms share: the scoring program, and files in memory."""
 
 import ast
 import importlib.metadata
@@ -15,8 +15,8 @@ from podium.hosting.competition import Competition
 
 PACKAGE = Path(__file__).parents[1]
 TEMPLATES = Path(__file__).with_name("templates")
-START = "podium.hosting.judge"  # the module with which every program begins
-# What never scores: a companion imports such modules for other tasks.
+START = "podium.hosting.judge"  # the module that every scoring program imports
+# A companion may import modules that take no part in scoring.  They are left out, except the needed ones.
 NEEDED = ("podium.hosting", START)
 UNNEEDED = (
     "podium.cli",
@@ -28,23 +28,28 @@ UNNEEDED = (
 )
 METRIC, COMPANION = "metric/metric.py", "companion.py"
 LICENSE = "LICENSE"
-# Packages by the name under which they are imported, where the registry calls them otherwise.
+# Packages that pip knows under another name than Python.
 DISTRIBUTIONS = {"sklearn": "scikit-learn"}
-TIMESTAMP = (2024, 1, 23, 0, 0, 0)  # of everything in an archive: the same files give the same bytes
+TIMESTAMP = (2024, 1, 23, 0, 0, 0)  # the same for everything in an archive, so that its bytes can be reproduced
 
-Content = dict[str, bytes]  # by path within a bundle
+Content = dict[str, bytes]  # the content of each file by its path within a bundle
 
 
 def scoring_program(competition: Competition) -> Content:
-    """All that scores a submission: the metric, its parameters and the modules that scoring needs.
+    """Collect all files that score a submission: the metric, its parameters and the modules that scoring needs.
 
-    The modules are those that `podium.hosting.judge` and the metric's companion import, directly or not.
-    Nothing of another library is among them.
+    The modules are those of podium that `podium.hosting.judge` and the metric's companion import, directly or
+    indirectly.  Other libraries are not included.
+
+    Parameters
+    ----------
+    competition : Competition
+        The competition to pack.
 
     Returns
     -------
     Content
-        The metric, ``settings.json``, and in ``lib/`` the package and its license.
+        The metric, ``settings.json``, and in ``lib/`` the modules of podium with their license.
     """
     files = [competition.metric.path, *_beside(competition.metric)]
     content = {
@@ -52,7 +57,7 @@ def scoring_program(competition: Competition) -> Content:
         **{f"metric/{path.name}": path.read_bytes() for path in files[1:]},
         "settings.json": to_json({"metric": METRIC, "arguments": competition.arguments}),
         f"lib/{LICENSE}": _license(),
-        # The folder of podium's own metrics, which `podium.hosted` looks through.
+        # `podium.hosted` searches this folder for podium's own metrics, so it has to exist.
         "lib/podium/_hosted/metrics/README.md": b"Only the metric of this competition is here.\n",
     }
     if competition.metric.is_own:
@@ -64,7 +69,7 @@ def scoring_program(competition: Competition) -> Content:
 
 
 def _beside(metric: Metric) -> list[Path]:
-    """The companion of a metric and what else it may import from its folder."""
+    """The companion of a metric, and the other Python files that it may import from its folder."""
     folder = hosted.folder(metric.name) if metric.is_own else metric.path.parent
     if not (folder / COMPANION).is_file() or not (metric.is_own or metric.path.name == Path(METRIC).name):
         return []
@@ -72,19 +77,19 @@ def _beside(metric: Metric) -> list[Path]:
 
 
 def modules(starts: Iterable[str], files: Iterable[Path]) -> list[Path]:
-    """The files of the package that scoring needs, found by import statements.
+    """Find the files of the package that scoring needs, by following import statements.
 
     Parameters
     ----------
     starts : iterable of str
-        Names of modules, such as "podium.scoring".
+        The names of modules to begin with, such as "podium.scoring".
     files : iterable of Path
-        Other Python files that are run.
+        Other Python files to begin with.
 
     Returns
     -------
     list of Path
-        Sorted; with the packages that the modules are in.
+        The files in sorted order, with the ``__init__.py`` of every package that contains one of them.
     """
     needed: set[Path] = set()
     names = [*starts, *(name for path in files for name in imported(path))]
@@ -101,7 +106,18 @@ def modules(starts: Iterable[str], files: Iterable[Path]) -> list[Path]:
 
 
 def imported(path: Path) -> Iterator[str]:
-    """The names that a Python file imports when it runs; of ``from a import b`` both "a" and "a.b"."""
+    """List the names that a Python file imports when it runs.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Yields
+    ------
+    str
+        A name such as "os".  For ``from a import b`` these are both "a" and "a.b".
+    """
     nodes: list[ast.AST] = [ast.parse(path.read_bytes())]
     while nodes:
         node = nodes.pop()
@@ -116,7 +132,7 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def _file_of(name: str) -> Path | None:
-    """The file of one of the package's modules."""
+    """The file of a module of podium; None for any other name."""
     top, *parts = name.split(".")
     path = PACKAGE.joinpath(*parts)
     files = (path / "__init__.py", path.with_suffix(".py"))
@@ -124,7 +140,20 @@ def _file_of(name: str) -> Path | None:
 
 
 def requirements(competition: Competition, *further: str) -> bytes:
-    """A requirements.txt: what the metric imports, beside Python, and what scoring always needs."""
+    """Write a ``requirements.txt`` for the scoring program.
+
+    Parameters
+    ----------
+    competition : Competition
+        The competition to pack.
+    *further : str
+        Further packages that the platform's program needs.
+
+    Returns
+    -------
+    bytes
+        The packages that the metric and its companion import, and those that scoring always needs.
+    """
     files = [competition.metric.path, *_beside(competition.metric)]
     metric = {name.partition(".")[0] for path in files for name in imported(path)} - {"podium"}
     known = importlib.metadata.packages_distributions()
@@ -133,7 +162,7 @@ def requirements(competition: Competition, *further: str) -> bytes:
 
 
 def _license() -> bytes:
-    """Beside the package in a clone, in its metadata when installed."""
+    """The text of the license: in a clone it lies beside the package, otherwise in its metadata."""
     beside = PACKAGE.parent / LICENSE
     if beside.is_file():
         return beside.read_bytes()
@@ -144,22 +173,68 @@ def _license() -> bytes:
 
 
 def to_json(value: object) -> bytes:
-    """A value as JSON, which is YAML, too."""
+    """Write a value as JSON, which is valid YAML as well.
+
+    Parameters
+    ----------
+    value : object
+        Anything that JSON can hold.
+
+    Returns
+    -------
+    bytes
+        The text in UTF-8, with a line break at its end.
+    """
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def public_files(competition: Competition) -> Content:
-    """What participants get, by path below ``public/``."""
+    """Read the files that participants get.
+
+    Parameters
+    ----------
+    competition : Competition
+        The competition to pack.
+
+    Returns
+    -------
+    Content
+        The files by their paths below ``public/``.
+    """
     return {name: path.read_bytes() for name, path in competition.public.items()}
 
 
 def within(folder: str, content: Mapping[str, bytes]) -> Content:
-    """The same files below a folder."""
+    """Move files into a folder.
+
+    Parameters
+    ----------
+    folder : str
+        The path of the folder.
+    content : mapping of str to bytes
+        The files by their paths.
+
+    Returns
+    -------
+    Content
+        The same files with the folder in front of their paths.
+    """
     return {f"{folder}/{name}": data for name, data in content.items()}
 
 
 def to_zip(content: Mapping[str, bytes]) -> bytes:
-    """An archive of the files; the same files give the same bytes."""
+    """Pack files into a zip archive.
+
+    Parameters
+    ----------
+    content : mapping of str to bytes
+        The files by their paths.
+
+    Returns
+    -------
+    bytes
+        The archive.  The same files always give the same bytes.
+    """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in content.items():
@@ -168,5 +243,11 @@ def to_zip(content: Mapping[str, bytes]) -> bytes:
 
 
 def logo() -> bytes:
-    """A square of one color as PNG, to be replaced by the host's own picture."""
+    """Read the placeholder for the host's own picture.
+
+    Returns
+    -------
+    bytes
+        A square of one color as PNG.
+    """
     return (TEMPLATES / "logo.png").read_bytes()

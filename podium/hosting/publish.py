@@ -1,8 +1,8 @@
 """Publish a competition on Kaggle, step by step.
 
-``kaggle/state.json`` beside the files remembers each step with a hash of what was sent: a step whose inputs
-have changed is done again, all others are not. The host's own settings are in ``kaggle/host.json``, which is
-read and never changed.
+The file ``kaggle/state.json`` in the competition's folder records each step with a hash of what was sent.  A
+step is done again only if its inputs have changed since.  The host's own settings are in ``kaggle/host.json``,
+which podium reads but never changes.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from podium.hosting.folders import PERFECT, PUBLIC
 from podium.scoring import PARTS, USAGE
 
 HOST, METADATA, SETTINGS, STATE = "host.json", "competition-metadata.json", "settings.json", "state.json"
-# What the site takes when a competition is created, beside what the options of the command say.
+# The fields that Kaggle accepts when a competition is created, beside those that options of the command set.
 METADATA_OF_THE_HOST = (
     "privacy",
     "disableKernels",
@@ -39,7 +39,7 @@ METADATA_OF_THE_HOST = (
 )
 SETTINGS_OF_OPTIONS = ("title", "brief_description", "briefDescription", "deadline")
 SECONDS_BETWEEN_LOOKS = 10.0
-DATA, TRY = "The competition's files", "a try of the host"  # as the site lists them
+DATA, TRY = "The competition's files", "a try of the host"  # the names under which the site lists what is sent
 NOT_UPLOADED = "the upload failed: start the same command again"
 
 
@@ -50,13 +50,15 @@ class Plan(Competition):
     Attributes
     ----------
     slug : str
-        Its address on the site.
+        The competition's name in its address on the site.
     template : int or None
-        A competition to clone, with its metric.
-    deadline, launch_at : datetime or None
-        When it closes and opens, in UTC without a time zone.
+        The number of a competition to clone with its metric.
+    deadline : datetime or None
+        When the competition closes, in UTC and without a time zone.
+    launch_at : datetime or None
+        When the competition opens, in UTC and without a time zone.
     wait : float
-        Seconds to wait for clicks and scores.
+        The seconds to wait for the host's clicks on the site, and for the site's scores.
     """
 
     slug: str
@@ -67,18 +69,18 @@ class Plan(Competition):
 
     @property
     def own(self) -> Path:
-        """The folder of what is sent beside the competition's files."""
+        """The folder with pages, settings and state, which are not among the competition's files."""
         return self.folder / "kaggle"
 
     @property
     def page_files(self) -> dict[str, Path]:
-        """The pages to send, by name: ours, and those that the host has added."""
+        """The files of the pages to send, by name: those that podium writes and those that the host added."""
         names = {*PAGES, *(path.stem for path in (self.own / "pages").glob("*.md"))}
         return {name: self.own / "pages" / f"{name}.md" for name in sorted(names)}
 
     @property
     def tries(self) -> list[Path]:
-        """The submissions of the sandbox."""
+        """The submissions that are sent to try the competition before it opens."""
         perfect = self.solution.with_name(PERFECT)
         return [self.sample, perfect] if perfect.is_file() else [self.sample]
 
@@ -91,10 +93,11 @@ class Step(NamedTuple):
 
     Attributes
     ----------
-    do : callable
-        Does it, and returns what to say of it.
-    inputs : callable
-        All that it depends on, as JSON or bytes: if that changes, the step is done again.
+    do : function
+        Does the step, and returns what to print about it.
+    inputs : function
+        Returns everything on which the step depends: paths of files, and values that JSON can hold.  If any of
+        it changes, the step is done again.
     """
 
     do: Callable[[Plan, Say], str]
@@ -102,27 +105,27 @@ class Step(NamedTuple):
 
 
 def publish(plan: Plan, steps: list[str], again: bool, force: bool, say: Say) -> None:
-    """Do the steps that are not done yet, or whose inputs have changed since.
+    """Do the steps that are not done yet, and those whose inputs have changed since.
 
     Parameters
     ----------
     plan : Plan
         What to publish.
     steps : list of str
-        Names of `STEPS`, in their order.
+        The names of the steps to do, in the order of `STEPS`.
     again : bool
-        Do all of them, whatever was done before.
+        Whether to do all of these steps, even if they were done before.
     force : bool
-        Launch even if an earlier step was not done with what is there now.
-    say : callable
+        Whether to launch even if files or settings have changed since an earlier step.
+    say : function
         Prints a line.
 
     Raises
     ------
     HostError
-        A public file tells the solution, or the site refuses.
+        If a public file reveals the solution, or if the site refuses.
     UsageError
-        Something cannot be done as it is asked for; nothing was sent by that step.
+        If a step cannot be done as asked for.  Such a step has sent nothing.
     """
     state = _state(plan)
     _check_dates(plan, steps, state)
@@ -153,7 +156,20 @@ def publish(plan: Plan, steps: list[str], again: bool, force: bool, say: Say) ->
 
 
 def check_what_goes_out(plan: Plan) -> None:
-    """Refuse to send a file or a page that tells the solution, or a slug that the site refuses."""
+    """Check everything that will be sent, before anything is sent.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to publish.
+
+    Raises
+    ------
+    UsageError
+        If the site would refuse the slug.
+    HostError
+        If a file or a page reveals the solution.
+    """
     if not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", plan.slug) or plan.slug.isdigit():
         raise UsageError(f"--slug {plan.slug}: expected lower-case letters, digits and single hyphens")
     solution = scoring.read_solution(plan.metric, plan.solution, plan.arguments)
@@ -163,7 +179,7 @@ def check_what_goes_out(plan: Plan) -> None:
 
 
 def _check_dates(plan: Plan, steps: list[str], state: dict[str, Any]) -> None:
-    """What is still to be sent lies in the future."""
+    """Check that dates that are still to be sent lie in the future."""
     opened = state["steps"].get("launch", {}).get("inputs") == _digest(STEPS["launch"].inputs(plan))
     dates = {"launch-at": plan.launch_at if "launch" in steps and not opened else None}
     dates["deadline"] = (
@@ -175,12 +191,22 @@ def _check_dates(plan: Plan, steps: list[str], state: dict[str, Any]) -> None:
 
 
 def now() -> datetime:
-    """The time, in UTC without a time zone."""
+    """Tell the time.
+
+    Returns
+    -------
+    datetime
+        The present moment in UTC, without a time zone.
+    """
     return datetime.now(UTC).replace(tzinfo=None)
 
 
 def _state(plan: Plan) -> dict[str, Any]:
-    """What was done: slug, deadline, hashes of the pages as written and of what was to click, and the steps."""
+    """Read what was done before.
+
+    The state has the slug, the deadline, the hashes of the pages as podium wrote them, the hash of what the
+    host had to set by hand, and the steps.
+    """
     path = plan.own / STATE
     empty: dict[str, Any] = {"slug": plan.slug, "deadline": None, "pages": {}, "clicks": None, "steps": {}}
     if not path.exists():
@@ -198,7 +224,7 @@ def _state(plan: Plan) -> dict[str, Any]:
 
 
 def _with_remembered_deadline(plan: Plan, state: dict[str, Any]) -> Plan:
-    """A deadline that was given once stays, if no other is given."""
+    """The plan with the deadline of an earlier call, if no deadline is given now."""
     if plan.deadline is not None:
         state["deadline"] = plan.deadline.isoformat()
     elif state["deadline"] is not None:
@@ -207,11 +233,12 @@ def _with_remembered_deadline(plan: Plan, state: dict[str, Any]) -> Plan:
 
 
 def _save(plan: Plan, state: dict[str, Any]) -> None:
+    """Write what was done."""
     _write(plan.own / STATE, json.dumps(state, indent=2) + "\n")
 
 
 def _digest(inputs: Iterable[object]) -> str:
-    """Of a step's inputs: files by their content, everything else as JSON."""
+    """The hash of a step's inputs: files count by their content, and everything else as JSON."""
     digest = hashlib.sha256()
     for each in inputs:
         data = each.read_bytes() if isinstance(each, Path) else json.dumps(each, sort_keys=True).encode()
@@ -220,7 +247,7 @@ def _digest(inputs: Iterable[object]) -> str:
 
 
 def _check_launch(plan: Plan, done: dict[str, dict[str, str]], force: bool) -> None:
-    """What opens is what was tried: every earlier step was done with what is there now."""
+    """Check that every earlier step was done with the present files, so that what opens is what was tried."""
     stale = [
         name
         for name, step in STEPS.items()
@@ -228,29 +255,30 @@ def _check_launch(plan: Plan, done: dict[str, dict[str, str]], force: bool) -> N
     ]
     if stale and not force:
         raise UsageError(
-            f"expected that what opens was sent and tried as it is now; not so of {', '.join(stale)}: do these "
-            "steps first (the same command without --step), or give --force"
+            "expected everything to be sent and tried as it is now before the competition opens. Steps to do "
+            f"first: {', '.join(stale)} (the same command without --step does them), or give --force"
         )
 
 
 def _repeated_create(plan: Plan) -> str:
-    return f"{plan.slug} is there; the site takes no later change of {HOST} but by hand"
+    """What to say if `HOST` has changed after the competition was created."""
+    return f"{plan.slug} exists already; make later changes of {HOST} by hand on the site"
 
 
 def commands(plan: Plan, steps: list[str]) -> list[str]:
-    """The command lines of the `kaggle` package that do the same; nothing is written.
+    """Write the command lines of the package `kaggle` that do the same; nothing is sent.
 
     Parameters
     ----------
     plan : Plan
         What to publish.
     steps : list of str
-        Names of `STEPS`.
+        The names of the steps, in the order of `STEPS`.
 
     Returns
     -------
     list of str
-        As for a shell.
+        The commands, quoted for a shell.
     """
     check_what_goes_out(plan)
     slug = plan.slug
@@ -258,7 +286,7 @@ def commands(plan: Plan, steps: list[str]) -> list[str]:
     lines: dict[str, list[list[str]]] = {
         "create": [["create", "-p", str(plan.own)]],
         "pages": [
-            # A name before the options would be taken for one.
+            # The competition is an option (-c): a bare name here would be taken for the name of the page.
             ["pages", "create", "-c", slug, "--page-name", name, "-f", str(path), *page]
             for name, path in plan.page_files.items()
         ],
@@ -276,7 +304,7 @@ def commands(plan: Plan, steps: list[str]) -> list[str]:
 
 
 def _write_own(plan: Plan, state: dict[str, Any], say: Say) -> None:
-    """Write what the steps send. Pages that somebody has edited stay as they are."""
+    """Write the pages and settings that the steps send; pages that the host has edited are not overwritten."""
     _write(plan.own / METADATA, json.dumps(_metadata(plan), indent=2) + "\n")
     _write(plan.own / SETTINGS, json.dumps(_settings(plan), indent=2) + "\n")
     kept = []
@@ -289,11 +317,12 @@ def _write_own(plan: Plan, state: dict[str, Any], say: Say) -> None:
         _write(path, text)
         state["pages"][name] = _digest([path])
     if kept:
-        say(f"pages: kept as they were edited: {', '.join(kept)}")
+        say(f"pages: these were edited and stay as they are: {', '.join(kept)}")
     _save(plan, state)
 
 
 def _write(path: Path, text: str) -> None:
+    """Write a text file completely or not at all."""
     write_atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
 
 
@@ -306,7 +335,7 @@ def _of_the_host(plan: Plan, section: str) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as problem:
-        raise UsageError(f"{expected}, found no JSON: {problem}") from None
+        raise UsageError(f"{expected}, found text that is not JSON: {problem}") from None
     if not isinstance(content, dict) or not all(isinstance(each, dict) for each in content.values()):
         raise UsageError(expected)
     unknown = sorted({*content} - {"competition", "settings"})
@@ -316,11 +345,12 @@ def _of_the_host(plan: Plan, section: str) -> dict[str, Any]:
         raise UsageError(f"{expected}, with {fields} in the former; found {', '.join(unknown)}")
     taken = sorted({*content.get("settings", {})} & {*SETTINGS_OF_OPTIONS})
     if taken:
-        raise UsageError(f"{path}: {', '.join(taken)}: expected as --title, --subtitle and --deadline")
+        raise UsageError(f"{path}: {', '.join(taken)}: give --title, --subtitle and --deadline instead")
     return dict(content.get(section, {}))
 
 
 def _metadata(plan: Plan) -> dict[str, Any]:
+    """The fields with which the competition is created."""
     ours = {
         "title": plan.title,
         "slug": plan.slug,
@@ -333,6 +363,7 @@ def _metadata(plan: Plan) -> dict[str, Any]:
 
 
 def _settings(plan: Plan) -> dict[str, Any]:
+    """The settings that can be changed after the competition was created."""
     settings: dict[str, Any] = {"title": plan.title, "brief_description": plan.subtitle, "rules_required": True}
     if plan.deadline is not None:
         settings["deadline"] = plan.deadline.isoformat()
@@ -340,21 +371,39 @@ def _settings(plan: Plan) -> dict[str, Any]:
 
 
 def create(plan: Plan, say: Say) -> str:
-    """Create the competition, or find that it is there already."""
+    """Create the competition, unless it exists already.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to publish.
+    say : function
+        Prints a line.
+
+    Returns
+    -------
+    str
+        The address of the competition, or that it exists.
+
+    Raises
+    ------
+    HostError
+        If the site refuses, or gives the competition another address.
+    """
     try:
         with kaggle.talking() as api:
             created = api.competition_create_new(str(plan.own))
     except HostError as problem:
         if not _is_ours(plan):
             raise
-        return f"{plan.slug} was there already ({problem})"
+        return f"{plan.slug} exists already ({problem})"
     if created.ref != plan.slug:
         raise HostError(f"Kaggle calls it {created.ref}: start again with --slug {created.ref}")
     return str(created.url)
 
 
 def _is_ours(plan: Plan) -> bool:
-    """Only its host may read its settings."""
+    """Whether the competition belongs to this host: the site lets nobody else read its settings."""
     try:
         with kaggle.talking() as api:
             return bool(api.competition_get_settings(plan.slug).title == plan.title)
@@ -363,7 +412,20 @@ def _is_ours(plan: Plan) -> bool:
 
 
 def write_pages(plan: Plan, say: Say) -> str:
-    """Create or update every page, and publish it."""
+    """Create or update every page, and publish it.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to publish.
+    say : function
+        Prints a line.
+
+    Returns
+    -------
+    str
+        The names of the pages.
+    """
     with kaggle.talking() as api:
         there = {page.name.lower(): page.name for page in api.competition_list_pages(plan.slug) or []}
         for name, path in plan.page_files.items():
@@ -377,10 +439,28 @@ def write_pages(plan: Plan, say: Say) -> str:
 
 
 def upload_data(plan: Plan, say: Say) -> str:
-    """Upload ``public/``, and look whether all of it arrived."""
+    """Upload ``public/``, and check that every file arrived.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to publish.
+    say : function
+        Prints a line.
+
+    Returns
+    -------
+    str
+        The names of the files.
+
+    Raises
+    ------
+    HostError
+        If a file is missing on the site or has another size there.
+    """
     with kaggle.talking() as api:
         api.competition_data_update(plan.slug, str(plan.folder / PUBLIC), DATA, quiet=True)
-        # The package ignores failed uploads.
+        # The package does not report failed uploads, so the site is asked for its list of files.
         listed = {file.name: file for file in api.competition_list_files(plan.slug, page_size=200).files}
     for name, path in plan.public.items():
         if name not in listed or listed[name].total_bytes not in (0, path.stat().st_size):
@@ -389,14 +469,40 @@ def upload_data(plan: Plan, say: Say) -> str:
 
 
 def upload_solution(plan: Plan, say: Say) -> str:
-    """Upload the solution."""
+    """Upload the solution.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to publish.
+    say : function
+        Prints a line.
+
+    Returns
+    -------
+    str
+        The name of the file.
+    """
     with kaggle.talking() as api:
         api.competition_create_solution(plan.slug, str(plan.solution), quiet=True)
     return plan.solution.name
 
 
 def update_settings(plan: Plan, say: Say) -> str:
-    """Send title, subtitle, deadline and the host's own settings."""
+    """Send title, subtitle, deadline and the host's own settings.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to publish.
+    say : function
+        Prints a line.
+
+    Returns
+    -------
+    str
+        The names of the settings.
+    """
     settings = _settings(plan)
     with kaggle.talking() as api:
         api.competition_update_settings(plan.slug, settings)
@@ -404,7 +510,25 @@ def update_settings(plan: Plan, say: Say) -> str:
 
 
 def choose_metric(plan: Plan, say: Say) -> str:
-    """Say what to click, wait for it, and compare what the site has read of the solution."""
+    """Tell the host how to set the metric on the site, wait for it, and check how the site reads the solution.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to publish.
+    say : function
+        Prints a line.
+
+    Returns
+    -------
+    str
+        The column of ids and the numbers of rows, which agree with the site's.
+
+    Raises
+    ------
+    HostError
+        If the site cannot use the solution, reads it in another way, or has no metric after the time to wait.
+    """
 
     def look() -> Any:
         with kaggle.talking() as api:
@@ -416,7 +540,7 @@ def choose_metric(plan: Plan, say: Say) -> str:
 
     if not look():
         say(_clicks(plan, "Waiting for it …"))
-    status = _awaited(plan, look, "the metric is not chosen, or the solution not read")
+    status = _awaited(plan, look, "the metric is not chosen or the solution is not read")
     solution = scoring.read_solution(plan.metric, plan.solution, plan.arguments)
     pairs = {"the row id": (plan.arguments["row_id_column_name"], status.row_id_column_name)}
     for part in PARTS:
@@ -429,7 +553,7 @@ def choose_metric(plan: Plan, say: Say) -> str:
 
 
 def _clicks(plan: Plan, ending: str) -> str:
-    """What to do by hand."""
+    """The instructions for what the host has to do by hand on the site."""
     complete, better = "on" if plan.complete else "off", "on" if plan.better == "higher" else "off"
     parameters = hosted.settings(plan.metric, plan.arguments)
     settings = "\n".join(f"       {name} = {value}" for name, value in parameters.items())
@@ -444,7 +568,25 @@ then Save & Validate.
 
 
 def try_sandbox(plan: Plan, say: Say) -> str:
-    """Submit as the host, and compare the site's scores with podium's."""
+    """Submit as the host, and compare the site's scores with podium's.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to publish.
+    say : function
+        Prints a line.
+
+    Returns
+    -------
+    str
+        The scores of each submission.
+
+    Raises
+    ------
+    HostError
+        If the site rejects a submission or computes another score.
+    """
     solution = scoring.read_solution(plan.metric, plan.solution, plan.arguments)
     prepared = scoring.prepare(plan.metric, solution, plan.arguments)
     said = []
@@ -464,6 +606,7 @@ def try_sandbox(plan: Plan, say: Say) -> str:
 
 
 def _submitted(plan: Plan, path: Path) -> Any:
+    """Submit a file as the host, and wait for the site's result."""
     with kaggle.talking() as api:
         answer = api.competition_submit(str(path), TRY, plan.slug, quiet=True, sandbox=True)
     if not answer.ref:
@@ -480,35 +623,50 @@ def _submitted(plan: Plan, path: Path) -> Any:
 
 
 def _is_rounded(text: str, score: float) -> bool:
-    """Whether the text is the score, at its digits."""
+    """Whether a text on the site is this score, rounded to the number of digits that the text has."""
     digits = len(str(text).partition(".")[2])
     return abs(kaggle.number(text) - score) <= 0.5 * 10.0**-digits + 1e-12
 
 
 def launch(plan: Plan, say: Say) -> str:
-    """Open the competition, now or at a date."""
+    """Open the competition, now or at a date.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to publish.
+    say : function
+        Prints a line.
+
+    Returns
+    -------
+    str
+        When the competition opens.
+    """
     with kaggle.talking() as api:
         api.competition_launch(plan.slug, plan.launch_at)
     return f"{plan.launch_at.isoformat()} UTC" if plan.launch_at else "now"
 
 
 def _awaited(plan: Plan, look: Callable[[], Any], failure: str) -> Any:
+    """Call a function until it returns something; a HostError if the time to wait is over before."""
     end = time.monotonic() + plan.wait
-    while not (found := look()):
+    while not (result := look()):
         if time.monotonic() >= end:
             raise HostError(
                 f"{failure} after {plan.wait / 60:g} minutes: start the same command again to go on waiting"
             )
         time.sleep(SECONDS_BETWEEN_LOOKS)
-    return found
+    return result
 
 
 def _of_the_metric(plan: Plan) -> list[object]:
+    """The inputs of steps that depend on the metric and its parameters."""
     return [plan.metric.path, plan.arguments, plan.complete, plan.better]
 
 
 def _of_create(plan: Plan) -> list[object]:
-    """Title and subtitle are sent as settings, too, and may change."""
+    """The inputs of `create`, without title and subtitle: they are sent as settings, too, and may change."""
     return [
         {name: value for name, value in _metadata(plan).items() if name not in ("title", "briefDescription")}
     ]

@@ -1,7 +1,8 @@
-"""The parameters of a competition's metric, which travel with its files.
+"""Keep the parameters of a competition's metric together with its files.
 
-`podium make` writes them into the folder, beside ``public/`` and ``private/``. The commands that are given
-the folder, or the solution in it, use them: what the site scores with is what the files were made for.
+`podium make` writes them into the competition's folder, beside ``public/`` and ``private/``.  Commands that get
+the folder, or the solution in it, use them.  So the site scores with the parameters for which the files were
+made.
 """
 
 import json
@@ -19,16 +20,16 @@ RECORD = "competition.json"
 
 
 class Record(NamedTuple):
-    """What a competition's folder says of its metric.
+    """The record of a competition's metric.
 
     Attributes
     ----------
     path : Path
-        The file that says it.
+        The file of the record.
     metric : str
         The metric's name.
     parameters : dict
-        Of its `score`, by name; those that are not named have their official values.
+        The parameters of its ``score`` by name.  Parameters that are not named have their official values.
     """
 
     path: Path
@@ -37,18 +38,38 @@ class Record(NamedTuple):
 
 
 def write(folder: Path, metric: str, parameters: Mapping[str, Any]) -> None:
-    """Save a metric's name and its parameters in the folder of a competition."""
+    """Save a metric's name and its parameters in the folder of a competition.
+
+    Parameters
+    ----------
+    folder : Path
+        The competition's folder.
+    metric : str
+        The metric's name.
+    parameters : mapping of str to object
+        The parameters of its ``score`` by name.
+    """
     text = json.dumps({"metric": metric, "parameters": dict(parameters)}, indent=2, ensure_ascii=False) + "\n"
     write_atomically(folder / RECORD, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
 
 
 def read(folder: Path) -> Record | None:
-    """What the folder of a competition says of its metric; None if it has no record.
+    """Read the record in the folder of a competition.
+
+    Parameters
+    ----------
+    folder : Path
+        The competition's folder.
+
+    Returns
+    -------
+    Record or None
+        The record; None if the folder has none.
 
     Raises
     ------
     HostError
-        If the file is damaged.
+        If the file of the record is damaged.
     """
     path = folder / RECORD
     if not path.is_file():
@@ -63,32 +84,48 @@ def read(folder: Path) -> Record | None:
 
 
 def of_solution(solution: str | Path) -> Record | None:
-    """The record of the folder in whose ``private/`` a solution lies; None for any other file."""
+    """Read the record of the competition to which a solution belongs.
+
+    Parameters
+    ----------
+    solution : str or Path
+        The file of the solution.
+
+    Returns
+    -------
+    Record or None
+        The record; None if the file is not in a folder ``private/`` beside a record.
+
+    Raises
+    ------
+    HostError
+        If the file of the record is damaged.
+    """
     path = Path(solution)
     return read(path.parent.parent) if path.parent.name == PRIVATE else None
 
 
 def arguments(metric: Metric, given: Mapping[str, Any], recorded: Record | None) -> dict[str, Any]:
-    """The parameters of the record, and those that are given beside them.
+    """Combine the recorded parameters with those that the user sets.
 
     Parameters
     ----------
     metric : Metric
-        The metric to call. A record of another metric does not concern it.
-    given : mapping
-        What the user sets, by name.
+        The metric to call.  A record of another metric is ignored.
+    given : mapping of str to object
+        The parameters that the user sets, by name.
     recorded : Record or None
-        What the folder says.
+        The record of the competition, if there is one.
 
     Returns
     -------
     dict
-        Both together.
+        The parameters of both.
 
     Raises
     ------
     HostError
-        If both name a parameter and the values differ, or the metric does not know a recorded one.
+        If the two have different values for a parameter, or if the metric does not know a recorded parameter.
     """
     if recorded is None or recorded.metric != metric.name:
         return dict(given)

@@ -1,7 +1,7 @@
-"""What a metric file says of itself, read from its text: nothing of it runs.
+"""Read what a metric file says about itself without running it.
 
 `podium check` and `podium emulate` try a stranger's file in processes of their own, perhaps with libraries that
-are not installed here. What they have to know before is in the file's text.
+are not installed here.  What they have to know before that can be read from the file's text.
 """
 
 import ast
@@ -15,7 +15,7 @@ from podium import hosted
 from podium.contract import Companion, Metric
 from podium.errors import HostError
 
-# The types that a parameter can be set as, by the names that a file may give them.
+# The types that a parameter on the command line can have, by the names that a file may use for them.
 TYPES: dict[str, Any] = {
     "int": int,
     "float": float,
@@ -28,7 +28,7 @@ TYPES: dict[str, Any] = {
 
 
 def metric(path: Path) -> Metric:
-    """A metric that is podium's own, loaded; any other one as far as its text tells.
+    """Describe a metric; a metric of podium's own is loaded, and any other one is read without running it.
 
     Parameters
     ----------
@@ -38,13 +38,13 @@ def metric(path: Path) -> Metric:
     Returns
     -------
     Metric
-        Of a stranger's file, `score` has the signature but cannot be called, `prepare` and `direction` stand
-        for what is there and cannot be called either, and the companion tells nothing.
+        The metric.  For a stranger's file, ``score`` has the right signature but cannot be called.  ``prepare``
+        and ``direction`` only show whether the file defines them, and the companion is empty.
 
     Raises
     ------
     HostError
-        The file is no Python, or defines no ``score``.
+        If the file is not valid Python, or if it defines no ``score``.
     """
     if hosted.is_own(path):
         return hosted.load(path)
@@ -78,7 +78,17 @@ def metric(path: Path) -> Metric:
 
 
 def signature(function: ast.FunctionDef) -> inspect.Signature:
-    """A function's parameters with their types, where these are plain ones, and their defaults.
+    """Read the parameters of a function with their types and defaults.
+
+    Parameters
+    ----------
+    function : ast.FunctionDef
+        The parsed definition of the function.
+
+    Returns
+    -------
+    inspect.Signature
+        The signature.  Types that are not made of `TYPES` become str.
 
     Examples
     --------
@@ -100,6 +110,7 @@ def signature(function: ast.FunctionDef) -> inspect.Signature:
 
 
 def _literal(node: ast.expr) -> Any:
+    """The value of a literal, or the text of any other expression."""
     try:
         return ast.literal_eval(node)
     except ValueError:
@@ -107,8 +118,8 @@ def _literal(node: ast.expr) -> Any:
 
 
 def _type(node: ast.expr) -> Any:
-    """A type made of `TYPES`; str for any other one."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):  # an annotation in quotes
+    """The type that an annotation means if it is made of `TYPES` alone, or else str."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):  # the annotation is in quotes
         node = ast.parse(node.value, mode="eval").body
     allowed = (ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.BinOp, ast.BitOr, ast.Constant, ast.Load)
     parts = list(ast.walk(node))
@@ -122,7 +133,7 @@ def _type(node: ast.expr) -> Any:
 
 
 def _constants(tree: ast.Module) -> dict[str, Any]:
-    """The file's plain constants by name."""
+    """The constants that the file assigns at its top level, by name."""
     constants: dict[str, Any] = {}
     for node in tree.body:
         if isinstance(node, ast.Assign):
@@ -137,7 +148,17 @@ def _constants(tree: ast.Module) -> dict[str, Any]:
 
 
 def imported(tree: ast.Module) -> set[str]:
-    """The packages that a file imports anywhere; "." is a relative import.
+    """List the packages that a file imports anywhere.
+
+    Parameters
+    ----------
+    tree : ast.Module
+        The parsed file.
+
+    Returns
+    -------
+    set of str
+        The names of the packages; "." stands for a relative import.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Write the files of a competition, whole or not at all, and look at what was written."""
+"""Write the files of a competition completely or not at all, and check what was written."""
 
 import csv
 from collections.abc import Iterator
@@ -16,20 +16,20 @@ from podium.hosting.folders import PRIVATE, PUBLIC, REPORT, Files, new_folder, r
 def write(files: Files, folder: Path) -> None:
     """Save the files of a competition in a new folder.
 
-    Every table is read back and compared with what was meant, and `leaks.refuse` looks at what participants
-    would get. If either finds a fault, nothing is left on the disk.
+    Every table is read again and compared with what was meant to be written.  Then `leaks.refuse` checks the
+    files for participants.  If either check fails, nothing is left on the disk.
 
     Parameters
     ----------
     files : Files
-        What `podium make` made.
+        The files to write.
     folder : Path
-        Where to write; it must not exist yet, or be empty.
+        The folder to write.  It must be empty or not exist yet.
 
     Raises
     ------
     HostError
-        If a table does not read back as it was meant, or a public file tells the solution.
+        If a table is not read as it was meant to be written, or if a public file reveals the solution.
     UsageError
         If the folder cannot be written.
     """
@@ -40,20 +40,24 @@ def write(files: Files, folder: Path) -> None:
                 path = whole / name / file
                 _write_csv(table, path)
                 if any(meant != written for meant, written in zip_longest(_texts(table), read_csv(path))):
-                    raise HostError(f"{name}/{file} does not read back as what was written")
+                    raise HostError(
+                        f"{name}/{file}: expected the table that was written, found another one on the disk"
+                    )
         (whole / REPORT).write_text(files.report, encoding="utf-8", newline="\n")
         record.write(whole, files.metric, files.parameters)
         leaks.refuse(whole, files.items)
 
 
 def _texts(table: pd.DataFrame) -> Iterator[list[str]]:
-    """The header and the rows as they are to be written."""
+    """The header and the rows as texts, as they are to be written."""
     for row in chain([list(table)], zip(*(table[name].tolist() for name in table))):
         yield ["" if value is None else str(value) for value in row]
 
 
 def _write_csv(table: pd.DataFrame, path: Path) -> None:
+    r"""Write a table as CSV with lines that end in \n."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        # The writer quotes a lone \r only if it ends its own lines by \r\n: these are shortened on the way.
+        # The csv module quotes a lone \r only if its own lines end in \r\n.  So they do, and the \r is cut off
+        # here.
         lines = SimpleNamespace(write=lambda line: file.write(line[:-2] + "\n"))
         csv.writer(lines, lineterminator="\r\n").writerows(_texts(table))

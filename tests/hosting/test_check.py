@@ -103,8 +103,7 @@ def test_a_good_file_passes(in_process, tmp_path):
     [
         ("\x00", check.COMPILES, "source code string cannot contain null bytes"),
         ("def score(:\n", check.COMPILES, "invalid syntax (a_metric.py, line 1)"),
-        (changed("    if ", "    from podium import files\n    if "), check.IMPORTS,
-         "it imports podium, which is not there"),
+        (changed("    if ", "    from podium import files\n    if "), check.IMPORTS, "it imports podium, "),
         (changed("import numpy", "from . import files\nimport numpy"), check.IMPORTS,
          "it imports a file beside it, but is uploaded alone"),
         (GOOD + "\n1 / 0\n", "runs", "ZeroDivisionError: division by zero"),
@@ -146,19 +145,19 @@ def test_what_a_file_can_fail(in_process, tmp_path, source, name, reason):
     [
         (changed("import numpy", "import polars_of_tomorrow\nimport numpy").replace(
             "import polars", "if False:\n    import polars"), check.IMPORTS,
-         "it imports polars_of_tomorrow: make sure that the image has it"),
+         "it imports polars_of_tomorrow: make sure that Kaggle's image has it"),
         (changed("limit: int | None = 3", "limit: list[int] = []"), "annotations",
-         "the site cannot set limit, which is list[int]"),
+         "Kaggle's site cannot set limit, which is list[int]"),
         (changed("limit: int | None = 3", "limit: int | str = 3"), "annotations",
-         "the site cannot set limit, which is int | str"),
+         "Kaggle's site cannot set limit, which is int | str"),
         (changed("weight: float = 1", "weight: float = '1'"), "annotations",
-         "the site may not set weight, which is float with the default '1'"),
+         "Kaggle's site may be unable to set weight: float with the default '1'"),
         (changed("weight: float = 1", "weight: float = True"), "annotations",
-         "the site may not set weight, which is float with the default True"),
+         "Kaggle's site may be unable to set weight: float with the default True"),
         (changed("name: Optional[str] = None", "name: str = None"), "annotations",
-         "the site may not set name, which is str with the default None"),
+         "Kaggle's site may be unable to set name: str with the default None"),
         (GOOD.replace("from typing", "from __future__ import annotations\nfrom typing"), "annotations",
-         "annotations are texts: whether the site reads those is not known"),
+         "annotations are texts, and it is not known whether Kaggle reads those"),
         (changed("class ParticipantVisibleError", "class Visible") + "\nParticipantVisibleError = Visible\n",
          "participant", "there is none, so participants are never told what is wrong"),
         (changed("return float(", "submission['x'] = 1\n    return float("), "frames",
@@ -168,9 +167,9 @@ def test_what_a_file_can_fail(in_process, tmp_path, source, name, reason):
         (changed("return float(", "submission['answer'] = 1\n    return float("), "frames",
          "it changes the column answer of a table it is given"),
         (changed('"no column answer"', '"no column answer " + 99 * "word "'), "messages",
-         "Kaggle cuts the rest: 512 characters has 'no column answer word word word "),
+         "Kaggle cuts a message of 512 characters: 'no column answer word word word "),
         (GOOD.replace('    """The share', '    _ = """The share'), "docstring",
-         "there is none, and the site shows it to whoever chooses a metric"),
+         "there is none, and Kaggle shows it to hosts who choose a metric"),
         (GOOD + "\ndef test_it(tmp_path):\n    pass\n", "tests", "not run, as they need fixtures: test_it"),
     ],
 )  # fmt: skip
@@ -239,7 +238,7 @@ def test_nothing_of_ours_can_be_imported(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     failed = failures(GOOD + "\nimport podium\n", tmp_path)
     no_module = "ModuleNotFoundError: import of podium halted; None in sys.modules"
-    assert failed[check.IMPORTS] == "it imports podium, which is not there: copy what it needs into the file"
+    assert failed[check.IMPORTS].startswith("it imports podium, which Kaggle's image does not have: copy ")
     assert failed[check.CHECKS["runs"]] == failed[check.MODULE] == no_module
 
 
@@ -476,8 +475,8 @@ def test_an_environment_is_kept_for_next_time(capsys, fake_python, tmp_path):
             "Usage: expected Public, Private or Ignored",
         ),
         ("1,1,Public\n2,0,Public\n", False, check.PARTS_OF_ROWS, FAIL, "no row is Private"),
-        ("1,1,Public\n1,0,Private\n", False, check.IDS, FAIL, "'1' is there twice"),
-        ("1,1,Public\n1,0,Private\n", True, check.IDS, NOTE, "'1' is there twice"),
+        ("1,1,Public\n1,0,Private\n", False, check.IDS, FAIL, "the id '1' occurs twice"),
+        ("1,1,Public\n1,0,Private\n", True, check.IDS, NOTE, "the id '1' occurs twice"),
         ("1,1,Public\n1,1,Public\n", True, check.ROWS, NOTE, "1 of 2 rows repeat an earlier one"),
     ],
 )

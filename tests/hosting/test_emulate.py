@@ -189,7 +189,7 @@ def test_a_solution_with_an_id_twice_cannot_be_aligned(capsys, accuracy, in_proc
     solution.write_text(solution.read_text().replace("\n2,0,", "\n1,0,"))
     code, _, err = run_podium(capsys, "emulate", path, solution, submission)
     assert code == 4
-    assert err.startswith("error: id: expected one row per id in the solution, as Kaggle aligns by it. '1' is")
+    assert err.startswith("error: id: expected one row per id in the solution, as Kaggle aligns by it. '1' ")
 
 
 def test_the_file_says_that_the_submission_is_complete(capsys, accuracy, in_process):

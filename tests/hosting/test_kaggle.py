@@ -109,15 +109,18 @@ def refused(request):
     [
         (refused, "Kaggle refuses: you must accept the rules"),
         (lambda request: (404, {}), "Kaggle refuses: 404 Client Error: Not Found for url: http"),
-        (lambda request: (500, {}), "Kaggle fails (500 Server Error: Internal Server Error for url: http"),
+        (
+            lambda request: (500, {}),
+            "Kaggle has a fault (500 Server Error: Internal Server Error for url: http",
+        ),
         (
             lambda request: (429, {}),
-            "Kaggle asks for patience (429 Client Error: Too Many Requests for url: http",
+            "Kaggle got too many requests (429 Client Error: Too Many Requests for url: http",
         ),
         (pages([]), "the leaderboard of essays is empty"),
         (
             lambda request: (200, {"submissions": [entry(1)], "nextPageToken": "again"}),
-            "Kaggle's leaderboard comes back to a page that it has shown",
+            "Kaggle's leaderboard has no end: a page refers to one that was already read",
         ),
     ],
 )

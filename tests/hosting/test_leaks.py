@@ -86,19 +86,18 @@ def test_a_tape_that_leads_outside(files, made):
     with tarfile.open(files / "public" / "all.tar", "w") as tape:
         tape.add(files / "public" / "train.csv", "../../train.csv")
     assert leak(files, made) == (
-        "public/all.tar: expected an archive that can be looked into, "
-        "found ../../train.csv outside of the archive"
+        "public/all.tar: expected an archive that can be unpacked, found ../../train.csv outside of the archive"
     )
 
 
-def test_an_archive_that_cannot_be_looked_into(files, made):
+def test_an_archive_that_cannot_be_unpacked(files, made):
     path = files / "public" / "all.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(files / "private" / "solution.csv", "truth.csv")
     content = bytearray(path.read_bytes())
     content[200:260] = bytes(60)
     path.write_bytes(content)
-    assert leak(files, made).startswith("public/all.zip: expected an archive that can be looked into, found ")
+    assert leak(files, made).startswith("public/all.zip: expected an archive that can be unpacked, found ")
 
 
 @pytest.mark.parametrize("name", ["notes.gz", "notes.csv.gz"])
@@ -125,7 +124,7 @@ def test_truths_appended_to_train(files, made, tables):
     solution, train, *_ = tables
     put(files, "train.csv", pd.concat([train, solution.drop(columns="Usage").tail(1)]))
     message = leak(files, made)
-    assert message.startswith("public/train.csv would tell discourse_type, predictionstring, discourse_eff")
+    assert message.startswith("public/train.csv would reveal discourse_type, predictionstring, discourse_eff")
     assert message.endswith(f" of {solution['row_id'].iloc[-1]}, which is in solution.csv: take it out")
 
 
@@ -141,7 +140,8 @@ def test_test_texts_with_labels(files, made, tables, name):
     else:
         table.to_json(files / "public" / name, orient="records", lines=name.endswith("l"))
     assert leak(files, made) == (
-        f"public/{name} would tell gender of {test['essay_id'].iloc[-1]}, which is in solution.csv: take it out"
+        f"public/{name} would reveal gender of {test['essay_id'].iloc[-1]}, "
+        "which is in solution.csv: take it out"
     )
 
 
@@ -218,7 +218,7 @@ def test_a_text_in_both_parts(files, made, tables):
 
 def test_nothing_is_left_if_what_was_made_leaks(made, tmp_path):
     public = made.public | {"more.csv": made.private["solution.csv"][["essay_id", "gender"]].head(1)}
-    with pytest.raises(HostError, match=r"^public/more\.csv would tell gender of "):
+    with pytest.raises(HostError, match=r"^public/more\.csv would reveal gender of "):
         writing.write(made._replace(public=public), tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 

@@ -594,7 +594,10 @@ def test_damaged_gzip(capsys, tmp_path, by_words):
 def test_what_does_not_read_back_is_not_left_there(tmp_path, by_words, monkeypatch):
     files = make(by_words)
     monkeypatch.setattr(writing, "read_csv", lambda path: iter([["row_id"]]))
-    with pytest.raises(HostError, match=r"^public/train\.csv does not read back as what was written$"):
+    with pytest.raises(
+        HostError,
+        match=r"^public/train\.csv: expected the table that was written, found another one on the disk$",
+    ):
         writing.write(files, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 

@@ -198,7 +198,7 @@ def test_it_does_not_wait_for_ever(capsys, site, files):
     code, _, err = run(capsys, files, "--wait", 0.0001)
     assert code == 4
     assert err == (
-        "error: metric: the metric is not chosen, or the solution not read after 0.0001 minutes: start the "
+        "error: metric: the metric is not chosen or the solution is not read after 0.0001 minutes: start the "
         "same command again to go on waiting\n"
     )
     site.metric_chosen = True
@@ -269,8 +269,8 @@ def test_a_rejected_submission(capsys, site, files):
             "error: create: Kaggle does not know these credentials, or they have expired (out of order): ",
         ),
         (403, "error: create: Kaggle refuses: out of order"),
-        (429, "error: create: Kaggle asks for patience (out of order): start the same command again"),
-        (500, "error: create: Kaggle fails (out of order): start the same command again later"),
+        (429, "error: create: Kaggle got too many requests (out of order): start the same command again"),
+        (500, "error: create: Kaggle has a fault (out of order): start the same command again later"),
     ],
 )
 def test_faults_of_the_site_are_one_line(capsys, site, files, status, message):
@@ -333,7 +333,7 @@ def test_pages_say_what_counts(capsys, site, files):
         in evaluation
     )
     assert "A higher score is better" in evaluation
-    assert "A submission has rows of its own" in evaluation
+    assert "A submission has as many rows as it has predictions" in evaluation
     assert "| row_id | essay_id | discourse_type | predictionstring |" in evaluation
     assert "Parameters\n---" not in evaluation
     number = len(pd.read_csv(files / "public" / "train.csv"))
@@ -357,7 +357,7 @@ def test_edited_pages_are_kept_and_others_written_anew(capsys, site, files):
     (pages / "prizes.md").write_text("# Prizes\n")
     code, out, _ = run(capsys, files, "--set", "temperature=80", "--step", "pages")
     assert code == 0
-    assert out.splitlines()[0] == f"pages: kept as they were edited: {pages / 'rules.md'}"
+    assert out.splitlines()[0] == f"pages: these were edited and stay as they are: {pages / 'rules.md'}"
     assert site.pages["rules"]["content"] == "# Our rules\n"
     assert site.pages["prizes"]["content"] == "# Prizes\n"
     assert "| `temperature` | `80.0` |" in site.pages["evaluation"]["content"]
@@ -423,13 +423,14 @@ def test_only_what_was_tried_opens(capsys, site, files):
     code, _, err = run(capsys, files, "--step", "create", "--step", "launch")
     assert code == 2
     assert err.startswith(
-        "error: launch: expected that what opens was sent and tried as it is now; not so of pages, "
+        "error: launch: expected everything to be sent and tried as it is now before the competition opens. "
+        "Steps to do first: pages, "
     )
     assert run(capsys, files)[0] == 0
     (files / "public" / "more.csv").write_text("a\n1\n")
     code, _, err = run(capsys, files, "--step", "launch")
     assert code == 2
-    assert "not so of pages, data: do these steps first" in err
+    assert "Steps to do first: pages, data (the same command without --step does them)" in err
     assert site.launched is None
     assert run(capsys, files, "--step", "launch", "--force")[0] == 0
     assert site.launched == "now"
@@ -478,11 +479,11 @@ def test_the_host_s_settings_are_merged(capsys, site, files):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "found no JSON: "),
+        ("{", "found text that is not JSON: "),
         ("[]", 'expected {"competition": {…}, "settings": {…}}'),
         ('{"competition": {"licence": 1}}', "found licence"),
         ('{"privacy": "PUBLIC"}', "expected {"),
-        ('{"settings": {"title": "x"}}', "title: expected as --title, --subtitle and --deadline"),
+        ('{"settings": {"title": "x"}}', "title: give --title, --subtitle and --deadline instead"),
     ],
 )
 def test_wrong_settings_of_the_host(capsys, site, files, content, message):

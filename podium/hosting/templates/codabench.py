@@ -13,7 +13,20 @@ from podium.hosting import judge  # noqa: E402
 
 
 def main(given: str, output: str) -> int:
-    """Score INPUT/res against INPUT/ref and write OUTPUT/scores.json; 1 where there is no score."""
+    """Score the file in INPUT/res against INPUT/ref, and write OUTPUT/scores.json.
+
+    Parameters
+    ----------
+    given : str
+        The folder INPUT.
+    output : str
+        The folder OUTPUT.
+
+    Returns
+    -------
+    int
+        The exit code: 0 if there is a score, and 1 if there is none.
+    """
     reference = Path(given, "ref")
     phase = json.loads((reference / "phase.json").read_text(encoding="utf-8"))
     try:
@@ -33,8 +46,8 @@ def main(given: str, output: str) -> int:
 
 if __name__ == "__main__":
     code = main(*sys.argv[1:])
-    # A thread of Arrow may abort an interpreter that is shut down (apache/arrow#34314), and the platform would
-    # take a scored submission for a failed one. So it is not shut down.
+    # A thread of Arrow may abort the interpreter while it shuts down (apache/arrow#34314).  The platform would
+    # then take a scored submission for a failed one.  Therefore the process ends without a shutdown.
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

@@ -19,7 +19,33 @@ def evaluate(
     test_annotation_file: "str | None" = None,
     **_: object,
 ) -> dict[str, Any]:
-    """The measures of a part; the worker sends them to EvalAI, and the text of an error to the participant."""
+    """Score a submission on one part.
+
+    The worker sends the measures to EvalAI.  If an error is raised, it sends the text to the participant.
+
+    Parameters
+    ----------
+    user_submission_file : str
+        The path of the submission.
+    phase_codename : str
+        The part to score: "public" or "private".
+    test_annotation_file : str, optional
+        The path of the solution (default: ``solution.csv`` beside this file).
+    **_ : object
+        Further arguments of the worker, which are ignored.
+
+    Returns
+    -------
+    dict
+        The result in the form that EvalAI expects.
+
+    Raises
+    ------
+    ValueError
+        If the submission is wrong, with the reason.
+    RuntimeError
+        If anything else goes wrong.  The reason is written to ``host_log.txt`` alone.
+    """
     solution = Path(test_annotation_file or HERE / "solution.csv")
     try:
         part = phase_codename.capitalize()

@@ -12,14 +12,38 @@ HOME = Path(tempfile.mkdtemp())
 
 
 def fetched(params: Any, name: str) -> Path:
-    """A file of the competition's private data set."""
+    """Download a file of the competition's private repository.
+
+    Parameters
+    ----------
+    params : object
+        What the platform passes to `compute`.
+    name : str
+        The path of the file in the repository.
+
+    Returns
+    -------
+    Path
+        The downloaded file.
+    """
     return Path(
         hf_hub_download(repo_id=params.competition_id, filename=name, token=params.token, repo_type="dataset")
     )
 
 
 def compute(params: Any) -> dict[str, dict[str, float]]:
-    """What the platform calls: the scores of a submission on both parts."""
+    """Score a submission on both parts; the platform calls this function.
+
+    Parameters
+    ----------
+    params : object
+        The platform's description of the submission, with the names of competition, team and submission.
+
+    Returns
+    -------
+    dict
+        The scores under ``public_score`` and ``private_score``.
+    """
     with zipfile.ZipFile(fetched(params, "program.zip")) as program:
         program.extractall(HOME)
     sys.path.insert(0, str(HOME / "lib"))

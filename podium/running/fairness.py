@@ -26,12 +26,14 @@ USUAL_CHANGE = 0.6  # the quantile of the changes; see "Three usual changes" in 
 BEYOND = 3  # on an unsteady machine, a run is slow if the change is this many times the usual one
 
 TICKS = 0.05  # seconds: less time taken by others is uncertain, as the kernel counts in steps of 10 ms
+
 SHARED = 0.05  # a machine is shared if others take more than this share of its cores' time all along
 
 FEW = 1 / 3  # disturbed runs are left out if their share of all runs is smaller
 REMEMBERED = 0.8  # a run is suspicious with less than this share of the deciding run's processor time
 
 NORMAL = 1.4826  # the standard deviation of a normal distribution divided by its median absolute deviation
+
 LEAST_NOISE = 0.002  # relative: equal runs are never assumed to vary by less
 NOISE_OF_ONE_RUN = 0.02  # relative: the least that is assumed if no model ran twice
 

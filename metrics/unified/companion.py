@@ -1,4 +1,4 @@
-"""What became of every segment under the Unified Metric, and where the points went."""
+"""Explain a score of the Unified Metric: what became of every segment, and where points were lost."""
 
 import functools
 from types import SimpleNamespace
@@ -24,21 +24,57 @@ CAUSES = ("wrong type", "boundaries", "effectiveness", "missed", "spurious", "ov
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Segments = Any  # of the hosted file
+Segments = Any  # the class of the metric file, which this module does not import
 
 
 def predicted(prepared: Any, submission: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Which essays of the solution the submission has a segment for, (n,) bool."""
+    """Tell for which essays of the solution a submission has a segment.
+
+    Parameters
+    ----------
+    prepared : podium.contract.StagedPrepared
+        The solution as the metric prepared it.
+    submission : DataFrame
+        The submission.
+
+    Returns
+    -------
+    (n,) bool
+        True for each of the n essays with a prediction.
+    """
     return np.bincount(prepared.read(submission).essay + 1, minlength=len(prepared.items) + 1)[1:] > 0
 
 
 class Explanation(contract.Explanation):
+    """The explanation of one submission; see `podium.contract.Explanation` for what it offers.
+
+    Parameters
+    ----------
+    evaluation : podium.contract.Evaluation
+        The scored submission.
+
+    Attributes
+    ----------
+    given : Segments, (p,)
+        The predictions as they were given.
+    predictions : Segments
+        The predictions that overlap removal left; their ``row`` is an index into `given`.
+    essay_counts : (essays, types, 3) float
+        True positives, false positives and false negatives of each essay and type.
+    sizes : (groups,) float
+        The number of essays of each sub-population.
+    counts : (groups, types, 3) float
+        True positives, false positives and false negatives of each sub-population and type.
+    scores : (groups,) float
+        The score of each sub-population.
+    """
+
     roles: ClassVar = {"item": "essay_id", "label": "discourse_type", "outcome": "outcome"}
 
     def __init__(self, evaluation: Evaluation) -> None:
         super().__init__(evaluation)
         self.given: Segments = evaluation.read
-        self.predictions: Segments  # what overlap removal left of these
+        self.predictions: Segments
         self.predictions, self._matches = evaluation.compared
         self.essay_counts = self.statistics[:, :-1].reshape(len(self.statistics), -1, 3)
         sums = sufficient.sums(self.statistics, self.prepared.groups)
@@ -48,6 +84,7 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def groups(self) -> pd.DataFrame:
+        """The sub-populations, with the number of their essays, their score and their weight in the softmin."""
         weight = self.metric.softmin_weights(self.scores, self.sizes, self.prepared.temperature)
         return pd.DataFrame(self.prepared.labels, columns=["attribute", "value"]).assign(
             essays=self.sizes.astype(np.int64), score=self.scores, weight=weight
@@ -55,7 +92,10 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def classes(self) -> pd.DataFrame:
-        """One row per sub-population and type, and per type for "(all)"; NaN for shares of nothing."""
+        """Counts, precision, recall and F1 by sub-population and type, and by type for "(all)" essays.
+
+        A share of nothing is NaN.
+        """
         everybody = [self.metric.ALL]
         labels, counts = self.prepared.labels, self.counts
         if labels != everybody:
@@ -77,12 +117,14 @@ class Explanation(contract.Explanation):
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
+        """The tables that ``podium score`` prints: the sub-populations and the discourse types."""
         classes = self.classes
         overall = classes.loc[classes["attribute"] == self.metric.ALL[0]].drop(columns=["attribute", "value"])
         return {"Sub-populations": self.groups, "Discourse types": overall}
 
     @property
     def notices(self) -> list[str]:
+        """Sentences about what is unusual in this submission and otherwise passes in silence."""
         notices = []
         essay_id = self.submission[self.prepared.essay_id_column_name]
         unknown = pd.unique(essay_id[self.given.essay < 0])
@@ -93,7 +135,11 @@ class Explanation(contract.Explanation):
             )
         silent = len(self.prepared.items) - len(np.unique(self.given.essay[self.given.essay >= 0]))
         if silent:
-            others = "; --essays FILE scores a fold" if silent < len(self.prepared.items) else ""
+            others = (
+                "; to score a fold, name its essays by --essays FILE"
+                if silent < len(self.prepared.items)
+                else ""
+            )
             notices.append(
                 f"{silent:,} of the solution's {counted(len(self.prepared.items), 'essay')} have no prediction "
                 f"and count as missed{others}"
@@ -113,6 +159,7 @@ class Explanation(contract.Explanation):
         return notices
 
     def _habits(self) -> list[str]:
+        """Make notices about losses by overlap removal and about the matches."""
         notices = []
         known = self.given.take(self.given.essay >= 0)
         lost = len(known.row) - len(self.predictions.row)
@@ -135,20 +182,33 @@ class Explanation(contract.Explanation):
         return notices
 
     def _score_of_rounded(self) -> float:
-        """No match changes, as of equal segments the one of least d stays."""
+        """Compute the score with all probabilities rounded to 0 or 1.
+
+        The matches stay the same: among equal segments, overlap removal keeps the one with the least d[1], and
+        rounding does not change this order.
+        """
         rounded = self.predictions._replace(d1=(self.predictions.d1 > 0.5).astype(np.float64))
         statistics = self.prepared.count((rounded, self._matches))
         return sufficient.measures(self.prepared, statistics)["score"]
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
-        """One row per predicted and per true segment.
+        """What became of every predicted and of every true segment, in one row each.
 
-        outcome : of a prediction "matched", "wrong type" (would match a truth of another type), "too little
-            overlap" (shares words with a truth, or would match one had it not lost words), "no truth there",
-            "discarded" (by overlap removal) or "unknown essay"; of a truth "matched", "missed" or "discarded"
-        partner : the match, else what comes closest; where overlap removal prevented a match, that
-        overlap_prediction, overlap_truth, iou : after overlap removal, but of a discarded prediction as given
+        The columns `first`, `last` and `words` are as given, and `words_kept` counts the words that overlap
+        removal left. The column `partner` names the match. If there is none, it names the segment that comes
+        closest; if overlap removal prevented a match, it names that one. The columns `overlap_prediction`,
+        `overlap_truth` and `iou` are computed after overlap removal, except for a discarded prediction, where
+        the words are as given. The column `outcome` is one of these:
+
+        * "matched": the segment has a match.
+        * "wrong type": the prediction would match a truth of another type.
+        * "too little overlap": the prediction shares words with a truth, or would match one if it had not lost
+          words to overlap removal.
+        * "no truth there": the prediction shares no word with a truth.
+        * "missed": no prediction matches the truth.
+        * "discarded": overlap removal discarded the segment.
+        * "unknown essay": the essay is not in the solution.
         """
         prepared, pairs = self.prepared, self._pairs
         of_predictions, of_truths = self._closest_pairs
@@ -187,6 +247,11 @@ class Explanation(contract.Explanation):
         return rows.assign(points_lost=self.losses.sum(axis=1))[columns.split()]
 
     def _described(self, given: Segments, kept: Segments, pair: Ints, unmatched: npt.ArrayLike) -> pd.DataFrame:
+        """Make the columns of one side: its segments as given, those that overlap removal kept, and their
+        pairs.
+
+        `pair` has the closest pair of each segment, and `unmatched` the outcome of a segment without a match.
+        """
         pairs = self._pairs
         words_kept = np.zeros(len(given.row), dtype=np.int64)
         words_kept[kept.row] = kept.words
@@ -212,7 +277,7 @@ class Explanation(contract.Explanation):
         )
 
     def _partners(self, segments: Segments, ids: npt.NDArray[np.object_], rows: Ints) -> dict[str, Any]:
-        """Columns on `rows` of the other side, -1 for none."""
+        """Make the columns on the partners, whose rows on the other side are `rows`; -1 stands for none."""
         first, last = (
             pd.Series(positions, dtype="Int64").reindex(rows).array
             for positions in (segments.first, segments.last)
@@ -227,31 +292,37 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def losses(self) -> pd.DataFrame:
-        """The points that each of `rows` lost, by cause: `gradient` times the change that sets it right.
+        """The points that each row of `rows` lost, in one column per cause.
 
-        A prediction and a truth that are each other's partner, and of one type or overlapping enough, are one
-        attempt, whose loss is in the prediction's row.  Of others, a prediction is right if it is gone
-        ("spurious"), a truth if it is matched by 1 ("missed"); what is discarded or in an unknown essay lost
-        nothing.  All rows together are `gradient` times the way to a perfect submission.  Of an attempt:
+        The points of a row are `gradient` times the change of the counts that would set the row right. They
+        tell, to first order, how much the score would rise. Those of all rows add up to `gradient` times the
+        change to a perfect submission.
 
-        wrong type : matching at all, where only the type prevents it
-        boundaries : matching at all, where the predicted words prevent it, and w·(1 - IoU)
-        effectiveness : (1 - w)·(1 - d[E])
-        overlaps : matching at all, or what IoU would be higher, had overlap removal left the words as given
+        A prediction and a truth are one attempt if they are each other's partner, and have the same type or
+        overlap enough. The loss of an attempt is in the row of the prediction. It has these causes:
 
-        Points can be negative: above ν + 1/α, a sub-population that improves lowers the softmin ν.
+        * "wrong type": only the type prevents a match.
+        * "boundaries": the predicted words prevent a match, or cost w·(1 - IoU) of it.
+        * "effectiveness": the probability costs (1 - w)·(1 - d[E]) of a match.
+        * "overlaps": overlap removal took words without which there is no match, or a lower IoU.
+
+        Any other prediction is "spurious", and would be right if it were gone. Any other truth is "missed", and
+        would be right if it were matched with a true positive of 1. Discarded segments and those of unknown
+        essays have lost nothing.
+
+        Points can be negative: if a sub-population scores above ν + 1/α, the softmin ν falls when it improves.
         """
         given, true, pairs = self.given, self.prepared.given, self._pairs
         of_predictions, of_truths = self._closest_pairs
 
-        # What the score gains from a prediction that is gone and from a truth that is found.
+        # The gain in score if a prediction were gone, and if a truth were matched with a true positive of 1.
         of_tp, of_fp, of_fn = np.moveaxis(self.gradient, -1, 0)
-        dismissed, found = np.zeros(len(given.row)), np.zeros(len(true.row))
+        dismissed, matched_fully = np.zeros(len(given.row)), np.zeros(len(true.row))
         kept = self.predictions.row
         dismissed[kept] = -of_fp[given.essay[kept], given.discourse_type[kept]]
         dismissed[pairs.prediction[pairs.matched]] = 0.0
         kept = self.prepared.truths.row
-        found[kept] = (of_tp - of_fn)[true.essay[kept], true.discourse_type[kept]]
+        matched_fully[kept] = (of_tp - of_fn)[true.essay[kept], true.discourse_type[kept]]
 
         attempts = of_predictions[of_predictions >= 0]
         attempts = attempts[of_truths[pairs.truth[attempts]] == attempts]
@@ -259,8 +330,8 @@ class Explanation(contract.Explanation):
         prediction, truth, _, _, iou, iou_as_given, same_type, enough, matched, matched_as_given, d, _ = (
             column[attempts] for column in vars(pairs).values()
         )
-        w, hit = self.prepared.segment_weight, found[truth]
-        # When they match, and at best, with the words as given.
+        w, hit = self.prepared.segment_weight, matched_fully[truth]
+        # The IoU of the match as it is or would first be, and the best one, with the words as given.
         best_iou = np.select([enough, matched_as_given], [np.maximum(iou, iou_as_given), iou_as_given], 1.0)
         first_iou = np.where(enough, iou, best_iou)
         matching = np.where(matched, 0.0, dismissed[prediction] + (w * first_iou + (1 - w) * d) * hit)
@@ -269,7 +340,7 @@ class Explanation(contract.Explanation):
         losses = np.zeros((len(given.row) + len(true.row), len(CAUSES)))
         by_cause = dict(zip(CAUSES, losses.T))
         by_cause["spurious"][: len(given.row)] = dismissed
-        by_cause["missed"][len(given.row) :] = found
+        by_cause["missed"][len(given.row) :] = matched_fully
         by_cause["spurious"][prediction] = 0.0
         by_cause["missed"][len(given.row) + truth] = 0.0
         by_cause["wrong type"][prediction] = np.where(same_type, 0.0, matching)
@@ -282,7 +353,10 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def gradient(self) -> Floats:
-        """∂ score / ∂ `essay_counts`, (essays, types, 3): through F1, mean of types in truth, and softmin."""
+        """The derivative of the score by `essay_counts`, (essays, types, 3).
+
+        It follows the chain rule through F1, the mean over the types that occur in the truth, and the softmin.
+        """
         tp, fp, fn = np.moveaxis(self.counts, -1, 0)
         occurs = tp + fn > 0
         square = np.where(occurs, 2 * tp + fp + fn, np.inf) ** 2
@@ -294,7 +368,11 @@ class Explanation(contract.Explanation):
 
     @property
     def confusion(self) -> pd.DataFrame:
-        """Of segments that overlap enough to match."""
+        """How often a true type (index) was predicted as which type (columns).
+
+        A pair counts if its segments overlap enough to match. The last row and column count segments without
+        such a partner.
+        """
         names, pairs = self.metric.DISCOURSE_TYPES, self._pairs
         types = len(names)
         type_of_prediction, type_of_truth = self.given.discourse_type, self.prepared.given.discourse_type
@@ -309,6 +387,8 @@ class Explanation(contract.Explanation):
 
     @property
     def forecasts(self) -> pd.DataFrame:
+        """For each match, the predicted probability of effective and whether the truth is effective (0 or
+        1)."""
         matched = self._pairs.matched
         return pd.DataFrame(
             {
@@ -319,7 +399,11 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def _pairs(self) -> Any:
-        """Predictions and truths, by row, that share words or would match as given; the last pair is none."""
+        """All pairs of a prediction and a truth that share words, or would match with the words as given.
+
+        The attributes are columns with one value per pair. The last one stands for no pair, so that the index
+        -1 takes it.
+        """
         metric, prepared, given, predictions = self.metric, self.prepared, self.given, self.predictions
         truths = prepared.truths
         begin = np.searchsorted(
@@ -333,13 +417,15 @@ class Explanation(contract.Explanation):
         number = end - begin
         prediction = predictions.row[np.repeat(np.arange(len(number)), number)]
         truth = np.arange(number.sum()) + np.repeat(begin - (np.cumsum(number) - number), number)
-        # A truth that holds more than half of a prediction holds its middle word, too.
-        found, matched = metric.match(truths, given, prepared.overlap_threshold)
+        # `match` finds partners by the middle word of its second argument. The two sides may change places,
+        # because a truth that holds more than half of a prediction also holds its middle word. So the
+        # predictions, which may overlap here, come second.
+        partner, matched = metric.match(truths, given, prepared.overlap_threshold)
         matching = np.full(len(given.row), -1)
-        matching[matched] = found
+        matching[matched] = partner
         matched_as_given = matching[prediction] == truth
 
-        # Those that would have matched, but lost all words or all that they shared with the truth.
+        # Further pairs would have matched, but lost all words, or all words that the two share.
         rows = np.lexsort((given.d1, given.discourse_type, given.last, given.first, given.essay))
         lost = rows[(matching[rows] >= 0) & ~np.isin(rows, prediction[matched_as_given])]
         is_left = np.arange(len(prediction) + len(lost)) < len(prediction)
@@ -374,23 +460,46 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def _closest_pairs(self) -> tuple[Ints, Ints]:
-        """The match of each row of either side, else what comes closest, else -1."""
+        """The pair of each prediction and of each truth: its match, or else the closest one, or else -1."""
         pairs = self._pairs
         order = (pairs.iou, pairs.matched_as_given, pairs.enough, pairs.matched)
         ascending = np.lexsort([key[:-1] for key in order])
         closest = np.full(len(self.given.row), -1), np.full(len(self.prepared.given.row), -1)
         for of_side, row_of_pair in zip(closest, (pairs.prediction, pairs.truth)):
-            of_side[row_of_pair[ascending]] = ascending  # of repeated rows the last, best one stays
+            of_side[row_of_pair[ascending]] = (
+                ascending  # If a row occurs several times, its last and best pair stays.
+            )
         return closest
 
 
 def softmin_gradient(metric: Any, scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float) -> Floats:
-    """∂ν/∂s_i = β_i·(1 - α·(s_i - ν)), (..., k); at infinite α it is β_i, right if equal lowest scores change
-    together."""
+    """Compute the derivative of the softmin ν by the scores: ∂ν/∂s_i = β_i·(1 - α·(s_i - ν)).
+
+    Parameters
+    ----------
+    metric : module
+        The metric file.
+    scores : (..., k) float
+        The scores s of the k sub-populations.
+    sizes : (..., k) float
+        Their numbers of essays.
+    temperature : float
+        α, which may be infinite.
+
+    Returns
+    -------
+    (..., k) float
+        The derivatives. At infinite α they are the weights β, which is right if all equal lowest scores change
+        together.
+
+    Notes
+    -----
+    It follows from ν = Σ β_i·s_i with β_i ∝ size_i·exp(-α·s_i), sections 3 and 5 of the memo.
+    """
     weights: Floats = metric.softmin_weights(scores, sizes, temperature)
     scores = np.where(np.asarray(sizes) > 0, scores, 0.0)
     nu = metric.softmin(scores, sizes, temperature)
-    # Where β_i is 0 its product with α is, too; at infinite α the others' scores are all ν.
+    # Where β_i is 0, the derivative is 0, even at infinite α. There, the scores of all other groups equal ν.
     above = np.where(weights > 0, scores - nu[..., np.newaxis], 0.0)
     steepness = np.multiply(above, temperature, out=np.zeros_like(above), where=above != 0)
     gradient: Floats = weights * (1 - steepness)
@@ -398,12 +507,36 @@ def softmin_gradient(metric: Any, scores: npt.ArrayLike, sizes: npt.ArrayLike, t
 
 
 def diagnose(solution: Any, submission: pd.DataFrame) -> str | None:
-    """What to write instead in a rejected submission; see `habits.diagnose`."""
+    """Say what to write instead in a rejected submission; see `habits.diagnose`.
+
+    Parameters
+    ----------
+    solution : podium.scoring.Solution
+        The solution.
+    submission : DataFrame
+        The submission that was rejected.
+
+    Returns
+    -------
+    str or None
+        A sentence, or None if no known habit explains the rejection.
+    """
     return habits.diagnose(solution.metric.module, solution.prepared[ALL], submission)
 
 
 def make_files(*corpus_and_options: Any) -> Any:
-    """A competition's files from a corpus of essays; see `podium.essays.corpus.make_files`."""
+    """Make a competition's files from a corpus of essays; see `podium.essays.corpus.make_files`.
+
+    Parameters
+    ----------
+    *corpus_and_options : object
+        The arguments of that function.
+
+    Returns
+    -------
+    podium.hosting.folders.Files
+        The files, not yet written.
+    """
     from podium.essays import corpus
 
     return corpus.make_files(*corpus_and_options)

@@ -1,7 +1,7 @@
-"""What the files of participants often have, and how to put it right.
+"""Recognize frequent mistakes in the files of participants, and say how to correct them.
 
-`diagnose` is for a submission that was rejected: it says first what to write instead.  `of_file` and
-`of_matches` notice what is scored in silence, but hardly meant.
+`diagnose` explains a rejected submission and says what to write instead. `of_file` and `of_matches` notice what
+the metric accepts although it is probably not intended.
 """
 
 import re
@@ -16,11 +16,15 @@ from podium.errors import SubmissionRejected
 from podium.wording import counted
 
 OTHER_NAMES = {"id": "essay_id", "class": "discourse_type"}
-FEW_MATCHES = 30  # too few to tell a habit from chance
-NOTABLE_LOSS = 0.02  # the share of predictions that overlap removal may take without a word
-SINGLE_WORDS = 0.5  # the share of rows that continue the row before from which they are words, not segments
+# With fewer matches, a habit cannot be told from chance.
+FEW_MATCHES = 30
+# Overlap removal may take this share of the predictions without a notice.
+NOTABLE_LOSS = 0.02
+# If more than this share of the rows are single words that continue the row before, rows are words, not
+# segments.
+SINGLE_WORDS = 0.5
 
-# How a predictionstring is written instead of "45 46 47", and what to do.
+# How participants write a predictionstring instead of "45 46 47", and what to do about it.
 SPELLINGS = (
     (re.compile(r"[\[\](){}]"), "leave out brackets"),
     (re.compile(r"\d\s*[-–:…]\s*\d|\.\."), "list every position instead of a range"),
@@ -35,20 +39,23 @@ Ints = npt.NDArray[np.int64]
 def recognise(
     frame: pd.DataFrame, row_id: str, effectiveness: float | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
-    """A submission with the Feedback Prize's columns under this metric's names.
+    """Rename the columns of the Feedback Prize to those of this metric.
 
     Parameters
     ----------
     frame : DataFrame
+        A submission, possibly with the columns of the Feedback Prize 1.
     row_id : str
-        The column that names rows in messages.  A file without it gets one that counts its lines.
-    effectiveness : float, optional
+        The column that names rows in messages. A file without it gets one that counts its lines.
+    effectiveness : float in [0, 1], optional
         The probability of effective for every row.
 
     Returns
     -------
     frame : DataFrame
+        The submission with this metric's columns.
     notices : list of str
+        What was renamed.
 
     Raises
     ------
@@ -70,15 +77,29 @@ def recognise(
             f"the segmentation alone with --effectiveness 0.5; the file has {own:.100}"
         )
     if row_id not in frame and row_id not in OTHER_NAMES.values():
-        # The first line is the header.  A column that is scored is never made up, even if it names the rows.
+        # Lines count from 1, and the first one is the header. A column that is scored is never made up, even if
+        # it names the rows.
         frame = frame.assign(**{row_id: [f"of line {line}" for line in range(2, len(frame) + 2)]})
     return frame, notices
 
 
 def diagnose(metric: Any, prepared: Any, submission: pd.DataFrame) -> str | None:
-    """What to write instead, where a rejected submission shows a habit that is known; else None.
+    """Say what to write instead in a rejected submission with a known mistake.
 
-    It may name an id of the solution, so it is for those who have the solution.
+    Parameters
+    ----------
+    metric : module
+        The metric file.
+    prepared : podium.contract.StagedPrepared
+        The solution as the metric prepared it.
+    submission : DataFrame
+        The submission that was rejected.
+
+    Returns
+    -------
+    str or None
+        A sentence, or None if no mistake is recognized. It may name an id of the solution, so it is only for
+        people who have the solution.
     """
     renamed = _other_column(
         submission,
@@ -120,7 +141,22 @@ def diagnose(metric: Any, prepared: Any, submission: pd.DataFrame) -> str | None
 
 
 def of_file(prepared: Any, submission: pd.DataFrame, given: Any) -> list[str]:
-    """Notices on the rows of a submission, whose segments are `given`."""
+    """Notice mistakes in the rows of a submission.
+
+    Parameters
+    ----------
+    prepared : podium.contract.StagedPrepared
+        The solution as the metric prepared it.
+    submission : DataFrame
+        The submission.
+    given : Segments
+        Its segments as the metric read them.
+
+    Returns
+    -------
+    list of str
+        The notices.
+    """
     notices = []
     essay_id = submission[prepared.essay_id_column_name]
     unknown = pd.unique(essay_id[given.essay < 0].astype(str)).tolist()
@@ -129,7 +165,8 @@ def of_file(prepared: Any, submission: pd.DataFrame, given: Any) -> list[str]:
         notices.append(
             f"spell {prepared.essay_id_column_name} as the solution does: {other[1]!r}, found {other[0]!r}"
         )
-    # A word that goes on with the row before, of the same essay and type.
+    # A row continues the one before if both are one word, and these follow each other in the same essay and
+    # type.
     goes_on = (
         (given.essay[1:] == given.essay[:-1])
         & (given.discourse_type[1:] == given.discourse_type[:-1])
@@ -141,7 +178,7 @@ def of_file(prepared: Any, submission: pd.DataFrame, given: Any) -> list[str]:
     if words > SINGLE_WORDS * len(given.row):
         notices.append(
             f"write one row per segment, with all of its positions in predictionstring: {words:,} of "
-            f"{counted(len(given.row), 'row')} are one word that goes on with the row before"
+            f"{counted(len(given.row), 'row')} are a single word that continues the row before"
         )
     return notices
 
@@ -149,16 +186,31 @@ def of_file(prepared: Any, submission: pd.DataFrame, given: Any) -> list[str]:
 def of_matches(
     prepared: Any, matched: Any, truths: Any, true_probability: npt.NDArray[np.float64]
 ) -> list[str]:
-    """Notices on matches: predictions as given, their truths, and probabilities of the true effectiveness."""
+    """Notice mistakes that show in the matches.
+
+    Parameters
+    ----------
+    prepared : podium.contract.StagedPrepared
+        The solution as the metric prepared it.
+    matched, truths : Segments, (m,)
+        The matched predictions as they were given, and their truths.
+    true_probability : (m,) float
+        The predicted probability of the true effectiveness of each match.
+
+    Returns
+    -------
+    list of str
+        The notices; none if there are too few matches.
+    """
     notices: list[str] = []
     if len(matched.row) < FEW_MATCHES:
         return notices
     shifts = np.concatenate([matched.first - truths.first, matched.last - truths.last])
     late, right = int((shifts == 1).sum()), int((shifts == 0).sum())
-    if late - right > 3 * np.sqrt(late + right):  # more than chance makes of as many
+    if late - right > 3 * np.sqrt(late + right):  # more than three standard deviations of chance
         notices.append(
-            f"count positions from 0: of the matches' starts and ends {late:,} are one word late, and "
-            f"{right:,} are where they should be"
+            f"count positions from 0: among the starts and ends of matches, {late:,} are one word late and "
+            f"{right:,} are right"
         )
     if np.ptp(matched.d1) == 0 and true_probability.mean() < 1:
         share = prepared.segment_weight + (1 - prepared.segment_weight) * 0.5
@@ -169,13 +221,14 @@ def of_matches(
         )
     elif true_probability.mean() + 2 * true_probability.std() / np.sqrt(len(true_probability)) < 0.5:
         notices.append(
-            "look whether score_discourse_effectiveness_0 and _1 are swapped: the true effectiveness has a "
+            "check whether score_discourse_effectiveness_0 and _1 are swapped: the true effectiveness has a "
             f"probability of {true_probability.mean():.2f} on average, less than a coin would give"
         )
     return notices
 
 
 def _as_text(cell: object) -> str:
+    """Write a cell as text in one line."""
     return " ".join(cell.split("\n")) if isinstance(cell, str) else str(cell)
 
 
@@ -190,7 +243,7 @@ def _other_column(table: pd.DataFrame, names: Sequence[str]) -> tuple[str, str] 
 
 
 def _other_spelling(given: Sequence[str], right: Sequence[str]) -> tuple[str, str] | None:
-    """The first of the given texts that is one of the right ones but for case, blanks and the like."""
+    """Find the first text that equals a right one except for case, blanks and the like; return both of them."""
     if not len(given):
         return None
     known = {_bare(text): text for text in right}
@@ -198,6 +251,7 @@ def _other_spelling(given: Sequence[str], right: Sequence[str]) -> tuple[str, st
 
 
 def _bare(text: str) -> str:
-    """A text without what programs change: case, blanks, underscores, the suffix of a file, zeros, quotes."""
+    """Remove what programs change in a text: case, blanks, underscores, a file's suffix, leading zeros,
+    quotes."""
     bare = re.sub(r"\.(txt|csv|json|0)$", "", text.strip().strip("'\"").casefold())
     return re.sub(r"[\s_-]+", " ", bare).lstrip("0")

@@ -1,4 +1,4 @@
-"""The Unified Metric under other decisions."""
+"""Score with variants of the Unified Metric: other temperatures, weights, thresholds and overlap rules."""
 
 import dataclasses
 import math
@@ -12,15 +12,27 @@ import pandas as pd
 TEMPERATURES = (0.0, 50.0, 60.0, 70.0, 80.0, math.inf)
 WEIGHTS = (0.25, 0.75)
 THRESHOLDS = (0.6, 0.75)
-# The memo's steps, each with those before it.
+# The memo's steps from the metric of Feedback Prize 1. Each one includes the steps before it.
 PATH = ("Feedback Prize 1", "+ 51%", "+ overlap removal", "+ effectiveness", "+ IoU", "+ softmin")
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Segments = Any  # of the hosted file
+Segments = Any  # the class of the metric file, which this module does not import
 
 
 def of_measures(prepared: Any) -> dict[str, Any]:
+    """Vary the temperature, which needs no new statistics.
+
+    Parameters
+    ----------
+    prepared : podium.contract.StagedPrepared
+        The solution as the metric prepared it.
+
+    Returns
+    -------
+    dict of str to podium.contract.StagedPrepared
+        The solution with each other temperature, by the name of the variant.
+    """
     return {
         f"temperature {temperature:g}": dataclasses.replace(prepared, temperature=temperature)
         for temperature in TEMPERATURES
@@ -29,7 +41,22 @@ def of_measures(prepared: Any) -> dict[str, Any]:
 
 
 def of_statistics(metric: Any, prepared: Any, submission: pd.DataFrame) -> dict[str, tuple[Any, Floats]]:
-    """By what is other, the prepared solution and a submission's statistics."""
+    """Vary the decisions on which the statistics depend, and the memo's steps.
+
+    Parameters
+    ----------
+    metric : module
+        The metric file.
+    prepared : podium.contract.StagedPrepared
+        The solution as the metric prepared it.
+    submission : DataFrame
+        A submission.
+
+    Returns
+    -------
+    dict of str to (podium.contract.StagedPrepared, (n, k) float)
+        The solution and the statistics of the submission, by the name of the variant.
+    """
     given = prepared.read(submission)
     given = given.take(given.essay >= 0)
     variants = {}
@@ -57,7 +84,8 @@ def of_statistics(metric: Any, prepared: Any, submission: pd.DataFrame) -> dict[
         p, g = pairs = best_pairs(metric, predictions, prepared.truths, threshold)
         tp = fraction(predictions.take(p), prepared.truths.take(g))
         counts = metric.count_outcomes(predictions, prepared.truths, pairs, tp, len(prepared.items))
-        # A prediction that is the best of two truths is one all the same.
+        # A prediction may be the best one of two truths. It was subtracted from the false positives for each of
+        # them, but it is only one prediction.
         used = np.bincount(p, minlength=len(predictions.row)) - 1
         twice = np.flatnonzero(used > 0)
         np.add.at(counts, (predictions.essay[twice], predictions.discourse_type[twice], 1), used[twice])
@@ -80,14 +108,30 @@ def of_statistics(metric: Any, prepared: Any, submission: pd.DataFrame) -> dict[
 
 
 def _overlaps(metric: Any, p: Segments, g: Segments) -> tuple[Floats, Floats]:
+    """Compute the shares of the common words in the predictions and in the truths."""
     common = metric.common_words(p, g)
     return common / p.words, common / g.words
 
 
 def best_pairs(metric: Any, predictions: Segments, truths: Segments, threshold: float) -> tuple[Ints, Ints]:
-    """Of each truth the prediction of its essay and type that overlaps it most, if both overlap enough [2.1].
+    """Find for each truth the prediction of its essay and type that overlaps it most.
 
-    Most is the larger of both shares; of equal ones the first in the text.
+    This is the rule of Feedback Prize 1, which the memo quotes in section 2.1.
+
+    Parameters
+    ----------
+    metric : module
+        The metric file.
+    predictions, truths : Segments
+        The segments of both sides, which may overlap.
+    threshold : float
+        The least share of the words of either segment that must be common.
+
+    Returns
+    -------
+    p, g : (m,) int
+        The rows of the predictions and of the truths. A prediction may occur several times. The overlap of a
+        pair is the larger of its two shares. Of equal overlaps, the first prediction in the text is taken.
     """
     types = len(metric.DISCOURSE_TYPES)
     cell_p = predictions.essay * types + predictions.discourse_type

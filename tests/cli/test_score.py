@@ -238,7 +238,7 @@ def test_some_essays_alone(call, frames, tmp_path):
     _, out, err = call(SOLUTION, tmp_path / "fold.csv")
     with_prediction = fold["essay_id"].nunique()
     assert f"{40 - with_prediction} of the solution's 40 essays have no prediction and count as missed" in err
-    assert "count as missed; --essays FILE scores a fold\n" in err
+    assert "count as missed; to score a fold, name its essays by --essays FILE\n" in err
     _, out, err = call(SOLUTION, tmp_path / "fold.csv", "--only-predicted")
     assert "have no prediction" not in err
     assert err.splitlines()[0] == (
@@ -402,7 +402,7 @@ def test_one_row_per_word_is_noticed(call, frames, tmp_path):
     assert goes_on >= len(words) - len(predicted)
     assert (
         "warning: write one row per segment, with all of its positions in predictionstring: "
-        f"{goes_on:,} of {len(words):,} rows are one word that goes on with the row before\n"
+        f"{goes_on:,} of {len(words):,} rows are a single word that continues the row before\n"
     ) in err
     assert "one row per segment" not in call(SOLUTION, SUBMISSION)[2]
 
@@ -464,7 +464,7 @@ def blurred(frame):
     [
         (
             lambda truth, _: one_word_later(truth),
-            "count positions from 0: of the matches' starts and ends 704 are one word late, and 0 are where",
+            "count positions from 0: among the starts and ends of matches, 704 are one word late and 0 are",
         ),
         (lambda truth, _: one_word_later(blurred(truth)), "count positions from 0: of the matches' starts and"),
         (
@@ -473,7 +473,7 @@ def blurred(frame):
         ),
         (
             lambda _, predicted: predicted.rename(columns=dict(zip(D, D[::-1]))),
-            "look whether score_discourse_effectiveness_0 and _1 are swapped: the true",
+            "check whether score_discourse_effectiveness_0 and _1 are swapped: the true",
         ),
         (lambda _, predicted: pd.concat([predicted] * 2), "predictions lost all words to overlap removal"),
         (

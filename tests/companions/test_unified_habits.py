@@ -28,7 +28,7 @@ def test_worse_than_a_coin_is_two_standard_errors_below_one_half(errors, noticed
     assert any("swapped" in notice for notice in notices) == noticed
     if noticed:
         assert notices == [
-            "look whether score_discourse_effectiveness_0 and _1 are swapped: the true effectiveness has a "
+            "check whether score_discourse_effectiveness_0 and _1 are swapped: the true effectiveness has a "
             f"probability of {mean:.2f} on average, less than a coin would give"
         ]
 
@@ -42,8 +42,8 @@ def test_one_word_late_is_counted_over_starts_and_ends(late, right, noticed):
     notices = habits.of_matches(PREPARED, matches, truths, np.full(number, 0.9))
     assert notices == (
         [
-            f"count positions from 0: of the matches' starts and ends {late} are one word late, and {right} "
-            "are where they should be"
+            f"count positions from 0: among the starts and ends of matches, {late} are one word late and "
+            f"{right} are right"
         ]
         if noticed
         else []

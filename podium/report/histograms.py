@@ -1,7 +1,10 @@
-"""A picture of a companion's histograms: figures, and panels in them, by title.
+"""A picture of the histograms that a companion offers.
 
-A panel has ``series``, values by name, drawn over each other as shares; ``lines``, a value by name, in the
-colour of its series; and ``last``, where the scale ends: what lies beyond is in the last bin.
+The histograms are figures by title, and each figure has panels by title.  A panel has three parts:
+
+- ``series`` has values by name.  Each series is drawn as a histogram of shares, one over the other;
+- ``lines`` has one value by name, which is drawn as a line in the color of its series;
+- ``last`` is where the scale ends.  Larger values are in the last bin.
 """
 
 import math
@@ -20,8 +23,8 @@ BINS = 20
 PANEL_INCHES = (3.2, 2.2)
 FORMATS = (".png", ".svg", ".pdf")
 
-COLOURS = ("#e69f00", "#0072b2")  # told apart without colour vision
-OTHER_COLOUR = "#333333"
+COLORS = ("#e69f00", "#0072b2")  # can be told apart without color vision
+OTHER_COLOR = "#333333"
 
 
 def save(explanation: Any, path: str | Path) -> None:
@@ -30,13 +33,14 @@ def save(explanation: Any, path: str | Path) -> None:
     Parameters
     ----------
     explanation : podium.contract.Explanation or podium.contract.Agreement
+        The explanation with the histograms.
     path : str or Path
-        Its ending tells the format: .png, .svg or .pdf.
+        The path of the file.  Its ending decides the format: .png, .svg or .pdf.
 
     Raises
     ------
     UsageError
-        There is nothing to draw, the ending is another one, or matplotlib is not installed.
+        There are no histograms, the path has another ending, or matplotlib is not installed.
     """
     path = Path(path)
     if path.suffix not in FORMATS:
@@ -45,7 +49,23 @@ def save(explanation: Any, path: str | Path) -> None:
 
 
 def draw(explanation: Any) -> Any:
-    """A matplotlib Figure."""
+    """Draw an explanation's histograms.
+
+    Parameters
+    ----------
+    explanation : podium.contract.Explanation or podium.contract.Agreement
+        The explanation with the histograms.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture.
+
+    Raises
+    ------
+    UsageError
+        There are no histograms, or matplotlib is not installed.
+    """
     figures: Mapping[str, Mapping[str, Any]] = explanation.histograms
     if not figures:
         raise UsageError("this metric offers no histograms")
@@ -62,9 +82,9 @@ def draw(explanation: Any) -> Any:
         part.suptitle(title, x=0.01, ha="left", fontweight="bold")
         axes = part.subplots(number, COLUMNS, squeeze=False).ravel()
         labels = dict.fromkeys(label for panel in panels.values() for label in panel["series"])
-        colours = dict(zip(labels, COLOURS))
+        colors = dict(zip(labels, COLORS))
         for axis, (name, panel) in zip(axes, panels.items()):
-            _draw(axis, name, colours, **panel)
+            _draw(axis, name, colors, **panel)
         handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels())}
         style = {"loc": "upper right", "ncols": len(handles), "fontsize": "small", "frameon": False}
         part.legend(handles.values(), handles, **style)
@@ -76,11 +96,12 @@ def draw(explanation: Any) -> Any:
 def _draw(
     axis: Any,
     name: str,
-    colours: Mapping[str, str],
+    colors: Mapping[str, str],
     series: Mapping[str, npt.ArrayLike],
     lines: Mapping[str, float],
     last: float,
 ) -> None:
+    """Draw one panel."""
     axis.set_title(name, fontsize="medium")
     axis.tick_params(labelsize="small")
     edges = np.linspace(0, last, BINS + 1)
@@ -90,12 +111,12 @@ def _draw(
         beyond += int((numbers > last).sum())
         weights = np.full(len(numbers), 1 / max(len(numbers), 1))
         bars = np.minimum(numbers, last)
-        axis.hist(bars, edges, weights=weights, color=colours[label], alpha=0.55, label=label)
+        axis.hist(bars, edges, weights=weights, color=colors[label], alpha=0.55, label=label)
     for label, value in lines.items():
         if label in series:
-            axis.axvline(min(value, last), color=colours[label])
+            axis.axvline(min(value, last), color=colors[label])
         else:
-            axis.axvline(min(value, last), color=OTHER_COLOUR, linestyle="--", label=label)
+            axis.axvline(min(value, last), color=OTHER_COLOR, linestyle="--", label=label)
     axis.set_xlim(-0.02 * last, 1.02 * last)
     corpus = ", ".join(f"{value:.3g}" for label, value in lines.items() if label in series)
     more = f"; {beyond:,} beyond {last:g}" if beyond else ""

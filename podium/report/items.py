@@ -1,4 +1,4 @@
-"""The items (essays, claims, documents) on the report's page, the truth beside the prediction."""
+"""The items (essays, claims, documents) on the report's page, with the truth beside the prediction."""
 
 import bisect
 import itertools
@@ -18,9 +18,9 @@ WELL = ("matched", "correct")
 ROLES = ("item", "label", "outcome")
 TRIMMED = "trimmed"
 NOTHING = "–"
-THOUSANDTH = 1e-3  # of the score, the unit of every possible gain
+THOUSANDTH = 1e-3  # the unit of every possible gain is a thousandth of the score
 ALGORITHM = "algorithm"
-COLOURS, STROKES = 7, 3  # of Okabe and Ito, without black; solid, double, dotted
+COLORS, STROKES = 7, 3  # colors of Okabe and Ito without black; solid, double and dotted lines
 HEADERS = {
     "first": "words",
     "points_lost": "possible gain",
@@ -37,13 +37,35 @@ Record = dict[str, Any]
 
 
 class Row(NamedTuple):
-    """A row of the explanation as the page shows it: its texts, its look, and the row that is its partner."""
+    """A row of the explanation as the page shows it.
 
-    record: Record  # as in the explanation's rows, and its number in the item
+    Attributes
+    ----------
+    record : dict of str to object
+        The row of the explanation, with its number in the item.
+    partner : int or None
+        The number of the row that is its partner.
+    label : str
+        The label, such as the discourse type.
+    short : str
+        The beginning of the label that no other label has.
+    look : str
+        The CSS classes for the color and the stroke of the label.
+    outcome : str
+        What became of the row.
+    cause : str
+        By what it lost most, or "".
+    well : bool
+        Whether it counts as correct.
+    cells : list of str
+        The texts of its cells in the table.
+    """
+
+    record: Record
     partner: int | None
     label: str
     short: str
-    look: str  # classes
+    look: str
     outcome: str
     cause: str
     well: bool
@@ -51,33 +73,46 @@ class Row(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A piece of an item's text that lies in the same segments from its first to its last character."""
+    """A piece of an item's text that lies in the same segments from its first to its last character.
 
-    numbers: list[int]  # of the rows whose segments hold it, the innermost last
-    starting: list[int]  # those of them that begin with it
+    Attributes
+    ----------
+    numbers : list of int
+        The numbers of the rows whose segments contain the piece, with the innermost one last.
+    starting : list of int
+        The numbers of the rows whose segments begin with the piece.
+    text : str
+        The text.
+    after : str
+        The white space after it.
+    """
+
+    numbers: list[int]
+    starting: list[int]
     text: str
-    after: str  # white space
+    after: str
 
 
 def section(
     evaluation: Evaluation, texts: Mapping[str, str], most_items: int, random: int | None
 ) -> dict[str, Any] | None:
-    """The page's list of items, each with its text and what became of its segments.
+    """Collect the page's list of items, each with its text and with what became of its segments.
 
     Parameters
     ----------
     evaluation : Evaluation
+        An evaluation with its explanation.
     texts : mapping of str to str
-        The text of each item; one without a text is shown as strips of words.
+        The text of each item.  An item without a text is shown as strips of words.
     most_items : int
-        How many to show: those that lost most.
-    random : int, optional
-        The seed of a random sample to show instead.
+        How many items are shown: those where the most can be gained.
+    random : int or None
+        The seed of a random sample of items that is shown in their place.
 
     Returns
     -------
-    dict, or None
-        For the template; None where the explanation names no items.
+    dict of str to object, or None
+        The values for the template.  None if the explanation names no items.
     """
     explanation = evaluation.explanation
     item, label, outcome = (explain.column(explanation, role) for role in ROLES)
@@ -127,7 +162,7 @@ def section(
         "has_experts": "markup" in table,
         "share_shown": points[shown].sum() / total if total else math.nan,
         "header": [HEADERS.get(name, name.replace("_", " ")) for name in columns],
-        # What the script filters by, and in which of a row's cells that is.
+        # The script filters by these values; the numbers say in which cell of a row they are.
         "places": {
             role: columns.index(name)
             for role, name in (("label", label), ("outcome", outcome), ("cause", "cause"))
@@ -139,7 +174,7 @@ def section(
 
 
 def _filters(rows: Mapping[str, list[Row]], swatches: Iterable[str]) -> dict[str, list[str]]:
-    """What the rows of all items can be filtered by: the values that occur, in the order of the page."""
+    """List the values by which rows can be filtered: those that occur, in the order of the page."""
     all_rows = [row for of_item in rows.values() for row in of_item]
     used = {row.label for row in all_rows}
     partners = {of[row.partner].label for of in rows.values() for row in of if row.partner is not None}
@@ -153,54 +188,112 @@ def _filters(rows: Mapping[str, list[Row]], swatches: Iterable[str]) -> dict[str
 
 
 def noun(evaluation: Evaluation) -> str:
-    """What an item is called, such as “essay”: the name of its column without “_id”."""
+    """Name an item, such as “essay”.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        An evaluation with its explanation.
+
+    Returns
+    -------
+    str
+        The name of the items' column without “_id”.
+    """
     item = explain.column(evaluation.explanation, "item") or "item"
     return item.removesuffix("_id").replace("_", " ")
 
 
 def labels(evaluation: Evaluation) -> list[str]:
-    """The labels that occur among the rows, in the order of the confusion table where there is one."""
+    """List the labels that occur among the rows of an explanation.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        An evaluation with its explanation.
+
+    Returns
+    -------
+    list of str
+        The labels in the order of the confusion table, and other labels after them.
+    """
     explanation = evaluation.explanation
-    found = dict.fromkeys(map(str, explanation.rows[explain.column(explanation, "label")].dropna()))
+    occurring = dict.fromkeys(map(str, explanation.rows[explain.column(explanation, "label")].dropna()))
     order = [] if explanation.confusion is None else list(map(str, explanation.confusion.index))
-    return sorted(found, key=lambda name: order.index(name) if name in order else len(order))
+    return sorted(occurring, key=lambda name: order.index(name) if name in order else len(order))
 
 
 def number(value: Any, digits: int = 4) -> str:
-    """A number as the page shows it: with a true minus sign, and a dash for what is missing."""
+    """Write a number as the page shows it.
+
+    Parameters
+    ----------
+    value : object
+        A number, a text, or a missing value.
+    digits : int
+        The number of decimals of a float.
+
+    Returns
+    -------
+    str
+        The number with a true minus sign, or a dash if it is missing.
+
+    Examples
+    --------
+    >>> number(-0.25), number(1234), number(None)
+    ('−0.2500', '1,234', '–')
+    """
     if pd.isna(value):
         return NOTHING
     if isinstance(value, float | np.floating):
-        return f"{round(float(value), digits) + 0.0:,.{digits}f}".replace("-", "−")  # no −0
+        # Adding 0.0 avoids −0.
+        return f"{round(float(value), digits) + 0.0:,.{digits}f}".replace("-", "−")
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return f"{value:,}".replace("-", "−")
     return str(value)
 
 
 def gain(points: float) -> str:
-    """A possible gain in thousandths of the score, to three decimals where it is less than one."""
+    """Write a possible gain in thousandths of the score.
+
+    Parameters
+    ----------
+    points : float
+        The possible gain, as a part of the score.
+
+    Returns
+    -------
+    str
+        The thousandths, with three decimals if there is less than one, and with two otherwise.
+
+    Examples
+    --------
+    >>> gain(0.25), gain(0.00012)
+    ('250.00', '0.120')
+    """
     thousandths = points / THOUSANDTH
     return number(thousandths, 3 if abs(thousandths) < 1 else 2)
 
 
 def _swatches(names: list[str]) -> dict[str, tuple[str, str]]:
-    """The shortest beginning of each label that no other has, and classes."""
-    found = {}
+    """Find for each label its shortest beginning that no other label has, and the CSS classes of its look."""
+    swatches = {}
     for place, label in enumerate(names):
         beginnings = (label[:length] for length in range(1, len(label)))
         short = next((s for s in beginnings if sum(name.startswith(s) for name in names) == 1), label)
-        stroke = f" k{place // COLOURS % STROKES}" if place >= COLOURS else ""
-        found[label] = short, f"c{place % COLOURS}{stroke}"
-    return found
+        stroke = f" k{place // COLORS % STROKES}" if place >= COLORS else ""
+        swatches[label] = short, f"c{place % COLORS}{stroke}"
+    return swatches
 
 
 # ---- Rows ------------------------------------------------------------------------------------------------
 
 
 def _paired(rows: pd.DataFrame) -> pd.DataFrame:
-    """Stretches of a text with ``pair``, ``is_truth``, ``first`` and ``last``; other rows as they are.
+    """Add to rows that are segments the columns ``pair``, ``is_truth``, ``first`` and ``last``.
 
-    Each expert's markup is a truth, with the algorithm's beside it.
+    Other rows stay as they are.  In markups, each expert's markup is a truth, and the algorithm's markup stands
+    beside it.
     """
     if {"side", "first", "last"} <= set(rows):
         return rows.assign(pair="truth", is_truth=rows["side"] == "truth")
@@ -213,12 +306,12 @@ def _paired(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _columns(explanation: Any) -> list[str]:
-    """What decides comes first, for phones."""
+    """List the columns of the table of rows.  Those that say most come first, as phones show only a few."""
     item, label, outcome = (explain.column(explanation, role) for role in ROLES)
     cause = [] if explanation.losses is None else ["cause"]
-    found = [str(name) for name in explanation.rows if name not in MERGED | {item}] + cause
+    columns = [str(name) for name in explanation.rows if name not in MERGED | {item}] + cause
     first = ["row_id", label, "points_lost", "cause" if cause else outcome]
-    return sorted(found, key=lambda name: first.index(name) if name in first else len(first))
+    return sorted(columns, key=lambda name: first.index(name) if name in first else len(first))
 
 
 def _rows(
@@ -227,17 +320,19 @@ def _rows(
     columns: list[str],
     swatches: Mapping[str, tuple[str, str]],
 ) -> list[Row]:
+    """Turn the rows of the explanation into rows of the page, each with its partner."""
     item, label, outcome = (explain.column(explanation, role) for role in ROLES)
-    # Where a row and its partner are.
+    # Names of columns that locate a row, with the columns that locate its partner in the same way.
     own = {label: "partner_type"} | {name: f"partner_{name}" for name in explanation.rows}
     links = {str(name): partner for name, partner in own.items() if partner in explanation.rows}
 
     def key(record: Record, is_truth: bool, names: Iterable[str]) -> tuple[Any, ...]:
+        """What a row and the row that names it as a partner have in common."""
         return record[str(item)], record["pair"], is_truth, *(record[name] for name in names)
 
     number_at = {}
     if links and records and "pair" in records[0]:
-        for record in reversed(records):  # of equal ones the first counts
+        for record in reversed(records):  # if several rows are equal, the first one is the partner
             number_at[key(record, record["is_truth"], links)] = record["number"]
     positions = {*links, *links.values()}
     rows = []
@@ -259,9 +354,9 @@ def _rows(
 
 
 def _cell(record: Record, name: str, outcome: str | None, positions: Collection[str]) -> str:
-    """A row's text in a column; `positions` are the columns that hold positions, -1 for none."""
+    """Write a row's cell of a column.  The columns in `positions` hold positions, and -1 stands for none."""
     value = record[name]
-    if name == "row_id":  # as in the file, where people look for it
+    if name == "row_id":  # stays as it is in the file, where people look for it
         return str(value)
     if name == "first":
         text = _range(value, record["last"])
@@ -285,23 +380,28 @@ def _cell(record: Record, name: str, outcome: str | None, positions: Collection[
 
 
 def _is_trimmed(record: Record) -> bool:
+    """Tell whether overlap removal took some words of a segment, but not all."""
     return bool(0 < record.get("words_kept", 0) < record.get("words", 0))
 
 
 def _first_kept(record: Record) -> int:
+    """Find the first word of a segment that overlap removal left to it."""
     kept = record.get("words_kept") or record["last"] - record["first"] + 1
     return int(record["last"] - kept + 1)
 
 
 def _outcome(record: Record, column: str) -> str:
+    """Write what became of a row."""
     return f"{record[column]}, {TRIMMED}" if _is_trimmed(record) else number(record[column])
 
 
 def _cause(record: Record) -> str:
+    """Write by what a row lost most, if it lost anything."""
     return str(record.get("cause", "")) if record.get("points_lost") else ""
 
 
 def _range(first: int, last: int) -> str:
+    """Write a range of positions."""
     return str(first) if first == last else f"{first}–{last}"
 
 
@@ -309,16 +409,46 @@ def _range(first: int, last: int) -> str:
 
 
 class Text:
-    """A text in units, matches of a pattern, which are shown by their positions where there is none."""
+    """A text that consists of units, such as words.  Without a text, units are shown by their positions.
+
+    Parameters
+    ----------
+    text : str or None
+        The text.
+    unit : str
+        A regular expression that matches a unit.
+
+    Attributes
+    ----------
+    text : str or None
+        The text.
+    places : list of (int, int)
+        Where each unit begins and ends in the text, in characters.
+    lines : set of int
+        The units that begin a line.
+    """
 
     def __init__(self, text: str | None, unit: str) -> None:
         self.text = text
         self.places = [match.span() for match in re.finditer(unit, text or "")]
         ends = [line.end() for line in re.finditer(r"\n\s*", text or "")]
-        self.lines = {bisect.bisect_left(self.places, (end,)) for end in ends}  # units that begin one
+        self.lines = {bisect.bisect_left(self.places, (end,)) for end in ends}
 
     def stretch(self, first: int, end: int) -> tuple[str, str]:
-        """And the white space after it in the line."""
+        """Cut units out of the text.
+
+        Parameters
+        ----------
+        first, end : int
+            The first unit, and the one after the last.
+
+        Returns
+        -------
+        text : str
+            The text of these units, or their positions.
+        after : str
+            The white space after them in the line.
+        """
         if self.text is None:
             return _range(first, end - 1), " "
         known = len(self.places)
@@ -332,6 +462,7 @@ class Text:
 
 
 def _sides(rows: list[Row], text: str | None) -> list[dict[str, Any]]:
+    """Lay out the segments of an item: the truth and the prediction, each as a strip and as lines of text."""
     records = [row.record for row in rows]
     if not records or "pair" not in records[0]:
         return []
@@ -350,7 +481,7 @@ def _sides(rows: list[Row], text: str | None) -> list[dict[str, Any]]:
         sides.append(
             {
                 "name": pair if is_truth else ALGORITHM if in_characters else "prediction",
-                # Number, percent from the left, and width.
+                # Each segment has the number of its row, its distance from the left and its width in percent.
                 "strip": [
                     (
                         record["number"],
@@ -368,6 +499,7 @@ def _sides(rows: list[Row], text: str | None) -> list[dict[str, Any]]:
 
 
 def _lines(segments: list[Record], length: int, content: Text) -> Iterator[list[Piece]]:
+    """Cut a text into lines, and each line into pieces that lie in the same segments."""
     ends = {record["number"]: record["last"] + 1 for record in segments}
     starting: dict[int, list[int]] = {}
     for record in segments:

@@ -1,4 +1,7 @@
-"""One page of all that an evaluation offers, which loads nothing and lets ``templates/report.js`` alone run."""
+"""A report: one page with everything that an evaluation offers.
+
+The page loads nothing from elsewhere, and only the script ``templates/report.js`` may run in it.
+"""
 
 import base64
 import hashlib
@@ -27,7 +30,7 @@ ITEMS_COMPARED = 10
 DETAILS_SHOWN = 500  # rows of each table of values
 FIXES = 3
 MOST_OFFSET = 8  # words
-Z = 1.96  # of a 95% interval
+Z = 1.96  # the quantile 0.975 of the normal distribution, for 95% intervals
 TEMPLATES = Path(__file__).with_name("templates")
 
 
@@ -41,9 +44,31 @@ def render(
     comparison: pd.DataFrame | None = None,
     other: tuple[str, Evaluation] | None = None,
 ) -> str:
-    """The page as text; `random` seeds a sample in place of the items that lost most.
+    """Make the report of an evaluation.
 
-    `intervals` and `comparison` are from `podium.statistics`, `other` is another submission with its name.
+    Parameters
+    ----------
+    evaluation : Evaluation
+        An evaluation with its explanation.
+    title : str
+        The title of the page.
+    texts : mapping of str to str, optional
+        The text of each item, see `read_texts`.
+    most_items : int
+        How many items are shown: those where the most can be gained.
+    random : int, optional
+        The seed of a random sample of items that is shown in their place.
+    intervals : DataFrame, optional
+        The intervals of all measures, as `podium.statistics.intervals` returns them.
+    comparison : DataFrame, optional
+        The comparison with another submission, as `podium.statistics.compare` returns it.
+    other : tuple of (str, Evaluation), optional
+        The name and the evaluation of that submission.
+
+    Returns
+    -------
+    str
+        The page in HTML.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
@@ -90,13 +115,45 @@ def render(
 
 
 def write(page: str, path: Path) -> None:
-    """Write a page, whole or not at all, in UTF-8."""
-    # Half of a surrogate pair must not stop the rest.
+    """Write a page into a file in UTF-8, either whole or not at all.
+
+    Parameters
+    ----------
+    page : str
+        The page in HTML.
+    path : Path
+        The path of the file.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be written.
+    """
+    # A text may contain half of a surrogate pair, which UTF-8 cannot encode and a question mark replaces.
     write_atomically(path, lambda part: part.write_bytes(page.encode("utf-8", "replace")))
 
 
 def read_texts(path: Path | None, evaluation: Evaluation) -> dict[str, str]:
-    """The items' texts, from a folder of ID.txt, a table, or what the companion reads."""
+    """Read the texts of the items.
+
+    Parameters
+    ----------
+    path : Path or None
+        A folder with a file ``ID.txt`` for each item, or a table with a column of ids and a column of texts.
+        Other files are read by the metric's companion, if it can.
+    evaluation : Evaluation
+        An evaluation with its explanation.
+
+    Returns
+    -------
+    dict of str to str
+        The texts by id, as far as there are any.
+
+    Raises
+    ------
+    UsageError
+        The table has no column of ids or of texts, or there is no text for any item.
+    """
     is_own = path is not None and (path.is_dir() or path.name.endswith((".csv", ".csv.gz", ".parquet")))
     read = evaluation.solution.metric.companion.texts
     if not is_own and read is not None:
@@ -105,7 +162,8 @@ def read_texts(path: Path | None, evaluation: Evaluation) -> dict[str, str]:
         return {}
     wanted = set(evaluation.prepared.items)
     if path.is_dir():
-        # Names are looked up, not made of ids: an id like "../secret" finds nothing.
+        # The names of the files are compared with the ids.  A path made from an id like "../secret" could lead
+        # out of the folder.
         files = {file.stem: file for file in path.glob("*.txt") if file.stem in wanted}
         texts = {name: file.read_text(encoding="utf-8", errors="replace") for name, file in files.items()}
     else:
@@ -128,20 +186,50 @@ def read_texts(path: Path | None, evaluation: Evaluation) -> dict[str, str]:
 
 
 def calibration(forecasts: pd.DataFrame) -> pd.DataFrame:
-    """The forecasts of each tenth: number, mean, share that happened, and its interval (E. Wilson, 1927)."""
+    """Compare predicted probabilities with what was true, in ten bins of equal width.
+
+    Parameters
+    ----------
+    forecasts : DataFrame
+        A row per prediction, with its ``probability`` and whether it ``happened`` (1 or 0).
+
+    Returns
+    -------
+    DataFrame
+        A row per bin that is not empty.  It has the number of ``forecasts``, their mean ``probability``, the
+        share that ``happened``, and the ends ``low`` and ``high`` of the 95% interval of that share.
+
+    Notes
+    -----
+    The interval is the score interval of E. Wilson ("Probable Inference, the Law of Succession, and Statistical
+    Inference", Journal of the American Statistical Association 22, 1927).
+    """
     tenth = np.minimum((forecasts["probability"] * BINS).astype(int), BINS - 1)
     table = forecasts.groupby(tenth).agg(
         forecasts=("happened", "size"), probability=("probability", "mean"), happened=("happened", "mean")
     )
     n, share = table["forecasts"], table["happened"]
-    centre = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
+    center = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
     half = Z / (1 + Z**2 / n) * np.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
-    low, high = (centre - half).clip(lower=0.0), (centre + half).clip(upper=1.0)
+    low, high = (center - half).clip(lower=0.0), (center + half).clip(upper=1.0)
     return table.assign(low=low, high=high).reset_index(drop=True)
 
 
 class Axis:
-    """A scale that holds all values, in 1 to 6 round steps."""
+    """A scale that contains all values and has 1 to 6 steps of round numbers.
+
+    Parameters
+    ----------
+    values : iterable of float
+        The values.  Infinite ones and NaN are left out.
+
+    Attributes
+    ----------
+    low, high : float
+        The ends of the scale.
+    ticks : list of (float, str)
+        The position of each tick in percent of the scale, and its number.
+    """
 
     def __init__(self, values: Any) -> None:
         finite = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
@@ -158,16 +246,28 @@ class Axis:
         ]
 
     def at(self, value: float) -> float:
+        """Place a value on the scale.
+
+        Parameters
+        ----------
+        value : float
+            The value.
+
+        Returns
+        -------
+        float
+            Its position in percent, 0 at the low end and 100 at the high end.
+        """
         return round(100 * (value - self.low) / (self.high - self.low), 2)
 
 
-# ---- Sections of the template; None where the evaluation does not offer them -----------------------------
+# ---- Sections of the template; a section is None if the evaluation does not offer it ----------------------
 
 
 def _fixes(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """The labels and causes with the largest possible gain, each in the group that has most of it.
+    """Find the labels and causes with the largest possible gain, each in the group that has most of it.
 
-    A group of few items says little, so what is best to fix in all others is named beside it.
+    A group of few items says little.  So the best fix for all other items is named beside it.
     """
     explanation = evaluation.explanation
     item, label = (explain.column(explanation, role) for role in ("item", "label"))
@@ -186,7 +286,7 @@ def _fixes(evaluation: Evaluation) -> list[dict[str, Any]]:
         largest.append(causes.nlargest(FIXES, "points").reset_index())
     fixes = pd.concat(largest).query("points > 0").sort_values("points", ascending=False, kind="stable")
     fixes["share"] = fixes["points"] / explanation.losses.to_numpy().sum()
-    # Mistakes count in a group of each attribute.
+    # A mistake counts in one group of each attribute, so a label and a cause may occur more than once.
     rows: list[Any] = fixes.drop_duplicates(["label", "cause"]).head(FIXES).to_dict("records")
     told: set[str] = set()
     for row in rows:
@@ -202,7 +302,7 @@ def _fixes(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 
 def _largest(losses: pd.DataFrame) -> dict[str, Any] | None:
-    """The label and the cause with the largest possible gain, and its share."""
+    """Find the label and the cause with the largest possible gain, and its share."""
     sums = losses.groupby("label").sum().stack()
     if not len(sums) or not sums.max() > 0:
         return None
@@ -212,6 +312,7 @@ def _largest(losses: pd.DataFrame) -> dict[str, Any] | None:
 
 
 def _causes(evaluation: Evaluation) -> dict[str, Any] | None:
+    """Collect the possible gains by cause, and by label and cause."""
     explanation = evaluation.explanation
     if explanation.losses is None:
         return None
@@ -232,6 +333,7 @@ def _causes(evaluation: Evaluation) -> dict[str, Any] | None:
 
 
 def _heat(table: pd.DataFrame, darkness: pd.DataFrame) -> dict[str, Any]:
+    """Prepare a table whose cells are shaded; the darkness of each is from 0 to 1."""
     shades = (100 * darkness).round().astype(int).to_numpy().tolist()
     rows = zip(map(str, table.index), table.to_numpy().tolist(), shades)
     return {
@@ -241,6 +343,7 @@ def _heat(table: pd.DataFrame, darkness: pd.DataFrame) -> dict[str, Any]:
 
 
 def _offsets(evaluation: Evaluation) -> list[dict[str, Any]] | None:
+    """Count matches by how many words their starts and their ends differ from those of the truth."""
     rows = evaluation.explanation.rows
     if not {"side", "outcome", "first", "last", "partner_first", "partner_last"} <= set(rows):
         return None
@@ -264,6 +367,7 @@ def _offsets(evaluation: Evaluation) -> list[dict[str, Any]] | None:
 def _comparison(
     comparison: pd.DataFrame, evaluation: Evaluation, name: str, other: Evaluation
 ) -> dict[str, Any]:
+    """Collect the comparison with another submission, and the items that differ most."""
     mine: Any = evaluation.statistics
     theirs: Any = other.statistics
     by_item = statistics.gains_by_item(evaluation.prepared, mine, theirs)[:, 0]
@@ -278,6 +382,7 @@ def _comparison(
 
 
 def _groups(evaluation: Evaluation, intervals: pd.DataFrame) -> dict[str, Any] | None:
+    """Collect the scores and weights of sub-populations."""
     table = evaluation.explanation.groups
     if table is None:
         return None
@@ -292,11 +397,12 @@ def _groups(evaluation: Evaluation, intervals: pd.DataFrame) -> dict[str, Any] |
 
 
 def _group_names(groups: pd.DataFrame) -> "pd.Series[str]":
+    """Name groups as measures are named."""
     return groups["attribute"] + " = " + groups["value"]
 
 
 def _measures(evaluation: Evaluation, intervals: pd.DataFrame) -> dict[str, Any] | None:
-    """The measures that no other section shows."""
+    """Collect the measures that no other section shows."""
     if evaluation.statistics is None:
         return None
     table = pd.DataFrame(evaluation.measures.items(), columns=["measure", "value"])
@@ -307,6 +413,7 @@ def _measures(evaluation: Evaluation, intervals: pd.DataFrame) -> dict[str, Any]
 
 
 def _tables(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """Collect the companion's tables, and the first rows of its values."""
     tables = dict(evaluation.explanation.tables)
     for level, values in evaluation.explanation.details.items():
         shown = values.head(DETAILS_SHOWN)
@@ -326,12 +433,13 @@ def _tables(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 
 def _column(column: "pd.Series[Any]") -> list[str]:
-    """Shares to four digits, larger numbers to two."""
+    """Write the cells of a column: shares with four decimals, larger numbers with two."""
     is_large = pd.api.types.is_float_dtype(column) and (column.abs() > 1).any()
     return [items.number(value, 2 if is_large else 4) for value in column.tolist()]
 
 
 def _confusion(evaluation: Evaluation) -> dict[str, Any] | None:
+    """Prepare the table of true and predicted labels, shaded by the share of each row."""
     if evaluation.explanation.confusion is None:
         return None
     table: pd.DataFrame = evaluation.explanation.confusion
@@ -339,6 +447,7 @@ def _confusion(evaluation: Evaluation) -> dict[str, Any] | None:
 
 
 def _calibration(evaluation: Evaluation) -> dict[str, Any] | None:
+    """Collect the calibration of predicted probabilities, and their Brier score."""
     forecasts = evaluation.explanation.forecasts
     if forecasts.empty:
         return None
@@ -352,7 +461,7 @@ def _calibration(evaluation: Evaluation) -> dict[str, Any] | None:
 
 
 def _histograms(evaluation: Evaluation) -> str | None:
-    """As an image, an SVG can run no script."""
+    """Draw the histograms as a data URL.  An SVG that is loaded as an image cannot run a script."""
     if not evaluation.explanation.histograms:
         return None
     picture = io.BytesIO()

@@ -53,8 +53,8 @@ def test_series_on_one_scale_with_corpus_barrier_and_outliers() -> None:
     assert one.get_xlabel() == "corpus 0.7, 3.2; 2 beyond 2"
     assert [line.get_xdata()[0] for line in one.lines] == [0.7, 2.0, 1.0]
     assert [line.get_linestyle() for line in one.lines] == ["-", "-", "--"]
-    assert one.lines[0].get_color() == histograms.COLOURS[0]
-    # The same series has the same colour in all panels of a figure, and the legend names each once.
+    assert one.lines[0].get_color() == histograms.COLORS[0]
+    # The same series has the same color in all panels of a figure, and the legend names each once.
     assert two.containers[0][0].get_facecolor() == algorithm[0].get_facecolor() != experts[0].get_facecolor()
     (legend,) = picture.subfigs[0].legends
     assert [text.get_text() for text in legend.get_texts()] == ["experts", "algorithm", "barrier"]

@@ -154,7 +154,10 @@ def test_sections_say_what_the_evaluation_says(page, evaluation):
     assert "Discourse types" in sections["tables"]
     assert "Sub-populations" not in sections["tables"]
     assert "Evidence 2 3 0 0 0 83 2 22" in sections["confusion"]
-    assert f"Of {len(evaluation.explanation.forecasts)} forecasts." in sections["calibration"]
+    assert (
+        f"The diagram shows {len(evaluation.explanation.forecasts)} predicted probabilities."
+        in sections["calibration"]
+    )
     assert "All 40 essays." in sections["items"]
 
 
@@ -207,7 +210,7 @@ def test_a_group_of_few_essays_is_named_with_its_size_and_what_is_best_elsewhere
     }  # fmt: skip
     text = flat(Page(report.render(evaluation, "x", {}, 3)).text)
     assert (
-        f"the group has {first['size']} essays). So few essays say little; in all other essays the most can be "
+        f"the group has {first['size']} essays). So few essays say little. In all other essays, the most can be "
         f"gained from {label}: " in text
     )
 
@@ -221,8 +224,8 @@ def test_every_gain_is_in_thousandths_of_the_score():
 def test_a_filter_that_finds_nothing_points_to_the_random_sample(evaluation):
     some = flat(Page(report.render(evaluation, "x", {}, 3)).text)
     assert (
-        "No essay on this page matches. It has the essays where the most can be gained: --random-items shows"
-        in some
+        "No essay on this page matches. The page has the essays where the most can be gained. The option "
+        "--random-items shows a random sample" in some
     )
     for options in ({"most_items": 40}, {"most_items": 3, "random": 1}):
         assert "--random-items" not in flat(Page(report.render(evaluation, "x", {}, **options)).text)

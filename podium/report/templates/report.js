@@ -1,4 +1,4 @@
-// Filters and sorts the items.
+// This script filters and sorts the items.
 "use strict";
 (() => {
   const form = document.getElementById("filters");
@@ -17,7 +17,7 @@
         for (const name in places) values[name] = row.cells[places[name]].textContent.trim();
         return values;
       }),
-      // Elements, and the rows that they show.
+      // Each part is an element, with the numbers of the rows that it shows.
       parts: [
         ...rows.map((row, number) => [row, [number]]),
         ...segments.map((segment) => [segment, segment.dataset.n.split(" ")]),
@@ -25,7 +25,7 @@
       ],
     };
   }
-  let known; // not while the page loads
+  let known; // the items are read when they are first needed, so that the page loads fast
   const items = () => (known ??= [...list.children].map(read));
 
   const text = new Intl.Collator(undefined, { numeric: true });

@@ -210,8 +210,8 @@ def test_a_group_of_few_essays_is_named_with_its_size_and_what_is_best_elsewhere
     }  # fmt: skip
     text = flat(Page(report.render(evaluation, "x", {}, 3)).text)
     assert (
-        f"the group has {first['size']} essays). So few essays say little. In all other essays, the most can be "
-        f"gained from {label}: " in text
+        f"the group has {first['size']} essays). So few essays say little. In all other essays, the most can "
+        f"be gained from {label}: " in text
     )
 
 

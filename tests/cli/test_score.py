@@ -466,7 +466,7 @@ def blurred(frame):
             lambda truth, _: one_word_later(truth),
             "count positions from 0: among the starts and ends of matches, 704 are one word late and 0 are",
         ),
-        (lambda truth, _: one_word_later(blurred(truth)), "count positions from 0: of the matches' starts and"),
+        (lambda truth, _: one_word_later(blurred(truth)), "count positions from 0: among the starts and ends"),
         (
             lambda _, predicted: predicted.head(0),
             "40 of the solution's 40 essays have no prediction and count as missed\n",

@@ -147,8 +147,8 @@ def points_by_cause(explanation: Any) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per cause, in descending order of the points lost: cause, points, rows (the number of rows that
-        lost points by this cause) and share (its share of all points lost).
+        One row per cause, in descending order of the points lost. The columns are cause, points, rows (how many
+        rows lost points by this cause) and share (of all points lost).
     """
     losses: pd.DataFrame = explanation.losses
     points = losses.sum()

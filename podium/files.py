@@ -702,7 +702,7 @@ def _columns_of_unknown_size(file: Any, name: str, error: type[ToolError], limit
                 if "DELTA_BYTE_ARRAY" in chunk.encodings and most > limit:
                     raise error(
                         f"{name}: expected texts as they are or in a dictionary, found {column.path} packed by "
-                        f"common beginnings, whose size nothing tells; {WITH_PANDAS}"
+                        f"common beginnings, whose size cannot be known before; {WITH_PANDAS}"
                     )
                 if not {"RLE_DICTIONARY", "PLAIN_DICTIONARY"}.isdisjoint(chunk.encodings):
                     packed.add(column.path)

@@ -42,9 +42,9 @@ def score(
     Returns
     -------
     podium.scoring.Evaluation
-        It has ``score`` (float), ``scores`` (of each part), ``measures`` (dict of all measures),
-        ``explanation`` (tables, notices, and what became of every row) and ``signature`` (to be quoted with the
-        score). When it is printed or shown in a notebook, it shows the score with its tables.
+        The scored submission: its ``score`` (float), the ``scores`` of each part, and all ``measures`` (dict).
+        It also has an ``explanation`` (tables, notices, and what became of every row) and the ``signature`` to
+        quote with the score. When it is printed or shown in a notebook, it shows the score with its tables.
 
     Raises
     ------

@@ -530,7 +530,7 @@ def _described(problem: BaseException, folder: Path | None = None) -> str:
     line."""
     text = f"{type(problem).__name__}: {' '.join(str(problem).split())}"
     frames = traceback.extract_tb(problem.__traceback__)
-    # The folder may be relative.  The names of frames are not, except those of no file, such as "<string>".
+    # The folder may be relative. The names of frames are not, except those of no file, such as "<string>".
     here = None if folder is None else folder.resolve()
     files = [frame for frame in frames if Path(frame.filename).is_absolute()]
     inside = [frame for frame in files if Path(frame.filename).resolve().parent == here]

@@ -472,7 +472,7 @@ def prepare(
 
 @contextlib.contextmanager
 def _columns_explained(metric: Metric, arguments: dict[str, Any], solution: pd.DataFrame) -> Iterator[None]:
-    """Where a column is missing that a parameter names, the error names the parameter."""
+    """Add the name of the parameter to an error about a missing column that the parameter names."""
     try:
         yield
     except HostError as problem:

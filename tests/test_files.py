@@ -203,7 +203,7 @@ LONG = "x" * 100_000
         (
             {"row_id": [LONG] * 2_000},
             {"use_dictionary": False, "column_encoding": {"row_id": "DELTA_BYTE_ARRAY"}},
-            "row_id packed by common beginnings, whose size nothing tells",
+            "row_id packed by common beginnings, whose size cannot be known before",
         ),
         ({"x": np.zeros(10_000_000)}, {}, "at most 64 MB once expanded, found 76 MB in 10,000,000 rows"),
         ({"x": pa.nulls(10_000_000)}, {}, "at most 64 MB once expanded, found 76 MB in 10,000,000 rows"),

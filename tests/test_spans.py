@@ -613,7 +613,7 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
         ),
         (
             lambda: bio_tags(*GOOD, from_words([0, 1], [1, 1], "Lead")),
-            r"without_overlaps.*: word 1 is in another",
+            r"without_overlaps.*: word 1 is also in another",
         ),
         (lambda: bio_tags(*GOOD, ONE), r"within the 2 words of their text.*: 0 to 2"),
         (lambda: bio_tags(*GOOD, from_words([0], [1], "Lead"), LABELS[1:]), "labels: expected also 'O'"),

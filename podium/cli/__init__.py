@@ -96,8 +96,9 @@ def process() -> NoReturn:
     code = main()
     if "pyarrow" in sys.modules:
         # A thread of Arrow may release a Python object while the interpreter shuts down. Then the process
-        # aborts although all work is done (apache/arrow#34314). Therefore the interpreter is not shut down: the
-        # functions that were registered for the end of the process are called, and then it ends at once.
+        # aborts although all work is done (apache/arrow#34314). Therefore the interpreter is not shut down.
+        # Instead, the functions that were registered for the end of the process are called, and the process
+        # ends at once.
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()

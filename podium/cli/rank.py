@@ -96,14 +96,14 @@ def _add_work(parser: argparse.ArgumentParser) -> None:
         type=seconds,
         default="10m",
         metavar="TIME",
-        help="processor time to read and score a submission, which is rejected beyond it (default: 10m)",
+        help="processor time to read and score a submission; one that needs more is rejected (default: 10m)",
     )
     parser.add_argument(
         "--memory-limit",
         type=size,
         default="4G",
         metavar="SIZE",
-        help="memory to read and score a submission (default: 4G)",
+        help="memory to read and score a submission; one that needs more is rejected (default: 4G)",
     )
 
 

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "submission",
         nargs="+",
-        help="the predictions, or - for standard input; the first one is compared with each other one",
+        help="the predictions, or - for standard input; the first one is compared with each of the others",
     )
     arguments.add_metric(parser)
     parser.add_argument("-b", "--bare", action="store_true", help="print the score and nothing else")

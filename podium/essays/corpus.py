@@ -1,7 +1,7 @@
 """Make the files of a competition with the Unified Metric from an annotated corpus with one row per segment.
 
-If a segment has no effectiveness or no words, its whole essay is left out, because a model that predicts that
-segment must not be punished. Overlaps are removed by the metric's rule.
+If a segment has no effectiveness or no words, its whole essay is left out. Otherwise a model that predicts that
+segment would be punished. Overlaps are removed by the metric's rule.
 """
 
 import re
@@ -310,8 +310,8 @@ def make(
     left_out = essays.loc[~complete, ESSAY_ID].tolist()
     report = [
         "# The competition's files",
-        f"Drawn with seed {seed}: {test_share:g} of the essays for the test, {public_share:g} of those Public. "
-        f"The column {named} names the essays.",
+        f"Drawn with seed {seed}: {test_share:g} of the essays are for the test, and {public_share:g} of those "
+        f"are Public. The column {named} names the essays.",
         *(f"**{warning}**" for warning in warnings),
         section("The corpus", ("what", "number"), counts.items()),
         *([f"Left out: {listed(left_out)}."] if left_out else []),

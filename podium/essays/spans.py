@@ -84,8 +84,8 @@ class Spans:
     Raises
     ------
     ValueError
-        The columns differ in length, a position is negative or above 99,999, a segment ends before it begins, a
-        type is unknown, or a probability is outside [0, 1].
+        The columns differ in length, or a value is not possible. That is a negative position or one above
+        99,999, an end before the beginning, an unknown type, or a probability outside [0, 1].
 
     Examples
     --------

@@ -5,8 +5,8 @@ I-Lead) are added, and those of the word's tokens are averaged. A segment begins
 tokens says so. If several windows have the same token, its predictions are averaged. Illegal tags are repaired
 and counted.
 
-Many essays are decoded at once as one long text, because a call of numpy costs nearly the same for one essay as
-for all of them.
+Many essays are decoded at once as one long text, because a call of numpy takes nearly the same time for one
+essay as for all.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ MEANINGS: dict[str, tuple[str | None, int]] = {"O": (None, len(TYPES))} | {
 }
 IGNORED = -100  # Losses of torch ignore this label.
 ROUNDING = 1e-3  # A half-precision probability may be rounded up to more than 1.
-TEXTS_AT_ONCE = 64  # The probabilities of so many texts stay in the processor's cache.
+TEXTS_AT_ONCE = 64  # The probabilities of this many texts fit into the processor's cache.
 
 Labels = Sequence[str] | Mapping[Any, str] | None
 
@@ -684,7 +684,7 @@ def _require_no_overlaps(truths: Spans) -> None:
     wrong = np.zeros(len(spans), dtype=bool)
     wrong[1:] = (spans.essay[1:] == spans.essay[:-1]) & (spans.first[1:] <= spans.last[:-1])
     expected = "segments without common words, as without_overlaps() leaves them"
-    require(spans, wrong, expected, "word {} is in another one", spans.first)
+    require(spans, wrong, expected, "word {} is also in another one", spans.first)
 
 
 def _tags(text: str, windows: list[Ints], own: Spans, scheme: _Scheme) -> Ints:

@@ -60,8 +60,8 @@ class Tuning:
     before : float
         The score of all candidates.
     searches : DataFrame
-        One row per temperature of the softmin that was maximized, the best first: the tuned score, the nested
-        score, and the optimism, which is their difference.
+        One row per temperature of the softmin that was maximized, the best first. It has the tuned score, the
+        nested score, and the optimism, which is their difference.
     folds : DataFrame
         One row per fold: the number of its essays, its scores before and nested, and the gap that was found on
         the other folds.
@@ -268,7 +268,7 @@ class _Problem:
         if gap == 0:
             return self
         given = self.segments
-        # The metric's types may stand in another order than ours; here only their equality counts.
+        # The metric's types may be in another order than ours, but only their equality matters here.
         columns = given.essay, given.first, given.last, given.discourse_type, self.probability, given.d1
         spans = join(Spans(*columns, np.zeros(len(given.row), dtype=np.int64)), gap)
         # The metric normalizes two columns. This gives the same numbers, to the last bit.

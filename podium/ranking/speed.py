@@ -342,11 +342,13 @@ def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> list[st
         were = "was" if once == 1 else "were"
         those = "all runtimes were" if once == len(known) else f"{once:,} of {len(known):,} runtimes {were}"
         how = (
-            f"each is drawn with the noise of one run of the other models ({noise.of_one_run:.1%})"
+            f", so {'it is' if once == 1 else 'they are'} drawn with the noise of one run of the other models "
+            f"({noise.of_one_run:.1%})"
             if noise.is_known
-            else "nothing is known about their noise, so no rank is called more certain than the score makes it"
+            else "; nothing is known about their noise, so no rank is called more certain than the score "
+            "makes it"
         )
-        sentences.append(f"{those} measured once; {how}")
+        sentences.append(f"{those} measured once{how}")
     fastest, median = known.iloc[int(known["runtime"].argmin())], known["runtime"].median()
     if FAR_BELOW * fastest["runtime"] <= median:
         sentences.append(

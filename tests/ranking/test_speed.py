@@ -44,7 +44,8 @@ def test_measured_once_is_said():
         "certain than the score makes it"
     ]
     assert speed.notices(BOARD, table(runs=["99 100 101", "", "400"])) == [
-        "2 of 3 runtimes were measured once; each is drawn with the noise of one run of the other models (1.0%)"
+        "2 of 3 runtimes were measured once, so they are drawn with the noise of one run of the other "
+        "models (1.0%)"
     ]
     assert speed.notices(BOARD, table(runs=["99 100 101", "1 2 3", "4 5"])) == []
     assert speed.notices(BOARD.assign(runtime=np.nan), None) == []

@@ -1089,7 +1089,7 @@ def test_light_and_dark_are_readable(opened, pages, scheme):
 
 def test_a_page_without_items(opened):
     driver = opened(report.render(stub([], notices=["nothing to see"]), "bare"))
-    assert "nothing to see" in driver.find_element("tag name", "main").text
+    assert "Nothing to see." in driver.find_element("tag name", "main").text
 
 
 def take_pictures() -> None:

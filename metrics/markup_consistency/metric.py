@@ -1,41 +1,62 @@
 """Consistency of an algorithm's text markup with experts who disagree, as one file to upload to Kaggle.
 
-Experts mark elements in a text, such as errors, with tags, fragments of the text and overtexts (comments), and
-they disagree.  ``score`` says how well an algorithm's markup agrees with theirs, compared with how well they
-agree with each other.  Numbers in brackets are equations of the paper that ``score`` names.  After the public
-functions come the stages, in the order in which the data passes through them, and after these the input:
+A markup describes a text, such as an essay with its errors.  It has elements, for example one for each error.
+An element can have tags, fragments of the text, and overtexts, which are comments.  Fragments and overtexts can
+have tags, too, and fragments can have overtexts.  Several experts mark up the same text, and they disagree.
+``score`` asks how well an algorithm's markup agrees with theirs.  It divides this by how well the experts agree
+with each other.
 
-    consistency           (7)        consistency, level_of
-    criteria              (13)-(24)  c_accordance, c_tags, c_overtexts … c_union_of_tags
-    optimal accordance    (8), (9)   best_sum, best_average
-    corpus                (10)-(12)  compared, average_accuracies
-    weights               (7)        weights_in_use
-    input                 (1)-(4)    read_experts, read_markup
+``score`` cites a paper. "(7)" is an equation of that paper and "3.4.4" is a section.  After the public
+functions come the stages, in the order in which the data passes through them.  The functions that read the
+input come last:
 
-The criteria; those with a dot are parts of the one before the dot:
+* consistency (7): ``consistency``, ``level_of``
+* criteria (13) to (24): ``c_accordance``, ``c_tags``, ``c_overtexts`` … ``c_union_of_tags``
+* optimal accordance (8), (9): ``best_sum``, ``best_average``
+* corpus (10) to (12): ``compared``, ``average_accuracies``
+* weights (7): ``weights_in_use``
+* input (1) to (4): ``read_experts``, ``read_markup``
 
-    total                 (7)   C, the weighted average of the six without a dot
-    accordance            (13)  elements that found a partner
-    tags                  (14)  tags of partners
-    overtexts             (15)  .accordance (16), .texts (17), .tags (18)
-    fragments             (19)  .accordance (20), .texts (21), .tags (22), .overtexts (3.4.4) with such parts
-    fragment_text_union   (23)  characters of all fragments of partners
-    fragment_tag_union    (24)  tags of all fragments of partners
+To compare two markups, their elements are paired one to one.  This pairing is called the accordance, and the
+two elements of a pair are called partners.  The overtexts and fragments of partners are paired in the same way.
+Criteria from 0 to 1 say how well the markups agree.  A criterion with a dot is a part of the one before the
+dot:
+
+* ``total`` (7) is C, the weighted average of the six criteria below.
+* ``accordance`` (13) is the share of the elements that have a partner.
+* ``tags`` (14) says how well the tags of partners agree.
+* ``overtexts`` (15) says how well the overtexts of partners agree.  Its parts are ``overtexts.accordance``
+  (16), ``overtexts.texts`` (17) and ``overtexts.tags`` (18).
+* ``fragments`` (19) says how well the fragments of partners agree.  Its parts are ``fragments.accordance``
+  (20), ``fragments.texts`` (21), ``fragments.tags`` (22) and ``fragments.overtexts`` (3.4.4).  The last one has
+  the same parts as ``overtexts``.
+* ``fragment_text_union`` (23) compares the characters that all fragments of either partner cover.
+* ``fragment_tag_union`` (24) compares the tags that all fragments of either partner have.
 
 Where the paper is silent, this file decides:
 
-* Accordance "sum" maximizes the sum of the pairs' weighted averages.  "exact", literally (9), maximizes their
-  mean and so may drop a weak pair.  Among equal ones (to 1e-9) more pairs win, then contents, never the order.
-* Inner levels come first.  That is the joint optimum for "exact"; for "sum" it need not be.
-* What has nothing in common is no pair.  Elements need fragments that may be partners, fragments need common
-  characters, overtexts common words or tags; or neither has any, and empty fragments need the same place.
-* F(∅, ∅) = 1: of two empty sets of objects every criterion is 1.  Where one is empty, or no pair is found, it
-  is 0.
-* Weights are 1, but 0 for what no expert marked.  A competition should give all, as its parts may differ.
-* A READ//ABLE markup (with "selections") is one element with these as fragments, type and subtype as tags,
-  without overtexts.  Where all experts' are such, a submission's must be, and ``accordance`` has weight 0.
-* AMA is over documents with an expert, EMA (unordered pairs) and RMA over those with two.
-* Words are letters, digits and underscores in lower case, ё as е; repeated ones count, repeated tags do not.
+* The parameter ``accordance`` says which pairing is the best.  With "sum" it is the one that maximizes the sum
+  of the pairs' weighted averages.  With "exact" it is literally (9): the one that maximizes the weighted
+  average of the level, and so may drop a weak pair.
+* Values that differ by less than 1e-9 count as equal.  Among equal pairings the one with more pairs wins, and
+  then the contents of the markups decide.  The order of objects in the file never matters.
+* Inner levels are paired first: the overtexts of fragments, then overtexts and fragments, then elements.  With
+  "exact" this leads to the joint optimum.  With "sum" it need not.
+* Objects that have nothing in common are never partners.  Two fragments need common characters, and two
+  overtexts need common words or tags.  Two elements need fragments that may be partners.
+* Objects that are both empty may be partners: elements without fragments, overtexts without words and tags, and
+  fragments without characters at the same place.
+* F(∅, ∅) = 1.  Where neither markup has objects of a kind, every criterion of that kind is 1.  Where only one
+  markup has some, or where no pair is found, it is 0.
+* A weight is 1 by default, but 0 for what no expert marked.  A competition should give all weights, because its
+  Public and Private parts may have different defaults.
+* A markup with "selections" has the form of the READ//ABLE competition.  It is read as one element without
+  overtexts.  Its selections are the fragments, with their type and subtype as tags.  If all markups of the
+  experts have this form, a submission must have it, too, and ``accordance`` has the weight 0.
+* AMA is a mean over the documents with at least one expert, EMA and RMA over those with at least two.  EMA
+  takes every pair of experts once.
+* A word is a sequence of letters, digits and underscores in lower case, with ё read as е.  Repeated words
+  count, but repeated tags do not.
 * Offsets count characters from 0, and the end is exclusive.  Unknown keys are ignored.
 """
 
@@ -71,7 +92,7 @@ NAME = "markup_consistency"
 COMPLETE_SUBMISSION = False
 MEASURE_PARAMETERS = ("measure", "criterion")
 
-# The parts of composite criteria, their accordance first.
+# The parts of each composite criterion.  The first part of each is its accordance.
 OF_OVERTEXTS = ("overtexts.accordance", "overtexts.texts", "overtexts.tags")
 PARTS = {
     "total": ("accordance", "tags", "overtexts", "fragments", "fragment_text_union", "fragment_tag_union"),
@@ -82,7 +103,7 @@ PARTS = {
 
 
 def _with_parts(name: str) -> list[str]:
-    """A criterion, its parts, their parts …"""
+    """The names of a criterion, its parts, their parts and so on."""
     return [name, *(inner for part in PARTS.get(name, ()) for inner in _with_parts(part))]
 
 
@@ -90,34 +111,40 @@ CRITERIA = tuple(_with_parts("total"))
 MEASURES = ("rma", "ama", "consistency")
 ACCORDANCES = ("sum", "exact")
 
-TIE = 1e-9  # sums of worth that differ by less are equal
+TIE = 1e-9  # sums that differ by less count as equal
 LAST_OFFSET = 1_000_000_000
-APART = LAST_OFFSET + 2  # between the markups compared at once
+APART = LAST_OFFSET + 2  # the distance between markups that are compared at once
 AT_ONCE = 100_000  # pairs of objects
-MOST_OBJECTS, MOST_CHARACTERS = 2_000, 200_000  # of a markup
+MOST_OBJECTS, MOST_CHARACTERS = 2_000, 200_000  # the limits of a markup
 LARGE = 500  # rows and columns of an assignment problem
 
-LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
+LONGEST_MESSAGE = 280  # characters; Kaggle cuts longer messages
 ROWS_SHOWN = 3
 CHARACTERS_SHOWN = 40
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-Lemmatiser = Callable[[str], str]
-Progress = Callable[[int, int], None]  # to be told how many documents are done, and how many there are
-Keys = Mapping[str, tuple[type, Any]]  # of a JSON object: the type of a value and its default, None if required
+Lemmatizer = Callable[[str], str]  # from a word to its lemma
+Progress = Callable[[int, int], None]  # its arguments: how many documents are done, and how many there are
+Keys = Mapping[str, tuple[type, Any]]  # the type and the default of each key's value; no default: required
 
 
 # ---- Errors ----------------------------------------------------------------------------------------------
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong.  Kaggle knows this exception by its name and shows its text to participants."""
+    """The submission is wrong.
+
+    Kaggle knows this exception by its name and shows its text to the participant.
+    """
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.  Kaggle shows this to the host only."""
+    """The solution or a parameter is wrong.
+
+    Kaggle shows the text of this exception to the host only.
+    """
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -133,47 +160,51 @@ def score(
     weights: str = "",
     lemmatiser: str = "none",
 ) -> float:
-    """Relative accuracy of an algorithm's text markup (RMA): its agreement with experts over theirs.
+    """Score how well an algorithm's markups of texts agree with the experts' markups.
 
-    C, from 0 to 1, compares the elements of two markups, with tags, fragments and overtexts (comments), that an
-    optimal one-to-one assignment, the accordance, made partners.  AMA is the mean C of algorithm and experts,
-    EMA that of experts with each other, RMA = AMA/EMA.
+    The consistency C of two markups is a number from 0 to 1.  AMA is the mean C of the algorithm's markup with
+    the experts' markups.  EMA is the mean C of the experts' markups with each other.  The score is the relative
+    accuracy RMA = AMA / EMA.  From 1 on, the algorithm agrees with the experts as well as they agree with each
+    other.
 
     Parameters
     ----------
-    solution : DataFrame, one row per document
-        `row_id_column_name` and ``markups``: JSON, the list of the experts' markups, each of the form
+    solution : DataFrame
+        The experts' markups, with one row per document.  It has the column `row_id_column_name` and the column
+        ``markups``, which holds JSON: the list of the experts' markups.  Each has the form
         ``{"elements": [{"tags": […], "overtexts": [{"comment": "…", "tags": […]}], "fragments": [{"start": 0,
-        "end": 10, "tags": […], "overtexts": […]}]}]}``, where only ``elements``, ``start`` and ``end`` are
-        required.  With a column ``text``, offsets are checked against it.
-    submission : DataFrame, one row per document
-        `row_id_column_name` and ``markup``: JSON, the algorithm's.
+        "end": 10, "tags": […], "overtexts": […]}]}]}``.  Only ``elements``, ``start`` and ``end`` are required.
+        If there is a column ``text``, offsets are checked against it.
+    submission : DataFrame
+        The algorithm's markups, with one row per document.  It has the column `row_id_column_name` and the
+        column ``markup``, which holds JSON: one markup.
     row_id_column_name : str
-        The documents' ids, compared as text.
+        The name of the column with the documents' ids, which are compared as text.
     measure : str
-        "rma", "ama", or "consistency", the mean of one criterion.
+        The measure that is the score: "rma", "ama", or "consistency", which is the mean of one criterion.
     criterion : str
-        That one, such as "fragments.texts".
+        The criterion of which "consistency" is the mean, such as "fragments.texts".
     accordance : str
-        "sum" or "exact".
+        How partners are chosen: "sum" or "exact".
     weights : str
-        What differs from the default, as in "tags=2,fragments.texts=0".
+        The weights that differ from the default, such as "tags=2,fragments.texts=0".
     lemmatiser : str
-        "none", or an installed one: "pymorphy3" (Russian), "simplemma:en" …
+        How words are turned into lemmas before they are compared: "none", "pymorphy3" (for Russian), or
+        "simplemma:" and a language, such as "simplemma:en".  The package must be installed.
 
     Returns
     -------
     float
-        At least 0; only RMA may exceed 1.
+        The measure.  It is at least 0, and only RMA can be greater than 1.
 
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  The text tells of the solution only how many documents are missing, and
-        which offsets are beyond a text.
+        The submission is malformed.  The text of the exception tells two things about the solution: how many
+        documents are missing, and which offsets are beyond the text.
     HostVisibleError
-        The solution is malformed, a parameter is wrong, or the measure is not defined: no document has an
-        expert (RMA: two who have something in common).
+        The solution is malformed, a parameter is wrong, or the measure is not defined.  It is not defined if no
+        document has an expert.  RMA also needs a document with two experts who have something in common.
 
     References
     ----------
@@ -182,7 +213,7 @@ def score(
 
     Examples
     --------
-    One of two experts marks an error longer:
+    One of two experts marks a longer stretch as the error.  The algorithm agrees with the other expert:
 
     >>> def markup(end):
     ...     return {"elements": [{"fragments": [{"start": 0, "end": end, "tags": ["logic"]}]}]}
@@ -193,12 +224,18 @@ def score(
     1.035714
     """
     prepared = prepare(solution, row_id_column_name, measure, criterion, accordance, weights, lemmatiser)
-    sums = prepared.statistics(submission).sum(axis=0)  # of rows one after the other
+    sums = prepared.statistics(submission).sum(axis=0)  # numpy adds the rows one after the other
     return float(prepared.measures(sums[np.newaxis])[0])
 
 
 def higher_is_better() -> bool:
-    """Whether a higher score is better: it is, whatever the parameters of `score`."""
+    """Whether a higher score is better.
+
+    Returns
+    -------
+    bool
+        True, whatever the parameters of `score` are.
+    """
     return True
 
 
@@ -213,18 +250,31 @@ def prepare(
     *,
     progress: Progress | None = None,
 ) -> "Prepared":
-    """Check and digest a solution once, to score many submissions.
+    """Check and parse a solution once, so that many submissions can be scored against it.
 
-    The parameters, and the `HostVisibleError`, are those of `score`.
+    The experts' markups are compared with each other here.
 
     Parameters
     ----------
+    solution : DataFrame
+        The experts' markups, with one row per document, as in `score`.
+    row_id_column_name : str
+        The name of the column with the documents' ids.
+    measure, criterion, accordance, weights, lemmatiser : str
+        The same as in `score`.
     progress : callable, optional
-        Is told of how many documents the experts have been compared, and how many documents there are.
+        It is called with the number of documents whose experts have been compared and the number of all
+        documents.
 
     Returns
     -------
     Prepared
+        The checked solution with the parameters.
+
+    Raises
+    ------
+    HostVisibleError
+        The solution is malformed, a parameter is wrong, or the measure is not defined.
     """
     _check_text("row_id_column_name", row_id_column_name)
     _check_choice("measure", measure, MEASURES)
@@ -233,13 +283,13 @@ def prepare(
     _check_text("weights", weights)
     _check_text("lemmatiser", lemmatiser)
     if criterion != "total" and measure != "consistency":
-        raise HostVisibleError(f"criterion: expected measure 'consistency' with it, found {_quoted(measure)}")
+        raise HostVisibleError(f"criterion: expected only with measure 'consistency', found {_quoted(measure)}")
     explicit = _parse_weights(weights, CRITERIA[1:])
     table = _Table(solution, "the solution", row_id_column_name, HostVisibleError)
     table.check_columns("markups")
     ids, lengths = read_ids(table), read_lengths(table)
     form = 'a list of markups in JSON, such as [{"elements": [{"fragments": [{"start": 0, "end": 10}]}]}]'
-    read = functools.partial(read_experts, lemmatise=lemmatiser_of(lemmatiser))
+    read = functools.partial(read_experts, lemmatize=lemmatiser_of(lemmatiser))
     experts = read_column(table, "markups", read, form, lengths)
     needed, fewest = ("two experts", 2) if measure == "rma" else ("an expert", 1)
     if max(map(len, experts), default=0) < fewest:
@@ -270,12 +320,12 @@ class Rules(NamedTuple):
 
     Attributes
     ----------
-    weights : mapping of criterion to float
-        Of all `CRITERIA` but the total.
+    weights : mapping of str to float
+        The weight of each of the `CRITERIA` except the total.
     accordance : str
-        "sum" or "exact".
+        How partners are chosen: "sum" or "exact".
     is_readable : bool
-        Whether all experts' markups are in READ//ABLE's form.
+        Whether all markups of the experts have the form of READ//ABLE.
     """
 
     weights: Mapping[str, float]
@@ -283,34 +333,46 @@ class Rules(NamedTuple):
     is_readable: bool = False
 
     def criteria_of(self, pairs: "Pairs") -> Floats:
-        """`CRITERIA` of each pair of markups, (pairs, criteria)."""
+        """Compare pairs of markups.
+
+        Parameters
+        ----------
+        pairs : sequence of (Markup, Markup)
+            The pairs.
+
+        Returns
+        -------
+        (pairs, criteria) float
+            For each pair the `CRITERIA`, from 0 to 1.
+        """
         averages = consistency(pairs, self)[-1]["total"].averages
         return np.column_stack([averages[name] for name in CRITERIA])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`, with the parameters to score against it.
+    """A solution that `prepare` has checked and parsed, with the parameters to score against it.
 
     Attributes
     ----------
     items : list of str
-        Ids of the n documents, sorted as text.
+        The ids of the n documents, sorted as text.
     item_of_row : (rows,) int
-        The document of each row of the solution.
-    labels : list of (attribute, value)
-        One, that of all documents.
+        The document of each row of the solution, as an index into `items`.
+    labels : list of (str, str)
+        The attribute and the value of each group of documents.  There is one group, that of all documents.
     groups : (1, n) int
-        Zeros, which are indices into `labels`.
-    lengths : dict
-        The length of each id's text in characters; None where it is not known.
+        The group of each document, as an index into `labels`: 0 for all documents.
+    lengths : dict of str to (int or None)
+        The length of each document's text in characters, by its id; None if it is not known.
     experts : list of list of Markup
-        Of each document, in the order of content.
+        The experts' markups of each document, ordered by content.
     among : list of (pairs, criteria) float
-        Of each document, `CRITERIA` of its experts with each other.
+        For each document the `CRITERIA` of the pairs of its experts.
     rules : Rules
+        How markups are compared.
     parameters : tuple of str
-        row_id_column_name, measure, criterion and lemmatiser.
+        The parameters row_id_column_name, measure, criterion and lemmatiser.
     """
 
     items: list[str]
@@ -325,11 +387,30 @@ class Prepared:
 
     @property
     def measure_names(self) -> list[str]:
-        """Names of the m measures: the score; AMA, EMA and RMA of the total; AMA of each other criterion."""
+        """The names of the m measures, as a list of str.
+
+        They are "score", then "AMA", "EMA" and "RMA" of the total, then the AMA of every other criterion.
+        """
         return ["score", "AMA", "EMA", "RMA", *CRITERIA[1:]]
 
     def read(self, submission: pd.DataFrame) -> list["Markup"]:
-        """The algorithm's markup of each document, in the order of `items`, or a `ParticipantVisibleError`."""
+        """Check and parse a submission.
+
+        Parameters
+        ----------
+        submission : DataFrame
+            The algorithm's markups, with one row per document, as in `score`.
+
+        Returns
+        -------
+        list of Markup
+            The algorithm's markup of each document, in the order of `items`.
+
+        Raises
+        ------
+        ParticipantVisibleError
+            The submission is malformed.
+        """
         table = _Table(submission, "the submission", self.parameters[0], ParticipantVisibleError)
         table.check_columns("markup")
         ids, is_readable = read_ids(table, self.items), self.rules.is_readable
@@ -346,22 +427,37 @@ class Prepared:
         return [by_id[item] for item in self.items]
 
     def compare(self, read: Sequence["Markup"], progress: Progress | None = None) -> list[Floats]:
-        """`CRITERIA` of the algorithm's markup with each expert's, (experts, criteria) of each document."""
+        """Compare the algorithm's markup of each document with the experts' markups.
+
+        Parameters
+        ----------
+        read : sequence of Markup
+            The algorithm's markups, as `read` returns them.
+        progress : callable, optional
+            It is called with the number of documents that are done and the number of all documents.
+
+        Returns
+        -------
+        list of (experts, criteria) float
+            For each document the `CRITERIA` of the algorithm's markup with each expert's.
+        """
         pairs = [[(markup, expert) for expert in experts] for markup, experts in zip(read, self.experts)]
         return compared(pairs, self.rules.criteria_of, progress)
 
     def count(self, algorithm: Sequence[Floats]) -> Floats:
-        """The statistics of what `compare` returns.
+        """Compute for each document the numbers whose sums decide every measure.
 
         Parameters
         ----------
         algorithm : sequence of (experts, criteria) float
+            The criteria of each document, as `compare` returns them.
 
         Returns
         -------
         (n, criteria + 4) float
-            Of a document with an expert the means of the criteria, and 1; of one with two experts the mean
-            total, that of its experts with each other, and 1; else 0.
+            First the means of the criteria over the document's experts, and a 1 if it has any.  Then, if the
+            document has two experts, the mean total of the algorithm, the mean total of the experts with each
+            other, and a 1.  All other numbers are 0.
         """
         rows = []
         for ours, theirs in zip(algorithm, self.among):
@@ -370,11 +466,40 @@ class Prepared:
         return np.array(rows, dtype=np.float64)
 
     def statistics(self, submission: pd.DataFrame, progress: Progress | None = None) -> Floats:
-        """Numbers per document, as `count` returns them, whose sums decide every measure."""
+        """Compute for each document the numbers whose sums decide every measure.
+
+        Parameters
+        ----------
+        submission : DataFrame
+            The algorithm's markups, with one row per document, as in `score`.
+        progress : callable, optional
+            It is called with the number of documents that are done and the number of all documents.
+
+        Returns
+        -------
+        (n, criteria + 4) float
+            The numbers of each document, as `count` returns them.
+
+        Raises
+        ------
+        ParticipantVisibleError
+            The submission is malformed.
+        """
         return self.count(self.compare(self.read(submission), progress))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """The measures, (..., m), of sums of statistics, (..., 1, criteria + 4); NaN where not defined."""
+        """Compute the measures from sums of statistics.
+
+        Parameters
+        ----------
+        sums : (..., 1, criteria + 4) float
+            Sums of what `statistics` returns, over any set of documents.
+
+        Returns
+        -------
+        (..., m) float
+            The measures, in the order of `measure_names`.  A measure that is not defined is NaN.
+        """
         _, measure, criterion, _ = self.parameters
         criteria, ema, rma = average_accuracies(np.asarray(sums, dtype=np.float64)[..., 0, :])
         asked_for = rma if measure == "rma" else criteria[..., CRITERIA.index(criterion)]
@@ -386,19 +511,21 @@ class Prepared:
 
 
 class Item(NamedTuple):
-    """An element (2), fragment (3) or overtext (4).
+    """An object of a markup: an element (2), a fragment (3) or an overtext (4).
 
     Attributes
     ----------
     content : tuple
-        All that is compared: start, end, comment, tags, contents of overtexts and of fragments, sorted.
+        All that is compared, sorted: the start, the end, the comment, the tags, and the contents of the
+        object's overtexts and fragments.
     position : int
-        In the list of its holder, from 0.
+        The position of the object in its list in the file, from 0.
     words : frozenset
-        The bag of the comment's words, as `bag_of_words` returns it.
+        The words of the comment, as `bag_of_words` returns them.
     tags : frozenset of str
+        The tags.
     overtexts, fragments : tuple of Item
-        In the order of content.
+        The overtexts and fragments of the object, ordered by content.
     """
 
     content: tuple[Any, ...]
@@ -409,30 +536,36 @@ class Item(NamedTuple):
     fragments: tuple["Item", ...]
 
 
-# Behind all texts, it stands for the fragments of an element that has none.
+# An element without fragments gets this one, which lies behind the end of every text.
 NOWHERE = Item((LAST_OFFSET + 1, LAST_OFFSET + 1, "", (), (), ()), -1, frozenset(), frozenset(), (), ())
 
 
 class Side(NamedTuple):
-    """The e elements of a markup, or of one markup of each pair, and their fragments, as columns.
+    """The elements and fragments of one side of a comparison, as columns.
+
+    One side is a single markup, or one markup of each pair of markups.  It has e elements and n fragments, and
+    the fragments cover m stretches of text.
 
     Attributes
     ----------
-    elements : sequence of Item, (e,)
+    elements : sequence of Item
+        The e elements.
     pair : (e,) int
-        The number of each element's pair of markups.
-    fragments : sequence of Item, (n,)
-        By pair and start; `NOWHERE` for an element without fragments.
+        The number of the pair of markups to which each element belongs.
+    fragments : sequence of Item
+        The n fragments, ordered by pair and start.  An element without fragments has `NOWHERE`.
     element : (n,) int
-        Index of each fragment's element.
+        The element of each fragment, as an index into `elements`.
     spans : (2, n) int
-        Starts and ends; those of a pair are `APART` from those of the pair before.
+        The starts and the ends of the fragments.  The offsets of each pair are `APART` higher than those of the
+        pair before, so fragments of different pairs never overlap.
     covered : (2, m) int
-        Starts and ends of the stretches of text that the fragments of an element cover, apart from each other.
+        The starts and the ends of the stretches of text that the fragments of an element cover.  The stretches
+        of an element do not touch each other.
     covering : (m,) int
-        Index of each stretch's element.
-    united_tags : sequence of frozenset, (e,)
-        The tags of all fragments of each element.
+        The element of each stretch, as an index into `elements`.
+    united_tags : sequence of frozenset of str
+        For each of the e elements the tags of all its fragments.
     """
 
     elements: Sequence[Item]
@@ -451,17 +584,17 @@ class Markup(NamedTuple):
     Attributes
     ----------
     content : tuple
-        Contents of the elements, sorted: all that is compared.
+        All that is compared: the contents of the elements, sorted.
     elements : tuple of Item
-        In the order of content.
+        The elements, ordered by content.
     side : Side
-        These and their fragments as columns, so that many markups are compared at once.
+        The elements and their fragments as columns, so that many markups can be compared at once.
     is_readable : bool
-        Whether it was in READ//ABLE's form.
+        Whether the markup has the form of READ//ABLE.
     size : int
-        Number of its elements, fragments and overtexts.
+        The number of its elements, fragments and overtexts together.
     number : int
-        Among the experts' markups, from 1.
+        The number of an expert's markup in the document, from 1; 0 for the algorithm's markup.
     """
 
     content: tuple[Any, ...]
@@ -476,7 +609,18 @@ Pairs = Sequence[tuple[Markup, Markup]]
 
 
 def side_of(elements: Sequence[Item]) -> Side:
-    """The elements of a markup as columns."""
+    """Turn the elements of a markup into columns.
+
+    Parameters
+    ----------
+    elements : sequence of Item
+        The elements.
+
+    Returns
+    -------
+    Side
+        The elements and their fragments.
+    """
     rows = [(item, number) for number, each in enumerate(elements) for item in each.fragments or (NOWHERE,)]
     rows.sort(key=lambda row: row[0].content[0])
     stretches = [(*each, number) for number, item in enumerate(elements) for each in _united(item.fragments)]
@@ -494,7 +638,18 @@ def side_of(elements: Sequence[Item]) -> Side:
 
 
 def joined(sides: Sequence[Side]) -> Side:
-    """Markups one after the other, each of a pair of its own."""
+    """Join the columns of several markups, each of which belongs to another pair.
+
+    Parameters
+    ----------
+    sides : sequence of Side
+        The columns of each markup.
+
+    Returns
+    -------
+    Side
+        The columns of all markups, one after the other.
+    """
     pair = np.arange(len(sides))
     first = np.cumsum([0, *(len(side.elements) for side in sides)])[:-1]
     shifts = {"pair": pair, "element": first, "covering": first, "spans": APART * pair, "covered": APART * pair}
@@ -510,7 +665,7 @@ def joined(sides: Sequence[Side]) -> Side:
 
 
 def _united(fragments: Sequence[Item]) -> list[tuple[int, int]]:
-    """The stretches of text that are in a fragment, as starts and ends, apart from each other and ascending."""
+    """The stretches of text that fragments cover, as starts and ends, ascending and not touching each other."""
     stretches: list[tuple[int, int]] = []
     for start, end in sorted(fragment.content[:2] for fragment in fragments):
         if stretches and start <= stretches[-1][1]:
@@ -521,20 +676,23 @@ def _united(fragments: Sequence[Item]) -> list[tuple[int, int]]:
 
 
 # ---- Consistency (7) -------------------------------------------------------------------------------------
-# Many pairs of markups are compared at once.  On each level there is a problem for every pair of holders: which
-# of the objects that the one holds are partners of which that the other holds?
+# Many pairs of markups are compared at once.  There are several levels: elements, then overtexts and fragments
+# of elements, then overtexts of fragments.  What holds the objects of a level is called a holder.  For every
+# pair of holders there is a problem: which objects of the one are the partners of which objects of the other?
 
 
 class Level(NamedTuple):
-    """The partners among objects of one kind.
+    """The partners among the objects of one level.
 
     Attributes
     ----------
     partners : (p, 4) int
-        Their problem, the indices of the one and of the other, and their own problem on the levels below.
-    criteria : dict of (p,) float
-        The criteria of each pair, without the accordance.
-    averages : dict of (problems,) float
+        Four numbers for each of the p pairs of partners.  The first is the number of their problem.  The next
+        two are the indices of the one object and of the other.  On the levels below, the two objects are
+        holders, and the last number is that of their own problem there.
+    criteria : dict of str to (p,) float
+        The criteria of each pair of partners, without the accordance.
+    averages : dict of str to (problems,) float
         The level's criterion and its parts in each problem.
     """
 
@@ -544,24 +702,28 @@ class Level(NamedTuple):
 
 
 def consistency(pairs: Pairs, rules: Rules) -> tuple[Side, Side, dict[str, Level]]:
-    """The consistency C of pairs of markups and all that it is made of (7).
+    """Compute the consistency C of pairs of markups, and everything that it is made of (7).
 
     Parameters
     ----------
     pairs : sequence of (Markup, Markup)
+        The pairs.
     rules : Rules
+        How markups are compared.
 
     Returns
     -------
     x, y : Side
-        Of each pair the markup of the lesser content, and the other: so C(L1, L2) = C(L2, L1) to the last bit.
-    levels : dict of Level
-        "total", whose averages are (pairs,) each, "overtexts", "fragments" and "fragments.overtexts".
+        The two sides of the comparison.  In x is the markup of each pair whose content is less, in y the other.
+        So C(L1, L2) = C(L2, L1) to the last bit.
+    levels : dict of str to Level
+        The levels "total", "overtexts", "fragments" and "fragments.overtexts".  The problems of "total" are the
+        pairs of markups, so its averages are the criteria of each pair.
     """
     ordered = [sorted(pair, key=lambda markup: markup.content) for pair in pairs]
     x, y = (joined([pair[number].side for pair in ordered]) for number in (0, 1))
     i, k = overlapping(x.spans, y.spans).T
-    # Elements may be partners where fragments of theirs may be.
+    # Two elements may be partners if two of their fragments may be.
     problem, ours, theirs = _distinct(x.element[i], y.element[k])
     objects = np.bincount(x.element)[ours] + np.bincount(y.element)[theirs]
     fragments, notes = c_fragments(x, y, np.column_stack([problem, i, k]), objects, rules)
@@ -581,30 +743,32 @@ def consistency(pairs: Pairs, rules: Rules) -> tuple[Side, Side, dict[str, Level
 
 
 def level_of(name: str, objects: Ints, candidates: Ints, criteria: Mapping[str, Floats], rules: Rules) -> Level:
-    """The optimal accordance of a level in each problem (8), (9).
+    """Find the optimal accordance of a level in each problem (8), (9).
 
     Parameters
     ----------
     name : str
-        The level's criterion, one of `PARTS`.
+        The level's criterion, a key of `PARTS`.
     objects : (problems,) int
-        How many objects either markup has in each problem, together.
+        The number of objects of both holders together, in each problem.
     candidates : (n, 4) int
-        Pairs that may be partners, as `Level` has these.
-    criteria : mapping of (n,) float
-        Their criteria.
+        The pairs that may be partners, in the form of ``partners`` of `Level`.
+    criteria : mapping of str to (n,) float
+        The criteria of each candidate, without the accordance.
     rules : Rules
+        How markups are compared.
 
     Returns
     -------
     Level
+        The partners and their criteria.
     """
     accordance, *parts = PARTS[name]
     worth = weighted_average(criteria, parts, rules.weights)
-    # An object has a number of its own in each problem.
+    # An object that is in several problems has a different number in each of them.
     ends = np.column_stack([_distinct(candidates[:, 0], side)[0] for side in candidates[:, 1:3].T])
     if rules.accordance == "sum":
-        chosen = best_sum(ends, worth + TIE)  # so that among equal sums more pairs win
+        chosen = best_sum(ends, worth + TIE)  # because of TIE, more pairs win among equal sums
     else:
         share = rules.weights[accordance] / sum(rules.weights[part] for part in PARTS[name])
         chosen = np.zeros(len(worth), dtype=bool)
@@ -620,7 +784,7 @@ def level_of(name: str, objects: Ints, candidates: Ints, criteria: Mapping[str, 
 
 
 def _distinct(a: Ints, b: Ints) -> tuple[Ints, Ints, Ints]:
-    """Codes of pairs of numbers, (n,), and the distinct pairs, sorted."""
+    """A code for each pair of numbers, (n,), and the two numbers of each distinct pair, sorted."""
     base = b.max(initial=0) + 1
     codes, distinct = pd.factorize(a * base + b, sort=True)
     return codes, *np.divmod(distinct, base)
@@ -630,8 +794,22 @@ def _distinct(a: Ints, b: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def f_measure(common: Ints, total: Ints) -> Floats:
-    """F = 2|A ∩ B| / (|A| + |B|), (n,), of |A ∩ B| and |A| + |B|, (n,) each; 1 for two empty sets (6).
+    """Compute F = 2|A ∩ B| / (|A| + |B|), which compares two sets A and B (6).
 
+    Parameters
+    ----------
+    common : (n,) int
+        |A ∩ B| for each of n pairs of sets.
+    total : (n,) int
+        |A| + |B| for each of these pairs.
+
+    Returns
+    -------
+    (n,) float
+        F of each pair, from 0 to 1.  It is 1 if both sets are empty.
+
+    Examples
+    --------
     >>> f_measure(np.array([2, 0, 0]), np.array([5, 3, 0])).tolist()
     [0.8, 0.0, 1.0]
     """
@@ -640,29 +818,73 @@ def f_measure(common: Ints, total: Ints) -> Floats:
 
 
 def f_of_sets(pairs: Iterable[tuple[frozenset[Any], frozenset[Any]]]) -> Floats:
-    """F of each pair of sets, (pairs,) (6)."""
+    """Compute F of pairs of sets (6).
+
+    Parameters
+    ----------
+    pairs : iterable of (frozenset, frozenset)
+        The n pairs.
+
+    Returns
+    -------
+    (n,) float
+        F of each pair, from 0 to 1.
+    """
     common, total = _ints((len(a & b), len(a) + len(b)) for a, b in pairs).reshape(-1, 2).T
     return f_measure(common, total)
 
 
 def c_accordance(pairs: Ints, objects: Ints) -> Floats:
-    """Share of the objects with a partner in each problem: elements (13), overtexts (16), fragments (20).
+    """Compute the share of objects that have a partner: elements (13), overtexts (16) or fragments (20).
 
     Parameters
     ----------
-    pairs, objects : (problems,) int
-        Pairs of partners, and objects of both markups together.
+    pairs : (problems,) int
+        The number of pairs of partners in each problem.
+    objects : (problems,) int
+        The number of objects of both holders together, in each problem.
+
+    Returns
+    -------
+    (problems,) float
+        The share in each problem, from 0 to 1.  It is 1 if there are no objects.
     """
     return f_measure(pairs, objects)
 
 
 def c_tags(x: Sequence[Item], y: Sequence[Item]) -> Floats:
-    """F of the tags of aligned objects, (n,): of elements (14), overtexts (18), fragments (22)."""
+    """Compare the tags of pairs of objects: elements (14), overtexts (18) or fragments (22).
+
+    Parameters
+    ----------
+    x, y : sequence of Item
+        The first and the second object of each of n pairs.
+
+    Returns
+    -------
+    (n,) float
+        F of the tags of each pair, from 0 to 1.
+    """
     return f_of_sets((a.tags, b.tags) for a, b in zip(x, y))
 
 
 def c_overtexts(name: str, x: Sequence[Item], y: Sequence[Item], rules: Rules) -> Level:
-    """The level of overtexts, with a problem for each pair of aligned elements (15) or fragments 3.4.4."""
+    """Find the partners among the overtexts of pairs of elements (15) or of pairs of fragments (3.4.4).
+
+    Parameters
+    ----------
+    name : str
+        The level's criterion: "overtexts" or "fragments.overtexts".
+    x, y : sequence of Item
+        The first and the second holder of each of n pairs.  Each pair is a problem.
+    rules : Rules
+        How markups are compared.
+
+    Returns
+    -------
+    Level
+        The partners and their criteria.
+    """
     pairs = [
         (problem, i, k, a, b)
         for problem, (ours, theirs) in enumerate(zip(x, y))
@@ -678,21 +900,39 @@ def c_overtexts(name: str, x: Sequence[Item], y: Sequence[Item], rules: Rules) -
 
 
 def c_overtexts_texts(x: Sequence[Item], y: Sequence[Item]) -> Floats:
-    """F of the bags of words of aligned overtexts, (n,) (17)."""
+    """Compare the words of pairs of overtexts (17).
+
+    Parameters
+    ----------
+    x, y : sequence of Item
+        The first and the second overtext of each of n pairs.
+
+    Returns
+    -------
+    (n,) float
+        F of the bags of words of each pair, from 0 to 1.
+    """
     return f_of_sets((a.words, b.words) for a, b in zip(x, y))
 
 
 def c_fragments(x: Side, y: Side, candidates: Ints, objects: Ints, rules: Rules) -> tuple[Level, Level]:
-    """The level of fragments (19), and that of their overtexts.
+    """Find the partners among the fragments of pairs of elements (19), and among the overtexts of fragments.
 
     Parameters
     ----------
     x, y : Side
+        The two sides of the comparison.
     candidates : (n, 3) int
-        Problem, and indices of fragments that may be partners.
+        The number of the problem and the indices of two fragments that may be partners.
     objects : (problems,) int
-        How many fragments either element has, together.
+        The number of fragments of both elements together, in each problem.
     rules : Rules
+        How markups are compared.
+
+    Returns
+    -------
+    fragments, overtexts : Level
+        The partners among the fragments, and among their overtexts.
     """
     _, i, k = candidates.T
     # Tags and overtexts of fragments that differ only in their spans are compared once.
@@ -708,29 +948,49 @@ def c_fragments(x: Side, y: Side, candidates: Ints, objects: Ints, rules: Rules)
 
 
 def _kinds(side: Side) -> Ints:
-    """Of each fragment the index of the first that has equal tags and overtexts, (n,)."""
+    """For each fragment the index of the first fragment with the same tags and overtexts, (n,)."""
     first: dict[Any, int] = {}
     return _ints(first.setdefault(each.content[3:5], index) for index, each in enumerate(side.fragments))
 
 
 def c_fragments_texts(x: Ints, y: Ints) -> Floats:
-    """F of the characters of aligned spans that overlap, or are empty and equal, (2, n) int each (21)."""
+    """Compare the characters of pairs of fragments (21).
+
+    Parameters
+    ----------
+    x, y : (2, n) int
+        The starts and ends of the first and of the second fragment of each pair.  The two fragments overlap, or
+        both are empty and at the same place.
+
+    Returns
+    -------
+    (n,) float
+        F of the characters of each pair, from 0 to 1.
+    """
     return f_measure(np.minimum(x[1], y[1]) - np.maximum(x[0], y[0]), x[1] - x[0] + y[1] - y[0])
 
 
 def c_union_of_texts(x: Side, y: Side, ours: Ints, theirs: Ints) -> Floats:
-    """F of the characters in a fragment of aligned elements (23).
+    """Compare the characters that all fragments of either element cover, for pairs of elements (23).
 
     Parameters
     ----------
     x, y : Side
+        The two sides of the comparison.
     ours, theirs : (n,) int
-        Indices of the elements, in the order of their pairs, each pair once.
+        The elements of each pair, as indices into the elements of x and of y.  The pairs are sorted, and each
+        pair is there once.
+
+    Returns
+    -------
+    (n,) float
+        F of the characters of each pair, from 0 to 1.
     """
     of_x, of_y = (
         np.bincount(side.covering, side.covered[1] - side.covered[0], len(side.elements)) for side in (x, y)
     )
-    # The stretches of an element are apart, so what two elements share is the sum of what these share.
+    # The stretches of an element do not overlap.  So the number of characters that two elements share is the
+    # sum over the pairs of their stretches.
     i, k = overlapping(x.covered, y.covered).T
     shared = np.minimum(x.covered[1][i], y.covered[1][k]) - np.maximum(x.covered[0][i], y.covered[0][k])
     base = len(y.elements)
@@ -740,12 +1000,26 @@ def c_union_of_texts(x: Side, y: Side, ours: Ints, theirs: Ints) -> Floats:
 
 
 def c_union_of_tags(x: Side, y: Side, ours: Ints, theirs: Ints) -> Floats:
-    """F of the tags that a fragment of aligned elements has, of the elements as in `c_union_of_texts` (24)."""
+    """Compare the tags that all fragments of either element have, for pairs of elements (24).
+
+    Parameters
+    ----------
+    x, y : Side
+        The two sides of the comparison.
+    ours, theirs : (n,) int
+        The elements of each pair, as indices into the elements of x and of y.
+
+    Returns
+    -------
+    (n,) float
+        F of the tags of each pair, from 0 to 1.
+    """
     pairs = zip(ours.tolist(), theirs.tolist())
     return f_of_sets((x.united_tags[one], y.united_tags[other]) for one, other in pairs)
 
 
 def _ints(values: Iterable[Any]) -> Ints:
+    """An array of whole numbers, also from values of which there are none."""
     return np.array(list(values), dtype=np.int64)
 
 
@@ -753,27 +1027,29 @@ def _ints(values: Iterable[Any]) -> Ints:
 
 
 def best_average(ends: Ints, worth: Floats, objects: int, share: float) -> Bools:
-    """Which candidates of a problem make the accordance of the largest weighted average (9).
+    """Choose the one-to-one pairs of a problem that make the level's weighted average the largest (9).
 
     Parameters
     ----------
     ends : (n, 2) int
-        The two objects of each candidate.
+        The two objects of each candidate pair, as numbers from 0 on either side.
     worth : (n,) float
-        Their weighted averages without the accordance.
+        The weighted average of the criteria of each candidate pair, without the accordance.
     objects : int
-        How many objects there are on both sides together.
-    share : float in [0, 1]
-        The weight of the accordance among all weights.
+        The number of objects of both sides together.
+    share : float
+        The weight of the accordance divided by the sum of all weights, from 0 to 1.
 
     Returns
     -------
     (n,) bool
+        Whether each candidate pair is chosen.
     """
-    # With q pairs of the sum S among n objects the average is share·2q/n + (1 - share)·S/q.  Of each q only the
-    # largest S matters, and S/q falls with q.  So between two sizes that are known, low < high, no average is
-    # above that of high - 1 pairs with the mean of low ones.  Where that bound is not better than the best so
-    # far, no size in between is tried.
+    # Let q pairs with the sum of worth S be chosen among n objects.  Then the average is share·2q/n + (1 -
+    # share)·S/q.  For each q only the largest S matters, and then S/q falls as q grows.  Let the best choices
+    # of low and of high pairs be known.  No size between them is better than a bound, which is the average of
+    # high - 1 pairs with the mean worth S/q of the low pairs.  If this bound is not better than the best
+    # average so far, no size in between is tried.
     row, column = (np.unique(side, return_inverse=True)[1] for side in ends.T)
     if column.max() < row.max():
         row, column = column, row
@@ -796,9 +1072,13 @@ def best_average(ends: Ints, worth: Floats, objects: int, share: float) -> Bools
 
 
 def _best_of_size(row: Ints, column: Ints, worth: Floats, pairs: int) -> Bools:
-    """Which candidates make the accordance of the largest sum with so many pairs, if there can be so many."""
-    # A spare column is worth more than all pairs together, so all other rows take spare columns.  What is no
-    # candidate is worth so little that it is taken only if there is no such accordance.
+    """The candidates with the largest sum of worth among all choices of this number of pairs, (n,) bool.
+
+    If so many pairs are impossible, fewer are chosen.
+    """
+    # There are as many spare columns as rows that must stay without a partner.  A spare column is worth more
+    # than all pairs together, so all spare columns are taken.  A pair that is no candidate is worth so little
+    # that it is taken only if so many pairs are impossible.
     rows, columns = int(row.max()) + 1, int(column.max()) + 1
     matrix = np.full((rows, columns + rows - pairs), float(rows + 1))
     matrix[:, :columns] = -float(rows + 1)
@@ -812,18 +1092,22 @@ def _best_of_size(row: Ints, column: Ints, worth: Floats, pairs: int) -> Bools:
 
 
 def average_accuracies(sums: Floats) -> tuple[Floats, Floats, Floats]:
-    """AMA of each criterion (10), EMA (11) and RMA (12) of the total.
+    """Compute AMA (10), EMA (11) and RMA (12).
 
     Parameters
     ----------
     sums : (..., criteria + 4) float
-        Sums of statistics, as `Prepared.count` returns them.
+        Sums over documents of what `Prepared.count` returns.
 
     Returns
     -------
     ama : (..., criteria) float
-    ema, rma : (...) float
-        NaN where not defined.
+        The mean of each criterion of the algorithm with the experts.
+    ema : (...) float
+        The mean total of the experts with each other.
+    rma : (...) float
+        The mean total of the algorithm divided by that of the experts, over documents with two experts.  Any of
+        the three is NaN where it is not defined.
     """
     *_, number, of_two, theirs, two = np.moveaxis(sums, -1, 0)
     ama, ema = _ratio(sums[..., :-4], number[..., np.newaxis]), _ratio(theirs, two)
@@ -836,14 +1120,24 @@ def average_accuracies(sums: Floats) -> tuple[Floats, Floats, Floats]:
 def weights_in_use(
     experts: Iterable[Markup], is_readable: bool, given: Mapping[str, float]
 ) -> dict[str, float]:
-    """The weights of all `CRITERIA` but the total: the given ones, else 1, or 0 for what no expert marked.
+    """Decide the weight of each criterion.
+
+    A weight that the host gives is used as it is.  Other weights are 1, but 0 for what no expert marked.
 
     Parameters
     ----------
     experts : iterable of Markup
+        All markups of the experts.
     is_readable : bool
-        Whether all experts' markups are in READ//ABLE's form, where the accordance is 1 by construction.
+        Whether all of them have the form of READ//ABLE.  Then every markup has one element at most, the
+        accordance is 1 by construction, and its weight is 0.
     given : mapping of str to float
+        The weights that the host gives, by criterion.
+
+    Returns
+    -------
+    dict of str to float
+        The weight of each of the `CRITERIA` except the total.
 
     Raises
     ------
@@ -870,10 +1164,25 @@ def weights_in_use(
 
 
 def weighted_average(criteria: Mapping[str, Any], names: Sequence[str], weights: Mapping[str, float]) -> Any:
-    """Σ w·C / Σ w over the criteria of these names (7): exactly 1 where all criteria are; 0 without weights.
+    """Compute the weighted average Σ w·C / Σ w of criteria (7).
 
-    The criteria are numbers or arrays of one shape.  They are added one after the other, so that equal criteria
-    give equal averages to the last bit.
+    Parameters
+    ----------
+    criteria : mapping of str to float or (...) float
+        The criteria, as numbers or as arrays of the same shape.
+    names : sequence of str
+        The criteria to average.
+    weights : mapping of str to float
+        The weight of each criterion.
+
+    Returns
+    -------
+    float or (...) float
+        The average.  It is exactly 1 where all criteria are 1, and 0 if all weights are 0.
+
+    Notes
+    -----
+    The criteria are added one after the other, so equal criteria give equal averages to the last bit.
     """
     total = 0.0
     for name in names:
@@ -888,40 +1197,65 @@ COMMENT: Keys = {"comment": (str, "")}
 CODES: Keys = {"type": (str, ""), "subtype": (str, "")}
 
 
-def read_experts(cell: str, length: int | None, lemmatise: Lemmatiser) -> list[Markup]:
-    """The markups of a document's experts, in the order of content, from a cell's JSON.
+def read_experts(cell: str, length: int | None, lemmatize: Lemmatizer) -> list[Markup]:
+    """Read the markups of a document's experts.
 
     Parameters
     ----------
     cell : str
+        JSON, the list of the markups.
     length : int or None
-        Characters of the document's text, if known.
-    lemmatise : callable
-        From word to lemma.
+        The length of the document's text in characters, if it is known.
+    lemmatize : function of str
+        Returns the lemma of a word.
+
+    Returns
+    -------
+    list of Markup
+        The markups, ordered by content.
 
     Raises
     ------
     ValueError
-        The text says what is wrong.
+        The cell is malformed.  The text of the exception says what is wrong.
     """
     values = _read_value(_load(cell), list, wanted="a list of markups")
-    markups = _read_each("markup", values, lambda value: read_markup(value, length, lemmatise))
+    markups = _read_each("markup", values, lambda value: read_markup(value, length, lemmatize))
     numbered = [markup._replace(number=number) for number, markup in enumerate(markups, 1)]
     return sorted(numbered, key=lambda markup: markup.content)
 
 
 def read_markup(
-    value: Any, length: int | None, lemmatise: Lemmatiser = str, is_readable: bool = False
+    value: Any, length: int | None, lemmatize: Lemmatizer = str, is_readable: bool = False
 ) -> Markup:
-    """A markup from its JSON value, which must be in READ//ABLE's form if `is_readable`.
+    """Read a markup.
 
-    Other parameters and the ValueError are those of `read_experts`.
+    Parameters
+    ----------
+    value : object
+        The markup as it was read from JSON.
+    length : int or None
+        The length of the document's text in characters, if it is known.
+    lemmatize : function of str
+        Returns the lemma of a word.
+    is_readable : bool
+        Whether the markup must have the form of READ//ABLE.
+
+    Returns
+    -------
+    Markup
+        The markup.
+
+    Raises
+    ------
+    ValueError
+        The markup is malformed.  The text of the exception says what is wrong.
     """
     markup = _read_value(value, dict)
     selections = "selections" in markup and "elements" not in markup
     if not selections and (is_readable or "elements" not in markup):
         raise ValueError(f"the markup has no {'selections' if is_readable else 'elements'}")
-    elements = read_items(from_selections(markup) if selections else markup, "element", length, lemmatise)
+    elements = read_items(from_selections(markup) if selections else markup, "element", length, lemmatize)
     objects = list(elements)
     for item in objects:
         objects += [*item.overtexts, *item.fragments]
@@ -932,7 +1266,23 @@ def read_markup(
 
 
 def from_selections(markup: Mapping[str, Any]) -> dict[str, Any]:
-    """A READ//ABLE markup in the general form."""
+    """Turn a READ//ABLE markup into the general form.
+
+    Parameters
+    ----------
+    markup : mapping
+        A markup with "selections", as it was read from JSON.
+
+    Returns
+    -------
+    dict
+        A markup with "elements".  It has one element, or none if there are no selections.
+
+    Raises
+    ------
+    ValueError
+        The markup is malformed.  The text of the exception says what is wrong.
+    """
 
     def fragment(value: Any) -> dict[str, Any]:
         tags = [code for code in map(_plain, _read_keys(value, CODES)) if code]
@@ -944,9 +1294,31 @@ def from_selections(markup: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_items(
-    holder: Mapping[str, Any], noun: str, length: int | None, lemmatise: Lemmatiser
+    holder: Mapping[str, Any], noun: str, length: int | None, lemmatize: Lemmatizer
 ) -> tuple[Item, ...]:
-    """The elements, fragments or overtexts that an object holds, in the order of content."""
+    """Read the elements, fragments or overtexts that an object holds.
+
+    Parameters
+    ----------
+    holder : mapping
+        The object as it was read from JSON.
+    noun : str
+        What is read: "element", "fragment" or "overtext".
+    length : int or None
+        The length of the document's text in characters, if it is known.
+    lemmatize : function of str
+        Returns the lemma of a word.
+
+    Returns
+    -------
+    tuple of Item
+        The objects, ordered by content.
+
+    Raises
+    ------
+    ValueError
+        The object is malformed.  The text of the exception says what is wrong.
+    """
 
     def read(numbered: tuple[int, Any]) -> Item:
         position, value = numbered
@@ -954,12 +1326,12 @@ def read_items(
         (comment,) = _read_keys(value, COMMENT) if noun == "overtext" else ("",)
         tags = [] if _read_value(value, dict).get("tags") is None else value["tags"]
         if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-            raise ValueError("tags are no list of texts")
-        overtexts = () if noun == "overtext" else read_items(value, "overtext", length, lemmatise)
-        fragments = read_items(value, "fragment", length, lemmatise) if noun == "element" else ()
+            raise ValueError("tags is not a list of texts")
+        overtexts = () if noun == "overtext" else read_items(value, "overtext", length, lemmatize)
+        fragments = read_items(value, "fragment", length, lemmatize) if noun == "element" else ()
         in_order, as_set = _tags(tuple(tags))
         content = start, end, comment, in_order, _contents(overtexts), _contents(fragments)
-        words = bag_of_words(comment, lemmatise) if comment else frozenset[Any]()
+        words = bag_of_words(comment, lemmatize) if comment else frozenset[Any]()
         return Item(content, position, words, as_set, overtexts, fragments)
 
     (values,) = _read_keys(holder, {f"{noun}s": (list, [])})
@@ -969,43 +1341,71 @@ def read_items(
 
 @functools.lru_cache(maxsize=256)
 def _tags(tags: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Tags in order and as a set, the same objects for all that have them: most items have the same few."""
+    """The distinct tags, sorted and as a set.
+
+    Most objects have the same few tags.  Because of the cache they share the results.
+    """
     return tuple(sorted(set(tags))), frozenset(tags)
 
 
 def _contents(items: Sequence[Item]) -> tuple[Any, ...]:
+    """The content of each item."""
     return tuple([item.content for item in items])
 
 
-def bag_of_words(comment: str, lemmatise: Lemmatiser) -> frozenset[tuple[str, int]]:
-    """The multiset of a comment's words, as a set of (word, how often it occurred before).
+def bag_of_words(comment: str, lemmatize: Lemmatizer) -> frozenset[tuple[str, int]]:
+    """Collect the words of a comment, with repetitions.
 
+    Parameters
+    ----------
+    comment : str
+        The comment.
+    lemmatize : function of str
+        Returns the lemma of a word.
+
+    Returns
+    -------
+    frozenset of (str, int)
+        Each word with the number of times that it occurred before.  So a set can hold repeated words.
+
+    Examples
+    --------
     >>> sorted(bag_of_words("No, no reason", str))
     [('no', 0), ('no', 1), ('reason', 0)]
     """
     words = re.findall(r"\w+", unicodedata.normalize("NFC", comment).lower())
-    counts = Counter(lemmatise(word).lower().replace("ё", "е") for word in words)
+    counts = Counter(lemmatize(word).lower().replace("ё", "е") for word in words)
     return frozenset((word, before) for word, count in counts.items() for before in range(count))
 
 
 @functools.cache
-def lemmatiser_of(name: str) -> Lemmatiser:
-    """The function from word to lemma of that name: "none", "pymorphy3" or "simplemma:" and a language.
+def lemmatiser_of(name: str) -> Lemmatizer:
+    """Find the function that turns a word into its lemma.
+
+    Parameters
+    ----------
+    name : str
+        "none", "pymorphy3", or "simplemma:" and a language.
+
+    Returns
+    -------
+    function of str
+        Returns the lemma of a word.
 
     Raises
     ------
     HostVisibleError
-        There is none, or it is not installed.
+        There is no such function, or its package is not installed.
     """
     package, _, language = name.partition(":")
     try:
         if package == "simplemma" and language:
             lemmatize = functools.partial(importlib.import_module(package).lemmatize, lang=language)
-            lemmatize("a")  # is there this language?
+            lemmatize("a")  # it raises a ValueError if there is no such language
             return functools.cache(lemmatize)
         if name == "pymorphy3":
-            analyser = importlib.import_module(name).MorphAnalyzer()
-            return functools.cache(lambda word: str(analyser.parse(word)[0].normal_form))
+            analyzer = importlib.import_module(name).MorphAnalyzer()
+            return functools.cache(lambda word: str(analyzer.parse(word)[0].normal_form))
     except (ImportError, ValueError) as problem:
         fault = f"{_quoted(name)}: {_short(problem)}"
         raise HostVisibleError(f"lemmatiser: expected one that is installed, found {fault}") from None
@@ -1231,8 +1631,9 @@ def read_column(table: _Table, name: str, read: Callable[..., Any], expected: st
         The solution or the submission.
     name : str
         The name of the column.
-    read : function of a cell's text and of what `about` has for its row
-        Returns the value of the cell, or raises a ValueError whose text says what is wrong with it.
+    read : function
+        Its arguments are the text of a cell and what `about` has for the row.  It returns the value of the
+        cell, or raises a ValueError whose text says what is wrong with it.
     expected : str
         What every cell should be, for the message.
     *about : sequence, (rows,)
@@ -1349,7 +1750,7 @@ def _read_span(value: Any, keys: Keys, length: int | None) -> list[int]:
 def _at_most(most: int, number: int, what: str) -> None:
     """Raise a ValueError if there are more than `most` of something."""
     if number > most:
-        raise ValueError(f"{number:,} {what}, above {most:,}")
+        raise ValueError(f"{number:,} {what}, more than {most:,}")
 
 
 def _plain(text: str) -> str:
@@ -1371,7 +1772,7 @@ def _load(cell: str) -> Any:
 
 def _no_constant(name: str) -> None:
     """Reject NaN and Infinity, which Python's decoder would read, but which JSON does not know."""
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 _DECODER = json.JSONDecoder(parse_constant=_no_constant)

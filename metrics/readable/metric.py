@@ -660,7 +660,7 @@ def read_grades(criteria: Mapping[str, Any], largest: float) -> tuple[tuple[str,
             raise ValueError(f"{written} instead of a number of at least 0")
     total = math.fsum(grades.values())
     if total > largest + TIE:
-        raise ValueError(f"the criteria sum to {total:g}, above the maximum of the subject")
+        raise ValueError(f"the criteria sum to {total:g}, more than the maximum of the subject")
     return tuple(sorted((name, grade) for name, grade in grades.items() if grade))
 
 
@@ -889,8 +889,9 @@ def read_column(table: _Table, name: str, read: Callable[..., Any], expected: st
         The solution or the submission.
     name : str
         The name of the column.
-    read : function of a cell's text and of what `about` has for its row
-        Returns the value of the cell, or raises a ValueError whose text says what is wrong with it.
+    read : function
+        Its arguments are the text of a cell and what `about` has for the row.  It returns the value of the
+        cell, or raises a ValueError whose text says what is wrong with it.
     expected : str
         What every cell should be, for the message.
     *about : sequence, (rows,)
@@ -1007,7 +1008,7 @@ def _read_span(value: Any, keys: Keys, length: int | None) -> list[int]:
 def _at_most(most: int, number: int, what: str) -> None:
     """Raise a ValueError if there are more than `most` of something."""
     if number > most:
-        raise ValueError(f"{number:,} {what}, above {most:,}")
+        raise ValueError(f"{number:,} {what}, more than {most:,}")
 
 
 def _plain(text: str) -> str:
@@ -1029,7 +1030,7 @@ def _load(cell: str) -> Any:
 
 def _no_constant(name: str) -> None:
     """Reject NaN and Infinity, which Python's decoder would read, but which JSON does not know."""
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 _DECODER = json.JSONDecoder(parse_constant=_no_constant)

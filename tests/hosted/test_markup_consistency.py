@@ -370,8 +370,8 @@ def test_a_lemma_is_taken_in_lower_case_and_without_ё(monkeypatch: pytest.Monke
 
     monkeypatch.setitem(sys.modules, "simplemma", SimpleNamespace(lemmatize=lemmatize))
     metric.lemmatiser_of.cache_clear()
-    lemmatise = metric.lemmatiser_of("simplemma:xx")
-    assert metric.bag_of_words("Mice, Ёлки", lemmatise) == frozenset({("mouse", 0), ("елка", 0)})
+    lemmatize = metric.lemmatiser_of("simplemma:xx")
+    assert metric.bag_of_words("Mice, Ёлки", lemmatize) == frozenset({("mouse", 0), ("елка", 0)})
     assert told[1:] == [("mice", "xx"), ("ёлки", "xx")]
     metric.lemmatiser_of.cache_clear()
 
@@ -938,7 +938,7 @@ CELLS = {
     "{": "not JSON: Expecting property name enclosed in double quotes at character 2",
     '{"elements": []} x': "not JSON: Extra data at character 18",
     "[" * 100_000: "not a markup: nested too deeply",
-    one_fragment('{"start": NaN, "end": 5}'): "not JSON: NaN is no number",
+    one_fragment('{"start": NaN, "end": 5}'): "not JSON: NaN is not a number",
     one_fragment(f'{{"start": {"1" * 5000}, "end": 5}}'): "not JSON: Exceeds the limit",
     one_fragment(f'{{"start": 0, "end": {"1" * 50}}}'): "element 1: fragment 1: end is above 1,000,000,000",
     "[]": "a list instead of an object",
@@ -947,9 +947,9 @@ CELLS = {
     "{}": "the markup has no elements",
     '{"elements": {}}': "elements is an object instead of a list",
     '{"elements": [7]}': "element 1: 7 instead of an object",
-    '{"elements": [{"tags": "ab"}]}': "element 1: tags are no list of texts",
-    '{"elements": [{"tags": ["a", 1]}]}': "element 1: tags are no list of texts",
-    '{"elements": [{"tags": false}]}': "element 1: tags are no list of texts",
+    '{"elements": [{"tags": "ab"}]}': "element 1: tags is not a list of texts",
+    '{"elements": [{"tags": ["a", 1]}]}': "element 1: tags is not a list of texts",
+    '{"elements": [{"tags": false}]}': "element 1: tags is not a list of texts",
     '{"elements": [{"overtexts": ["no"]}]}': "element 1: overtext 1: 'no' instead of an object",
     '{"elements": [{"overtexts": [{"comment": 5}]}]}': "element 1: overtext 1: comment is 5 instead of text",
     one_fragment("[0, 5]"): "element 1: fragment 1: a list instead of an object",
@@ -962,11 +962,13 @@ CELLS = {
     one_fragment('{"start": -2, "end": 5}'): "element 1: fragment 1: start is negative",
     one_fragment('{"start": 5, "end": 21}'): "element 1: fragment 1: end 21 is beyond the text",
     one_fragment('{"start": 0, "end": 5, "overtexts": [{"tags": [[]]}]}'): (
-        "element 1: fragment 1: overtext 1: tags are no list of texts"
+        "element 1: fragment 1: overtext 1: tags is not a list of texts"
     ),
-    '{"elements": [' + ",".join(["{}"] * 2001) + "]}": "2,001 elements, fragments and overtexts, above 2,000",
+    '{"elements": [' + ",".join(["{}"] * 2001) + "]}": (
+        "2,001 elements, fragments and overtexts, more than 2,000"
+    ),
     one_fragment('{"start": 0, "end": 5, "tags": ["' + "x" * 99_999 + '"], "overtexts": [{"comment": "'
-                 + "y" * 100_002 + '"}]}'): "200,001 characters of tags and comments, above 200,000",
+                 + "y" * 100_002 + '"}]}'): "200,001 characters of tags and comments, more than 200,000",
     '{"selections": [5]}': "selection 1: 5 instead of an object",
     '{"selections": [{"type": 5}]}': "selection 1: type is 5 instead of text",
     '{"selections": [{"type": "x"}]}': "element 1: fragment 1: start is missing instead of a whole number",
@@ -1093,7 +1095,7 @@ PARAMETER_FAULTS = [
     ({"measure": "f1"}, "measure: expected rma, ama, consistency, found 'f1'"),
     ({"accordance": "best"}, "accordance: expected sum, exact, found 'best'"),
     ({"criterion": "words"}, "criterion: expected total, accordance, "),
-    ({"criterion": "tags"}, "criterion: expected measure 'consistency' with it, found 'rma'"),
+    ({"criterion": "tags"}, "criterion: expected only with measure 'consistency', found 'rma'"),
     ({"lemmatiser": "x"}, "lemmatiser: expected none, pymorphy3 or simplemma:LANGUAGE, found 'x'"),
     (
         {"lemmatiser": "simplemma"},

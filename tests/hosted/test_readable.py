@@ -154,7 +154,7 @@ def test_largest_grades(subject: str, largest: int) -> None:
     assert accuracy(markup(K1=largest), markup(K1=largest - 3), subject).m1 == pytest.approx(
         100 * (1 - 3 / largest)
     )
-    with pytest.raises(ValueError, match="above the maximum"):
+    with pytest.raises(ValueError, match="more than the maximum"):
         accuracy(markup(K1=largest, K2=1), markup(), subject)
 
 
@@ -654,7 +654,7 @@ CELLS = {
     "": "missing",
     "{": "not JSON: Expecting property name enclosed in double quotes at character 2",
     '{"criteria":' * 100_000: "not a markup: nested too deeply",
-    graded("NaN"): "not JSON: NaN is no number",
+    graded("NaN"): "not JSON: NaN is not a number",
     graded("1" * 5000): "not JSON: Exceeds the limit",
     "[]": "a list instead of an object",
     '{"selections": []}': "the markup has no criteria",
@@ -670,7 +670,7 @@ CELLS = {
     graded("null"): "criterion K1 is missing instead of a number of at least 0",
     graded("1e400"): "criterion K1 is inf instead of a number of at least 0",
     graded("[1]"): "criterion K1 is a list instead of a number of at least 0",
-    graded("14.5"): "the criteria sum to 14.5, above the maximum of the subject",
+    graded("14.5"): "the criteria sum to 14.5, more than the maximum of the subject",
     selected("5"): "selection 1: 5 instead of an object",
     selected("{}"): "selection 1: startSelection is missing instead of a whole number",
     spanning("0", '"5"'): "selection 1: endSelection is '5' instead of a whole number",
@@ -689,10 +689,10 @@ CELLS = {
         "selection 1: subtype is a list instead of text"
     ),
     selected('{"startSelection": 0, "endSelection": 5, "type": "' + "x" * 200_001 + '"}'): (
-        "200,001 characters of types, subtypes and corrections, above 200,000"
+        "200,001 characters of types, subtypes and corrections, more than 200,000"
     ),
     selected(",".join(['{"startSelection": 0, "endSelection": 5, "type": "x"}'] * 501)): (
-        "501 selections, above 500"
+        "501 selections, more than 500"
     ),
 }  # fmt: skip
 

@@ -1,4 +1,8 @@
-"""What became of every element, fragment and overtext under markup consistency."""
+"""The companion of markup consistency: files, two markups alone, and what became of every object of a markup.
+
+The objects of a markup are its elements, fragments and overtexts.  The functions and the class are the members
+of `companion`, which `podium.contract.Companion` describes.
+"""
 
 import functools
 import json
@@ -22,7 +26,7 @@ from . import metric
 
 TEXT_COLUMNS = ("document_id", "markups", "markup", "text")
 
-# The equation or section, and the name in the paper.
+# For each criterion the equation or section of the paper, and its name there.
 DEFINITIONS = {
     "total": ("(7)", "Consistency of markups"),
     "accordance": ("(13)", "Consistency of elements accordance"),
@@ -60,66 +64,68 @@ COLUMNS = (
     *("outcome", "partner_element", "partner_fragment", "partner_overtext", "consistency"),
 )
 
-Place = tuple[int, int, int]  # positions of element, fragment and overtext; -1 for none
+Place = tuple[int, int, int]  # the positions of an element, a fragment and an overtext; -1 for none
 
 
 # ---- Files -----------------------------------------------------------------------------------------------
 
 
 def read_documents(path: str | Path) -> pd.DataFrame:
-    """The documents in JSON files or an annotation tool's export, with both sides' markups.
+    """Read the documents in JSON files, or in the export of an annotation tool, with the markups of both sides.
 
     Parameters
     ----------
     path : str or Path
-        A file or a folder, of `podium.markups.read_documents` or `podium.markups.importers.read`.
+        A file or a folder that `podium.markups.read_folder` or `podium.markups.importers.read` can read.
 
     Returns
     -------
     DataFrame
-        One row per document: ``document_id``, ``text``, ``markups`` and ``markup``; None where unknown.
+        One row per document with the columns ``document_id``, ``text``, ``markups`` (of the experts, JSON) and
+        ``markup`` (of the algorithm, JSON).  A cell is None if the files do not say it.
 
     Raises
     ------
     HostError
-        A file is damaged, or is none of these.
+        A file is damaged, or is of another form.
     """
     return _read(path, HostError)
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
-    """Read the experts' markups from JSON files or an annotation tool's export.
+    """Read the experts' markups from JSON files, or from the export of an annotation tool.
 
     Parameters
     ----------
     path : str or Path
-        As in `read_documents`.
+        A file or a folder, as in `read_documents`.
 
     Returns
     -------
     DataFrame
-        One row per document: ``document_id``, ``markups`` (JSON), and ``text`` if all documents have one.
+        One row per document with the columns ``document_id`` and ``markups`` (JSON).  The column ``text`` is
+        added if every document has a text.
 
     Raises
     ------
     HostError
-        A file is damaged, or is none of these.
+        A file is damaged, or is of another form.
     """
     return shared.experts_of(_read(path, HostError))
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
-    """Read the algorithm's markups from JSON files or an annotation tool's export.
+    """Read the algorithm's markups from JSON files, or from the export of an annotation tool.
 
     Parameters
     ----------
     path : str or Path
-        As in `read_documents`.
+        A file or a folder, as in `read_documents`.
 
     Returns
     -------
     DataFrame
-        One row per document: ``document_id`` and ``markup`` (JSON).
+        One row per document with the columns ``document_id`` and ``markup`` (JSON).
 
     Raises
     ------
@@ -130,6 +136,7 @@ def read_submission(path: str | Path) -> pd.DataFrame:
 
 
 def _read(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
+    """The documents of `read_documents`; `error` is raised for a fault in a file."""
     imported = importers.read(Path(path), error)
     documents = shared.read_folder(path, error) if imported is None else imported
     return documents.drop(columns="subject")
@@ -139,11 +146,18 @@ def _read(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
 
 
 class Pair(NamedTuple):
-    """Two objects that the accordance made partners, by their positions, from 0, in either markup's lists.
+    """Two objects that are partners.
 
-    consistency : the weighted average of their criteria, whose sum the accordance "sum" maximises
-    criteria : by name within their level: "tags", "overtexts.texts" …
-    overtexts, fragments : the partners among their own
+    Attributes
+    ----------
+    first, second : int
+        The position of the object in its list in the first and in the second markup, from 0.
+    consistency : float
+        The weighted average of their criteria, from 0 to 1.  The accordance "sum" maximizes the sum of these.
+    criteria : dict of str to float
+        The criteria of the two objects, by their names within the level: "tags", "overtexts.texts" and so on.
+    overtexts, fragments : list of Pair
+        The partners among the overtexts and the fragments of the two objects.
     """
 
     first: int
@@ -156,9 +170,18 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Consistency:
-    """The criteria (13), (14), (15), (19), (23), (24) and C (7), and the elements that are partners.
+    """How well two markups agree.
 
-    parts : of the composite criteria, averaged over the pairs: "overtexts.texts" …
+    Attributes
+    ----------
+    accordance, tags, overtexts, fragments, fragment_text_union, fragment_tag_union : float
+        The criteria (13), (14), (15), (19), (23) and (24), from 0 to 1.
+    total : float
+        C, the weighted average of these six criteria (7).
+    parts : dict of str to float
+        The parts of the composite criteria, such as "overtexts.texts", averaged over the pairs.
+    pairs : list of Pair
+        The elements that are partners.
     """
 
     accordance: float
@@ -179,9 +202,28 @@ def consistency(
     accordance: str = "sum",
     lemmatiser: str = "none",
 ) -> Consistency:
-    """C(L1, L2) of two markups of a document (7), as `score` takes them; symmetric, to the last bit.
+    """Compute the consistency C of two markups of a document (7), and who was paired with whom.
 
-    Weights left out are 1, whatever the markups hold; raises ValueError where these are malformed.
+    Parameters
+    ----------
+    first, second : mapping
+        The markups, as they are read from JSON, in the form that the metric's ``score`` takes.
+    weights : mapping of str to float, optional
+        The weights of criteria.  A weight that is left out is 1, whatever the markups have.
+    accordance : str
+        How partners are chosen: "sum" or "exact".
+    lemmatiser : str
+        How words are turned into lemmas, as in the metric's ``score``.
+
+    Returns
+    -------
+    Consistency
+        The criteria and the pairs.  The criteria stay the same to the last bit if the two markups are swapped.
+
+    Raises
+    ------
+    ValueError
+        A markup is malformed.
     """
     markups = []
     for name, value in (("first", first), ("second", second)):
@@ -205,10 +247,12 @@ def _pairs(
     problem: int = 0,
     holders: Any = (),
 ) -> list[Pair]:
-    """The partners of one problem of a level, from what the hosted file's `consistency` says of two markups,
-    which it may have swapped."""
+    """The partners of one problem of a level.
+
+    `compared` is what the metric's ``consistency`` returned for two markups.  It may have swapped them.
+    """
     *sides, levels = compared
-    level, found = levels[name], []
+    level, pairs = levels[name], list[Pair]()
     attribute = {"total": "elements", "fragments": "fragments"}.get(name, "overtexts")
     lists = [getattr(holder, attribute) for holder in (holders if attribute == "overtexts" else sides)]
     for row in np.flatnonzero(level.partners[:, 0] == problem).tolist():
@@ -223,27 +267,28 @@ def _pairs(
                 kind = below.rpartition(".")[2]
                 within[kind] = _pairs(compared, rules, swapped, below, inner, items)
             first, second = [item.position for item in items][:: -1 if swapped else 1]
-            found.append(Pair(first, second, worth, criteria, **within))
-    return sorted(found, key=lambda pair: pair[:2])
+            pairs.append(Pair(first, second, worth, criteria, **within))
+    return sorted(pairs, key=lambda pair: pair[:2])
 
 
 # ---- Submissions -----------------------------------------------------------------------------------------
 
 
 def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """A submission that shows the form: markups without elements.
+    """Make a submission that shows the form.  Its markups are empty.
 
-    Where all experts' markups are READ//ABLE's, without elements, a submission's must be, too.
+    If all markups of the experts have the form of READ//ABLE, the markups of the submission have it, too,
+    because the metric requires that.
 
     Parameters
     ----------
     solution : DataFrame
-        Its first column has the ids; ``markups`` the experts' markups.
+        A solution whose first column has the documents' ids.
 
     Returns
     -------
     DataFrame
-        The id and ``markup``.
+        The column of ids, and ``markup``.
     """
     cells = [markup for cell in solution["markups"] for markup in json.loads(cell)]
     is_readable = bool(cells) and all("selections" in markup for markup in cells)
@@ -252,47 +297,59 @@ def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
 
 
 def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """For each document the expert's markup that is closest to all experts' on average.
+    """Make a submission of the experts' markups that agree best with all experts of their document on average.
 
     A higher score may be possible, because the best answer to experts who disagree need not be one of theirs.
 
     Parameters
     ----------
     solution : DataFrame
-        As the metric takes it; its first column has the ids.
+        A solution whose first column has the documents' ids.
 
     Returns
     -------
     DataFrame
-        The id and ``markup``, an empty one where a document has no expert.
+        The column of ids, and ``markup``.  The markup of a document without an expert is empty.
     """
     return shared.closest_markups(metric, solution, sample_submission(solution))
 
 
 def weights(prepared: Any) -> str:
-    """The weights in use, as the parameter ``weights`` takes them."""
+    """Write the weights in use in the form of the parameter ``weights``.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        The prepared solution.
+
+    Returns
+    -------
+    str
+        All weights, such as "accordance=1,tags=0.5".
+    """
     return ",".join(
         f"{name}={weight:.9f}".rstrip("0").rstrip(".") for name, weight in prepared.rules.weights.items()
     )
 
 
 def advice(solution: pd.DataFrame, arguments: Mapping[str, Any]) -> list[str]:
-    """What a host should know before a competition: which weights its parts decide for.
+    """Tell a host which weights to give before a competition.
 
     Parameters
     ----------
     solution : DataFrame
-        Maybe with ``Usage``.
-    arguments : mapping
-        Those of the metric's ``score``, ``row_id_column_name`` among them.
+        The solution, which may have a column ``Usage``.
+    arguments : mapping of str to object
+        The arguments of the metric's ``score``, including ``row_id_column_name``.
 
     Returns
     -------
     list of str
-        The weights to give, and where a part alone decides otherwise; empty where all weights are given.
+        Sentences for the host: which weights to give, and for which part the default weights would differ.  The
+        list is empty if the host has given all weights.
     """
     if arguments.get("weights", "").count("=") == len(metric.CRITERIA) - 1:
-        return []  # all of them are given
+        return []  # all weights are given
     in_use = {}
     with hosted.errors_explained():
         for part, rows in scoring.rows_of_parts(solution).items():
@@ -304,11 +361,12 @@ def advice(solution: pd.DataFrame, arguments: Mapping[str, Any]) -> list[str]:
         others = {name: weight for name, weight in prepared.rules.weights.items() if weight != whole[name]}
         if others:
             told = ", ".join(f"{name}={weight:g}" for name, weight in others.items())
-            lines.append(f"{part} alone decides for other weights than the whole solution: {told}")
+            lines.append(f"{part} alone would have other weights than the whole solution: {told}")
     return lines
 
 
 def _criteria(prepared: Any) -> Criteria:
+    """The criteria with the weights in use."""
     return replace(CRITERIA, weights=prepared.rules.weights)
 
 
@@ -318,11 +376,17 @@ class Explanation(shared.Explanation):
     Attributes
     ----------
     documents : DataFrame
-        One row per document: AMA, EMA and RMA, and the mean of every criterion among experts and with the
-        algorithm.
+        One row per document with AMA, EMA and RMA, and with the mean of every criterion among experts and with
+        the algorithm.
     rows : DataFrame
-        One row per element, fragment and overtext of a markup and other markup of its document, by positions in
-        the JSON.  What lies within an unmatched object is unmatched.
+        One row for each object of a markup and each other markup of its document.  Objects are identified by
+        their positions in the file.  The fragments and overtexts of an unmatched object are unmatched, too.
+    tables : dict of str to DataFrame
+        What ``podium score`` prints: the criteria, the documents by their number of experts, and the barrier.
+    notices : list of str
+        What the reader of the score should know.
+    histograms : dict
+        The figures of the report.
     """
 
     roles: ClassVar = {"item": "document_id", "label": "tags", "outcome": "outcome"}
@@ -332,6 +396,7 @@ class Explanation(shared.Explanation):
 
     @functools.cached_property
     def documents(self) -> pd.DataFrame:
+        """One row per document with its measures and the means of its criteria."""
         ama, ema = self.algorithm_means[:, 0], self.expert_means[:, 0]
         columns = {
             "document_id": self.prepared.items,
@@ -344,6 +409,7 @@ class Explanation(shared.Explanation):
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
+        """The criteria, the documents by their number of experts, and the barrier."""
         groups = self.documents.groupby("experts")
         table = groups[["ama", "ema"]].mean()
         table.insert(0, "documents", groups.size())
@@ -352,26 +418,28 @@ class Explanation(shared.Explanation):
 
     @property
     def notices(self) -> list[str]:
+        """Which documents were left out, and which criteria do not count."""
         absent = [name for name, weight in self.prepared.rules.weights.items() if weight == 0]
-        return super().notices + ([f"criteria of weight 0: {', '.join(absent)}"] if absent else [])
+        return super().notices + ([f"criteria that do not count: {', '.join(absent)}"] if absent else [])
 
     @property
     def histograms(self) -> dict[str, Any]:
+        """The paper's figures 3 to 5."""
         documents, measures = self.documents, self.evaluation.measures
         sides = {AMONG: (documents["ema"], measures["EMA"]), WITH: (documents["ama"], measures["AMA"])}
         return self.figures("Consistency criteria", "AMA and EMA", sides, ["RMA"])
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
-        """One row per object of a markup and other markup of its document."""
+        """One row for each object of a markup and each other markup of its document."""
         rules = self.prepared.rules
         rows = []
         for document_id, first, second, one, other in shared.comparisons(self.prepared, self.evaluation.read):
             compared = metric.consistency([(one, other)], rules)
             places = list(_places(_pairs(compared, rules, other.content < one.content)))
-            found = {ours: (theirs, worth) for ours, theirs, worth in places}
+            partner_of = {ours: (theirs, worth) for ours, theirs, worth in places}
             back = {theirs: (ours, worth) for ours, theirs, worth in places}
-            for markup, *names, partners in ((one, first, second, found), (other, second, first, back)):
+            for markup, *names, partners in ((one, first, second, partner_of), (other, second, first, back)):
                 for level, place, item in _objects(markup):
                     span = item.content[:2] if level == "fragment" else (-1, -1)
                     tags = ", ".join(item.content[3]) or None
@@ -383,6 +451,7 @@ class Explanation(shared.Explanation):
 
 
 def _objects(markup: Any) -> Iterator[tuple[str, Place, Any]]:
+    """The level, the place and the object for each object of a markup."""
     for element in markup.elements:
         e = element.position
         yield "element", (e, -1, -1), element
@@ -395,6 +464,7 @@ def _objects(markup: Any) -> Iterator[tuple[str, Place, Any]]:
 
 
 def _places(pairs: Iterable[Pair]) -> Iterator[tuple[Place, Place, float]]:
+    """The places of both partners and their consistency, for each pair of elements and the pairs within."""
     for e in pairs:
         yield (e.first, -1, -1), (e.second, -1, -1), e.consistency
         for o in e.overtexts:
@@ -409,29 +479,52 @@ def _places(pairs: Iterable[Pair]) -> Iterator[tuple[Place, Place, float]]:
 
 
 def agreement(prepared: Any, solution: pd.DataFrame) -> Agreement:
-    """How well the experts agree, by the criteria that have a weight.
+    """Say how well the experts of a solution agree with each other.
 
     Parameters
     ----------
     prepared : Prepared
-        What the metric's ``prepare`` made of the solution.
+        The prepared solution.
     solution : DataFrame
         The solution, in which markups may name their experts.
 
     Returns
     -------
     podium.markups.Agreement
+        The agreement by the criteria that count, by experts and by documents.
     """
     return Agreement(prepared, solution, _criteria(prepared))
 
 
 def gamma(prepared: Any) -> pd.DataFrame:
-    """γ of each document, on places and tags of fragments; see `podium.markups.gamma`."""
+    """Compute γ of each document from the places and the tags of fragments; see `podium.markups.gamma`.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        The prepared solution.
+
+    Returns
+    -------
+    DataFrame
+        ``document_id`` and ``gamma``.
+    """
     return shared.gamma(marks(prepared))
 
 
 def marks(prepared: Any) -> shared.Marks:
-    """The fragments of each expert of each document, labeled by their tags; see `podium.markups.marks`."""
+    """Collect the fragments of each expert of each document, labeled by their tags; see `podium.markups.marks`.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        The prepared solution.
+
+    Returns
+    -------
+    dict
+        By document and expert the start, the end and the label of each fragment.
+    """
 
     def fragments(expert: Any) -> Iterator[tuple[int, int, str]]:
         for element in expert.elements:

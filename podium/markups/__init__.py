@@ -1,4 +1,8 @@
-"""What the companions of the two markup metrics share: files, tables, figures, the experts' agreement."""
+"""What the companions of the two markup metrics share: files, tables, figures and the experts' agreement.
+
+In these metrics several experts and an algorithm mark up the same documents.  `metrics/markup_consistency` and
+`metrics/readable` define what a markup is and how two of them are compared.
+"""
 
 import ctypes
 import functools
@@ -40,19 +44,24 @@ Floats = npt.NDArray[np.float64]
 
 
 def read_folder(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
-    """Read the documents in a JSON file, or in those of a folder and its sub-folders.
+    """Read the documents in a JSON file, or in the JSON files of a folder and its sub-folders.
 
     Parameters
     ----------
     path : str or Path
-        Files are named ``*.json`` or ``*.json.gz``, in UTF-8 or CP1251.
+        A file, or a folder of files named ``*.json`` or ``*.json.gz``, in UTF-8 or CP1251.
     error : type of ToolError
-        What is raised for a fault in a file: `SubmissionRejected` where a submission is read, else `HostError`.
+        The exception for a fault in a file: `SubmissionRejected` if a submission is read, else `HostError`.
 
     Returns
     -------
     DataFrame
-        See `read_documents`.
+        One row per document, as `read_documents` returns it.
+
+    Raises
+    ------
+    ToolError
+        `error`: there are no such files, or one of them is malformed.
     """
     path = Path(path)
     files = sorted([*path.rglob("*.json"), *path.rglob("*.json.gz")]) if path.is_dir() else [path]
@@ -62,7 +71,7 @@ def read_folder(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
 
 
 def _read_json(file: Path, error: type[ToolError]) -> Any:
-    """What the JSON in a file says."""
+    """The value that a file holds in JSON."""
     try:
         return parse_json(read_text(file, error, "cp1251"))  # as some of the organizers' files are
     except UnicodeDecodeError:
@@ -72,36 +81,38 @@ def _read_json(file: Path, error: type[ToolError]) -> Any:
 
 
 def read_documents(contents: Iterable[tuple[Path, Any]], error: type[ToolError]) -> pd.DataFrame:
-    """Gather the markups in JSON files by document.
+    """Collect the markups in JSON files by document.
 
-    A content is a document ``{"id": …, "text": …, "markups": […], "markup": {…}}``, of which the last one is
-    the algorithm's markup; or ``{"essay": {…}}`` around such a document; or one markup.  Whose a markup is
-    says ``isExpert``, else ``meta.expert``.  Where neither is there, it is the algorithm's if a submission is
-    read, or an expert's, with a warning, if a solution is.
+    A file can have three forms.  It is a document ``{"id": …, "text": …, "markups": […], "markup": {…}}`` with
+    the markups of the experts and the markup of the algorithm; or ``{"essay": {…}}`` around such a document; or
+    a single markup.  The key ``isExpert`` says whether a markup is an expert's, else ``meta.expert`` does.  If
+    neither is there, the markup is the algorithm's when a submission is read.  When a solution is read, it is
+    taken for an expert's, and a warning says so.
 
     Parameters
     ----------
-    contents : iterable of (Path, content)
-        What the JSON in each file says.
+    contents : iterable of (Path, object)
+        The path of each file, and the value that it holds in JSON.
     error : type of ToolError
-        As in `read_folder`.
+        The exception for a fault in a file: `SubmissionRejected` if a submission is read, else `HostError`.
 
     Returns
     -------
     DataFrame
-        One row per document, by id: ``document_id``, ``subject``, ``text``, and in JSON ``markups`` (the
-        experts') and ``markup`` (the algorithm's); None where unknown.
+        One row per document, ordered by id.  The columns are ``document_id``, ``subject``, ``text``,
+        ``markups`` (of the experts, JSON) and ``markup`` (of the algorithm, JSON).  A cell is None if no file
+        says it.
 
     Raises
     ------
     ToolError
-        `error`, where a file has another form, or a document has two texts, subjects or markups of the
+        `error`: a file has another form, or a document has two texts, two subjects or two markups of the
         algorithm.
 
     Warns
     -----
     UserWarning
-        How many markups were taken for experts'.
+        Markups were taken for experts' markups.
     """
     documents: dict[str, dict[str, Any]] = {}
     unsaid: list[str] = []
@@ -113,42 +124,48 @@ def read_documents(contents: Iterable[tuple[Path, Any]], error: type[ToolError])
             raise error(f"{file}: {fault}") from None
     if unsaid and error is not SubmissionRejected:
         warnings.warn(
-            f"{counted(len(unsaid), 'file')} without meta.expert, taken for experts' markups: {listed(unsaid)}",
+            "files without meta.expert were taken for experts' markups: "
+            f"{listed(unsaid)} ({counted(len(unsaid), 'file')})",
             stacklevel=2,
         )
     rows = []
-    for document_id, found in sorted(documents.items()):
+    for document_id, document in sorted(documents.items()):
         for name, what in (("subject", "subject"), ("text", "text"), ("algorithm", "markup of the algorithm")):
-            if len(found[name]) > 1:
-                number = len(found[name])
+            if len(document[name]) > 1:
+                number = len(document[name])
                 raise error(f"document {document_id!r}: expected one {what}, found {number} in its files")
-        subject, text, markup = (next(iter(found[name]), None) for name in ("subject", "text", "algorithm"))
-        rows.append((document_id, subject, text, _dump(found["expert"]), _dump(markup)))
+        subject, text, markup = (next(iter(document[name]), None) for name in ("subject", "text", "algorithm"))
+        rows.append((document_id, subject, text, _dump(document["expert"]), _dump(markup)))
     return pd.DataFrame(rows, columns=["document_id", "subject", "text", "markups", "markup"], dtype=object)
 
 
 def _dump(value: Any) -> str | None:
+    """A value as JSON; None stays None."""
     return None if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _gather(content: Any, file: Path, is_experts: bool, documents: dict[str, dict[str, Any]]) -> bool:
-    """Add a file's content to its document; False where it does not say whose it is."""
+    """Add a file's content to its document.
+
+    The result is False if the file has a single markup and does not say whose it is; then `is_experts` decides.
+    """
     content = _expect(content, dict, "the file")
     content = _expect(content.get("essay", content), dict, "essay")
     meta = _expect(content.get("meta") or {}, dict, "meta")
     ids = (content.get("id"), content.get("document_id"), meta.get("id"))
     stem = file.name.removesuffix(".gz").removesuffix(".json")
     document_id = next((str(value) for value in ids if value not in (None, "")), stem)
-    found = documents.setdefault(document_id, {"subject": set(), "text": set(), "expert": [], "algorithm": []})
+    empty: dict[str, Any] = {"subject": set(), "text": set(), "expert": [], "algorithm": []}
+    document = documents.setdefault(document_id, empty)
     about = {"subject": content.get("subject", meta.get("subject")), "text": content.get("text")}
     for key, value in about.items():
         if value is not None:
-            found[key].add(_expect(value, str, key))
+            document[key].add(_expect(value, str, key))
 
     def add(markup: Mapping[str, Any], is_experts: bool) -> None:
         grades = {"criteria": markup["criterias"]} if "criterias" in markup else {}
         kept = {name: value for name, value in markup.items() if name not in ("text", "criterias")}
-        found["expert" if is_experts else "algorithm"].append(grades | kept)
+        document["expert" if is_experts else "algorithm"].append(grades | kept)
 
     if "elements" in content or "selections" in content:
         named = {"expert": meta["expert"]} if meta.get("expert") else {}
@@ -164,42 +181,75 @@ def _gather(content: Any, file: Path, is_experts: bool, documents: dict[str, dic
 
 
 def _expect(value: Any, kind: type, what: str) -> Any:
+    """The value, which must be of this kind; else a ValueError."""
     if not isinstance(value, kind):
         raise ValueError(f"expected {EXPECTED[kind]} {what}, found {type(value).__name__}")
     return value
 
 
 def experts_of(documents: pd.DataFrame) -> pd.DataFrame:
-    """The documents of `read_documents` as a solution, with ``text`` only if all documents have one."""
+    """Turn documents into a solution.
+
+    Parameters
+    ----------
+    documents : DataFrame
+        One row per document, as `read_documents` returns it.
+
+    Returns
+    -------
+    DataFrame
+        The documents without ``markup``, and without ``text`` unless every document has one.
+    """
     solution = documents.drop(columns="markup")
     return solution.drop(columns="text") if solution["text"].isna().any() else solution
 
 
 def algorithms_of(documents: pd.DataFrame) -> pd.DataFrame:
-    """The documents of `read_documents` as a submission; each must have a markup of the algorithm."""
+    """Turn documents into a submission.
+
+    Parameters
+    ----------
+    documents : DataFrame
+        One row per document, as `read_documents` returns it.
+
+    Returns
+    -------
+    DataFrame
+        The columns ``document_id`` and ``markup``.
+
+    Raises
+    ------
+    SubmissionRejected
+        A document has no markup of the algorithm.
+    """
     lacking = documents.loc[documents["markup"].isna(), "document_id"].tolist()
     if lacking:
         raise SubmissionRejected(
-            f"expected the algorithm's markup of every document; {counted(len(lacking), 'document')} without: "
-            f"{listed(lacking)}"
+            "expected the algorithm's markup of every document, found none for "
+            f"{counted(len(lacking), 'document')}: {listed(lacking)}"
         )
     return documents[["document_id", "markup"]]
 
 
 def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
-    """The documents' texts, for the report.
+    """Collect the texts of the documents, for the report.
 
     Parameters
     ----------
     evaluation : Evaluation
-        A scored submission, in whose solution the texts may be.
+        A scored submission.  The column ``text`` of its solution may have the texts.
     path : Path, optional
-        A folder or a file of documents with their texts, instead of those.
+        A folder or a file of documents whose texts are used instead.
 
     Returns
     -------
     dict of str to str
-        By document, as far as known.
+        The text of each document, by its id, as far as it is known.
+
+    Raises
+    ------
+    UsageError
+        The path has no documents, or a file is malformed.
     """
     frame, row_id = evaluation.solution.frame, evaluation.solution.arguments["row_id_column_name"]
     if path is not None:
@@ -220,19 +270,20 @@ class Criteria:
     Attributes
     ----------
     titles : mapping of str to str
-        The names in the paper, by our names; the total is the first one.
+        For each criterion its name in the paper.  The first criterion is the total.
     about : mapping of str to str
-        What `Explanation.criteria_table` tells of each criterion.
+        What `Explanation.criteria_table` says about each criterion.
     table : sequence of str
-        Four columns of that table: what `about` says, the algorithm's mean, the experts', and their ratio.
+        The names of four columns of that table.  They hold what `about` says, the algorithm's mean, the
+        experts' mean, and the ratio of the two.
     unit : float
-        Full agreement, which is the barrier, too: 1, or 100 percent.
+        The value of full agreement: 1, or 100 percent.  It is also the barrier.
     measure : str
-        The measure that must pass the barrier for an algorithm as good as experts.
-    passes : function of values and the barrier
-        Which of them do.
+        The measure that must pass the barrier if the algorithm is as good as the experts.
+    passes : function
+        Its arguments are values of the measure and the barrier; it says which values pass.
     weights : mapping of str to float
-        The weights in use, of all criteria but the total.
+        The weights in use, for all criteria except the total.
     """
 
     titles: Mapping[str, str]
@@ -245,12 +296,15 @@ class Criteria:
 
     @property
     def names(self) -> list[str]:
-        """The total and the criteria that are compared."""
+        """The names of the total and of the criteria that are compared, as a list of str."""
         return [next(iter(self.titles)), *self.weights]
 
     @property
     def shown(self) -> dict[str, tuple[int, str]]:
-        """The place and the title of every criterion that counts: its weight and those above it are not 0."""
+        """The place in `names` and the title of every criterion that counts.
+
+        A criterion counts if neither its own weight nor the weight of a criterion that it is a part of is 0.
+        """
         return {
             name: (number, self.titles.get(name, name))
             for number, name in enumerate(self.names)
@@ -261,13 +315,19 @@ class Criteria:
         }
 
     def histograms(self, sides: Mapping[str, tuple[Any, Floats]]) -> dict[str, Any]:
-        """The paper's figures 3 and 4 over each other.
+        """Prepare the paper's figures 3 and 4, drawn over each other.
 
         Parameters
         ----------
         sides : mapping of str to (values, means)
-            For each series the values of every pair, one array of (pairs, criteria) per document, and the means
-            of every document, (n, criteria).
+            For each series two things.  The first is the list of the values of every pair of markups, one array
+            of (pairs, criteria) float per document.  The second is the means of every document, (n, criteria)
+            float.
+
+        Returns
+        -------
+        dict
+            For the title of each criterion the values and the mean of each series.
         """
         panels = {}
         for number, title in self.shown.values():
@@ -281,18 +341,40 @@ class Criteria:
 
 
 def name_of(number: int) -> str:
-    """The algorithm is number 0; experts count from 1."""
+    """Name a markup by its number.
+
+    Parameters
+    ----------
+    number : int
+        0 for the algorithm's markup; experts are counted from 1.
+
+    Returns
+    -------
+    str
+        "algorithm", or "expert" with the number.
+
+    Examples
+    --------
+    >>> name_of(0), name_of(2)
+    ('algorithm', 'expert 2')
+    """
     return f"expert {number}" if number else ALGORITHM
 
 
 def comparisons(prepared: Any, algorithm: Sequence[Any]) -> Iterator[tuple[str, int, int, Any, Any]]:
-    """Every two markups of each document: its id, their numbers (see `name_of`), and the markups.
+    """Go through every two markups of each document.
 
     Parameters
     ----------
     prepared : Prepared
+        The prepared solution, with the experts' markups.
     algorithm : sequence of markups
-        One for each document.
+        The algorithm's markup of each document.
+
+    Yields
+    ------
+    tuple
+        The id of the document, the numbers of the two markups (see `name_of`), and the two markups.
     """
     for item, experts, markup in zip(prepared.items, prepared.experts, algorithm):
         numbered = [(0, markup), *((expert.number, expert) for expert in experts)]
@@ -301,36 +383,62 @@ def comparisons(prepared: Any, algorithm: Sequence[Any]) -> Iterator[tuple[str, 
 
 
 def named(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows whose markups have numbers, with the names of these."""
+    """Replace the numbers of markups by their names.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows whose columns ``markup`` and ``against`` have numbers of markups (see `name_of`).
+
+    Returns
+    -------
+    DataFrame
+        The rows with names in these columns.
+    """
     return rows.assign(markup=rows["markup"].map(name_of), against=rows["against"].map(name_of))
 
 
 def mean(values: Floats) -> Floats:
-    """Means of the columns; NaN without rows."""
+    """Compute the mean of each column.
+
+    Parameters
+    ----------
+    values : (rows, columns) float
+        The values.
+
+    Returns
+    -------
+    (columns,) float
+        The means; NaN if there are no rows.
+    """
     means: Floats = values.mean(axis=0) if len(values) else np.full(values.shape[1], np.nan)
     return means
 
 
 class Explanation(contract.Explanation):
-    """What both markup metrics tell of a submission.
+    """What both markup metrics explain about a submission; see `podium.contract.Explanation`.
 
     Attributes
     ----------
     documents : DataFrame
-        One row per document.  Each metric makes its own.
+        One row per document.  Each of the two metrics makes its own table.
     criteria : Criteria
+        The criteria, and how they are shown.
     with_algorithm : list of (experts, criteria) float
-        For each document, the algorithm compared with every expert.
-    algorithm_means, expert_means : (n, criteria) float
-        Means over a document's experts, and over its pairs of experts; NaN where there are none.
+        For each document the criteria of the algorithm's markup with each expert's.
+    algorithm_means : (n, criteria) float
+        For each document the means over its experts; NaN if there is none.
+    expert_means : (n, criteria) float
+        For each document the means over its pairs of experts; NaN if there are none.
     experts : (n,) int
         The number of experts of each document.
     means : tuple of (criteria,) float
-        The algorithm's mean over documents, the experts', and the ratio over documents with two experts.
+        Three arrays: the algorithm's means over documents, the experts' means, and the ratio of the two over
+        documents with two experts.
     pairs : DataFrame
         One row for every two markups of a document, with all criteria.
     barrier : DataFrame
-        Whether the algorithm is as good as the experts, and in which share of resamples it is.
+        One row: whether the algorithm is as good as the experts, and in which share of resamples it is.
     """
 
     documents: Any
@@ -338,25 +446,26 @@ class Explanation(contract.Explanation):
     def __init__(self, evaluation: Evaluation, criteria: Criteria) -> None:
         super().__init__(evaluation)
         self.criteria, self.names = criteria, criteria.names
-        self.with_algorithm: list[Floats] = evaluation.compared  # of each document, (experts, criteria)
+        self.with_algorithm: list[Floats] = evaluation.compared
 
     @functools.cached_property
     def algorithm_means(self) -> Floats:
-        """Over each document's experts, (n, criteria)."""
+        """For each document the means over its experts, (n, criteria)."""
         return np.array([mean(values) for values in self.with_algorithm])
 
     @functools.cached_property
     def expert_means(self) -> Floats:
-        """Over each document's pairs of experts, (n, criteria)."""
+        """For each document the means over its pairs of experts, (n, criteria)."""
         return np.array([mean(values) for values in self.prepared.among])
 
     @functools.cached_property
     def experts(self) -> Ints:
+        """The number of experts of each document, (n,)."""
         return np.array([len(experts) for experts in self.prepared.experts])
 
     @functools.cached_property
     def means(self) -> tuple[Floats, Floats, Floats]:
-        """The algorithm's, the experts', and their ratio over documents with two experts."""
+        """The algorithm's means, the experts' means, and their ratio over documents with two experts."""
         two = ~np.isnan(self.expert_means[:, 0])
         algorithm, of_two = (mean(self.algorithm_means[rows]) for rows in (self.experts > 0, two))
         experts = mean(self.expert_means[two])
@@ -364,13 +473,13 @@ class Explanation(contract.Explanation):
 
     @property
     def means_of_documents(self) -> dict[str, Floats]:
-        """The columns of criteria in `documents`: "algorithm.NAME" and "experts.NAME"."""
+        """The means of each document, by the columns "algorithm.NAME" and "experts.NAME" of `documents`."""
         sides = (("algorithm", self.algorithm_means), ("experts", self.expert_means))
         return {f"{side}.{name}": column for side, means in sides for name, column in zip(self.names, means.T)}
 
     @functools.cached_property
     def criteria_table(self) -> pd.DataFrame:
-        """One row per criterion, with its weight and the means of both sides."""
+        """One row per criterion, with its weight and the means of the algorithm and of the experts."""
         criteria = self.criteria
         algorithm, experts, relative = self.means
         told = [criteria.about.get(name, "") for name in self.names]
@@ -381,12 +490,12 @@ class Explanation(contract.Explanation):
 
     @property
     def details(self) -> dict[str, pd.DataFrame]:
-        """The values of each document and of each pair of markups."""
+        """The tables of each document and of each pair of markups, which ``--json`` and ``--rows`` contain."""
         return {"document": self.documents, "pair": self.pairs}
 
     @functools.cached_property
     def pairs(self) -> pd.DataFrame:
-        """The criteria of every two markups of a document."""
+        """One row for every two markups of a document, with all criteria."""
         rows = []
         values = zip(self.prepared.items, self.prepared.experts, self.with_algorithm, self.prepared.among)
         for item, experts, ours, theirs in values:
@@ -399,7 +508,7 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def barrier(self) -> pd.DataFrame:
-        """Whether the algorithm is as good as the experts, and in which share of resamples."""
+        """One row: whether the algorithm is as good as the experts, and in which share of resamples it is."""
         name, least, passes = self.criteria.measure, self.criteria.unit, self.criteria.passes
         column = self.prepared.measure_names.index(name)
         weights = statistics.draw(len(self.statistics), statistics.RESAMPLES, 0)
@@ -417,31 +526,42 @@ class Explanation(contract.Explanation):
 
     @property
     def notices(self) -> list[str]:
+        """Which documents have too few experts."""
         notices = []
         for experts, described in (
-            (0, "without expert, left out everywhere"),
-            (1, f"with one expert, left out of {self.criteria.measure} and of the experts' agreement"),
+            (0, "documents without an expert are left out everywhere"),
+            (
+                1,
+                "documents with one expert are left out of "
+                f"{self.criteria.measure} and of the experts' agreement",
+            ),
         ):
             names = [item for item, number in zip(self.prepared.items, self.experts) if number == experts]
             if names:
-                notices.append(f"{counted(len(names), 'document')} {described}: {listed(names, NAMES_SHOWN)}")
+                number = counted(len(names), "document")
+                notices.append(f"{described}: {listed(names, NAMES_SHOWN)} ({number})")
         return notices
 
     def figures(
         self, title: str, averages: str, sides: Mapping[str, Any], relative: Sequence[str]
     ) -> dict[str, Any]:
-        """The histograms of the report: the paper's figures 3 and 4, and 5.
+        """Prepare the histograms of the report: the paper's figures 3, 4 and 5.
 
         Parameters
         ----------
         title : str
-            Of the figure of the criteria.
+            The title of the figure of the criteria.
         averages : str
-            The title of the panel with the documents' means.
+            The title of the panel with the means of the documents.
         sides : mapping of str to (values, corpus)
-            For each series in that panel the documents' values and the corpus's.
+            For each series in that panel the values of the documents, and the value of the whole corpus.
         relative : sequence of str
-            The measures that are relative to the experts, a panel each.
+            The measures that are relative to the experts.  Each has a panel.
+
+        Returns
+        -------
+        dict
+            The panels of each figure, by the figure's title.
         """
         criteria, unit = self.criteria, self.criteria.unit
         pairs = {
@@ -459,21 +579,21 @@ class Explanation(contract.Explanation):
 
 
 def closest_markups(metric: Any, solution: pd.DataFrame, submission: pd.DataFrame) -> pd.DataFrame:
-    """For each document the expert's markup that agrees best with all experts' on average, itself among them.
+    """Choose for each document the expert's markup that agrees best with the markups of all its experts.
 
     Parameters
     ----------
     metric : module
-        The metric file of either metric, with whose stages markups are compared.
+        The metric file of one of the two metrics, which compares the markups.
     solution : DataFrame
-        As the metric takes it; its first column has the ids.
+        A solution of that metric.  Its first column has the documents' ids.
     submission : DataFrame
-        The same ids and ``markup``, which stays where a document has no expert.
+        A submission with the same ids.  Its ``markup`` is kept where a document has no expert.
 
     Returns
     -------
     DataFrame
-        The submission with these markups; of equal ones the first expert's.
+        The submission with the chosen markups.  Among equally good ones, the first expert's is chosen.
     """
     with hosted.errors_explained():
         prepared = metric.prepare(solution, str(solution.columns[0]))
@@ -486,7 +606,7 @@ def closest_markups(metric: Any, solution: pd.DataFrame, submission: pd.DataFram
             for expert in pair:
                 totals[expert.number] += total
         if totals:
-            # Every markup agrees with itself completely, so that this term is the same for all of them.
+            # Every markup agrees with itself completely.  So leaving that out changes nothing.
             best = max(sorted(totals), key=totals.__getitem__)
             cells[row] = json.dumps(json.loads(markups[row])[best - 1], ensure_ascii=False)
     return submission.assign(markup=cells)
@@ -496,21 +616,27 @@ def closest_markups(metric: Any, solution: pd.DataFrame, submission: pd.DataFram
 
 
 class Agreement:
-    """How well the experts of a solution agree; see `podium.contract.Agreement`.
+    """How well the experts of a solution agree with each other; see `podium.contract.Agreement`.
 
-    To `podium.statistics` it is what ``prepare`` gives: its measures are the criteria's means over documents
-    with two experts.
+    For `podium.statistics` it plays the role of a prepared solution.  Its measures are the means of the
+    criteria over the documents with two experts.
 
     Attributes
     ----------
     means : (n, criteria) float
-        Means over each document's pairs of experts; NaN where there are none.
+        For each document the means over its pairs of experts; NaN if there are none.
     numbers : (n, criteria + 1) float
-        The statistics: these means, or 0, and whether the document has two experts.
+        The statistics of each document: these means, or 0 where they are NaN, and whether it has two experts.
     names : list of list of str
-        The names of each document's experts.
-    criteria, experts, documents : DataFrame
-        One row per criterion, expert, and document.
+        The names of the experts of each document.
+    criteria : DataFrame
+        One row per criterion that counts: its mean and its interval.
+    experts : DataFrame
+        One row per expert: how well the expert agrees with the others.
+    documents : DataFrame
+        One row per document: the means of the criteria.
+    tables, notices, histograms
+        What ``podium agreement`` prints and draws.
     """
 
     def __init__(self, prepared: Any, solution: pd.DataFrame, criteria: Criteria) -> None:
@@ -522,7 +648,18 @@ class Agreement:
         self.names = _names_of_experts(prepared, solution)
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """The means of the criteria, (…, criteria), from sums of `numbers`, (…, 1, criteria + 1)."""
+        """Compute the means of the criteria from sums of statistics.
+
+        Parameters
+        ----------
+        sums : (..., 1, criteria + 1) float
+            Sums of `numbers` over any set of documents.
+
+        Returns
+        -------
+        (..., criteria) float
+            The means; NaN if none of the documents has two experts.
+        """
         sums = np.asarray(sums, dtype=np.float64)[..., 0, :]
         return ratio(sums[..., :-1], sums[..., -1:])
 
@@ -538,6 +675,7 @@ class Agreement:
 
     @functools.cached_property
     def documents(self) -> pd.DataFrame:
+        """One row per document: its number of experts and the means of the criteria."""
         frame = pd.DataFrame(self.means, columns=self.measure_names)
         frame.insert(0, "document_id", self.items)
         frame.insert(1, "experts", [len(experts) for experts in self.prepared.experts])
@@ -545,10 +683,12 @@ class Agreement:
 
     @functools.cached_property
     def experts(self) -> pd.DataFrame:
-        """One row per expert, the one who agrees least first; means over documents of means over pairs.
+        """One row per expert.  The expert who agrees least with the others comes first.
 
-        agreement, among_others : with the others, and of these with each other where there are two
-        relative : in the latter documents the one over the other, as if the expert were an algorithm
+        The column ``agreement`` is the expert's mean agreement with the other experts of a document, averaged
+        over documents.  The column ``among_others`` is the mean agreement of these others with each other, over
+        documents with two or more others.  The column ``relative`` is the ratio of the two over these
+        documents, as if the expert were an algorithm.
         """
         total = np.concatenate(self.prepared.among)[:, 0]
         document = np.repeat(np.arange(len(self.items)), [len(values) for values in self.prepared.among])
@@ -569,59 +709,67 @@ class Agreement:
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
+        """The criteria, the experts, and the documents with the least agreement."""
         shown = ["document_id", "experts", *(name for name in self._criteria.shown if "." not in name)]
         least = self.documents.sort_values([self.measure_names[0], "document_id"])[shown].head(10)
         return {
             "Agreement of the experts": self.criteria,
-            "Experts, who agrees least first": self.experts,
+            "Experts, least agreement first": self.experts,
             "Documents on which they agree least": least.reset_index(drop=True),
         }
 
     @property
     def notices(self) -> list[str]:
+        """Which documents were left out."""
         left_out = self.documents.loc[self.documents["experts"] < 2, "document_id"].tolist()
         if not left_out:
             return []
         number = counted(len(left_out), "document")
-        return [f"{number} with fewer than two experts, left out: {listed(left_out, NAMES_SHOWN)}"]
+        names = listed(left_out, NAMES_SHOWN)
+        return [f"documents with fewer than two experts are left out: {names} ({number})"]
 
     @property
     def histograms(self) -> dict[str, Any]:
+        """The histograms of the criteria among experts."""
         panels = self._criteria.histograms({AMONG: (self.prepared.among, self.means)})
         return {"Agreement of the experts": panels}
 
 
 def _names_of_experts(prepared: Any, solution: pd.DataFrame) -> list[list[str]]:
-    """The markups' own where all have one."""
+    """The names of each document's experts.
+
+    They are the names in the markups if these name every expert, and no two alike; else they are numbers.
+    """
     cells = dict(zip(prepared.item_of_row.tolist(), solution["markups"].to_numpy(dtype=object)))
     names = []
     for document, experts in enumerate(prepared.experts):
         markups = json.loads(cells[document])
-        found = ([markups[expert.number - 1].get(key) for key in EXPERT_NAMES] for expert in experts)
-        names.append([next((str(own) for own in owns if own not in (None, "")), "") for owns in found])
+        candidates = ([markups[expert.number - 1].get(key) for key in EXPERT_NAMES] for expert in experts)
+        names.append([next((str(own) for own in owns if own not in (None, "")), "") for owns in candidates])
     if all(all(own) and len(set(own)) == len(own) for own in names):
         return names
     return [[name_of(expert.number) for expert in experts] for experts in prepared.experts]
 
 
-# Of each document, for each expert: start, end and label of what is marked.
+# For each document and each expert the marks: the start, the end and the label of what is marked.
 Marks = Mapping[str, Mapping[str, Sequence[tuple[int, int, str]]]]
 
 
 def marks(prepared: Any, marks_of: Callable[[Any], Iterable[tuple[int, int, str]]]) -> Marks:
-    """The marks of each expert of each document, as γ compares them.
+    """Collect the marks of each expert of each document, as γ compares them.
 
     Parameters
     ----------
     prepared : Prepared
-        A solution of either metric.
-    marks_of : function of an expert's markup
-        Its marks: start, end and label.
+        A prepared solution of one of the two metrics.
+    marks_of : function
+        Its argument is an expert's markup.  It returns the start, the end and the label of each mark.
 
     Returns
     -------
-    dict
-        By document and expert; marks of no characters, which γ does not know, are left out.
+    dict of str to dict of str to list of (int, int, str)
+        The marks, by document and expert.  Marks without characters are left out, because γ is not defined for
+        them.
     """
     return {
         item: {
@@ -633,19 +781,20 @@ def marks(prepared: Any, marks_of: Callable[[Any], Iterable[tuple[int, int, str]
 
 
 def gamma(documents: Marks) -> pd.DataFrame:
-    """γ of each document: agreement on places and labels, corrected for chance.
+    """Compute γ of each document: the experts' agreement on places and labels, corrected for chance.
 
-    Every expert takes part, also one who marks nothing.
+    Every expert takes part, also an expert who marks nothing.
 
     Parameters
     ----------
     documents : mapping
-        The marks of each expert of each document; see `marks`.
+        The marks of each expert of each document, as `marks` returns them.
 
     Returns
     -------
     DataFrame
-        ``document_id`` and ``gamma``, at most 1; NaN where there are fewer than two experts or no marks at all.
+        ``document_id`` and ``gamma``, which is at most 1.  It is NaN if the document has fewer than two experts
+        or no marks at all.
 
     Raises
     ------
@@ -681,7 +830,10 @@ def gamma(documents: Marks) -> pd.DataFrame:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without what solvers print: libraries in C write to file descriptor 1, past Python's standard output."""
+    """Hide what solvers print.
+
+    Libraries in C write to file descriptor 1, not to Python's standard output.
+    """
     sys.stdout.flush()
     kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     logging.disable(logging.WARNING)  # pygamma-agreement says for each document which solver it uses
@@ -689,7 +841,7 @@ def _quiet() -> Iterator[None]:
     try:
         yield
     finally:
-        # What C has buffered would come out later, with the descriptor restored.
+        # Without this, C would print what it has buffered later, when the descriptor is restored.
         c_library = ctypes.CDLL(None) if os.name == "posix" else ctypes.cdll.msvcrt
         c_library.fflush(None)
         os.dup2(kept, 1)

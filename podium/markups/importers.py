@@ -1,10 +1,11 @@
-"""Exports of annotation tools as markups: brat, INCEpTION (UIMA CAS) and Label Studio.
+"""Read the exports of annotation tools as markups: brat, INCEpTION (UIMA CAS) and Label Studio.
 
-An annotation is one element: its label and attributes are tags, its spans fragments, its notes overtexts.  What
-belongs together, a brat event with its arguments or an Equiv set, is one element with several fragments.
-Annotators are experts, except one called "algorithm"; Label Studio's predictions are the algorithm's.
+An annotation becomes one element.  Its label and attributes become the element's tags, its spans become
+fragments, and its notes become overtexts.  A brat event with its arguments becomes one element with several
+fragments, and so does an Equiv set.  Annotators are the experts, except one called "algorithm".  Predictions of
+Label Studio are the algorithm's.
 
-Markups have no relations.  Those of an export are left out and counted in a warning.
+Markups have no relations.  The relations of an export are left out, and a warning counts them.
 """
 
 import io
@@ -24,7 +25,7 @@ from podium.files import MOST_BYTES, parse_json, read_bytes, read_text
 from podium.markups import ALGORITHM, read_documents
 from podium.wording import counted
 
-# Layers that a machine fills before anybody annotates, and INCEpTION's own records.
+# Layers that a machine fills before anybody annotates, and layers in which INCEpTION keeps its own records.
 MACHINE_TYPES = re.compile(
     r"uima\.|de\.tudarmstadt\.ukp\.dkpro\.core\.api\.(segmentation|metadata|syntax|lexmorph)\."
     r"|de\.tudarmstadt\.ukp\.clarin\.webanno\.api\."
@@ -32,11 +33,12 @@ MACHINE_TYPES = re.compile(
 CAS_JSON = "%FEATURE_STRUCTURES"
 # INCEpTION's names for the text as it was imported, and for the curator's result.
 NOBODY = ("INITIAL_CAS", "CURATION_USER")
-# An annotation with these features relates two others.
+# An annotation with these features is a relation between two others.
 ENDS_OF_RELATION = {"Governor", "Dependent"}
 
 
-# What a damaged export makes readers raise: ours, those of zips (RuntimeError for encrypted ones) and of XML.
+# The exceptions that a damaged export causes in the readers here, of zips (RuntimeError if encrypted) and of
+# XML.
 FAULTS = (
     *(AttributeError, IndexError, KeyError, TypeError, ValueError),
     *(RuntimeError, SyntaxError, zipfile.BadZipFile, zlib.error),
@@ -44,13 +46,23 @@ FAULTS = (
 
 
 class Annotated(NamedTuple):
-    """What one annotator made of a document."""
+    """The annotations that one annotator made in a document.
+
+    Attributes
+    ----------
+    document_id, annotator, text : str
+        The id of the document, the name of the annotator, and the text of the document.
+    elements : list of dict
+        The elements of the markup.
+    relations : int
+        The number of relations, which are left out.
+    """
 
     document_id: str
     annotator: str
     text: str
     elements: list[dict[str, Any]]
-    relations: int  # left out
+    relations: int
 
 
 Reader = Callable[[Path, type[ToolError]], Iterator[Annotated]]
@@ -62,26 +74,32 @@ def read(path: Path, error: type[ToolError]) -> pd.DataFrame | None:
     Parameters
     ----------
     path : Path
-        brat: a folder with ``ANNOTATOR/DOCUMENT.ann`` and the ``.txt`` beside each.  INCEpTION: a folder with
-        ``DOCUMENT/ANNOTATOR.json`` (UIMA CAS JSON), ``.xmi`` with ``TypeSystem.xml``, or a ``.zip`` of these,
-        as in ``annotation`` of an exported project.  Label Studio: the file of a JSON export.
+        The export, in one of these forms:
+
+        * brat: a folder with ``ANNOTATOR/DOCUMENT.ann`` and a ``.txt`` file beside each.
+        * INCEpTION: a folder with ``DOCUMENT/ANNOTATOR.json`` (UIMA CAS JSON), with ``.xmi`` files and
+          ``TypeSystem.xml``, or with a ``.zip`` of these, such as the folder ``annotation`` of an exported
+          project.
+        * Label Studio: the file of a JSON export.
     error : type of ToolError
-        What is raised for a fault in the export.
+        The exception for a fault in the export.
 
     Returns
     -------
     DataFrame or None
-        As `podium.markups.read_documents` returns it; None where the path is no export.
+        One row per document, as `podium.markups.read_documents` returns it.  None if the path is not an export.
 
     Raises
     ------
+    ToolError
+        `error`: the export is damaged, or a document has different texts.
     UsageError
         The package that reads INCEpTION's exports is not installed.
 
     Warns
     -----
     UserWarning
-        How many relations were left out.
+        Relations were left out.
     """
     export = _export(path, error)
     if export is None:
@@ -95,12 +113,13 @@ def read(path: Path, error: type[ToolError]) -> pd.DataFrame | None:
         document["markups"].append({"expert": who, "isExpert": who != ALGORITHM, "elements": elements})
         relations += number
     if relations:
-        warnings.warn(f"{counted(relations, 'relation')} left out: markups have none", stacklevel=2)
+        left_out = counted(relations, "relation")
+        warnings.warn(f"relations were left out, because markups have none: {left_out}", stacklevel=2)
     return read_documents(((path, document) for document in documents.values()), error)
 
 
 def _export(path: Path, error: type[ToolError]) -> Iterator[Annotated] | None:
-    """The annotations of an export; None where the path is none."""
+    """The annotations of an export; None if the path is not an export."""
     if path.is_dir():
         for patterns, reader in ((("*.ann",), _read_brat), (("*.xmi", "*.zip"), _read_cas)):
             if files := sorted(itertools.chain.from_iterable(map(path.rglob, patterns))):
@@ -117,7 +136,7 @@ def _export(path: Path, error: type[ToolError]) -> Iterator[Annotated] | None:
 
 
 def _json(file: Path) -> Any:
-    """What a file says; None where it is no JSON, which others report."""
+    """The value that a file holds in JSON, or None if it is not JSON, which another reader then reports."""
     try:
         return parse_json(read_bytes(file))
     except ValueError:
@@ -125,6 +144,7 @@ def _json(file: Path) -> Any:
 
 
 def _each(files: Iterable[Path], reader: Reader, error: type[ToolError]) -> Iterator[Annotated]:
+    """The annotations in each file; `error` names a file that is damaged."""
     for file in files:
         try:
             yield from reader(file, error)
@@ -133,6 +153,7 @@ def _each(files: Iterable[Path], reader: Reader, error: type[ToolError]) -> Iter
 
 
 def _element(tags: Iterable[Any], fragments: list[dict[str, Any]], notes: Iterable[str] = ()) -> dict[str, Any]:
+    """An element with these tags and fragments, whose overtexts are the notes."""
     return {
         "tags": [str(tag) for tag in tags if tag not in (None, "")],
         "fragments": fragments,
@@ -143,6 +164,7 @@ def _element(tags: Iterable[Any], fragments: list[dict[str, Any]], notes: Iterab
 def _fragments(
     spans: Iterable[tuple[int, int]], tags: Iterable[str] = (), notes: Iterable[str] = ()
 ) -> list[dict[str, Any]]:
+    """A fragment for each span; all of them have the same tags and notes."""
     more: dict[str, Any] = {"tags": [tag for tag in tags if tag]}
     more["overtexts"] = [{"comment": note} for note in notes if note]
     more = {name: values for name, values in more.items() if values}
@@ -153,19 +175,21 @@ def _fragments(
 
 
 class _Brat:
-    """The annotations of a file of brat, by their ids.
+    """The annotations in a file of brat, by their ids.
 
     Attributes
     ----------
     labels : dict of str to str
-        Of spans (T), events (E) and Equiv sets.
+        The labels of annotated spans (T), events (E) and Equiv sets.
     spans : dict of str to list of (start, end)
-        Of the T.
+        The stretches of text of each T.
     members : dict of str to list of (role, id)
-        Of an event, its trigger first, without a role; and of an Equiv set.
+        The members of each event and each Equiv set.  The first member of an event is its trigger, which has no
+        role.
     attributes, notes : dict of str to list of str
+        The attributes and the notes of each annotation.
     relations : int
-        Binary relations and normalizations, which are left out.
+        The number of binary relations and normalizations, which are left out.
     """
 
     def __init__(self, text: str) -> None:
@@ -181,6 +205,7 @@ class _Brat:
             self._add(key if key != "*" else f"* {number}", head, tail)
 
     def _add(self, key: str, head: str, tail: str) -> None:
+        """Add a line: its id, and the two fields after it."""
         match key[:1]:
             case "T":
                 self.labels[key], _, ends = head.partition(" ")
@@ -203,7 +228,16 @@ class _Brat:
                 self.relations += 1
 
     def elements(self) -> Iterator[dict[str, Any]]:
-        """Each event, Equiv set, and span that is no trigger of an event and not in an Equiv set."""
+        """Make an element of each event, each Equiv set, and each other span.
+
+        The trigger of an event and the spans of an Equiv set belong to those elements and have none of their
+        own.
+
+        Yields
+        ------
+        dict
+            The element.
+        """
         parts = {target for members in self.members.values() for role, target in members if not role}
         for key, label in self.labels.items():
             if key not in parts:
@@ -212,19 +246,21 @@ class _Brat:
                 yield _element(tags, fragments, notes)
 
     def _of_members(self, key: str) -> list[dict[str, Any]]:
+        """The fragments of an event or an Equiv set."""
         fragments = []
         for role, target in self.members[key]:
-            # An argument that is an event itself is where its trigger is.
+            # An argument that is itself an event stands where the trigger of that event is.
             place = self.members[target][0][1] if target in self.members else target
             is_equivalent = key.startswith("*")
             tags = [self.labels[place], *self.attributes.get(target, [])] if is_equivalent else [role]
-            # What is noted on an argument stands at the argument's own element.
+            # The notes on an argument belong to the argument's own element.
             notes = [] if role else self.notes.get(target, [])
             fragments += _fragments(self.spans[place], tags, notes)
         return fragments
 
 
 def _read_brat(file: Path, error: type[ToolError]) -> Iterator[Annotated]:
+    """The annotations in a file of brat."""
     content = _Brat(read_text(file, error))
     text = read_text(file.with_suffix(".txt"), error)
     yield Annotated(file.stem, file.parent.name, text, [*content.elements()], content.relations)
@@ -234,7 +270,7 @@ def _read_brat(file: Path, error: type[ToolError]) -> Iterator[Annotated]:
 
 
 def _read_cas(file: Path, error: type[ToolError]) -> Iterator[Annotated]:
-    """A UIMA CAS, whose features with text are the tags."""
+    """The annotations in a UIMA CAS; the features of an annotation that are texts become tags."""
     try:
         import cassis
     except ImportError:
@@ -273,7 +309,7 @@ def _read_cas(file: Path, error: type[ToolError]) -> Iterator[Annotated]:
 
 
 def _unpacked(file: Path, error: type[ToolError]) -> dict[str, bytes]:
-    """The files in a zip by their names, as far as a CAS has some."""
+    """The contents of the files in a zip, by their names without folders."""
     with zipfile.ZipFile(io.BytesIO(read_bytes(file))) as archive:
         if sum(member.file_size for member in archive.infolist()) > MOST_BYTES:
             raise error(f"{file}: expected at most {MOST_BYTES >> 20:,} MB once expanded, found more")
@@ -284,6 +320,7 @@ def _unpacked(file: Path, error: type[ToolError]) -> dict[str, bytes]:
 
 
 def _read_label_studio(file: Path, _: type[ToolError]) -> Iterator[Annotated]:
+    """The annotations and the first prediction of each task in a JSON export of Label Studio."""
     for task in parse_json(read_bytes(file)):
         annotations = [each for each in task["annotations"] if not each.get("was_cancelled")]
         predictions = task.get("predictions", [])[:1]
@@ -303,8 +340,8 @@ def _read_label_studio(file: Path, _: type[ToolError]) -> Iterator[Annotated]:
 def _text_of(data: Mapping[str, Any], results: Iterable[Mapping[str, Any]]) -> tuple[str, bool]:
     """The text that was annotated, and whether its offsets count UTF-16 units, as browsers do.
 
-    A task can have several texts.  The one is taken whose slices are what the spans themselves say
-    (``value.text``), else that under "text", else the longest one.
+    A task can have several texts.  If the spans say what they contain (``value.text``), the text in which this
+    is true is taken.  Otherwise it is the text under the key "text", or else the longest one.
     """
     texts = {name: value for name, value in data.items() if isinstance(value, str)}
     if not texts:
@@ -327,7 +364,7 @@ def _text_of(data: Mapping[str, Any], results: Iterable[Mapping[str, Any]]) -> t
 
 
 def _characters_of_units(text: str) -> list[int]:
-    """The character at each UTF-16 unit of a text, and its length at the end."""
+    """For each UTF-16 unit of a text the position of its character; at the end, the length of the text."""
     widths = (1 + (ord(character) > 0xFFFF) for character in text)
     return [*(place for place, width in enumerate(widths) for _ in range(width)), len(text)]
 
@@ -335,7 +372,10 @@ def _characters_of_units(text: str) -> list[int]:
 def _regions(
     results: Iterable[Mapping[str, Any]], offsets: list[int] | None
 ) -> tuple[list[dict[str, Any]], int]:
-    """Each region as an element: labels and choices are tags, texts are notes; and the number of relations."""
+    """The elements, one for each region, and the number of relations.
+
+    The labels and choices of a region become tags, and its texts become notes.
+    """
     tags: dict[str, list[Any]] = {}
     spans: dict[str, list[tuple[int, int]]] = {}
     notes: dict[str, list[str]] = {}

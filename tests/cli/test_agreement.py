@@ -24,11 +24,13 @@ DOCUMENTS = str(markup_consistency_data.SAMPLES / "documents")
 def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["agreement", "--metric", "readable", ESSAYS]) == 0
     printed = capsys.readouterr()
-    assert printed.err == "warning: 2 documents with fewer than two experts, left out: essay-04, essay-06\n"
+    assert printed.err == (
+        "warning: documents with fewer than two experts are left out: essay-04, essay-06 (2 documents)\n"
+    )
     titles = [text.splitlines()[0] for text in printed.out.strip().split("\n\n")]
     assert titles == [
         "Agreement of the experts",
-        "Experts, who agrees least first",
+        "Experts, least agreement first",
         "Documents on which they agree least",
     ]
     assert "Fragment detection accuracy and recall" in printed.out
@@ -42,7 +44,7 @@ def test_json_and_parameters(capsys: pytest.CaptureFixture[str]) -> None:
     criteria = [row["criterion"] for row in values["Agreement of the experts"]]
     assert criteria[:4] == ["total", "accordance", "tags", "fragments"]
     (warning,) = values["warnings"]
-    assert warning.startswith("2 documents with fewer than two experts, left out: essay-")
+    assert warning.startswith("documents with fewer than two experts are left out: essay-")
 
 
 def test_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,7 +71,7 @@ T8	Date 92 96	2012
 def test_events_and_equiv_sets_of_brat_are_elements_with_several_fragments(tmp_path: Path) -> None:
     write(tmp_path, "anna/deal.txt", BRAT_TEXT)
     write(tmp_path, "anna/deal.ann", BRAT)
-    with pytest.warns(UserWarning, match=r"^2 relations left out: markups have none$"):
+    with pytest.warns(UserWarning, match=r"^relations were left out, because markups have none: 2 relations$"):
         found = elements(tmp_path)
     sony = [(0, 4), (30, 41), (43, 47)]
     assert found == {
@@ -107,9 +107,9 @@ def test_an_event_agrees_with_itself(tmp_path: Path) -> None:
         write(tmp_path, f"{who}/deal.txt", BRAT_TEXT)
         write(tmp_path, f"{who}/deal.ann", BRAT)
     metric = hosted.load("markup_consistency")
-    with pytest.warns(UserWarning, match=r"^6 relations left out"):
+    with pytest.warns(UserWarning, match=r"^relations were left out, because markups have none: 6 relations"):
         solution = scoring.prepare(metric, scoring.read_solution(metric, tmp_path, {}), {})
-    with pytest.warns(UserWarning, match=r"^6 relations left out"):
+    with pytest.warns(UserWarning, match=r"^relations were left out, because markups have none: 6 relations"):
         submission = scoring.read_submission(metric, tmp_path, {})
     assert scoring.evaluate(solution, submission).score == 1
 
@@ -245,7 +245,7 @@ def test_a_project_of_inception(form: str, tmp_path: Path) -> None:
         else:
             packed = zipped(**{f"{who}.xmi": xmi, "TypeSystem.xml": types})
             write(tmp_path, f"{folder}/webanno{len(who)}export.zip", packed)
-    with pytest.warns(UserWarning, match=r"^3 relations left out: markups have none$"):
+    with pytest.warns(UserWarning, match=r"^relations were left out, because markups have none: 3 relations$"):
         found = elements(tmp_path)
     # Offsets in characters, where INCEpTION's count the emoji twice.
     assert found == {
@@ -361,7 +361,7 @@ def test_an_export_of_label_studio(tmp_path: Path) -> None:
     predictions = [prediction | {"result": [region("p", 4, 7, "cat", labels=["Animal"])]}]
     content = json.dumps([task(12, THE_CAT, *annotations, predictions=predictions)])
     path = write(tmp_path, "project-3-at-2024-05-02.json", content)
-    with pytest.warns(UserWarning, match=r"^2 relations left out: markups have none$"):
+    with pytest.warns(UserWarning, match=r"^relations were left out, because markups have none: 2 relations$"):
         found = elements(path)
     assert found == {
         "annotator 5": [(["Animal", "sure", "3"], [(4, 7)], ["Is it?"])],

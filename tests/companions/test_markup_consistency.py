@@ -215,16 +215,18 @@ def test_an_undefined_barrier() -> None:
 
 def test_notices(evaluated: Any) -> None:
     assert evaluated.notices == [
-        "1 document without expert, left out everywhere: essay-06",
-        "1 document with one expert, left out of RMA and of the experts' agreement: essay-04",
-        "criteria of weight 0: fragments.overtexts.tags",
+        "documents without an expert are left out everywhere: essay-06 (1 document)",
+        "documents with one expert are left out of RMA and of the experts' agreement: essay-04 (1 document)",
+        "criteria that do not count: fragments.overtexts.tags",
     ]
     solution, submission = sample_frames()
     again = [
         pd.concat([each, each.assign(document_id=each["document_id"] + "b")]) for each in (solution, submission)
     ]
     plain = evaluate(*again)
-    assert plain.notices[0] == "2 documents without expert, left out everywhere: essay-06, essay-06b"
+    assert plain.notices[0] == (
+        "documents without an expert are left out everywhere: essay-06, essay-06b (2 documents)"
+    )
     complete = data.corpus(3, elements=2, comments=True)
     assert [text for text in evaluate(*complete).notices if "expert" in text] == []
 
@@ -249,7 +251,7 @@ def test_advice_to_hosts() -> None:
     parts = solution.assign(Usage=np.where(late, "Public", "Private"))
     _, differing = companion.advice(parts, arguments)
     assert differing == (
-        "Public alone decides for other weights than the whole solution: fragments.texts=0, "
+        "Public alone would have other weights than the whole solution: fragments.texts=0, "
         "fragments.overtexts=0, fragments.overtexts.texts=0, fragment_text_union=0"
     )
     assert companion.advice(parts, arguments | {"weights": weights}) == []
@@ -309,7 +311,9 @@ def test_agreement_of_experts(evaluated: Any) -> None:
     assert documents["experts"].tolist() == evaluated.documents["experts"].tolist()
     least = agreement.tables["Documents on which they agree least"]
     assert least["total"].tolist() == pytest.approx(sorted(by_document["total"])[:10])
-    assert agreement.notices == ["2 documents with fewer than two experts, left out: essay-04, essay-06"]
+    assert agreement.notices == [
+        "documents with fewer than two experts are left out: essay-04, essay-06 (2 documents)"
+    ]
     panels = agreement.histograms["Agreement of the experts"]
     assert sorted(panels["Consistency of markups"]["series"]["experts with each other"]) == sorted(
         pairs["total"]

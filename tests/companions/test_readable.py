@@ -130,8 +130,8 @@ def test_the_barrier_is_above_a_hundred() -> None:
 
 def test_notices(evaluated: Any) -> None:
     assert evaluated.notices == [
-        "1 document without expert, left out everywhere: essay-06",
-        "1 document with one expert, left out of OTAR and of the experts' agreement: essay-04",
+        "documents without an expert are left out everywhere: essay-06 (1 document)",
+        "documents with one expert are left out of OTAR and of the experts' agreement: essay-04 (1 document)",
     ]
     assert evaluate(*data.corpus(3)).notices == []
 

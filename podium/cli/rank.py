@@ -188,7 +188,10 @@ def run(options: argparse.Namespace) -> None:
     from podium.ranking import final, work
 
     metric = options.metric if again is None else final.request_of(final.read_run(again), again).metric
-    parameters = hosted.parse_parameters(hosted.load(metric), options.set)
+    if again is None:
+        parameters = arguments.parameters(hosted.load(metric), options.set, options.solution)
+    else:
+        parameters = hosted.parse_parameters(hosted.load(metric), options.set)
     how = {"jobs": options.jobs, "command": ["podium", *sys.argv[1:]]}
     given = {name: value for name in Heading._fields if (value := getattr(options, name)) is not None}
     if again is None:

@@ -307,6 +307,8 @@ def make(
     }
     named = annotations.columns[ESSAY_ID].name
     warnings = _warnings(counts, len(annotations.effective), len(essays), named)
+    if TEXT not in corpus.names:
+        warnings.append(f"the corpus has no column {TEXT}: put the texts of the essays into public/ yourself")
     left_out = essays.loc[~complete, ESSAY_ID].tolist()
     report = [
         "# The competition's files",
@@ -470,7 +472,10 @@ def _check_columns(corpus: Corpus, attributes: list[str], essay_id: str | None) 
         required += [*OFFSETS, TEXT]
     lacking = [name for name in required if name not in corpus.names]
     if lacking:
-        raise HostError(f"the corpus lacks columns: {', '.join(lacking)}. It has: {', '.join(corpus.names)}")
+        hint = "" if set(lacking).isdisjoint(attributes) else '. --subpopulations names others, or "" for none'
+        raise HostError(
+            f"the corpus lacks columns: {', '.join(lacking)}. It has: {', '.join(corpus.names)}{hint}"
+        )
     columns = {name: column for name, column in corpus.columns.items() if name not in ESSAY_IDS}
     return columns | {ESSAY_ID: corpus.columns[candidates[0]]}
 

@@ -115,7 +115,10 @@ def check_contract(
         statistics, explained = (PASS if is_loaded else UNTRIED, ""), (FAIL, companion)
     else:
         statistics, explained = (PASS, ""), (PASS, "")
-    has_companion = metric.path.name == "metric.py" and metric.path.with_name("companion.py").is_file()
+    beside = metric.path.with_name("companion.py")
+    has_companion = metric.companion.explain is not None or (
+        metric.path.name == "metric.py" and beside.is_file()
+    )
     return [direction, Check(CONTRACT, *statistics), *([Check(COMPANION, *explained)] if has_companion else [])]
 
 

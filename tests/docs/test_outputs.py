@@ -93,7 +93,7 @@ def tried_in(folder: Path, text: str) -> str:
         language, name, block = match.groups()
         if name is not None:
             (folder / name).write_text(block, encoding="utf-8")
-            if language == "python" and name == "make_data.py":
+            if language == "python" and name.startswith("make_"):
                 exec(compile(block, name, "exec"), {})
             return match[0]
         command, _, _ = block.partition("\n")

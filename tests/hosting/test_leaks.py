@@ -253,6 +253,41 @@ def test_recorded_parameters_are_used_and_shown(capsys, tmp_path, command, monke
     )
 
 
+def test_recorded_parameters_rank_too(capsys, tmp_path, monkeypatch):
+    """Also with the Public rows alone, if they lie in the same folder."""
+    make_corpus(60).to_csv(tmp_path / "corpus.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    given = ["--subpopulations", "", "--set", "temperature=80", "--out", "files"]
+    assert run_podium(capsys, "make", "corpus.csv", *given)[0] == 0
+    solution = pd.read_csv("files/private/solution.csv", dtype=str)
+    solution[solution["Usage"] == "Public"].to_csv("files/private/public_part.csv", index=False)
+    (tmp_path / "teams").mkdir()
+    pd.read_csv("files/public/sample_submission.csv", dtype=str).to_csv("teams/Ada.csv", index=False)
+    line = [
+        "rank",
+        "files/private/public_part.csv",
+        "teams",
+        "--no-boost",
+        "--resamples",
+        "0",
+        "--out",
+        "board",
+    ]
+    code, _, err = run_podium(capsys, *line)
+    assert (code, err.splitlines()[0]) == (
+        0,
+        "parameters of files/competition.json: subpopulation_column_names=, temperature=80.0",
+    )
+    parameters = json.loads((tmp_path / "board" / "run.json").read_text())["parameters"]
+    assert parameters == {"subpopulation_column_names": "", "temperature": 80.0}
+    assert run_podium(capsys, "verify", "board")[0] == 0
+    code, _, err = run_podium(capsys, *line, "--set", "temperature=50")
+    assert (code, err.startswith("error: temperature is 50.0, but the competition's files were made for")) == (
+        4,
+        True,
+    )
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -457,6 +457,8 @@ def test_missing_columns(by_offsets, columns, lacking):
     with pytest.raises(HostError) as caught:
         make(by_offsets.drop(columns=columns))
     assert str(caught.value).startswith(f"the corpus lacks columns: {lacking}. It has: ")
+    names_groups = str(caught.value).endswith('. --subpopulations names others, or "" for none')
+    assert names_groups == (columns == ["ell_status"])
 
 
 def test_nothing_is_annotated(by_offsets):
@@ -504,7 +506,10 @@ def test_one_segment_per_essay_is_a_warning(by_words):
     frame = by_words.assign(id=ids, predictionstring="0 1")
     files = make(frame)
     n = len(frame)
-    assert files.warnings == [f"{n:,} segments in {n:,} essays: does id name the essays, or their segments?"]
+    assert files.warnings == [
+        f"{n:,} segments in {n:,} essays: does id name the essays, or their segments?",
+        "the corpus has no column full_text: put the texts of the essays into public/ yourself",
+    ]
     assert f"**{files.warnings[0]}**" in files.report
 
 

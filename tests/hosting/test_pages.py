@@ -1,10 +1,12 @@
 """What the pages for hosts print is what the commands print; "…" stands for anything."""
 
+import contextlib
 import re
 import shlex
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from tests.docs.test_outputs import printed_here
@@ -13,7 +15,10 @@ from tests.support.host_line import ROOT, stay_in_process
 DOCS = ROOT / "docs"
 PAGES = [
     DOCS / "tutorials" / "first-competition.md",
-    *(DOCS / "how-to" / f"{name}.md" for name in ("make-a-competition", "check-a-metric")),
+    *(
+        DOCS / "how-to" / f"{name}.md"
+        for name in ("make-a-competition", "check-a-metric", "class-without-kaggle")
+    ),
     *sorted((DOCS / "how-to").glob("host-on-*.md")),
 ]
 BLOCK = re.compile(r"```text\n(\$ .*?)```", re.DOTALL)
@@ -27,7 +32,21 @@ def made(tmp_path_factory):
     command = "make solution_sample.csv --map 0=Ineffective --map 1=Effective --out files"
     printed_here(command.split(), folder)
     (folder / "bad.csv").write_text("row_id,essay_id\n1,a\n")
+    make_a_class(folder)
     return folder
+
+
+def make_a_class(folder: Path) -> None:
+    """Write the submissions of three teams, one of them wrong, and the Public rows as the page does."""
+    private, submissions = folder / "files" / "private", folder / "submissions"
+    submissions.mkdir()
+    pd.read_csv(private / "perfect_submission.csv").iloc[::2].to_csv(submissions / "Ada.csv", index=False)
+    shutil.copy(folder / "files" / "public" / "sample_submission.csv", submissions / "Bo.csv")
+    shutil.copy(folder / "bad.csv", submissions / "Cy.csv")
+    page = (DOCS / "how-to" / "class-without-kaggle.md").read_text(encoding="utf-8")
+    [program] = re.findall('^python -c "(.*)"$', page, re.MULTILINE)
+    with contextlib.chdir(folder):
+        exec(program, {})
 
 
 def blocks() -> list:

@@ -1,29 +1,29 @@
 """What a metric, its prepared solutions, its companion and its explanations are; and the check of it.
 
-A metric is a folder with the file ``metric.py``, which a host uploads as it is.  The file keeps to a contract
-of two parts.  The first part is enough to score, to rank and to be checked.  The second part lets podium
+A metric is a folder with the file ``metric.py``, which a host uploads as it is. The file keeps to a contract
+of two parts. The first part is enough to score, to rank and to be checked. The second part lets podium
 compute a score once and then resample, compare, split and rank again by arithmetic alone.
 
-**Part one: the score** (`MetricFile`).  A function ``score(solution, submission, row_id_column_name, …)``
-returns one finite float.  Every further parameter has its official value as default.  Two exceptions tell
+**Part one: the score** (`MetricFile`). A function ``score(solution, submission, row_id_column_name, …)``
+returns one finite float. Every further parameter has its official value as default. Two exceptions tell
 faults apart by their names: ``ParticipantVisibleError`` (the submission is wrong; participants read the text)
-and ``HostVisibleError`` (the solution or a parameter is wrong; only the host reads it).  ``NAME`` and
-``__version__`` stand in every signature.  ``higher_is_better(…)`` says which of two scores is the better one.
+and ``HostVisibleError`` (the solution or a parameter is wrong; only the host reads it). ``NAME`` and
+``__version__`` stand in every signature. ``higher_is_better(…)`` says which of two scores is the better one.
 ``COMPLETE_SUBMISSION = True`` means that `score` gets the whole submission for the Public and for the Private
 rows, and matches rows itself.
 
-**Part two: the statistics** (`StatisticsFile`).  A function ``prepare(solution, row_id_column_name, …)`` takes
-the same parameters as `score` and returns a prepared solution (`Prepared`).  A prepared solution knows its
-*items* (what is resampled: essays, claims, documents), to which groups each of them belongs, and turns a
-submission into an array of numbers, one row per item, whose sums decide everything.  ``MEASURE_PARAMETERS``
-names the parameters on which these numbers do not depend.
+**Part two: the statistics** (`StatisticsFile`). A function ``prepare(solution, row_id_column_name, …)`` takes
+the same parameters as `score` and returns a prepared solution (`Prepared`). A prepared solution knows its
+*items*, which are what is resampled: essays, claims or documents. It knows to which groups each item belongs.
+And it turns a submission into an array of numbers with one row per item, whose sums decide everything.
+``MEASURE_PARAMETERS`` names the parameters on which these numbers do not depend.
 
-Beside ``metric.py`` a folder may have a ``companion.py``.  It defines the object ``companion``, a `Companion`,
-which lists what can be told of the metric beyond its score: official files that it reads, explanations, texts,
-agreement.
+Beside ``metric.py`` a folder may have a ``companion.py``. It defines the object ``companion``, a `Companion`.
+This object lists what can be told of the metric beyond its score: official files that it reads, explanations,
+texts, agreement.
 
 `check_prepared`, `check_statistics` and `check_score` hold a metric to the contract with the data at hand.
-They raise `HostError` with a sentence that names the slip.  ``podium check`` runs them, and so does every
+They raise `HostError` with a sentence that names the slip. ``podium check`` runs them, and so does every
 command before it shows the first number of a metric that is not podium's own.
 
 Examples
@@ -91,14 +91,14 @@ class MetricFile(Protocol):
     Attributes
     ----------
     NAME : str
-        Names the metric in signatures.  It is the metric's own, and no name of a metric of podium's.
+        Names the metric in signatures. It is the metric's own, and no name of a metric of podium's.
     __version__ : str
         Changes whenever a score can change.
     COMPLETE_SUBMISSION : bool
         Whether `score` gets the whole submission for either part of the solution, as with Kaggle's switch “Pass
-        complete submission”.  Otherwise the submission has exactly the rows of the part, in the same order.
+        complete submission”. Otherwise the submission has exactly the rows of the part, in the same order.
     ParticipantVisibleError, HostVisibleError : type of Exception
-        Platforms know them by these names.  Neither is a subclass of the other.
+        Platforms know them by these names. Neither is a subclass of the other.
     """
 
     @property
@@ -117,11 +117,35 @@ class MetricFile(Protocol):
     def HostVisibleError(self) -> type[Exception]: ...
 
     def score(self, solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-        """One finite float; further parameters have their official values as defaults."""
+        """Score a submission.
+
+        Parameters
+        ----------
+        solution : DataFrame
+            The solution, without ``Usage``.
+        submission : DataFrame
+            The submission; see `COMPLETE_SUBMISSION` for its rows.
+        row_id_column_name : str
+            The column that names the rows of both tables. Further parameters have their official values as
+            defaults.
+
+        Returns
+        -------
+        float
+            One finite number.
+        """
         ...
 
     def higher_is_better(self) -> bool:
-        """Whether a higher score is better; takes those parameters of `score` on which this depends."""
+        """Tell whether a higher score is better.
+
+        It takes those parameters of `score` on which the answer depends.
+
+        Returns
+        -------
+        bool
+            True if it is.
+        """
         ...
 
 
@@ -139,16 +163,29 @@ class StatisticsFile(MetricFile, Protocol):
     def MEASURE_PARAMETERS(self) -> Sequence[str]: ...
 
     def prepare(self, solution: pd.DataFrame, row_id_column_name: str) -> "Prepared":
-        """Check and digest a solution once for many submissions; takes all parameters of `score`.
+        """Check a solution and compute what depends on it alone, once for many submissions.
 
-        If it works for long, it may take a further argument ``progress``, and so may `StagedPrepared.compare`
-        and `Prepared.statistics`: a function to call with the work done and the total, or None.
+        It takes all parameters of `score`. If it works for long, it may take a further argument ``progress``,
+        and so may `StagedPrepared.compare` and `Prepared.statistics`. This argument is None, or a function to
+        be called with the work done and the total.
+
+        Parameters
+        ----------
+        solution : DataFrame
+            The solution, without ``Usage``.
+        row_id_column_name : str
+            The column that names its rows.
+
+        Returns
+        -------
+        Prepared
+            The prepared solution.
         """
         ...
 
 
 class Prepared(Protocol):
-    """A solution, checked and digested by a metric's ``prepare``.  It is a frozen dataclass.
+    """A solution, checked and digested by a metric's ``prepare``. It is a frozen dataclass.
 
     A part of it, such as the Public items or a fold, is made by replacing `items`, `labels` and `groups`.
     Therefore `statistics` must not look at `labels` and `groups`, and `measures` only at `labels`.
@@ -164,7 +201,7 @@ class Prepared(Protocol):
     groups : (attributes, n) int
         The group of each item under each attribute, as an index into `labels`.
     measure_names : list of str
-        The m measures.  The first is "score"; that of a group is named "attribute = value".
+        The m measures. The first is "score"; that of a group is named "attribute = value".
     """
 
     @property
@@ -183,15 +220,36 @@ class Prepared(Protocol):
     def measure_names(self) -> list[str]: ...
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
-        """Numbers of a submission, (n, k) float, one row per item, in the order of `items`.
+        """Compute the statistics of a submission.
 
-        They depend on the submission's rows, not on the order of these.  To the last bit, ``score()`` is the
-        first measure of the sums over each group, added item by item in the order of `items`.
+        They depend on the submission's rows, but not on the order of the rows. To the last bit, ``score()`` is
+        the first measure of the sums over each group, added item by item in the order of `items`.
+
+        Parameters
+        ----------
+        submission : DataFrame
+            The submission.
+
+        Returns
+        -------
+        (n, k) float
+            k numbers for each of the n items, in the order of `items`.
         """
         ...
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """Measures, (…, m) float, from sums over each group, (…, g, k); NaN where one is not defined."""
+        """Compute the measures from sums of statistics.
+
+        Parameters
+        ----------
+        sums : (..., g, k) float
+            The sums of the k statistics over each of the g groups.
+
+        Returns
+        -------
+        (..., m) float
+            The m measures; NaN if a measure is not defined.
+        """
         ...
 
 
@@ -202,15 +260,48 @@ class StagedPrepared(Prepared, Protocol):
     """
 
     def read(self, submission: pd.DataFrame) -> Any:
-        """The submission's content, checked."""
+        """Read and check a submission.
+
+        Parameters
+        ----------
+        submission : DataFrame
+            The submission.
+
+        Returns
+        -------
+        object
+            Its content, for `compare`.
+        """
         ...
 
     def compare(self, read: Any) -> Any:
-        """What was read, compared with the solution."""
+        """Compare a submission with the solution.
+
+        Parameters
+        ----------
+        read : object
+            What `read` returned.
+
+        Returns
+        -------
+        object
+            The result, for `count`.
+        """
         ...
 
     def count(self, compared: Any) -> Floats:
-        """The statistics, (n, k), of what was compared."""
+        """Compute the statistics.
+
+        Parameters
+        ----------
+        compared : object
+            What `compare` returned.
+
+        Returns
+        -------
+        (n, k) float
+            The statistics, as `Prepared.statistics` returns them.
+        """
         ...
 
 
@@ -218,7 +309,7 @@ class StagedPrepared(Prepared, Protocol):
 
 
 class Explanation(Protocol):
-    """What led to a score.  Companions subclass it and override what they can tell; the rest tells nothing.
+    """What led to a score. Companions subclass it and override what they can tell; the rest tells nothing.
 
     Attributes
     ----------
@@ -233,7 +324,7 @@ class Explanation(Protocol):
     statistics : (n, k) float
         What `Prepared.statistics` gave.
     roles : mapping of str to str
-        Which column of `rows` is the "item", the "label" and the "outcome".  An outcome "matched" or "correct"
+        Which column of `rows` is the "item", the "label" and the "outcome". An outcome "matched" or "correct"
         means that all is well with a row.
     """
 
@@ -265,11 +356,15 @@ class Explanation(Protocol):
     def rows(self) -> pd.DataFrame:
         """What became of every thing of either side, one row each; a table without columns tells nothing.
 
-        Columns of one meaning everywhere: ``side`` ("prediction" or "truth"); ``first`` and ``last`` (positions
-        of words, both inclusive), ``words``, ``words_kept`` (the last ones); ``markup`` and ``against``
-        ("algorithm", or whose else); ``start`` and ``end`` (characters, the end exclusive; -1 for none);
-        ``partner`` (its row id) and ``partner_X`` (its X); ``points_lost`` (how much the score would rise, to
-        first order, were this row alone right).
+        Some columns have the same meaning in all metrics:
+
+        * ``side`` is "prediction" or "truth".
+        * ``first`` and ``last`` are positions of words, both inclusive. ``words`` is their number, and
+          ``words_kept`` is how many of them were left.
+        * ``markup`` and ``against`` name the two markups that were compared: "algorithm", or an expert.
+        * ``start`` and ``end`` are positions of characters, the end exclusive; -1 stands for none.
+        * ``partner`` is the row id of the partner, and ``partner_X`` is the partner's X.
+        * ``points_lost`` is how much the score would rise, to first order, if this row alone were right.
         """
         return pd.DataFrame()
 
@@ -278,7 +373,7 @@ class Explanation(Protocol):
         """Values by level, such as "document" and "pair": one row for each item, or pair of annotators.
 
         They are under "details" in JSON, in the report, and, with the level in the column ``level``, in the
-        file of rows.  The columns have the names of those in `rows` where they mean the same.
+        file of rows. The columns have the names of those in `rows` where they mean the same.
         """
         return {}
 
@@ -357,9 +452,9 @@ class Variants:
 
 @dataclass(frozen=True, kw_only=True)
 class Companion:
-    """What can be told of a metric beyond its score.  ``companion.py`` defines one object of this class.
+    """What can be told of a metric beyond its score. ``companion.py`` defines one object of this class.
 
-    Every field is optional, because a metric need not have an official format, sub-populations or texts.  A
+    Every field is optional, because a metric need not have an official format, sub-populations or texts. A
     field that is None offers nothing, and the commands that would need it say so.
 
     Attributes
@@ -367,13 +462,13 @@ class Companion:
     text_columns : tuple of str
         Columns that are read as text, so that ids such as "007" survive.
     read_solution, read_submission : function of a path
-        The table in an official file of the field.  What is wrong with the file is a `HostError` or a
+        The table in an official file of the field. What is wrong with the file is a `HostError` or a
         `SubmissionRejected`.
     recognise : function of a table, its row id column and a probability or None
         The table with other people's column names replaced by the metric's, and notices of what was replaced.
         The probability, if given, stands in for predictions that the table lacks.
     diagnose : function of a solution and a submission that was rejected
-        What to write instead, in one sentence, or None.  It may name what only the solution has, so it is for
+        What to write instead, in one sentence, or None. It may name what only the solution has, so it is for
         those who have the solution.
     predicted : function of a prepared solution and a submission
         Which of the items the submission has a prediction for, (n,) bool.
@@ -436,7 +531,7 @@ class Metric:
     path : Path
         The metric file.
     module : module
-        What the file defines.  Companions use its stages.
+        What the file defines. Companions use its stages.
     is_own : bool
         Whether it is one of podium's own metrics, which its tests hold to the contract.
     name, version : str
@@ -480,8 +575,9 @@ class Solution(Protocol):
     Attributes
     ----------
     metric : Metric
-    arguments : dict
-        The arguments of ``score`` beside the two tables.
+        The metric that scores.
+    arguments : dict of str to object
+        The arguments of ``score`` besides the two tables.
     frame : DataFrame
         The solution without the column ``Usage``.
     rows : dict of str to (rows,) bool
@@ -512,6 +608,7 @@ class Evaluation(Protocol):
     Attributes
     ----------
     solution : Solution
+        The solution against which it was scored.
     explanation : Explanation
         What the companion's ``explain`` made of this evaluation.
     prepared : Prepared
@@ -519,6 +616,7 @@ class Evaluation(Protocol):
     submission : DataFrame
         The rows of the submission that count.
     score : float
+        The score on the whole solution.
     scores : dict of str to float
         The score of each part.
     measures : dict of str to float
@@ -566,16 +664,16 @@ class Evaluation(Protocol):
 def check(
     metric: Metric, solution: pd.DataFrame, submission: pd.DataFrame, arguments: Mapping[str, Any]
 ) -> None:
-    """Hold a metric with both parts to the contract, with the tables at hand.
+    """Check a metric with both parts against the contract, with the tables at hand.
 
     Parameters
     ----------
     metric : Metric
-        With a ``prepare``.
+        The metric, which has a ``prepare``.
     solution, submission : DataFrame
-        As ``score`` takes them.
-    arguments : mapping
-        Of ``score`` beside the two tables.
+        The tables as ``score`` takes them.
+    arguments : mapping of str to object
+        The arguments of ``score`` besides the two tables.
 
     Raises
     ------
@@ -593,11 +691,12 @@ def check(
 
 
 def check_prepared(metric: Metric, prepared: Any, rows: int) -> None:
-    """Hold what ``prepare`` returned to the contract.
+    """Check what ``prepare`` returned against the contract.
 
     Parameters
     ----------
     metric : Metric
+        The metric, for messages.
     prepared : object
         What the metric's ``prepare`` returned.
     rows : int
@@ -630,7 +729,7 @@ def check_prepared(metric: Metric, prepared: Any, rows: int) -> None:
 
 
 def _expect_items(expect: Callable[[bool, str, object], None], items: Any, item_of_row: Any, rows: int) -> None:
-    """Hold the items to the contract, and to which of them each row of the solution belongs."""
+    """Check the items, and the item of each row of the solution."""
     expect(
         isinstance(items, list) and bool(items) and all(isinstance(item, str) for item in items),
         "items to be a list of texts with at least one",
@@ -653,7 +752,7 @@ def _expect_items(expect: Callable[[bool, str, object], None], items: Any, item_
 
 
 def _expect_groups(expect: Callable[[bool, str, object], None], labels: Any, groups: Any, items: int) -> None:
-    """Hold the labels of the groups to the contract, and to which of them each item belongs."""
+    """Check the labels of the groups, and the groups of each item."""
     expect(
         isinstance(labels, list) and bool(labels) and all(map(_is_label, labels)),
         "labels to be a list of (attribute, value) of texts",
@@ -688,13 +787,16 @@ def _expect_groups(expect: Callable[[bool, str, object], None], labels: Any, gro
 
 
 def check_statistics(metric: Metric, prepared: Any, submission: pd.DataFrame, statistics: object) -> None:
-    """Hold a submission's statistics and their measures to the contract.
+    """Check a submission's statistics and their measures against the contract.
 
     Parameters
     ----------
     metric : Metric
+        The metric, for messages.
     prepared : Prepared
+        The solution as the metric prepared it.
     submission : DataFrame
+        The submission.
     statistics : object
         What ``prepared.statistics(submission)`` returned.
 
@@ -750,19 +852,24 @@ def check_score(
     statistics: Floats,
     arguments: Mapping[str, Any],
 ) -> None:
-    """Hold ``score()`` to the first measure of the sums: to the last bit, on all items and on every second one.
+    """Check that ``score()`` is the first measure of the sums, on all items and on every second one.
+
+    The two numbers must be equal to the last bit.
 
     Parameters
     ----------
     metric : Metric
+        The metric.
     solution : DataFrame
-        The rows that `prepared` was made of.
+        The rows from which `prepared` was made.
     prepared : Prepared
+        The solution as the metric prepared it.
     submission : DataFrame
+        The submission.
     statistics : (n, k) float
-        Of the submission.
-    arguments : mapping
-        Of ``score`` beside the two tables.
+        The statistics of the submission.
+    arguments : mapping of str to object
+        The arguments of ``score`` besides the two tables.
 
     Raises
     ------
@@ -778,7 +885,7 @@ def check_score(
             scored = one_float(metric, metric.score(solution[rows].copy(), answers.copy(), **arguments))
         except Exception as problem:
             if not kept.all() and type(problem).__name__ in VISIBLE_ERRORS:
-                continue  # half a solution may lack what the metric needs, and the metric says so
+                continue  # Half a solution may lack what the metric needs, and the metric says so.
             raise
         if measured != scored:
             what = "all items" if kept.all() else f"{int(kept.sum())} of {len(kept)} items"
@@ -789,30 +896,33 @@ def check_score(
 
 
 def one_float(metric: Metric, result: object) -> float:
-    """What ``score()`` returned, which has to be one finite number.
+    """Check that ``score()`` returned one finite number.
 
     Parameters
     ----------
     metric : Metric
+        The metric, for messages.
     result : object
+        What ``score()`` returned.
 
     Returns
     -------
     float
+        The same number.
 
     Raises
     ------
     HostError
-        It is something else.
+        It returned something else.
     """
     if isinstance(result, float | int | np.floating | np.integer) and not isinstance(result, bool):
         number = float(result)
         if np.isfinite(number):
             return number
-        found = str(number)
+        returned = str(number)
     else:
-        found = type(result).__name__
-    raise HostError(f"{metric.path.name}: score(): expected one finite float, found {found}")
+        returned = type(result).__name__
+    raise HostError(f"{metric.path.name}: score(): expected one finite float, found {returned}")
 
 
 def check_measure_parameters(
@@ -822,20 +932,23 @@ def check_measure_parameters(
     statistics: Floats,
     arguments: Mapping[str, Any],
 ) -> None:
-    """Hold ``MEASURE_PARAMETERS`` to its promise: with other values of them the statistics are the same.
+    """Check that the statistics do not depend on the parameters in ``MEASURE_PARAMETERS``.
 
-    A board is ranked again with other values of these parameters, from statistics that were stored.  So each
+    A board is ranked again with other values of these parameters, from statistics that were stored. So each
     parameter that is a number is tried with twice its value plus one, unless the metric refuses that.
 
     Parameters
     ----------
     metric : Metric
+        The metric, which has a ``prepare``.
     solution : DataFrame
+        The solution.
     submission : DataFrame
+        The submission.
     statistics : (n, k) float
-        Of the submission, with the given arguments.
-    arguments : mapping
-        Of ``score`` beside the two tables.
+        The statistics of the submission with the given arguments.
+    arguments : mapping of str to object
+        The arguments of ``score`` besides the two tables.
 
     Raises
     ------
@@ -862,7 +975,7 @@ def check_measure_parameters(
 
 
 def check_explanation(explanation: Any) -> None:
-    """Hold what a companion explains to the contract; everything that it tells is computed.
+    """Check an explanation of a companion against the contract, by computing everything that it can tell.
 
     Parameters
     ----------
@@ -884,7 +997,7 @@ def check_explanation(explanation: Any) -> None:
     names = ("tables", "notices", "rows", "details", "losses", "groups", "confusion", "forecasts", "histograms")
     kind = type(explanation).__name__
     for name in ("roles", *names):
-        # hasattr() of the object would compute a property, and take an AttributeError in it for its absence.
+        # hasattr() of the object would compute a property. An AttributeError in it would look like its absence.
         expect(
             hasattr(type(explanation), name) or name in getattr(explanation, "__dict__", {}),
             "expected explain to return a podium.contract.Explanation",
@@ -914,7 +1027,7 @@ def check_explanation(explanation: Any) -> None:
 def _expect_columns_of(
     expect: Callable[[bool, str, object], None], told: Mapping[str, Any], roles: Mapping[str, str]
 ) -> None:
-    """Hold the tables of an explanation to the columns that podium looks for in them."""
+    """Check that the tables of an explanation have the columns that podium looks for in them."""
     rows = told["rows"]
     if len(rows.columns):
         for role, column in roles.items():
@@ -966,23 +1079,26 @@ def _kinds(value: object) -> str:
 def rows_that_answer(
     metric: Metric, solution: pd.DataFrame, rows: Bools, submission: pd.DataFrame, row_id: str
 ) -> pd.DataFrame:
-    """What of a submission the metric gets for some rows of a solution, as Kaggle hands it over.
+    """Select the rows of a submission that the metric gets for some rows of a solution, as Kaggle does.
 
     Parameters
     ----------
     metric : Metric
+        The metric.
     solution : DataFrame
+        The whole solution.
     rows : (rows,) bool
-        Of the solution.
+        The rows of the solution that are scored.
     submission : DataFrame
+        The whole submission.
     row_id : str
         The column by which rows of both tables belong together.
 
     Returns
     -------
     DataFrame
-        The whole submission for a metric with ``COMPLETE_SUBMISSION``.  Otherwise its rows without those that
-        answer other rows of the solution.  Rows that answer nothing stay, for the metric to reject.
+        The whole submission for a metric with ``COMPLETE_SUBMISSION``. Otherwise the rows that answer other
+        rows of the solution are left out. Rows that answer nothing stay, so that the metric can reject them.
     """
     if metric.complete_submission or rows.all() or row_id not in submission or row_id not in solution:
         return submission

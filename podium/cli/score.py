@@ -101,6 +101,11 @@ def run(options: argparse.Namespace) -> None:
     """
     if options.report is None and options.texts is not None:
         raise UsageError("--texts needs --report")
+    for path in (options.solution, *options.submission):
+        if options.metric == "unified" and path.endswith((".json", ".jsonl")):
+            raise UsageError(
+                f"{path}: expected a table, found JSON; name the metric of such a file with --metric"
+            )
     inputs = [options.solution, *options.submission, options.metric]
     inputs += [options.texts, options.essays, options.side]
     arguments.check_outputs([options.rows, options.report], inputs)

@@ -265,6 +265,12 @@ def test_ids_that_the_solution_lacks_are_told(call, frames, tmp_path):
     assert "lacks" not in call(SOLUTION, SUBMISSION, "--essays", tmp_path / "ids.txt")[2]
 
 
+def test_the_file_of_another_metric(call):
+    path = str(ROOT / "metrics" / "scifact" / "samples" / "claims.jsonl")
+    message = f"error: {path}: expected a table, found JSON; name the metric of such a file with --metric\n"
+    assert call(path, SUBMISSION) == call(path, path) == (2, "", message)
+
+
 def test_files_in_the_wrong_order(call, tmp_path):
     message = f"error: give the solution first, then the submission: {SOLUTION} is a solution\n"
     assert call(SUBMISSION, SOLUTION) == (4, "", message)

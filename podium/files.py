@@ -598,8 +598,7 @@ def _expanded(content: bytes, name: str, error: type[ToolError], most: int) -> b
 
 
 def _refuse_other_forms(content: bytes, name: str, error: type[ToolError]) -> None:
-    """Raise an error that names the format of a content that is given as a CSV or Parquet table and is
-    neither."""
+    """Refuse a content that is neither CSV nor Parquet, and name its format."""
     expected = "Parquet" if name.endswith(".parquet") else "CSV"
     beginning = content[:1024].lstrip().lower()
     for start, form, cure in OTHER_FORMS:
@@ -622,8 +621,7 @@ def _refuse_other_forms(content: bytes, name: str, error: type[ToolError]) -> No
 
 
 def _check_header(content: bytes, name: str, error: type[ToolError]) -> None:
-    """Count the columns before anything is built: a column takes two bytes in the file and kilobytes in
-    memory."""
+    """Check the number of columns before anything is built, because each takes kilobytes of memory."""
     text = content[:MOST_HEADER].decode("utf-8", "replace")
     lines = io.StringIO(text, newline="")
     try:
@@ -736,8 +734,7 @@ def _check_texts(table: Any, name: str, error: type[ToolError], limit: int) -> N
 
 
 def _joined(column: Any) -> Any:
-    """Turn lists of positions, such as [3, 4, 5], into texts, such as "3 4 5"; leave other lists as they
-    are."""
+    """Turn lists of positions, such as [3, 4, 5], into texts, such as "3 4 5"; keep other lists."""
     import pyarrow
     import pyarrow.compute as compute
 

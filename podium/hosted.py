@@ -476,8 +476,9 @@ def _convert(text: str, annotation: Any) -> Any:
 def errors_explained(
     metric: Metric | None = None, submission: bool = False, companion: bool = False
 ) -> Iterator[None]:
-    """Turn the exceptions of a metric or of its companion into `SubmissionRejected` or `HostError`. To be used
-    in a ``with`` statement.
+    """Turn the exceptions of a metric or of its companion into podium's own.
+
+    To be used in a ``with`` statement.
 
     Parameters
     ----------
@@ -526,8 +527,7 @@ def errors_explained(
 
 
 def _described(problem: BaseException, folder: Path | None = None) -> str:
-    """Describe an exception, with the line of a file of this folder that raised it and the text of that
-    line."""
+    """Describe an exception, with the line in a file of this folder that raised it."""
     text = f"{type(problem).__name__}: {' '.join(str(problem).split())}"
     frames = traceback.extract_tb(problem.__traceback__)
     # The folder may be relative. The names of frames are not, except those of no file, such as "<string>".

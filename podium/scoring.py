@@ -362,8 +362,7 @@ def _parse_official(official: Callable[[Path], pd.DataFrame], content: bytes, na
 
 
 def _has_column(content: bytes, names: set[str]) -> bool:
-    """Tell whether a content begins like a Parquet file or a zip, or has one of these columns in its first
-    line."""
+    """Tell whether a content begins like a packed table, or names one of these columns in its first line."""
     if content.startswith((b"PAR1", b"PK")):
         return True
     with contextlib.suppress(zlib.error):

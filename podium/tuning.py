@@ -1,5 +1,4 @@
-"""Find the thresholds that maximize the Unified Metric on out-of-fold predictions; see
-`podium.essays.tuning`."""
+"""Find the thresholds that maximize the Unified Metric; see `podium.essays.tuning`."""
 
 from podium.essays.tuning import *
 from podium.essays.tuning import __all__ as __all__

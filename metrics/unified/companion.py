@@ -247,8 +247,7 @@ class Explanation(contract.Explanation):
         return rows.assign(points_lost=self.losses.sum(axis=1))[columns.split()]
 
     def _described(self, given: Segments, kept: Segments, pair: Ints, unmatched: npt.ArrayLike) -> pd.DataFrame:
-        """Make the columns of one side: its segments as given, those that overlap removal kept, and their
-        pairs.
+        """Make the columns of one side from its segments as given, the kept ones, and their pairs.
 
         `pair` has the closest pair of each segment, and `unmatched` the outcome of a segment without a match.
         """
@@ -387,8 +386,7 @@ class Explanation(contract.Explanation):
 
     @property
     def forecasts(self) -> pd.DataFrame:
-        """For each match, the predicted probability of effective and whether the truth is effective (0 or
-        1)."""
+        """For each match, the probability of effective, and whether the truth is effective (0 or 1)."""
         matched = self._pairs.matched
         return pd.DataFrame(
             {

@@ -251,7 +251,6 @@ def _other_spelling(given: Sequence[str], right: Sequence[str]) -> tuple[str, st
 
 
 def _bare(text: str) -> str:
-    """Remove what programs change in a text: case, blanks, underscores, a file's suffix, leading zeros,
-    quotes."""
+    """Remove what programs change in a text: case, blanks, underscores, suffixes, leading zeros, quotes."""
     bare = re.sub(r"\.(txt|csv|json|0)$", "", text.strip().strip("'\"").casefold())
     return re.sub(r"[\s_-]+", " ", bare).lstrip("0")

@@ -1,8 +1,7 @@
-"""The command ``podium``. Each of its commands is a module of this package, which is imported when it is
-called.
+"""The command ``podium``, with a module for each of its commands.
 
-Such a module defines ``add_arguments(parser)`` and ``run(options)``. Only `run` imports pandas and the modules
-that need it, so that ``podium COMMAND --help`` is quick.
+A module is imported when its command is called. It defines ``add_arguments(parser)`` and ``run(options)``.
+Only `run` imports pandas and the modules that need it, so that ``podium COMMAND --help`` is quick.
 """
 
 import argparse

@@ -433,8 +433,7 @@ def _warnings(counts: Mapping[str, int], segments: int, essays: int, named: str)
 def _drawn_by(
     chosen: pd.DataFrame, attributes: list[str], writers: list[str]
 ) -> tuple[list[str], list[str], list[tuple[str, ...]]]:
-    """Return what the split depends on: each essay's id, its text with white space made uniform, and its
-    stratum.
+    """Return each essay's id, its text with uniform white space, and its stratum: the split depends on them.
 
     Essays with the same text go to the same part. If the corpus has no texts, an essay's id is used instead of
     it.
@@ -567,8 +566,7 @@ def _tables(segments: Any, essays: pd.DataFrame, writers: list[str], part: npt.N
 
 
 def _columns(segments: Any, essays: pd.DataFrame, essay: Ints, rows: Ints | slice) -> dict[str, list[Any]]:
-    """Make the columns that a solution and a submission share, from some segments as if they were of these
-    essays."""
+    """Make the columns that a solution and a submission share, with the segments of `rows` in these essays."""
     place = np.arange(len(essay)) - np.searchsorted(essay, essay) + 1
     ids = essays[ESSAY_ID].to_numpy()[essay].tolist()
     return {

@@ -264,8 +264,7 @@ def from_word_labels(
 
 
 def _essays_of_windows(essay: npt.ArrayLike | None, texts: int, windows: Mapping[str, Any]) -> Ints:
-    """Return the text of each window, (windows,). Check that `windows`, named sequences, have one entry for
-    each."""
+    """Return the text of each window, and check that all `windows` have one entry for each."""
     numbers = np.arange(texts) if essay is None else integers("essay", essay)
     require_equal_sizes({"texts" if essay is None else "essay": numbers, **windows})
     wrong = (numbers < 0) | (numbers >= texts)
@@ -368,8 +367,7 @@ _VISIBLE = ~np.strings.isspace(np.arange(0x3002, dtype=np.uint32).view("U1"))
 
 
 def _repeats(windows: list[Ints]) -> Ints:
-    """Count the tokens directly before each token that have the same characters, as the bytes of an emoji
-    do."""
+    """Count the tokens directly before each one that have the same characters, as with an emoji."""
     offsets = np.concatenate(windows)
     is_new = np.ones(len(offsets), dtype=bool)
     is_new[1:] = (offsets[1:] != offsets[:-1]).any(axis=1)
@@ -500,8 +498,9 @@ def _decoded(word: Ints, probabilities: Floats, scheme: "_Scheme", first_words: 
 def _edges(
     probabilities: Floats, scheme: "_Scheme", start: Ints, kind: Ints, tokens: Ints
 ) -> tuple[Bools, Bools]:
-    """Tell whether a segment begins and ends at each word: one of its tokens must say so for the word's
-    type."""
+    """Tell whether a segment begins and ends at each word.
+
+    It does so if one of the word's tokens says so for the word's type."""
     begins, ends = np.zeros((2, len(kind)), dtype=bool)
     words = np.flatnonzero(kind < len(TYPES))
     if not len(words) or not any(scheme.tagged):
@@ -597,8 +596,7 @@ class _Scheme(NamedTuple):
 
 
 def _in_order(labels: Sequence[str] | Mapping[Any, str]) -> list[str]:
-    """List labels in the order of their indices. The keys of ``id2label`` may be text, because JSON has no
-    others."""
+    """List labels in the order of their indices. Keys of ``id2label`` may be text, as in JSON."""
     if not isinstance(labels, Mapping):
         return list(labels)
     by_number: dict[str, str] = {str(key): name for key, name in labels.items()}

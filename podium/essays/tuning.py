@@ -1,7 +1,7 @@
 """Find the thresholds for each type that maximize the Unified Metric on out-of-fold predictions.
 
-A candidate is a segment with the probability of its type. `tune` searches for the largest gap between neighbors
-that are joined, and, for every type, for the least probability and the least number of words. It returns the
+A candidate is a segment with the probability of its type. `tune` searches for the gap up to which neighbors
+are joined, and, for every type, for the least probability and the least number of words. It returns the
 combination with the best score.
 
 Each fold is also scored with thresholds that were found on the other folds. This nested score is what to expect
@@ -215,8 +215,7 @@ def _searched(joined: list["_Problem"], parts: list[Bools], temperatures: list[f
 
 
 def _table(optima: list[_Optimum], problem: "_Problem") -> pd.DataFrame:
-    """Make the table of thresholds from the optimum on all essays, which is the first one, and those of
-    folds."""
+    """Make the table of thresholds from the optimum on all essays, the first one, and those of folds."""
     least, fewest = optima[0].thresholds
     table = pd.DataFrame({"discourse_type": TYPES, NAMES[0]: least, NAMES[1]: fewest.astype(np.int64)})
     kept = problem.kept(optima[0].thresholds)
@@ -399,8 +398,8 @@ class _Search:
     def _outcomes(self, segments: Any) -> Floats:
         """Compute the true positives, false positives and false negatives that each segment adds, (n, 3).
 
-        The segments must not overlap. A truth has at most one partner, so the numbers of segments can be added.
-        A match turns the false negative of its truth into a fraction.
+        The numbers hold for segments that do not overlap. Then a truth has at most one partner, so that the
+        numbers of segments can be added. A match turns the false negative of its truth into a fraction.
         """
         prepared, metric = self.prepared, self.metric
         # `match` expects sides without overlaps, and finds a partner by the middle word of each truth. The two
@@ -433,8 +432,7 @@ class _Search:
         return totals
 
     def _add(self, changes: Floats, begin: Ints, end: Ints, segments: Any, outcomes: Floats) -> None:
-        """Add the outcomes of segments, (n, 3), to the levels from `begin` up to but not including `end`,
-        (n,)."""
+        """Add the outcomes of segments, (n, 3), to the levels from `begin` to before `end`, both (n,)."""
         _, groups, columns = changes.shape
         cell = self.prepared.groups[:, segments.essay] * columns + 3 * segments.discourse_type
         cells = (cell[..., np.newaxis] + np.arange(3)).ravel()

@@ -1,4 +1,4 @@
-"""What holds for all tests."""
+"""Options, markers and fixtures that all tests share."""
 
 import os
 import sys
@@ -19,13 +19,13 @@ settings.load_profile("some")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """A stranger's metric for tests/test_any_metric.py."""
+    """Add the option that gives a stranger's metric to tests/test_any_metric.py."""
     parser.addoption("--metric", metavar="FOLDER", help="a metric of one's own, to be held to the contract")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What is done in a browser is slow."""
+    """Mark every test that uses a browser as slow."""
     for item in items:
         if "driver" in getattr(item, "fixturenames", ()):
             item.add_marker("slow")
@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _templates_are_compiled_once() -> Iterator[None]:
-    """A page's template takes longer to compile than to fill in."""
+    """Compile each template of a page once for all tests, because this takes longer than to fill it in."""
     from jinja2 import Environment
 
     compiled: dict[Any, Any] = {}

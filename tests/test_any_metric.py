@@ -1,4 +1,6 @@
-"""What holds for every metric with both parts of the contract: ours, a new one, and any given by --metric.
+"""Prove what has to hold for every metric with both parts of the contract.
+
+The metrics are podium's own, a new one from the template, and any that is given by --metric:
 
 python -m pytest tests/test_any_metric.py --metric FOLDER
 """

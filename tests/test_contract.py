@@ -1,5 +1,6 @@
-"""The check of the contract: every slip that a metric's author can make is named, and never becomes a
-number."""
+"""Every mistake that a metric's author can make is named by the check of the contract, and never becomes a
+score.
+"""
 
 import re
 from pathlib import Path
@@ -219,7 +220,9 @@ WITH_BETA = (
 
 
 def test_statistics_that_depend_on_a_measure_parameter(tmp_path: Path) -> None:
-    """Otherwise a board that is ranked again with another value would be wrong, and nobody would know."""
+    """Such a parameter is refused, because a board that is ranked again with another value would silently be
+    wrong.
+    """
     metric = metric_with(tmp_path, *WITH_BETA)
     assert podium.score(SOLUTION, SUBMISSION, metric=metric).score == 0.6
     truth = 'solution["label"].astype(str)'
@@ -315,7 +318,9 @@ def test_a_slip_of_a_companion_is_named(
     new: str,
     message: str,
 ) -> None:
-    """In every command that shows it, never as a traceback; and ``podium check`` says it beforehand."""
+    """Every command that shows the companion names the fault without a traceback, and ``podium check`` names it
+    beforehand.
+    """
     metric_with(tmp_path)
     text = (TEMPLATE / "companion.py").read_text(encoding="utf-8")
     assert old in text
@@ -350,7 +355,7 @@ def test_a_folder_without_a_metric_and_a_name_that_is_none(tmp_path: Path) -> No
 
 @pytest.fixture
 def new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What `podium new sixth` writes."""
+    """The folder that `podium new sixth` writes."""
     monkeypatch.chdir(tmp_path)
     assert cli.main(["new", "sixth"]) == 0
     return tmp_path / "sixth"

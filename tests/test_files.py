@@ -1,4 +1,4 @@
-"""Reading tables the same with pyarrow and with pandas, and writing files all or nothing."""
+"""Tables are read alike with pyarrow and with pandas, and files are written completely or not at all."""
 
 import csv
 import gc
@@ -151,7 +151,7 @@ def test_writing_is_all_or_nothing(tmp_path):
 
 @pytest.fixture(params=["gz", "zip"])
 def packed(request):
-    """A way to pack one table."""
+    """One way to pack a table."""
     return gzip.compress if request.param == "gz" else lambda content: zipped({"table.csv": content})
 
 
@@ -246,7 +246,7 @@ def test_the_collector_runs_again_after_a_fault():
 
 @pytest.fixture
 def odd(tmp_path):
-    """A path for each kind of thing that is no file."""
+    """A path for each kind of thing that is not a regular file."""
     (tmp_path / "a folder").mkdir()
     os.mkfifo(tmp_path / "a pipe")
     with socket.socket(socket.AF_UNIX) as server:
@@ -276,7 +276,7 @@ def test_links_of_ones_own_are_followed(odd):
 
 
 def test_a_file_that_becomes_a_pipe_is_not_waited_for(tmp_path, monkeypatch):
-    """It is exchanged between the look at it and the opening."""
+    """The file is replaced by a pipe after podium has looked at it and before podium opens it."""
     path = tmp_path / "file"
     path.touch()
     real = os.open
@@ -372,7 +372,9 @@ def test_categories_stay(tmp_path):
 
 
 def test_line_ends_in_values_are_read_across_blocks():
-    """Blocks of pyarrow end within such a value, wherever one starts to count."""
+    """The values are longer than a block of pyarrow, so that a block ends within one of them, wherever the
+    first block starts.
+    """
     rows = 400_000
     frame = parse_table(b"text\n" + b'"1\n2\n3"\n' * rows, "x", {"text"}, HostError)
     assert len(frame) == rows

@@ -1,4 +1,4 @@
-"""`import podium`: what a newcomer meets first."""
+"""What a newcomer finds after `import podium` works, and its errors say what to do."""
 
 import doctest
 import subprocess
@@ -57,7 +57,7 @@ def test_another_metric_by_name_folder_and_file() -> None:
 
 
 class Polars:
-    """A frame of another library."""
+    """A stand-in for a table of another library."""
 
     def to_pandas(self) -> pd.DataFrame:
         return SOLUTION
@@ -136,7 +136,7 @@ def test_examples(module: object, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_numpy_and_pandas_are_enough(tmp_path: Path) -> None:
-    """As in a notebook without internet, with the package's folder on sys.path."""
+    """In a notebook without internet, the package's folder on sys.path is enough, with numpy and pandas alone."""
     program = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})

@@ -1,4 +1,4 @@
-"""The modules of the package stand on each other, and none on itself: not for types, not inside functions."""
+"""No modules of the package import each other in a circle, neither for types nor inside functions."""
 
 import ast
 import graphlib
@@ -18,7 +18,7 @@ ENTRANCES = {"podium", "podium.__main__"}
 
 
 def imported(name: str, file: Path) -> set[str]:
-    """The modules of the package that a file imports anywhere, also for types and inside functions."""
+    """List the modules of the package that a file imports anywhere, also for types and inside functions."""
     names = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):

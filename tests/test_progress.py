@@ -1,4 +1,4 @@
-"""Progress of long scoring, which a metric file reports to whoever asks."""
+"""Long scoring reports its progress to whoever asks the metric for it."""
 
 import io
 import sys
@@ -44,7 +44,7 @@ def score(solution, submission, row_id_column_name: str):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A clock that jumps by 11 seconds whenever it is read."""
+    """A clock that moves on by 11 seconds each time it is read."""
     times = iter(range(0, 10_000, 11))
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(times))
 

@@ -1,4 +1,4 @@
-"""What comes back from scoring, as notebooks and loggers see it."""
+"""The results of scoring have what notebooks and loggers need."""
 
 import re
 import threading
@@ -72,7 +72,9 @@ def test_ignored_rows_of_the_solution_are_ignored_in_the_submission() -> None:
 
 
 def test_ignored_segments_are_not_explained() -> None:
-    """The first essays are ignored, so the place of a segment in the file is not its place in the score."""
+    """The first essays are ignored here, so the position of a segment in the file differs from its position in
+    the score.
+    """
     solution, submission = make_competition(40, seed=3, shared_words=False)
     ignored = solution["essay_id"].isin(solution["essay_id"].unique()[:10])
     whole = solution.assign(Usage=ignored.map({True: "Ignored", False: "Private"}))
@@ -86,7 +88,9 @@ def test_ignored_segments_are_not_explained() -> None:
 def test_only_a_table_is_read_beside_the_solution(
     submission: str, beside: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An official reader's warnings would be taken for the solution's, and standard input may never end."""
+    """Otherwise an official reader's warnings would be taken for those of the solution, and standard input
+    might never end.
+    """
     readers: dict[str, threading.Thread] = {}
 
     def read(_: Any, path: str, __: Any) -> pd.DataFrame:

@@ -1,4 +1,7 @@
-"""From model output to segments, and back: by hand, against slow transcriptions, and in round trips."""
+"""Model output becomes segments and segments become model output, without a loss.
+
+The results are compared with examples by hand, with slow transcriptions, and after round trips.
+"""
 
 import dataclasses
 import functools
@@ -26,13 +29,13 @@ CLAIM, LEAD = TYPES.index("Claim"), TYPES.index("Lead")
 
 
 def triples(found: Spans) -> list[tuple[int, str, int, int]]:
-    """Essay, type, first and last word."""
+    """The essay, the type, the first and the last word of each segment."""
     names = [TYPES[number] for number in found.discourse_type]
     return list(zip(found.essay.tolist(), names, found.first.tolist(), found.last.tolist()))
 
 
 def offsets_of_words(text: str) -> list[tuple[int, int]]:
-    """A token per word."""
+    """The offsets of a tokenizer that makes each word a token."""
     offsets, end = [], 0
     for word in text.split():
         start = text.index(word, end)
@@ -42,7 +45,7 @@ def offsets_of_words(text: str) -> list[tuple[int, int]]:
 
 
 def of_tags(*tags: str, labels: list[str] | tuple[str, ...] = LABELS, **options: object) -> Spans:
-    """The segments of words with these tags."""
+    """The segments of an essay whose words have these tags."""
     text = " ".join("w" * len(tags))
     return from_tokens(text, offsets_of_words(text), list(tags), labels, **options)
 
@@ -69,7 +72,9 @@ def test_tags_become_segments_and_illegal_ones_are_counted(labels, tags, expecte
 
 
 def slow_segments(tags: list[str]) -> list[tuple[str, int, int, int]]:
-    """Type, first, last and repairs of the segments of words with tags, word by word."""
+    """Transcribe the rules for tags word by word: the type, the first and last word, and the repairs of each
+    segment.
+    """
     tagged = any(tag[:2] in ("B-", "S-") for tag in tags), any(tag[:2] in ("E-", "S-") for tag in tags)
     segments: list[list] = []
     is_open = False
@@ -181,7 +186,7 @@ def test_several_texts_and_those_without_a_window():
 
 
 class Tensor:
-    """What libraries' tensors have in common."""
+    """A stand-in with what the tensors of different libraries have in common."""
 
     def __init__(self, values):
         self.values = np.asarray(values)
@@ -250,7 +255,7 @@ def test_white_space_is_what_str_takes_for_it():
 
 
 def slow_word_positions(text: str, start: int, end: int) -> tuple[int, int]:
-    """The organizers' rule."""
+    """Transcribe the organizers' rule for the words of a segment."""
     first = len(text[:start].split())
     return first, min(first + len(text[start:end].split()), len(text.split())) - 1
 
@@ -291,7 +296,7 @@ def test_characters_of_many_texts_become_words_by_the_organizers_rule():
 
 
 def disjoint(random: np.random.Generator, numbers_of_words: list[int]) -> Spans:
-    """Segments without common words; some touch, some have one word."""
+    """Segments that share no words; some of them touch, and some have a single word."""
     columns: list[tuple[int, int, int, int]] = []
     for essay, number in enumerate(numbers_of_words):
         cuts = np.sort(random.permutation(number + 1)[: random.integers(0, number + 2)])
@@ -346,7 +351,7 @@ def make_texts(number: int, seed: int) -> list[str]:
 
 @functools.cache
 def tokenizer_of(kind: str) -> Tokenizer:
-    """A fast tokenizer, trained on the spot."""
+    """A fast tokenizer of one of the common kinds, trained on these texts."""
     special = ["[UNK]", "[CLS]"]
     if kind == "byte-level BPE":  # as RoBERTa's and Longformer's
         tokenizer = Tokenizer(models.BPE())
@@ -406,7 +411,7 @@ def test_tags_and_back_in_windows_with_a_stride(kind):
 
 
 def test_what_podium_make_makes_of_a_corpus_from_characters_and_from_tags(tmp_path, capsys):
-    """From texts and characters, of segments that overlap here and there: the same to the last one."""
+    """The same segments come from the text with its character offsets and from tags, although some overlap."""
     texts = make_texts(60, seed=8)
     random = np.random.default_rng(9)
     given = disjoint(random, [len(text.split()) for text in texts])

@@ -1,4 +1,4 @@
-"""Spans as a class, of several models, and from what notebooks have: words, pipelines, quotes, id2label."""
+"""Segments can be made from all that notebooks have: words, pipelines, quotes, id2label and several models."""
 
 import builtins
 import pickle
@@ -18,7 +18,9 @@ ALPHABETICAL = sorted(LABELS)
 
 
 def probabilities_of(tags, labels):
-    """Certain ones, of labels in another order than that of the tags, and without a label evenly spread."""
+    """Probabilities of 1 for the given labels, in another order of labels; without a label they are spread
+    evenly.
+    """
     rows = np.full((len(tags), len(labels)), 1 / len(labels))
     order = [labels.index(label) for label in LABELS]
     known = tags >= 0
@@ -68,7 +70,9 @@ def test_labels_of_another_task_are_refused(labels, message):
 
 
 def test_offsets_that_start_again_in_every_word_are_refused():
-    """As with is_split_into_words=True, which used to find a fifth of the segments and score 0."""
+    """They come from is_split_into_words=True. Earlier, such input gave a fifth of the segments and a score of
+    0.
+    """
     words = ["Schools", "should", "ban", "phones"]
     tokenizer = tokenizer_of("WordPiece")
     tokenizer.no_truncation()
@@ -444,7 +448,7 @@ def test_a_model_has_one_vote():
 
 
 def test_several_models_score_better_together():
-    """Three models that err on their own: their average and their vote are better than each."""
+    """Three models make different errors, and both their average and their vote score better than each of them."""
     solution, _ = make_competition(60, seed=5, shared_words=False)
     fold = podium.prepare(solution)
     ids = fold.prepared["All"].items
@@ -479,7 +483,9 @@ def test_the_wrong_solution_is_a_type_error_that_names_the_right_one():
 
 
 def test_the_metric_of_the_solution_scores(tmp_path):
-    """A host's own version of the metric, whose types stand in another order and whose match is stricter."""
+    """The solution belongs to a host's own version of the metric, with another order of types and a stricter
+    match.
+    """
     source = (podium.prepare(make_competition(3, shared_words=False)[0]).metric.path).read_text(
         encoding="utf-8"
     )
@@ -500,7 +506,7 @@ def test_columns_of_feedback_prize_1_are_read():
 
 
 def test_a_tokenizer_of_words_is_as_good_as_one_of_texts():
-    """The same tokens, as characters of the text and as parts of words, give the same segments."""
+    """The same tokens give the same segments, whether their offsets count in the text or in the words."""
     tokenizer = tokenizer_of("WordPiece")
     tokenizer.no_truncation()
     text = "Students shouldn't need phones in college"
@@ -518,7 +524,7 @@ def test_a_tokenizer_of_words_is_as_good_as_one_of_texts():
 
 
 def test_measures_that_are_not_defined_are_left_out():
-    """A loss of NaN ends some loggers; a type that the truth lacks has no F1."""
+    """A loss of NaN ends some loggers, and a type that the truth lacks has no F1."""
     solution, _ = make_competition(5, shared_words=False)
     only = solution[solution["discourse_type"] == "Claim"]
     fold = podium.prepare(only)

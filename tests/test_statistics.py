@@ -1,4 +1,4 @@
-"""Draws, swaps, intervals, p-values and sets of ranks, against slow and direct ways to them."""
+"""Draws, swaps, intervals, p-values and rank sets agree with slow and direct ways to compute them."""
 
 import dataclasses
 import doctest
@@ -27,7 +27,9 @@ ALL_IN_ONE = {"subpopulation_column_names": ""}
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Mean:
-    """A metric by the contract: the mean of a value per item, of each group, and something never defined."""
+    """A metric that keeps the contract: the mean of a value for each item, overall and for each group, and a
+    measure that is never defined.
+    """
 
     items: list[str]
     groups: np.ndarray
@@ -122,7 +124,7 @@ def test_sums_of_draws_are_exact_in_any_order_and_in_any_parts(pair, monkeypatch
 
 
 class Raw(NamedTuple):
-    """A metric whose measures are the sums."""
+    """A metric whose measures are the sums themselves."""
 
     groups: np.ndarray
 
@@ -141,7 +143,7 @@ def test_several_submissions_at_once_are_each_alone_to_the_last_bit(pair):
 
 
 def test_counts_and_fractions_are_summed_to_the_same_sums():
-    """Hits and misses that add up to counts, large counts, halves: against a loop over draws and items."""
+    """The sums of counts, of large counts and of halves are those of a loop over draws and items."""
     random = np.random.default_rng(2)
     hits = random.random(30)
     columns = [
@@ -196,7 +198,7 @@ def test_a_swap_is_the_score_of_swapped_frames(frames, pair):
 
 
 def slow_p(one, other, swaps):
-    """Approximate randomisation, swap by swap and item by item."""
+    """Compute the p-value of approximate randomization swap by swap and item by item."""
     observed = abs(sum(one) / len(one) - sum(other) / len(other))
     as_large = 0
     for swap in swaps.tolist():
@@ -223,7 +225,9 @@ def test_p_values_against_a_slow_one(seed, monkeypatch):
 
 @pytest.mark.slow
 def test_equally_good_submissions_have_uniform_p_values():
-    """Exchangeable systems: no p-value is likelier than another; so P(p <= x) = x for x = k / (n + 1)."""
+    """If two submissions can be exchanged, no p-value is likelier than another: P(p <= x) = x for x = k / (n +
+    1).
+    """
     random = np.random.default_rng(0)
     p = np.array(
         [
@@ -255,7 +259,7 @@ def test_a_submission_does_not_differ_from_itself(pair):
 
 
 def test_the_fewer_items_decide_the_wider_the_interval_of_a_difference():
-    """As Student's t with two degrees of freedom for each item of those that differ alike."""
+    """The width follows Student's t, with two degrees of freedom for each item of those that differ alike."""
     for few in (1, 4, 50):
         alike = (np.arange(1000) < few) * 0.5
         expected = stats.t.ppf(0.975, 2 * few) / stats.norm.ppf(0.975)
@@ -274,7 +278,7 @@ def test_the_fewer_items_decide_the_wider_the_interval_of_a_difference():
 
 
 def test_paired_intervals_use_the_same_draws():
-    """Submissions that differ by a constant differ by it on every draw."""
+    """If two submissions differ by a constant, they differ by this constant on every draw."""
     values = np.random.default_rng(1).normal(size=50)
     row = statistics.compare(mean_of(50), as_statistics(values + 0.25), as_statistics(values), 50).iloc[0]
     assert [row["low"], row["high"]] == pytest.approx([0.25, 0.25])
@@ -320,7 +324,7 @@ def test_one_item_has_no_interval_and_few_have_a_notice():
 
 @pytest.mark.parametrize(("parameters", "margin"), [({}, 1.1), (ALL_IN_ONE, 1)])
 def test_the_interval_of_a_score_is_that_of_its_draws_but_wider(frames, parameters, margin):
-    """As Student's t; where groups are compared, by a margin, too."""
+    """It is widened as by Student's t, and by a margin where groups are compared."""
     solution, one, _ = frames
     prepared = metric.prepare(solution, "row_id", **parameters)
     mine = prepared.statistics(one)
@@ -354,7 +358,9 @@ def test_without_groups_the_score_s_interval_is_that_of_the_draws(frames):
 
 
 def test_plausible_scores_are_those_of_a_literal_transcription(pair):
-    """Also of a group that tells nothing of itself: one essay, whose score varies by rounding alone."""
+    """This includes a group of one essay, which tells nothing about its own spread: its score varies by
+    rounding alone.
+    """
     prepared, mine, _ = pair
     groups = prepared.groups.copy()
     groups[1, 7] = len(prepared.labels)
@@ -368,7 +374,7 @@ def test_plausible_scores_are_those_of_a_literal_transcription(pair):
 
 @functools.cache
 def populations():
-    """Made-up essays in equal groups, and such of which one group is far below the others."""
+    """Made-up essays in equal groups, and essays of which one group scores far below the others."""
     solution, submission = make_competition(3000, seed=9, shared_words=False)
     whole = metric.prepare(solution, "row_id", **ALL_IN_ONE)
     group = np.random.default_rng(0).permutation(3000) % 6
@@ -381,7 +387,9 @@ def populations():
 
 @pytest.mark.slow
 def test_the_interval_holds_the_population_s_score_about_as_often_as_it_says():
-    """Test sets of 300 essays; the percentile interval holds the score of equal groups in a third of them."""
+    """Test sets have 300 essays. With equal groups, the percentile interval would hold the score in only a
+    third of them.
+    """
     random = np.random.default_rng(1)
     for prepared, of_all in populations():
         truth = statistics.measures(prepared, of_all)["score"]
@@ -399,7 +407,9 @@ def test_the_interval_holds_the_population_s_score_about_as_often_as_it_says():
 
 @pytest.mark.slow
 def test_the_interval_of_a_difference_holds_it_with_one_low_group():
-    """The other submission answers nothing to some texts; percentile intervals hold it in 9 of 10."""
+    """The other submission has no predictions for some texts. Percentile intervals would hold the difference in
+    9 of 10 sets.
+    """
     random = np.random.default_rng(5)
     prepared, mine = populations()[1]
     theirs = np.where(random.random(3000)[:, np.newaxis] < 0.1, 0, mine)
@@ -422,7 +432,7 @@ def test_the_interval_of_a_difference_holds_it_with_one_low_group():
 
 
 def test_the_halves_of_the_simulation_have_nothing_in_common():
-    """Constants are chosen by one half and judged by the other."""
+    """One half of the simulation serves to choose constants, and the other half to judge them."""
     for kinds in (coverage.HALVES, coverage.PAIRS):
         assert not set(kinds["choosing"]) & set(kinds["judging"])
     given = {"demographics of made-up essays", "the given demographics"}
@@ -434,7 +444,9 @@ def test_the_halves_of_the_simulation_have_nothing_in_common():
 
 @pytest.mark.slow
 def test_intervals_without_a_note_hold_what_they_promise(capsys):
-    """A reduced version of the simulation, on equal groups, a small low one and a larger one."""
+    """This is a small version of the simulation, with equal groups, with a small low group, and with a larger
+    one.
+    """
     rows = coverage.simulate(None, "judging", rounds=1, test_sets=13, essays=500, most=3)
     assert rows["population"].nunique() == 3
     trusted = rows[rows["note"] == ""].groupby("what")["held"].mean()
@@ -469,7 +481,7 @@ def test_bca_of_the_simulation_is_scipy_s():
 
 
 class Ratio(NamedTuple):
-    """A metric with columns of any scale: the sum of one over that of the other."""
+    """A metric with columns of any scale: the sum of one column divided by that of the other."""
 
     items: list[str]
     groups: np.ndarray
@@ -483,7 +495,7 @@ class Ratio(NamedTuple):
 
 @pytest.mark.parametrize(("one", "other"), [(1e-5, 1e9), (1e9, 1e-5), (1e18, 1.0), (1.0, 1e18), (1e-12, 1e-12)])
 def test_columns_may_have_any_scale(one, other):
-    """The same intervals, p-values and notes as if both columns were of size 1."""
+    """Intervals, p-values and notes are the same as if both columns had the scale 1."""
     random = np.random.default_rng(0)
     prepared = Ratio(
         [str(item) for item in range(40)], np.zeros((1, 40), dtype=np.int64), [metric.ALL], ["score"]
@@ -570,7 +582,7 @@ def in_two_groups(prepared):
 
 
 def slow_counts(prepared, mine, theirs):
-    """What decides, from what items add to the score when they are weighed a little more, one by one."""
+    """Count how many items decide, from what each item adds to the score when its weight grows a little."""
     total = statistics.sums(mine, prepared.groups)
     here = prepared.measures(total)[0]
     reaction, deciding, differing = [], [], []
@@ -655,7 +667,9 @@ def test_the_seed_reaches_every_draw(pair):
 
 
 def slow_rank_sets(values, samples, level=0.95):
-    """Mogstad et al.: all ordered pairs, the largest scaled difference, step down; pair by pair."""
+    """Compute rank sets pair by pair: all ordered pairs, the largest scaled difference, step down (Mogstad and
+    others).
+    """
     teams = range(len(values))
     pairs = list(itertools.permutations(teams, 2))
     errors = samples - samples.mean(axis=0)
@@ -715,7 +729,7 @@ def test_sets_of_ranks_are_the_same_in_blocks_of_any_size(monkeypatch):
 
 
 def test_sets_of_ranks_need_few_bytes_a_pair():
-    """10,000 teams need less than 1.5 GB: 15 bytes a pair."""
+    """At 15 bytes for each pair, 10,000 teams need less than 1.5 GB."""
     random = np.random.default_rng(0)
     values = np.sort(random.normal(0, 1, 2000))[::-1]
     samples = values + random.normal(0, 0.3, (32, 2000))
@@ -730,7 +744,7 @@ def test_sets_of_ranks_need_few_bytes_a_pair():
 
 @pytest.mark.slow
 def test_sets_of_ranks_hold_all_true_ranks_at_once():
-    """With ties, whose true ranks are several."""
+    """Some teams are tied, so that they have several true ranks."""
     random = np.random.default_rng(0)
     truth = np.array([3.0, 2.0, 2.0, 1.9, 0.0])
     low, high = np.array([1, 2, 2, 4, 5]), np.array([1, 3, 3, 4, 5])

@@ -1,4 +1,4 @@
-"""Thresholds found where they are known, exact scores on the way, and what is said of luck."""
+"""Tuning finds thresholds that are known, computes exact scores on its way, and says what may be luck."""
 
 import json
 
@@ -21,8 +21,9 @@ ESSAYS = 48
 def known():
     """A solution and candidates whose best thresholds are known.
 
-    All true segments are found, those of evidence as sure as they are.  Spurious leads are less sure, spurious
-    claims shorter, and a spurious rebuttal takes half of the words of a true one unless it goes.
+    All true segments are among the candidates; those of evidence are the less sure ones. Spurious leads are
+    less sure, and spurious claims are shorter. A spurious rebuttal takes half of the words of a true one unless
+    it is removed.
     """
     random = np.random.default_rng(0)
     truth, found = [], []
@@ -58,7 +59,7 @@ def known():
 
 @pytest.fixture(scope="module")
 def made_up():
-    """A solution and what a model found, sure of what it found well, or rather so."""
+    """A solution and the predictions of a model that is rather sure where it is right."""
     solution, submission = make_competition(40, seed=1, shared_words=False)
     fold = podium.prepare(solution)
     prepared = fold.prepared["All"]
@@ -73,7 +74,7 @@ def made_up():
 
 @pytest.fixture(scope="module")
 def tuned(made_up):
-    """What is found for them."""
+    """The thresholds that tuning finds for them."""
     return tuning.tune(*made_up, folds=2, seed=5)
 
 
@@ -122,7 +123,7 @@ def score(prepared: metric.Prepared, frame: pd.DataFrame) -> float:
 
 
 def test_no_single_threshold_does_better(known):
-    """On the essays that they were found on, by the search for the score itself."""
+    """This is shown for the search for the score itself, on the essays on which it tuned."""
     solution, candidates = known
     noisy = candidates.assign(probability=np.random.default_rng(2).integers(0, 10, len(candidates)) / 10)
     fold = podium.prepare(solution, temperature=0.0)  # so there is one search
@@ -180,7 +181,9 @@ def test_the_same_seed_and_any_order_of_rows_give_the_same(made_up, tuned):
 @pytest.mark.parametrize("gap", [0, 2])
 @pytest.mark.parametrize("crowded", [False, True])
 def test_all_levels_together_count_as_one_after_the_other(made_up, crowded, gap):
-    """Exactly as the metric counts, also where candidates share words and temperatures and folds differ."""
+    """The counts are exactly the metric's, also if candidates share words, and with other temperatures and
+    folds.
+    """
     fold, candidates = made_up
     if crowded:  # every candidate again, two words later and less sure
         first, last = (
@@ -213,7 +216,7 @@ def test_all_levels_together_count_as_one_after_the_other(made_up, crowded, gap)
 
 
 def test_gaps_are_joined_where_that_scores_best():
-    """A model that leaves out the middle word of every claim."""
+    """The model leaves out the middle word of every claim."""
     solution = pd.DataFrame(
         {
             "row_id": range(40),
@@ -304,7 +307,7 @@ def files(known, tmp_path_factory):
 
 
 def call(capsys, *arguments):
-    """Exit code, stdout, stderr."""
+    """Run the command line in this process, and return exit code, stdout and stderr."""
     code = cli.main(["tune", *map(str, arguments)])
     captured = capsys.readouterr()
     assert "Traceback" not in captured.err

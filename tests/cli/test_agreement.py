@@ -1,4 +1,4 @@
-"""podium agreement: how well experts agree, at the command line."""
+"""`podium agreement` says on the command line how well experts agree."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""`podium boost`: what `python boost.py` prints, with the formula's parameters and a file."""
+"""`podium boost` prints what `python boost.py` prints, also with the formula's parameters and for a file."""
 
 import runpy
 import sys

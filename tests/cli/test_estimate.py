@@ -1,4 +1,4 @@
-"""`podium estimate` as participants run it: output, options, files, exit codes."""
+"""`podium estimate` works as participants run it: its output, options, files and exit codes."""
 
 import json
 import os
@@ -58,7 +58,9 @@ def test_a_board_where_nobody_is_eligible(capsys, tmp_path, cells):
 
 
 def test_a_board_without_runtimes_lacks_a_column(capsys, tmp_path):
-    """As a leaderboard from Kaggle: nothing could be estimated, and nobody would say why."""
+    """A leaderboard from Kaggle has no runtimes. The error says so, because nothing could be estimated without
+    them.
+    """
     board = tmp_path / "board.csv"
     board.write_text("team,score\nRed,0.6\nBlue,0.5\n")
     assert cli.main(["estimate", str(board), "Red"]) == 4

@@ -1,4 +1,4 @@
-"""Text and files of strangers, in every command: a terminal gets no escapes, a bad file the same words."""
+"""No command passes strangers' escape sequences to a terminal, and all commands describe a bad file alike."""
 
 import json
 import shutil
@@ -25,7 +25,7 @@ def is_harmless(text: str) -> bool:
 
 @pytest.fixture
 def escaping(tmp_path):
-    """A submission whose values, and whose name, are escape sequences."""
+    """A submission whose values and whose file name contain escape sequences."""
     frame = pd.read_csv(SUBMISSION, dtype=str)
     frame.loc[0, "discourse_type"] = ESCAPES
     path = tmp_path / f"{ESCAPES.replace('/', '')}.csv"
@@ -42,7 +42,7 @@ def test_escape_sequences_of_a_rejected_file(call, escaping):
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_escape_sequences_in_what_is_printed(call, tmp_path, options):
-    """In names of sub-populations and of files, on either stream."""
+    """They occur in names of sub-populations and of files, and on both output streams."""
     solution = tmp_path / f"solution{ESCAPES}.csv"
     solution.write_text(SOLUTION.read_text().replace(",Yes", f",{ESCAPES}"), encoding="utf-8")
     other = tmp_path / f"{ESCAPES}.csv"
@@ -99,7 +99,9 @@ BAD = {
 def test_a_bad_file_has_the_same_words_in_every_command(
     call, tmp_path, monkeypatch, content, command, arguments, code
 ):
-    """And the right person is blamed: the participant (3) for a submission, the host (4) for all else."""
+    """The exit code blames the right person: 3 the participant for a submission, 4 the host for everything
+    else.
+    """
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bad.csv").write_bytes(content)
     done, out, err = call(command, *["bad.csv" if each == "BAD" else each for each in arguments])

@@ -1,4 +1,4 @@
-"""The end of the process, and what `podium --help` shows."""
+"""The process of a command ends as it should, and `podium --help` shows what there is."""
 
 import atexit
 import os
@@ -30,7 +30,9 @@ def test_without_a_command_the_help_is_shown(capsys):
 
 @pytest.mark.parametrize("code", [0, 3])
 def test_where_arrow_is_loaded_the_interpreter_is_not_shut_down(code, monkeypatch, capsys):
-    """As its threads may need the interpreter then; what waits for the end of the process is called before."""
+    """Arrow's threads may need the interpreter during a shutdown. Functions that wait for the end are called
+    before.
+    """
     calls = []
 
     def end(given):

@@ -1,4 +1,4 @@
-"""`podium score` as its users run it: output, options, files, exit codes."""
+"""`podium score` works as its users run it: its output, options, files and exit codes."""
 
 import gzip
 import io
@@ -25,7 +25,7 @@ SOLUTION, SUBMISSION = str(ROOT / SOLUTION_SAMPLE), str(ROOT / SUBMISSION_SAMPLE
 
 @pytest.fixture
 def call(capsys):
-    """Run the command line in this process: (exit code, stdout, stderr)."""
+    """Run the command line in this process, and return exit code, stdout and stderr."""
 
     def call(*arguments: object) -> tuple[int, str, str]:
         try:
@@ -196,7 +196,7 @@ def test_semicolons_are_told(call, frames, tmp_path):
 
 
 def test_usage_that_splits_an_essay_is_an_error(call, frames, tmp_path):
-    """Its segments would be scored without each other."""
+    """Otherwise the segments of one essay would be scored without each other."""
     truth, _ = frames
     truth.loc[0, "Usage"] = "Private" if truth["Usage"][0] == "Public" else "Public"
     truth.to_csv(tmp_path / "truth.csv", index=False)
@@ -254,7 +254,7 @@ def test_some_essays_alone(call, frames, tmp_path):
 
 
 def test_ids_that_the_solution_lacks_are_told(call, frames, tmp_path):
-    """A header or a slip in the file of ids must not shrink a fold in silence."""
+    """A header or a slip in the file of ids must not make a fold smaller without a word."""
     essays = sorted(frames[0]["essay_id"].unique())[:10]
     (tmp_path / "ids.txt").write_text("\n".join(["essay_id", *essays, ""]))
     lines = call(SOLUTION, SUBMISSION, "--essays", tmp_path / "ids.txt")[2].splitlines()
@@ -297,7 +297,7 @@ def test_the_bare_score_writes_what_is_asked_for(call, tmp_path):
 
 
 def test_a_column_that_is_scored_is_never_made_up(call, frames, tmp_path):
-    """Even if it is the solution's first column, which names the rows."""
+    """This holds even for the solution's first column, which names the rows."""
     truth, predicted = frames
     truth.drop(columns="row_id").to_csv(tmp_path / "truth.csv", index=False)
     predicted.drop(columns="essay_id").to_csv(tmp_path / "guess.csv", index=False)
@@ -307,7 +307,7 @@ def test_a_column_that_is_scored_is_never_made_up(call, frames, tmp_path):
 
 
 def test_what_is_not_installed_is_told(call, monkeypatch):
-    """As where podium runs from its folder; a module of podium's own that is missing is a fault of podium's."""
+    """This happens if podium runs from its folder. A missing module of podium itself is a fault of podium."""
     monkeypatch.setitem(sys.modules, "scipy.special", None)
     monkeypatch.setitem(sys.modules, "scipy", None)
     code, out, err = call(SOLUTION, SUBMISSION, "--bootstrap", "10")
@@ -320,7 +320,7 @@ def test_what_is_not_installed_is_told(call, monkeypatch):
 
 
 def test_other_peoples_columns(call, frames, tmp_path):
-    """Those of the Feedback Prize: no row id, no effectiveness."""
+    """The Feedback Prize's files have no row id and no effectiveness."""
     truth, predicted = frames
     names = {"essay_id": "id", "discourse_type": "class"}
     predicted.rename(columns=names)[["id", "class", "predictionstring"]].to_csv(tmp_path / "f.csv", index=False)
@@ -336,7 +336,7 @@ def test_other_peoples_columns(call, frames, tmp_path):
 
 
 def test_the_cure_comes_first(call, frames, tmp_path):
-    """What to write instead, and then what Kaggle would say."""
+    """The message first says what to write instead, and then what Kaggle would say."""
     truth, predicted = frames
     first, last = (
         predicted["predictionstring"].str.split().str[0],
@@ -387,7 +387,7 @@ def test_the_cure_comes_first(call, frames, tmp_path):
 
 
 def test_rows_that_are_named_by_the_tool_are_lines(call, frames, tmp_path):
-    """A file without row_id is not told of row ids that it does not have."""
+    """If a file has no row_id, messages do not speak of row ids that it does not have."""
     _, predicted = frames
     predicted.drop(columns="row_id").assign(predictionstring="5 4").to_csv(tmp_path / "guess.csv", index=False)
     err = call(SOLUTION, tmp_path / "guess.csv")[2]
@@ -457,7 +457,7 @@ def one_word_later(frame):
 
 
 def blurred(frame):
-    """Every fourth segment as it is, the others with a word or two less at both ends, where they are long."""
+    """Keep every fourth segment, and cut a word or two from both ends of the others where they are long."""
     cells = [cell.split() for cell in frame["predictionstring"]]
     cut = [
         words[n % 4 % 3 : len(words) - n % 4 % 3] if len(words) > 8 else words for n, words in enumerate(cells)
@@ -504,7 +504,7 @@ def test_what_passes_in_silence_elsewhere(call, frames, tmp_path, change, notice
 
 
 def test_what_only_the_host_may_say(call):
-    """READ//ABLE's M7: the experts' judgment of a submission's explanations."""
+    """READ//ABLE's M7 is the experts' judgment of a submission's explanations, which only the host can give."""
     folder = ROOT / "metrics" / "readable" / "samples"
     arguments = ("--metric", "readable", "-b", folder / "solution.csv", folder / "submission.csv")
     weights = ("--set", "weights=M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=1")
@@ -547,7 +547,7 @@ def accuracy(tmp_path):
 
 
 def test_any_file_with_a_score(call, accuracy):
-    """Scores only, as it has no prepare(); rows are split by id, as Kaggle does."""
+    """Without prepare() the metric can only score, and rows are split by their ids, as Kaggle does."""
     signature = "metric:accuracy|version:?|points:1"
     scores = "Score    0.750000\nPublic   1.000000\nPrivate  0.500000\n"
     assert call(*accuracy) == (0, f"{scores}\n{signature}\n", "")

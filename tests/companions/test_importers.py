@@ -1,4 +1,4 @@
-"""Exports of annotation tools as the tools write them: brat, INCEpTION and Label Studio."""
+"""Exports of brat, INCEpTION and Label Studio are read as these tools write them."""
 
 import io
 import json
@@ -22,7 +22,7 @@ def write(folder: Path, name: str, content: str | bytes) -> Path:
 
 
 def elements(path: Path, row: int = 0) -> dict[str, list[Any]]:
-    """By annotator, the tags, fragments (start, end, tags) and notes of each element."""
+    """For each annotator, the tags, the fragments (start, end, tags) and the notes of each element."""
     documents = markup_consistency.read_documents(path)
     markups = json.loads(documents["markups"][row])
     if documents["markup"][row] is not None:
@@ -215,7 +215,7 @@ def cas_json(kind: str | None = "logic") -> str:
 
 
 def as_xmi(content: str) -> tuple[bytes, bytes]:
-    """The same as XMI and its type system."""
+    """The same content as XMI with its type system."""
     cassis = pytest.importorskip("cassis")
     cas = cassis.load_cas_from_json(io.BytesIO(content.encode()))
     return cas.to_xmi().encode(), cas.typesystem.to_xml().encode()
@@ -281,7 +281,7 @@ def test_webanno_tsv_is_no_export_any_more(tmp_path: Path) -> None:
 
 
 def region(key: str, start: int, end: int, text: str, **values: Any) -> dict[str, Any]:
-    """A result of a region, with what Label Studio writes beside it."""
+    """A region among the results, with what Label Studio writes beside it."""
     (kind,) = values
     value = {"start": start, "end": end, "text": text} | values
     if kind == "textarea":
@@ -393,7 +393,7 @@ def test_the_text_of_a_task(data: dict[str, Any], spans: list[Any], text: str, t
 
 
 def test_offsets_of_browsers_become_characters(tmp_path: Path) -> None:
-    """Label Studio counts as JavaScript does: an emoji is two units."""
+    """Label Studio counts as JavaScript does, in which an emoji has two units."""
     results = [region("a", 4, 7, "The", labels=["x"]), region("b", 8, 10, "🐈", labels=["y"])]
     path = write(
         tmp_path, "e.json", json.dumps([task(1, {"text": "💩! The 🐈 sat"}, annotation(1, 5, *results))])

@@ -1,4 +1,4 @@
-"""podium/companions/markup_consistency.py: what became of every object, tables, figures, agreement."""
+"""The companion of markup consistency explains every object, and its tables, figures and agreement are right."""
 
 import itertools
 import json
@@ -69,7 +69,7 @@ def test_documents_are_means_of_pairs(evaluated: Any) -> None:
 
 
 def test_rows_tell_the_accordance(evaluated: Any) -> None:
-    """Against `consistency`, pair by pair of markups, in both directions."""
+    """They agree with `consistency` for each pair of markups, in both directions."""
     documents = data.samples()
     weights = evaluated.prepared.rules.weights
     rows_of = evaluated.rows.set_index(["document_id", "markup", "against"])
@@ -142,7 +142,7 @@ def partners_of(pairs: list[Any]) -> list[tuple[tuple[int, ...], float]]:
 
 
 def test_texts(tmp_path: Path) -> None:
-    """Those of the solution, whatever its ids are called, or of the organizers' files."""
+    """Texts come from the solution, whatever its ids are called, or from the organizers' files."""
     truth, predicted = data.frames(data.samples())
     truth = truth.rename(columns={"document_id": "essay"})
     predicted = predicted.rename(columns={"document_id": "essay"})
@@ -186,7 +186,9 @@ def test_criteria_and_documents_as_tables(evaluated: Any) -> None:
 
 
 def test_the_barrier(evaluated: Any) -> None:
-    """RMA of at least 1; its probability is the share of resamples."""
+    """A submission passes the barrier with an RMA of at least 1; its probability is the share of resamples that
+    do.
+    """
     row = evaluated.tables["Barrier"].to_dict("records")[0]
     draws = statistics.draw(len(evaluated.numbers), statistics.RESAMPLES, 0)
     samples = statistics.resample(evaluated.prepared, evaluated.numbers, draws)[:, 3]
@@ -336,7 +338,7 @@ def agreement_of(*documents: list[dict[str, Any]]) -> Any:
 
 
 def test_the_outlier_among_experts_by_hand() -> None:
-    """Common shares of [0, 10): b .8 with a, c .5 with a and .7 with b; c is taken for an algorithm."""
+    """Of [0, 10), b shares .8 with a, and c shares .5 with a and .7 with b. So c is taken for an algorithm."""
     a, b, c = spans((0, 10)), spans((2, 12)), spans((5, 15))
     named = [markup | {"expert": name} for markup, name in ((a, "Anna"), (b, "Boris"), (c, "Clara"))]
     table = agreement_of(named, named[:2]).experts.set_index("expert")
@@ -357,7 +359,7 @@ def test_experts_without_names_of_their_own_are_numbered(names: tuple[str, str])
 
 
 def test_an_algorithm_that_is_an_expert() -> None:
-    """The relative agreement of an expert is the RMA that the same markups would have as a submission."""
+    """An expert's relative agreement is the RMA that the same markups would have as a submission."""
     solution, submission = data.corpus(20, experts=3, seed=4)
     prepared = metric.prepare(solution, "document_id")
     table = companion.agreement(prepared, solution).experts.set_index("expert")

@@ -1,4 +1,4 @@
-"""Files of both markup metrics, exports of annotation tools and γ: _markups.py and _importers.py."""
+"""The files of both markup metrics, exports of annotation tools, and γ are read and computed correctly."""
 
 import gzip
 import json
@@ -26,7 +26,7 @@ ESSAYS = Path(podium.__file__).parents[2] / "shared" / "data" / "readable" / "in
 
 
 def selections(*spans: tuple[int, int], **more: Any) -> dict[str, Any]:
-    """A markup of READ//ABLE."""
+    """A markup of READ//ABLE with these selections."""
     found = [{"startSelection": start, "endSelection": end, "type": "г.упр"} for start, end in spans]
     return {"criteria": {"K1": 1}, "selections": found} | more
 
@@ -81,7 +81,7 @@ def test_samples_are_what_the_generator_writes(data: Any, tmp_path: Path) -> Non
 
 
 def test_one_markup_per_file(tmp_path: Path) -> None:
-    """As the competition sent its files: whose markup it is stands in meta.expert."""
+    """The competition sent its files in this form: meta.expert says whose markup a file has."""
     for name, expert in (("one", "Ivanova"), ("two", "Petrova"), ("alg", "")):
         meta = {"id": 17, "subject": "rus", "expert": expert}
         write(tmp_path, f"{name}.json", {"meta": meta, "text": "x" * 9} | selections((0, 5)))
@@ -95,7 +95,7 @@ def test_one_markup_per_file(tmp_path: Path) -> None:
 
 
 def test_the_order_of_files_never_counts(tmp_path: Path) -> None:
-    """Documents are sorted by id, whatever the files are called."""
+    """Documents are sorted by their ids, whatever the files are called."""
     for name, document in (("a", "z"), ("b", "m"), ("c", "a")):
         write(tmp_path, f"{name}.json", {"id": document, "markups": [elements((0, 5))], "markup": elements()})
     documents = markup_consistency.read_documents(tmp_path)
@@ -215,7 +215,7 @@ def test_bad_folders(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not ESSAYS.is_dir(), reason="the reference essays are not there")
 def test_reference_essays_as_elements(tmp_path: Path) -> None:
-    """The competition's essays read as the paper did: identical markups agree completely."""
+    """The paper read the competition's essays in this way, and identical markups agree completely."""
     for path in ESSAYS.glob("h*.json"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     solution, submission = (
@@ -234,7 +234,7 @@ def test_reference_essays_as_elements(tmp_path: Path) -> None:
 
 
 def elements_of(documents: pd.DataFrame, row: int = 0) -> dict[str, list[Any]]:
-    """By expert, the tags, spans and notes of each element."""
+    """For each expert, the tags, spans and notes of each element."""
     return {
         markup["expert"]: [
             (element["tags"], [(f["start"], f["end"]) for f in element["fragments"]],
@@ -351,7 +351,7 @@ def test_gamma_of_the_library() -> None:
 
 
 def test_gamma_gets_every_mark(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a stand-in for the library: γ is the number of marks, and a tenth of that of experts."""
+    """A stand-in for the library gives the number of marks as γ, and a tenth of it for the experts."""
 
     class Continuum:
         def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Values per document and per pair of both markup metrics, in JSON, rows and report; and `make` for both."""
+"""Both markup metrics give right values for each document and each pair, in JSON, tables and the report."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Official files of every metric come from files, URLs and standard input alike."""
+"""Official files of every metric can come from files, from URLs and from standard input."""
 
 import gzip
 import io
@@ -31,7 +31,7 @@ SAMPLES = {
 
 @pytest.fixture
 def put(monkeypatch: pytest.MonkeyPatch):
-    """Make a content a URL's or standard input's, and give its name."""
+    """Serve a content at a URL or on standard input, and return its name."""
     memory = fsspec.filesystem("memory")
 
     def put(content: bytes, source: str, name: str) -> str:

@@ -1,4 +1,4 @@
-"""podium/companions/readable.py: what became of every selection, tables, figures, M7, agreement."""
+"""The companion of READ//ABLE explains every selection, and its tables, figures, M7 and agreement are right."""
 
 import itertools
 import json
@@ -71,7 +71,7 @@ def test_documents_and_criteria_are_means_of_pairs(evaluated: Any) -> None:
 
 
 def test_the_measures_of_every_essay_in_percent(evaluated: Any) -> None:
-    """Of an essay with two experts each is what its alone would score."""
+    """For an essay with two experts, they are what the essay would score alone."""
     solution, submission = sample_frames()
     documents = evaluated.documents.set_index("document_id")
     for item in ("essay-01", "essay-02", "essay-08"):
@@ -111,7 +111,7 @@ def test_tables(evaluated: Any) -> None:
 
 
 def test_the_barrier_is_above_a_hundred() -> None:
-    """Experts that agree completely, and an algorithm that agrees with them: exactly 100 is not enough."""
+    """The experts agree completely, and the algorithm agrees with them: exactly 100 does not pass the barrier."""
     frame = pd.DataFrame(
         {"document_id": ["a"], "subject": "lit", "markups": [json.dumps([markup(), markup()])]}
     )
@@ -137,7 +137,7 @@ def test_notices(evaluated: Any) -> None:
 
 
 def test_rows_tell_the_matching(evaluated: Any) -> None:
-    """Against `accuracy`, pair by pair of markups, in both directions."""
+    """They agree with `accuracy` for each pair of markups, in both directions."""
     by_pair = evaluated.rows.set_index(["document_id", "markup", "against"])
     rows_seen = 0
     for document_id, item in data.samples().items():
@@ -174,7 +174,7 @@ def test_rows_tell_the_matching(evaluated: Any) -> None:
 
 
 def why_unmatched(ours: dict[str, Any], others: list[dict[str, Any]]) -> str:
-    """From a comparison of this selection with each one of the other markup alone."""
+    """Find the reason by comparing this selection with each selection of the other markup alone."""
     if any(accuracy(markup(ours), markup(other), "rus").pairs for other in others):
         return "partner taken"
     overlapping = any(
@@ -275,7 +275,7 @@ def test_marks_for_gamma() -> None:
 
 
 def test_m7_of_a_participant_is_left_out(tmp_path: Path) -> None:
-    """What the tools read is without it; only a file of the host brings it in."""
+    """The tools ignore it, because only a file of the host may bring it in."""
     solution, submission = sample_frames()
     submission.assign(m7=100).to_csv(tmp_path / "answers.csv", index=False)
     (tmp_path / "side.csv").write_text(

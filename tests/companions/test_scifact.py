@@ -1,4 +1,4 @@
-"""What is told of a SciFact submission beside its score, and the official files."""
+"""SciFact's companion explains a submission, and reads the official files."""
 
 import gzip
 import json
@@ -274,7 +274,7 @@ def read(tmp_path: Path, content: str | bytes) -> pd.DataFrame:
 
 
 def unreadable(tmp_path: Path, content: str | bytes) -> str:
-    """The participant's message; the host's is the same."""
+    """The message for the participant, after checking that the host gets the same one."""
     with pytest.raises(SubmissionRejected) as caught:
         read(tmp_path, content)
     with pytest.raises(HostError) as caught_by_host:
@@ -316,7 +316,7 @@ def test_lines(tmp_path, content):
 
 
 def test_the_evidence_means_what_is_written(tmp_path):
-    """Also what would change if it was rounded, cut or completed."""
+    """This includes values that would change if they were rounded, cut or completed."""
     cells = ['{"a": {}}', '{"\\ud800": 1.0}', '{"\\u00e9": "\\u00e9"}', "{}", '{"}": ["{"]}', '{"a": Infinity}']
     result = read(tmp_path, "\n".join(f'{{"id": {n}, "evidence": {cell}}}' for n, cell in enumerate(cells)))
     assert result["evidence"].tolist() == cells
@@ -601,7 +601,7 @@ def test_the_samples_have_everything():
 
 @pytest.fixture
 def call(capsys):
-    """Run the command in this process: (exit code, stdout, stderr)."""
+    """Run the command in this process, and return exit code, stdout and stderr."""
 
     def call(*arguments: object) -> tuple[int, str, str]:
         code = main(["score", "--metric", "scifact", *map(str, arguments)])

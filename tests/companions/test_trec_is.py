@@ -1,4 +1,4 @@
-"""What is told of TREC-IS beyond the score: what became of tweets, tables, notices; the files that are read."""
+"""The companion of TREC-IS explains every tweet, writes tables and notices, and reads the track's files."""
 
 import gzip
 import json
@@ -352,7 +352,7 @@ def test_label_files_without_tweets_have_no_rows(tmp_path: Path) -> None:
 
 
 def split_in_parts(solution: pd.DataFrame, folder: Path) -> None:
-    """Label files as those of 2019-B: six of them, each event in parts A to E, its tweets in another order."""
+    """The labels as the six files of 2019-B: each event in parts A to E, with its tweets in another order."""
     for number in range(6):
         events = []
         for event in solution["event_id"].unique():
@@ -542,7 +542,7 @@ def test_the_sample_files_of_both_forms_score_alike() -> None:
 
 
 def run_2021(submission: pd.DataFrame, **changes: Any) -> str:
-    """A run as teams of 2021 wrote it: JSON lines without ranks, labels in the ontology's order."""
+    """A run in the form of 2021: JSON lines without ranks, with labels in the order of the ontology."""
     lines = []
     for tweet_id, event_id, priority, categories in submission.to_numpy().tolist():
         labels = [int(name in categories.split()) for name in trec_is_data.TYPES]
@@ -553,7 +553,7 @@ def run_2021(submission: pd.DataFrame, **changes: Any) -> str:
 
 
 def ranked_by_priority(submission: pd.DataFrame) -> pd.DataFrame:
-    """A submission with full type names, ranked as runs of 2021 are."""
+    """A submission with full names of types, ranked as the runs of 2021 are."""
     bits = trec_is.parse_types(submission["categories"].tolist())[0]
     names = [
         " ".join(name for bit, name in enumerate(trec_is.INFORMATION_TYPES) if types >> bit & 1)
@@ -823,7 +823,7 @@ def test_bad_files_of_tweets(line: str, tmp_path: Path) -> None:
 
 
 def by_event(solution: pd.DataFrame) -> pd.DataFrame:
-    """With Public and Private parts of whole events."""
+    """A solution whose Public and Private parts consist of whole events."""
     public = solution["event_id"].isin(sorted(solution["event_id"].unique())[::2])
     return solution.assign(Usage=np.where(public, "Public", "Private"))
 

@@ -1,4 +1,4 @@
-"""What `evaluate` tells beside the score, and solutions prepared once."""
+"""`evaluate` explains a score of the Unified Metric, and solutions can be prepared once for many submissions."""
 
 import math
 import pickle
@@ -242,7 +242,7 @@ def test_resampling_every_essay_once_gives_the_measures(evaluation):
 
 
 def test_resampling_is_scoring_repeated_essays(competition, evaluation):
-    """Against the score of frames in which the drawn essays stand as often as they were drawn."""
+    """It agrees with the score of tables in which each essay stands as often as it was drawn."""
     solution, submission = competition
     random = np.random.default_rng(1)
     weights = random.multinomial(

@@ -1,4 +1,4 @@
-"""Habits that are noticed, at the number from which they are."""
+"""Each habit of a model is reported from the number of cases on from which it should be."""
 
 import math
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Points lost, the table of segments, and what they add up to."""
+"""The points that each mistake cost are right in the table of segments, and add up to what the score lacks."""
 
 import math
 from pathlib import Path
@@ -62,7 +62,7 @@ def score_of_counts(counts, evaluation):
     ids=str,
 )
 def test_the_gradient_is_that_of_the_score(competition, parameters):
-    """Against central differences of the score itself, of some essays and of all counts together."""
+    """It agrees with central differences of the score, for some essays and for all counts together."""
     evaluation = evaluate(*competition, **parameters)
     random = np.random.default_rng(0)
     step = 1e-4
@@ -88,7 +88,7 @@ def test_the_gradient_is_that_of_the_score(competition, parameters):
 
 
 def test_the_gradient_of_the_softmin():
-    """With its weights' change: better groups have a negative one; absent groups have none."""
+    """It includes the change of the weights: good groups can have a negative gradient, absent groups have none."""
     scores, sizes, step = np.array([0.5, 0.52, 0.6, 0.4]), np.array([10, 20, 5, 0]), 1e-6
     for temperature in (0.0, 1.0, 65.0):
         expected = [
@@ -149,7 +149,7 @@ def small():
 
 
 def test_points_by_cause(small):
-    """Each row's points by hand, from the gradient."""
+    """The points of each row are computed by hand from the gradient."""
     gain = {name: small.explanation.gradient[0, n] for n, name in enumerate(metric.DISCOURSE_TYPES)}
     hit = {name: gain[name][TP] - gain[name][FN] for name in gain}
     expected = pd.DataFrame(0.0, index=range(17), columns=list(CAUSES))
@@ -178,7 +178,7 @@ def test_points_by_cause(small):
 
 
 def test_partners_of_attempts(small):
-    """A discarded prediction and what it would have found name each other."""
+    """A discarded prediction and the true segment that it would have matched name each other."""
     segments = small.explanation.rows
     named = segments[["row_id", "partner", "partner_type", "partner_first", "partner_last"]]
     assert named.iloc[7].tolist() == ["p7", "t6", "Claim", 10, 19]
@@ -236,7 +236,7 @@ def test_what_overlap_removal_prevented_comes_before_what_is_closer():
 
 
 def to_perfection(evaluation):
-    """The counts of the truth itself."""
+    """The counts of a submission that repeats the truth."""
     counts = np.zeros_like(evaluation.explanation.essay_counts)
     counts[..., TP] = (
         evaluation.explanation.essay_counts[..., TP] + evaluation.explanation.essay_counts[..., FN]
@@ -245,7 +245,9 @@ def to_perfection(evaluation):
 
 
 def assert_points_add_up(evaluation):
-    """Every mistake once: in each essay, the points are the gradient times the way to perfection."""
+    """Check that each mistake counts once: in each essay, the points are the gradient times the way to
+    perfection.
+    """
     points = evaluation.explanation.rows.groupby("essay_id")["points_lost"].sum()
     expected = (evaluation.explanation.gradient * to_perfection(evaluation)).sum(axis=(1, 2))
     assert points.reindex(evaluation.prepared.items).to_numpy() == pytest.approx(expected, rel=1e-9, abs=1e-12)
@@ -271,7 +273,9 @@ def test_points_and_outcomes_add_up_whatever_the_segments(case: Competition):
 
 
 def slow_losses(case, evaluation):
-    """`Explanation.losses` from sets of words, pair by pair; only the gradient is the fast one."""
+    """Compute `Explanation.losses` from sets of words, pair by pair; only the gradient is taken from the fast
+    code.
+    """
     parameters = {name: value for name, value in case.parameters.items() if name != "essay_id_column_name"}
     essay_id = case.parameters["essay_id_column_name"]
     threshold, w = parameters["overlap_threshold"], parameters["segment_weight"]
@@ -365,7 +369,9 @@ def test_rows_in_another_order_lose_the_same_points(competition, evaluation):
 
 
 def test_points_are_what_a_correction_brings():
-    """On many essays, the real score of the submission in which one row alone is set right."""
+    """For many essays, they are compared with the real score of a submission in which one row alone is
+    corrected.
+    """
     truth, _ = make_competition(1500, seed=5, shared_words=False)
     truth = truth.drop(columns="Usage")
     random = np.random.default_rng(1)
@@ -418,7 +424,7 @@ def test_points_are_what_a_correction_brings():
 
 
 def counts_from_segments(segments, by):
-    """TP, FP and FN per group, from the table alone."""
+    """The TP, FP and FN of each group, computed from the table alone."""
     counted = segments[~segments["outcome"].isin(["discarded", "unknown essay"])]
     predictions = counted[counted["side"] == "prediction"].groupby(by, dropna=False)
     truths = counted[counted["side"] == "truth"].groupby(by, dropna=False)
@@ -436,7 +442,7 @@ def counts_from_segments(segments, by):
 
 
 def assert_outcomes_add_up(segments, evaluation):
-    """TP, FP and FN of every type, in all and in every sub-population."""
+    """Check the TP, FP and FN of every type, overall and in every sub-population."""
     classes = evaluation.explanation.classes
     everybody = metric.ALL[0]
     groups = [(everybody, segments.assign(**{everybody: everybody}))]

@@ -1,4 +1,4 @@
-"""Variants of the Unified Metric against literal transcriptions with sets and loops."""
+"""Variants of the Unified Metric agree with literal transcriptions that use sets and loops."""
 
 import dataclasses
 
@@ -17,7 +17,7 @@ TYPES = metric.DISCOURSE_TYPES
 
 
 def segments_of(frame):
-    """(essay, type, set of words, d[1]) of each row."""
+    """The essay, the type, the set of words and d[1] of each row."""
     d1 = frame.get("score_discourse_effectiveness_1", frame.get("discourse_effectiveness"))
     return [
         (essay, kind, frozenset(map(int, text.split())), probability)
@@ -28,7 +28,7 @@ def segments_of(frame):
 
 
 def without_overlaps(segments):
-    """Section 1, literally: sorted by start, words once used are used."""
+    """Transcribe section 1 literally: segments are sorted by their start, and a word can be used once."""
     left = []
     for essay in sorted({segment[0] for segment in segments}):
         used = set()
@@ -43,7 +43,7 @@ def without_overlaps(segments):
 
 
 def macro_f1(predictions, truths, threshold, fraction):
-    """Section 2.1, literally, with the fractions of 2.2 and 2.3."""
+    """Transcribe section 2.1 literally, with the fractions of sections 2.2 and 2.3."""
     scores = []
     for kind in TYPES:
         ours = [p for p in predictions if p[1] == kind]
@@ -145,7 +145,7 @@ def test_other_weights_are_the_metric_s_own(case):
 
 
 def test_the_corner_case_of_figure_1():
-    """At 50% both truths take the right prediction, which is no false positive; at 51% none matches."""
+    """At 50%, both truths match the right prediction, so there is no false positive. At 51%, none matches."""
     predictions = make_segments((0, "Claim", 0, 3, 1), (0, "Claim", 4, 7, 1))
     truths = make_segments((0, "Claim", 2, 5, 1), (0, "Claim", 6, 9, 1))
     p, g = unified_variants.best_pairs(metric, predictions, truths, 0.5)

@@ -318,8 +318,8 @@ def test_a_slip_of_a_companion_is_named(
     new: str,
     message: str,
 ) -> None:
-    """Every command that shows the companion names the fault without a traceback, and ``podium check`` names it
-    beforehand.
+    """Every command that shows the companion names the fault without a traceback, and ``podium check`` names
+    it beforehand.
     """
     metric_with(tmp_path)
     text = (TEMPLATE / "companion.py").read_text(encoding="utf-8")

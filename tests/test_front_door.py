@@ -136,7 +136,9 @@ def test_examples(module: object, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_numpy_and_pandas_are_enough(tmp_path: Path) -> None:
-    """In a notebook without internet, the package's folder on sys.path is enough, with numpy and pandas alone."""
+    """In a notebook without internet, the package's folder on sys.path is enough, with numpy and pandas
+    alone.
+    """
     program = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})

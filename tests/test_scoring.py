@@ -72,8 +72,8 @@ def test_ignored_rows_of_the_solution_are_ignored_in_the_submission() -> None:
 
 
 def test_ignored_segments_are_not_explained() -> None:
-    """The first essays are ignored here, so the position of a segment in the file differs from its position in
-    the score.
+    """The first essays are ignored here, so the position of a segment in the file differs from its position
+    in the score.
     """
     solution, submission = make_competition(40, seed=3, shared_words=False)
     ignored = solution["essay_id"].isin(solution["essay_id"].unique()[:10])

@@ -70,8 +70,8 @@ def test_labels_of_another_task_are_refused(labels, message):
 
 
 def test_offsets_that_start_again_in_every_word_are_refused():
-    """They come from is_split_into_words=True. Earlier, such input gave a fifth of the segments and a score of
-    0.
+    """They come from is_split_into_words=True. Earlier, such input gave a fifth of the segments and a score
+    of 0.
     """
     words = ["Schools", "should", "ban", "phones"]
     tokenizer = tokenizer_of("WordPiece")
@@ -448,7 +448,9 @@ def test_a_model_has_one_vote():
 
 
 def test_several_models_score_better_together():
-    """Three models make different errors, and both their average and their vote score better than each of them."""
+    """Three models make different errors, and both their average and their vote score better than each of
+    them.
+    """
     solution, _ = make_competition(60, seed=5, shared_words=False)
     fold = podium.prepare(solution)
     ids = fold.prepared["All"].items

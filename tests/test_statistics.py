@@ -225,8 +225,8 @@ def test_p_values_against_a_slow_one(seed, monkeypatch):
 
 @pytest.mark.slow
 def test_equally_good_submissions_have_uniform_p_values():
-    """If two submissions can be exchanged, no p-value is likelier than another: P(p <= x) = x for x = k / (n +
-    1).
+    """If two submissions can be exchanged, no p-value is likelier than another: P(p <= x) = x for x = k / (n
+    + 1).
     """
     random = np.random.default_rng(0)
     p = np.array(
@@ -407,8 +407,8 @@ def test_the_interval_holds_the_population_s_score_about_as_often_as_it_says():
 
 @pytest.mark.slow
 def test_the_interval_of_a_difference_holds_it_with_one_low_group():
-    """The other submission has no predictions for some texts. Percentile intervals would hold the difference in
-    9 of 10 sets.
+    """The other submission has no predictions for some texts. Percentile intervals would hold the difference
+    in 9 of 10 sets.
     """
     random = np.random.default_rng(5)
     prepared, mine = populations()[1]
@@ -444,8 +444,8 @@ def test_the_halves_of_the_simulation_have_nothing_in_common():
 
 @pytest.mark.slow
 def test_intervals_without_a_note_hold_what_they_promise(capsys):
-    """This is a small version of the simulation, with equal groups, with a small low group, and with a larger
-    one.
+    """This is a small version of the simulation, with equal groups, with a small low group, and with a
+    larger one.
     """
     rows = coverage.simulate(None, "judging", rounds=1, test_sets=13, essays=500, most=3)
     assert rows["population"].nunique() == 3
@@ -667,8 +667,8 @@ def test_the_seed_reaches_every_draw(pair):
 
 
 def slow_rank_sets(values, samples, level=0.95):
-    """Compute rank sets pair by pair: all ordered pairs, the largest scaled difference, step down (Mogstad and
-    others).
+    """Compute rank sets pair by pair: all ordered pairs, the largest scaled difference, step down (Mogstad
+    and others).
     """
     teams = range(len(values))
     pairs = list(itertools.permutations(teams, 2))

@@ -58,8 +58,8 @@ def test_a_board_where_nobody_is_eligible(capsys, tmp_path, cells):
 
 
 def test_a_board_without_runtimes_lacks_a_column(capsys, tmp_path):
-    """A leaderboard from Kaggle has no runtimes. The error says so, because nothing could be estimated without
-    them.
+    """A leaderboard from Kaggle has no runtimes. The error says so, because nothing could be estimated
+    without them.
     """
     board = tmp_path / "board.csv"
     board.write_text("team,score\nRed,0.6\nBlue,0.5\n")

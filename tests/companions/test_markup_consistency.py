@@ -1,4 +1,6 @@
-"""The companion of markup consistency explains every object, and its tables, figures and agreement are right."""
+"""The companion of markup consistency explains every object, and its tables, figures and agreement are
+right.
+"""
 
 import itertools
 import json
@@ -186,8 +188,8 @@ def test_criteria_and_documents_as_tables(evaluated: Any) -> None:
 
 
 def test_the_barrier(evaluated: Any) -> None:
-    """A submission passes the barrier with an RMA of at least 1; its probability is the share of resamples that
-    do.
+    """A submission passes the barrier with an RMA of at least 1; its probability is the share of resamples
+    that do.
     """
     row = evaluated.tables["Barrier"].to_dict("records")[0]
     draws = statistics.draw(len(evaluated.numbers), statistics.RESAMPLES, 0)

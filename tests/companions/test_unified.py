@@ -1,4 +1,6 @@
-"""`evaluate` explains a score of the Unified Metric, and solutions can be prepared once for many submissions."""
+"""`evaluate` explains a score of the Unified Metric, and solutions can be prepared once for many
+submissions.
+"""
 
 import math
 import pickle

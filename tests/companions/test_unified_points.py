@@ -88,7 +88,9 @@ def test_the_gradient_is_that_of_the_score(competition, parameters):
 
 
 def test_the_gradient_of_the_softmin():
-    """It includes the change of the weights: good groups can have a negative gradient, absent groups have none."""
+    """It includes the change of the weights: good groups can have a negative gradient, absent groups have
+    none.
+    """
     scores, sizes, step = np.array([0.5, 0.52, 0.6, 0.4]), np.array([10, 20, 5, 0]), 1e-6
     for temperature in (0.0, 1.0, 65.0):
         expected = [
@@ -273,8 +275,8 @@ def test_points_and_outcomes_add_up_whatever_the_segments(case: Competition):
 
 
 def slow_losses(case, evaluation):
-    """Compute `Explanation.losses` from sets of words, pair by pair; only the gradient is taken from the fast
-    code.
+    """Compute `Explanation.losses` from sets of words, pair by pair; only the gradient is taken from the
+    fast code.
     """
     parameters = {name: value for name, value in case.parameters.items() if name != "essay_id_column_name"}
     essay_id = case.parameters["essay_id_column_name"]

@@ -1,29 +1,35 @@
 """The accuracy of essay markups as in the READ//ABLE competition, as one file to upload to Kaggle.
 
-A markup has grades of an essay and selections of its text, such as errors, with type, subtype and correction.
-Experts disagree; ``score`` says how well an algorithm's markups agree with theirs, compared with how well they
-agree with each other.  It follows the paper that it names, not the competition's program.  After the public
-functions come the stages, in the order in which the data passes through them, and after these the input:
+An expert or an algorithm grades an essay by several criteria and marks selections in its text.  A selection is
+a stretch of the text, such as an error, with a type, a subtype and a correction.  Grades and selections
+together are a markup.  Several experts mark up the same essay, and they disagree.  ``score`` asks how well an
+algorithm's markups agree with theirs.  It divides this by how well the experts agree with each other.
 
-    matching      D, pairs of selections that correspond     candidates, cost, match_selections
-    M1 … M7, M    accuracy of two markups, in percent        m1, m2, accuracies
-    corpus        M_avg, M_opt and OTAR                      relative_accuracies
-    input         grades and selections in JSON              read_essays, read_essay
+``score`` follows the paper that it cites, not the competition's own program.  After the public functions come
+the stages, in the order in which the data passes through them.  The functions that read the input come last:
+
+* matching, which finds D, the pairs of selections that correspond to each other: ``candidates``, ``cost``,
+  ``match_selections``
+* M1 to M7 and M, the accuracy of two markups in percent: ``m1``, ``m2``, ``accuracies``
+* the corpus with M_avg, M_opt and OTAR: ``relative_accuracies``
+* the input with grades and selections in JSON: ``read_essays``, ``read_essay``
 
 Where the paper is silent, this file decides:
 
-* D is the one-to-one assignment of least cost.  A selection without partner costs 1; a pair (1 - Jaccard) +
-  1 if the starts differ + 1 if the types differ + 4 if exactly one has the ``group`` "meaning".
-* A pair costs less than 2 and has common characters; or both are empty, of the same place and type (Jaccard
-  index 1).
-* Among equal costs (to 1e-9) more pairs win, then equal subtypes and corrections, then contents, never the
-  order.
-* Texts are compared without regard to case, outer spaces and Unicode form; a missing one is "".
-* Where neither markup has selections, M2 to M6 are 100.  Where one has none, or D is empty, they are 0.
-* A grade that one markup lacks is 0 there.  M1 is at least 0.  Experts' M7 is 100.
-* OTAR, M_avg and M_opt of a corpus are means of the numerators over means of the denominators, over the
-  essays with two experts; ``m`` is over those with one.
-* A markup has at most 500 selections, as the cost of comparing nested ones grows with their square.
+* D is the one-to-one pairing of least cost.  A selection without a partner costs 1.  A pair costs 1 minus the
+  Jaccard index of its characters.  It costs 1 more if the starts differ, and 1 more if the types differ.  It
+  costs 4 more if exactly one of the two is a meaning block, whose ``group`` is "meaning".
+* Two selections can be partners if they have common characters and their pair costs less than 2.  Two empty
+  selections can be partners if their places and types are equal.  Their Jaccard index is 1.
+* Costs that differ by less than 1e-9 are equal.  Among equal costs more pairs win, then more pairs with equal
+  subtypes and corrections.  After that the contents of the markups decide.  The order of selections in the file
+  never matters.
+* Texts are compared without regard to case, outer spaces and Unicode form.  A missing text is "".
+* If neither markup has selections, M2 to M6 are 100.  If one of them has none, or if D is empty, they are 0.
+* A grade that a markup lacks is 0.  M1 is at least 0.  M7 of an expert is 100.
+* OTAR, M_avg and M_opt of a corpus are quotients of means over the essays with at least two experts.  The
+  measure "m" is a mean over the essays with at least one.
+* A markup has at most 500 selections, because the time for comparing nested selections grows with their square.
 * Offsets count characters from 0, and the end is exclusive.  Unknown keys are ignored.
 """
 
@@ -57,7 +63,7 @@ NAME = "readable"
 COMPLETE_SUBMISSION = False
 MEASURE_PARAMETERS = ("measure", "h")
 
-# K_max, by subject.
+# K_max, the largest sum of the grades, for each subject.
 LARGEST_GRADE = {"rus": 24, "rus-free": 24, "lit": 14, "social": 6, "hist": 12, "eng": 14, "eng-free": 24}
 CRITERIA = ("M1", "M2", "M3", "M4", "M5", "M6", "M7")
 WEIGHTS = {"M1": 1.0, "M2": 2.0, "M3": 1.0, "M4": 1.0, "M5": 1.0, "M6": 0.0, "M7": 0.0}
@@ -65,35 +71,41 @@ MEASURES = ("otar", "m_avg", "m_opt", "m")
 
 MEANING = "meaning"
 COST_OF_TYPE, COST_OF_START, COST_OF_MEANING = 1.0, 1.0, 4.0
-# Below the one costs are equal; by the other equal subtypes and corrections count.
+# Costs that differ by less than TIE are equal.  FINE_TIE is what an equal subtype or correction then counts.
 TIE, FINE_TIE = 1e-9, 1e-12
 
 LAST_OFFSET = 1_000_000_000
-APART = LAST_OFFSET + 2  # between the markups compared at once
+APART = LAST_OFFSET + 2  # the distance between markups that are compared at once
 AT_ONCE = 100_000  # pairs of selections
-MOST_SELECTIONS, MOST_CHARACTERS = 500, 200_000  # of a markup
+MOST_SELECTIONS, MOST_CHARACTERS = 500, 200_000  # the limits of a markup
 LARGE = 500  # rows and columns of an assignment problem
 
-LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
+LONGEST_MESSAGE = 280  # characters; Kaggle cuts longer messages
 ROWS_SHOWN = 3
 CHARACTERS_SHOWN = 40
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-Progress = Callable[[int, int], None]  # to be told how many essays are done, and how many there are
-Keys = Mapping[str, tuple[type, Any]]  # of a JSON object: the type of a value and its default, None if required
+Progress = Callable[[int, int], None]  # its arguments: how many essays are done, and how many there are
+Keys = Mapping[str, tuple[type, Any]]  # the type and the default of each key's value; no default: required
 
 
 # ---- Errors ----------------------------------------------------------------------------------------------
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong.  Kaggle knows this exception by its name and shows its text to participants."""
+    """The submission is wrong.
+
+    Kaggle knows this exception by its name and shows its text to the participant.
+    """
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.  Kaggle shows this to the host only."""
+    """The solution or a parameter is wrong.
+
+    Kaggle shows the text of this exception to the host only.
+    """
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -107,54 +119,60 @@ def score(
     h: float = 1.0,
     weights: str = "M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=0",
 ) -> float:
-    """Overall relative accuracy (OTAR) of essay markups, as in the READ//ABLE competition, in percent.
+    """Score how well an algorithm's markups of essays agree with the experts' markups, in percent.
 
-    The accuracy M(A, E) of the algorithm's markups with the experts' over that of these, M(E, E'): above 100 it
-    has overcome the competition's technological barrier.  D are the pairs of selections that correspond:
+    M(X, Y) is the accuracy of two markups X and Y, in percent.  M(A, E) compares the algorithm with an expert,
+    and M(E, E') compares two experts.  The score is the overall relative accuracy OTAR.  Above 100 the
+    algorithm has overcome the competition's technological barrier.  D is the set of pairs of selections that
+    correspond to each other; n and m are the numbers of selections of X and Y:
 
-        M1          1 - Σ|K_i(X) - K_i(Y)| / K_max     grades, by criterion; K_max by subject
-        M2          2|D| / (n + m)                     selections that found a partner
-        M3, M4, M6  share of pairs of D                equal types, subtypes, corrections
-        M5          mean over D                        Jaccard index of the characters
-        M7          experts' judgment                 explanations of the tested markup
-        M           Σ w M / Σ w
-        M_avg       mean M(A, E) / mean M(E, E')
-        M_opt       max M(A, E) / min M(E, E')
-        OTAR        (H·mean + (1 - H)·max M(A, E)) / (H·mean + (1 - H)·min M(E, E'))
+    * M1 compares the grades: 1 - Σ|K_i(X) - K_i(Y)| / K_max.  K_max depends on the subject.
+    * M2 is the share of selections that have a partner: 2|D| / (n + m).
+    * M3, M4 and M6 are the shares of pairs in D with equal types, equal subtypes and equal corrections.
+    * M5 is the mean Jaccard index of the characters of the pairs in D.
+    * M7 is the experts' judgment of the explanations in the tested markup.
+    * M is the weighted average Σ w·M_i / Σ w of these.
+    * M_avg is the mean of M(A, E) divided by the mean of M(E, E').
+    * M_opt is the largest M(A, E) divided by the least M(E, E').
+    * OTAR lies between these two: the numerator is H·mean + (1 - H)·maximum of M(A, E), and the denominator is
+      H·mean + (1 - H)·minimum of M(E, E').
 
     Parameters
     ----------
-    solution : DataFrame, one row per essay
-        `row_id_column_name`; ``subject``, one of `LARGEST_GRADE`; ``markups``: JSON, the list of the experts'
-        markups, each of the form ``{"criteria": {"K1": 1, …}, "selections": [{"startSelection": 0,
-        "endSelection": 10, "type": "…", "subtype": "…", "group": "error", "correction": "…"}]}``, where only
-        grades, offsets and type are required.  With a column ``text``, offsets are checked against it.
-    submission : DataFrame, one row per essay
-        `row_id_column_name` and ``markup``: JSON, the algorithm's.  Where M7 has a weight, the host adds
-        ``m7``.
+    solution : DataFrame
+        The experts' markups, with one row per essay.  It has the column `row_id_column_name`, the column
+        ``subject`` (one of `LARGEST_GRADE`) and the column ``markups``, which holds JSON: the list of the
+        experts' markups.  Each has the form ``{"criteria": {"K1": 1, …}, "selections": [{"startSelection": 0,
+        "endSelection": 10, "type": "…", "subtype": "…", "group": "error", "correction": "…"}]}``.  Only grades,
+        offsets and type are required.  If there is a column ``text``, offsets are checked against it.
+    submission : DataFrame
+        The algorithm's markups, with one row per essay.  It has the column `row_id_column_name` and the column
+        ``markup``, which holds JSON: one markup.  If M7 has a weight, the host adds a column ``m7``.
     row_id_column_name : str
-        The essays' ids, compared as text.
+        The name of the column with the essays' ids, which are compared as text.
     measure : str
-        "otar", "m_avg", "m_opt", or "m", which is not relative.
-    h : float in [0, 1]
-        H of OTAR: 1, as in the competition, is M_avg, 0 is M_opt.
+        The measure that is the score: "otar", "m_avg", "m_opt", or "m".  The last one is the mean of M(A, E),
+        which is not relative to the experts.
+    h : float
+        H of OTAR, from 0 to 1.  With 1, as in the competition, OTAR is M_avg.  With 0 it is M_opt.
     weights : str
-        Those left out are the competition's; its final tests had M7=1.  On Kaggle participants write ``m7``:
-        leave it at 0.
+        The weights of M1 to M7.  A weight that is left out is the competition's.  The competition's final tests
+        had M7=1.  On Kaggle the weight of M7 should be 0, because there participants would write ``m7``
+        themselves.
 
     Returns
     -------
     float
-        Percent, at least 0; only "m" is at most 100.
+        The measure in percent.  It is at least 0, and only "m" is at most 100.
 
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  The text tells of the solution only how many essays are missing, which
-        offsets are beyond a text and which grades are too large.
+        The submission is malformed.  The text of the exception tells three things about the solution: how many
+        essays are missing, which offsets are beyond the text, and which grades are too large.
     HostVisibleError
-        The solution is malformed, a parameter or ``m7`` is wrong, or the measure is not defined: no essay has
-        two experts ("m": one), or their accuracy is 0.
+        The solution is malformed, a parameter or ``m7`` is wrong, or the measure is not defined.  It is not
+        defined if no essay has two experts, or if their accuracy is 0.  The measure "m" needs one expert.
 
     References
     ----------
@@ -163,7 +181,7 @@ def score(
 
     Examples
     --------
-    One of two experts marks an error longer:
+    One of two experts marks a longer stretch as the error.  The algorithm's stretch lies between the two:
 
     >>> def markup(end):
     ...     selection = {"startSelection": 0, "endSelection": end, "type": "logic"}
@@ -175,12 +193,18 @@ def score(
     103.787879
     """
     prepared = prepare(solution, row_id_column_name, measure, h, weights)
-    sums = prepared.statistics(submission).sum(axis=0)  # of rows one after the other
+    sums = prepared.statistics(submission).sum(axis=0)  # numpy adds the rows one after the other
     return float(prepared.measures(sums[np.newaxis])[0])
 
 
 def higher_is_better() -> bool:
-    """Whether a higher score is better: it is, whatever the parameters of `score`."""
+    """Whether a higher score is better.
+
+    Returns
+    -------
+    bool
+        True, whatever the parameters of `score` are.
+    """
     return True
 
 
@@ -193,18 +217,30 @@ def prepare(
     *,
     progress: Progress | None = None,
 ) -> "Prepared":
-    """Check and digest a solution once, to score many submissions.
+    """Check and parse a solution once, so that many submissions can be scored against it.
 
-    The parameters, and the `HostVisibleError`, are those of `score`.
+    The experts' markups are compared with each other here.
 
     Parameters
     ----------
+    solution : DataFrame
+        The experts' markups, with one row per essay, as in `score`.
+    row_id_column_name : str
+        The name of the column with the essays' ids.
+    measure, h, weights
+        The same as in `score`.
     progress : callable, optional
-        Is told of how many essays the experts have been compared, and how many essays there are.
+        It is called with the number of essays whose experts have been compared and the number of all essays.
 
     Returns
     -------
     Prepared
+        The checked solution with the parameters.
+
+    Raises
+    ------
+    HostVisibleError
+        The solution is malformed, a parameter is wrong, or the measure is not defined.
     """
     _check_text("row_id_column_name", row_id_column_name)
     _check_choice("measure", measure, MEASURES)
@@ -245,28 +281,29 @@ def prepare(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`, with the parameters to score against it.
+    """A solution that `prepare` has checked and parsed, with the parameters to score against it.
 
     Attributes
     ----------
     items : list of str
-        Ids of the n essays, sorted as text.
+        The ids of the n essays, sorted as text.
     item_of_row : (rows,) int
-        The essay of each row of the solution.
-    labels : list of (attribute, value)
-        One, that of all essays.
+        The essay of each row of the solution, as an index into `items`.
+    labels : list of (str, str)
+        The attribute and the value of each group of essays.  There is one group, that of all essays.
     groups : (1, n) int
-        Zeros, which are indices into `labels`.
-    known : dict
-        Of each id the subject, and the length of the text in characters; None where it is not known.
+        The group of each essay, as an index into `labels`: 0 for all essays.
+    known : dict of str to (str, int or None)
+        For the id of each essay two things: its subject, and the length of its text in characters.  The length
+        is None if it is not known.
     experts : list of list of Markup
-        Of each essay, in the order of content.
+        The experts' markups of each essay, ordered by content.
     among : list of (pairs, criteria) float
-        Of each essay, `accuracies` of its experts with each other.
-    weights : dict
-        Of all `CRITERIA`.
-    parameters : tuple
-        row_id_column_name, measure and h.
+        For each essay the `accuracies` of the pairs of its experts, in percent.
+    weights : dict of str to float
+        The weight of each of the `CRITERIA`.
+    parameters : tuple of (str, str, float)
+        The parameters row_id_column_name, measure and h.
     """
 
     items: list[str]
@@ -281,16 +318,29 @@ class Prepared:
 
     @property
     def criteria(self) -> list[str]:
-        """M and its parts, without M7 where this has no weight."""
+        """The names of M and its parts, as a list of str; M7 is among them only if it has a weight."""
         return ["M", *CRITERIA[: 7 if self.weights["M7"] else 6]]
 
     @property
     def measure_names(self) -> list[str]:
-        """Names of the m measures: the score, OTAR, M_avg and M_opt, then the means of the criteria."""
+        """The names of the m measures, as a list of str.
+
+        They are "score", "OTAR", "M_avg" and "M_opt", then the names of the criteria for their means.
+        """
         return ["score", "OTAR", "M_avg", "M_opt", *self.criteria]
 
     def read(self, submission: pd.DataFrame) -> list["Markup"]:
-        """The algorithm's markup of each essay, in the order of `items`.
+        """Check and parse a submission.
+
+        Parameters
+        ----------
+        submission : DataFrame
+            The algorithm's markups, with one row per essay, as in `score`.
+
+        Returns
+        -------
+        list of Markup
+            The algorithm's markup of each essay, in the order of `items`.
 
         Raises
         ------
@@ -314,22 +364,37 @@ class Prepared:
         return [by_id[item] for item in self.items]
 
     def compare(self, read: Sequence["Markup"], progress: Progress | None = None) -> list[Floats]:
-        """`accuracies` of the algorithm's markup with each expert's, (experts, criteria) of each essay."""
+        """Compare the algorithm's markup of each essay with the experts' markups.
+
+        Parameters
+        ----------
+        read : sequence of Markup
+            The algorithm's markups, as `read` returns them.
+        progress : callable, optional
+            It is called with the number of essays that are done and the number of all essays.
+
+        Returns
+        -------
+        list of (experts, criteria) float
+            For each essay the `accuracies` of the algorithm's markup with each expert's, in percent.
+        """
         pairs = [[(markup, expert) for expert in experts] for markup, experts in zip(read, self.experts)]
         return compared(pairs, lambda batch: accuracies(batch, self.weights), progress)
 
     def count(self, algorithm: Sequence[Floats]) -> Floats:
-        """The statistics of what `compare` returns.
+        """Compute for each essay the numbers whose sums decide every measure.
 
         Parameters
         ----------
         algorithm : sequence of (experts, criteria) float
+            The accuracies of each essay, as `compare` returns them.
 
         Returns
         -------
         (n, 6 + criteria) float
-            Of an essay with two experts 1, mean and largest M(A, E), mean and least M(E, E'); of one with an
-            expert 1, and the means of the criteria; else 0.
+            Two blocks of numbers.  The first is 0 unless the essay has two experts: a 1, the mean and the
+            largest M(A, E), the mean and the least M(E, E').  The second is 0 unless the essay has an expert: a
+            1, and the means of the criteria over its experts.
         """
         rows = []
         for ours, theirs in zip(algorithm, self.among):
@@ -340,11 +405,42 @@ class Prepared:
         return np.array(rows, dtype=np.float64)
 
     def statistics(self, submission: pd.DataFrame, progress: Progress | None = None) -> Floats:
-        """Numbers per essay, as `count` returns them, whose sums decide every measure."""
+        """Compute for each essay the numbers whose sums decide every measure.
+
+        Parameters
+        ----------
+        submission : DataFrame
+            The algorithm's markups, with one row per essay, as in `score`.
+        progress : callable, optional
+            It is called with the number of essays that are done and the number of all essays.
+
+        Returns
+        -------
+        (n, 6 + criteria) float
+            The numbers of each essay, as `count` returns them.
+
+        Raises
+        ------
+        ParticipantVisibleError
+            The submission is malformed.
+        HostVisibleError
+            M7 has a weight, and ``m7`` is missing or wrong.
+        """
         return self.count(self.compare(self.read(submission), progress))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """The measures, (..., m), of sums of statistics, (..., 1, 6 + criteria); NaN where not defined."""
+        """Compute the measures from sums of statistics.
+
+        Parameters
+        ----------
+        sums : (..., 1, 6 + criteria) float
+            Sums of what `statistics` returns, over any set of essays.
+
+        Returns
+        -------
+        (..., m) float
+            The measures in percent, in the order of `measure_names`.  A measure that is not defined is NaN.
+        """
         _, measure, h = self.parameters
         sums = np.asarray(sums, dtype=np.float64)[..., 0, :]
         relative = relative_accuracies(np.moveaxis(sums[..., 1:5], -1, 0), h)
@@ -357,16 +453,16 @@ class Prepared:
 
 
 class Selection(NamedTuple):
-    """A selection as it is compared; or, where each field is an array, n selections.
+    """A selection, or n selections as columns, in which case each field is an array.
 
     Attributes
     ----------
     start, end : int, or (n,) int
-        Offsets in characters from 0; the end is exclusive.
-    type, subtype, correction : str, or (n,) object or int
-        As `_plain` returns them; in arrays also codes of these texts.
+        The offsets in characters, from 0.  The end is exclusive.
+    type, subtype, correction : str, or (n,) int
+        The texts as `_plain` returns them.  Columns have codes instead of the texts.
     is_meaning : bool, or (n,) bool
-        Whether it is a meaning block.
+        Whether the selection is a meaning block.
     """
 
     start: Any
@@ -382,16 +478,16 @@ class Markup(NamedTuple):
 
     Attributes
     ----------
-    content : (selections, grades)
-        All that is compared, sorted.
+    content : (tuple of Selection, tuple of (str, float))
+        All that is compared: the selections, and the criteria with their grades, both sorted.
     positions : tuple of int
-        Of the selections in the file, from 0.
+        The position of each selection in the file, from 0.
     largest : int
         K_max of the essay's subject.
     m7 : float
-        M7, from 0 to 1.
+        M7 as a number from 0 to 1.
     number : int
-        Among the experts' markups, from 1.
+        The number of an expert's markup in the essay, from 1; 0 for the algorithm's markup.
     """
 
     content: tuple[tuple[Selection, ...], tuple[tuple[str, float], ...]]
@@ -402,7 +498,7 @@ class Markup(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of its selections."""
+        """The number of selections, an int."""
         return len(self.positions)
 
 
@@ -410,21 +506,24 @@ Pairs = Sequence[tuple[Markup, Markup]]
 
 
 # ---- Matching --------------------------------------------------------------------------------------------
-# Many pairs of markups are compared at once: their offsets are so far apart that no two pairs meet.
+# Many pairs of markups are compared at once.  Their offsets are so far apart that selections of different pairs
+# never overlap.
 
 
 def columns_of(*sides: Sequence[Markup]) -> list[Selection]:
-    """The selections of each side's markups, one after the other, as columns.
+    """Turn the selections of many markups into columns.
 
     Parameters
     ----------
-    sides : sequences of Markup
-        Offsets of the second markup of a side are `APART` from those of the first, and so on.
+    *sides : sequence of Markup
+        The markups of each side of a comparison.
 
     Returns
     -------
     list of Selection
-        Of each side, with texts as codes that are the same on all sides, so that comparing them is fast.
+        For each side the selections of its markups, one after the other.  The offsets of each markup are
+        `APART` higher than those of the markup before.  Instead of texts there are codes, which are the same on
+        all sides and are compared faster.
     """
     rows = [selection for side in sides for markup in side for selection in markup.content[0]]
     columns = list(zip(*rows)) or [()] * len(Selection._fields)
@@ -438,39 +537,83 @@ def columns_of(*sides: Sequence[Markup]) -> list[Selection]:
 
 
 def match_selections(x: Selection, y: Selection) -> Ints:
-    """D: the pairs of selections that correspond, as indices into x and y, (n, 2).
+    """Find D, the pairs of selections that correspond to each other.
 
     Parameters
     ----------
     x, y : Selection
-        Columns by start, with codes that mean the same.
+        The selections of either side as columns, ordered by start, with the same codes on both sides.
+
+    Returns
+    -------
+    (n, 2) int
+        The selections of each pair, as indices into x and y.
     """
     pairs = candidates(x, y)
     ours, theirs = pairs_of(x, y, pairs)
     costs = cost(ours, theirs)
     details = 1.0 * (ours.subtype == theirs.subtype) + (ours.correction == theirs.correction)
-    # A pair saves what leaving out both would cost.  The two small terms decide among equal sums: by the first
-    # one more pairs win, by the second one equal subtypes and corrections.
+    # Two selections without partners would cost 2, so a pair gains 2 minus its cost.  Two small terms decide
+    # among equal sums: because of TIE more pairs win, and because of FINE_TIE equal subtypes and corrections
+    # do.
     gain = 2 - costs + TIE + FINE_TIE * details
     pairs = pairs[costs < 2]
     return np.asarray(pairs[best_sum(pairs, gain[costs < 2])])
 
 
 def candidates(x: Selection, y: Selection) -> Ints:
-    """Indices into x and y of selections that overlap, or are empty and equal in place and type, (n, 2)."""
+    """Find the pairs of selections that may correspond to each other.
+
+    They overlap, or both are empty with the same place and type.
+
+    Parameters
+    ----------
+    x, y : Selection
+        The selections of either side as columns, ordered by start, with the same codes on both sides.
+
+    Returns
+    -------
+    (n, 2) int
+        The selections of each pair, as indices into x and y.
+    """
     pairs = overlapping(np.stack([x.start, x.end]), np.stack([y.start, y.end]))
     i, k = pairs.T
     return np.asarray(pairs[(x.start[i] < x.end[i]) | (x.type[i] == y.type[k])])
 
 
 def pairs_of(x: Selection, y: Selection, pairs: Ints) -> tuple[Selection, Selection]:
-    """The selections of pairs, (n, 2) indices into x and y, aligned."""
+    """Look up the selections of pairs.
+
+    Parameters
+    ----------
+    x, y : Selection
+        The selections of either side as columns.
+    pairs : (n, 2) int
+        Indices into x and y.
+
+    Returns
+    -------
+    x, y : Selection
+        The first and the second selection of each of the n pairs, as columns.
+    """
     ours, theirs = (Selection(*(column[ends] for column in side)) for side, ends in zip((x, y), pairs.T))
     return ours, theirs
 
 
 def cost(x: Selection, y: Selection) -> Floats:
-    """What it costs that aligned selections are partners, (n,)."""
+    """Compute the cost of pairs of selections.
+
+    Parameters
+    ----------
+    x, y : Selection
+        The first and the second selection of each of n pairs, as columns.  The two selections of a pair
+        overlap, or both are empty and at the same place.
+
+    Returns
+    -------
+    (n,) float
+        The cost of each pair: from 0, for equal ones, to 7.
+    """
     costs: Floats = (1 - jaccard(x, y)) + COST_OF_START * (x.start != y.start)
     costs += COST_OF_TYPE * (x.type != y.type)
     costs += COST_OF_MEANING * (x.is_meaning != y.is_meaning)
@@ -478,18 +621,41 @@ def cost(x: Selection, y: Selection) -> Floats:
 
 
 def jaccard(x: Selection, y: Selection) -> Floats:
-    """Jaccard index of the characters of aligned selections, which overlap or are empty and equal, (n,)."""
+    """Compute the Jaccard index of the characters of pairs of selections.
+
+    Parameters
+    ----------
+    x, y : Selection
+        The first and the second selection of each of n pairs, as columns.  The two selections of a pair
+        overlap, or both are empty and at the same place.
+
+    Returns
+    -------
+    (n,) float
+        The number of common characters divided by the number of all characters, and 1 if both are empty.
+    """
     common = np.minimum(x.end, y.end) - np.maximum(x.start, y.start)
     union = x.end - x.start + y.end - y.start - common
     return np.asarray(np.where(union > 0, common, 1) / np.maximum(union, 1))
 
 
 # ---- M1 to M7 and M --------------------------------------------------------------------------------------
-# From 0 to 1.
+# The functions of this section compute with numbers from 0 to 1; `accuracies` returns percent.
 
 
 def m1(x: Markup, y: Markup) -> float:
-    """M1 = 1 - Σ|K_i(X) - K_i(Y)| / K_max, at least 0; a grade that is left out is 0."""
+    """Compute M1 = 1 - Σ|K_i(X) - K_i(Y)| / K_max, which compares the grades of two markups.
+
+    Parameters
+    ----------
+    x, y : Markup
+        Two markups of the same essay.
+
+    Returns
+    -------
+    float
+        M1, from 0 to 1.  A grade that a markup lacks counts as 0.
+    """
     ours, theirs = dict(x.content[1]), dict(y.content[1])
     names = ours.keys() | theirs.keys()
     difference = math.fsum(abs(ours.get(name, 0.0) - theirs.get(name, 0.0)) for name in names)
@@ -497,17 +663,24 @@ def m1(x: Markup, y: Markup) -> float:
 
 
 def m2(pair: Ints, selections: Ints) -> Floats:
-    """M2 = 2|D| / (n + m) of pairs of markups, (pairs,); 1 without selections.
+    """Compute M2 = 2|D| / (n + m), the share of selections that have a partner.
 
     Parameters
     ----------
     pair : (partners,) int
-        The pair of markups of each pair of selections in D.
+        The number of the pair of markups to which each pair of selections in D belongs.
     selections : (pairs,) int
-        n + m.
+        n + m of each pair of markups: the number of selections of both.
+
+    Returns
+    -------
+    (pairs,) float
+        M2 of each pair of markups, from 0 to 1.  It is 1 if there are no selections.
 
     Examples
     --------
+    Two partners among five selections, and markups without selections:
+
     >>> m2(np.array([0, 0]), np.array([5, 0])).tolist()
     [0.8, 1.0]
     """
@@ -516,18 +689,21 @@ def m2(pair: Ints, selections: Ints) -> Floats:
 
 
 def accuracies(pairs: Pairs, weights: Mapping[str, float]) -> Floats:
-    """M, M1 to M6, and M7 where it has a weight, of pairs of markups, in percent.
+    """Compute the accuracy M of pairs of markups, and what it is made of.
 
     Parameters
     ----------
     pairs : sequence of (Markup, Markup)
-    weights : mapping of criterion to float
+        The pairs.
+    weights : mapping of str to float
+        The weight of each of the `CRITERIA`.
 
     Returns
     -------
     (pairs, criteria) float
+        For each pair M, then M1 to M6, then M7 if it has a weight; all in percent.
     """
-    # The lesser content first: so M(X, Y) = M(Y, X) to the last bit.
+    # The markup whose content is less comes first.  So M(X, Y) = M(Y, X) to the last bit.
     ordered = [sorted(pair, key=lambda markup: markup.content) for pair in pairs]
     x, y = columns_of(*([pair[number] for pair in ordered] for number in (0, 1)))
     ours, theirs = pairs_of(x, y, match_selections(x, y))
@@ -550,14 +726,20 @@ def accuracies(pairs: Pairs, weights: Mapping[str, float]) -> Floats:
 
 
 def relative_accuracies(sums: Iterable[Floats], h: float) -> tuple[Floats, Floats, Floats]:
-    """OTAR, M_avg and M_opt in percent, (...) each; NaN where not defined.
+    """Compute OTAR, M_avg and M_opt.
 
     Parameters
     ----------
-    sums : four of (...) float
-        Sums over essays of mean and largest M(A, E), and of mean and least M(E, E').
-    h : float in [0, 1]
-        H of OTAR.
+    sums : four arrays, (...) float
+        Four sums over essays.  They are of the mean and of the largest M(A, E), and of the mean and of the
+        least M(E, E').
+    h : float
+        H of OTAR, from 0 to 1.
+
+    Returns
+    -------
+    otar, m_avg, m_opt : (...) float
+        The three measures in percent; NaN where they are not defined.
 
     Examples
     --------
@@ -572,7 +754,7 @@ def relative_accuracies(sums: Iterable[Floats], h: float) -> tuple[Floats, Float
 
 
 def _mix(h: float, average: Floats, extreme: Floats) -> Floats:
-    """H·average + (1 - H)·extreme: exactly the one or the other at H = 1 and H = 0."""
+    """H·average + (1 - H)·extreme, which is exactly the average at H = 1 and exactly the extreme at H = 0."""
     return h * average + (1 - h) * extreme
 
 
@@ -583,7 +765,23 @@ TEXTS: Keys = {"type": (str, ""), "subtype": (str, ""), "correction": (str, ""),
 
 
 def read_subjects(table: "_Table") -> list[str]:
-    """The subject of each row's essay, one of `LARGEST_GRADE`."""
+    """Read the subjects of the essays.
+
+    Parameters
+    ----------
+    table : _Table
+        The solution.
+
+    Returns
+    -------
+    list of str
+        The subject of each row, one of `LARGEST_GRADE`.
+
+    Raises
+    ------
+    HostVisibleError
+        A subject is missing or unknown.
+    """
     subjects = read_column(table, "subject", str, "a value in every row")
     unknown = ~pd.Index(subjects, dtype=object).isin(list(LARGEST_GRADE))
     expected = f"one of {', '.join(LARGEST_GRADE)}"
@@ -592,11 +790,27 @@ def read_subjects(table: "_Table") -> list[str]:
 
 
 def read_m7(table: "_Table") -> Floats:
-    """M7 of each row, (rows,), from 0 to 1."""
+    """Read M7, the experts' judgment of the explanations.
+
+    Parameters
+    ----------
+    table : _Table
+        The submission with the column ``m7``, in percent.
+
+    Returns
+    -------
+    (rows,) float
+        M7 of each row as a number from 0 to 1.
+
+    Raises
+    ------
+    HostVisibleError
+        The column is missing, or a cell is not a number from 0 to 100.
+    """
     if "m7" not in table.frame:
         raise table.error(
-            f"{table.name}: expected the column m7, the experts' judgment of its explanations, as M7 has a "
-            "weight. Give a file with it: podium score --side FILE, or podium rank --side FOLDER"
+            f"{table.name}: expected the column m7, the experts' judgment of its explanations, because M7 has "
+            "a weight. Give a file with it: podium score --side FILE, or podium rank --side FOLDER"
         )
     table.check_columns("m7")
     cells = table.frame["m7"]
@@ -611,20 +825,26 @@ def read_m7(table: "_Table") -> Floats:
 
 
 def read_essays(cell: str, subject: str, length: int | None) -> list[Markup]:
-    """The markups of an essay's experts, in the order of content, from a cell's JSON.
+    """Read the markups of an essay's experts.
 
     Parameters
     ----------
     cell : str
+        JSON, the list of the markups.
     subject : str
-        One of `LARGEST_GRADE`.
+        The subject of the essay, one of `LARGEST_GRADE`.
     length : int or None
-        Characters of the essay's text, if known.
+        The length of the essay's text in characters, if it is known.
+
+    Returns
+    -------
+    list of Markup
+        The markups, ordered by content.
 
     Raises
     ------
     ValueError
-        The text says what is wrong.
+        The cell is malformed.  The text of the exception says what is wrong.
     """
     values = _read_value(_load(cell), list, wanted="a list of markups")
     markups = _read_each("markup", values, lambda value: read_essay(value, subject, length))
@@ -633,7 +853,27 @@ def read_essays(cell: str, subject: str, length: int | None) -> list[Markup]:
 
 
 def read_essay(value: Any, subject: str, length: int | None) -> Markup:
-    """A markup from its JSON value; other parameters and the ValueError are those of `read_essays`."""
+    """Read a markup.
+
+    Parameters
+    ----------
+    value : object
+        The markup as it was read from JSON.
+    subject : str
+        The subject of the essay, one of `LARGEST_GRADE`.
+    length : int or None
+        The length of the essay's text in characters, if it is known.
+
+    Returns
+    -------
+    Markup
+        The markup.
+
+    Raises
+    ------
+    ValueError
+        The markup is malformed.  The text of the exception says what is wrong.
+    """
     markup = _read_value(value, dict)
     for name in ("criteria", "selections"):
         if name not in markup:
@@ -651,7 +891,25 @@ def read_essay(value: Any, subject: str, length: int | None) -> Markup:
 
 
 def read_grades(criteria: Mapping[str, Any], largest: float) -> tuple[tuple[str, float], ...]:
-    """The grades above 0 by criterion, sorted; they may be written as text, and sum to at most `largest`."""
+    """Read the grades of a markup.
+
+    Parameters
+    ----------
+    criteria : mapping
+        The grade for each criterion, as it was read from JSON.  A grade may be a number or text.
+    largest : float
+        The largest sum of the grades.
+
+    Returns
+    -------
+    tuple of (str, float)
+        The criteria with a grade above 0, sorted.
+
+    Raises
+    ------
+    ValueError
+        A grade is not a number of at least 0, or the sum of the grades is too large.
+    """
     grades = {}
     for name, value in criteria.items():
         grades[name] = np.nan if isinstance(value, bool) else _number(value)
@@ -665,7 +923,25 @@ def read_grades(criteria: Mapping[str, Any], largest: float) -> tuple[tuple[str,
 
 
 def read_selection(value: Any, length: int | None) -> Selection:
-    """A selection of a text of that length, if it is known."""
+    """Read a selection.
+
+    Parameters
+    ----------
+    value : object
+        The selection as it was read from JSON.
+    length : int or None
+        The length of the essay's text in characters, if it is known.
+
+    Returns
+    -------
+    Selection
+        The selection.
+
+    Raises
+    ------
+    ValueError
+        The selection is malformed.  The text of the exception says what is wrong.
+    """
     start, end = _read_span(value, SPAN, length)
     if value.get("type") is None:
         raise ValueError("type is missing")

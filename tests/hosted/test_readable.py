@@ -343,8 +343,8 @@ JUDGEMENT = "m7: expected the experts' judgment in percent, from 0 to 100. Wrong
     [
         (
             {},
-            "the submission: expected the column m7, the experts' judgment of its explanations, as M7 has a "
-            "weight. Give a file with it: podium score --side FILE, or podium rank --side FOLDER",
+            "the submission: expected the column m7, the experts' judgment of its explanations, because M7 has "
+            "a weight. Give a file with it: podium score --side FILE, or podium rank --side FOLDER",
         ),
         ({"m7": [50, None]}, f"{JUDGEMENT} 1 row of the submission: document_id d1 (missing)"),
         (

@@ -1,4 +1,7 @@
-"""What became of every selection under READ//ABLE's measures."""
+"""The companion of READ//ABLE: the competition's files, M7, and what became of every selection.
+
+The functions and the class are the members of `companion`, which `podium.contract.Companion` describes.
+"""
 
 import functools
 import json
@@ -41,7 +44,7 @@ CRITERIA = Criteria(
     passes=operator.gt,
 )
 
-# What becomes of a selection: each is better than those before it.
+# What can become of a selection.  Each outcome is better than those before it.
 OUTCOMES = ("no overlap", "too costly", "partner taken", "matched")
 COLUMNS = (
     *("selection", "start", "end", "type", "subtype", "correction", "outcome", "partner_selection"),
@@ -52,7 +55,24 @@ COLUMNS = (
 
 
 def read_documents(path: str | Path) -> pd.DataFrame:
-    """The essays in a file or a folder of the competition, with both sides' markups; see `podium.markups`."""
+    """Read the essays in files of the competition, with the markups of the experts and of the algorithm.
+
+    Parameters
+    ----------
+    path : str or Path
+        A JSON file, or a folder of JSON files, which may be packed by gzip; see `podium.markups.read_folder`.
+
+    Returns
+    -------
+    DataFrame
+        One row per essay with the columns ``document_id``, ``subject``, ``text``, ``markups`` (of the experts,
+        JSON) and ``markup`` (of the algorithm, JSON).  A cell is None if no file says it.
+
+    Raises
+    ------
+    HostError
+        A file is not one of the competition's.
+    """
     return shared.read_folder(path, HostError)
 
 
@@ -62,17 +82,18 @@ def read_solution(path: str | Path) -> pd.DataFrame:
     Parameters
     ----------
     path : str or Path
-        A JSON file, or a folder of such, gzipped or not; see `podium.markups.read_documents`.
+        A file or a folder, as in `read_documents`.
 
     Returns
     -------
     DataFrame
-        One row per essay: ``document_id``, ``subject``, ``markups`` (JSON), and ``text`` if all have one.
+        One row per essay with the columns ``document_id``, ``subject`` and ``markups`` (JSON).  The column
+        ``text`` is added if every essay has a text.
 
     Raises
     ------
     HostError
-        A file is none of the competition's.
+        A file is not one of the competition's.
     """
     return shared.experts_of(read_documents(path))
 
@@ -83,31 +104,32 @@ def read_submission(path: str | Path) -> pd.DataFrame:
     Parameters
     ----------
     path : str or Path
-        As in `read_solution`.
+        A file or a folder, as in `read_documents`.
 
     Returns
     -------
     DataFrame
-        One row per essay: ``document_id`` and ``markup`` (JSON).
+        One row per essay with the columns ``document_id`` and ``markup`` (JSON).
 
     Raises
     ------
     SubmissionRejected
-        A file is none of the competition's, or an essay has no markup of the algorithm.
+        A file is not one of the competition's, or an essay has no markup of the algorithm.
     """
     return shared.algorithms_of(shared.read_folder(path, SubmissionRejected))
 
 
 def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: str) -> pd.DataFrame:
-    """Add M7, the experts' judgment of a submission's explanations.
+    """Add M7, the experts' judgment of the explanations in a submission.
 
     Parameters
     ----------
     submission : DataFrame
+        The submission.
     side : DataFrame
-        The host's file: the essays' ids, each once, and ``m7`` in percent.
+        The host's table with the essays' ids, each once, and ``m7`` in percent.
     row_id_column_name : str
-        The name of the ids in both.
+        The name of the column of ids in both tables.
 
     Returns
     -------
@@ -117,7 +139,7 @@ def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: s
     Raises
     ------
     HostError
-        The side file lacks a column or an essay, or has an essay twice.
+        The host's table lacks a column or an essay, or has an essay twice.
     """
     needed = [row_id_column_name, *SIDE_COLUMNS]
     lacking = ", ".join(name for name in needed if name not in side)
@@ -143,7 +165,7 @@ def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: s
 
 
 def _fates(one: Any, other: Any) -> list[list[tuple[Any, ...]]]:
-    """The `COLUMNS` of the selections of two markups."""
+    """For each of two markups the `COLUMNS` of its selections, compared with the other markup."""
     if other.content < one.content:
         return _fates(other, one)[::-1]
     sides = one, other
@@ -161,11 +183,11 @@ def _fates(one: Any, other: Any) -> list[list[tuple[Any, ...]]]:
     rows: list[list[tuple[Any, ...]]] = [[], []]
     for of_side, fate, side, against in zip(rows, fates, sides, sides[::-1]):
         for place, selection, (outcome, partner, cost, jaccard) in zip(side.positions, side.content[0], fate):
-            found: tuple[Any, ...] = (-1, 1.0, np.nan, False, False, False)
+            of_partner: tuple[Any, ...] = (-1, 1.0, np.nan, False, False, False)
             if outcome == 3:
                 same = map(operator.eq, selection[2:5], against.content[0][partner][2:5])
-                found = (against.positions[partner], cost, jaccard, *same)
-            of_side.append((place, *selection[:5], OUTCOMES[outcome], *found))
+                of_partner = (against.positions[partner], cost, jaccard, *same)
+            of_side.append((place, *selection[:5], OUTCOMES[outcome], *of_partner))
     return rows
 
 
@@ -173,35 +195,35 @@ def _fates(one: Any, other: Any) -> list[list[tuple[Any, ...]]]:
 
 
 def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """A submission that shows the form: markups without grades and selections.
+    """Make a submission that shows the form.  Its markups have neither grades nor selections.
 
     Parameters
     ----------
     solution : DataFrame
-        Its first column has the ids.
+        A solution whose first column has the essays' ids.
 
     Returns
     -------
     DataFrame
-        The id and ``markup``.
+        The column of ids, and ``markup``.
     """
     return solution[[solution.columns[0]]].assign(markup=json.dumps({"criteria": {}, "selections": []}))
 
 
 def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """For each essay the expert's markup that is closest to all experts' on average.
+    """Make a submission of the experts' markups that agree best with all experts of their essay on average.
 
     A higher score may be possible, because the best answer to experts who disagree need not be one of theirs.
 
     Parameters
     ----------
     solution : DataFrame
-        As the metric takes it; its first column has the ids.
+        A solution whose first column has the essays' ids.
 
     Returns
     -------
     DataFrame
-        The id and ``markup``, an empty one where an essay has no expert.
+        The column of ids, and ``markup``.  The markup of an essay without an expert is empty.
     """
     return shared.closest_markups(metric, solution, sample_submission(solution))
 
@@ -210,6 +232,7 @@ def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
 
 
 def _criteria(prepared: Any) -> Criteria:
+    """The criteria with the weights in use."""
     return replace(CRITERIA, weights={name: prepared.weights[name] for name in prepared.criteria[1:]})
 
 
@@ -221,11 +244,16 @@ class Explanation(shared.Explanation):
     subjects : list of str
         The subject of each essay.
     documents : DataFrame
-        One row per essay: OTAR, M_avg and M_opt, what they are made of, and the mean of every criterion among
-        experts and with the algorithm.
+        One row per essay with OTAR, M_avg and M_opt and the numbers of which they are made.  The means of every
+        criterion follow, with the algorithm and among experts.
     rows : DataFrame
-        One row per selection (by its position in the JSON) of a markup and other markup of its essay.  Without
-        partner, ``partner_selection`` is -1, ``cost`` 1 and ``jaccard`` NaN.
+        One row for each selection of a markup and each other markup of its essay.  A selection is identified by
+        its position in the file.  If it has no partner, ``partner_selection`` is -1, ``cost`` is 1 and
+        ``jaccard`` is NaN.
+    tables : dict of str to DataFrame
+        What ``podium score`` prints: the measures, the criteria, the subjects and the barrier.
+    histograms : dict
+        The figures of the report.
     """
 
     roles: ClassVar = {"item": "document_id", "label": "type", "outcome": "outcome"}
@@ -236,6 +264,7 @@ class Explanation(shared.Explanation):
 
     @functools.cached_property
     def documents(self) -> pd.DataFrame:
+        """One row per essay with its measures and the means of its criteria."""
         algorithm, experts = self.algorithm_means, self.expert_means
         best = np.array([max(values[:, 0], default=np.nan) for values in self.with_algorithm])
         worst = np.array([min(values[:, 0], default=np.nan) for values in self.prepared.among])
@@ -257,6 +286,7 @@ class Explanation(shared.Explanation):
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
+        """The measures, the criteria, the measures of each subject, and the barrier."""
         names = ["OTAR", "M_avg", "M_opt", "M"]
         measures = pd.DataFrame(
             {"measure": names, "percent": [self.evaluation.measures[name] for name in names]}
@@ -277,13 +307,14 @@ class Explanation(shared.Explanation):
 
     @property
     def histograms(self) -> dict[str, Any]:
+        """The distributions of the measures over pairs of markups and over essays."""
         among, ours = (self.documents[name] for name in ("mean_m_experts", "m"))
         sides = {AMONG: (among, float(among.mean())), WITH: (ours, self.evaluation.measures["M"])}
         return self.figures("Accuracy", "Mean M", sides, ["M_avg", "M_opt", "OTAR"])
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
-        """One row per selection of a markup and other markup of its essay."""
+        """One row for each selection of a markup and each other markup of its essay."""
         rows = []
         for item, first, second, one, other in shared.comparisons(self.prepared, self.evaluation.read):
             ours, theirs = _fates(one, other)
@@ -298,29 +329,52 @@ class Explanation(shared.Explanation):
 
 
 def agreement(prepared: Any, solution: pd.DataFrame) -> Agreement:
-    """How well the experts agree, by the criteria that have a weight.
+    """Say how well the experts of a solution agree with each other.
 
     Parameters
     ----------
     prepared : Prepared
-        What the metric's ``prepare`` made of the solution.
+        The prepared solution.
     solution : DataFrame
         The solution, in which markups may name their experts.
 
     Returns
     -------
     podium.markups.Agreement
+        The agreement by the criteria that count, by experts and by essays.
     """
     return Agreement(prepared, solution, _criteria(prepared))
 
 
 def gamma(prepared: Any) -> pd.DataFrame:
-    """γ of each essay, on places and types; see `podium.markups.gamma`."""
+    """Compute γ of each essay from the places and the types of selections; see `podium.markups.gamma`.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        The prepared solution.
+
+    Returns
+    -------
+    DataFrame
+        ``document_id`` and ``gamma``.
+    """
     return shared.gamma(marks(prepared))
 
 
 def marks(prepared: Any) -> shared.Marks:
-    """The selections of each expert of each essay, labeled by their types; see `podium.markups.marks`."""
+    """Collect the selections of each expert of each essay, labeled by their types; see `podium.markups.marks`.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        The prepared solution.
+
+    Returns
+    -------
+    dict
+        By essay and expert the start, the end and the type of each selection.
+    """
     return shared.marks(prepared, lambda expert: [selection[:3] for selection in expert.content[0]])
 
 

@@ -1,4 +1,4 @@
-"""The pictures of the documentation, all made from the examples by one command:
+"""Make all pictures of the documentation from the examples, by one command:
 
 python -m tests.docs.pictures
 """
@@ -29,13 +29,13 @@ def figure(width: float = 5.0, height: float = 3.2) -> Figure:
 
 
 def save(picture: Figure, name: str) -> None:
-    """As SVG on white, the same bytes each time."""
+    """Save a figure as SVG on white; the same figure always gives the same bytes."""
     with mpl.rc_context({"svg.hashsalt": "podium", "svg.fonttype": "path"}):
         picture.savefig(FOLDER / f"{name}.svg", metadata={"Date": None}, facecolor="white")
 
 
 def softmin() -> Figure:
-    """The final score of two groups, one of which scores 0.60."""
+    """Draw the final score of two groups, one of which scores 0.60."""
     metric = hosted.module("unified")
     better = np.linspace(0.55, 0.75, 201)
     picture = figure()
@@ -52,7 +52,9 @@ def softmin() -> Figure:
 
 
 def rounding() -> Figure:
-    """What a probability is worth on average, if the segment is effective with probability 0.7."""
+    """Draw what a predicted probability is worth on average for a segment that is effective with probability
+    0.7.
+    """
     said = np.linspace(0, 1, 101)
     worth = 0.7 * said + 0.3 * (1 - said)
     brier = 1 - (0.7 * (1 - said) ** 2 + 0.3 * said**2)
@@ -68,7 +70,7 @@ def rounding() -> Figure:
 
 
 def reliability(result: Evaluation) -> Figure:
-    """How often segments with a probability were effective."""
+    """Draw how often segments with a certain probability were effective."""
     forecasts = result.explanation.forecasts
     bins = np.minimum((forecasts["probability"] * 5).astype(int), 4)
     groups = forecasts.groupby(bins)
@@ -91,7 +93,7 @@ def reliability(result: Evaluation) -> Figure:
 
 
 def essay(result: Evaluation) -> Figure:
-    """An essay's true segments above the predicted ones."""
+    """Draw an essay's true segments above the predicted ones."""
     rows = result.explanation.rows
     counts = rows[rows["outcome"] == "matched"].groupby("essay_id").size()
     shown = rows[rows["essay_id"] == counts.sort_values(ascending=False).index[3]]
@@ -115,7 +117,7 @@ def essay(result: Evaluation) -> Figure:
 
 
 def board(folder: Path) -> Figure:
-    """Score against runtime on the example board."""
+    """Draw scores against runtimes on the example's board."""
     leaderboard = pd.read_csv(folder / "final" / "final_leaderboard.csv")
     return plots.score_and_runtime(leaderboard)
 
@@ -136,14 +138,16 @@ FLOW_COLORS = {
 
 
 def flow_style(text: str, command: str, page: str, box: str, *readers: str) -> str:
-    """The style sheet of `flow` in one mode."""
+    """The style sheet of `flow` in light or dark mode."""
     of_readers = [f".{mark}{{fill:{color}}}.b{mark}{{stroke:{color}}}" for mark, color in zip("pho", readers)]
     ours = f".cmd,.head{{fill:{command}}}.arrow{{stroke:{command}}}.page{{fill:{page}}}.box{{fill:{box}}}"
     return f"text{{fill:{text}}}{ours}{''.join(of_readers)}"
 
 
 def flow() -> str:
-    """The way of each reader from top to bottom, as an SVG that follows the reader's light or dark mode."""
+    """Draw the way of each reader from top to bottom, as an SVG that follows the reader's light or dark
+    mode.
+    """
     light, dark = (flow_style(*colors) for colors in FLOW_COLORS.values())
     told = "; ".join(f"{who}: {', then '.join(steps)}" for who, steps in FLOW.items())
     parts = [

@@ -1,4 +1,4 @@
-"""What the pages about boards quote is what the example gives."""
+"""The numbers that pages about boards quote are those that the example gives."""
 
 import contextlib
 import re

@@ -1,4 +1,4 @@
-"""The page on Kaggle notebooks without internet: its cell, with numpy and pandas alone."""
+"""The cell on the page about Kaggle notebooks without internet works with numpy and pandas alone."""
 
 import re
 import subprocess

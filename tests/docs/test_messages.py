@@ -1,4 +1,4 @@
-"""The page of messages is complete: every message of the sources is on it, and nothing that no source says.
+"""The page of messages is complete: it has every message of the sources, and no other.
 
 python -m tests.docs.test_messages     prints what is missing and what is too much
 """
@@ -30,7 +30,9 @@ LEAST_LETTERS = 8  # a text that is nothing but placeholders says nothing
 
 
 def text_of(node: ast.expr) -> str | None:
-    """A literal text with a placeholder for each value in it; None for what is no literal."""
+    """Turn a literal text into a template, with a placeholder for each value in it; None if it is not a
+    literal.
+    """
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
@@ -50,7 +52,7 @@ def one_line(text: str) -> str:
 
 
 def messages_of(source: Path) -> Iterator[str]:
-    """Each message that a source raises, as a template."""
+    """List the messages that a source file raises, as templates."""
     for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.Raise) or not isinstance(node.exc, ast.Call):
             continue
@@ -66,7 +68,7 @@ def messages_of(source: Path) -> Iterator[str]:
 
 
 def said() -> dict[str, list[str]]:
-    """The sources of each message."""
+    """The source files of each message."""
     sources: dict[str, list[str]] = {}
     for source in SOURCES:
         for message in messages_of(source):
@@ -75,7 +77,7 @@ def said() -> dict[str, list[str]]:
 
 
 def explained() -> set[str]:
-    """The messages on the page: what stands in code in the first column of its tables."""
+    """The messages on the page: the code in the first column of its tables."""
     text = PAGE.read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`+)(.*?)\1 \|", text, re.MULTILINE)
     return {one_line(message.replace("\\|", "|")) for _, message in rows}

@@ -1,4 +1,4 @@
-"""The notebooks run, alone and with a fresh kernel, and what is committed is what they print.
+"""Each notebook runs alone with a fresh kernel, and its committed outputs are what it prints.
 
 `python -m tests.docs.test_notebooks [NAME]` writes the outputs in notebooks/*.ipynb anew.
 """
@@ -38,7 +38,7 @@ NUMBERS = re.compile(r"([-+]?\d+(\.\d+)?(e[-+]?\d+)?\s*)+")
 
 
 def copy_project(folder: Path) -> Path:
-    """What the notebooks need of the project, elsewhere."""
+    """Copy what the notebooks need from the project into another folder."""
     folder.mkdir()
     for name in PROJECT_FILES:
         source = ROOT / name
@@ -52,7 +52,7 @@ def copy_project(folder: Path) -> Path:
 
 
 def execute(path: Path, folder: Path, project: Path | None = None) -> NotebookNode:
-    """Run a notebook in a folder; `project` is what its first cell may be set to."""
+    """Run a notebook in a folder; `project` is the value for its first cell."""
     from nbclient import NotebookClient
 
     notebook = nbformat.read(path, as_version=4)
@@ -77,9 +77,10 @@ def execute(path: Path, folder: Path, project: Path | None = None) -> NotebookNo
 
 
 def outputs(notebook: NotebookNode) -> list[list[tuple[str, str]]]:
-    """Of every code cell what it prints and shows, as kinds and texts; of an image only that it is one.
+    """List what every code cell prints and shows, as pairs of a kind and a text.
 
-    Of what is measured the numbers are left out, and the text of a table, whose width depends on them.
+    Images are listed without their content. In cells whose output is measured, numbers are left out. So is the
+    text of tables, because its width depends on them.
     """
     return [
         [(kind, " ".join(NUMBERS.sub("# ", text).split())) for kind, text in found if kind != "text/plain"]
@@ -108,7 +109,7 @@ def committed(path: Path) -> NotebookNode:
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    """Contents by path, without what Python keeps for itself."""
+    """The contents of the files below a folder by their paths, without those that Python keeps for itself."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -188,7 +189,9 @@ def test_the_estimator_prints_what_is_committed_and_needs_the_package_alone(tmp_
 
 
 def test_the_estimator_s_boards_are_the_memo_s_and_the_example():
-    """Those in the cells, so that the notebook is one file, and those in notebooks/example/."""
+    """The cells contain the boards, so that the notebook is a single file; notebooks/example/ has the same
+    ones.
+    """
     cells = [cell.source for cell in committed(BOOST).cells if cell.cell_type == "code"]
     made = {"pd": pd, "boost": hosted.module("boost")}
     for cell in cells:
@@ -202,7 +205,7 @@ def test_the_estimator_s_boards_are_the_memo_s_and_the_example():
 
 @pytest.mark.slow
 def test_the_first_submission_prints_what_is_committed_from_any_folder(tmp_path):
-    """The project is elsewhere, and nothing is written there or here."""
+    """The project lies elsewhere, and the notebook writes neither there nor in its own folder."""
     project, working = copy_project(tmp_path / "project"), tmp_path / "working"
     working.mkdir()
     before = files_of(project)
@@ -234,7 +237,7 @@ def test_the_ranking_prints_what_is_committed(tmp_path):
 
 @pytest.mark.slow
 def test_the_ranking_runs_in_a_folder_of_its_own_and_without_a_sandbox(tmp_path, capsys, monkeypatch):
-    """As on Kaggle: the project is elsewhere and nothing is written there."""
+    """This is how it runs on Kaggle: the project lies elsewhere, and nothing is written there."""
     tools = tmp_path / "tools"  # what every system has, and no sandbox
     tools.mkdir()
     (tools / "nice").symlink_to(str(shutil.which("nice")))

@@ -1,4 +1,4 @@
-"""What the project's pages print is what its programs print.
+"""The outputs on the project's pages are what its programs print.
 
 python -m tests.docs.test_outputs     writes the outputs in README.md and docs/*.md anew
 """
@@ -34,7 +34,9 @@ BLOCK = re.compile(r"```(console|pycon)\n(.*?)```", re.DOTALL)
 
 
 def console(block: str) -> str:
-    """A block of one command, "$ …", with what the command prints now, in the order in which it prints it."""
+    """Run the command of a block, "$ …", and put what it prints now below it, in the order in which it
+    prints.
+    """
     command = block.splitlines()[0]
     if command.endswith("pytest"):
         return block  # these tests themselves
@@ -52,7 +54,7 @@ def console(block: str) -> str:
 
 
 def printed_here(arguments: list[str], folder: Path = ROOT) -> str:
-    """What `podium` prints, without a process of its own."""
+    """Run a `podium` command in this process, and return what it prints."""
     with (
         contextlib.redirect_stdout(io.StringIO()) as printed,
         contextlib.redirect_stderr(printed),
@@ -65,7 +67,7 @@ def printed_here(arguments: list[str], folder: Path = ROOT) -> str:
 
 
 def pycon(block: str) -> str:
-    """A block of examples with what they print now."""
+    """Run the examples of a block, and put what they print now below them."""
     written = []
     names: dict[str, object] = {}
     for part in doctest.DocTestParser().parse(block):
@@ -87,7 +89,9 @@ STEP = re.compile(r"```(?:(\w+) title=\"([^\"]+)\"|console)\n(.*?)```", re.DOTAL
 
 
 def tried_in(folder: Path, text: str) -> str:
-    """A page with what its commands print, run in this folder after the files before them are written."""
+    """Run a page's commands in a folder after writing the page's files there, and return the page with what
+    they print.
+    """
 
     def step(match: re.Match[str]) -> str:
         language, name, block = match.groups()
@@ -108,7 +112,7 @@ def tried_in(folder: Path, text: str) -> str:
 
 
 def blocks() -> list[object]:
-    """Every block of every page; what a shell has to run is slow."""
+    """List every block of every page; blocks that a shell has to run are slow."""
     return [
         pytest.param(
             kind,

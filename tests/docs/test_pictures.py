@@ -1,4 +1,4 @@
-"""Every picture of the documentation is on a page, and has a text for those who cannot see it."""
+"""Every picture of the documentation is on a page, with a text for those who cannot see it."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ LINK = re.compile(r"!\[([^\]]*)\]\(([^)]+)\)")
 
 
 def shown() -> dict[Path, list[str]]:
-    """The texts beside each picture."""
+    """The texts that pages give for each picture."""
     texts: dict[Path, list[str]] = {}
     for page in PAGES:
         for text, target in LINK.findall(page.read_text(encoding="utf-8")):

@@ -1,4 +1,4 @@
-"""How the pages are written: no sentence that is too long to follow, one spelling, one term for each thing."""
+"""Pages are easy to follow: no sentence is too long, and spelling and terms are the same everywhere."""
 
 import re
 from pathlib import Path
@@ -28,7 +28,7 @@ OTHER_TERMS = {
 
 
 def paragraphs(page: Path) -> list[str]:
-    """The prose of a page, a paragraph or an item of a list each, without code."""
+    """The prose of a page without code: each paragraph and each item of a list."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     blocks: list[list[str]] = [[]]
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""The recipe for a Trainer, with what a Trainer passes, and in one that trains."""
+"""The recipe for a Trainer works with what a Trainer passes, and in a Trainer that trains a model."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ EPOCHS = 3
 
 @pytest.fixture(scope="module")
 def compute_metrics_of():
-    """The function of the page."""
+    """The function that the page defines."""
     (block,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     names: dict = {}
     exec(block, names)
@@ -29,7 +29,9 @@ def compute_metrics_of():
 
 @pytest.fixture(scope="module")
 def fold():
-    """Texts whose words tell the type of their segment, ids, truths, the solution, and a tokenizer."""
+    """A fold to train on: texts whose words tell the type of their segment, ids, true segments, solution and
+    tokenizer.
+    """
     random = np.random.default_rng(0)
     texts, columns = [], []
     for essay in range(32):
@@ -98,7 +100,7 @@ def test_the_recipe_scores_texts_that_are_windows_of_their_own(compute_metrics_o
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_the_recipe_in_a_trainer_that_trains(compute_metrics_of, fold, tmp_path):
-    """A few seconds after which a small BERT finds every segment."""
+    """After a few seconds of training, a small BERT finds every segment."""
     torch = pytest.importorskip("torch", reason="needs torch, transformers and accelerate")
     transformers = pytest.importorskip("transformers", reason="needs torch, transformers and accelerate")
     pytest.importorskip("accelerate", reason="needs torch, transformers and accelerate")

@@ -1,4 +1,4 @@
-"""The rivals that benchmarks compare with compute what they say they do."""
+"""The programs with which benchmarks compare podium compute what they claim to compute."""
 
 import pytest
 

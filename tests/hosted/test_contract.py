@@ -1,4 +1,4 @@
-"""What every hosted file must do, checked for all five at once, on their samples."""
+"""All five hosted files do what every hosted file must do; the tests use their samples."""
 
 import ast
 import doctest
@@ -140,7 +140,9 @@ print(json.dumps(printed))
 
 @pytest.fixture(scope="module")
 def cells(tmp_path_factory) -> dict[str, str]:
-    """What the doctests of every file print, with a kernel's arguments and nothing of the project around."""
+    """Run the doctests of every file as cells, with a kernel's arguments and without the project around
+    them.
+    """
     folder = tmp_path_factory.mktemp("cells")
     for name in hosted.names():
         (folder / f"cell_{name}.py").write_text(source_of(name), encoding="utf-8")
@@ -171,7 +173,7 @@ def test_size(name: str) -> None:
 
 
 def lines_of_code(text: str) -> int:
-    """Lines that are not blank, no comment and no docstring."""
+    """Count the lines that are neither blank nor part of comments and docstrings."""
     skip = {
         tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER,
     }  # fmt: skip
@@ -186,7 +188,7 @@ def lines_of_code(text: str) -> int:
 
 
 def test_helpers_of_the_same_name_have_the_same_body() -> None:
-    """Hosted files repeat a few helpers, because each is uploaded alone."""
+    """Hosted files repeat a few helpers, because each file is uploaded alone."""
     bodies: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for name in (*hosted.names(), "boost"):
         tree = ast.parse(source_of(name))
@@ -221,7 +223,9 @@ CELLS = [
 
 
 def faults(frame: pd.DataFrame) -> list[pd.DataFrame]:
-    """The frame without each column, with it twice, and with each cell in its first row and in all rows."""
+    """The table without each of its columns, with each column twice, and with bad values in the first cell
+    and in all cells of each column.
+    """
     broken = [frame.drop(columns=name) for name in frame]
     broken += [pd.concat([frame, frame[[name]]], axis=1) for name in frame]
     broken += [frame.rename(columns={name: "é" * 1000}) for name in frame]
@@ -239,7 +243,7 @@ def faults(frame: pd.DataFrame) -> list[pd.DataFrame]:
 
 
 def messages(work: Callable[[pd.DataFrame], object], frames: list[pd.DataFrame], error: Any) -> list[str]:
-    """What is said of the frames; anything but this error fails the test."""
+    """Collect the messages about these tables; any other error than a participant's fails the test."""
     said = []
     for frame in frames:
         try:

@@ -1,4 +1,7 @@
-"""metrics/markup_consistency.py: the paper's formulas, the settled questions, properties, bad input."""
+"""metrics/markup_consistency computes the paper's formulas and answers open questions as decided.
+
+Properties and bad input are tested as well.
+"""
 
 import gc
 import itertools
@@ -56,7 +59,7 @@ def markup(*elements: dict[str, Any]) -> dict[str, Any]:
 
 
 def spans(*ends: tuple[int, int], tags: str = "") -> dict[str, Any]:
-    """A markup of one element with these fragments."""
+    """A markup with one element that has these fragments."""
     return markup(element("", *(fragment(start, end, tags) for start, end in ends)))
 
 
@@ -120,7 +123,7 @@ def test_worked_example() -> None:
 
 
 def test_worked_example_by_hand() -> None:
-    """Every number of the first pair, computed on paper."""
+    """Every number of the first pair was computed on paper."""
     pair = consistency(FIRST, SECOND).pairs[0]
     assert pair.criteria == pytest.approx(
         {
@@ -156,14 +159,14 @@ def test_worked_example_with_the_exact_accordance() -> None:
 
 
 def test_ama_ema_rma_example() -> None:
-    """The specification's two documents, from their pairs' consistencies on."""
+    """The specification's two documents, beginning with the consistencies of their pairs."""
     ama, ema, rma = metric.average_accuracies(np.array([0.7 + 0.4, 2, 0.7 + 0.4, 0.7 + 0.5, 2]))
     assert [*ama, ema] == pytest.approx([0.55, 0.6], abs=1e-12)
     assert rma == pytest.approx(0.916667, abs=5e-7)
 
 
 def test_ama_ema_rma_from_markups() -> None:
-    """One criterion only, so that C is the share of common characters."""
+    """Only one criterion has a weight, so that C is the share of common characters."""
     algorithm = spans((0, 10))
     documents = [
         [spans((4, 14)), spans((2, 12)), spans((3, 13))],  # .6 .8 .7 with the algorithm; .8 .9 .9
@@ -185,13 +188,15 @@ def test_ama_ema_rma_from_markups() -> None:
 
 
 def test_sum_prefers_two_good_pairs_to_the_best_one() -> None:
-    """[0, 10) fits [2, 12) best; but then [8, 18) and [0, 4) go without a partner."""
+    """[0, 10) fits [2, 12) best. But then [8, 18) and [0, 4) have no partner."""
     result = consistency(spans((0, 10), (8, 18)), spans((2, 12), (0, 4)))
     assert [(pair.first, pair.second) for pair in result.pairs[0].fragments] == [(0, 1), (1, 0)]
 
 
 def test_equal_sums_are_settled_by_more_pairs() -> None:
-    """(0, 0) is worth 1, (0, 1) 1/3 and (1, 0) 2/3: one pair or two, of the same sum but for rounding."""
+    """(0, 0) is worth 1, (0, 1) is worth 1/3 and (1, 0) is worth 2/3. So one pair or two have the same sum,
+    up to rounding.
+    """
     first, second = spans((0, 8), (0, 4)), spans((0, 8), (6, 10))
     texts = {"fragments.tags": 0, "fragments.overtexts": 0}
     result = consistency(first, second, texts)
@@ -207,7 +212,7 @@ def test_equal_sums_are_settled_by_more_pairs() -> None:
 
 
 def test_inner_levels_first_is_no_joint_optimum_for_sums() -> None:
-    """Of the fragments above, two poor pairs have the sum of one good one, but half its average."""
+    """Two poor pairs of fragments have the same sum as one good pair, but only half of its average."""
     first, second = spans((0, 8), (0, 4)), spans((0, 8), (6, 10))
     weights = {"fragments.accordance": 0, "fragments.tags": 0, "fragments.overtexts": 0}
     transcription = Transcription(fractions(weights))
@@ -394,7 +399,7 @@ def test_nothing_is_imported_for_no_lemmatiser(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_criteria_of_what_no_expert_left_have_no_weight() -> None:
-    """As the paper did with the model's overtexts, which annotators did not leave."""
+    """The paper did so with the model's overtexts, because annotators left none."""
     experts = [spans((0, 10), tags="p"), spans((0, 10), tags="p")]
     algorithm = markup(element("x", fragment(0, 10, "p", overtext("why")), overtexts=[overtext("how")]))
     result = evaluate(solution_of(experts), submission_of(algorithm))
@@ -419,7 +424,7 @@ def test_documents_with_too_few_experts_are_left_out() -> None:
 
 
 def readable(*selections: tuple[int, int, str, str], **more: str) -> dict[str, Any]:
-    """A markup of READ//ABLE; every selection has a comment and an explanation."""
+    """A markup of READ//ABLE in which every selection has a comment and an explanation."""
     names = ("startSelection", "endSelection", "type", "subtype")
     notes = {"comment": "why", "explanation": "because", "correction": "fixed"}
     return {
@@ -439,7 +444,7 @@ def test_a_readable_markup_is_one_element_of_its_selections() -> None:
 
 
 def test_notes_of_readable_markups_do_not_count() -> None:
-    """The paper left them out; equal tags of any two notes made partners of them."""
+    """The paper left them out. With them, any two notes with equal tags would become partners."""
     experts = [readable((0, 5, "a", "")), readable((0, 9, "a", ""))]
     solution = solution_of(experts)
     scores = {
@@ -466,7 +471,7 @@ def test_the_accordance_of_readable_markups_has_no_weight() -> None:
 
 
 def test_among_readable_markups_a_submission_must_be_one() -> None:
-    """Else its elements would be so many answers of which the best counts."""
+    """Otherwise each of its elements would be another answer, of which the best would count."""
     solution = solution_of([readable((0, 5, "a", "")), readable((0, 9, "a", ""))])
     with pytest.raises(metric.ParticipantVisibleError) as error:
         metric.score(solution, submission_of(spans((0, 5))), "document_id")
@@ -513,7 +518,7 @@ def fractions(weights: dict[str, int]) -> dict[str, Fraction]:
 
 
 def accordance_of(pairs: list[Any]) -> list[Any]:
-    """A metric's pairs as the transcription takes them."""
+    """Convert a metric's pairs into the form that the transcription takes."""
 
     def ends(inner: list[Any]) -> list[tuple[int, int]]:
         return [(pair.first, pair.second) for pair in inner]
@@ -530,7 +535,9 @@ def accordance_of(pairs: list[Any]) -> list[Any]:
 
 
 def check(first: Any, second: Any, weights: dict[str, int], kind: str) -> None:
-    """The accordance is as good as the best of all, at every level, and gives exactly these criteria."""
+    """Check that the accordance is as good as the best of all on every level, and gives exactly these
+    criteria.
+    """
     transcription = Transcription(fractions(weights), kind)
     result = consistency(first, second, weights, kind)
     best = transcription.criteria(first, second)
@@ -558,7 +565,7 @@ def test_against_the_transcription(first: Any, second: Any, weights: dict[str, i
 
 
 def crowded(rng: random.Random, fragments: int, last: int = 20) -> dict[str, Any]:
-    """A markup of one element whose fragments nearly all overlap, so that they may be partners."""
+    """A markup with one element whose fragments nearly all overlap, so that any two may be partners."""
     middle = last // 2
     ends = [(rng.randrange(middle), rng.randrange(middle, last)) for _ in range(fragments)]
     return markup(element("", *(fragment(start, end, rng.choice("ab")) for start, end in ends)))
@@ -566,7 +573,7 @@ def crowded(rng: random.Random, fragments: int, last: int = 20) -> dict[str, Any
 
 @pytest.mark.parametrize("kind", ["sum", "exact"])
 def test_accordance_against_every_accordance(kind: str) -> None:
-    """Pairs of markups whose fragments are all candidates, and of elements that are."""
+    """In one kind of pairs all fragments are candidates, in the other all elements are."""
     rng = random.Random(7)
     assert len(list(every_accordance(list(itertools.product(range(3), range(3)))))) == 34
     for number in range(some(300)):
@@ -585,7 +592,7 @@ def test_accordance_against_every_accordance(kind: str) -> None:
 
 
 def every_joint_accordance(first: Any, second: Any) -> Iterator[list[Any]]:
-    """Every accordance of elements, their fragments and their overtexts, as the transcription takes them."""
+    """List every accordance of elements, their fragments and their overtexts, in the transcription's form."""
 
     def candidates(ours: list[Any], theirs: list[Any], may: Any) -> list[tuple[int, int]]:
         return [(i, j) for i, a in enumerate(ours) for j, b in enumerate(theirs) if may(a, b)]
@@ -607,7 +614,7 @@ def every_joint_accordance(first: Any, second: Any) -> Iterator[list[Any]]:
 
 
 def test_inner_levels_first_is_the_joint_optimum_for_averages() -> None:
-    """Under "exact", no accordance of all levels together has a larger C."""
+    """With "exact", no accordance of all levels together has a larger C."""
     rng = random.Random(5)
 
     def small() -> dict[str, Any]:
@@ -627,7 +634,7 @@ def test_inner_levels_first_is_the_joint_optimum_for_averages() -> None:
 
 
 def test_exact_accordances_of_many_pairs_against_every_size() -> None:
-    """The bisection of sizes finds what trying all of them does."""
+    """Bisection over the sizes finds the same accordance as trying all sizes."""
     rng = np.random.default_rng(2)
     for _ in range(some(200)):
         rows, columns, n = rng.integers(1, 9), rng.integers(1, 9), rng.integers(2, 20)
@@ -703,7 +710,9 @@ def test_symmetric_to_the_last_bit(first: Any, second: Any, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["sum", "exact"])
 def test_ties_are_settled_by_contents(kind: str) -> None:
-    """Where many accordances are equally good, with other criteria: whatever the sides and the order."""
+    """Many accordances are equally good but have different criteria. Neither the order nor the exchange of
+    sides changes the result.
+    """
     rng = random.Random(3)
     markups = [crowded(rng, rng.randrange(1, 7), last=8) for _ in range(some(300))]
     documents = [markups[start : start + 3] for start in range(0, len(markups), 3)]
@@ -768,7 +777,7 @@ def test_order_of_rows_and_experts_has_no_influence(
 
 
 def test_weights_of_one_component_leave_the_others_alone() -> None:
-    """An explicit weight of every criterion is what a host gives; it then depends on no frame."""
+    """A host gives explicit weights for all criteria of a component. They then depend on no table."""
     solution, submission = data.frames(data.samples())
     weights = ",".join(f"{name}={number % 3 + 1}" for number, name in enumerate(metric.CRITERIA[1:]))
     prepared = metric.prepare(solution, "document_id", weights=weights)
@@ -785,14 +794,14 @@ def test_weights_of_one_component_leave_the_others_alone() -> None:
 
 
 def test_parts_decide_their_default_weights_for_themselves() -> None:
-    """Without the document whose experts left overtexts these have no weight."""
+    """Without the document whose experts left overtexts, overtexts have no weight."""
     solution = solution_of([FIRST, SECOND], [spans((0, 10)), spans((5, 15))])
     whole, part = (metric.prepare(frame, "document_id").rules.weights for frame in (solution, solution.tail(1)))
     assert (whole["overtexts"], part["overtexts"]) == (1, 0)
 
 
 def test_cost_is_that_of_what_overlaps() -> None:
-    """Of 1,999 spans apart, or each in its own element, only those that overlap are candidates."""
+    """There are 1,999 spans, apart or each in its own element. Only overlapping ones are candidates."""
     apart = [(10 * number, 10 * number + 5) for number in range(1999)]
     together, many = spans(*apart), markup(*(element("", fragment(*span)) for span in apart[:999]))
     for value, number in ((together, 1999), (many, 999)):
@@ -808,7 +817,7 @@ def test_cost_is_that_of_what_overlaps() -> None:
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(1, 9)), min_size=1, max_size=9))
 @examples(200)
 def test_the_largest_sum_by_trying_all(candidates: list[tuple[int, int, int]]) -> None:
-    """Also where candidates are of several components, whose objects are mixed."""
+    """This includes candidates from several components whose objects are mixed."""
     worth = {(7 * i % 6, 5 * k % 6): value for i, k, value in candidates}
     ends, values = np.array(list(worth)), np.array([float(value) for value in worth.values()])
     chosen = metric.best_sum(ends, values)
@@ -828,7 +837,7 @@ SPANS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 4)), max_size=5)
 @given(st.lists(SPANS, min_size=1, max_size=3), st.lists(SPANS, min_size=1, max_size=3))
 @examples(200)
 def test_unions_are_those_of_sets_of_characters(ours: Any, theirs: Any) -> None:
-    """Of elements whose fragments overlap, touch, hold each other or nothing."""
+    """The elements have fragments that overlap, touch, contain each other or are empty."""
     values = [
         markup(*(element("", *(fragment(start, start + length) for start, length in each)) for each in side))
         for side in (ours, theirs)
@@ -862,7 +871,9 @@ def test_large_assignments_are_as_good_as_plain_ones(rows: int, monkeypatch: pyt
 
 @pytest.mark.slow
 def test_two_thousand_nested_fragments() -> None:
-    """Four million pairs overlap: seconds, where an assignment problem without structure would take minutes."""
+    """Four million pairs overlap. This takes seconds, but would take minutes as an assignment problem
+    without structure.
+    """
     ours, theirs = (
         spans(*((number + shift, 10_000 - number) for number in range(1999)), tags="a") for shift in (0, 1)
     )
@@ -895,7 +906,7 @@ def test_progress_is_told_and_complete() -> None:
 
 @pytest.mark.parametrize("is_collecting", [True, False])
 def test_the_garbage_collector_is_as_it_was(is_collecting: bool) -> None:
-    """Also after a fault."""
+    """This holds after an error, too."""
     frames = data.corpus(2)
     was_collecting = gc.isenabled()
     (gc.enable if is_collecting else gc.disable)()
@@ -1134,7 +1145,7 @@ def test_bad_parameters(parameters: dict[str, str], message: str) -> None:
 
 
 def test_messages_do_not_depend_on_the_solution() -> None:
-    """The same faulty submissions against another solution of the same documents: the same words."""
+    """The same faulty submissions get the same messages with another solution of the same documents."""
     other = SOLUTION.assign(markups=f"[{json.dumps(FIRST)}, {json.dumps(FIRST)}]", text="x" * 200)
     for submission, _ in SUBMISSION_FAULTS.values():
         messages = []

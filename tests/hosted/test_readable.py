@@ -1,4 +1,7 @@
-"""metrics/readable.py: the paper's measures, the settled questions, properties, bad input."""
+"""metrics/readable computes the paper's measures and answers open questions as decided.
+
+Properties and bad input are tested as well.
+"""
 
 import gc
 import itertools
@@ -109,7 +112,7 @@ def test_reference_essays_together(tmp_path: Path) -> None:
 
 
 def test_an_essay_by_hand() -> None:
-    """Two of three selections correspond; grades differ by 3 of 14."""
+    """Two of three selections correspond, and the grades differ by 3 of 14."""
     first = markup(
         selection(0, 10, "Logic", correction="So"),
         selection(20, 30, "fact", subtype="date"),
@@ -130,7 +133,7 @@ def test_an_essay_by_hand() -> None:
 
 
 def test_the_relative_measures_by_hand() -> None:
-    """Without selections M is (M1 + 500) / 6; grades make M(A, E) and M(E, E')."""
+    """Without selections, M is (M1 + 500) / 6. The grades alone decide M(A, E) and M(E, E')."""
     experts = [markup(K1=0), markup(K1=12), markup(K1=24)]
     algorithm = markup(K1=12)
     with_algorithm = [(50 + 500) / 6, 100, (50 + 500) / 6]
@@ -200,7 +203,7 @@ def test_costs(ours: Any, theirs: Any, cost: float | None) -> None:
 
 
 def test_the_assignment_is_of_least_cost() -> None:
-    """Greedily (0, 0) would be first, at cost 0; then the others go without partner."""
+    """A greedy choice would begin with (0, 0) at cost 0, and leave the others without a partner."""
     first = markup(selection(0, 10), selection(0, 6))
     second = markup(selection(0, 10), selection(0, 20))
     assert accuracy(first, markup(selection(0, 10)), "rus").pairs[0].cost == 0
@@ -213,7 +216,9 @@ def test_the_assignment_is_of_least_cost() -> None:
 
 
 def test_among_equal_costs_more_pairs() -> None:
-    """(0, 0) costs 0 and leaves two alone: 2.  (0, 1) and (1, 0) cost 1/2 and 3/2: 2 as well."""
+    """(0, 0) costs 0 and leaves two selections alone, which is 2 in all. (0, 1) and (1, 0) cost 1/2 and 3/2,
+    which is 2 as well.
+    """
     first = markup(selection(0, 8, subtype="x"), selection(4, 8))
     second = markup(selection(0, 8, subtype="x"), selection(0, 4))
     result = accuracy(first, second, "rus")
@@ -232,7 +237,9 @@ def test_among_equal_costs_equal_details(name: str) -> None:
 
 
 def test_a_selection_without_partner_costs_one() -> None:
-    """A pair of cost 1.99 is kept, one of 2 is not; a dearer pair never pays for another one."""
+    """A pair of cost 1.99 is kept, and a pair of cost 2 is not. Another pair never makes a dearer one worth
+    its cost.
+    """
     long, short = selection(0, 100), selection(99, 101)
     result = accuracy(markup(long), markup(short), "rus")
     assert [pair.cost for pair in result.pairs] == [pytest.approx(2 - 1 / 101)]
@@ -320,7 +327,7 @@ def test_weights() -> None:
 
 
 def test_m7_is_the_hosts_judgment_of_a_submission() -> None:
-    """The experts' own explanations count 100; the algorithm's what the host says."""
+    """The experts' own explanations count 100, and those of the algorithm count what the host says."""
     experts = [markup(K1=0), markup(K1=24)]
     solution, submission = solution_of(experts, experts), submission_of(markup(K1=24), markup(K1=24))
     result = evaluate(solution, submission.assign(m7=[0, 50]), weights="M7=1")
@@ -390,7 +397,7 @@ SUBJECTS = st.sampled_from(sorted(metric.LARGEST_GRADE))
 
 
 def check(first: Any, second: Any, subject: str) -> None:
-    """The matching is as good as the best of all, and gives exactly these accuracies."""
+    """Check that the matching is as good as the best of all, and gives exactly these accuracies."""
     result = accuracy(first, second, subject)
     ours, theirs = first["selections"], second["selections"]
     best = value_of(best_matching(ours, theirs), ours, theirs)
@@ -425,7 +432,7 @@ def test_weights_against_the_transcription(first: Any, second: Any, weights: dic
 
 
 def crowded(rng: random.Random, most: int = 4) -> dict[str, Any]:
-    """A markup whose selections nearly all may be partners of another's."""
+    """A markup whose selections may nearly all be partners of those in another such markup."""
     return markup(
         *(
             selection(
@@ -437,7 +444,7 @@ def crowded(rng: random.Random, most: int = 4) -> dict[str, Any]:
 
 
 def test_matching_against_every_matching() -> None:
-    """Pairs of markups with many candidates."""
+    """The pairs of markups have many candidates."""
     rng = random.Random(11)
     assert len(list(every_matching(list(itertools.product(range(3), range(3)))))) == 34
     for _ in range(some(300)):
@@ -494,7 +501,9 @@ def test_symmetric_to_the_last_bit(first: Any, second: Any, subject: str) -> Non
 
 
 def test_ties_are_settled_by_contents() -> None:
-    """Where many matchings are equally good, with other accuracies: whatever the sides and the order."""
+    """Many matchings are equally good but have different accuracies. Neither the order nor the exchange of
+    sides changes the result.
+    """
     rng = random.Random(3)
     markups = [crowded(rng, 7) for _ in range(some(600))]
     documents = [markups[start : start + 3] for start in range(0, len(markups), 3)]
@@ -584,7 +593,7 @@ def test_progress_is_told_and_complete() -> None:
 
 @pytest.mark.parametrize("is_collecting", [True, False])
 def test_the_garbage_collector_is_as_it_was(is_collecting: bool) -> None:
-    """Also after a fault."""
+    """This holds after an error, too."""
     frames = data.corpus(2)
     was_collecting = gc.isenabled()
     (gc.enable if is_collecting else gc.disable)()
@@ -598,7 +607,7 @@ def test_the_garbage_collector_is_as_it_was(is_collecting: bool) -> None:
 
 
 def test_cost_is_that_of_what_overlaps() -> None:
-    """Of 500 selections apart only those that overlap are candidates."""
+    """Of 500 selections that lie apart, only those that overlap are candidates."""
     value = markup(*(selection(10 * number, 10 * number + 5) for number in range(500)))
     (columns,) = metric.columns_of([metric.read_essay(value, "rus", None)])
     everyone = [[number, number] for number in range(500)]
@@ -608,7 +617,7 @@ def test_cost_is_that_of_what_overlaps() -> None:
 
 @pytest.mark.parametrize("size", [150, pytest.param(500, marks=pytest.mark.slow)])
 def test_large_markups_of_overlapping_selections(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prepared or not, an assignment problem of so many selections on either side has one solution."""
+    """Prepared or not, an assignment problem with so many selections on either side has one solution."""
     ours, theirs = (
         markup(*(selection(n * n % 7919, 10_000 + n * n * k % 7919) for n in range(size))) for k in (3, 5)
     )
@@ -620,7 +629,7 @@ def test_large_markups_of_overlapping_selections(size: int, monkeypatch: pytest.
 
 
 def test_as_many_nested_selections_as_there_may_be() -> None:
-    """A quarter of a million pairs overlap, in one assignment problem."""
+    """A quarter of a million pairs overlap in a single assignment problem."""
     ours, theirs = (
         markup(*(selection(number + shift, 10_000 - number) for number in range(metric.MOST_SELECTIONS)))
         for shift in (0, 1)

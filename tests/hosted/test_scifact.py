@@ -1,4 +1,4 @@
-"""`metrics/scifact.py`: the document's worked example, every rule and decision, and every kind of bad input."""
+"""`metrics/scifact` reproduces the document's worked example, every rule and decision, and every message."""
 
 import bisect
 import copy
@@ -39,7 +39,7 @@ EXPECTED_GOLD = (
 
 
 def table(*evidence: Any) -> pd.DataFrame:
-    """A solution or submission: claims 1, 2 … with this evidence, or with this text for it."""
+    """A solution or submission for claims 1, 2, … with this evidence, or with this text in its place."""
     cells = [one if isinstance(one, str) else json.dumps(one) for one in evidence]
     return pd.DataFrame({"claim_id": range(1, len(cells) + 1), "evidence": cells})
 
@@ -57,12 +57,12 @@ def measures(
 
 
 def counts(gold: dict[str, Any], answer: Any) -> list[int]:
-    """Correct by label, rationalized, selected and labelled, of a single claim."""
+    """The counts for a single claim: correct by label, rationalized, selected and labeled."""
     return counted(table(gold), table(answer))[0, 4:].tolist()
 
 
 def rejection(cell: Any, solution: pd.DataFrame | None = None) -> str:
-    """The participant's message for claim 2 of 3, the same whatever the solution is."""
+    """The participant's message for claim 2 of 3, after checking that it is the same for any solution."""
     submission = table({}, {}, {}).astype({"evidence": object})
     submission.at[1, "evidence"] = cell
     messages = set()
@@ -95,12 +95,14 @@ def worked():
 
 
 def test_worked_example_counts(worked):
-    """Abstracts to find and found, sentences to find and found, and one right of each credit."""
+    """Counted are the abstracts and the sentences to find and those found, and what is right for each kind
+    of credit.
+    """
     assert counted(*worked).tolist() == [[2, 2, 4, 5, 1, 1, 1, 1]]
 
 
 def test_worked_example_measures(worked):
-    """In the form of F1 that counts, 2/9 comes out a last bit larger."""
+    """With the other formula for F1, 2/9 would be larger in its last bit."""
     two_ninths = (2 * (1 / 5) * (1 / 4)) / (1 / 5 + 1 / 4)
     assert two_ninths == math.nextafter(2 / 9, 1)
     assert measures(*worked) == {
@@ -123,7 +125,7 @@ def test_worked_example_measures(worked):
 
 
 def test_worked_example_as_it_stands_in_the_document():
-    """Its label REFUTES is none of the two that the same document allows."""
+    """The document's label REFUTES is neither of the two labels that the document allows."""
     printed = copy.deepcopy(WORKED_PREDICTION)
     printed["evidence"]["16"]["label"] = "REFUTES"
     with pytest.raises(scifact.ParticipantVisibleError) as caught:
@@ -195,7 +197,7 @@ def test_the_first_three_sentences_as_given_count_for_rationalized(sentences, ra
 
 
 def test_a_smallest_set_of_four_lets_four_sentences_count():
-    """As for claim 264 of the training set: an answer with just its four sentences is perfect."""
+    """Claim 264 of the training set is such a case: an answer with just its four sentences is perfect."""
     gold = gold_of([6, 7, 8, 9])
     assert counts(gold, answer_of(9, 8, 7, 6)) == [1, 1, 4, 4]
     assert counts(gold, answer_of(1, 6, 7, 8, 9)) == [1, 0, 4, 4]
@@ -215,7 +217,7 @@ def test_a_sentence_listed_twice_is_retrieved_twice_but_correct_once():
 
 
 def test_f1_comes_from_precision_and_recall():
-    """2PR / (P + R) and 2·correct / (relevant + retrieved) differ in the last bit, and the former counts."""
+    """2PR / (P + R) and 2·correct / (relevant + retrieved) differ in the last bit. The former counts."""
     p, r = 2 / 6, 2 / 7
     assert (2 * p * r) / (p + r) == 0.30769230769230765 != 4 / 13
     assert scifact.precision_recall_f1(7, 6, 2).tolist() == [p, r, 0.30769230769230765]
@@ -332,7 +334,9 @@ def test_the_official_fixture():
 
 @needs_data
 def test_the_official_dummy_predictions():
-    """One abstract for every claim of the test set, in the gold of none; its gold is not public."""
+    """They name one abstract for every claim of the test set, which no gold set contains. The gold itself is
+    not public.
+    """
     folder = DATA / "evaluator_fixture"
     (predicted,) = frames(evidence_of(folder / "predictions_dummy.jsonl"))
     expected = json.loads((folder / "expected_metrics_dummy.json").read_text())
@@ -359,7 +363,7 @@ def test_a_real_system_on_train():
     ("name", "claims", "abstracts", "sentences"), [("dev", 300, 209, 366), ("train", 809, 564, 1025)]
 )
 def test_the_perfect_answer(name, claims, abstracts, sentences):
-    """Every gold sentence, the smallest set first."""
+    """It consists of every gold sentence, the smallest set first."""
     gold = evidence_of(DATA / f"claims_{name}.jsonl")
     perfect: dict[str, Any] = {}
     for claim_id, evidence in gold.items():
@@ -483,7 +487,7 @@ def test_documents_are_the_same_if_their_ids_are_the_same_text():
 
 
 def test_a_document_of_two_claims():
-    """An abstract is judged by its own claim."""
+    """Each claim judges the abstract by its own evidence."""
     solution = table(gold_of([1]), gold_of([2], label="CONTRADICT"))
     submission = table(answer_of(2), answer_of(2, label="CONTRADICT"))
     assert counted(solution, submission)[:, 4:].tolist() == [[1, 0, 0, 0], [1, 1, 1, 1]]

@@ -1,4 +1,6 @@
-"""Hosted files repeat a few sections, as each is uploaded alone; one command keeps these equal."""
+"""A few sections are the same in all hosted files, because each is uploaded alone. One command keeps them
+equal.
+"""
 
 import ast
 from collections import defaultdict

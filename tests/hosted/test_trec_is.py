@@ -1,4 +1,6 @@
-"""`metrics/trec_is.py`: the memo's equations and properties, the rules beyond them, bad input of every kind."""
+"""`metrics/trec_is` computes the memo's equations, has its properties, follows the rules beyond it, and
+names bad input.
+"""
 
 import json
 import math
@@ -46,7 +48,7 @@ REST_ANSWERS = ((0.0, ""), (0.0, ""))
 
 
 def visited(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> pd.DataFrame:
-    """Every labelled tweet in the order of its visit, with the columns of the transcription."""
+    """Every labeled tweet in the order of its visit, with the columns of the transcription."""
     prepared = trec_is.prepare(solution, "tweet_id", **parameters)
     visits = prepared.visit(prepared.read(submission))
     names = np.array([["no alert", "false alert"], ["missed alert", "true alert"]])
@@ -67,7 +69,7 @@ def visited(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any)
 
 
 def worths(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> list[float]:
-    """The worth of every labelled tweet, in the order of the ids."""
+    """The worth of every labeled tweet, in the order of the ids."""
     return column("worth", solution, submission, **parameters)
 
 
@@ -77,7 +79,7 @@ def column(name: str, solution: pd.DataFrame, submission: pd.DataFrame, **parame
 
 
 def worth_of(priority: str, true: str, score: float, said: str, **parameters: Any) -> float:
-    """The worth of one tweet, the first of its event."""
+    """The worth of the first tweet of an event, which is the only one."""
     solution = labelled((priority, true), *REST)
     return worths(solution, answered((score, said), *REST_ANSWERS), **parameters)[0]
 
@@ -88,13 +90,13 @@ def measures(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any
 
 
 def of_types(solution: pd.DataFrame, submission: pd.DataFrame) -> dict[str, list[float]]:
-    """True and false positives, false negatives and squared error of each type."""
+    """The true positives, false positives, false negatives and squared error of each type."""
     numbers = trec_is.prepare(solution, "tweet_id").statistics(submission).sum(axis=0)[4:]
     return dict(zip(trec_is.INFORMATION_TYPES, numbers.reshape(4, -1).T.tolist()))
 
 
 def same(first: dict[str, float], second: dict[str, float]) -> bool:
-    """Whether two dicts hold the same numbers to the last bit, NaN being NaN."""
+    """Whether two dicts have the same numbers to the last bit, where NaN equals NaN."""
     return repr(first) == repr(second)
 
 
@@ -308,7 +310,7 @@ def test_property_7_events_with_many_important_tweets_weigh_more() -> None:
 
 
 def deltas(*tweets: tuple[str, float] | tuple[str, float, str]) -> list[float]:
-    """δ at each of some (priority, score[, event]) tweets, ranked in this order."""
+    """The δ of each of some tweets, given as (priority, score[, event]) and ranked in this order."""
     solution = labelled(*[(tweet[0], "", *tweet[2:]) for tweet in tweets], *REST)
     return column("delta", solution, answered(*[(tweet[1], "") for tweet in tweets], *REST_ANSWERS))[
         : len(tweets)
@@ -604,7 +606,9 @@ PARAMETERS = st.fixed_dictionaries(
 
 @st.composite
 def competitions(draw: st.DrawFn) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A small valid solution and run, rich in ties, false alerts, missing, unlabelled and repeated tweets."""
+    """A small valid solution and run, with many ties, false alerts, and missing, unlabeled and repeated
+    tweets.
+    """
     ids = draw(st.permutations(IDS))
     number = draw(st.integers(2, 10))
     label = st.tuples(
@@ -850,7 +854,7 @@ def test_official_labels_score_as_the_transcription() -> None:
 
 
 def frames() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The sample with ids that any type of column can hold."""
+    """The sample with ids in every type that a column can have."""
     solution, submission = competition()
     known = {tweet: str(number) for number, tweet in enumerate(solution["tweet_id"])}
     submission["tweet_id"] = [known.get(tweet, tweet[-6:] + "77") for tweet in submission["tweet_id"]]
@@ -931,7 +935,7 @@ def test_changes_to_the_frames_do_not_reach_what_was_prepared() -> None:
 
 
 def change(name: str, value: Any, row: int = 0) -> Callable[[pd.DataFrame], pd.DataFrame]:
-    """A frame with another value in one cell."""
+    """The table with another value in one cell."""
 
     def changed(frame: pd.DataFrame) -> pd.DataFrame:
         values = frame[name].astype(object).tolist()

@@ -1,4 +1,4 @@
-"""One test per row of the decisions table: what the project decides where the memo is silent."""
+"""Each row of the table of decisions has a test: what the project decides where the memo is silent."""
 
 import math
 import warnings
@@ -13,7 +13,7 @@ from tests.support.unified import evaluate, make_segments
 
 
 def kept(*segments: tuple[int, str, int, int, float]) -> list[tuple[int, int, int]]:
-    """(row, first, last) of what overlap removal leaves."""
+    """The row, the first and the last word of each segment that overlap removal keeps."""
     left = metric.remove_overlaps(make_segments(*segments))
     return list(zip(left.row.tolist(), left.first.tolist(), left.last.tolist()))
 
@@ -96,7 +96,7 @@ def test_a_type_whose_only_truth_is_discarded_is_absent():
 
 @pytest.fixture
 def four_writers():
-    """Four essays, one of each combination of two attributes; the score of each essay is its own."""
+    """Four essays, one for each combination of two attributes; each essay has a score of its own."""
     essays = ["A", "B", "C", "D"]
     truth = solution(
         *((essay, "Lead", words(0, 9), 1) for essay in essays),
@@ -244,7 +244,7 @@ def test_row_ids_may_be_the_essay_ids_and_repeat():
 
 
 def test_two_true_segments_with_equal_id_type_and_words_are_different_segments():
-    """As in two rows of the Feedback-Prize truth; the second loses all its words."""
+    """The Feedback-Prize truth has two such rows. The second segment loses all its words."""
     truth = solution(("A", "Lead", words(0, 9), 0), ("A", "Lead", words(0, 9), 1))
     evaluation = evaluate(truth, submission(("A", "Lead", words(0, 9), 0)), **WHOLE)
     assert "0 lost the common words, 1 were discarded" in evaluation.solution.notices[0]

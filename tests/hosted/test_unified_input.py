@@ -1,4 +1,6 @@
-"""What a submission or a solution may look like, and what is said of what it may not."""
+"""Solutions and submissions are accepted in all forms that files have, and everything else gets a clear
+message.
+"""
 
 import io
 import re
@@ -33,7 +35,7 @@ def predicted(truth):
 
 
 def rejection(truth: pd.DataFrame, predicted: pd.DataFrame) -> str:
-    """The participant's message, the same whatever the solution is."""
+    """The participant's message, after checking that it is the same for any solution."""
     messages = set()
     for other in (
         truth,
@@ -49,7 +51,7 @@ def rejection(truth: pd.DataFrame, predicted: pd.DataFrame) -> str:
 
 
 def complaint(truth: pd.DataFrame, **parameters: object) -> str:
-    """The host's message; the submission is fine."""
+    """The host's message for a faulty solution with a valid submission."""
     with pytest.raises(metric.HostVisibleError) as caught:
         metric.score(truth, submission(("A", "Lead", "0", 1)), "row_id", **(WHOLE | parameters))
     return str(caught.value)
@@ -176,7 +178,7 @@ def test_valid_predictionstrings(cell):
 @example(99_999, 1, " 100000")
 @examples(200)
 def test_positions_at_every_length_of_the_ruler(start: int, number: int, more: str) -> None:
-    """A cell is valid if its positions, written out, are the cell, whatever the length of the ruler."""
+    """A cell is valid if writing its positions out gives the same cell, whatever the length of the ruler."""
     cell = words(start, min(start + number - 1, metric.LAST_POSITION)) + more
     numbers = [int(token) for token in cell.split(" ") if token.isdigit()] or [-1]
     is_valid = cell == words(numbers[0], numbers[-1]) and numbers[-1] <= metric.LAST_POSITION
@@ -204,7 +206,7 @@ COLUMNS = [
 @pytest.mark.parametrize("cells", COLUMNS, ids=str)
 @pytest.mark.parametrize("dtype", ["object", "category", "string", None])
 def test_texts_of_a_column(cells, dtype):
-    """Codes stand for texts, however pandas holds them; what is missing or blank has none."""
+    """Codes stand for texts, in whatever way pandas holds them. Missing and blank texts have no code."""
     if dtype == "string":
         cells = [cell if cell is None else str(cell) for cell in cells]
     column = pd.Series(cells, dtype=dtype or (None if cells else "float64"))
@@ -221,7 +223,7 @@ ARROW_CELLS = ["45 46 47", "0", "", "é 1", "3 4 4", "99999", "7 ", "5", "6 7", 
 @pytest.mark.parametrize("ends", [[12], [0, 1, 5, 5, 12], [3, 9, 12], []], ids=str)
 @pytest.mark.parametrize("kind", ["string", "large_string"])
 def test_texts_of_arrow_are_read_where_they_stand(kind, ends):
-    """Whatever the pieces of a column and the part of each that it shows, what counts is its cells."""
+    """Only the cells count, not how a column is divided into pieces or which part of a piece it shows."""
     pyarrow = pytest.importorskip("pyarrow")
     whole = pyarrow.array(["8 9", *ARROW_CELLS[: max(ends, default=0)], "1"], getattr(pyarrow, kind)())
     pieces = [whole[begin + 1 : end + 1] for begin, end in zip([0, *ends], ends)]
@@ -284,7 +286,7 @@ def test_a_decimal_that_is_no_number_is_missing(truth, predicted, value):
 
 
 def test_a_probability_just_outside_is_clipped(truth, predicted):
-    """As averaged float32 folds give it."""
+    """The average of folds in float32 gives such probabilities."""
     outside = predicted.assign(**{D0: [-1e-6, 1 + 1e-6, 0], D1: [1 + 1e-6, -1e-6, 1]})
     inside = predicted.assign(**{D0: [0.0, 1.0, 0], D1: [1.0, 0.0, 1]})
     assert whole_score(truth, outside) == whole_score(truth, inside) == 1.0
@@ -328,7 +330,7 @@ def test_no_known_essay(truth, predicted):
 
 
 def test_faults_of_unknown_essays_count_too(truth, predicted):
-    """Otherwise whether a fault is reported would tell which essays are public."""
+    """Otherwise a participant could learn from the messages which essays are public."""
     predicted.loc[2, ["essay_id", "predictionstring"]] = ["Z", "4 2"]
     assert "row_id t2 ('4 2'" in rejection(truth, predicted)
 
@@ -374,7 +376,7 @@ def test_no_kind_of_cell_is_an_unexpected_error(truth, predicted, column):
 
 
 def test_false_is_no_zero_and_true_no_one_whatever_the_order():
-    """A hash table takes them for the same."""
+    """A hash table takes False for 0 and True for 1."""
     ids = [0, False, 1, True, 0.0, "0", "False"]
     truth = solution(*((value, "Lead", words(n, n), 1) for n, value in enumerate(ids)))
     truth["essay_id"] = pd.Series(ids, dtype=object)
@@ -495,7 +497,7 @@ def test_parameters_at_the_ends_of_their_ranges(truth, predicted):
 
 
 def csv(frame: pd.DataFrame, **options: object) -> pd.DataFrame:
-    """The frame as pandas reads it back from a CSV file."""
+    """The table as pandas reads it from a CSV file."""
     return pd.read_csv(io.StringIO(frame.to_csv(index=False)), **options)
 
 

@@ -1,4 +1,4 @@
-"""Every worked example, figure, table and formula of the memo's sections 1 to 3."""
+"""The metric reproduces every worked example, figure, table and formula in sections 1 to 3 of the memo."""
 
 import math
 
@@ -42,7 +42,9 @@ def test_a_segment_of_one_word_or_less_is_discarded(last, left):
 
 
 def test_overlaps_would_unjustifiably_improve_scores():
-    """Footnote 1: guessing the type of the same words twice does not pay, as the second guess is gone."""
+    """Footnote 1: predicting two types for the same words does not pay, because the second prediction is
+    removed.
+    """
     truth = solution(("A", "Claim", words(0, 9), 1))
     guesses = submission(("A", "Claim", words(0, 9), 1), ("A", "Lead", words(0, 9), 1))
     assert whole_score(truth, guesses) == 0.0
@@ -101,7 +103,9 @@ def test_class_wise_f1_scores_are_averaged():
 
 
 def test_effective_with_probability_08():
-    """w + (1 - w) * 0.8 for words that agree exactly; the fractional loss is added to FN, FP stays."""
+    """Words that agree exactly give w + (1 - w) * 0.8. The rest of the true positive is added to FN, and FP
+    does not change.
+    """
     truth = solution(("A", "Lead", words(0, 9), 1))
     predicted = submission(("A", "Lead", words(0, 9), 0.8))
     for w in (0.0, 0.25, 0.5, 1.0):
@@ -162,7 +166,9 @@ def test_table_1(name):
 
 
 def test_a_short_prediction_inside_the_truth_scores_its_share():
-    """2.3: a prediction with only part of the words would obtain 1 by maximum overlap; IoU gives the part."""
+    """Section 2.3: the maximum overlap would give 1 to a prediction with only a part of the words. IoU gives
+    this part.
+    """
     segments = make_segments((0, "Lead", 0, 4, 1))
     assert metric.intersection_over_union(segments, make_segments((0, "Lead", 0, 9, 1))).tolist() == [0.5]
 
@@ -171,7 +177,7 @@ def test_a_short_prediction_inside_the_truth_scores_its_share():
 
 
 def test_figure_1():
-    """Two 4-word truths, shifted by 2 words to the right of two 4-word predictions."""
+    """Two true segments of 4 words lie 2 words to the right of two predictions of 4 words."""
     predictions = make_segments((0, "Claim", 0, 3, 1), (0, "Claim", 4, 7, 1))
     truths = make_segments((0, "Claim", 2, 5, 1), (0, "Claim", 6, 9, 1))
     halves = [
@@ -242,7 +248,7 @@ def test_worse_sub_populations_weigh_more():
 
 
 def test_the_memo_s_softmin_is_not_monotone():
-    """Raising an already good sub-population lowers ν once its score exceeds ν + 1/α."""
+    """A higher score of a good sub-population lowers ν once its score exceeds ν + 1/α."""
     alpha, sizes = 65.0, [100, 100]
     low = float(metric.softmin([0.6, 0.62], sizes, alpha))
     high = float(metric.softmin([0.6, 0.7], sizes, alpha))
@@ -256,7 +262,9 @@ def test_the_memo_s_softmin_is_not_monotone():
 
 
 def test_the_flow_of_section_5_by_hand():
-    """Overlaps go first, sub-categories are scored, softmin aggregates: every number computed here by hand."""
+    """Overlaps are removed, sub-categories are scored, and the softmin aggregates. Every number is computed
+    here by hand.
+    """
     truth = solution(
         ("A", "Lead", words(0, 9), 1),
         ("A", "Claim", words(10, 19), 0),

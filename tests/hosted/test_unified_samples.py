@@ -1,4 +1,4 @@
-"""The sample files, the generator that makes them, and frozen scores."""
+"""The sample files are what their generator makes, look like real data, and keep their frozen scores."""
 
 import json
 from pathlib import Path
@@ -120,7 +120,7 @@ def test_golden_score_of_the_feedback_prize_truth():
 @pytest.mark.skipif(not REAL.exists(), reason="the Feedback-Prize data is not beside the project")
 @pytest.mark.filterwarnings("ignore::metric.TruthOverlapWarning")
 def test_real_submissions_to_the_five_public_essays():
-    """Their truth is not known here: each is scored against each as if that were the truth."""
+    """Their truth is not public, so each submission is scored as if another one were the truth."""
     files = sorted((REAL / "real_submissions").glob("*.csv"))
     frames = {
         path.stem: read(path)

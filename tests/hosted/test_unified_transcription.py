@@ -1,7 +1,7 @@
 """`metric.py` equals the literal transcription of its memo, on many small competitions and on real data.
 
-The transcription says what the right numbers are; the properties below it hold what two implementations could
-get wrong together.  Hypothesis derives its examples from each test's code, so every run sees the same ones.
+The transcription says what the right numbers are. Further properties find errors that two implementations could
+have in common. Hypothesis derives its examples from each test's code, so every run sees the same ones.
 """
 
 import math
@@ -135,7 +135,7 @@ def assert_equal_to_transcription(
 
 
 def names(subpopulation: transcription.Subpopulation) -> tuple[str, str]:
-    """The sub-population's attribute and value as the tables of `metric.py` show them."""
+    """The attribute and value of a sub-population, as the tables of `metric.py` show them."""
     if not subpopulation.attributes:
         return "(all)", "(all)"
     values = ["(missing)" if value is None else value for value in subpopulation.values]
@@ -260,7 +260,7 @@ def test_the_threshold_is_compared_with_a_quotient(prediction: str, truth: str) 
 
 
 def frame_of(*rows: str) -> pd.DataFrame:
-    """A solution from lines of essay, first word, last word, type and effectiveness."""
+    """A solution from lines with an essay, the first and last word, the type and the effectiveness."""
     cells = [row.split(maxsplit=4) for row in rows]
     return pd.DataFrame(
         {
@@ -279,7 +279,7 @@ OTHER = {"prediction": "truth", "truth": "prediction"}
 
 
 class Fate(NamedTuple):
-    """What `Explanation.rows` should say of a segment."""
+    """What `Explanation.rows` should say about a segment."""
 
     outcome: str
     words_kept: int
@@ -287,14 +287,18 @@ class Fate(NamedTuple):
 
 
 def contents(segment: transcription.Segment) -> tuple[Any, ...]:
-    """All that counts of a segment (d[0] follows from d[1]): equal rows are interchangeable."""
+    """Everything that counts of a segment (d[0] follows from d[1]): rows with equal contents are
+    interchangeable.
+    """
     return segment.essay, segment.discourse_type, min(segment.words), max(segment.words), segment.d[1]
 
 
 def assert_same_segments(
     competition: Competition, evaluation: scoring.Evaluation, expected: transcription.Result
 ) -> None:
-    """Every row of `Explanation.rows` follows from the sets of the transcription, and the counts from it."""
+    """Check that every row of `Explanation.rows` follows from the transcription's sets, and the counts from
+    the rows.
+    """
     essay_id = competition.parameters.get("essay_id_column_name", "essay_id")
     files = {
         "prediction": transcription.read_predictions(competition.submission, essay_id),
@@ -341,7 +345,7 @@ def assert_same_segments(
 def fates_of(
     files: dict[str, list[transcription.Segment]], expected: transcription.Result, threshold: float
 ) -> dict[tuple[str, int], Fate]:
-    """The fate of each segment by side and position in its file."""
+    """The fate of each segment by its side and its position in the file."""
     kept = {
         "prediction": {segment.row: segment for segment in expected.predictions},
         "truth": {segment.row: segment for segment in expected.truths},
@@ -374,7 +378,7 @@ def unmatched(
     others: list[transcription.Segment],
     threshold: float,
 ) -> str:
-    """The outcome of an unmatched segment, as given and as overlap removal left it."""
+    """The outcome of an unmatched segment, both as given and as overlap removal left it."""
     if side == "truth":
         return "missed"
     if any(transcription.overlaps_enough(this, that, threshold) for that in others):
@@ -389,13 +393,13 @@ def unmatched(
 
 
 def shares_of(prediction: transcription.Segment, truth: transcription.Segment) -> tuple[float, float]:
-    """o_P and o_G."""
+    """The shares o_P and o_G."""
     shared = len(prediction.words & truth.words)
     return shared / len(prediction.words), shared / len(truth.words)
 
 
 def assert_segments_add_up(evaluation: scoring.Evaluation) -> None:
-    """The counts are sums over the table of segments."""
+    """Check that the counts are sums over the table of segments."""
     sums = np.zeros_like(evaluation.explanation.essay_counts)
     numbers = {essay: number for number, essay in enumerate(evaluation.prepared.items)}
     for row in rows_of(evaluation.explanation.rows):
@@ -433,7 +437,7 @@ def test_rows_index_and_extra_columns_never_count_in_500_competitions(
 
 
 def assert_same_when_disguised(competition: Competition, seed: int) -> None:
-    """The same to the last bit."""
+    """Check that the score is the same to the last bit."""
     before = score(competition)
     solution = disguised(competition.solution, seed)
     submission = disguised(competition.submission, seed + 1)
@@ -441,7 +445,7 @@ def assert_same_when_disguised(competition: Competition, seed: int) -> None:
 
 
 def disguised(frame: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """The frame with its rows and columns in another order, a silly index and columns that nobody asked for."""
+    """The table with rows and columns in another order, a meaningless index and columns that nobody needs."""
     shuffled = frame.sample(frac=1, random_state=seed)
     shuffled.index = pd.Index([seed % 7] * len(frame), name="essay_id")
     return shuffled[shuffled.columns[::-1]].assign(Usage="Public", **{"Unnamed: 0": range(len(frame))})
@@ -473,7 +477,7 @@ def test_a_perfect_submission_scores_exactly_one(competition: Competition) -> No
 
 
 def perfect(solution: pd.DataFrame, essay_id: str) -> pd.DataFrame:
-    """The solution as a submission, overlaps and all."""
+    """The solution as a submission, with its overlaps."""
     label = solution["discourse_effectiveness"]
     return solution[["row_id", essay_id, "discourse_type", "predictionstring"]].assign(
         score_discourse_effectiveness_0=1 - label, score_discourse_effectiveness_1=label
@@ -573,7 +577,7 @@ def test_truth_overlaps_warn() -> None:
 
 
 def cases_in(competition: Competition) -> dict[str, bool]:
-    """Which of the cases that matter occur in a competition."""
+    """The cases that matter and that occur in a competition."""
     result, arguments = transcribe(competition), competition.parameters
     solution, submission = competition.solution, competition.submission
     essay_id, threshold = arguments["essay_id_column_name"], arguments["overlap_threshold"]
@@ -661,7 +665,7 @@ def cases_in(competition: Competition) -> dict[str, bool]:
 
 
 def appearance(segment: transcription.Segment) -> tuple[Any, ...]:
-    """The order in which overlap removal sees the segments of an essay."""
+    """The order in which overlap removal visits the segments of an essay."""
     return *transcription.order_of_appearance(segment), segment.row
 
 

@@ -1,4 +1,4 @@
-"""`podium bundle`: what each platform would give is what `podium score` gives."""
+"""With a bundle of `podium bundle`, each platform gives the scores and rejections of `podium score`."""
 
 import ast
 import json
@@ -160,7 +160,7 @@ PROGRAMS = {"codabench": CODABENCH, "evalai": EVALAI, "huggingface": HUGGINGFACE
 
 
 def unpack(platform: str, out: Path, folder: Path) -> Path:
-    """What the platform has of a bundle once it is uploaded."""
+    """Unpack a bundle as the platform does after the upload."""
     unpacked = folder / f"unpacked-{platform}"
     if platform == "codabench":
         zipfile.ZipFile(out / "competition.zip").extractall(unpacked)
@@ -171,7 +171,7 @@ def unpack(platform: str, out: Path, folder: Path) -> Path:
 
 
 def execute(platform, unpacked, submissions, folder, python=sys.executable):
-    """Run the platform's program; the last line that it prints are the results."""
+    """Run the platform's program, and return the results from the last line that it prints."""
     return subprocess.run(
         [python, "-I", "-c", PROGRAMS[platform], str(unpacked), str(submissions)],
         cwd=folder,
@@ -181,14 +181,14 @@ def execute(platform, unpacked, submissions, folder, python=sys.executable):
 
 
 def run(platform: str, out: Path, submissions: Path, folder: Path, python: str = sys.executable):
-    """What the platform gives for each of the submissions, by part: a score or a message."""
+    """For each of the submissions, what the platform gives for each part: a score or a message."""
     done = execute(platform, unpack(platform, out, folder), submissions, folder, python)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
 
 def expected(solution: Path, submission: Path, metric="unified"):
-    """What `podium score` gives."""
+    """For each of the submissions, what `podium score` gives."""
     loaded = hosted.load(metric)
     prepared = scoring.prepare(loaded, scoring.read_solution(loaded, solution, {}), {})
     try:
@@ -236,7 +236,7 @@ def write(folder: Path, content: dict[str, bytes]) -> Path:
 @pytest.mark.parametrize("platform", bundle.PLATFORMS)
 @pytest.mark.parametrize("step", [13, pytest.param(1, marks=pytest.mark.slow)])
 def test_scores_and_rejections_are_those_of_podium_score(files, bundled, tmp_path, platform, step):
-    """Forty good and bad submissions (or every thirteenth of them), to the last bit."""
+    """Forty good and bad submissions, or every thirteenth of them, agree to the last bit."""
     good = pd.read_csv(files / "public" / "sample_submission.csv")
     chosen = dict(sorted(spoilt(good).items())[::step])
     submissions = write(tmp_path / "submissions", chosen)
@@ -251,7 +251,9 @@ def test_scores_and_rejections_are_those_of_podium_score(files, bundled, tmp_pat
 
 @pytest.fixture
 def codabench(bundled, tmp_path):
-    """Runs the scoring program as the worker does: (exit code, log, files of the output)."""
+    """Run the scoring program as Codabench's worker does, and return exit code, log and the files of the
+    output.
+    """
 
     def run(part, submission, out=None):
         zipfile.ZipFile((out or bundled / "codabench") / "competition.zip").extractall(tmp_path / "bundle")
@@ -318,7 +320,7 @@ def test_the_log_tells_a_participant_why(codabench):
 @pytest.mark.slow
 @pytest.mark.parametrize("part", ["public", "private"])
 def test_the_log_tells_the_host_where(tmp_path, codabench, part):
-    """And nothing that quotes the data, in the hidden phase neither."""
+    """The log quotes no data, not even in the hidden phase."""
     fault = "raise KeyError(f'secret {solution.answer.tolist()}')"
     body = f"if 7 in submission.answer.tolist(): {fault}\n    return 1.0"
     (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", body))
@@ -381,7 +383,9 @@ def test_nothing_private_in_public_places(files, bundled):
 
 
 def test_a_program_has_only_what_scoring_needs(bundled):
-    """No other library, no report, the license of what there is; it runs on Python 3.10, the oldest there."""
+    """It has no other library, no report, and the license of what it has. It runs on Python 3.10, the oldest
+    version.
+    """
     with zipfile.ZipFile(bundled / "codabench" / "competition.zip") as archive:
         program = {name.removeprefix("scoring_program/"): archive.read(name) for name in archive.namelist()
                    if name.startswith("scoring_program/")}  # fmt: skip
@@ -421,7 +425,9 @@ def test_evalai_s_configuration(bundled):
 
 
 def test_the_solution_stays_with_evalai_s_host(files, bundled):
-    """Its archive has neither the solution nor the program; the worker's folder has all that it needs."""
+    """The archive has neither the solution nor the program. The worker's folder has everything that it
+    needs.
+    """
     with zipfile.ZipFile(bundled / "evalai" / "challenge.zip") as archive:
         assert {name for name in archive.namelist() if not name.endswith(".html")} == {
             "logo.png", "challenge_config.yaml", "evaluation_script.zip",
@@ -435,7 +441,7 @@ def test_the_solution_stays_with_evalai_s_host(files, bundled):
 
 
 def test_evalai_knows_the_measures_of_both_parts(files, tmp_path):
-    """It refuses a result with a measure that is no label: here a group that only one of the parts has."""
+    """EvalAI refuses measures without a label; here, only one of the parts has a certain group."""
     shutil.copytree(files, tmp_path / "files")
     path = tmp_path / "files" / "private" / "solution.csv"
     solution = pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -492,7 +498,7 @@ print(solution.to_string())
 
 @pytest.mark.parametrize("platform", bundle.PLATFORMS)
 def test_no_output_tells_the_solution(tmp_path, platform):
-    """All that a program prints, raises, returns and writes, in both phases, is searched for ids and truths."""
+    """All that a program prints, raises, returns and writes in both phases is searched for ids and answers."""
     folder = small_files(tmp_path)
     rows = [f"item{n:03d},truth{n:03d},{('Public', 'Private')[n % 2]}\n" for n in range(8)]
     (folder / "private" / "solution.csv").write_text("id,answer,Usage\n" + "".join(rows))
@@ -596,7 +602,7 @@ def test_a_competition_without_demographics(capsys, tmp_path, platform):
 
 @pytest.mark.slow
 def test_a_metric_without_statistics(tmp_path):
-    """The rows of a part are those of its ids, and "id" stays text."""
+    """The ids decide which rows belong to a part, and "id" is read as text."""
     body = "return float(len(submission)) + points"
     (tmp_path / "json.py").write_text(ACCURACY.replace("BODY", body))
     make(small_files(tmp_path), "codabench", tmp_path / "out", tmp_path / "json.py", points=0.5)
@@ -610,7 +616,7 @@ def test_a_metric_without_statistics(tmp_path):
 )
 @pytest.mark.parametrize("metric", ["trec_is", "scifact"])
 def test_siblings_and_rows_that_the_solution_lacks(capsys, tmp_path, metric):
-    """The whole submission is scored, whatever part is shown."""
+    """The whole submission is scored, whichever part is shown."""
     samples = hosted.folder(metric) / "samples"
     labels = {"trec_is": "labels.json", "scifact": "claims.jsonl"}[metric]
     run_file = {"trec_is": "run.txt", "scifact": "predictions.jsonl"}[metric]
@@ -672,7 +678,7 @@ def test_where_nothing_may_be_written(capsys, files, tmp_path):
 
 
 def test_further_public_files_are_named(capsys, tmp_path):
-    """A picture has no columns; an empty sample submission is none."""
+    """A picture has no columns, and an empty file is not a sample submission."""
     folder = small_files(tmp_path)
     (folder / "public" / "map.png").write_bytes(b"\x89PNG\xff")
     (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", "return 1.0"))

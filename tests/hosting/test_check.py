@@ -1,4 +1,4 @@
-"""`podium check`: every demand of Kaggle's, with a file that fails it."""
+"""For each of Kaggle's demands, `podium check` names a file that does not meet it."""
 
 import io
 import os
@@ -323,7 +323,7 @@ KEYS = {name: key for key, name in check.CHECKS.items()} | {check.IMPORTS: "impo
     ],
 )
 def test_what_becomes_of_public_metrics(request, tmp_path, name, python):
-    """With the versions that are here, and in real processes with those that Kaggle has."""
+    """They are tried with the installed versions and, in real processes, with those of Kaggle's image."""
     if python is None and name != "at home":
         request.getfixturevalue("in_process")
     (tmp_path / "metric.py").write_text(FATES[name].source)
@@ -398,7 +398,7 @@ def test_what_to_install():
 
 @pytest.fixture
 def fake_python(monkeypatch, tmp_path):
-    """A program python9.9 that does as it is told, and a cache of its own."""
+    """A program python9.9 that does what the test tells it, and a cache of its own."""
 
     def make(script):
         path = tmp_path / "bin" / "python9.9"
@@ -433,7 +433,7 @@ esac
 
 @pytest.mark.skipif(os.name == "nt", reason="the pretended Python is a shell script")
 def test_an_environment_is_kept_for_next_time(capsys, fake_python, tmp_path):
-    """Its installation shows progress; after a failure it is made again."""
+    """Its installation shows progress, and is repeated after a failure."""
     count = tmp_path / "count"
     script = PRETEND.replace("COUNT", str(count)).replace("REAL", sys.executable)
     lines = "; ".join(f"echo 'line {number}'" for number in range(20))

@@ -1,4 +1,4 @@
-"""`podium emulate`: what Kaggle would do with a submission, and show."""
+"""`podium emulate` does with a submission what Kaggle would do, and shows what Kaggle would show."""
 
 import gzip
 import os
@@ -31,7 +31,7 @@ def in_process(monkeypatch, tmp_path):
 
 @pytest.fixture
 def accuracy(tmp_path):
-    """Writes a metric with this body and a solution and submission to it; returns their paths."""
+    """A function that writes a metric with this body, a solution and a submission, and returns their paths."""
 
     def write(body, submission="id,answer\n1,1\n2,1\n3,0\n4,1\n"):
         (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", body), encoding="utf-8")
@@ -62,7 +62,7 @@ def emulated(path, solution, submission, complete=False):
 
 @every_metric
 def test_good_submissions(path, solution, submission):
-    """What the site would give is what `podium score` gives."""
+    """The scores are those that `podium score` gives."""
     metric = hosted.load(path)
     results = emulated(path, solution, submission, metric.complete_submission)
     prepared = scoring.prepare(metric, scoring.read_solution(hosted.load(metric.name), solution, {}), {})
@@ -76,7 +76,7 @@ def test_good_submissions(path, solution, submission):
 
 @every_metric
 def test_bad_submissions(capsys, in_process, tmp_path, path, solution, submission):
-    """A submission without its columns passes Kaggle's checks, and the metric says what is missing."""
+    """A submission without its columns passes Kaggle's own checks. The metric then says what is missing."""
     truth, guess = frames(hosted.load(path), solution, submission)
     row_id = truth.columns[0]
     truth[[row_id]].assign(x=0).to_csv(tmp_path / "guess.csv", index=False)
@@ -179,7 +179,7 @@ def test_what_the_metric_gets_to_see(accuracy, in_process):
 
 
 def test_rows_are_aligned_by_their_ids(accuracy, in_process):
-    """A metric that compares row by row gets the same whatever the order of the submission's rows."""
+    """A metric that compares row by row gets the same tables, whatever the order of the submission's rows."""
     results = emulated(*accuracy(EQUAL, "id,answer\n5,1\n4,1\n3,0\n2,0\n1,0\n"))
     assert [result.score for result in results] == [0.5, 1.0]
 

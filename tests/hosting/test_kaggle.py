@@ -1,4 +1,4 @@
-"""`podium leaderboard`, with the real kaggle client against a server that plays Kaggle."""
+"""`podium leaderboard` works with the real client of Kaggle and a server that plays Kaggle."""
 
 import socket
 import subprocess
@@ -19,7 +19,7 @@ def no_network(monkeypatch, tmp_path):
 
 @pytest.fixture
 def kaggle(monkeypatch, no_network):
-    """A running server, to which the client has credentials."""
+    """A running server for which the client has credentials."""
     state = Kaggle()
     with serve(state) as address:
         lead_client_to(monkeypatch, address)
@@ -36,7 +36,7 @@ def entry(number: int, score: str = "0.5", name: str | None = None) -> dict[str,
 
 
 def pages(*pages: list[dict[str, object]]):
-    """Answers page by page: the token of page n is "page n"."""
+    """A server's answers page by page, in which the token of page n is "page n"."""
 
     def answer(request):
         assert request["competitionName"] == "essays"
@@ -191,7 +191,7 @@ def test_the_time_limit_is_gone_afterwards(kaggle):
 
 @pytest.mark.slow
 def test_without_credentials(tmp_path):
-    """In a process of its own: the client keeps what it found when it was imported."""
+    """A process of its own is needed, because the client remembers what it saw when it was imported."""
     pytest.importorskip("kagglesdk")
     done = subprocess.run(
         [sys.executable, "-m", "podium", "leaderboard", "essays", "--out", str(tmp_path / "out.csv")],
@@ -204,7 +204,7 @@ def test_without_credentials(tmp_path):
 
 @pytest.mark.parametrize("failure", [OSError("no kaggle.json"), SystemExit(1), ValueError("x")])
 def test_imports_that_fail_without_credentials(capsys, tmp_path, monkeypatch, failure):
-    """As in other versions of the package."""
+    """Other versions of the package behave like this."""
     pytest.importorskip("requests")
     importing = site.importlib.import_module
 

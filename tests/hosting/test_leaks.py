@@ -1,4 +1,4 @@
-"""What tells the solution does not go out, whatever it is called."""
+"""Files that reveal the solution are not sent, whatever their names are."""
 
 import gzip
 import json
@@ -31,7 +31,7 @@ def files(made, tmp_path):
 
 @pytest.fixture
 def tables(files):
-    """The solution, the training rows and the texts of both, as texts."""
+    """The solution, the training rows and the texts of both, with all cells as texts."""
     names = ("private/solution.csv", "public/train.csv", "public/test_essays.csv", "public/train_essays.csv")
     return [pd.read_csv(files / name, dtype=str, keep_default_na=False) for name in names]
 
@@ -146,7 +146,9 @@ def test_test_texts_with_labels(files, made, tables, name):
 
 
 def test_truths_under_another_name(files, made, tables):
-    """Also if the ids' column is called otherwise; a column that is right by chance in a few rows is none."""
+    """The column of ids may have another name, too. A column with a few right values by chance is not
+    refused.
+    """
     solution, *_ = tables
     truth = solution.groupby("essay_id", sort=False)["gender"].first().reset_index()
     hidden = solution.rename(columns={"row_id": "number", "discourse_effectiveness": "hint"})[
@@ -184,7 +186,7 @@ def test_a_text_of_the_test_under_another_id(files, made, tables, column):
 
 
 def test_a_sample_may_show_what_is_the_same_in_every_essay(tmp_path):
-    """Where all essays have the same types in the same order, the sample has them right, and tells nothing."""
+    """If all essays have the same types in the same order, the sample has them right but reveals nothing."""
     types = ["Lead", "Position", "Claim", "Evidence"]
     rows = [
         (f"e{essay:02}", name, " ".join(map(str, range(9 * number, 9 * number + 7 + essay % 3))), essay % 2)
@@ -228,7 +230,7 @@ def test_nothing_is_left_if_what_was_made_leaks(made, tmp_path):
 
 @pytest.mark.parametrize("command", ["score", "emulate", "check"])
 def test_recorded_parameters_are_used_and_shown(capsys, tmp_path, command, monkeypatch):
-    """By every command that is given the solution; a conflict is an error."""
+    """Every command that gets the solution uses them, and a conflict is an error."""
     stay_in_process(monkeypatch, tmp_path)
     make_corpus(60).to_csv(tmp_path / "corpus.csv", index=False)
     files = tmp_path / "files"

@@ -1,4 +1,4 @@
-"""`podium make`: from a made-up corpus, in both layouts, to the files of a competition."""
+"""`podium make` turns a made-up corpus, in either of two layouts, into the files of a competition."""
 
 import csv
 import gzip
@@ -33,13 +33,13 @@ def whole() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def by_offsets(whole) -> pd.DataFrame:
-    """As in PERSUADE."""
+    """A corpus in the layout of PERSUADE."""
     return whole.drop(columns="predictionstring")
 
 
 @pytest.fixture(scope="module")
 def by_words(whole) -> pd.DataFrame:
-    """As in the Feedback Prize, without texts."""
+    """A corpus in the layout of the Feedback Prize, without texts."""
     return whole.drop(columns=["full_text", *corpus.OFFSETS]).rename(columns={"essay_id_comp": "id"})
 
 
@@ -91,7 +91,7 @@ def test_every_segment_is_in_one_file_with_its_labels(by_offsets, whole):
 
 
 def test_the_sample_submission_follows_from_public_files(by_offsets):
-    """For each essay the segments of the training essay whose number of words is nearest."""
+    """Each essay gets the segments of the training essay with the nearest number of words."""
     public = make(by_offsets).public
     train, sample = public["train.csv"], public["sample_submission.csv"]
     assert list(sample) == [
@@ -190,7 +190,9 @@ def digest(files: folders.Files) -> str:
 
 
 def test_the_split_is_the_same_everywhere(tmp_path):
-    """From the text of a file, whose missing values any reader might take for something else."""
+    """The corpus comes from the text of a file with missing values that readers might take for something
+    else.
+    """
     ids = [f"{number:04d}" for number in range(600)]
     rows = [
         "essay_id,discourse_type,predictionstring,discourse_effectiveness,ell_status,economically_disadvantaged"
@@ -233,7 +235,7 @@ def test_too_few_essays_to_split(by_offsets):
 
 
 def test_essays_of_the_same_text_stay_together(by_words):
-    """Also where spaces differ; and they are reported."""
+    """Spaces do not count, and such essays are reported."""
     number = pd.factorize(by_words["id"])[0]
     texts = np.array(["word " * 2000 + f"{n // 4}" + " " * (n % 4) for n in range(number.max() + 1)])
     files = make(by_words.assign(full_text=texts[number]))
@@ -248,7 +250,7 @@ def test_essays_of_the_same_text_stay_together(by_words):
 
 
 def test_a_corpus_with_a_byte_order_mark(tmp_path, by_words):
-    """As Excel writes “CSV UTF-8”."""
+    """Excel writes one into “CSV UTF-8”."""
     path = tmp_path / "corpus.csv"
     path.write_bytes(b"\xef\xbb\xbf" + by_words.to_csv(index=False).encode())
     assert digest(corpus.make(corpus.read_corpus(path), ATTRIBUTES)) == digest(make(by_words))
@@ -270,7 +272,7 @@ def test_progress_counts_the_bytes_of_the_corpus(tmp_path, monkeypatch):
 
 
 def test_a_corpus_with_essays_twice_gives_a_warning(by_offsets):
-    """Under the same ids, or under others."""
+    """The repeated essays have the same ids or other ones."""
     same = make(pd.concat([by_offsets, by_offsets]))
     assert len(same.warnings) == 1
     assert same.warnings[0].startswith("segments that repeat an earlier one of their essay: does the corpus")
@@ -429,7 +431,7 @@ def test_faults_are_named_by_row(by_offsets, column, value, message):
 
 
 def test_rows_are_those_of_the_file(by_offsets):
-    """Although Unannotated rows above are dropped."""
+    """Their numbers count the unannotated rows above, although these are dropped."""
     frame = by_offsets.astype({"discourse_effectiveness": object})
     frame.loc[:3, "discourse_type"] = "Unannotated"
     frame.loc[7:16, "discourse_effectiveness"] = "Good"
@@ -534,7 +536,7 @@ def test_other_spellings(by_words):
 
 
 def test_values_are_written_as_they_were_read(capsys, tmp_path, by_words):
-    """Line ends within a text, 9, NA, quotes: what participants read is what the corpus has."""
+    """Line ends within a text, 9, NA and quotes: participants read exactly what the corpus has."""
     ends = np.array(["a\r\nb", "c\rd", 'e, "f"\n', "g", " h ", "NA", "001", "9", "9.0"], dtype=object)
     number = pd.factorize(by_words["id"])[0]
     texts = np.array([f"{ends[n % 9]}{n}" + " w" * 2000 for n in range(number.max() + 1)], dtype=object)[number]
@@ -610,7 +612,7 @@ def test_what_does_not_read_back_is_not_left_there(tmp_path, by_words, monkeypat
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the peak memory there")
 def test_memory_does_not_grow_with_the_repeated_text(tmp_path):
-    """PERSUADE has the text of an essay in each of its rows: it is held once."""
+    """PERSUADE repeats an essay's text in each of its rows. It is kept in memory once."""
     write_corpus(tmp_path / "corpus.csv", 4000)
     megabytes = (tmp_path / "corpus.csv").stat().st_size / 2**20
     _, peak = memory_of(PROGRAM.format(corpus=str(tmp_path / "corpus.csv"), out=str(tmp_path / "out")))

@@ -1,4 +1,4 @@
-"""`podium make` for the siblings: their official files become Kaggle's."""
+"""`podium make` turns the official files of the other metrics into competitions for Kaggle."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def make(capsys, out, metric, *options):
     "metric", [name if name == "trec_is" else pytest.param(name, marks=pytest.mark.slow) for name in OFFICIAL]
 )
 def test_the_files_are_accepted_as_kaggle_accepts_them(capsys, tmp_path, monkeypatch, metric):
-    """Scored by the emulated site as the report says, and as the official files are, part by part."""
+    """For each part, the emulated site gives the score of the report and of the official files."""
     stay_in_process(monkeypatch, tmp_path)  # test_emulate.py tries processes
     code, report, _ = make(capsys, tmp_path / "out", metric)
     assert code == 0
@@ -82,7 +82,7 @@ def test_the_files_are_accepted_as_kaggle_accepts_them(capsys, tmp_path, monkeyp
 @pytest.mark.filterwarnings("ignore:annotations outside the 25 types")
 @pytest.mark.parametrize("metric", OFFICIAL)
 def test_every_metric_makes_its_own_sample(capsys, tmp_path, metric):
-    """From its samples alone, with a perfect submission that is better."""
+    """From its samples alone, each metric makes a sample and a perfect submission, which scores better."""
     labels, _ = OFFICIAL[metric]
     source = SAMPLES / metric / "samples" / labels
     code, report, _ = run_podium(capsys, "make", source, "--metric", metric, "--out", tmp_path / "out")

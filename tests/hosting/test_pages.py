@@ -1,4 +1,4 @@
-"""What the pages for hosts print is what the commands print; "…" stands for anything."""
+"""The pages for hosts show what the commands print; "…" stands for anything."""
 
 import contextlib
 import re
@@ -26,7 +26,7 @@ BLOCK = re.compile(r"```text\n(\$ .*?)```", re.DOTALL)
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """The folder in which the tutorial's reader works, after its first step."""
+    """The folder in which the tutorial's reader works, after the first step."""
     folder = tmp_path_factory.mktemp("reader")
     shutil.copy(ROOT / "solution_sample.csv", folder)
     command = "make solution_sample.csv --map 0=Ineffective --map 1=Effective --out files"
@@ -79,7 +79,7 @@ def test_what_the_pages_print(monkeypatch, made, tmp_path, block):
 
 
 def test_every_option_of_the_commands_is_explained():
-    """On the page of a command, or in its table of options."""
+    """Each option is on the page of its command or in a table of options."""
     pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     for command in ("make", "emulate", "check", "publish", "bundle"):
         options = set(re.findall(r"--[a-z-]+", printed_here([command, "--help"])))

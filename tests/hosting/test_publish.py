@@ -1,4 +1,4 @@
-"""`podium publish kaggle`, with the real client against a server that plays the site."""
+"""`podium publish kaggle` works with the real client of Kaggle and a server that plays the site."""
 
 import json
 import shlex
@@ -55,7 +55,9 @@ def site(monkeypatch, tmp_path):
 
 
 def run(capsys, files, *options, title=TITLE):
-    """(exit code, stdout, stderr without the line that shows the parameters of the files)."""
+    """Run the command, and return exit code, stdout, and stderr without the line about the files'
+    parameters.
+    """
     code, out, err = run_podium(capsys, "publish", "kaggle", files, *title, *options)
     shown = f"parameters of {files / 'competition.json'}: {RECORDED}\n"
     assert code == 2 or err.startswith(shown)
@@ -63,7 +65,7 @@ def run(capsys, files, *options, title=TITLE):
 
 
 def assert_published(site, made):
-    """The site has all of it, as it was meant."""
+    """Check that the site has everything as it was meant."""
     assert site.competition["slug"] == SLUG
     assert site.competition["title"] == "Feedback on writing"
     assert set(site.pages) == {"description", "evaluation", "data-description", "rules"}
@@ -128,7 +130,7 @@ def test_every_step_can_be_repeated_alone(capsys, site, files, made, step):
 
 @pytest.mark.slow
 def test_interrupted_anywhere_and_started_again(capsys, site, made, tmp_path):
-    """Every request fails once, before the site has done the work or after it; the next run goes on."""
+    """Every request fails once, before or after the site has done its work. The next run goes on from there."""
     number_of_runs = 0
     for is_done in (False, True):
         number = 0
@@ -288,7 +290,7 @@ def test_a_name_that_somebody_else_has(capsys, site, files):
 
 
 def test_an_upload_that_fails(capsys, site, files):
-    """The client goes on without the file, and this does not."""
+    """The client ignores the failed upload, but podium does not."""
     files_of = site.answers[SERVICE + "CreateCompetitionData"]
     site.answers[SERVICE + "CreateCompetitionData"] = lambda request: files_of(
         request | {"files": request["files"][1:]}
@@ -419,7 +421,7 @@ def test_a_file_that_has_changed_is_sent(capsys, site, files, name, expected):
 
 
 def test_only_what_was_tried_opens(capsys, site, files):
-    """With --force anything does."""
+    """With --force, anything opens."""
     code, _, err = run(capsys, files, "--step", "create", "--step", "launch")
     assert code == 2
     assert err.startswith(
@@ -517,7 +519,7 @@ def test_a_page_that_tells_the_solution(capsys, site, files):
 
 
 def test_recorded_parameters_reach_the_site(capsys, site, tmp_path):
-    """Without demographics, too."""
+    """They do so without demographics, too."""
     make_corpus(60).to_csv(tmp_path / "corpus.csv", index=False)
     files = tmp_path / "files"
     given = ["--subpopulations", "", "--set", "temperature=80", "--out", files]

@@ -1,4 +1,4 @@
-"""`podium verify` looks at every page; a run is finished when run.json is there."""
+"""`podium verify` checks every page; a run counts as finished when run.json exists."""
 
 import errno
 import json

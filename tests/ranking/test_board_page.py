@@ -1,4 +1,4 @@
-"""What the page says, on boards made by hand: numbers, neighbours, labels, axes, sentences."""
+"""The board's page has the right numbers, neighbors, labels, axes and sentences, on boards made by hand."""
 
 import re
 
@@ -20,7 +20,7 @@ NOTHING = pd.DataFrame(columns=["team", "submission", "reason"])
 def run_of(
     leaderboard: pd.DataFrame, rules: Rules | None = None, higher_is_better=True, boosted=True, **more
 ) -> Run:
-    """A run whose board is given; `more` are fields of `Ranking` and of `facts`."""
+    """A run with a given board; `more` has further fields of `Ranking` and of `facts`."""
     rules = rules or Rules()
     facts = {
         "date": "2026-11-22T18:00:00+00:00",
@@ -54,7 +54,7 @@ def run_of(
 
 
 def of_scores(scores: np.ndarray, rules: Rules, **columns) -> dict:
-    """Intervals, neighbours and draws, (r, t), as the uncertainty has them."""
+    """Intervals, neighbors and draws of shape (r, t), in the form in which the uncertainty has them."""
     teams = scores.shape[1]
     order = np.argsort(-scores, axis=1)
     ranks = np.argsort(order, axis=1) + 1
@@ -97,7 +97,7 @@ def board_of(number: int, **columns) -> pd.DataFrame:
 
 
 def test_runtimes_that_would_have_changed_the_rank_go_with_the_ranks():
-    """In Table 2 Red is third at 50 s; up to 45.6 s it would be first, and up to 46.3 s second."""
+    """In Table 2, Red is third at 50 s. Up to 45.6 s it would be first, and up to 46.3 s second."""
     run = run_of(boost.boost(TABLE_2))
     (row,) = np.flatnonzero(run.ranking.leaderboard["team"] == "Red")
     told = page._of_row(run, "Red", int(row))["break_even"]

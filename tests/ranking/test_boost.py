@@ -1,4 +1,6 @@
-"""boost.py against section 4 of the memo, a literal transcription of it, and files as users have them."""
+"""boost.py agrees with section 4 of the memo and a literal transcription of it, and reads files as users
+have them.
+"""
 
 import contextlib
 import datetime
@@ -41,12 +43,12 @@ def shown(cell: object) -> str:
 
 
 def label(cell: object) -> str:
-    """A parameter in a test's name."""
+    """A short text for a parameter in a test's name."""
     return f"{type(cell).__name__} {shown(cell)[:12]}"
 
 
 def to_three_digits(number: float) -> str:
-    """As the memo rounds: 0.6225 is about 0.623."""
+    """Round as the memo does: 0.6225 becomes about 0.623."""
     return str(Decimal(repr(number)).quantize(Decimal("0.001"), ROUND_HALF_UP).normalize())
 
 
@@ -86,7 +88,9 @@ def test_within_5_percent_of_the_best_score_is_eligible():
     ],
 )
 def test_the_reward_falls_linearly_up_to_20_percent_slower(slower: float, reward: float):
-    """5 - 25·(t/s - 1) percent; the memo's instances are 10% (2.5%), 15% (1.25%), 12.5% and 5% slower."""
+    """The reward is 5 - 25·(t/s - 1) percent. The memo's examples are 10% slower (2.5%), 15% (1.25%), 12.5%
+    and 5%.
+    """
     board = boost(leaderboard(("fastest", 0.6, 40), ("slower", 0.6, 40 + 0.4 * slower)))
     assert by_team(board, "boost") == {"fastest": 0.05, "slower": reward}
     assert by_team(board, "slowdown")["slower"] == 1 + slower / 100
@@ -119,7 +123,9 @@ def test_footnote_8_eligible_if_and_only_if_the_ratio_is_at_most_105_percent():
 
 
 def test_footnote_8_overtaking_takes_20_percent_more_time():
-    """At the ratio 1.05 N reaches M's score just when M takes 20% more time; above the ratio it passes M."""
+    """At the ratio 1.05, N reaches M's score exactly when M takes 20% more time. Above this ratio N passes
+    M.
+    """
 
     def first(beta: float, runtime: float) -> str:
         return str(boost(leaderboard(("M", 0.63, runtime), ("N", beta, 50)))["team"].iloc[0])
@@ -277,7 +283,7 @@ def test_no_boost_at_exactly_20_percent_slower(digits: int, k: int):
 @QUICK
 @given(st.integers(1, 6), st.integers(1, 24_000))
 def test_equal_boosted_scores_tie(earlier: str, digits: int, k: int):
-    """40·1.025 = 41: A is 10% slower than the fastest, B 20%."""
+    """40·1.025 = 41: A is 10% slower than the fastest team, and B is 20% slower."""
     a, b = (float(f"{n}e-{digits}") for n in (40 * k, 41 * k))
     when = {"A": "2024-01-02", "B": "2024-01-02", "S": "2024-01-02", earlier: "2024-01-01"}
     result = boost(leaderboard(("A", a, 44, when["A"]), ("B", b, 48, when["B"]), ("S", a, 40, when["S"])))
@@ -504,7 +510,7 @@ def test_numbers_beyond_all_measure():
 
 
 def test_text_keeps_digits_that_no_float_has():
-    """Eligible by a hair, boosted by a hair, ahead by a hair; as floats all are equal."""
+    """A tiny difference decides eligibility, boost and rank. As floats, all of these values would be equal."""
     hair = "0." + "0" * 40 + "1"
     for best, eligible in (("0.63", True), (f"0.63{hair[2:]}", False)):
         board = boost(leaderboard(("M", best, "9"), ("N", Decimal("0.60"), Decimal(9))))
@@ -854,7 +860,7 @@ TEXT_2 = "team,score,runtime\nRed,0.6,50\nBlue,0.595,45\nGreen,0.59,48\nYellow,0
 
 @pytest.fixture
 def file(tmp_path: Path) -> Any:
-    """Writes a leaderboard file, and gives its path."""
+    """A function that writes a leaderboard into a file and returns its path."""
 
     def write(content: str | bytes) -> str:
         path = tmp_path / "leaderboard.csv"

@@ -1,4 +1,6 @@
-"""Which submissions are found, and which of a team's counts; scores below 0, or of which less is better."""
+"""The right submissions of each team are found and count, also with negative scores and where less is
+better.
+"""
 
 import json
 
@@ -65,7 +67,7 @@ def why(folder) -> dict[str, str]:
 
 @pytest.fixture
 def several(submit):
-    """Ada's best Private score is not among the two best Public ones."""
+    """Ada's best Private score is not among her two best Public ones."""
     submit("Ada/a", 0.9, 0.5)
     submit("Ada/b", 0.8, 0.6)
     submit("Ada/c", 0.7, 0.9)
@@ -255,7 +257,7 @@ def test_wrong_manifests(folder, call, text, code, message, monkeypatch):
 
 @pytest.fixture
 def bucket(folder, submit):
-    """Submissions in the memory of this process, behind a URL."""
+    """Submissions in the memory of this process that can be read by a URL."""
     import fsspec
 
     system = fsspec.filesystem("memory")

@@ -1,4 +1,4 @@
-"""`podium rank --dask`: a probe before any work, the same board as here, whatever happens to the workers."""
+"""`podium rank --dask` tries the workers before any work, and gives the same board whatever happens to them."""
 
 import contextlib
 import importlib.util
@@ -69,7 +69,7 @@ class Cluster:
         self.address = json.loads(self.file.read_text())["address"]
 
     def is_written(self) -> bool:
-        """Whether the scheduler has written the whole of its file."""
+        """Whether the scheduler has finished writing its file."""
         with contextlib.suppress(OSError, ValueError):
             return "address" in json.loads(self.file.read_text())
         return False
@@ -132,7 +132,7 @@ def tables(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_cluster_that_loses_a_worker_gives_the_same_files(cluster, folder):
-    """Paths are relative, and the workers' folder is another one."""
+    """The paths are relative, and the workers run in another folder."""
     here = cluster.rank("here", "--jobs", "1")
     _, err = here.communicate(timeout=120)
     assert here.returncode == 0, err

@@ -1,4 +1,4 @@
-"""What-if and break-even runtimes against the board itself, and against values by hand."""
+"""What-if and break-even runtimes agree with the board itself and with values computed by hand."""
 
 import doctest
 from collections.abc import Iterable
@@ -49,7 +49,7 @@ RUNTIMES = st.integers(200, 1000).map(lambda n: n / 10)
 def test_what_if_is_the_board_with_another_runtime(
     board: pd.DataFrame, runtimes: list[float], parameters: dict[str, float]
 ):
-    """Also at the rivals' runtimes, where ties are decided and rewards begin."""
+    """This includes the runtimes of rivals, at which ties are decided and rewards begin."""
     runtimes += board["runtime"].dropna().unique().tolist()
     for team in board["team"]:
         rows = []
@@ -64,7 +64,7 @@ def test_what_if_is_the_board_with_another_runtime(
 
 
 def test_a_new_fastest_team_slows_the_others_down():
-    """Green's own boost is 5% at 34 s and 36 s, but Blue's 0.61 keeps less of its boost against 34 s."""
+    """Green's own boost is 5% at both 34 s and 36 s, but Blue's 0.61 keeps less of its boost at 34 s."""
     board = leaderboard(("Green", 0.59, 48), ("Blue", 0.61, 40))
     curve = what_if(board, "Green", [34, 36, 40])
     assert curve["boosted_score"].tolist() == [0.6195, 0.6195, 0.6195]
@@ -83,7 +83,7 @@ def test_one_runtime_and_none():
 
 
 def test_runtimes_keep_all_digits():
-    """Yellow is ahead of Red up to 45.6 s, and no longer a hair later."""
+    """Yellow is ahead of Red up to 45.6 s, but not the tiniest bit later."""
     hair = "45.6" + "0" * 40 + "1"
     for runtimes in (["45.6", hair], [Decimal("45.6"), Decimal(hair)]):
         assert what_if(TABLE_2, "Red", runtimes)["rank"].tolist() == [2, 2]
@@ -129,7 +129,7 @@ def test_numbers_as_names():
 
 
 def test_break_even_values():
-    """Red, 0.6, against Yellow's 0.609: 1.5% is left at 1.14 times 40 s; against Blue's 0.60615625."""
+    """Red has 0.6. Against Yellow's 0.609 it needs 1.5%, the boost at 1.14 times 40 s; Blue has 0.60615625."""
     red = break_even_runtimes(TABLE_2, "Red")
     assert red["runtime"].tolist() == [
         45.6,
@@ -139,7 +139,9 @@ def test_break_even_values():
 
 
 def test_break_even_below_the_fastest_of_the_others():
-    """Green, 0.6195 with all its boost, passes Blue, 0.61, once Blue keeps less than 0.6195 / 0.61 - 1."""
+    """Green has 0.6195 with its whole boost. It passes Blue's 0.61 once Blue keeps less than 0.6195 / 0.61 -
+    1.
+    """
     board = leaderboard(("Green", 0.59, 48), ("Blue", 0.61, 40))
     kept = Fraction("0.6195") / Fraction("0.61") - 1
     expected = 40 / (Fraction("1.2") - kept * 4)
@@ -171,13 +173,13 @@ def test_many_teams_at_one_break_even():
     ],
 )
 def test_break_evens_where_scores_are_equal_over_a_range(b: float, submitted_at: str, expected: list[Any]):
-    """B has no boost; A equals its 0.6 from 48 s on, and its 0.63 up to 40 s, where A has all its boost."""
+    """B has no boost. A equals B's 0.6 from 48 s on, and B's 0.63 up to 40 s, where A has its whole boost."""
     rows = [("S", 0.6, 40, "2024-01-09"), ("A", 0.6, 50, submitted_at), ("B", b, 90, "2024-01-05")]
     assert break_even_runtimes(leaderboard(*rows), "A").to_numpy().tolist() == expected
 
 
 def rank_from(breaks: pd.DataFrame, runtime: float) -> int:
-    """The rank that a non-empty table of break-even runtimes states for another runtime."""
+    """The rank that a table of break-even runtimes, which is not empty, states for another runtime."""
     shorter = breaks[breaks["runtime"] < runtime]
     return int(breaks["rank_below"].iloc[0] if shorter.empty else shorter["rank_above"].iloc[-1])
 
@@ -202,7 +204,9 @@ def assert_break_evens_hold(board: pd.DataFrame, team: str, grid: Iterable[float
 @QUICK
 @given(leaderboards(), PARAMETERS)
 def test_the_rank_at_a_break_even_itself(board: pd.DataFrame, parameters: dict[str, float]):
-    """Where boosted scores are equal; the runtime is no decimal, so the board is made of fractions."""
+    """The boosted scores are equal there. The runtime is not a decimal number, so the board is made of
+    fractions.
+    """
     for team in board["team"]:
         race = estimate._race(
             board, team, **{"max_boost": 0.05, "eligibility_ratio": 1.05, "slowdown_limit": 1.2, **parameters}

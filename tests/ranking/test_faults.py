@@ -1,4 +1,6 @@
-"""What goes wrong without a submission's fault: tried again, listed, never kept, and never a rejection."""
+"""Faults that no submission caused are tried again and listed. They are never kept and never count as
+rejections.
+"""
 
 import dataclasses
 import json
@@ -55,7 +57,7 @@ def no_pause(monkeypatch):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A metric that counts rows, a solution, and 20 teams; team 03 is rejected."""
+    """A metric that counts rows, a solution, and 20 teams, of which team 03 is rejected."""
     (tmp_path / "rows.py").write_text(ROWS + COMPLETE)
     (tmp_path / "solution.csv").write_text("id\n1\n2\n")
     (tmp_path / "teams").mkdir()
@@ -123,7 +125,7 @@ def test_a_file_that_cannot_be_read_is_listed_and_not_rejected(folder, call, mon
 
 @pytest.mark.parametrize("where", ["read_bytes", "parse_submission", "evaluate"])
 def test_faults_are_tried_again(folder, call, monkeypatch, where):
-    """Each file fails once, in every way and at every stage; then all is well."""
+    """Each file fails once, in every way and at every stage. After that, the board is right."""
     inject(monkeypatch, where, times=1)
     assert call()[0] == 0
     assert is_right(folder)
@@ -143,7 +145,7 @@ def test_faults_that_stay_stop_the_run(folder, call, monkeypatch, where):
 
 
 def inject(monkeypatch, where: str, times: int) -> None:
-    """Let a stage of each submission fail so often, each time in another way."""
+    """Let a stage of each submission fail a number of times, each time in another way."""
     module = work if where == "read_bytes" else work.scoring
     real, failed = getattr(module, where), {}
     draw = random.Random(0)
@@ -209,7 +211,9 @@ def test_a_damaged_entry_is_made_anew(folder, call):
 
 
 def test_an_entry_of_another_file_does_not_count(folder, call):
-    """The best team's entry under another one's name: its digest is right, its content is of another file."""
+    """The best team's entry is stored under another team's name: its digest is right, but its content
+    belongs to another file.
+    """
     call()
     kept = folder / "final" / "store"
     by_score = sorted(
@@ -223,7 +227,7 @@ def test_an_entry_of_another_file_does_not_count(folder, call):
 
 
 def test_the_bytes_that_are_scored_are_those_that_are_hashed(folder, call, monkeypatch):
-    """A file changes just after it was read; the next run sees that."""
+    """A file changes just after it was read, and the next run notices that."""
     import hashlib
 
     path = folder / "teams" / "05.csv"
@@ -277,7 +281,7 @@ def test_a_full_disk_is_said_and_nothing_is_half_written(folder, call, monkeypat
 
 @pytest.fixture
 def read_only(monkeypatch):
-    """Make a folder and all in it read-only, as a mount does, also for root."""
+    """Make a folder and everything in it read-only as a mount does, also for root."""
 
     def read_only(folder: Path) -> None:
         def refusing(real):
@@ -337,7 +341,7 @@ def test_a_folder_that_cannot_be_made_is_said(folder, call, read_only):
 
 
 def test_a_folder_that_becomes_read_only_loses_nothing(folder, call, read_only, monkeypatch):
-    """The tables cannot be written at the end of the run; what was scored is in the store."""
+    """The tables cannot be written at the end of the run, but the store has what was scored."""
     real = work.score
 
     def scored(*arguments):
@@ -409,7 +413,7 @@ def test_what_a_full_machine_refuses_is_a_fault(folder, call):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="kinds of Linux")
 def test_what_is_no_file_is_rejected_and_waited_for_by_nobody(folder, call):
-    """A link to the solution would have its score; a pipe would never end."""
+    """A link to the solution would get the best score, and a pipe would never end."""
     teams = folder / "teams"
     for name in ("link", "folder", "circle"):
         (teams / name).mkdir()
@@ -451,7 +455,9 @@ def test_work_that_always_raises_ends_in_a_sentence(monkeypatch):
 
 
 def test_new_processes_get_the_prepared_solution(folder, monkeypatch):
-    """It is what they would make, and they do not make it; a metric that cannot be sent is prepared again."""
+    """It is sent to them, so that they do not prepare it again. A metric that cannot be sent is prepared by
+    each process.
+    """
     job = work.make_job("unified", str(ROOT / "solution_sample.csv"), {})
     solution = work.prepared(job)
     handed_over = work._to_hand_over(job)
@@ -490,7 +496,7 @@ def test_killed_and_run_again(folder, call):
 
 @pytest.mark.slow
 def test_a_process_that_dies_is_a_fault(folder, call):
-    """One submission takes its process along; the others are scored."""
+    """One submission kills its process, and the others are scored."""
     dying = 'if len(submission) == 7: import os; os._exit(1)\n    """The number'
     (folder / "rows.py").write_text(ROWS.replace('"""The number', dying) + COMPLETE)
     arguments = [folder / "solution.csv", folder / "teams", "--metric", folder / "rows.py", "--jobs", 2]

@@ -1,4 +1,4 @@
-"""What is made of a run: the same board again, another one from the store, the page, the variants."""
+"""From a run come the same board again, another board from the store, the page and the variants."""
 
 import base64
 import hashlib
@@ -21,7 +21,9 @@ TEAMS = ["Ada <b>", "Bo & Co", "Cy", "Di"]
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A finished run: 60 essays, four teams, one of which uploaded another's file, runs with noise."""
+    """A finished run with 60 essays and four teams. One team uploaded another team's file, and the runtimes
+    have noise.
+    """
     folder = tmp_path_factory.mktemp("made")
     solution, submission = make_competition(60, seed=7, shared_words=False)
     solution.to_csv(folder / "solution.csv", index=False)
@@ -278,7 +280,9 @@ def test_agreements_of_copies_and_of_independent_submissions():
 
 
 def coarse(teams, random, worst, best):
-    """Independent teams' statistics of 300 items as whole numbers: hits and misses of a few things to find."""
+    """The statistics of independent teams on 300 items, as whole numbers: hits and misses among a few things
+    to find.
+    """
     items = random.integers(1, 7, 300)
     quality = random.uniform(worst, best, teams)[:, np.newaxis] + random.uniform(-0.2, 0.2, 300)
     hits = random.binomial(items, np.clip(quality, 0.02, 0.98))
@@ -292,7 +296,9 @@ def pairs_of(numbers):
 
 @pytest.mark.parametrize("teams", [2, 3, 5, 8, 20, 70])
 def test_independent_teams_are_hardly_ever_shown(teams):
-    """Whole numbers often are the same by chance: of equally good teams no pair is shown, of others few."""
+    """Whole numbers often agree by chance. Of equally good teams no pair is shown, and of other teams few
+    are.
+    """
     random = np.random.default_rng(teams)
     boards = 6
     assert sum(len(pairs_of(coarse(teams, random, 0.7, 0.7))) for _ in range(boards)) == 0
@@ -302,7 +308,7 @@ def test_independent_teams_are_hardly_ever_shown(teams):
 
 @pytest.mark.parametrize("teams", [10, 30, 100])
 def test_many_partial_copies_of_one_team_are_all_shown(teams):
-    """Each copied another 30% of the items, so that some are shared by many teams."""
+    """Each team copied another 30% of the items, so that many teams share some items."""
     random = np.random.default_rng(teams)
     numbers = random.random((teams, 300, 3))
     copies = range(1, 1 + teams // 3)

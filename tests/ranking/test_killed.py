@@ -1,4 +1,4 @@
-"""A run that is killed leaves no worker behind."""
+"""A run that is killed leaves no worker process behind."""
 
 import os
 import signal

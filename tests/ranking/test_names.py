@@ -1,4 +1,4 @@
-"""Names of teams and files: what is refused, what looks alike, what a spreadsheet would execute."""
+"""Names of teams and files that look alike or that a spreadsheet would execute do no harm."""
 
 import csv
 

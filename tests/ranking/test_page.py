@@ -1,4 +1,4 @@
-"""The board's page in a browser: wide and narrow, light and dark, searched and sorted.
+"""The board's page works in a browser: wide and narrow, light and dark, searched and sorted.
 
     python -m tests.ranking.test_page     writes docs/board.png anew, from examples/board.py
 
@@ -65,7 +65,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """The page of sixty teams."""
+    """The page of a board with sixty teams."""
     path = tmp_path_factory.mktemp("many") / "board.html"
     path.write_text(page.of_board(run_of(board_of(MANY), boosted=False)), encoding="utf-8")
     return path
@@ -104,7 +104,7 @@ def test_the_page_fits_and_can_be_read(made, browser, name, width, scheme):  # n
 
 
 def shown(browser) -> list[str]:
-    """The teams in sight, from the first row on."""
+    """The teams that can be seen, from the first row on."""
     return browser.execute_script(
         "return [...document.querySelectorAll('#board tbody tr')].filter(row => !row.hidden)"
         ".map(row => row.querySelector('bdi').textContent)"
@@ -151,7 +151,7 @@ def test_columns_are_sorted_and_the_line_below_the_prizes_is_drawn_by_rank_alone
 
 
 def take_picture() -> None:
-    """The first screen of the example's board, for the documentation."""
+    """Save the first screen of the example's board for the documentation."""
     from PIL import Image
 
     with tempfile.TemporaryDirectory() as folder, started_browser() as browser:

@@ -1,4 +1,4 @@
-"""The plots: what is drawn, read back from the figures, and that labels never cover each other."""
+"""The plots show what they should, as read from the figures, and labels never cover each other."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ ONE = boost(pd.DataFrame({"team": ["Solo"], "score": [0.6], "runtime": [40]}))
 
 
 def crowd(teams: int = 40, seed: int = 1) -> pd.DataFrame:
-    """A board as real ones are: close scores, runtimes that differ, some missing, names of every kind."""
+    """A board like real ones, with close scores, different and missing runtimes, and all kinds of names."""
     random = np.random.default_rng(seed)
     board = pd.DataFrame(
         {
@@ -59,19 +59,19 @@ def what_if_figure(leaderboard: pd.DataFrame, team: str, runtimes: object) -> Fi
 
 
 def drawn(figure: Figure) -> Figure:
-    """The figure, with everything in the place that it has in a file."""
+    """Draw the figure, so that everything has the place that it has in a file."""
     figure.draw_without_rendering()
     return figure
 
 
 def labelled(axes: Axes, label: str) -> Any:
-    """The one artist of a label."""
+    """The only artist with this label."""
     (artist,) = [artist for artist in axes.get_children() if artist.get_label() == label]
     return artist
 
 
 def points(axes: Axes, label: str) -> list[tuple[float, float]]:
-    """The points of a scatter, by its label."""
+    """The points of a scatter plot with this label."""
     collection = labelled(axes, label)
     assert isinstance(collection, PathCollection)
     return [tuple(point) for point in np.asarray(collection.get_offsets()).round(9).tolist()]
@@ -88,7 +88,10 @@ def segments(artist: Collection) -> list[list[list[float]]]:
 
 
 def texts(figure: Figure) -> list[Text]:
-    """All texts that are seen.  Labels of ticks beyond the end of an axis exist but are not drawn."""
+    """All texts that can be seen.
+
+    Labels of ticks beyond the end of an axis exist, but are not drawn.
+    """
     beyond = {
         label
         for axes in figure.findobj(_AxesBase)
@@ -106,7 +109,7 @@ def said(figure: Figure) -> str:
 
 
 def assert_readable(figure: Figure) -> None:
-    """No text covers another or leaves the figure."""
+    """Check that no text covers another one or leaves the figure."""
     drawn(figure)
     found = texts(figure)
     boxes = [Text.get_window_extent(text) for text in found]

@@ -1,4 +1,6 @@
-"""`podium rank`: the final board from files, resumed, ranked again, in processes, and how sure it is."""
+"""`podium rank` makes the final board from files, goes on after an interruption, and says how sure ranks
+are.
+"""
 
 import gzip
 import hashlib
@@ -36,7 +38,7 @@ ONCE = (
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A solution of 60 essays, five teams of falling quality, runtimes."""
+    """A solution of 60 essays, runtimes, and five teams whose quality falls from one to the next."""
     tmp_path = tmp_path_factory.mktemp("made")
     solution, submission = make_competition(60, seed=7, shared_words=False)
     solution.to_csv(tmp_path / "solution.csv", index=False)
@@ -52,13 +54,15 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def files(made, tmp_path):
-    """A copy to do with as one likes."""
+    """A copy that a test may change."""
     return shutil.copytree(made, tmp_path, dirs_exist_ok=True)
 
 
 @pytest.fixture
 def call(files, capsys):
-    """Run the command line in this process, writing to "final": (exit code, stdout, stderr)."""
+    """Run the command line in this process with the output folder "final", and return exit code, stdout and
+    stderr.
+    """
 
     def call(*more: object, solution="solution.csv", submissions="submissions", runtimes="runtimes.csv"):
         arguments = [files / solution, files / submissions, files / runtimes, "--out", files / "final", *more]
@@ -68,7 +72,7 @@ def call(files, capsys):
 
 
 def read(path: Path) -> pd.DataFrame:
-    """A file as the programs read it: numbers to the last bit, which pandas 2 by itself does not."""
+    """Read a file with its numbers exact to the last bit, which pandas 2 does not do by default."""
     return read_table(path, {"team", "submission", "essay_id", *TEXT_COLUMNS}, HostError)
 
 
@@ -214,7 +218,7 @@ def test_what_is_printed(call):
 
 @pytest.fixture
 def several(files):
-    """Ada has a folder with three files: the fullest submission is the best."""
+    """Ada has a folder with three files, and the submission with the most rows is the best."""
     folder = files / "submissions"
     submission = read(folder / "Ada.csv")
     (folder / "Ada.csv").unlink()
@@ -440,7 +444,7 @@ def test_two_processes_give_the_same_files(files, call):
 
 
 def test_against_a_direct_slow_bootstrap(files, call):
-    """The whole pipeline on frames in which essays stand as often as they were drawn."""
+    """The whole computation runs on tables in which each essay stands as often as it was drawn."""
     resamples, seed = 10, 5
     whole = {"subpopulation_column_names": ""}
     runtimes = read(files / "runtimes.csv")
@@ -495,13 +499,15 @@ def test_against_a_direct_slow_bootstrap(files, call):
 
 
 def widening(gains):
-    """As Student's t is wider than the normal distribution, with two degrees of freedom for each like gain."""
+    """How much wider Student's t is than the normal distribution, with two degrees of freedom for each like
+    gain.
+    """
     freedom = [2 * (each**2).sum() ** 2 / (each**4).sum() for each in gains]
     return stats.t.ppf(0.975, freedom) / stats.norm.ppf(0.975)
 
 
 def influences(prepared, submission):
-    """How fast the score grows with each item's weight, one item after the other."""
+    """How fast the score grows with the weight of each item, one item after the other."""
     numbers, little = prepared.statistics(submission), 1e-6
     total = statistics.sums(numbers, prepared.groups)
     slopes = []
@@ -513,7 +519,7 @@ def influences(prepared, submission):
 
 
 def repeated(frame: pd.DataFrame, times: dict[str, int]) -> pd.DataFrame:
-    """Each essay as often as drawn, under ids of its own."""
+    """Each essay as often as it was drawn, under ids of its own."""
     frame = frame.loc[frame.index.repeat(frame["essay_id"].map(times).fillna(0).astype(int))]
     copy = frame.groupby("row_id").cumcount().astype(str)
     return frame.assign(essay_id=frame["essay_id"] + "/" + copy)
@@ -664,7 +670,7 @@ def test_nothing_to_rank(files, call):
 
 
 def test_a_metric_without_groups_shows_all_its_measures(tmp_path, capsys):
-    """As SciFact's leaderboard has twelve columns."""
+    """SciFact's leaderboard has twelve columns."""
     samples = hosted.folder("scifact") / "samples"
     (tmp_path / "teams").mkdir()
     shutil.copy(samples / "predictions.jsonl", tmp_path / "teams" / "Ada.jsonl")

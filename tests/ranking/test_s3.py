@@ -1,4 +1,4 @@
-"""`podium rank` and `podium verify` on a server that speaks S3: what goes wrong there is never a rejection."""
+"""`podium rank` and `podium verify` read from a server that speaks S3, where no fault is ever a rejection."""
 
 import hashlib
 import json
@@ -58,7 +58,9 @@ def post(url: str, data: bytes = b"") -> None:
 
 @pytest.fixture
 def folder(system, tmp_path):
-    """A metric that counts rows; on the server a solution, runtimes, a folder of submissions and a manifest."""
+    """A metric that counts rows; the server has a solution, runtimes, a folder of submissions and a
+    manifest.
+    """
     (tmp_path / "rows.py").write_text(ROWS + COMPLETE)
     system.mkdir("host")
     system.mkdir("teams")
@@ -171,7 +173,7 @@ def test_a_file_that_changes_between_two_runs_is_scored_anew(folder, call, syste
 
 
 def test_a_file_that_changes_while_it_is_read_is_read_again(folder, call, system, monkeypatch):
-    """The server says so, as the reader asks for the version that it has seen."""
+    """The server reports the change, because the reader asks for the version that it saw before."""
     import s3fs
 
     real, changed = s3fs.S3File._fetch_range, b"id\n" + b"1\n" * 9

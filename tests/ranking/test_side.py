@@ -1,4 +1,4 @@
-"""`podium rank` with the host's file beside each submission: READ//ABLE's M7."""
+"""`podium rank` reads the host's file beside each submission, for READ//ABLE's M7."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ WEIGHTS = "weights=M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=1"
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Three teams with the same markups, which the experts judged otherwise; and a manifest."""
+    """Three teams with the same markups but other judgments of the experts, and a manifest."""
     monkeypatch.setattr(work, "SECONDS_BEFORE_RETRY", 0.0)
     solution, submission, side = (
         pd.read_csv(SAMPLES / f"{name}.csv").head(4) for name in ("solution", "submission", "explanations")
@@ -90,7 +90,7 @@ def test_each_submission_is_scored_with_its_own(folder, rank):
 
 @pytest.mark.parametrize("several", [False, True])
 def test_a_folder_of_the_host_s_files(folder, call, several):
-    """The same board as with the manifest's column."""
+    """The board is the same as with the manifest's column."""
     (folder / "teams").mkdir()
     for team in ("Ada", "Bo", "Cy"):
         markups = (folder / "markups.csv").read_bytes()

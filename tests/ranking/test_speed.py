@@ -1,4 +1,4 @@
-"""Runtimes: how noisy they are, and what is said of them."""
+"""The noise of runtimes is estimated correctly and reported."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""What the store keeps comes back to the last bit, or not at all."""
+"""The store returns what it keeps to the last bit, or not at all."""
 
 import hashlib
 import json
@@ -36,7 +36,7 @@ def test_any_numbers_come_back_to_the_last_bit(statistics):
 
 @given(arrays(float, (3, 2), elements=st.floats(0, 5)), arrays(int, (3, 2), elements=st.integers(0, 9)))
 def test_columns_that_add_up_come_back_to_the_last_bit(fractions, whole):
-    """As hits and misses do; also where rounding makes the sum miss the whole number."""
+    """Hits and misses add up like this. Sums that rounding keeps from being whole numbers are included."""
     statistics = np.concatenate([fractions, whole - fractions, (1 - fractions) + whole], axis=1)
     assert same_bits(store.decode(store.encode({}, statistics))[1], statistics)
 
@@ -73,7 +73,7 @@ def test_only_what_was_saved_is_loaded(tmp_path):
 
 
 def test_nothing_of_an_entry_is_executed():
-    """An entry is JSON and numbers: not even a digest made for it turns it into a program."""
+    """An entry consists of JSON and numbers. Even one with a forged digest is never run as a program."""
     rest = json.dumps({"shape": [1, 1], "kinds": ["O", "u1"]}).encode() + b"\ncos\nsystem\n(S'true'\ntR."
     entry = hashlib.sha256(rest).hexdigest().encode() + b"\n" + rest
     with pytest.raises((KeyError, ValueError, TypeError)):

@@ -1,4 +1,4 @@
-"""Teams with the same score: what decided is said, and a prize that a name decided is a warning."""
+"""If teams have the same score, the board says what decided; a prize that a name decided gives a warning."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""Ranks, prizes and who is ahead, on draws with ties."""
+"""Ranks, prizes and the probability of being ahead are right on draws with ties."""
 
 import numpy as np
 import pandas as pd
@@ -42,7 +42,7 @@ def test_an_undefined_score_is_last():
 
 
 def detail_of(numbers, note=""):
-    """What a worker tells of a submission whose items have these values."""
+    """What a worker reports about a submission whose items have these values."""
     numbers = np.array(numbers, dtype=float)
     return uncertainty.Detail(
         measures=np.array([numbers.mean()]),

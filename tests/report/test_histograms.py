@@ -1,4 +1,4 @@
-"""podium/report/histograms.py: the pictures behind a score."""
+"""podium/report/histograms.py draws the right pictures of a score."""
 
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""The report as text, as a file, and in a real browser.
+"""The report is right as text, as a file and in a real browser.
 
     python -m tests.report.test_page     writes the pictures of docs/how-to/read-your-report.md anew
 
@@ -53,7 +53,7 @@ EVIL_ATTRIBUTE = "\"'><img src=x onerror='window.hacked = true'>"
 
 
 def stub(items: list[str], **explanation: object) -> SimpleNamespace:
-    """An evaluation that offers a score and, of explanations, nothing but these."""
+    """An evaluation with a score and only this explanation."""
     prepared = SimpleNamespace(
         items=items, labels=[("(all)", "(all)")], groups=np.zeros((1, len(items)), dtype=int)
     )
@@ -92,7 +92,7 @@ def page(evaluation):
 
 
 class Page(HTMLParser):
-    """The tags of a page, its text, and that of its sections."""
+    """The tags of a page, its text, and the text of its sections."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -182,7 +182,7 @@ def test_a_random_sample_of_essays(evaluation):
 
 
 def test_what_to_fix_first(page, evaluation):
-    """The cause, label and sub-population in which most points were lost, by hand."""
+    """The cause, type and sub-population that lost most points are computed by hand."""
     rows = explain.rows(evaluation)
     lost = {}
     for attribute in ("ell_status", "economically_disadvantaged"):
@@ -243,7 +243,7 @@ def test_offsets_of_matches(evaluation):
 
 
 def test_essays_that_got_better_and_worse(evaluation):
-    """Against the score of a submission that takes one essay from the other."""
+    """The changes agree with the score of a submission that takes one essay from the other submission."""
     other = evaluate(evaluation.solution.frame, evaluation.submission.iloc[::2])
     gains = statistics.gains_by_item(evaluation.prepared, evaluation.statistics, other.statistics)[:, 0]
     for number in (0, 7, 39):
@@ -296,7 +296,7 @@ def test_overlapping_and_discarded_segments():
 
 
 def test_partners_are_linked_by_their_words(evaluation):
-    """Row ids may repeat; what links the rows of an essay is where the partner is."""
+    """Row ids may repeat, so the rows of an essay are linked by the words of the partner."""
     truth = solution(("A", "Lead", words(0, 9), 1), ("A", "Claim", words(10, 19), 1)).assign(row_id="A")
     page = Page(render(truth, perfect(truth), parameters=WHOLE))
     partners = [attributes["data-p"] for attributes in page.named("tr") if "data-p" in attributes]
@@ -313,7 +313,7 @@ def test_a_perfect_and_an_empty_submission():
 
 
 def test_a_page_costs_little_beside_its_texts(evaluation):
-    """200 essays of the full pair are 4,500 rows and twice 0.7 MB of text: 3 MB would be 340 bytes a row."""
+    """200 essays have 4,500 rows and twice 0.7 MB of text; at 3 MB a row would take 340 bytes."""
     texts = report.read_texts(ROOT / "examples" / "data" / "texts", evaluation)
     page, none = (len(report.render(evaluation, "x", texts, most).encode()) for most in (40, 0))
     markup = page - none - 2 * sum(len(text.encode()) for text in texts.values())
@@ -410,7 +410,7 @@ def test_the_page_is_self_contained_and_lets_its_own_script_run_only(page):
 
 
 def hostile() -> tuple[pd.DataFrame, pd.DataFrame, dict[str, str], dict[str, str]]:
-    """Script wherever a file can hold text."""
+    """Files with a script in every place that can hold text."""
     essays = [EVIL, EVIL_ATTRIBUTE, "{{ 7 * 7 }}", "../../secret", "a\u202eb\u2028c\x00"]
     truth = solution(
         *((essay, "Lead", words(0, 3), 1) for essay in essays),
@@ -545,7 +545,7 @@ def test_sibling_metrics_show_what_they_offer(name):
 
 
 def test_items_without_words_and_points_are_tables():
-    """Claims of scifact, or events of trec_is: what the convention's roles name, and nothing else."""
+    """Claims of SciFact and events of TREC-IS have just those columns that the convention's roles name."""
     frame = pd.DataFrame(
         {
             "claim_id": ["1", "1", "2", "elsewhere"],
@@ -568,7 +568,7 @@ def test_items_without_words_and_points_are_tables():
 
 
 def markups() -> tuple[SimpleNamespace, dict[str, str]]:
-    """An algorithm and two experts in a text of two lines: segments within others and over each other."""
+    """An algorithm and two experts mark a text of two lines: segments lie within each other and overlap."""
     rows = [
         # markup, against, position, start, end, outcome, partner_position
         ("algorithm", "expert 1", 0, 0, 7, "matched", 1),
@@ -607,7 +607,7 @@ def test_marks_are_shown_beside_each_expert_s():
 
 
 def test_lines_are_numbered_alike_on_both_sides():
-    """So that the browser puts them at the same height."""
+    """So the browser puts equal lines at the same height."""
     evaluation, texts = markups()
     page = report.render(evaluation, "marks", texts)
     sides = re.findall(r"<h3>(?:Expert \d|Algorithm)</h3>(.*?)</div>", page, re.DOTALL)
@@ -760,7 +760,7 @@ def look(driver, width: int = 1200, height: int = 900, scheme: str = "light") ->
 
 @pytest.fixture
 def opened(driver, tmp_path):
-    """Open a page; at the end, the console must be empty and nothing but the file loaded."""
+    """Open a page; at the end, the console must be empty and nothing but the file must have been loaded."""
 
     def open_page(page: str, **how):
         path = tmp_path / "report.html"
@@ -781,7 +781,7 @@ def opened(driver, tmp_path):
 
 
 def shown(driver) -> list[str]:
-    """Ids of the visible essays, from top to bottom."""
+    """The ids of the visible essays from top to bottom."""
     return driver.execute_script(
         "return [...document.querySelectorAll('.item')].filter(e => e.checkVisibility()).map(e => e.dataset.id)"
     )
@@ -868,7 +868,7 @@ def open_items(driver, number: int = 2) -> None:
 
 @pytest.fixture(scope="module")
 def pages(evaluation):
-    """One page of each kind, by name, and what decides in its rows."""
+    """One page of each kind, by name, with what decides in its rows."""
     ids = evaluation.prepared.items
     half = evaluate(evaluation.solution.frame, evaluation.submission.iloc[::2])
     texts = report.read_texts(ROOT / "examples" / "data" / "texts", evaluation)
@@ -938,7 +938,7 @@ def test_every_control_has_a_name(opened, pages):
 
 
 def test_the_keyboard_reaches_every_control(opened, pages):
-    """In the order of the page, each with a visible focus."""
+    """The controls get the focus in the order of the page, and it can be seen."""
     from selenium.webdriver.common.keys import Keys
 
     for name in ("compared", "scifact"):
@@ -1093,7 +1093,7 @@ def test_a_page_without_items(opened):
 
 
 def take_pictures() -> None:
-    """Two parts of the sample's report, narrow enough to be read on a phone: what to fix, and one essay."""
+    """Save two parts of the sample's report for the documentation, narrow enough to be read on a phone."""
     from PIL import Image
 
     with tempfile.TemporaryDirectory() as folder, started_browser() as driver:

@@ -1,4 +1,4 @@
-"""What all tests of running models share."""
+"""Fixtures that all tests of running models share."""
 
 from pathlib import Path
 
@@ -9,5 +9,5 @@ from podium.running import caches
 
 @pytest.fixture(autouse=True)
 def caches_of_the_machine_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that root runs do not drop what the whole machine has cached."""
+    """Keep tests that root runs from dropping the caches of the whole machine."""
     monkeypatch.setattr(caches, "DROP_CACHES", tmp_path / "no_drop_caches")

@@ -1,7 +1,7 @@
-"""Plays docker or podman: notes its arguments and "runs" the image as a Python program.
+"""Play docker or podman: record the arguments and run the "image" as a Python program.
 
-An image's program stands in the folder FAKE_IMAGES, under its name with / and : replaced; an image that is not
-there cannot be pulled.  A container is a folder under FAKE_IMAGES.
+The folder FAKE_IMAGES has an image's program under the image's name, with / and : replaced. An image that is
+not there cannot be pulled. A container is a folder below FAKE_IMAGES.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Models in folders, and whether there is a sandbox here."""
+"""Write models into folders, and find out whether this machine has a sandbox."""
 
 import functools
 import importlib.util
@@ -16,7 +16,7 @@ SMALL = Settings(Path(), "none", "", 20.0, 256 * 2**20, 64 * 2**20, 1, False)
 
 
 def settings_for(folder: Path, **changed: Any) -> Settings:
-    """Small limits, and a folder of data with one file."""
+    """Settings with small limits, and with a folder of data that has one file."""
     data = folder / "data"
     data.mkdir(exist_ok=True)
     if not (data / "texts.txt").exists():
@@ -25,7 +25,7 @@ def settings_for(folder: Path, **changed: Any) -> Settings:
 
 
 def write_model(folder: Path, source: str = "", name: str = "run.py") -> Path:
-    """A model that leaves a submission, after `source`."""
+    """Write a model that runs `source` and then leaves a submission."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
     if not path.exists() or path.read_text(encoding="utf-8") != source:
@@ -34,7 +34,7 @@ def write_model(folder: Path, source: str = "", name: str = "run.py") -> Path:
 
 
 def notebook(*cells: str) -> str:
-    """The text of a notebook with a cell of words and these cells of code."""
+    """The text of a notebook with one cell of text and these cells of code."""
     made = nbformat.v4.new_notebook(  # type: ignore[no-untyped-call]
         cells=[nbformat.v4.new_markdown_cell("# A model"), *map(nbformat.v4.new_code_cell, cells)]  # type: ignore[no-untyped-call]
     )
@@ -47,7 +47,10 @@ SUBMIT = "open('submission.csv', 'w').write('a,b\\n1,2\\n')\n"
 
 @functools.cache
 def why_no_sandbox() -> str:
-    """What this machine lacks; podium's own sandbox is not asked, since a fault in it must fail its tests."""
+    """What this machine lacks for a sandbox.
+
+    Podium's own code is not asked, because a fault in it has to make its tests fail.
+    """
     if shutil.which("bwrap") is None:
         return "bubblewrap is not here"
     if importlib.util.find_spec("pyseccomp") is None:

@@ -1,7 +1,7 @@
-"""Models that want a shorter time, beside honest ones that do the same work: both get the same runtime.
+"""Models that try to get a shorter time get the same runtime as honest models that do the same work.
 
-The work is a fixed amount of processor time, which no runtime can be below, however busy the machine is; an
-attack that works is far below it.
+The work takes a fixed amount of processor time. No honest runtime can be below it, however busy the machine is;
+an attack that works is far below it.
 """
 
 import os
@@ -64,7 +64,7 @@ for page in range(0, PAGES, 2):
 def runs_of(
     folder: Path, given: settings.Settings, repeats: int = 2, **sources: str
 ) -> tuple[dict[str, dict[str, Any]], list[Row]]:
-    """The rows of runtimes.csv by team, and the journal, of models of these sources."""
+    """Run models with these sources, and return the rows of runtimes.csv by team, and the journal."""
     models = []
     for team, source in sources.items():
         home = write_model(folder / "models" / team, source)
@@ -85,7 +85,7 @@ def runs_of(
 
 
 def remembered(journal: list[Row], folder: Path) -> list[bool]:
-    """Of each run of the cheat whether it remembered the one before."""
+    """For each run of the cheating model, whether it remembered the run before."""
     rounds_ = [row.round for row in journal if row.team == "Cheat"]
     return ["remembered" in (folder / f"out/logs/Cheat/run.{number}.txt").read_text() for number in rounds_]
 
@@ -99,7 +99,7 @@ def no_equal_caches(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="the attack is Linux's")
 @pytest.mark.usefixtures("no_equal_caches")
 def test_a_run_that_remembered_the_first_is_no_runtime(tmp_path: Path) -> None:
-    """Without equal caches and without the filter the attack works; its processor time gives it away."""
+    """Without equal caches and without the filter, the attack works. Its processor time then gives it away."""
     runtimes, journal = runs_of(tmp_path, settings_for(tmp_path), 3, Honest=HONEST, Cheat=REMEMBERS)
     if not any(remembered(journal, tmp_path)):
         pytest.skip("this file system keeps what it was told to drop")
@@ -113,7 +113,7 @@ def test_a_run_that_remembered_the_first_is_no_runtime(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="the attack is Linux's")
 @pytest.mark.parametrize("sandbox", [pytest.param("bubblewrap", marks=needs_sandbox), "none"])
 def test_a_model_cannot_leave_itself_a_note_in_the_page_cache(tmp_path: Path, sandbox: str) -> None:
-    """Equal caches suffice; in the sandbox the calls are refused, too."""
+    """Equal caches are enough to stop it. In the sandbox, the calls are refused as well."""
     runtimes, journal = runs_of(
         tmp_path, settings_for(tmp_path, sandbox=sandbox), Honest=HONEST, Cheat=REMEMBERS
     )
@@ -149,7 +149,7 @@ def test_who_says_to_have_ended_has_ended(tmp_path: Path, sandbox: str) -> None:
 
 
 def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: str) -> None:
-    """A supervisor that is changed as a successful attack changes it."""
+    """Run a supervisor that was changed in the way in which a successful attack would change it."""
     program = str(settings.HERE / "supervisor.py")
     text = f"""
 import os, runpy, sys
@@ -163,7 +163,7 @@ exec(compile(source, {program!r}, "exec"))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere processes are not adopted")
 def test_the_clock_stops_when_the_last_process_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here nobody can kill what works on: so its time counts."""
+    """Nobody can kill the process that works on here, so its time counts."""
     play(tmp_path, monkeypatch, "kill = lambda process: None")
     home = write_model(tmp_path / "models" / "Cheat", WORKS_ON)
     model = find_model(home, "Cheat")
@@ -229,19 +229,19 @@ def test_what_three_hundred_processes_do_after_the_exit_is_in_the_clock(tmp_path
 
 
 def spread(folder: Path, number: int) -> None:
-    """So many folders within each other."""
+    """Make a number of folders within each other."""
     code = f"import os\nfor _ in range({number}):\n    os.mkdir('d')\n    os.chdir('d')\n"
     subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
 
 
 def make_many(folder: Path) -> None:
-    """As many files as one team may have, and one more."""
+    """Make one file more than a team may have."""
     for number in range(300):
         (folder / f"{number}").touch()
 
 
 def make_circle(folder: Path) -> None:
-    """Links that lead to each other and upwards."""
+    """Make links that lead to each other and upwards."""
     (folder / "one").symlink_to(folder / "two")
     (folder / "two").symlink_to(folder / "one")
     (folder / "up").symlink_to(folder.parent)
@@ -250,7 +250,7 @@ def make_circle(folder: Path) -> None:
 
 
 def make_odd_names(folder: Path) -> None:
-    """Names with every character that a file may have."""
+    """Make names with every character that a file's name may have."""
     for code in [*range(1, 47), *range(48, 256)]:
         (folder / f"x{chr(code)}").touch()
     os.close(os.open(os.fsencode(folder) + b"/\xff\xfe", os.O_CREAT))
@@ -258,7 +258,7 @@ def make_odd_names(folder: Path) -> None:
 
 
 def make_special(folder: Path) -> None:
-    """Files that are none."""
+    """Make files that are not regular files."""
     os.mkfifo(folder / "fifo")
 
 
@@ -338,7 +338,9 @@ def test_all_files_are_read_or_all_are_dropped(tmp_path: Path, monkeypatch: pyte
         os.fsync(weights.fileno())
 
     def is_cached(offset: int) -> bool:
-        """Of each offset asked once: to ask makes the kernel read ahead."""
+        """For each offset, whether it is in the cache. Each is asked once, because the kernel reads ahead
+        after that.
+        """
         file = os.open(home / "weights", os.O_RDONLY)
         try:
             return os.preadv(file, [bytearray(1)], offset, os.RWF_NOWAIT) == 1

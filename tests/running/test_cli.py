@@ -1,4 +1,4 @@
-"""The command line: what is asked wrongly, one model for a participant, kill −9 in the middle."""
+"""The command line refuses wrong usage, serves a participant with one model, and survives kill -9."""
 
 import csv
 import re
@@ -28,7 +28,7 @@ def short_reference(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A folder with data and two models, one good, one bad."""
+    """A folder with data and two models, a good one and a bad one."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "texts.txt").write_text("one two three\n")
     write_model(tmp_path / "models" / "Good", "print('hello')\n" + SUBMIT)
@@ -257,7 +257,9 @@ def test_a_disk_that_is_full_stops_the_run_and_nothing_is_lost(place: Path, page
 @needs_sandbox
 @pytest.mark.slow
 def test_killed_in_the_middle_it_goes_on(place: Path) -> None:
-    """kill −9 again and again: every file is whole at any time, and in the end all is there."""
+    """The command is killed again and again. Every file is whole at any time, and in the end all of them
+    exist.
+    """
     for team in "ABC":
         write_model(place / "models" / team, "import time\ntime.sleep(0.3)\n" + SUBMIT)
     out = place / "out"
@@ -314,6 +316,6 @@ def test_without_the_filter_the_command_ends_before_any_model_runs(
 
 
 class Answer:
-    """Of a bubblewrap that is new enough."""
+    """What a version of bubblewrap that is new enough prints."""
 
     stdout = "bubblewrap 0.8.0"

@@ -1,4 +1,6 @@
-"""Models on a Dask cluster: one at a time on each worker, other hardware refused, a lost worker made up for."""
+"""On a Dask cluster, each worker runs one model at a time, other hardware is refused, and lost workers are
+replaced.
+"""
 
 import os
 import signal
@@ -106,7 +108,7 @@ def test_a_model_that_loses_every_worker_is_given_up(tmp_path: Path, workers: An
 
 
 def _pretend(cores: int) -> None:
-    """Runs on a worker: it describes itself as another machine from now on."""
+    """On a worker: from now on, describe this machine as another one."""
     from podium.running import hardware
 
     hardware.os.cpu_count = lambda: cores  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Containers by the engines themselves, where they work: images are made here, of this machine's own shell."""
+"""Containers work with the real engines, if they are installed; images are made from this machine's shell."""
 
 import functools
 import io
@@ -30,7 +30,7 @@ IMAGE = f"localhost/podium-test:{os.getpid()}"  # tests may run side by side
 
 @functools.cache
 def root_file_system() -> bytes:
-    """A tar of a few programs of this machine and their libraries."""
+    """A tar archive with a few programs of this machine and their libraries."""
     paths = {path for name in PROGRAMS if (path := shutil.which(name))}
     for path in sorted(paths):
         said = subprocess.run(["ldd", path], capture_output=True, text=True, check=True).stdout
@@ -49,7 +49,7 @@ def call(*command: str, given: bytes = b"") -> "subprocess.CompletedProcess[byte
 
 
 def make_image(engine: str, entry: list[str] | None) -> str:
-    """Make the image; what the engine says if it cannot."""
+    """Make the image, and return what the engine says if it cannot."""
     call(engine, "rmi", "--force", IMAGE)
     change = ["--change", f"ENTRYPOINT {json.dumps(entry)}"] if entry else []
     made = call(engine, "import", *change, "-", IMAGE, given=root_file_system())
@@ -58,7 +58,7 @@ def make_image(engine: str, entry: list[str] | None) -> str:
 
 @functools.cache
 def why_not(engine: str) -> str:
-    """Why an engine does not work here, "" if it does."""
+    """Why an engine does not work here, or "" if it does."""
     if not hasattr(os, "geteuid") or shutil.which(engine) is None:
         return f"{engine} is not here"
     if said := make_image(engine, ["sh", "-c", "exit 7"]):
@@ -70,7 +70,7 @@ def why_not(engine: str) -> str:
 
 @pytest.fixture(params=["docker", "podman"])
 def engine(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """An engine that works here, and after which no container is left."""
+    """An engine that works here, after a check that no container is left."""
     if shutil.which("runc"):  # podman's first choice, crun, does not suit every kernel
         (tmp_path / "containers.conf").write_text('[engine]\nruntime = "runc"\n')
         monkeypatch.setenv("CONTAINERS_CONF", str(tmp_path / "containers.conf"))
@@ -83,7 +83,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 
 
 def run(folder: Path, engine: str, entry: list[str] | str | None, **changed: float) -> tuple[str, Run]:
-    """The outcome and the run of an image with this entry point; of a text, a script."""
+    """Run an image with this entry point, or with this text as a script, and return its outcome and the run."""
     assert make_image(engine, ["sh", "-c", entry] if isinstance(entry, str) else entry) == ""
     model = find_model(write_model(folder / "models" / "team", IMAGE, "container.txt"), "team")
     assert isinstance(model, Model)

@@ -1,4 +1,4 @@
-"""Other systems, played: without what Windows or macOS lack, one's own models run with engine none."""
+"""On Windows and macOS, which are played here, one's own models run with --engine none."""
 
 import os
 import subprocess

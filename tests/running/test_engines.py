@@ -1,4 +1,6 @@
-"""Starting models: limits, containers by a program that plays docker, notebooks, no sandbox, no engine."""
+"""Models are started within their limits: in containers of a stand-in for docker, as notebooks, and without
+a sandbox.
+"""
 
 import importlib.util
 import json
@@ -28,7 +30,7 @@ SANDBOXES = [pytest.param("bubblewrap", marks=needs_sandbox), "none"]
 def run(
     folder: Path, settings: Settings, source: str, name: str = "run.py", mode: int = 0o755
 ) -> tuple[str, Run]:
-    """The outcome and the run of a model made of one file."""
+    """Run a model made of one file, and return its outcome and the run."""
     path = write_model(folder / "models" / "team", source, name)
     (path / name).chmod(mode)
     model = find_model(path, "team")
@@ -272,7 +274,7 @@ DOCKER_FIRST = ["docker", pytest.param("podman", marks=pytest.mark.slow)]
 
 @pytest.fixture
 def images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of images, and on PATH three container engines that take them from there."""
+    """A folder of images, and three container engines on PATH that take them from there."""
     home, programs = tmp_path / "images", tmp_path / "programs"
     home.mkdir()
     programs.mkdir()
@@ -317,7 +319,9 @@ def test_a_container(tmp_path: Path, images: Path, engine: str) -> None:
 
 @pytest.mark.parametrize("engine", DOCKER_FIRST)
 def test_the_time_of_a_container_is_its_own(tmp_path: Path, images: Path, engine: str) -> None:
-    """Not that of the engine's programs: here they begin 0.2 s after what the engine calls the start."""
+    """The time of the engine's programs does not count: here they begin 0.2 s after the start that the
+    engine reports.
+    """
     (images / "docker.io_blue_model_1").write_text(SUBMIT)
     (images / "pulled").touch()
     _, result = run_image(tmp_path, engine)
@@ -377,7 +381,7 @@ def container(folder: Path, team: str = "Blue") -> Model:
 
 
 def chosen(engine: str, models: list[Model]) -> tuple[str, str]:
-    """The sandbox and the container engine that are taken."""
+    """The sandbox and the container engine that were chosen."""
     taken = engines.choose(engine, models, SMALL)
     return taken.sandbox, taken.container_engine
 
@@ -410,7 +414,7 @@ def test_no_engine_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_what_executes_notebooks_is_missed_before_any_model_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A fault of the machine, which is never held against the team."""
+    """This is a fault of the machine, which is never held against a team."""
     model = find_model(write_model(tmp_path / "Blue", notebook(SUBMIT), "model.ipynb"), "Blue")
     assert isinstance(model, Model)
     assert chosen("none", [model]) == ("none", "")
@@ -523,7 +527,7 @@ for number in map(int, sys.argv[1:]):
 
 @needs_sandbox
 def test_every_refused_call_is_refused(tmp_path: Path) -> None:
-    """Each by its number, as a program without libc makes it."""
+    """Each call is made by its number, as a program without libc would make it."""
     import pyseccomp
 
     numbers = [pyseccomp.resolve_syscall(pyseccomp.system_arch(), name) for name in syscalls.REFUSED]
@@ -605,7 +609,7 @@ except ChildProcessError:
 
 
 def played_version_2(folder: Path, monkeypatch: pytest.MonkeyPatch, own: str = "/user/podium") -> Path:
-    """A folder that looks like control groups of version 2; the group of this process."""
+    """A folder that looks like control groups of version 2, and the group of this process."""
     for path in (folder / "cgroup", folder / "cgroup" / own.strip("/")):
         path.mkdir(parents=True)
         (path / "cgroup.controllers").write_text("cpu memory pids\n")

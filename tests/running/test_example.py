@@ -1,4 +1,4 @@
-"""The example: its texts are those of the sample, its models do what their team's names say."""
+"""The example's texts are those of the sample, and its models do what the names of their teams say."""
 
 from pathlib import Path
 

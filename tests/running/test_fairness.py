@@ -1,4 +1,4 @@
-"""Which runs count, how uncertain a runtime is, and what is undecided."""
+"""The right runs count, runtimes have the right uncertainty, and undecided orders are found."""
 
 import doctest
 import itertools
@@ -42,7 +42,7 @@ def test_the_baseline_is_neither_luck_nor_half_a_day_of_slowness() -> None:
 
 
 def series(seconds: list[float]) -> list[tuple[float, float]]:
-    """References as the runs between them have them."""
+    """Turn a series of references into pairs of those before and after each run."""
     return list(itertools.pairwise(seconds))
 
 
@@ -145,7 +145,7 @@ def test_the_pooled_noise_is_that_of_a_run(runs: int, noise: float) -> None:
 
 
 def cost_times_noise(draw: np.random.Generator, models: int, runs: int, noise: float) -> list[list[float]]:
-    """Runs of models of all costs."""
+    """Runs of models with different costs, multiplied by noise."""
     costs = np.exp(draw.uniform(-3, 3, models))
     return (costs[:, None] * np.exp(draw.normal(0, noise, (models, runs)))).tolist()
 
@@ -184,7 +184,9 @@ def test_neighbors_are_decided_beyond_two_and_a_half_errors() -> None:
 
 @pytest.mark.parametrize("runs", [3, 5])
 def test_what_is_decided_is_seldom_wrong(runs: int) -> None:
-    """Neighbors that differ by 0.5%, on a machine with 1% of noise: few are decided, hardly any wrongly."""
+    """Neighbors differ by 0.5% on a machine with 1% of noise: few orders are decided, and hardly any of them
+    wrongly.
+    """
     draw = np.random.default_rng(4)
     decided = wrong = 0
     for _ in range(2000):

@@ -1,4 +1,4 @@
-"""Finding models, and saying why there is none."""
+"""Models are found in folders, and a folder without one gets a reason."""
 
 from pathlib import Path
 

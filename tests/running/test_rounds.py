@@ -1,4 +1,4 @@
-"""Rounds, repeats, the slow machine, going on, and the files: with runs that are made up."""
+"""Rounds, repeats, disturbed machines, interrupted runs and all files are right, with runs that are made up."""
 
 import csv
 import gzip
@@ -35,14 +35,16 @@ def models_in(folder: Path, teams: str = "ABCDE") -> list[Model]:
 
 
 def _one_by_one(turns: list[Turn]) -> Iterator[tuple[Model, int, list[str]]]:
-    """Each run, and the models that run back to back with it."""
+    """Each run, with the models that run directly before or after it."""
     for turn in turns:
         for model, number in turn:
             yield model, number, [other.key for other, _ in turn if other != model]
 
 
 def made_up(make: Made, log: list[tuple[str, int]], stop_after: int | None = None) -> rounds.Execute:
-    """Runs as `make` describes them: of the model, the round, and the number of runs before in all."""
+    """Runs as `make` describes them, from the model, the number of its run, and the number of all runs
+    before.
+    """
 
     def execute(turns: list[Turn]) -> Iterator[Result]:
         for model, number, others in _one_by_one(turns):
@@ -103,7 +105,7 @@ def measure(
 
 
 def seconds_of(model: Model) -> float:
-    """Models that are far apart."""
+    """Seconds of models that are far apart."""
     return 1.5 ** (ord(model.team[0]) - ord("A"))
 
 
@@ -213,7 +215,7 @@ def test_runs_on_a_slow_machine_are_named_and_repeated(tmp_path: Path) -> None:
 
 
 def test_runs_on_a_machine_that_was_shared_are_repeated(tmp_path: Path) -> None:
-    """Also where the reference beside them has seen nothing."""
+    """They are repeated even if the reference around them shows nothing."""
     shared = {("B", 2): 0.06, ("A", 1): 0.05, ("C", 1): float("nan")}
     with pytest.warns(UserWarning, match=r"was disturbed around these runs: B in round 2$"):
         _, _, log = measure(
@@ -302,7 +304,9 @@ def rerun(log: list[tuple[str, int]], start: int) -> list[str]:
 
 
 def test_neighbors_whose_order_is_undecided_run_again_in_pairs(tmp_path: Path) -> None:
-    """Back to back, who goes first in turns, until they are told apart; all others are left alone."""
+    """They run one directly after the other and take turns in going first, until their order is decided.
+    Other models do not run again.
+    """
     noise = random.Random(1)
     seconds = {"A": 1.0, "B": 2.0, "C": 2.03, "D": 4.0}
     runtimes, _, log = measure(
@@ -361,7 +365,7 @@ def test_whoever_asks_for_one_run_gets_one_and_no_certainty(tmp_path: Path) -> N
 
 
 def test_another_order_by_processor_time_is_named(tmp_path: Path) -> None:
-    """Where a reward can depend on it: D is too slow for one."""
+    """It is named only where a reward can depend on it: D is too slow for one."""
     seconds = {"A": (1.0, 1.0), "B": (1.1, 0.5), "C": (1.4, 0.6), "D": (1.8, 0.4)}
     with pytest.warns(UserWarning, match="by processor time these neighbors have the opposite order: A and B$"):
         runtimes, _, _ = measure(
@@ -418,7 +422,7 @@ def test_tables_have_the_line_ends_of_unix_and_a_run_that_did_not_happen_takes_n
 
 
 def test_names_that_could_collide_have_files_of_their_own(tmp_path: Path) -> None:
-    """A team good.csv with a model b, a team good, a team good.1.txt; and podium rank tells them apart."""
+    """The teams are good.csv with a model b, good, and good.1.txt. podium rank tells them apart."""
     for path in ("good.csv/b", "good", "good.1.txt", "run.1.txt", "submission.csv/submission.csv"):
         write_model(tmp_path / "models" / path)
     models, _ = find_models(tmp_path / "models")
@@ -439,7 +443,7 @@ def test_names_that_could_collide_have_files_of_their_own(tmp_path: Path) -> Non
 
 
 def test_a_run_that_only_remembered_is_no_runtime(tmp_path: Path) -> None:
-    """A third of the processor time: whoever worked the first time did not work again."""
+    """The later runs use a third of the processor time, so the model did not do its work again."""
     seconds, cpu = of_b(10.0, 3.0, 3.0), of_b(9.0, 3.0, 3.0)
     with pytest.warns(UserWarning, match=r"less than 80% of the first run's processor time.* do not count: B$"):
         runtimes, _, _ = measure(

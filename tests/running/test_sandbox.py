@@ -1,4 +1,4 @@
-"""Models that attack, in the sandbox: each fails without harm."""
+"""Models that attack the sandbox fail without doing harm."""
 
 import ctypes
 import itertools
@@ -50,7 +50,7 @@ KEYCTL_READ = 11
 
 
 class Bait:
-    """What there is to be had on a machine, and a note of who came."""
+    """What an attacker could reach on a machine, and a record of who reached it."""
 
     def __init__(self, folder: Path) -> None:
         self.visitors: list[str] = []
@@ -132,7 +132,7 @@ def model_of(folder: Path, source: str) -> Model:
 
 
 def left_over(folder: Path) -> list[str]:
-    """Processes on this machine that a hostile model started."""
+    """The processes on this machine that a hostile model started."""
     marker = f"left over of {folder}"
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
@@ -152,7 +152,7 @@ def test_the_quick_ones_are_there() -> None:
 def test_without_a_sandbox_the_same_attacks_reach_what_they_are_after(
     name: str, tmp_path: Path, bait: Bait
 ) -> None:
-    """Otherwise the tests below would prove nothing."""
+    """Otherwise the tests of the sandbox would prove nothing."""
     [hostile] = [one for one in HOSTILE if one.name.startswith(name)]
     model = model_of(tmp_path / "models" / "team", PRELUDE + hostile.source.replace('"/"', "BAIT['abstract']"))
     (model.folder / "bait.json").write_text(bait.describe())

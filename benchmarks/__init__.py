@@ -1,4 +1,4 @@
-"""Benchmarks: scripts that print a table, with ratios of times taken in one run.
+"""Benchmarks are scripts that print tables, with ratios of times that were measured in the same run.
 
 python -m benchmarks.unified_metric
 """

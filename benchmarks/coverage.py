@@ -1,16 +1,16 @@
-"""Do intervals hold what they promise, and p-values?
+"""Do intervals hold the true value as often as they promise, and are p-values right?
 
     python -m benchmarks.coverage [FOLDER] [--half judging] [--rounds 15] [--test-sets 20] [--essays 500]
 
-FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair; without it, made-up
-essays are scored.  From these a population is made, and several submissions to it.  Test sets are drawn from
-the population, with replacement, and every interval that `podium` prints is asked whether it holds the
-population's value.
+FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair.  Without it, made-up
+essays are scored.  A population is made from these essays, with several submissions to it.  Test sets are drawn
+from the population with replacement.  For every interval that podium prints on a test set, the program looks
+whether it holds the value that the population has.
 
-There are two halves, with different essays, populations and pairs of submissions.  Constants of
-`podium.statistics` are chosen by the *choosing* half alone.  The *judging* half tells what they are worth, and
-only that is published.  In each round, everything is drawn anew: the essays of the population, its groups, and
-what the submissions get wrong.
+There are two halves, with different essays, populations and pairs of submissions.  The constants of
+`podium.statistics` were chosen by the *choosing* half alone.  The *judging* half shows how good they are, and
+only its results are published.  In each round, everything is drawn again: the essays of the population, its
+groups, and the mistakes of the submissions.
 """
 
 import argparse
@@ -33,8 +33,10 @@ from tests.support.essays import make_competition
 POPULATION = 5000  # essays
 RESAMPLES = 400
 SWAPS = 200
-CROWD, CROWD_EVERY = 100, 12  # equally good teams, on every so many test sets
-FIRST = 10  # of them
+
+# On every twelfth test set there is a crowd of equally good teams, of which the first ten are looked at.
+CROWD, CROWD_EVERY = 100, 12
+FIRST = 10
 OF_ONE = ("score", "score of a group", "F1 of a type")
 DROPPED_IN_LOW_GROUPS = 0.3
 
@@ -44,13 +46,16 @@ Change = Callable[[pd.DataFrame, np.random.Generator], pd.DataFrame]
 
 
 class Population(NamedTuple):
-    """What test sets are drawn from.
+    """A population from which test sets are drawn.
 
     Attributes
     ----------
-    name : of the kind of population
-    prepared : the solution; its items are the population
-    teams : statistics of submissions by what is changed in them, (n, k) each, the unchanged one first
+    name : str
+        The name of its kind.
+    prepared : Prepared
+        The prepared solution, whose n items are the population.
+    teams : dict of str to (ndarray of float, shape (n, k))
+        The statistics of submissions, by what is changed in them.  The unchanged one comes first.
     """
 
     name: str
@@ -59,6 +64,7 @@ class Population(NamedTuple):
 
 
 def main() -> None:
+    """Simulate, and print all tables."""
     parser = argparse.ArgumentParser(description="Do intervals hold what they promise?")
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--half", choices=HALVES, default="judging")
@@ -82,21 +88,35 @@ def main() -> None:
 def simulate(
     folder: Path | None, half: str, rounds: int, test_sets: int, essays: int, most: int | None = None
 ) -> pd.DataFrame:
-    """Draw test sets from populations and ask every interval whether it holds the truth.
+    """Draw test sets from populations, and look for every interval whether it holds the true value.
 
     Parameters
     ----------
-    folder : of the full pair, or None for made-up essays
-    half : "choosing" or "judging"
-    rounds : how often each population is made anew
-    test_sets : drawn from each
-    essays : in each test set
-    most : only so many kinds of populations
+    folder : Path or None
+        The folder with the full pair of files, or None for made-up essays.
+    half : str
+        "choosing" or "judging".
+    rounds : int
+        How often a population of each kind is made.
+    test_sets : int
+        The number of test sets that are drawn from each population.
+    essays : int
+        The number of essays in each test set.
+    most : int, optional
+        The number of kinds of populations, if not all of them.
 
     Returns
     -------
-    DataFrame with a row per interval: ``population``, ``what`` it is of, ``pair``, whether it ``held``, its
-    ``width`` and its ``note``
+    DataFrame
+        A row per interval.  The Notes list the columns.
+
+    Notes
+    -----
+    - ``population``: the kind of population;
+    - ``what``: the value whose interval it is;
+    - ``pair``: the pair of submissions whose difference it is, or "";
+    - ``held``: 1 if it holds the value of the population, else 0;
+    - ``width``, ``note``: its width and its note.
     """
     frames = _read(folder, half)
     rows = [row for number in range(rounds) for row in of_round(half, *frames, number, test_sets, essays, most)]
@@ -112,7 +132,28 @@ def of_round(
     essays: int,
     most: int | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Make each kind of population once, and yield the rows of its test sets, see `simulate`."""
+    """Make a population of each kind, and yield the rows of its test sets.
+
+    Parameters
+    ----------
+    half : str
+        "choosing" or "judging".
+    solution, submission : DataFrame
+        The pair from which populations are made.
+    number : int
+        The number of the round, which decides the random numbers.
+    test_sets : int
+        The number of test sets that are drawn from each population.
+    essays : int
+        The number of essays in each test set.
+    most : int, optional
+        The number of kinds of populations, if not all of them.
+
+    Yields
+    ------
+    dict of str to object
+        A row as `simulate` describes it.
+    """
     random = np.random.default_rng([list(HALVES).index(half), essays, number])
     for population in _populations(half, solution, submission, random, most):
         truth = {
@@ -126,7 +167,7 @@ def of_round(
 
 
 def _read(folder: Path | None, half: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The pair of which populations are made; the choosing half has made-up essays."""
+    """Read the pair from which populations are made.  The choosing half always has made-up essays."""
     if folder is None or half == "choosing":
         solution, submission = make_competition(3 * POPULATION, seed=list(HALVES).index(half) + 20)
     else:
@@ -144,9 +185,13 @@ class Kind(NamedTuple):
 
     Attributes
     ----------
-    shares : of the groups, which are made at random; none for the given demographics
-    dropped : the share of rows that are missing in each group
-    errors : None, or for submissions that are the truth but for this share of rows
+    shares : tuple of float
+        The relative sizes of its groups, to which essays belong at random.  Without shares, the groups are
+        those of the given demographics.
+    dropped : tuple of float
+        The share of rows that are missing in each group.
+    errors : float or None
+        If given, submissions are the truth with this share of rows missing.
     """
 
     shares: tuple[float, ...] = ()
@@ -206,7 +251,7 @@ def _populations(
 
 
 def _grouped(given: Any, kind: Kind, random: np.random.Generator) -> Any:
-    """The prepared solution with groups of these shares."""
+    """Divide the items of a prepared solution into groups of these shares."""
     if not kind.shares:
         return given
     shares = np.array(kind.shares) / np.sum(kind.shares)
@@ -220,7 +265,7 @@ def _grouped(given: Any, kind: Kind, random: np.random.Generator) -> Any:
 
 
 def _truth(solution: pd.DataFrame, submission: pd.DataFrame) -> pd.DataFrame:
-    """The perfect submission."""
+    """Make the perfect submission."""
     effective = solution["discourse_effectiveness"].astype(float)
     columns = ["row_id", "essay_id", "discourse_type", "predictionstring"]
     perfect = solution[columns].assign(
@@ -233,10 +278,13 @@ def _truth(solution: pd.DataFrame, submission: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rows_dropped(share: float) -> Change:
+    """Drop this share of the rows."""
     return lambda frame, random: frame[random.random(len(frame)) >= share]
 
 
 def _essays_silent(share: float) -> Change:
+    """Leave this share of the essays without an answer."""
+
     def change(frame: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
         ids = frame["essay_id"].unique()
         return frame[~frame["essay_id"].isin(ids[random.random(len(ids)) < share])]
@@ -245,6 +293,8 @@ def _essays_silent(share: float) -> Change:
 
 
 def _noisy(deviation: float) -> Change:
+    """Add normal noise to the probabilities of effective."""
+
     def change(frame: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
         probability = frame["score_discourse_effectiveness_1"].astype(float)
         noisy = (probability + random.normal(0, deviation, len(frame))).clip(0, 1)
@@ -254,6 +304,8 @@ def _noisy(deviation: float) -> Change:
 
 
 def _types_changed(share: float) -> Change:
+    """Exchange the discourse types of this share of the rows with those of other rows."""
+
     def change(frame: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
         types = frame["discourse_type"].to_numpy()
         changed = np.where(random.random(len(frame)) < share, random.permutation(types), types)
@@ -292,18 +344,30 @@ PAIRS: dict[str, dict[str, Change]] = {
 
 
 class TestSet(NamedTuple):
-    """A test set and what is known of the submissions to it.
+    """A test set, and what is known about the submissions to it.
 
     Attributes
     ----------
-    prepared : the solution
-    drawn : which items of the population it has
-    teams : statistics of the submissions by name, the unchanged one first
-    truth : their measures on the population
-    of_draws : the function of `podium.statistics.resampler`
-    resampled, certainty, influence : by name
-    random : for what is left to draw
-    seed : of the draws
+    prepared : Prepared
+        The prepared solution of n items.
+    drawn : ndarray of int, shape (n,)
+        The items of the population that were drawn.
+    teams : dict of str to (ndarray of float, shape (n, k))
+        The statistics of the submissions by name.  The unchanged one comes first.
+    truth : dict of str to (dict of str to float)
+        The measures of the submissions on the population.
+    of_draws : function
+        The function that `podium.statistics.resampler` made.
+    resampled : dict of str to Resampled
+        What the draws say about each submission.
+    certainty : dict of str to Certainty
+        How many items decide the score of each submission.
+    influence : dict of str to (ndarray of float, shape (n,))
+        How fast the score of each submission grows with the weight of each item.
+    random : numpy.random.Generator
+        The source of all further random numbers.
+    seed : int
+        The seed of the draws.
     """
 
     prepared: Any
@@ -318,7 +382,18 @@ class TestSet(NamedTuple):
     seed: int
 
     def score(self, name: str) -> float:
-        """The score of a submission on the test set."""
+        """Compute the score of a submission on the test set.
+
+        Parameters
+        ----------
+        name : str
+            The name of the submission.
+
+        Returns
+        -------
+        float
+            The score.
+        """
         return float(self.prepared.measures(self.resampled[name].sums)[0])
 
 
@@ -346,14 +421,14 @@ def _test_set(population: Population, truth: dict[str, dict[str, float]], essays
 def _row(
     what: str, ends: tuple[Any, Any], true: float, note: str = "", pair: str = "", **more: Any
 ) -> dict[str, Any]:
-    """A row of the answer: whether an interval holds the truth."""
+    """Make a row that says whether an interval holds the true value."""
     low, high = map(float, ends)
     held = float(low <= true <= high)
     return {"what": what, "pair": pair, "held": held, "width": high - low, "note": note, **more}
 
 
 def _of_test_set(population: Population, test_set: TestSet, is_crowded: bool) -> Iterator[dict[str, Any]]:
-    """Rows of one test set."""
+    """Yield the rows of one test set."""
     yield from _of_one(test_set)
     for name in list(test_set.teams)[1:]:
         yield _compared(test_set, name)
@@ -371,7 +446,7 @@ def _of_test_set(population: Population, test_set: TestSet, is_crowded: bool) ->
 
 
 def _of_one(test_set: TestSet) -> Iterator[dict[str, Any]]:
-    """All measures of a submission, as they are printed, and its score by other methods."""
+    """Yield rows for all measures of a submission, as they are printed, and for its score by other methods."""
     prepared, mine, truth = test_set.prepared, test_set.teams[""], test_set.truth[""]
     certainty = test_set.certainty[""]
     table = statistics.intervals(prepared, mine, RESAMPLES, test_set.seed)
@@ -389,7 +464,7 @@ def _of_one(test_set: TestSet) -> Iterator[dict[str, Any]]:
 
 
 def _compared(test_set: TestSet, name: str) -> dict[str, Any]:
-    """The difference between the first submission and another one, as `podium.statistics.compare` gives it."""
+    """Compare the first submission with another one, as `podium.statistics.compare` does."""
     mine, theirs = test_set.teams[""], test_set.teams[name]
     (*_, ours), (*_, others) = test_set.of_draws(mine, theirs, compared=True)
     gains = statistics.gains_by_item(test_set.prepared, mine, theirs)[:, 0]
@@ -399,7 +474,7 @@ def _compared(test_set: TestSet, name: str) -> dict[str, Any]:
 
 
 def _on_a_board(test_set: TestSet, one: str, other: str, pair: str) -> dict[str, Any]:
-    """The difference between two submissions as neighbours.csv has it, from the draws of each alone."""
+    """Compare two submissions as boards do for neighbors, from the draws of each alone."""
     draws = [test_set.resampled[name].scores for name in (one, other)]
     wider = statistics.widening(test_set.influence[one] - test_set.influence[other])
     ends = statistics.interval(draws[0] - draws[1], wider)
@@ -409,7 +484,7 @@ def _on_a_board(test_set: TestSet, one: str, other: str, pair: str) -> dict[str,
 def _difference(
     test_set: TestSet, what: str, ends: tuple[Any, Any], one: str, other: str, pair: str
 ) -> dict[str, Any]:
-    """The row of a difference, with its note."""
+    """Make the row of a difference, with its note."""
     differing = (test_set.teams[one] != test_set.teams[other]).any(axis=1)
     certainty = test_set.certainty[one], test_set.certainty[other]
     note = statistics.note_of_difference(test_set.prepared, differing, *certainty)
@@ -419,7 +494,7 @@ def _difference(
 
 
 def _counts(prepared: Any, mine: Any, theirs: Any, differing: Any = None) -> dict[str, Any]:
-    """What notes are decided by, to choose their thresholds."""
+    """Count what decides about notes, so that their thresholds can be chosen."""
     reaction = (mine.reaction + theirs.reaction) / 2
     sizes = np.bincount(prepared.groups.ravel(), minlength=len(prepared.labels))
     counts = {
@@ -436,7 +511,7 @@ def _counts(prepared: Any, mine: Any, theirs: Any, differing: Any = None) -> dic
 
 
 def _ranks(test_set: TestSet) -> Iterator[dict[str, Any]]:
-    """Sets of ranks of all submissions."""
+    """Yield rows for the rank sets of all submissions."""
     true = np.array([each["score"] for each in test_set.truth.values()])
     better = (true > true[:, np.newaxis] + 1e-9).sum(axis=1)
     tied = (np.abs(true - true[:, np.newaxis]) <= 1e-9).sum(axis=1)
@@ -450,9 +525,9 @@ def _ranks(test_set: TestSet) -> Iterator[dict[str, Any]]:
 
 
 def _of_p(test_set: TestSet) -> Iterator[dict[str, Any]]:
-    """How often two submissions that are equally good differ significantly.
+    """Yield a row that says whether two equally good submissions differ significantly.
 
-    Whoever swaps answers at random makes two of them.
+    Two submissions become equally good if they swap their answers at random.
     """
     mine = test_set.teams[""]
     theirs = _as_good(test_set.prepared, mine, test_set.random)
@@ -463,7 +538,7 @@ def _of_p(test_set: TestSet) -> Iterator[dict[str, Any]]:
 
 
 def _as_good(prepared: Any, statistics_of_one: Floats, random: np.random.Generator) -> Floats:
-    """A competitor with the same sums in every group, who is right on other items."""
+    """Make a competitor that has the same sums in every group and is right on other items."""
     cell = np.unique(prepared.groups, axis=1, return_inverse=True)[1].ravel()
     order, shuffled = np.lexsort((np.arange(len(cell)), cell)), np.lexsort((random.random(len(cell)), cell))
     other = np.empty_like(statistics_of_one)
@@ -472,9 +547,9 @@ def _as_good(prepared: Any, statistics_of_one: Floats, random: np.random.Generat
 
 
 def _of_crowd(population: Population, test_set: TestSet) -> Iterator[dict[str, Any]]:
-    """Intervals of teams that are named beforehand, and of those that turn out to be the first of many."""
+    """Yield rows for teams that are named in advance, and for those that turn out to be the first of many."""
     prepared, true = test_set.prepared, test_set.truth[""]["score"]
-    # A team that is right on other items of the same groups: what it answers to an item is drawn from there.
+    # A team is right on other items of the same groups: its answer to an item is drawn from the population.
     cell = np.unique(population.prepared.groups, axis=1, return_inverse=True)[1].ravel()
     order = np.argsort(cell, kind="stable")
     bounds = np.searchsorted(cell[order], np.arange(cell.max() + 2))
@@ -498,17 +573,24 @@ def _of_crowd(population: Population, test_set: TestSet) -> Iterator[dict[str, A
 
 
 def bca(prepared: Any, of_items: Floats, samples: Floats) -> tuple[Any, Any]:
-    """Compute B. Efron's bias-corrected and accelerated interval of the score (1987).
+    """Compute the bias-corrected and accelerated interval of the score.
+
+    The method is that of B. Efron ("Better Bootstrap Confidence Intervals", Journal of the American Statistical
+    Association 82, 1987).
 
     Parameters
     ----------
-    prepared : a prepared solution
-    of_items : (n, k) floats, the statistics
-    samples : (r,) floats, scores on draws
+    prepared : Prepared
+        A prepared solution of n items.
+    of_items : ndarray of float, shape (n, k)
+        The statistics of a submission.
+    samples : ndarray of float, shape (r,)
+        The scores on r bootstrap draws.
 
     Returns
     -------
-    low, high
+    low, high : float
+        The ends of the 95% interval.
     """
     from scipy.special import ndtr, ndtri
 
@@ -532,7 +614,15 @@ def bca(prepared: Any, of_items: Floats, samples: Floats) -> tuple[Any, Any]:
 
 
 def show(rows: pd.DataFrame, half: str) -> None:
-    """Print the shares of intervals without a note that hold, by population and by pair."""
+    """Print which share of the intervals without a note hold, by population and by pair.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        The rows that `simulate` returned.
+    half : str
+        "choosing" or "judging", for the titles.
+    """
     of_one = [*OF_ONE, "score, percentile", "score, BCa"]
     _print(rows[rows["pair"] == ""], "population", of_one, f"{half}: intervals of one submission")
     of_two = ["difference", "difference on a board", "difference, percentile"]
@@ -543,7 +633,10 @@ def show(rows: pd.DataFrame, half: str) -> None:
 
 
 def _print(rows: pd.DataFrame, by: str, what: list[str], title: str) -> None:
-    """Print a row for each value of a column: share that holds, mean width, and share of those with a note."""
+    """Print a row for each value of a column.
+
+    A row has the share of intervals that hold, their mean width, and the share of those with a note.
+    """
     lines = []
     for name, some in [*rows.groupby(by, sort=False), ("all", rows)]:
         cells = []

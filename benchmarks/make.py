@@ -1,8 +1,8 @@
-"""How long does `podium make` take, and how much memory, for a corpus of PERSUADE's size?
+"""How much time and memory does `podium make` need for a corpus of PERSUADE's size?
 
-python -m benchmarks.make [CORPUS]
+    python -m benchmarks.make [CORPUS]
 
-Without CORPUS, a made-up one of as many essays is made, with some 480 MB of text.
+Without CORPUS, a corpus of as many essays is made up, with some 480 MB of text.
 """
 
 import sys
@@ -35,6 +35,7 @@ print(time.perf_counter() - start)
 
 
 def main(corpus: Path | None) -> None:
+    """Print the table for a corpus."""
     print(machine())
     with tempfile.TemporaryDirectory() as folder:
         if corpus is None:
@@ -49,7 +50,7 @@ def main(corpus: Path | None) -> None:
 
 
 def write_corpus(path: Path, essays: int) -> None:
-    """Made-up essays, a few at a time, as a PERSUADE-shaped file."""
+    """Write made-up essays into a file of PERSUADE's form, a few at a time."""
     for seed, start in enumerate(range(0, essays, ESSAYS_AT_ONCE)):
         part = add_prompts(make_corpus(min(ESSAYS_AT_ONCE, essays - start), seed))
         part = part.drop(columns="predictionstring").assign(essay_id_comp=part["essay_id_comp"] + f"-{seed}")

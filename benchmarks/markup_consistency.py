@@ -1,4 +1,4 @@
-"""How long metrics/markup_consistency.py takes, on one essay and on corpora, beside pygamma-agreement.
+"""How long does the metric markup_consistency take, on one essay and on corpora, beside pygamma-agreement?
 
 python -m benchmarks.markup_consistency
 """
@@ -15,7 +15,7 @@ LARGEST = 1999  # fragments in one element
 
 
 def frames(ours: Iterable[tuple[int, int]], theirs: Iterable[tuple[int, int]]) -> Frames:
-    """One document of one expert, whose markups have one element with these fragments."""
+    """Make one document of one expert.  Both markups have one element with the given fragments."""
     one, other = (
         {"elements": [{"fragments": [{"start": start, "end": end, "tags": ["a"]} for start, end in spans]}]}
         for spans in (ours, theirs)
@@ -25,6 +25,7 @@ def frames(ours: Iterable[tuple[int, int]], theirs: Iterable[tuple[int, int]]) -
 
 
 def main() -> None:
+    """Print the tables of the metric."""
     apart = [(10 * number, 10 * number + 5) for number in range(LARGEST)]
     nested = [[(number + shift, 10_000 - number) for number in range(LARGEST)] for shift in (0, 1)]
     odd = {f"{LARGEST:,} fragments apart": frames(apart, apart), f"{LARGEST:,} nested": frames(*nested)}

@@ -1,10 +1,12 @@
-"""What the benchmarks of the two markup metrics share: one essay beside pygamma-agreement, corpora, the odd.
+"""What the benchmarks of the two markup metrics share: one essay, corpora, and the largest markups.
 
-γ (Mathet, Widlöcher and Métivier 2015), which people use for the agreement of several annotators on spans,
-is 1 minus the disorder of their best alignment over the disorder expected by chance, estimated from 30 random
-annotations.  So it measures the agreement of the annotators with each other, corrected for chance, in one
-number: no separate criteria, no texts, no algorithm.  Most of its time goes into the estimate; that of the
-alignment alone is given beside it.
+One essay is timed beside pygamma-agreement.  Its γ (Mathet, Widlöcher and Métivier 2015) is often used for the
+agreement of several annotators on spans.  It is 1 minus a ratio: the disorder of their best alignment, divided
+by the disorder that is expected by chance.  The latter is estimated from 30 random annotations.
+
+So γ measures in one number how well the annotators agree with each other, corrected for chance.  It knows no
+separate criteria, no texts, and no algorithm.  Most of its time goes into the estimate.  Therefore the time of
+the alignment alone is given, too.
 """
 
 import functools
@@ -41,10 +43,14 @@ def run(
 
     Parameters
     ----------
-    name : of the metric
-    corpus : makes (solution, submission) of a number of documents, fragments each and experts
-    variants : parameters of the metric's score, by name; the first is what ratios are to
-    odd : one document each, of the largest size, with one expert
+    name : str
+        The name of the metric.
+    corpus : function
+        Makes a solution and a submission from the number of documents, of fragments in each, and of experts.
+    variants : mapping of str to (mapping of str to str)
+        Parameters of the metric's ``score`` by the name of the variant.  Ratios are to the first variant.
+    odd : mapping of str to (DataFrame, DataFrame)
+        Solutions and submissions of one document of the largest size with one expert.
     """
     metric = hosted.module(name)
     print(machine(), flush=True)
@@ -64,6 +70,7 @@ def run(
 def one_essay(
     metric: Any, corpus: Callable[..., Frames], variants: Mapping[str, Mapping[str, str]], fragments: int
 ) -> list[list[str]]:
+    """Time the metric and γ on one essay, and return the rows of the table."""
     solution, submission = corpus(1, fragments, 3)
     times = {
         name: seconds_of(
@@ -82,7 +89,7 @@ def one_essay(
 
 
 def gamma_seconds(marks: Mapping[str, Sequence[tuple[int, int, str]]]) -> dict[str, float]:
-    """Median seconds for γ and for the alignment alone; nothing where pygamma-agreement is not installed."""
+    """Time γ and the alignment alone.  If pygamma-agreement is not installed, there are no times."""
     try:
         from pyannote.core import Segment
         from pygamma_agreement import CombinedCategoricalDissimilarity, Continuum
@@ -94,7 +101,7 @@ def gamma_seconds(marks: Mapping[str, Sequence[tuple[int, int, str]]]) -> dict[s
             continuum.add(name, Segment(start, end), label)
     dissimilarity = CombinedCategoricalDissimilarity()
     with silence():
-        continuum.compute_gamma(dissimilarity)  # compiles
+        continuum.compute_gamma(dissimilarity)  # the first call compiles its functions
         return {
             "pygamma-agreement, γ": seconds_of(lambda: continuum.compute_gamma(dissimilarity), REPEATS),
             "pygamma-agreement, alignment": seconds_of(
@@ -105,7 +112,7 @@ def gamma_seconds(marks: Mapping[str, Sequence[tuple[int, int, str]]]) -> dict[s
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Without the warnings that another solver is used, and what that solver, a C library, prints."""
+    """Silence the warning that another solver is used, and the lines that this solver, a C library, prints."""
     logging.disable(logging.WARNING)
     stdout = os.dup(sys.stdout.fileno())
     with open(os.devnull, "w") as nothing:
@@ -118,6 +125,7 @@ def silence() -> Iterator[None]:
 
 
 def of_corpus(metric: Any, corpus: Callable[..., Frames], documents: int) -> list[str]:
+    """Time the metric on a corpus, and return the row of the table."""
     solution, submission = corpus(documents)
     prepared = metric.prepare(solution, "document_id")
     work = [lambda: metric.prepare(solution, "document_id"), lambda: prepared.statistics(submission)]
@@ -133,6 +141,7 @@ def of_corpus(metric: Any, corpus: Callable[..., Frames], documents: int) -> lis
 
 
 def seconds_of_odd(metric: Any, frames: Frames) -> float:
+    """Time one submission of the largest size."""
     solution, submission = frames
     measure = "m" if "m" in metric.MEASURES else "ama"
     prepared = metric.prepare(solution, "document_id", measure)

@@ -17,7 +17,20 @@ __all__ = ["machine", "memory_of", "print_table", "processor_seconds", "seconds_
 
 
 def seconds_of(work: Callable[[], Any], repeats: int = 1) -> float:
-    """Median processor time of one call, to which other load adds little."""
+    """Measure the median processor time of a call, to which other load on the machine adds little.
+
+    Parameters
+    ----------
+    work : function without arguments
+        The call.
+    repeats : int
+        How often it is measured.
+
+    Returns
+    -------
+    float
+        Seconds of processor time.
+    """
     times = []
     for _ in range(repeats):
         start = time.process_time()
@@ -27,9 +40,22 @@ def seconds_of(work: Callable[[], Any], repeats: int = 1) -> float:
 
 
 def seconds_of_processes(commands: list[list[str]], repeats: int) -> list[float]:
-    """Median processor time of each command, run in turns so that a slow spell of the machine hits all.
+    """Measure the median processor time of several commands.
 
-    A first, uncounted turn leaves the modules compiled, as pip leaves those that it installs.
+    The commands run in turns, so that a slow spell of the machine hits all of them.  A first turn is not
+    counted.  It compiles the modules, as pip compiles those that it installs.
+
+    Parameters
+    ----------
+    commands : list of list of str
+        The commands, each as a list of its words.
+    repeats : int
+        How often each of them is measured.
+
+    Returns
+    -------
+    list of float
+        Seconds of processor time of each command.
     """
     times: list[list[float]] = [[] for _ in commands]
     compiled = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -44,15 +70,31 @@ def seconds_of_processes(commands: list[list[str]], repeats: int) -> list[float]
 
 
 def _of_children() -> float:
-    """Processor seconds of all processes that have ended."""
+    """Read the processor seconds of all child processes that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def processor_seconds(work: list[Callable[[], Any]], repeats: int) -> list[float]:
-    """Least processor time of each work, its processes' included, in turns: a busy machine adds little."""
+    """Measure the least processor time of several calls, including that of the processes that they start.
+
+    The calls run in turns, so that a busy machine adds little.
+
+    Parameters
+    ----------
+    work : list of functions without arguments
+        The calls.
+    repeats : int
+        How often each of them is measured.
+
+    Returns
+    -------
+    list of float
+        Seconds of processor time of each call.
+    """
 
     def used() -> float:
+        """Seconds of processor time of this process and of its children so far."""
         usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
         return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
@@ -66,9 +108,20 @@ def processor_seconds(work: list[Callable[[], Any]], repeats: int) -> list[float
 
 
 def memory_of(program: str) -> tuple[float, float]:
-    """Run a Python program in its own process: what it prints last, as a number, and its peak memory in MB.
+    """Run a Python program in a process of its own, and measure its peak memory.
 
-    The peak is Linux's VmHWM; getrusage's would include what this process held when it forked.
+    Parameters
+    ----------
+    program : str
+        The program, which prints a number at its end.
+
+    Returns
+    -------
+    printed : float
+        The number, such as seconds that the program has measured.
+    megabytes : float
+        The peak memory in MB.  It is Linux's VmHWM, because the peak of getrusage includes what this process
+        held when it forked.
     """
     program += (
         "\nfrom pathlib import Path\n"
@@ -81,7 +134,13 @@ def memory_of(program: str) -> tuple[float, float]:
 
 
 def machine() -> str:
-    """One line on the machine and the versions."""
+    """Describe the machine and the versions of Python, pandas and numpy.
+
+    Returns
+    -------
+    str
+        One line.
+    """
     model = platform.processor() or platform.machine()
     if os.path.exists("/proc/cpuinfo"):
         with open("/proc/cpuinfo", encoding="utf-8") as lines:
@@ -94,7 +153,17 @@ def machine() -> str:
 
 
 def print_table(title: str, header: list[str], rows: list[list[str]]) -> None:
-    """Print a Markdown table; its second and later columns are numbers."""
+    """Print a Markdown table.
+
+    Parameters
+    ----------
+    title : str
+        The line above the table.
+    header : list of str
+        The names of the columns.
+    rows : list of list of str
+        The cells of each row.  Those of the second and of later columns are numbers.
+    """
     widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
     print(f"\n{title}\n")
     for row in [header, ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])], *rows]:

@@ -1,11 +1,11 @@
-"""What does the final ranking cost?
+"""How much time and memory does the final ranking need?
 
     python -m benchmarks.ranking [FOLDER] [--teams 30] [--tiny 100000] [--stored 200]
 
-FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair; without it, made-up
-essays of the same number and size are ranked.  Every team's file is a different part of the submission.
-``--stored 2000`` is the full scale of what `podium rank --again` is made for; to make such a store takes a
-quarter of an hour and a gigabyte.
+FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair.  Without it, made-up
+essays of the same number and size are ranked.  The file of every team is a different part of the submission.
+With ``--stored 2000``, as many teams are ranked again as `podium rank --again` is made for.  To make such a
+store takes a quarter of an hour and a gigabyte.
 """
 
 import argparse
@@ -33,14 +33,15 @@ from tests.support.essays import make_competition
 
 REAL_ESSAYS = 15_594
 PROCESSES = (1, 2)
-REPEATS = 9  # of what one submission costs
+REPEATS = 9  # measurements of each stage of one submission
 TINY = """
 import pandas as pd
 
 def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
     return float(len(submission))
 """
-# A run in a process of its own.  Its memory is Linux's VmHWM; getrusage's includes that of the parent.
+# This program is a run in a process of its own.  Its memory is Linux's VmHWM, because that of getrusage would
+# include the memory of the parent.
 PROGRAM = """
 import re, resource, sys, time
 from podium import cli
@@ -55,7 +56,17 @@ if __name__ == "__main__":
 
 
 class Cost(NamedTuple):
-    """Of a run: wall seconds, megabytes of the main process, CPU seconds of it and of the others."""
+    """The time and memory that a run needed.
+
+    Attributes
+    ----------
+    seconds : float
+        Seconds of wall time.
+    megabytes : float
+        The peak memory of the main process in MB.
+    main, workers : float
+        Seconds of processor time of the main process and of all others.
+    """
 
     seconds: float
     megabytes: float
@@ -64,6 +75,7 @@ class Cost(NamedTuple):
 
 
 def main() -> None:
+    """Print all tables."""
     parser = argparse.ArgumentParser(description="What does the final ranking cost?")
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--teams", type=int, default=30)
@@ -84,7 +96,7 @@ def main() -> None:
 
 
 def write_teams(to: Path, source: Path | None, teams: int) -> None:
-    """A solution and one file per team, each without a few random rows."""
+    """Write a solution and one file per team, each without a few random rows."""
     (to / "teams").mkdir(parents=True)
     if source is None:
         solution, submission = make_competition(REAL_ESSAYS)
@@ -98,6 +110,7 @@ def write_teams(to: Path, source: Path | None, teams: int) -> None:
 
 
 def write_tiny(to: Path, teams: int) -> None:
+    """Write a tiny metric, a tiny solution and a tiny file per team."""
     (to / "teams").mkdir(parents=True)
     (to / "metric.py").write_text(TINY)
     (to / "solution.csv").write_text("id\n1\n")
@@ -106,7 +119,7 @@ def write_tiny(to: Path, teams: int) -> None:
 
 
 def write_store(to: Path, ranked: Path, teams: int) -> None:
-    """What a run leaves that ranked as many teams, each with words and probabilities of its own."""
+    """Write the folder of a run that ranked so many teams, each with words and probabilities of its own."""
     to.mkdir(parents=True)
     job = work.make_job("unified", str(ranked / "solution.csv"), {})
     solution = work.prepared(job)
@@ -138,7 +151,18 @@ def write_store(to: Path, ranked: Path, teams: int) -> None:
 
 
 def show_one(folder: Path) -> float:
-    """CPU seconds of one submission, by stage, and the size of its entry; returns those to score it."""
+    """Print the processor seconds of each stage of one submission, and the size of its entry.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder that `write_teams` wrote.
+
+    Returns
+    -------
+    float
+        The processor seconds to read, score and store the submission.
+    """
     job = work.make_job("unified", str(folder / "solution.csv"), {})
     solution = work.prepared(job)
     path = sorted((folder / "teams").iterdir())[0]
@@ -169,7 +193,7 @@ def show_one(folder: Path) -> float:
 
 
 def show_runs(folder: Path, teams: int) -> None:
-    """Wall seconds of whole runs, by one process and by two."""
+    """Print the wall seconds of whole runs, with one process and with two."""
     inputs = [str(folder / name) for name in ("solution.csv", "teams")]
     rows = []
     for processes in PROCESSES:
@@ -186,13 +210,13 @@ def show_runs(folder: Path, teams: int) -> None:
         )
     print_table(
         f"{teams} submissions of real size, 1,000 resamples; memory of the main process",
-        ["processes", "scored", "known from before", "--again with another temperature"],
+        ["processes", "scored", "from the store", "--again with another temperature"],
         rows,
     )
 
 
 def show_stored(folder: Path, teams: int, to_score: float) -> None:
-    """`podium rank --again` with all that it does: variants, alike teams, page; with draws the rank sets."""
+    """Print what `podium rank --again` needs for variants, similar teams and the page, then for draws, too."""
     rows = []
     for processes, resamples in itertools.product(PROCESSES, (0, 1000)):
         out = f"{folder} again {processes} {resamples}"
@@ -215,6 +239,7 @@ def show_stored(folder: Path, teams: int, to_score: float) -> None:
 
 
 def show_tiny(folder: Path, teams: int) -> None:
+    """Print what very many tiny submissions need."""
     metric = hosted.load(folder / "metric.py")
     job = work.make_job(str(folder / "metric.py"), str(folder / "solution.csv"), {})
     paths = sorted((folder / "teams").iterdir())[:1000]
@@ -226,7 +251,7 @@ def show_tiny(folder: Path, teams: int) -> None:
     inputs = [str(folder / name) for name in ("solution.csv", "teams")]
     options = ["--metric", str(folder / "metric.py"), "--out", str(folder / "out"), "--jobs", "2"]
     rows = []
-    for name in ("scored", "known from before"):
+    for name in ("scored", "from the store"):
         cost = run("rank", *inputs, *options)
         per_submission = cost.seconds / teams * 1000
         rows.append([name, f"{cost.seconds:.0f}", f"{per_submission:.2f}", f"{cost.megabytes:.0f}"])
@@ -238,7 +263,7 @@ def show_tiny(folder: Path, teams: int) -> None:
 
 
 def run(*arguments: str) -> Cost:
-    """What a command costs in a process of its own."""
+    """Measure the time and memory of a command in a process of its own."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *arguments], check=True, capture_output=True, text=True
     )

@@ -1,4 +1,4 @@
-"""How long metrics/readable.py takes, on one essay and on corpora, beside pygamma-agreement.
+"""How long does the metric readable take, on one essay and on corpora, beside pygamma-agreement?
 
 python -m benchmarks.readable
 """
@@ -15,7 +15,7 @@ LARGEST = 500  # selections
 
 
 def frames(ours: Iterable[tuple[int, int]], theirs: Iterable[tuple[int, int]]) -> Frames:
-    """One essay of one expert, whose markups have these selections."""
+    """Make one essay of one expert.  Its markups have the given selections."""
     one, other = (
         {
             "criteria": {},
@@ -28,6 +28,7 @@ def frames(ours: Iterable[tuple[int, int]], theirs: Iterable[tuple[int, int]]) -
 
 
 def main() -> None:
+    """Print the tables of the metric."""
     apart = [(10 * number, 10 * number + 5) for number in range(LARGEST)]
     nested = [[(number + shift, 10_000 - number) for number in range(LARGEST)] for shift in (0, 1)]
     odd = {f"{LARGEST:,} selections apart": frames(apart, apart), f"{LARGEST:,} nested": frames(*nested)}

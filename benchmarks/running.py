@@ -1,10 +1,10 @@
-"""How fair `podium run` measures: its overhead, models of known cost, and what its rules make of recorded runs.
+"""How fairly does `podium run` measure?  Its overhead, models of known cost, and its rules on recorded runs.
 
     python -m benchmarks.running [--seconds 1.0] [--rounds 8] [--recorded]
     python -m benchmarks.running --record FILE [--rounds 30]
 
-``--recorded`` replays the recordings alone: a few seconds, the same figures on every machine.  Everything else
-needs bubblewrap and takes about three minutes on a quiet machine.
+With ``--recorded``, only the recordings are replayed.  This takes a few seconds and gives the same figures on
+every machine.  Everything else needs bubblewrap and takes about three minutes on a quiet machine.
 """
 
 import argparse
@@ -36,10 +36,11 @@ REPEATS = 3
 DRAWS = 1000
 RECORDINGS = Path(__file__).parent / "recordings"
 RECORDED = ("team", "round", "seconds", "cpu_seconds", "others", "reference_before", "reference_after")
-COSTS = {"1.00": 1.0, "1.02": 1.02, "1.05": 1.05, "1.10": 1.1}  # of the recorded models, by their names
-# Costs the same on every machine, however fast it is just now: what deviates is podium's doing.
+COSTS = {"1.00": 1.0, "1.02": 1.02, "1.05": 1.05, "1.10": 1.1}  # relative costs of the recorded models
+
+# This model takes the same time on every machine, however fast that is now.  So deviations come from podium.
 CLOCK = "#!/bin/sh\nsleep {seconds:.6f}\n: > submission.csv\n"
-# Work in many small parts; printing nothing and reading nothing, so that its cost is known.
+# This model works in many small parts.  It prints nothing and reads nothing, so that its cost is known.
 WORK = """
 import hashlib
 for _ in range({parts}):
@@ -48,7 +49,7 @@ open("submission.csv", "w").write("a\\n")
 """
 NOTEBOOK = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 
-Series = Callable[[np.random.Generator, int], np.ndarray]  # how slow a machine is, at so many moments
+Series = Callable[[np.random.Generator, int], np.ndarray]  # draws how slow a machine is at so many moments
 
 
 def main() -> None:
@@ -69,7 +70,7 @@ def main() -> None:
         folder = Path(name)
         (folder / "data").mkdir()
         for path in (folder, folder / "data"):
-            path.chmod(0o755)  # root's models run as nobody
+            path.chmod(0o755)  # models that root starts run as the user nobody
         settings = Settings(folder / "data", "", "", 600.0, 2**30, 2**28, 1, False)
         settings = engines.choose("bubblewrap", [model(folder, "any", "")], settings)
         if options.record:
@@ -82,7 +83,7 @@ def main() -> None:
 
 
 def model(folder: Path, name: str, source: str, file: str = "run.py") -> Model:
-    """A model of one file."""
+    """Make a model that consists of one file."""
     home = folder / "models" / name
     home.mkdir(parents=True)
     (home / file).write_text(source)
@@ -96,7 +97,7 @@ def model(folder: Path, name: str, source: str, file: str = "run.py") -> Model:
 
 
 def overhead(folder: Path, settings: Settings, repeats: int = 32) -> None:
-    """What is measured of a model that does nothing."""
+    """Print what is measured for a model that does nothing."""
     nothing = model(folder, "nothing", "#!/bin/sh\n: > submission.csv\n", "run")
     wide = model(folder, "large", "#!/bin/sh\n: > submission.csv\n", "run")
     script = model(folder, "script", "")
@@ -119,7 +120,10 @@ def overhead(folder: Path, settings: Settings, repeats: int = 32) -> None:
 
 
 def order(folder: Path, settings: Settings, seconds: float, number: int) -> None:
-    """How often models that differ by 2% in cost end in the right order: what podium adds, and the machine."""
+    """Print how often models that differ by 2% in cost end in the right order.
+
+    Models that sleep show what podium adds, and models that work show what the machine adds.
+    """
     parts = _parts(seconds)
     costs = [STEP**n for n in range(MODELS)]
     table = []
@@ -151,17 +155,17 @@ def order(folder: Path, settings: Settings, seconds: float, number: int) -> None
 
 
 def _clock(folder: Path, seconds: float) -> Model:
-    """A model that sleeps."""
+    """Make a model that sleeps."""
     return model(folder, f"clock {seconds:.4f}", CLOCK.format(seconds=seconds), "run")
 
 
 def _work(folder: Path, parts: float, name: str = "") -> Model:
-    """A model that works."""
+    """Make a model that works."""
     return model(folder, name or f"work {parts:.0f}", WORK.format(parts=round(parts)))
 
 
 def _measured(models: list[Model], settings: Settings, out: Path, repeats: int) -> list[Row]:
-    """So many runs of each model, as podium makes them."""
+    """Run each model so many times, as podium does."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         rounds.run_all(models, [], settings, out, Plan(repeats, repeats), {}, rounds.here(settings))
@@ -169,7 +173,10 @@ def _measured(models: list[Model], settings: Settings, out: Path, repeats: int) 
 
 
 def _ordered(taken: list[list[float]]) -> list[str]:
-    """Share of neighbors in order and relative deviation, of medians of a few of each model's runs."""
+    """Compute how often neighbors are in order, and the relative deviation of medians.
+
+    Each median is that of a few runs of a model, which are drawn at random.
+    """
     draw = np.random.default_rng(0)
     medians = np.array(
         [[np.median(draw.choice(one, REPEATS, replace=False)) for _ in range(DRAWS)] for one in taken]
@@ -194,7 +201,7 @@ def record(path: Path, folder: Path, settings: Settings, seconds: float, number:
 
 
 def read_recording(path: Path) -> list[list[Row]]:
-    """The runs of a recording, a list for each round."""
+    """Read the runs of a recording, as a list for each round."""
     with path.open(newline="") as file:
         lines = list(csv.DictReader(file))
     made: dict[int, list[Row]] = {}
@@ -208,21 +215,23 @@ def read_recording(path: Path) -> list[list[Row]]:
 
 
 def _named(name: str) -> Model:
-    """A model of which nothing but the name is needed."""
+    """Make a model of which only the name is needed."""
     return Model(name, "", Path(name), "", "", "")
 
 
 class Measured(NamedTuple):
-    """What a rule makes of the runs of one small competition.
+    """What a rule concludes from the runs of one small competition.
 
     Attributes
     ----------
-    runtimes, errors : dict of str to float
-        By the models' names; the errors are relative.
+    runtimes : dict of str to float
+        The runtime of each model in seconds, by name.
+    errors : dict of str to float
+        The relative standard error of each runtime.
     undecided : set of frozenset of str
-        The pairs that are said to be undecided.
+        The pairs of models whose order is called undecided.
     runs : int
-        How many it took.
+        The number of runs that the rule needed.
     """
 
     runtimes: dict[str, float]
@@ -232,7 +241,7 @@ class Measured(NamedTuple):
 
 
 def by_new_rule(recording: list[list[Row]], start: int, most: int) -> Measured:
-    """`podium run` on a recording that begins with this round."""
+    """Apply the rule of `podium run` to a recording that begins with this round."""
     models = [_named(name) for name in COSTS]
     rows: list[Row] = []
     plan = Plan(REPEATS, most)
@@ -249,7 +258,7 @@ def by_new_rule(recording: list[list[Row]], start: int, most: int) -> Measured:
 
 
 def by_old_rule(recording: list[list[Row]], start: int, most: int) -> Measured:
-    """As it was until version 2.0: every disturbed run is left out and repeated, and nothing is undecided."""
+    """Apply the rule of versions up to 2.0: disturbed runs are repeated, and nothing is undecided."""
     rows: list[Row] = []
     waiting = [*COSTS]
     while waiting:
@@ -265,13 +274,13 @@ def by_old_rule(recording: list[list[Row]], start: int, most: int) -> Measured:
 
 
 def _recorded_run(recording: list[list[Row]], start: int, name: str, number: int) -> Row:
-    """The run of a model in a round after the start, in a circle."""
+    """Find the run of a model in a round after the start.  After the last round comes the first one again."""
     row = next(row for row in recording[(start + number - 1) % len(recording)] if row.team == name)
     return row._replace(round=number)
 
 
 def recorded() -> None:
-    """Errors of order and of ratios, of small competitions that begin with each round of each recording."""
+    """Print the errors of order and of ratios, for competitions that begin with each recorded round."""
     table = []
     for path in sorted(RECORDINGS.glob("*.csv")):
         recording = read_recording(path)
@@ -296,11 +305,12 @@ def recorded() -> None:
 
 
 def _errors(taken: Sequence[Measured]) -> list[str]:
-    """How often neighbors are in the wrong order, how often that is said, and how wrong ratios are."""
+    """Compute how often neighbors are in the wrong order, how often that is said, and how wrong ratios are."""
     pairs = [(one, *names) for one in taken for names in itertools.pairwise(COSTS)]
     wrong = [one.runtimes[first] >= one.runtimes[second] for one, first, second in pairs]
     said = [frozenset((first, second)) in one.undecided for one, first, second in pairs]
-    # Undecided are neighbors by runtime; a wrong pair that is not among them may be told by another's note.
+    # Only neighbors by runtime are called undecided.  A wrong pair that is not among them may still be noted,
+    # because one of its models is in another undecided pair.
     noted = [
         is_said or any(first in pair or second in pair for pair in one.undecided)
         for is_said, (one, first, second) in zip(said, pairs)
@@ -328,28 +338,28 @@ def _errors(taken: Sequence[Measured]) -> list[str]:
 
 
 def steady(draw: np.random.Generator, number: int) -> np.ndarray:
-    """Half a percent of noise."""
+    """Draw half a percent of noise."""
     return np.exp(draw.normal(0, 0.005, number))
 
 
 def noisy(draw: np.random.Generator, number: int) -> np.ndarray:
-    """Ten percent of noise."""
+    """Draw ten percent of noise."""
     return np.exp(draw.normal(0, 0.1, number))
 
 
 def drifting(draw: np.random.Generator, number: int) -> np.ndarray:
-    """Fifteen percent of noise of which each moment keeps 80% of the last."""
+    """Draw fifteen percent of noise, of which each moment keeps 80% of the one before."""
     steps = draw.normal(0, 0.15 * np.sqrt(1 - 0.8**2), number)
     return np.exp(list(itertools.accumulate(steps, lambda before, step: 0.8 * before + step)))
 
 
 def two_speeds(change: float) -> Series:
-    """One 40% slower than the other, with this probability of a change at each moment."""
+    """Make a machine with two speeds, one 40% slower, and this probability of a change at each moment."""
     return lambda draw, number: steady(draw, number) * (1 + 0.4 * (np.cumsum(draw.random(number) < change) % 2))
 
 
 def simulated(draws: int = 100) -> None:
-    """Which runs are marked on made-up machines, some of them disturbed: by 5% alone and by podium's rule."""
+    """Print which runs are marked on made-up machines: by a limit of 5%, and by podium's rule."""
     half = slice(MODELS * REPEATS, None)
     fifth = slice(8, 8 + 2 * MODELS * REPEATS // 5)
     table = []
@@ -385,7 +395,7 @@ def simulated(draws: int = 100) -> None:
 
 
 def _parts(seconds: float) -> Any:
-    """How many parts of the work take so many seconds here."""
+    """Find out how many parts of the work take so many seconds on this machine."""
     import hashlib
 
     start = time.perf_counter()

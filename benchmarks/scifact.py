@@ -2,10 +2,11 @@
 
     python -m benchmarks.scifact [GOLD PREDICTIONS [EVAL.PY]]
 
-GOLD and PREDICTIONS are official files, such as claims_dev.jsonl and a system's answers to it; their claims
-are taken as often as gives 300 and 30,000, under ids of their own.  Without them, made-up claims are scored.
-EVAL.PY is the leaderboard's own program, timed in the same run if given: as a process, and inside this one,
-where pandas' many objects give the garbage collector more to look through.
+GOLD and PREDICTIONS are official files, such as claims_dev.jsonl and a system's answers to it.  Their claims
+are repeated under new ids until there are 300 and 30,000.  Without these files, made-up claims are scored.
+
+EVAL.PY is the leaderboard's own program.  If it is given, it is timed in the same run: as a process, and inside
+this process.  There the garbage collector has more to look through, because of pandas' many objects.
 """
 
 import contextlib
@@ -36,6 +37,7 @@ companion: Any = hosted.module("scifact", "companion")
 
 
 def main(arguments: list[str]) -> None:
+    """Print all tables."""
     sides = [read_lines(Path(name)) for name in arguments[:2]] or list(claims(max(CLAIMS)))
     program = Path(arguments[2]) if len(arguments) > 2 else None
     print(machine())
@@ -50,16 +52,17 @@ def main(arguments: list[str]) -> None:
 
 
 def read_lines(path: Path) -> list[Line]:
+    """Read a file with a claim in each line."""
     return [json.loads(line) for line in path.open(encoding="utf-8")]
 
 
 def repeated(lines: list[Line], number: int) -> list[Line]:
-    """The claims again and again, each time with other ids, until there are enough."""
+    """Repeat claims, each time with other ids, until there are enough."""
     return [{**lines[n % len(lines)], "id": n} for n in range(number)]
 
 
 def official(program: Path, gold: Path, predictions: Path) -> list[str]:
-    """The command line of the leaderboard's program."""
+    """Write the command line of the leaderboard's program."""
     output = gold.with_name("metrics.json")
     return [
         *(str(program), f"--labels_file={gold}", f"--preds_file={predictions}"),
@@ -68,7 +71,7 @@ def official(program: Path, gold: Path, predictions: Path) -> list[str]:
 
 
 def show_processes(number: int, gold: Path, predictions: Path, program: Path | None) -> None:
-    """Whole processes, from the start of Python to the score."""
+    """Time whole processes, from the start of Python to the score."""
     score = ["-m", "podium", "score", "--metric", "scifact", str(gold), str(predictions), "--bare"]
     commands = {"podium score": score, "import pandas": ["-c", "import pandas"]}
     if program:
@@ -88,7 +91,7 @@ def show_processes(number: int, gold: Path, predictions: Path, program: Path | N
 
 
 def show_work(number: int, gold: Path, predictions: Path, program: Path | None) -> None:
-    """Inside this process."""
+    """Time the parts of the work inside this process."""
 
     def read_frames() -> tuple[pd.DataFrame, pd.DataFrame]:
         return companion.read_solution(gold), companion.read_submission(predictions)
@@ -125,7 +128,7 @@ def show_work(number: int, gold: Path, predictions: Path, program: Path | None) 
 
 
 def load(program: Path) -> Any:
-    """A program as a module."""
+    """Load a program as a module."""
     spec = importlib.util.spec_from_file_location(program.stem, program)
     assert spec is not None
     assert spec.loader is not None
@@ -135,6 +138,7 @@ def load(program: Path) -> Any:
 
 
 def show(title: str, work: Mapping[str, Callable[[], Any]]) -> None:
+    """Time several calls, and print a table with their ratios to the first one."""
     seconds = processor_seconds([*work.values()], REPEATS)
     rows = [[name, f"{taken:.3f}", f"{taken / seconds[0]:.2f}"] for name, taken in zip(work, seconds)]
     header = ["work", "seconds", f"times {next(iter(work))}"]
@@ -142,7 +146,7 @@ def show(title: str, work: Mapping[str, Callable[[], Any]]) -> None:
 
 
 def show_growth() -> None:
-    """How the time of score() grows with the number of claims."""
+    """Print how the time of score() grows with the number of claims."""
     rows = []
     for number in (300, 3_000, 30_000, 300_000):
         sides = [frame(lines) for lines in claims(number)]

@@ -1,9 +1,9 @@
-"""How long does it take from what a model says to a score?
+"""How long does it take from the output of a model to a score?
 
     python -m benchmarks.spans [FOLDER]
 
-FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair; without it, made-up
-essays of the same number and size are scored.  The texts are made up; a word is one or two tokens.
+FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair.  Without it, made-up
+essays of the same number and size are scored.  The texts are made up, and a word is one or two tokens.
 """
 
 import functools
@@ -28,6 +28,7 @@ metric = hosted.module("unified")
 
 
 def main(folder: Path | None) -> None:
+    """Print both tables."""
     warnings.simplefilter("ignore", metric.TruthOverlapWarning)
     if folder is None:
         solution, submission = make_competition(REAL_ESSAYS)
@@ -40,21 +41,21 @@ def main(folder: Path | None) -> None:
     fold = podium.prepare(solution)
     prepared = fold.prepared["All"]
     essay_ids = prepared.items
-    found = spans.from_table(submission, essay_ids)
-    segments = spans.to_segments(fold, found, essay_ids)
+    predicted = spans.from_table(submission, essay_ids)
+    segments = spans.to_segments(fold, predicted, essay_ids)
 
     def sums_to_score(counts: npt.NDArray[np.float64]) -> float:
         return float(prepared.measures(metric.sums_of_groups(counts, prepared.groups))[0])
 
-    frame = spans.to_submission(found, essay_ids)
-    columns = (found.first.tolist(), found.last.tolist())
+    frame = spans.to_submission(predicted, essay_ids)
+    columns = (predicted.first.tolist(), predicted.last.tolist())
     work = {
         "scoring: count and measures": lambda: sums_to_score(prepared.count(prepared.compare(segments))),
-        "from arrays of spans to the score": lambda: spans.score(fold, found, essay_ids),
+        "from arrays of spans to the score": lambda: spans.score(fold, predicted, essay_ids),
         "a submission's frame to the score": lambda: sums_to_score(prepared.statistics(frame)),
         "a submission's frame to segments": lambda: prepared.read(submission),
         "a submission's frame to spans (from_table)": lambda: spans.from_table(submission, essay_ids),
-        "arrays of spans to a frame": lambda: spans.to_submission(found, essay_ids),
+        "arrays of spans to a frame": lambda: spans.to_submission(predicted, essay_ids),
         "… by joining numbers, for comparison": lambda: [
             " ".join(map(str, range(a, b + 1))) for a, b in zip(*columns)
         ],
@@ -62,22 +63,22 @@ def main(folder: Path | None) -> None:
     seconds = {name: seconds_of(part, REPEATS) for name, part in work.items()}
     scoring, reading = seconds["scoring: count and measures"], seconds["a submission's frame to segments"]
     print_table(
-        f"{len(found):,} segments of {len(essay_ids):,} essays, median seconds of {REPEATS}",
+        f"{len(predicted):,} segments of {len(essay_ids):,} essays, median seconds of {REPEATS}",
         ["work", "seconds", "times scoring", "times reading"],
         [
             [name, f"{value:.3f}", f"{value / scoring:.2f}", f"{value / reading:.2f}"]
             for name, value in seconds.items()
         ],
     )
-    show_growth(found)
+    show_growth(predicted)
 
 
-def show_growth(found: spans.Spans) -> None:
-    """Tokens to segments and back, for 1, 4 and 16 times the essays."""
+def show_growth(predicted: spans.Spans) -> None:
+    """Time the way from tokens to segments and back, for 1, 4 and 16 times the essays."""
     rows: list[list[str]] = []
     first = None
     for essays in (200, 800, 3200):
-        some = spans.without_overlaps(found[found.essay < essays])
+        some = spans.without_overlaps(predicted[predicted.essay < essays])
         texts, offsets = made_up(some, essays)
         tags = spans.bio_tags(texts, offsets, some)
         probabilities = [np.eye(len(spans.LABELS), dtype=np.float32)[tag] for tag in tags]
@@ -106,7 +107,10 @@ def show_growth(found: spans.Spans) -> None:
 
 
 def notebook_loop(texts: list[str], offsets: list[Any], probabilities: list[Any]) -> list[tuple[str, str]]:
-    """What notebooks do by hand: the label of a word's first token, then segments of B and the I behind it."""
+    """Find segments as notebooks do by hand.
+
+    The label of a word is that of its first token.  A segment is a word with B and the words with I after it.
+    """
     segments = []
     for text, of_text, of_tokens in zip(texts, offsets, probabilities):
         word_of_character, word, before = [], -1, True
@@ -130,10 +134,10 @@ def notebook_loop(texts: list[str], offsets: list[Any], probabilities: list[Any]
     return segments
 
 
-def made_up(found: spans.Spans, essays: int) -> tuple[list[str], list[npt.NDArray[np.int64]]]:
-    """Texts of words of four letters, and the offsets of their tokens."""
+def made_up(predicted: spans.Spans, essays: int) -> tuple[list[str], list[npt.NDArray[np.int64]]]:
+    """Make up texts of words of four letters, and the offsets of their tokens."""
     words = np.zeros(essays, dtype=np.int64)
-    np.maximum.at(words, found.essay, found.last + 1)
+    np.maximum.at(words, predicted.essay, predicted.last + 1)
     offsets = []
     for number in words.tolist():
         start = 5 * np.arange(number)

@@ -2,8 +2,9 @@
 
     python -m benchmarks.trec_is
 
-Tweets, labels and runs are made up.  The track's own script took 2.0 s for 6,868 tweets and 4.5 s for 17,741 as
-a process, on two cores of another machine; the literal transcription of the tests is timed in the same run.
+Tweets, labels and runs are made up.  The literal transcription of the tests is timed in the same run.  As a
+process on two cores of another machine, the track's own script took 2.0 s for 6,868 tweets and 4.5 s for
+17,741.
 """
 
 import subprocess
@@ -18,7 +19,7 @@ from podium import hosted, scoring
 from tests.support import trec_is_data, trec_is_transcription
 
 SIZES = ((6_868, 7), (17_741, 20), (100_000, 75), (400_000, 75))  # tweets, events
-COMPARED = 20_000  # tweets that the transcription is asked to score at most
+COMPARED = 20_000  # the transcription scores at most this many tweets
 REPEATS = 3
 
 loaded = hosted.load("trec_is")
@@ -27,6 +28,7 @@ companion: Any = hosted.module("trec_is", "companion")
 
 
 def main() -> None:
+    """Print the table."""
     warnings.simplefilter("ignore", companion.OfficialFileWarning)
     print(machine())
     header = [
@@ -42,7 +44,7 @@ def main() -> None:
 
 
 def time(tweets: int, events: int) -> list[str]:
-    """The row of a competition of this size."""
+    """Time everything on a competition of this size, and return the row of the table."""
     solution, submission = trec_is_data.competition(tweets, events)
     prepared = trec_is.prepare(solution, "tweet_id")
     evaluation = scoring.evaluate(scoring.prepare(loaded, solution, {}), submission)
@@ -68,7 +70,7 @@ def time(tweets: int, events: int) -> list[str]:
 
 
 def start(*arguments: str) -> None:
-    """A process of Python."""
+    """Run Python in a process of its own."""
     subprocess.run(
         [sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

@@ -2,11 +2,17 @@
 
     python -m benchmarks.unified_metric [FOLDER]
 
-FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair; without it, made-up
-essays of the same number and size are scored.  Others are timed in the same run where they are installed
-(the extra `dev`): nervaluate counts strict, exact, partial and type matches of labelled spans, seqeval
-gives F1 over exact spans of BIO tags per word, the classic scorers plain F1 as in Feedback Prize 1, from ranges
-of words or from sets.  None of them removes overlaps, weighs effectiveness or knows sub-populations.
+FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair.  Without it, made-up
+essays of the same number and size are scored.
+
+Other scorers are timed in the same run:
+
+- nervaluate counts strict, exact, partial and type matches of labeled spans, if it is installed;
+- seqeval computes F1 over exact spans of BIO tags per word, if it is installed;
+- the classic scorers compute the plain F1 of Feedback Prize 1, from ranges of words or from sets.
+
+None of them removes overlaps, weighs effectiveness or knows sub-populations.  The extra `dev` installs the
+first two.
 """
 
 import sys
@@ -30,6 +36,7 @@ REPEATS, RIVAL_REPEATS, REPEATS_OF_PROCESSES = 9, 3, 9
 
 
 def main(folder: Path | None) -> None:
+    """Print all tables."""
     warnings.simplefilter("ignore", metric.TruthOverlapWarning)
     with tempfile.TemporaryDirectory() as temporary:
         if folder is None:
@@ -46,7 +53,7 @@ def main(folder: Path | None) -> None:
 
 
 def compare_scorers(solution: pd.DataFrame, submission: pd.DataFrame) -> None:
-    """score() and others on frames."""
+    """Time score() and other scorers on frames."""
     prepared = metric.prepare(solution, "row_id")
     score = seconds_of(lambda: metric.score(solution, submission, "row_id"), REPEATS)
     rows = [("score()", score), ("a further submission, solution prepared", 0.0)]
@@ -64,6 +71,7 @@ def compare_scorers(solution: pd.DataFrame, submission: pd.DataFrame) -> None:
 
 
 def time_nervaluate(solution: pd.DataFrame, submission: pd.DataFrame) -> list[tuple[str, float]]:
+    """Time nervaluate, if it is installed."""
     try:
         from nervaluate import Evaluator
     except ImportError:
@@ -75,6 +83,7 @@ def time_nervaluate(solution: pd.DataFrame, submission: pd.DataFrame) -> list[tu
 
 
 def time_seqeval(solution: pd.DataFrame, submission: pd.DataFrame) -> list[tuple[str, float]]:
+    """Time seqeval, if it is installed."""
     try:
         from seqeval.metrics import f1_score
     except ImportError:
@@ -87,7 +96,7 @@ def time_seqeval(solution: pd.DataFrame, submission: pd.DataFrame) -> list[tuple
 
 
 def spans(frame: pd.DataFrame, essays: list[str]) -> list[list[dict[str, Any]]]:
-    """Labelled spans per essay."""
+    """List the labeled spans of each essay."""
     first, last = metric.parse_predictionstrings(frame["predictionstring"].tolist())
     by_essay: dict[str, list[dict[str, Any]]] = {essay: [] for essay in essays}
     for essay, label, start, end in zip(
@@ -98,7 +107,7 @@ def spans(frame: pd.DataFrame, essays: list[str]) -> list[list[dict[str, Any]]]:
 
 
 def tags(essays: list[list[dict[str, Any]]], lengths: list[int]) -> list[list[str]]:
-    """BIO tags per word; where segments overlap, the later one's."""
+    """List the BIO tag of each word.  If segments overlap, the later one gives the tag."""
     tagged = []
     for essay, length in zip(essays, lengths):
         words = ["O"] * length
@@ -112,7 +121,7 @@ def tags(essays: list[list[dict[str, Any]]], lengths: list[int]) -> list[list[st
 
 
 def compare_processes(paths: list[Path]) -> None:
-    """`podium score` as a whole, against a process that only imports pandas and reads the two files."""
+    """Time `podium score` as a process, beside a process that only imports pandas and reads the two files."""
     read = f"import pandas as pd\nfor path in {[str(path) for path in paths]}: pd.read_csv(path, ENGINE)"
     read = read.replace("ENGINE", "engine='pyarrow'")
     score = [sys.executable, "-m", "podium", "score"]
@@ -139,7 +148,7 @@ def compare_processes(paths: list[Path]) -> None:
 
 
 def show_growth() -> None:
-    """Time and peak memory of a process for 1, 4 and 16 times the essays."""
+    """Measure the time and the peak memory of a process for 1, 4 and 16 times the essays."""
     rows: list[list[str]] = []
     first = None
     for times in (1, 4, 16):

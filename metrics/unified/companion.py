@@ -153,8 +153,8 @@ class Explanation(contract.Explanation):
         ]
         if small:
             notices.append(
-                f"{counted(len(small), 'sub-population')} of fewer than {SMALL_SUBPOPULATION} essays, "
-                f"too small to mean much: {', '.join(small)}"
+                f"the score of a sub-population of fewer than {SMALL_SUBPOPULATION} essays depends much on "
+                f"chance; this solution has {len(small):,}: {', '.join(small)}"
             )
         return notices
 
@@ -165,7 +165,8 @@ class Explanation(contract.Explanation):
         lost = len(known.row) - len(self.predictions.row)
         if lost > habits.NOTABLE_LOSS * len(known.row):
             notices.append(
-                f"{lost:,} of {counted(len(known.row), 'prediction')} lost all words to overlap removal"
+                f"overlap removal discarded {lost:,} of {counted(len(known.row), 'prediction')}, because "
+                "earlier ones have their words"
             )
         p, g = self._matches
         matched, truths = self.given.take(self.predictions.row[p]), self.prepared.truths.take(g)
@@ -176,7 +177,7 @@ class Explanation(contract.Explanation):
         gain = self._score_of_rounded() - self.evaluation.score
         if gain > 0:
             notices.append(
-                f"rounding the probabilities to 0 or 1 would change the score by +{gain:.4f}, as a "
+                f"with probabilities rounded to 0 or 1 the score would be higher by {gain:.4f}, because a "
                 "match counts in proportion to the probability of its true effectiveness"
             )
         return notices

@@ -165,7 +165,10 @@ def test_tables_for_people(evaluation):
 def test_small_sub_populations_are_noticed(evaluation):
     notice = evaluation.explanation.notices[-1]
     small = evaluation.explanation.groups.query("essays < 50")
-    assert notice.startswith(f"{len(small)} sub-populations of fewer than 50 essays, too small to mean much: ")
+    assert notice.startswith(
+        "the score of a sub-population of fewer than 50 essays depends much on chance; this solution has "
+        f"{len(small)}: "
+    )
     assert all(f"{row.attribute} = {row.value} ({row.essays})" in notice for row in small.itertuples())
     large = solution(*((f"{n}", "Lead", "0 1", 1) for n in range(50)), ell_status=["No"] * 50)
     assert evaluate(large, perfect(large), subpopulation_column_names="ell_status").explanation.notices == []
@@ -222,7 +225,7 @@ def test_the_gain_of_rounding_is_that_of_a_rounded_file(competition):
     evaluation = evaluate(solution, submission)
     gain = rounded.score - evaluation.score
     assert gain > 0.001
-    assert any(f"would change the score by +{gain:.4f}," in text for text in evaluation.explanation.notices)
+    assert any(f"the score would be higher by {gain:.4f}," in text for text in evaluation.explanation.notices)
 
 
 # --- measures and resampling ------------------------------------------------------------------------

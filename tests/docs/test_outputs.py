@@ -148,7 +148,7 @@ def test_the_two_commands() -> None:
         ".venv/bin/pip install -q . && .venv/bin/podium score solution_sample.csv sample_submission.csv",
         ".venv/bin/pip install -q -e '.[dev]' && .venv/bin/python -m pytest",
     ]
-    assert len(text.splitlines()) <= 300
+    assert len(text.splitlines()) <= 250
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

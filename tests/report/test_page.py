@@ -137,7 +137,8 @@ def test_sections_say_what_the_evaluation_says(page, evaluation):
         "points", "offsets", "comparison", "groups", "measures", "tables", "confusion", "calibration", "items",
     ]  # fmt: skip
     assert evaluation.signature in parsed.text
-    assert evaluation.explanation.notices[0] in flat(parsed.text)
+    # A sentence begins with a capital letter there.
+    assert evaluation.explanation.notices[0][1:] in flat(parsed.text)
     for row in explain.points_by_cause(evaluation.explanation).itertuples():
         assert f"{row.cause} {100 * row.share:.1f}% {items.gain(row.points)} {row.rows}" in sections["points"]
     for row in evaluation.explanation.groups.itertuples():

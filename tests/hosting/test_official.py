@@ -114,8 +114,8 @@ def test_items_are_whole(capsys, tmp_path, metric):
         ([SCIFACT / "claims.jsonl", "--metric", "scifact", "--map", "a=b"], 2, CORPORA_ONLY),
         ([SCIFACT / "claims.jsonl", "--metric", "scifact", "--test", 0.5], 2, CORPORA_ONLY),
         ([SCIFACT / "claims.jsonl"], 2,
-         f"{SCIFACT / 'claims.jsonl'}: expected a table; say by --metric whose labels these are"),
-        ([READABLE / "solution.csv", "--sample", "x"], 2, "--sample is for another metric's"),
+         f"{SCIFACT / 'claims.jsonl'}: expected a table; for official labels, name their metric by --metric"),
+        ([READABLE / "solution.csv", "--sample", "x"], 2, "--sample is for labels of another metric"),
         (["none.json", "--metric", "trec_is"], 2, "cannot read none.json: No such file or directory"),
     ],
 )  # fmt: skip

@@ -619,16 +619,19 @@ def compared(difference, low, high, p, note=""):
     [
         (
             (0.02, 0.01, 0.03, 0.001),
-            ["score of a.csv is better than that of b.csv by 0.020000", "hardly chance", "the same"],
+            ["score of a.csv is better than that of b.csv by 0.020000", "hardly due to chance", "the same"],
         ),
         (
             (-0.02, -0.03, -0.01, 0.001),
-            ["score of b.csv is better than that of a.csv by 0.020000", "hardly chance"],
+            ["score of b.csv is better than that of a.csv by 0.020000", "hardly due to chance"],
         ),
-        ((0.02, -0.01, 0.03, 0.3), ["may well be chance", "the same"]),
-        ((0.1, -0.019, 0.214, 0.001), ["hardly chance", "includes 0, believe the p-value"]),
-        ((0.1, 0.01, 0.2, 0.2), ["may well be chance", "excludes 0, believe the p-value"]),
-        ((0.1, math.nan, math.nan, 0.5, "no interval: x"), ["may well be chance", "no interval to rely on"]),
+        ((0.02, -0.01, 0.03, 0.3), ["may well be due to chance", "the same"]),
+        ((0.1, -0.019, 0.214, 0.001), ["hardly due to chance", "includes 0, but it is only an approximation"]),
+        ((0.1, 0.01, 0.2, 0.2), ["may well be due to chance", "excludes 0, but it is only an approximation"]),
+        (
+            (0.1, math.nan, math.nan, 0.5, "no interval: x"),
+            ["may well be due to chance", "no interval to rely on"],
+        ),
         ((0.1, 0.05, 0.2, 0.01, "beware: only about 2 items decide this difference"), ["about 2 items"]),
         ((0.0, 0.0, 0.0, 1.0), ["the same score"]),
         ((math.nan, math.nan, math.nan, math.nan), ["cannot be compared"]),
@@ -647,7 +650,7 @@ def test_where_lower_is_better_the_other_one_wins():
     row = compared(0.02, 0.01, 0.03, 0.001)
     assert statistics.verdict(row, False) == (
         "The score of the other one is better than that of the first submission by 0.020000 (p = 0.001), "
-        "which is hardly chance; the interval says the same."
+        "which is hardly due to chance; the interval says the same."
     )
 
 

@@ -593,7 +593,7 @@ def verdict(
         return "The two submissions have the same score."
     better, worse = names if (difference > 0) == higher_is_better else names[::-1]
     sure = p <= SIGNIFICANT
-    told = "which is hardly chance" if sure else "which may well be chance"
+    told = "which is hardly due to chance" if sure else "which may well be due to chance"
     lead = (
         f"The score of {better} is better than that of {worse} by {abs(difference):.6f} (p = {p:.3f}), {told}"
     )
@@ -603,14 +603,11 @@ def verdict(
     if sure == excludes_none:
         return f"{lead}; {'but ' if note and sure else ''}{_of_interval(note)}."
     includes = "excludes" if excludes_none else "includes"
-    return (
-        f"{lead}; although the interval {includes} 0, believe the p-value, which is exact where the interval "
-        "is an approximation."
-    )
+    return f"{lead}; the interval {includes} 0, but it is only an approximation, and the p-value is exact."
 
 
 def _of_interval(note: str) -> str:
     """Say what an interval adds to a p-value with which it agrees."""
     if note:
-        return f"the interval promises too much ({note.removeprefix(f'{BEWARE}: ')})"
+        return f"the interval may be too narrow ({note.removeprefix(f'{BEWARE}: ')})"
     return "the interval says the same"

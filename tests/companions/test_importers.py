@@ -134,8 +134,8 @@ def test_damaged_files_of_brat(line: str, fault: str, tmp_path: Path) -> None:
 
 # ---- INCEpTION -------------------------------------------------------------------------------------------
 
-# A UIMA CAS JSON as INCEpTION exports one: an emoji counts twice in its offsets; a layer of tokens;
-# a relation layer, whose annotations have Governor and Dependent; the tool's own record of the document.
+# A UIMA CAS JSON as INCEpTION exports one.  An emoji counts twice in its offsets.  It has a layer of tokens, a
+# layer of relations, whose annotations have Governor and Dependent, and the tool's own record of the document.
 TYPE = "webanno.custom"
 CAS_TYPES: dict[str, Any] = {
     f"{TYPE}.Error": {

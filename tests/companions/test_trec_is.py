@@ -15,7 +15,7 @@ from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.hosting import emulate
 from tests.support import trec_is_data
 from tests.support.host_line import stay_in_process
-from tests.support.trec_is_data import DATA, SAMPLES, answered, competition, flat_run, labelled, official
+from tests.support.trec_is_data import DATA, SAMPLES, answered, competition, flat_run, labeled, official
 
 companion = hosted.module("trec_is", "companion")
 OfficialFileWarning = hosted.module("trec_is", "companion").OfficialFileWarning
@@ -46,7 +46,7 @@ def measures(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any
 
 
 def test_the_tweets_tell_the_whole_story() -> None:
-    solution = labelled(
+    solution = labeled(
         ("High", BOTH), ("Low", OTHER), ("Critical", OTHER), ("Medium", OTHER), ("Low", BOTH, "fire")
     )
     submission = answered((0.9, ACTIONABLE), (0.8, ""), (0.2, "News"), (0.1, "News")).assign(rank=[2, 1, 3, 4])
@@ -80,7 +80,7 @@ def test_the_columns_of_the_rows() -> None:
 
 
 def test_the_types() -> None:
-    solution = labelled(("High", BOTH, "a"), ("Low", BOTH, "b"), ("Low", OTHER, "b"))
+    solution = labeled(("High", BOTH, "a"), ("Low", BOTH, "b"), ("Low", OTHER, "b"))
     submission = answered((1.0, ACTIONABLE), (0.0, OTHER), (0.0, f"{ACTIONABLE} {OTHER} {ANOTHER}"))
     types = explained(solution, submission).types.set_index("information_type")
     assert types.loc[ACTIONABLE, ["tweets", "tp", "fp", "fn"]].tolist() == [2, 1, 1, 1]
@@ -123,7 +123,7 @@ def test_the_events_are_scored_each_alone_and_contribute_to_the_whole() -> None:
 
 
 def test_ignored_rows_of_the_run() -> None:
-    solution = labelled(("Low", OTHER), ("High", OTHER), ("Low", "", "fire"))
+    solution = labeled(("Low", OTHER), ("High", OTHER), ("Low", "", "fire"))
     submission = answered((1.0, ""), (1.0, OTHER), (0.0, "")).assign(event_id=["flood", "flood", "fire"])
     extra = pd.DataFrame(
         [["new", None, 1, 0.5, ANOTHER], ["t01", "fire", 9, 0.2, OTHER]],
@@ -142,7 +142,7 @@ def test_ignored_rows_of_the_run() -> None:
 
 
 def test_missing_tweets() -> None:
-    solution = labelled(("High", BOTH), ("Critical", OTHER), ("Low", OTHER))
+    solution = labeled(("High", BOTH), ("Critical", OTHER), ("Low", OTHER))
     explanation = explained(solution, answered((1.0, BOTH), (1.0, OTHER), (0.0, OTHER)).iloc[[0]])
     missing = explanation.rows.set_index("tweet_id").loc["t02"]
     assert missing[["case", "worth", "priority"]].tolist() == ["missing", 0.0, "Critical"]
@@ -153,7 +153,7 @@ def test_missing_tweets() -> None:
 
 
 def test_an_empty_submission_has_all_tables() -> None:
-    solution = labelled(("High", OTHER), ("Low", OTHER))
+    solution = labeled(("High", OTHER), ("Low", OTHER))
     explanation = explained(solution, answered((1.0, "")).head(0))
     assert explanation.rows["case"].tolist() == ["missing", "missing"]
     assert [len(table) for table in explanation.tables.values()] == [10, 1, 5, 25, 1, 1]
@@ -163,7 +163,7 @@ def test_an_empty_submission_has_all_tables() -> None:
 
 
 def test_notice_of_names_taken_for_events() -> None:
-    solution = labelled(*[("Low", "", "fire")] * 2, *[("High", "", "flood")] * 2)
+    solution = labeled(*[("Low", "", "fire")] * 2, *[("High", "", "flood")] * 2)
     submission = answered(*[(0.1, "")] * 4).assign(event_id=["H-2", "H-2", "H-1", "H-1"])
     assert explained(solution, submission).notices == [
         "the solution lacks some names of the run's events, so each was taken for the event that shares most "
@@ -175,7 +175,7 @@ def test_notice_of_names_taken_for_events() -> None:
 
 
 def test_notice_of_tweets_in_other_lists() -> None:
-    solution = labelled(("Low", "", "fire"), ("High", "", "flood"))
+    solution = labeled(("Low", "", "fire"), ("High", "", "flood"))
     swapped = answered(*[(0.1, "")] * 2).assign(event_id=["flood", "fire"])
     assert explained(solution, swapped).notices == [
         "tweets that the run lists for another event than the solution count for the solution's event: 2 tweets"
@@ -183,7 +183,7 @@ def test_notice_of_tweets_in_other_lists() -> None:
 
 
 def test_notice_of_equal_scores() -> None:
-    solution = labelled(("High", OTHER), ("Low", OTHER))
+    solution = labeled(("High", OTHER), ("Low", OTHER))
     constant = answered((0.9, ""), (0.9, ""))
     assert explained(solution, constant, normalize_priority=True).notices == [
         "all scores of the run are equal and became 0"
@@ -241,7 +241,7 @@ def test_a_trace_covers_the_whole_ranking_in_bounded_width(length: int) -> None:
 
 def test_the_tables_stay_small_with_many_events_and_strange_names() -> None:
     events = [f"event {number}\n" + "x" * 1000 for number in range(50)]
-    solution = labelled(*[("High", "", event) for event in events], ("Low", "", events[0]))
+    solution = labeled(*[("High", "", event) for event in events], ("Low", "", events[0]))
     evaluation = explained(solution, answered(*[(0.9, "")] * 51))
     *_, shown, traces = evaluation.tables.values()
     assert len(shown) == len(traces) == companion.EVENTS_SHOWN
@@ -471,7 +471,7 @@ def test_numbers_of_a_run_file_that_are_none_stay_for_the_message(tmp_path: Path
     with pytest.raises(
         trec_is.ParticipantVisibleError, match=r"^priority: expected .* tweet_id t01 \('high'\)$"
     ):
-        trec_is.score(labelled(("High", OTHER), ("Low", OTHER)), read, "tweet_id")
+        trec_is.score(labeled(("High", OTHER), ("Low", OTHER)), read, "tweet_id")
 
 
 @pytest.mark.parametrize(
@@ -626,7 +626,7 @@ def test_priorities_of_2021_that_are_no_finite_numbers_stay_for_the_message(tmp_
     )
     assert read["rank"].tolist() == [2, 1]
     with pytest.raises(trec_is.ParticipantVisibleError, match=r"^priority: expected a finite number"):
-        trec_is.score(labelled(("High", OTHER), ("Low", OTHER)), read, "tweet_id")
+        trec_is.score(labeled(("High", OTHER), ("Low", OTHER)), read, "tweet_id")
 
 
 # --- topics beside the labels -------------------------------------------------------------------------------
@@ -778,7 +778,7 @@ def evaluated(solution: pd.DataFrame, submission: pd.DataFrame) -> scoring.Evalu
 
 
 def test_texts_of_the_solution_and_the_submission() -> None:
-    solution = labelled(("High", OTHER), ("Low", ""), ("Low", "", "fire"), ("Low", "", "quiet"))
+    solution = labeled(("High", OTHER), ("Low", ""), ("Low", "", "fire"), ("Low", "", "quiet"))
     submission = answered((0.1, ""), (0.9, ""), (0.0, "")).assign(rank=[2, 1, 1])
     assert companion.texts(evaluated(solution, submission)) == {}
     with_texts = solution.assign(text=["Help\n  us", None, "fire!", 5])
@@ -790,7 +790,7 @@ def test_texts_of_the_solution_and_the_submission() -> None:
 
 
 def test_texts_from_a_file_of_tweets(tmp_path: Path) -> None:
-    solution = labelled(("High", OTHER), ("Low", ""))
+    solution = labeled(("High", OTHER), ("Low", ""))
     evaluation = evaluated(solution, answered((0.1, ""), (0.9, "")))
     lines = [
         {"allProperties": {"id": "t01", "text": "of the track"}},
@@ -813,7 +813,7 @@ def test_texts_from_a_file_of_tweets(tmp_path: Path) -> None:
     "line", ["?", "[]", "5", '{"id": 1}', '{"text": "x"}', '{"id": [], "text": "x"}', "[" * 200_000]
 )
 def test_bad_files_of_tweets(line: str, tmp_path: Path) -> None:
-    evaluation = evaluated(labelled(("High", OTHER), ("Low", "")), answered((0.1, ""), (0.9, "")))
+    evaluation = evaluated(labeled(("High", OTHER), ("Low", "")), answered((0.1, ""), (0.9, "")))
     path = write(tmp_path, "tweets.jsonl", '{"id": "t01", "text": "x"}\n' + line)
     with pytest.raises(UsageError, match=r"expected one JSON object per line, .* Wrong in 1 line: line 2 \("):
         companion.texts(evaluation, path)
@@ -864,8 +864,8 @@ def test_a_run_as_it_is_is_emulated_with_the_complete_submission(tmp_path: Path)
     assert {part.part: part.score for part in parts} == {name: expected[name] for name in ("Public", "Private")}
 
 
-def test_a_labelled_tweet_that_the_run_lacks_becomes_a_row() -> None:
-    solution = labelled(("High", OTHER), ("Low", OTHER), ("Low", ""))
+def test_a_labeled_tweet_that_the_run_lacks_becomes_a_row() -> None:
+    solution = labeled(("High", OTHER), ("Low", OTHER), ("Low", ""))
     submission = answered((0.9, OTHER), (0.1, OTHER)).iloc[[1]].assign(rank=4)
     with pytest.warns(
         OfficialFileWarning,
@@ -893,7 +893,7 @@ def test_a_sample_submission_passes_emulation(tmp_path: Path, monkeypatch: pytes
 
 
 def test_kaggle_needs_each_tweet_once() -> None:
-    solution = labelled(("High", OTHER), ("Low", OTHER))
+    solution = labeled(("High", OTHER), ("Low", OTHER))
     twice = pd.concat([solution, solution.head(1)])
     for make in (
         companion.sample_submission,
@@ -905,7 +905,7 @@ def test_kaggle_needs_each_tweet_once() -> None:
 
 def test_a_bad_run_is_rejected_on_its_way_to_kaggle() -> None:
     with pytest.raises(SubmissionRejected, match=r"^rank: expected"):
-        companion.kaggle_submission(answered((1.0, "")).assign(rank=-1), labelled(("High", ""), ("Low", "")))
+        companion.kaggle_submission(answered((1.0, "")).assign(rank=-1), labeled(("High", ""), ("Low", "")))
 
 
 # --- the command line ---------------------------------------------------------------------------------------

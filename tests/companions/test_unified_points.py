@@ -133,15 +133,15 @@ TRUTH = [
     ("B", "Evidence", words(20, 29), 1),
 ]
 PREDICTED = [
-    ("A", "Lead", words(0, 10), 0.75),  # matched, a word too long
-    ("A", "Claim", words(10, 18), 0.25),  # matched, trimmed by the one before and a word short
-    ("A", "Position", words(20, 38), 0.5),  # wrong type
-    ("A", "Rebuttal", words(52, 63), 0.5),  # too little overlap
-    ("A", "Counterclaim", words(80, 89), 0.5),  # spurious; the truth has no counterclaim
-    ("A", "Claim", words(90, 99), 0.5),  # spurious
-    ("B", "Position", words(5, 14), 0.5),  # spurious: half of two truths; takes words of the next
-    ("B", "Claim", words(10, 15), 0.5),  # discarded, would have matched
-    ("B", "Evidence", words(14, 29), 0.25),  # matched, better for what it lost
+    ("A", "Lead", words(0, 10), 0.75),  # Matched, a word too long.
+    ("A", "Claim", words(10, 18), 0.25),  # Matched; trimmed by the one before, and a word short.
+    ("A", "Position", words(20, 38), 0.5),  # Wrong type.
+    ("A", "Rebuttal", words(52, 63), 0.5),  # Too little overlap.
+    ("A", "Counterclaim", words(80, 89), 0.5),  # Spurious; the truth has no counterclaim.
+    ("A", "Claim", words(90, 99), 0.5),  # Spurious.
+    ("B", "Position", words(5, 14), 0.5),  # Spurious: half of two truths; takes words of the next.
+    ("B", "Claim", words(10, 15), 0.5),  # Discarded, would have matched.
+    ("B", "Evidence", words(14, 29), 0.25),  # Matched, better for what it lost.
 ]
 
 

@@ -513,7 +513,7 @@ def test_the_last_index():
     last = scifact.LAST_SENTENCE
     assert counts(gold_of([0], [last]), answer_of(last, 0, -0.0)) == [1, 1, 2, 2]
     assert f"({last + 1} among" in rejection(json.dumps(answer_of(last + 1))).replace("document '11': ", "")
-    # Neighbouring abstracts do not run into each other.
+    # Neighboring abstracts do not run into each other.
     gold = {**gold_of([last], document="a"), **gold_of([0], document="b")}
     assert counts(gold, {**answer_of(0, document="a"), **answer_of(last, document="b")}) == [2, 0, 0, 0]
     assert counts(gold, {**answer_of(5, document="a"), **answer_of(0, document="b")}) == [2, 1, 1, 1]

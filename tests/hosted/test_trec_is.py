@@ -24,7 +24,7 @@ from tests.support.trec_is_data import (
     answered,
     competition,
     flat_run,
-    labelled,
+    labeled,
     noisy_run,
     official,
     perfect_run,
@@ -80,7 +80,7 @@ def column(name: str, solution: pd.DataFrame, submission: pd.DataFrame, **parame
 
 def worth_of(priority: str, true: str, score: float, said: str, **parameters: Any) -> float:
     """The worth of the first tweet of an event, which is the only one."""
-    solution = labelled((priority, true), *REST)
+    solution = labeled((priority, true), *REST)
     return worths(solution, answered((score, said), *REST_ANSWERS), **parameters)[0]
 
 
@@ -204,14 +204,14 @@ def test_a_perfect_alert_misses_1_where_all_true_types_are_actionable() -> None:
 def test_equation_5(priority: str) -> None:
     assert worth_of(priority, BOTH, 0.69, ACTIONABLE) == 0.75
     assert worth_of(priority, OTHER, 0.69, ANOTHER) == 0.0
-    solution = labelled(*[(priority, BOTH)] * 31, *REST)
+    solution = labeled(*[(priority, BOTH)] * 31, *REST)
     submission = answered(*[(0.7, BOTH)] * 31, *REST_ANSWERS)
     expected = [max(-math.log10(delta / 2 + 1), -1.0) for delta in range(31)]
     assert worths(solution, submission)[:31] == pytest.approx(expected, abs=1e-15)
 
 
 def test_equation_6_is_the_mean_of_the_two_groups_means() -> None:
-    solution = labelled(("High", OTHER), ("Critical", OTHER), ("High", OTHER), ("Low", BOTH), ("Medium", OTHER))
+    solution = labeled(("High", OTHER), ("Critical", OTHER), ("High", OTHER), ("Low", BOTH), ("Medium", OTHER))
     submission = answered((0.9, OTHER), (0.1, OTHER), (0.8, ""), (0.0, ACTIONABLE), (0.0, OTHER))
     found = measures(solution, submission)
     assert found["high_priority_worth"] == pytest.approx((1 - 1 + 0.3) / 3)
@@ -230,7 +230,7 @@ def test_the_threshold_is_a_parameter() -> None:
 
 
 def test_a_missing_tweet_is_no_alert_however_low_the_threshold() -> None:
-    solution = labelled(("High", OTHER), ("Low", OTHER))
+    solution = labeled(("High", OTHER), ("Low", OTHER))
     assert column("case", solution, answered((0.1, "")), alert_threshold=0.0) == ["true alert", "missing"]
     prepared = trec_is.prepare(solution, "tweet_id", alert_threshold=0.0)
     assert prepared.visit(prepared.read(answered((0.1, ""))))["alert"].tolist() == [True, False]
@@ -242,7 +242,7 @@ def test_a_missing_tweet_is_no_alert_however_low_the_threshold() -> None:
 
 
 def test_property_1_ends_of_the_range_are_reached() -> None:
-    solution = labelled(("High", OTHER), *[("Low", OTHER)] * 40)
+    solution = labeled(("High", OTHER), *[("Low", OTHER)] * 40)
     best = answered((1.0, OTHER), *[(0.0, OTHER)] * 40)
     assert measures(solution, best)["accumulated_alert_worth"] == 1.0
     worst = answered((0.0, OTHER), *[(1.0, OTHER)] * 40)
@@ -255,7 +255,7 @@ def test_property_1_ends_of_the_range_are_reached() -> None:
 def test_property_2_no_alert_to_an_unimportant_tweet_adds_worth_but_equation_5_rewards_leaving_it_alone() -> (
     None
 ):
-    solution = labelled(("Low", OTHER), ("Medium", OTHER), *REST)
+    solution = labeled(("Low", OTHER), ("Medium", OTHER), *REST)
     assert worths(solution, answered((1.0, OTHER), (1.0, OTHER), *REST_ANSWERS))[:2] == [0.0, -math.log10(1.5)]
     assert worths(solution, answered((0.0, OTHER), (0.0, ""), *REST_ANSWERS))[:2] == [1.0, 0.0]
 
@@ -285,7 +285,7 @@ def test_property_5_a_true_alert_is_worth_alpha_whatever_its_types(said: str) ->
 
 
 def test_property_6_false_alerts_escalate_to_minus_1_after_18_of_them() -> None:
-    solution = labelled(*[("Low", "")] * 21, *REST)
+    solution = labeled(*[("Low", "")] * 21, *REST)
     submission = answered(*[(0.9, "")] * 21, *REST_ANSWERS)
     worth = worths(solution, submission)[:21]
     assert column("delta", solution, submission)[:21] == list(range(21))
@@ -297,7 +297,7 @@ def test_property_6_false_alerts_escalate_to_minus_1_after_18_of_them() -> None:
 
 
 def test_property_7_events_with_many_important_tweets_weigh_more() -> None:
-    solution = labelled(*[("High", OTHER, "big")] * 3, ("High", OTHER, "small"), ("Low", "", "small"))
+    solution = labeled(*[("High", OTHER, "big")] * 3, ("High", OTHER, "small"), ("Low", "", "small"))
     good_in_big = answered(*[(1.0, OTHER)] * 3, (0.0, ""), (0.0, ""))
     good_in_small = answered(*[(0.0, "")] * 3, (1.0, OTHER), (0.0, ""))
     assert measures(solution, good_in_big)["high_priority_worth"] == 0.5
@@ -311,7 +311,7 @@ def test_property_7_events_with_many_important_tweets_weigh_more() -> None:
 
 def deltas(*tweets: tuple[str, float] | tuple[str, float, str]) -> list[float]:
     """The δ of each of some tweets, given as (priority, score[, event]) and ranked in this order."""
-    solution = labelled(*[(tweet[0], "", *tweet[2:]) for tweet in tweets], *REST)
+    solution = labeled(*[(tweet[0], "", *tweet[2:]) for tweet in tweets], *REST)
     return column("delta", solution, answered(*[(tweet[1], "") for tweet in tweets], *REST_ANSWERS))[
         : len(tweets)
     ]
@@ -353,7 +353,7 @@ def test_delta_of_the_stage_alone_and_of_nothing() -> None:
 
 
 def test_ties_of_rank_are_visited_by_id_as_text() -> None:
-    solution = labelled(*[("Low", "")] * 3, *REST).assign(tweet_id=["9", "10", "100", "x", "y"])
+    solution = labeled(*[("Low", "")] * 3, *REST).assign(tweet_id=["9", "10", "100", "x", "y"])
     submission = answered(*[(1.0, "")] * 3, *REST_ANSWERS).assign(tweet_id=solution["tweet_id"], rank=1)
     visits = visited(solution, submission)
     assert visits["tweet_id"].tolist() == ["10", "100", "9", "x", "y"]
@@ -361,7 +361,7 @@ def test_ties_of_rank_are_visited_by_id_as_text() -> None:
 
 
 def test_rank_orders_the_visits_whatever_the_scores() -> None:
-    solution = labelled(("Low", ""), ("Low", ""), *REST)
+    solution = labeled(("Low", ""), ("Low", ""), *REST)
     submission = answered((0.7, ""), (1.0, ""), *REST_ANSWERS).assign(rank=[8, 30, 1, 2])
     assert column("delta", solution, submission)[:2] == [0, 1]
     assert column("delta", solution, submission.assign(rank=[30, 8, 1, 2]))[:2] == [1, 0]
@@ -374,7 +374,7 @@ def test_rank_orders_the_visits_whatever_the_scores() -> None:
 
 
 def test_f1_per_type_over_all_events_averaged_over_25_and_6_types() -> None:
-    solution = labelled(("High", BOTH, "a"), ("Low", BOTH, "b"), ("Low", OTHER, "b"))
+    solution = labeled(("High", BOTH, "a"), ("Low", BOTH, "b"), ("Low", OTHER, "b"))
     submission = answered((1.0, ACTIONABLE), (0.0, OTHER), (0.0, f"{ACTIONABLE} {OTHER} {ANOTHER}"))
     counts = of_types(solution, submission)
     assert counts[ACTIONABLE][:3] == [1, 1, 1]
@@ -387,7 +387,7 @@ def test_f1_per_type_over_all_events_averaged_over_25_and_6_types() -> None:
 
 
 def test_mse_per_type_over_the_types_that_occur() -> None:
-    solution = labelled(("Critical", BOTH), ("Medium", OTHER), ("Low", OTHER), ("Low", ANOTHER))
+    solution = labeled(("Critical", BOTH), ("Medium", OTHER), ("Low", OTHER), ("Low", ANOTHER))
     submission = answered((0.5, ""), (0.25, ""), (0.35, ""), (0.45, f"{ACTIONABLE} Other-Advice"))
     found = measures(solution, submission)
     actionable, other, another = 0.25, (0.25 + 0.0625 + 0.01) / 3, 0.04
@@ -411,7 +411,7 @@ def test_mse_per_type_over_the_types_that_occur() -> None:
     ],
 )
 def test_scores_are_clipped_to_the_range_of_the_labels(priority: str, score: float, error: float) -> None:
-    solution = labelled((priority, OTHER), ("High", "", "rest"), ("Low", "", "rest"))
+    solution = labeled((priority, OTHER), ("High", "", "rest"), ("Low", "", "rest"))
     assert measures(solution, answered((score, "")))["priority_mse_all"] == pytest.approx(error, abs=1e-15)
 
 
@@ -428,15 +428,15 @@ def test_only_errors_of_the_priority_are_better_lower() -> None:
 
 
 def test_tweets_of_the_run_without_a_label_are_ignored() -> None:
-    solution = labelled(("Low", OTHER), ("Low", OTHER), ("High", OTHER))
+    solution = labeled(("Low", OTHER), ("Low", OTHER), ("High", OTHER))
     submission = answered((1.0, ""), (1.0, ""), (1.0, OTHER))
     extra = pd.DataFrame({"tweet_id": ["new"], "rank": [1], "priority": [1.0], "categories": [ANOTHER]})
     more = pd.concat([extra, submission.assign(rank=[2, 3, 4])], ignore_index=True)
     assert same(measures(solution, more), measures(solution, submission))
 
 
-def test_a_labelled_tweet_missing_from_the_run() -> None:
-    solution = labelled(("High", BOTH), ("Critical", OTHER), ("Low", OTHER), ("Medium", OTHER))
+def test_a_labeled_tweet_missing_from_the_run() -> None:
+    solution = labeled(("High", BOTH), ("Critical", OTHER), ("Low", OTHER), ("Medium", OTHER))
     submission = answered((1.0, BOTH), (1.0, OTHER), (0.0, OTHER), (0.0, OTHER)).iloc[[0, 2]]
     found = measures(solution, submission)
     assert found["high_priority_worth"] == 0.5  # 1 and 0, by 2
@@ -447,14 +447,14 @@ def test_a_labelled_tweet_missing_from_the_run() -> None:
 
 
 def test_an_empty_submission_misses_everything() -> None:
-    solution = labelled(("High", OTHER), ("Low", OTHER))
+    solution = labeled(("High", OTHER), ("Low", OTHER))
     found = measures(solution, answered((1.0, "")).head(0))
     assert found["score"] == found["info_type_f1_all"] == 0.0
     assert column("case", solution, answered((1.0, "")).head(0)) == ["missing", "missing"]
 
 
 def test_normalize_priority_scales_by_the_whole_run() -> None:
-    solution = labelled(("High", OTHER), ("Low", OTHER), ("Critical", OTHER))
+    solution = labeled(("High", OTHER), ("Low", OTHER), ("Critical", OTHER))
     submission = answered((2.0, OTHER), (1.0, OTHER), (5.0, OTHER), (3.0, OTHER))  # t04 has no label
     normalized = visited(solution, submission, normalize_priority=True)
     assert normalized["score"].tolist() == [0.25, 0.0, 1.0]
@@ -465,14 +465,14 @@ def test_normalize_priority_scales_by_the_whole_run() -> None:
 
 
 def test_normalizing_a_constant_run_gives_0() -> None:
-    solution = labelled(("High", OTHER), ("Low", OTHER))
+    solution = labeled(("High", OTHER), ("Low", OTHER))
     visits = visited(solution, answered((0.9, ""), (0.9, "")), normalize_priority=True)
     assert visits["score"].tolist() == [0.0, 0.0]
     assert visits["case"].tolist() == ["missed alert", "no alert"]
 
 
 def test_normalizing_survives_scores_of_any_size() -> None:
-    solution = labelled(("High", OTHER), ("Low", OTHER), ("Low", OTHER))
+    solution = labeled(("High", OTHER), ("Low", OTHER), ("Low", OTHER))
     huge = answered((1.7e308, ""), (-1.7e308, ""), (0.0, ""))
     assert column("score", solution, huge, normalize_priority=True) == [1.0, 0.0, 0.5]
     tiny = answered((5e-324, ""), (0.0, ""), (0.0, ""))
@@ -481,21 +481,21 @@ def test_normalizing_survives_scores_of_any_size() -> None:
 
 
 def test_a_missing_tweet_keeps_the_lowest_priority_when_the_others_are_scaled() -> None:
-    solution = labelled(("Critical", OTHER), ("Low", ANOTHER), ("High", ""))
+    solution = labeled(("Critical", OTHER), ("Low", ANOTHER), ("High", ""))
     submission = answered((9.0, ""), (10.0, ""), (11.0, "")).iloc[1:]
     found = measures(solution, submission, normalize_priority=True)
     assert found["priority_mse_all"] == pytest.approx((0.75**2 + 0.0) / 2)
 
 
 def test_the_solutions_event_counts_whatever_the_run_names() -> None:
-    solution = labelled(*[("Low", "", "flood")] * 3, ("High", "", "fire"))
+    solution = labeled(*[("Low", "", "flood")] * 3, ("High", "", "fire"))
     submission = answered(*[(1.0, "")] * 4).assign(event_id=["A", "B", "C", "D"])
     assert column("delta", solution, submission) == [0, 1, 2, 0]
     assert same(measures(solution, submission), measures(solution, submission.drop(columns="event_id")))
 
 
 def test_of_a_tweet_in_the_lists_of_several_events_the_row_of_its_own_event_counts() -> None:
-    solution = labelled(("High", OTHER, "flood"), ("Low", OTHER, "fire"))
+    solution = labeled(("High", OTHER, "flood"), ("Low", OTHER, "fire"))
     own = answered((0.9, OTHER), (0.1, OTHER)).assign(event_id=["flood", "fire"], rank=[7, 1])
     other = answered((0.1, "")).assign(event_id="fire", rank=2)
     for rows in ([own, other], [other, own]):
@@ -504,7 +504,7 @@ def test_of_a_tweet_in_the_lists_of_several_events_the_row_of_its_own_event_coun
 
 
 def test_of_a_tweet_in_the_lists_of_several_other_events_the_best_ranked_row_counts() -> None:
-    solution = labelled(("High", OTHER, "flood"), ("Low", OTHER, "fire"))
+    solution = labeled(("High", OTHER, "flood"), ("Low", OTHER, "fire"))
     rest = answered((0.0, ""), (0.1, OTHER)).iloc[[1]].assign(event_id="fire")
     later = answered((0.1, "")).assign(event_id="B", rank=3)
     sooner = answered((0.9, OTHER)).assign(event_id="C", rank=2)
@@ -519,7 +519,7 @@ def test_of_a_tweet_in_the_lists_of_several_other_events_the_best_ranked_row_cou
 
 
 def test_of_a_tweet_in_several_lists_the_one_that_shares_most_tweets_with_its_event_counts() -> None:
-    solution = labelled(*[("Low", "", "fire")] * 2, *[("Low", "", "flood")] * 3, ("High", OTHER, "flood"))
+    solution = labeled(*[("Low", "", "fire")] * 2, *[("Low", "", "flood")] * 3, ("High", OTHER, "flood"))
     # The tweet t06 of the flood stands in both lists, better ranked in that of the fire.
     ours = answered(*[(0.1, "")] * 5, (0.9, OTHER)).assign(event_id=["H-1"] * 2 + ["H-2"] * 4)
     twice = pd.concat([ours, answered(*[(0.1, "")] * 6).iloc[[5]].assign(event_id="H-1", rank=0)])
@@ -537,7 +537,7 @@ def test_of_a_tweet_in_several_lists_the_one_that_shares_most_tweets_with_its_ev
 
 
 def test_a_tweet_twice_in_the_solution_with_equal_labels_counts_once() -> None:
-    once = labelled(("High", BOTH, "b"), ("Low", OTHER, "a"), ("Low", OTHER, "b"))
+    once = labeled(("High", BOTH, "b"), ("Low", OTHER, "a"), ("Low", OTHER, "b"))
     again = once.iloc[[0]].assign(event_id="c", categories=f"{OTHER} {ACTIONABLE}")
     submission = answered((0.9, BOTH), (0.9, ""), (0.9, ""))
     for rows, numbers in (([once, again], [1, 0, 1, 1]), ([again, once], [1, 1, 0, 1])):
@@ -1012,7 +1012,7 @@ BAD_SUBMISSIONS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] =
         "(not in the test set), tweet_id b (not in the test set), tweet_id c (not in the test set) and 1 more",
     ),
 }
-SOLUTION = labelled(("High", BOTH), ("Low", OTHER), ("Critical", ""), ("Medium", ANOTHER))
+SOLUTION = labeled(("High", BOTH), ("Low", OTHER), ("Critical", ""), ("Medium", ANOTHER))
 SUBMISSION = answered((0.9, BOTH), (0.8, OTHER), (0.7, ""), (0.2, ANOTHER))
 
 
@@ -1020,7 +1020,7 @@ SUBMISSION = answered((0.9, BOTH), (0.8, OTHER), (0.7, ""), (0.2, ANOTHER))
 def test_a_participants_mistake_is_explained_by_the_submission_alone(fault: str) -> None:
     spoil, message = BAD_SUBMISSIONS[fault]
     submission = spoil(SUBMISSION)
-    other = labelled(("Low", ANOTHER, "x"), ("High", "", "y"), ("Medium", BOTH, "z"), ("Medium", BOTH, "z"))
+    other = labeled(("Low", ANOTHER, "x"), ("High", "", "y"), ("Medium", BOTH, "z"), ("Medium", BOTH, "z"))
     for solution in (SOLUTION, other, other.assign(tweet_id=["t01", "other", "more", "last"])):
         with pytest.raises(trec_is.ParticipantVisibleError) as caught:
             trec_is.score(solution, submission, "tweet_id")
@@ -1250,7 +1250,7 @@ def test_public_and_private_parts_are_sets_of_whole_events() -> None:
 
 
 def test_parts_are_normalized_by_the_whole_run() -> None:
-    solution = labelled(("High", OTHER, "a"), ("Low", "", "a"), ("High", OTHER, "b"), ("Low", "", "b"))
+    solution = labeled(("High", OTHER, "a"), ("Low", "", "a"), ("High", OTHER, "b"), ("Low", "", "b"))
     submission = answered((0.6, OTHER), (0.0, ""), (1.0, OTHER), (0.0, ""))
     usage = ["Public"] * 2 + ["Private"] * 2
     prepared = scoring.prepare(
@@ -1263,7 +1263,7 @@ def test_parts_are_normalized_by_the_whole_run() -> None:
 
 
 def test_a_number_is_for_one_event() -> None:
-    solution = labelled(("High", OTHER, "a"), ("Low", OTHER, "b"), ("Low", OTHER, "c"))
+    solution = labeled(("High", OTHER, "a"), ("Low", OTHER, "b"), ("Low", OTHER, "c"))
     run = answered((0.9, OTHER), (0.1, ""))
     with pytest.raises(
         trec_is.HostVisibleError,

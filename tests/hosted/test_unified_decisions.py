@@ -63,7 +63,7 @@ def test_truth_segments_that_overlap_lose_words_with_a_warning():
     evaluation = evaluate(truth, perfect(truth), **WHOLE)
     assert [message.strip("^$").replace("\\", "")] == evaluation.solution.notices
     assert evaluation.prepared.truths.first.tolist() == [0, 10]
-    with pytest.warns(metric.TruthOverlapWarning):  # 10 words of 10 match 10 of the 11 that were labelled
+    with pytest.warns(metric.TruthOverlapWarning):  # 10 words of 10 match 10 of the 11 that were labeled
         assert whole_score(truth, submission(("A", "Claim", words(10, 19), 0))) == 0.5
 
 

@@ -64,7 +64,7 @@ def drawn(figure: Figure) -> Figure:
     return figure
 
 
-def labelled(axes: Axes, label: str) -> Any:
+def labeled(axes: Axes, label: str) -> Any:
     """The only artist with this label."""
     (artist,) = [artist for artist in axes.get_children() if artist.get_label() == label]
     return artist
@@ -72,7 +72,7 @@ def labelled(axes: Axes, label: str) -> Any:
 
 def points(axes: Axes, label: str) -> list[tuple[float, float]]:
     """The points of a scatter plot with this label."""
-    collection = labelled(axes, label)
+    collection = labeled(axes, label)
     assert isinstance(collection, PathCollection)
     return [tuple(point) for point in np.asarray(collection.get_offsets()).round(9).tolist()]
 
@@ -151,8 +151,8 @@ def test_the_region(ratio, limit):
     figure = drawn(plots.score_and_runtime(board, eligibility_ratio=ratio, slowdown_limit=limit))
     (axes,) = figure.axes
     fastest = board.loc[board["eligible"], "runtime"].min()
-    boosted = labelled(axes, f"boosted: faster than {limit * fastest:g} s").get_datalim(axes.transData)
-    eligible = labelled(axes, f"eligible: score at least {0.6 / ratio:.4f}").get_datalim(axes.transData)
+    boosted = labeled(axes, f"boosted: faster than {limit * fastest:g} s").get_datalim(axes.transData)
+    eligible = labeled(axes, f"eligible: score at least {0.6 / ratio:.4f}").get_datalim(axes.transData)
     assert (boosted.y0, eligible.y0) == pytest.approx((0.6 / ratio, 0.6 / ratio))
     assert (boosted.x1, eligible.x0) == pytest.approx((limit * fastest, limit * fastest))
     assert (boosted.x0, eligible.x1) == pytest.approx(axes.get_xlim())
@@ -258,7 +258,7 @@ def test_sub_populations():
     assert x.tolist() == [0.5, 0.6, 0.7, 0.8]
     assert np.rint(y).tolist() == [0, 1, 2, 3]
     assert [y for _, y in points(axes, "a = y")] == pytest.approx((y + 0.8).tolist())
-    lines = segments(labelled(axes, "score"))
+    lines = segments(labeled(axes, "score"))
     assert [(line[0][0], line[0][1]) for line in lines] == [(0.58, -0.5), (0.595, 0.5), (0.6, 1.5), (0.59, 2.5)]
     assert [tick.get_text() for tick in axes.get_yticklabels()] == [
         "Yellow  1",

@@ -51,8 +51,8 @@ def share_slow(seconds: list[float]) -> float:
     return statistics.mean(is_slow(*pair, undisturbed, limit) for pair in series(seconds))
 
 
-# Seconds of the reference, as they were measured on a virtual machine that others used as well, and the same
-# runs' processor seconds: a machine whose cores change their speed by themselves.
+# Seconds of the reference on a virtual machine that others used as well, and the processor seconds of the same
+# runs.  The cores of this machine change their speed by themselves.
 BUSY = [
     0.065, 0.059, 0.072, 0.096, 0.081, 0.137, 0.134, 0.133, 0.124, 0.136, 0.201, 0.164, 0.228, 0.192,
     0.141, 0.136, 0.149, 0.185, 0.180, 0.215, 0.144, 0.123, 0.163, 0.105, 0.126, 0.103, 0.159, 0.176,

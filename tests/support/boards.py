@@ -1,4 +1,6 @@
-"""Leaderboards for the tests: the memo's tables, boards of few values, section 4 transcribed literally."""
+"""Leaderboards for the tests: the memo's tables, boards with few different values, and section 4 transcribed
+literally.
+"""
 
 from fractions import Fraction
 from typing import Any
@@ -30,23 +32,25 @@ Row = tuple[str, object, object] | tuple[str, object, object, object]
 
 
 def leaderboard(*rows: Row, dtype: Any = None) -> pd.DataFrame:
-    """Rows of team, score, runtime[, submitted_at]."""
+    """A leaderboard from rows of team, score, runtime and, if given, time of submission."""
     columns = ["team", "score", "runtime", "submitted_at"][: len(rows[0])]
     return pd.DataFrame(rows, columns=columns, dtype=dtype)
 
 
 def by_team(board: pd.DataFrame, column: str) -> dict[str, Any]:
+    """The cells of a column by team."""
     return dict(zip(board["team"], board[column].tolist()))
 
 
 def exact(cell: object) -> Fraction | None:
+    """A cell as the fraction that its decimal digits mean; None if it is missing."""
     return None if pd.isna(cell) else Fraction(str(cell))
 
 
 def transcribed(
     board: pd.DataFrame, max_boost: float = 0.05, eligibility_ratio: float = 1.05, slowdown_limit: float = 1.2
 ) -> list[dict[str, Any]]:
-    """Section 4, team by team and pair by pair, in the order of the rows."""
+    """Transcribe section 4 of the memo team by team and pair by pair, in the order of the rows."""
     most, ratio, limit = (Fraction(str(number)) for number in (max_boost, eligibility_ratio, slowdown_limit))
     teams: list[dict[str, Any]] = []
     for row in board.to_dict("records"):
@@ -76,6 +80,7 @@ def transcribed(
 
 
 def beats(a: dict[str, Any], b: dict[str, Any], score: str) -> bool:
+    """Whether a team is before another one by score, time of submission, runtime and name."""
     for name, better in ((score, "higher"), ("when", "lower"), ("runtime", "lower"), ("team", "lower")):
         if a[name] != b[name]:
             if a[name] is None or b[name] is None:
@@ -86,7 +91,7 @@ def beats(a: dict[str, Any], b: dict[str, Any], score: str) -> bool:
 
 @st.composite
 def leaderboards(draw: st.DrawFn, max_size: int = 7) -> pd.DataFrame:
-    """Boards of few values, so that ties, limits and missing cells are common."""
+    """Boards with few different values, so that ties, limits and missing cells are common."""
     any_score = st.sampled_from([0.6, 0.63, 0.5943, 0.566, 0.615, 0.6225, 0.0]) | st.integers(560, 640).map(
         lambda n: n / 1000
     )

@@ -1,4 +1,4 @@
-"""The command line in this process."""
+"""Run the command line in this process."""
 
 import pytest
 
@@ -6,7 +6,9 @@ from podium import cli
 
 
 def run(capsys: pytest.CaptureFixture[str], *command: object) -> tuple[int, str, str]:
-    """`podium COMMAND …`: exit code, stdout and stderr, in which there is never a traceback."""
+    """Run `podium COMMAND …`, and return exit code, stdout and stderr after checking that there is no
+    traceback.
+    """
     capsys.readouterr()
     try:
         code = cli.main([*map(str, command)])

@@ -1,4 +1,4 @@
-"""Made-up annotated corpora in the shape of PERSUADE and the Feedback Prize, for tests and benchmarks."""
+"""Made-up annotated corpora in the form of PERSUADE and the Feedback Prize, for tests and benchmarks."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ PROMPTS = np.array([f"Prompt {number}" for number in range(15)], dtype=object)
 
 
 def make_corpus(essays: int, seed: int = 0) -> pd.DataFrame:
-    """One row per segment, with texts, offsets and predictionstrings that agree; no fault in it."""
+    """A corpus without faults: one row for each segment, whose text, offsets and predictionstring agree."""
     truth, _ = make_competition(essays, seed, shared_words=False)
     random = np.random.default_rng(seed)
     first, last = metric.parse_predictionstrings(truth["predictionstring"].tolist())
@@ -47,6 +47,6 @@ def make_corpus(essays: int, seed: int = 0) -> pd.DataFrame:
 
 
 def add_prompts(corpus: pd.DataFrame) -> pd.DataFrame:
-    """With the prompt that each essay answers."""
+    """Add the prompt that each essay answers."""
     codes, ids = pd.factorize(corpus["essay_id_comp"])
     return corpus.assign(prompt_name=PROMPTS[np.random.default_rng(1).integers(0, 15, len(ids))][codes])

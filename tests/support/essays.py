@@ -1,10 +1,13 @@
 """Made-up essays in any number, for the samples, the tests and the benchmarks.
 
-    python -m tests.essays          writes solution_sample.csv and sample_submission.csv
+    python -m tests.support.essays          writes solution_sample.csv and sample_submission.csv
 
-They follow the Feedback-Prize truth (144,293 segments in 15,594 essays): 1 to 26 segments per essay with
-median 9, median 27 and at most 836 words per segment, 0.2% of one word, the frequencies of the seven types
-and of the writers' demographics, and 0.9% of segments that share a word with the one before.
+They resemble the Feedback-Prize truth, which has 144,293 segments in 15,594 essays:
+
+- An essay has 1 to 26 segments, with a median of 9.
+- A segment has at most 836 words, with a median of 27; 0.2% of the segments have a single word.
+- The seven types and the writers' demographics have the same frequencies.
+- In 0.9% of the cases, a segment shares a word with the one before.
 """
 
 from pathlib import Path
@@ -18,12 +21,12 @@ TYPES = np.array(
     ["Lead", "Position", "Claim", "Counterclaim", "Rebuttal", "Evidence", "Concluding Statement"],
     dtype=object,
 )
-# Two kinds of essays: developed ones argue against themselves, others hardly.  For each: its share, the mean
-# number of segments, the share with a lead and with a conclusion, and the types of what is between them and
-# the position.
+# There are two kinds of essays: developed ones have counterclaims and rebuttals, and plain ones have none.
+# Listed for each kind: its share, its mean number of segments, the shares of its essays with a lead and with a
+# conclusion. Then follow the frequencies of the types among all other segments.
 DEVELOPED = (0.4, 11.0, 0.9, 0.98, (0.0, 0.02, 0.38, 0.13, 0.1, 0.37, 0.0))
 PLAIN = (0.6, 8.1, 0.4, 0.8, (0.0, 0.03, 0.52, 0.0, 0.0, 0.45, 0.0))
-# Of each type the median number of words and the share of effective segments.
+# The median number of words and the share of effective segments, for each type.
 MEDIAN_WORDS = np.array([42, 16, 17, 23, 27, 58, 50])
 EFFECTIVE_SHARE = np.array([0.35, 0.25, 0.3, 0.3, 0.35, 0.25, 0.3])
 POSITION_SHARE = 0.86
@@ -47,13 +50,23 @@ SUBMISSION_SAMPLE = Path("sample_submission.csv")
 def make_competition(
     essays: int, seed: int = 0, shared_words: bool = True
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A solution, with ``Usage``, and a submission to it.
+    """Make up a solution and a submission to it.
 
     Parameters
     ----------
-    essays : number of essays
-    seed : of all random numbers
-    shared_words : whether some true segments overlap the one before by a word, as real ones do
+    essays : int
+        The number of essays.
+    seed : int
+        The seed of all random numbers.
+    shared_words : bool
+        Whether some true segments share a word with the one before, as in real data.
+
+    Returns
+    -------
+    solution : DataFrame
+        One row for each true segment, with the writers' demographics and the column `Usage`.
+    submission : DataFrame
+        The predictions of a model that is better for some essays than for others.
     """
     random = np.random.default_rng(seed)
     developed = random.random(essays) < DEVELOPED[0]
@@ -83,13 +96,13 @@ def make_competition(
         gap[(position > 0) & (random.random(len(essay)) < SHARED_WORD_SHARE)] = -1
     end = np.cumsum(words + gap)
     end -= np.repeat((end - words - gap)[position == 0], per_essay)
-    # The first segment always fits; a later one beyond the longest essay does not exist.
+    # The first segment always fits.  A later one is left out if it would lie beyond the longest essay.
     exists = (end <= MOST_ESSAY_WORDS) | (position == 0)
     essay, kind, words, end = essay[exists], kind[exists], words[exists], end[exists]
     first = np.maximum(end - words, 0)
     effective = random.random(len(essay)) < EFFECTIVE_SHARE[kind]
 
-    # Bijective, so that ids are unique, and without any order.
+    # The formula is bijective, so that ids are unique, and gives them no apparent order.
     essay_ids = np.array(
         [f"{(n * 0x9E3779B97F4B + seed) % 2**48:012X}" for n in range(1, essays + 1)], dtype=object
     )
@@ -120,10 +133,10 @@ def _make_submission(
     effective: npt.NDArray[np.bool_],
     skill: npt.NDArray[np.float64],
 ) -> pd.DataFrame:
-    """What a model of a certain skill per segment would predict."""
-    found = random.random(len(essay)) < skill + 0.05
-    essay, kind, first, last = essay[found], kind[found], first[found], last[found]
-    effective, skill = effective[found], skill[found]
+    """The predictions of a model that has a certain skill, from 0 to 1, for each segment."""
+    is_found = random.random(len(essay)) < skill + 0.05
+    essay, kind, first, last = essay[is_found], kind[is_found], first[is_found], last[is_found]
+    effective, skill = effective[is_found], skill[is_found]
     kind = np.where(random.random(len(kind)) < skill + 0.08, kind, random.permutation(kind))
     spread = (1 - skill) * 0.9 * (last - first + 1)
     first = np.maximum(first + np.rint(random.normal(0, 1, len(first)) * spread), 0).astype(np.int64)
@@ -131,7 +144,7 @@ def _make_submission(
     certainty = random.beta(2 + 6 * skill, 3)
     d1 = np.where(effective, certainty, 1 - certainty).round(4)
 
-    # Some segments are predicted twice, a little shifted: most of these lose their words.
+    # Some segments are predicted twice, a little shifted.  Overlap removal takes the words of most of these.
     twice = random.random(len(essay)) < 0.02
     order = np.argsort(np.concatenate([np.arange(len(essay)), np.flatnonzero(twice)]), kind="stable")
 
@@ -151,19 +164,20 @@ def _make_submission(
 
 
 def predictionstrings(first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]) -> list[str]:
-    """The positions from first to last, as text."""
+    """Write the positions from first to last as text, for each segment."""
     positions = [str(position) for position in range(int(max(last, default=0)) + 1)]
     return [" ".join(positions[a : b + 1]) for a, b in zip(first.tolist(), last.tolist())]
 
 
 def _draw(random: np.random.Generator, shares: dict[str | None, float], number: int) -> npt.NDArray[np.object_]:
+    """Draw a number of values with these shares."""
     probability = np.array(list(shares.values()))
     chosen = random.choice(len(shares), number, p=probability / probability.sum())
     return np.array(list(shares), dtype=object)[chosen]
 
 
 def write_samples(folder: Path) -> None:
-    """Write the two sample files."""
+    """Write the two sample files into a folder."""
     solution, submission = make_competition(SAMPLE_ESSAYS, SAMPLE_SEED, shared_words=False)
     solution.to_csv(folder / SOLUTION_SAMPLE, index=False, lineterminator="\n")
     submission.to_csv(folder / SUBMISSION_SAMPLE, index=False, lineterminator="\n")

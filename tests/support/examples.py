@@ -1,4 +1,4 @@
-"""How many examples Hypothesis, or a loop over made-up ones, tries."""
+"""The number of examples that Hypothesis, or a loop over made-up ones, tries."""
 
 from typing import TypeVar
 
@@ -8,15 +8,15 @@ Thing = TypeVar("Thing")
 
 
 def some(number: int) -> int:
-    """So many with `--hypothesis-profile=all`, a quarter of them without (tests/conftest.py)."""
+    """The whole number with `--hypothesis-profile=all`, and a quarter of it without (see tests/conftest.py)."""
     return number * settings().max_examples // 100
 
 
 def some_of(things: list[Thing]) -> list[Thing]:
-    """All of them with `--hypothesis-profile=all`, every fourth without."""
+    """The whole list with `--hypothesis-profile=all`, and every fourth element without."""
     return things[:: 100 // settings().max_examples]
 
 
 def examples(number: int) -> settings:
-    """Settings of Hypothesis for `some` of so many."""
+    """Settings with which Hypothesis tries `some` of this number of examples."""
     return settings(max_examples=some(number))

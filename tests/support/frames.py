@@ -1,4 +1,4 @@
-"""Small solutions and submissions, written segment by segment."""
+"""Write small solutions and submissions segment by segment."""
 
 import pandas as pd
 
@@ -8,13 +8,15 @@ WHOLE = {"subpopulation_column_names": ""}
 
 
 def solution(*segments: tuple[str, str, str, int], **demographics: list[object]) -> pd.DataFrame:
-    """True segments (essay, type, predictionstring, E), and the writers' attributes as further columns."""
+    """A solution from true segments (essay, type, predictionstring, E), with the writers' attributes as
+    further columns.
+    """
     names = ["essay_id", "discourse_type", "predictionstring", "discourse_effectiveness"]
     return _numbered("t", segments, names).assign(**demographics)
 
 
 def submission(*segments: tuple[str, str, str, float]) -> pd.DataFrame:
-    """Predicted segments (essay, type, predictionstring, d[1])."""
+    """A submission from predicted segments (essay, type, predictionstring, d[1])."""
     names = ["essay_id", "discourse_type", "predictionstring", "score_discourse_effectiveness_1"]
     frame = _numbered("p", segments, names)
     return frame.assign(score_discourse_effectiveness_0=1.0 - frame["score_discourse_effectiveness_1"])
@@ -29,7 +31,7 @@ def perfect(truth: pd.DataFrame) -> pd.DataFrame:
 
 
 def words(first: int, last: int) -> str:
-    """The predictionstring from first to last."""
+    """The predictionstring with all positions from first to last."""
     return " ".join(map(str, range(first, last + 1)))
 
 

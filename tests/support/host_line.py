@@ -1,4 +1,4 @@
-"""`podium` as its users run it, in this process, and the metric files that the project has."""
+"""Run `podium` as hosts do, but in this process, and list the metric files of the project."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ from podium.hosting import contract_check, fresh, kernel
 ROOT = Path(__file__).parents[2]
 SOLUTION, SUBMISSION = ROOT / "solution_sample.csv", ROOT / "sample_submission.csv"
 
-# Every metric file with a solution and a submission to it, as the site takes them: without empty cells.
+# Every metric file with a solution and a submission to it in the form that Kaggle takes, without empty cells.
 OFFICIAL = {"trec_is": ("labels.json", "run.txt")}
 METRICS = [
     pytest.param(ROOT / "metric.py", SOLUTION, SUBMISSION, id="unified"),
@@ -29,7 +29,7 @@ METRICS = [
 ]
 every_metric = pytest.mark.parametrize(("path", "solution", "submission"), METRICS)
 
-# A small metric, to be given a body.
+# A small metric; a test replaces BODY.
 ACCURACY = """
 import math
 import pandas as pd
@@ -48,7 +48,7 @@ def score(
 
 
 def run_podium(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    """(exit code, stdout, stderr) of a command."""
+    """Run a command, and return exit code, stdout and stderr after checking that there is no traceback."""
     try:
         code = cli.main([str(argument) for argument in arguments])
     except SystemExit as stop:  # argparse
@@ -59,7 +59,7 @@ def run_podium(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[
 
 
 def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Let what would be done in a fresh process be done in this one, and undo it afterwards."""
+    """Do in this process what podium would do in a fresh one, and undo its effects afterwards."""
 
     def run_here(
         do: str, python: str = "", seconds: float | None = None, program: str = "", **task: Any

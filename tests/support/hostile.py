@@ -1,7 +1,7 @@
-"""Models that attack what runs them: a name, what it tries, its source, and the outcome to expect.
+"""Models that attack what runs them, each with a name, what it tries, its source and the expected outcome.
 
-Each finds in ``bait.json`` beside it what there is to be had on the machine, and prints REACHED where an attack
-has worked.  The table in docs/explanation/sandbox.md lists all of them.
+Each model finds a file ``bait.json`` beside it, which says what there is to reach on the machine. If an attack
+works, the model prints REACHED. The table in docs/explanation/sandbox.md lists all models.
 """
 
 from typing import NamedTuple
@@ -45,12 +45,14 @@ class Hostile(NamedTuple):
 
     Attributes
     ----------
-    name, source : str
-        What it tries, and its program.
+    name : str
+        What the model tries.
+    source : str
+        Its program.
     outcome : str
-        How the outcome of the run begins.
+        The beginning of the outcome that the run should have.
     said : str
-        What stands in its log.
+        A text that its log should contain.
     kernel : bool
         Whether only a control group can stop it.
     """

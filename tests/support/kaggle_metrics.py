@@ -1,4 +1,5 @@
-"""Metric files in the style of public ones on Kaggle: a template and five others, with what becomes of them.
+"""Metric files in the style of public ones on Kaggle, with the checks that they fail: a template and five
+others.
 
 Each is tried with `SOLUTION` and a submission that its `score` accepts.
 """
@@ -17,7 +18,7 @@ class ParticipantVisibleError(Exception):
     """Shown to participants."""
 
 '''
-# As a host finds it: to be filled in, and it changes the frames that it is given.
+# Kaggle's template, which hosts fill in.  It changes the tables that it gets.
 TEMPLATE = (
     HEAD
     + '''
@@ -36,7 +37,7 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
     return float((solution.iloc[:, 0] - submission.iloc[:, 0]).abs().mean())
 '''
 )
-# sklearn, called by Kaggle's helper.
+# It calls scikit-learn through Kaggle's helper.
 HELPED = '''
 """Area under the curve, by way of the helper."""
 import pandas as pd
@@ -55,7 +56,7 @@ def score(
         sklearn.metrics.roc_auc_score, solution[labels].to_numpy(), submission[labels].to_numpy()
     )
 '''
-# Optional weights, SciPy within a function, no doctest, tests instead.
+# It has optional weights, imports SciPy inside a function, and has tests instead of doctests.
 TESTED = (
     HEAD
     + '''
@@ -81,7 +82,7 @@ def test_perfect():
     assert abs(score(frame, frame, "id") - 1) < 1e-12
 '''
 )
-# Says every wrong row: Kaggle shows the first 280 characters.
+# Its message names every wrong row, but Kaggle shows only the first 280 characters.
 TALKATIVE = (
     HEAD
     + '''
@@ -92,7 +93,7 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
     return float(((submission["target"] > 0.5) == solution["target"]).mean())
 '''
 )
-# What the site refuses: a default for the row id, an argument without annotation, another result.
+# It has what the site refuses: a default for the row id, an argument without annotation, and another result.
 CARELESS = (
     HEAD
     + '''
@@ -101,7 +102,7 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
     return ((submission["target"] - solution["target"]) ** 2).mean()
 '''
 )
-# Written for the author's own folder.
+# It works only in its author's own folder.
 AT_HOME = (
     HEAD
     + '''
@@ -118,7 +119,7 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
 
 
 class Fate(NamedTuple):
-    """A metric file and the keys of the checks that it fails, or passes with a note."""
+    """A metric file, the keys of the checks that it fails, and the keys of those that it passes with a note."""
 
     source: str
     fails: set[str]
@@ -127,7 +128,7 @@ class Fate(NamedTuple):
 
 FATES = {
     "template": Fate(TEMPLATE, set(), {"frames"}),
-    # What scikit-learn says of texts in place of numbers, the helper passes on, however long.
+    # The helper passes on what scikit-learn says about texts in place of numbers, whatever its length.
     "helped": Fate(HELPED, set(), {"messages"}),
     "tested": Fate(TESTED, set(), set()),
     "talkative": Fate(TALKATIVE, set(), {"messages"}),

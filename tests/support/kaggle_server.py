@@ -1,7 +1,7 @@
-"""A small HTTP server that plays Kaggle, for the real `kaggle` client; nothing else can be reached.
+"""A small HTTP server that plays Kaggle for the real `kaggle` client, which can reach nothing else.
 
-The client is told by KAGGLE_API_ENVIRONMENT=LOCALHOST to talk to a server on this machine, and by
-`lead_client_to` to which one.  Every connection to anywhere else is an error.
+KAGGLE_API_ENVIRONMENT=LOCALHOST tells the client to talk to a server on this machine, and `lead_client_to`
+tells it to which one. A connection to any other address is an error.
 """
 
 import base64
@@ -29,7 +29,7 @@ Answer = tuple[int, dict[str, Any]]
 
 
 class Kaggle:
-    """What the server answers, by path, and what it was asked."""
+    """The server's answers by path, and the requests that it got."""
 
     def __init__(self) -> None:
         self.answers: dict[str, Callable[[dict[str, Any]], Answer]] = {}
@@ -40,7 +40,9 @@ class Kaggle:
         self.blobs: dict[str, bytes] = {}
 
     def faulty(self, work: Callable[[], Answer]) -> Answer:
-        """What `work` answers, or the status of a fault instead, with the work done or not."""
+        """Answer what `work` returns, or a fault in its place, which may come before or after the work is
+        done.
+        """
         fault = self.fault(len(self.requests))
         if fault is None:
             return work()
@@ -61,7 +63,7 @@ class Kaggle:
 
 @contextlib.contextmanager
 def serve(kaggle: Kaggle) -> Iterator[str]:
-    """Run the server; gives its address."""
+    """Run the server for a block of code, and yield its address."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -105,7 +107,9 @@ def serve(kaggle: Kaggle) -> Iterator[str]:
 
 
 def forbid_network(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
-    """No connection but to this machine, no credentials, no proxy, and an empty home."""
+    """Forbid connections to other machines; there are no credentials and no proxy, and the home folder is
+    empty.
+    """
     connect = socket.socket.connect
 
     def connect_here(self: socket.socket, address: Any) -> None:
@@ -122,7 +126,7 @@ def forbid_network(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
 
 
 def lead_client_to(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
-    """Give the client credentials, and for Kaggle's address this one."""
+    """Give the client credentials, and this address as that of Kaggle."""
     monkeypatch.setenv("KAGGLE_USERNAME", USER)
     monkeypatch.setenv("KAGGLE_KEY", KEY)
     endpoints = pytest.importorskip("kagglesdk.kaggle_env", reason="needs the package kaggle")._env_to_endpoint
@@ -137,9 +141,10 @@ START_UPLOAD = "/api/v1/blobs.BlobApiService/StartBlobUpload"
 
 
 class Site(Kaggle):
-    """Plays what the site does for a host: one competition, from its creation to its launch.
+    """Play the site for a host with one competition, from its creation to its launch.
 
-    ``score(rows of the solution, submission) -> float`` is what its metric gives, once `metric_chosen`.
+    Once `metric_chosen` is set, ``score(rows of the solution, submission) -> float`` is the competition's
+    metric.
     """
 
     def __init__(self, address: str = "") -> None:

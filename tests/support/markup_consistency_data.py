@@ -42,7 +42,7 @@ class Remark(NamedTuple):
 
 
 def essay(rng: random.Random, words: int) -> tuple[str, list[tuple[int, int]]]:
-    """A text, and where each of its words starts and ends."""
+    """A text, with the start and the end of each of its words."""
     chosen = [rng.choice(WORDS) for _ in range(words)]
     spans, end = [], -1
     for word in chosen:
@@ -52,7 +52,7 @@ def essay(rng: random.Random, words: int) -> tuple[str, list[tuple[int, int]]]:
 
 
 def remarks(rng: random.Random, words: int, number: int, elements: int) -> list[Remark]:
-    """What a perfect reader would remark."""
+    """The remarks that a perfect reader would make."""
     found = []
     for _ in range(number):
         first = rng.randrange(words)
@@ -62,7 +62,7 @@ def remarks(rng: random.Random, words: int, number: int, elements: int) -> list[
 
 
 def seen(rng: random.Random, truth: list[Remark], words: int) -> list[Remark]:
-    """What one reader remarks: misses some, moves ends, takes another tag, remarks something else."""
+    """The remarks of one reader, who misses some, moves their ends, takes other tags and adds other remarks."""
     found = []
     for remark in truth:
         chance = rng.random()
@@ -80,7 +80,7 @@ def seen(rng: random.Random, truth: list[Remark], words: int) -> list[Remark]:
 def markup(
     rng: random.Random, found: list[Remark], spans: list[tuple[int, int]], comments: bool
 ) -> dict[str, Any]:
-    """A reader's remarks as a markup; with `comments`, elements and fragments have overtexts and tags."""
+    """Turn a reader's remarks into a markup; with `comments`, elements and fragments get overtexts and tags."""
     elements: dict[int, dict[str, Any]] = {}
     for remark in found:
         element = elements.setdefault(remark.element, {"fragments": []})
@@ -101,7 +101,7 @@ def markup(
 def document(
     rng: random.Random, fragments: int, experts: int, elements: int, comments: bool, words: int
 ) -> tuple[str, list[dict[str, Any]], dict[str, Any]]:
-    """A text, the experts' markups and the algorithm's."""
+    """A text with the experts' markups and the algorithm's."""
     text, spans = essay(rng, words)
     truth = remarks(rng, words, fragments, elements)
     readers = [markup(rng, seen(rng, truth, words), spans, comments) for _ in range(experts + 1)]
@@ -109,7 +109,7 @@ def document(
 
 
 def frames(documents: dict[str, tuple[str, list[Any], Any]]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The solution and the submission of documents by id."""
+    """The solution and the submission of documents, given by their ids."""
     solution = {
         "document_id": list(documents),
         "markups": [json.dumps(experts, ensure_ascii=False) for _, experts, _ in documents.values()],
@@ -130,7 +130,7 @@ def corpus(
     comments: bool = False,
     seed: int = 0,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A solution and a submission of the paper's kind: one element per markup, no comments."""
+    """A solution and a submission as in the paper: each markup has one element and no comments."""
     rng = random.Random(seed)
     return frames(
         {
@@ -141,7 +141,7 @@ def corpus(
 
 
 def samples() -> dict[str, tuple[str, list[Any], Any]]:
-    """A dozen documents with every outcome, by id."""
+    """A dozen documents with every outcome, by their ids."""
     rng = random.Random(23)
     numbers_of_experts = (2, 3, 2, 1, 2, 0, 2, 3, 2, 2, 2, 2)
     documents = {

@@ -1,9 +1,11 @@
-"""A literal transcription of the markup consistency methodology, to hold its metric file against.
+"""A literal transcription of the markup consistency methodology, with which its metric file is compared.
 
-A. Levikin and others, "The methodology of multi-criteria evaluation of text markup models based on
-inconsistent expert markup" (2025), section 3, in sets of characters, exact fractions and loops; equations are
-given in brackets.  The optimal accordance is found by trying every accordance, so markups must be small.
-Nothing here is shared with ``metrics/markup_consistency.py``, and nothing checks its input.
+The source is section 3 of A. Levikin and others, "The methodology of multi-criteria evaluation of text markup
+models based on inconsistent expert markup" (2025).  It is followed in sets of characters, exact fractions and
+loops, with the equations in brackets.  The optimal accordance is found by trying every accordance, so markups
+must be small.
+
+Nothing here is shared with ``metrics/markup_consistency``, and nothing checks the input.
 
 A given accordance is a list of triples or tuples that begin with the two positions:
 
@@ -36,7 +38,7 @@ EQUAL_WEIGHTS = {full_name(level, name): ONE for level, names in LEVELS.items() 
 
 
 def f_measure(a: Any, b: Any) -> Fraction:
-    """(6), of sets and of Counters."""
+    """Equation (6), for sets and for Counters."""
     size_a, size_b, common = count(a), count(b), count(a & b)
     return ONE if size_a + size_b == 0 else Fraction(2 * common, size_a + size_b)
 
@@ -84,7 +86,7 @@ def elements_may(a: dict[str, Any], b: dict[str, Any]) -> bool:
 
 
 def every_accordance(pairs: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
-    """Every set of pairs in which no object occurs twice, the empty one included."""
+    """List every set of pairs in which no object occurs twice, with the empty set."""
     if not pairs:
         yield []
         return
@@ -97,7 +99,9 @@ def every_accordance(pairs: list[tuple[int, int]]) -> Iterator[list[tuple[int, i
 def best_accordance(
     worth: dict[tuple[int, int], Fraction], objects: int, share: Fraction, kind: str
 ) -> list[tuple[int, int]]:
-    """The accordance of the largest sum, or of the largest average with `share` for (13), (16) or (20)."""
+    """The accordance with the largest sum or, with `share`, with the largest average, for (13), (16) or
+    (20).
+    """
 
     def value(accordance: list[tuple[int, int]]) -> tuple[Fraction, int]:
         total, pairs = sum((worth[pair] for pair in accordance), ZERO), len(accordance)
@@ -114,7 +118,7 @@ def best_accordance(
 
 
 class Transcription:
-    """Consistency under some weights, by name, and the accordance "sum" or "exact"."""
+    """Consistency with certain weights, given by name, and with the accordance "sum" or "exact"."""
 
     def __init__(self, weights: dict[str, Fraction] | None = None, kind: str = "sum") -> None:
         self.weights = EQUAL_WEIGHTS | (weights or {})
@@ -136,7 +140,7 @@ class Transcription:
         given: list[tuple[int, int]] | None,
         names: list[str],
     ) -> dict[str, Fraction]:
-        """Averages over the accordance, and under "" the composite."""
+        """The averages over the accordance, with the composite under ""."""
         if not ours and not theirs:
             averages = dict.fromkeys(names, ONE) | {"accordance": ONE}
         else:
@@ -155,7 +159,7 @@ class Transcription:
     def overtexts(
         self, level: str, ours: list[Any], theirs: list[Any], given: Any = None
     ) -> dict[str, Fraction]:
-        """(16)-(18)."""
+        """Equations (16) to (18)."""
         criteria_of = {
             (i, j): {"texts": f_measure(bag(a), bag(b)), "tags": f_measure(tags(a), tags(b))}
             for i, a in enumerate(ours)
@@ -165,7 +169,7 @@ class Transcription:
         return self.level(level, ours, theirs, criteria_of, given, ["texts", "tags"])
 
     def fragment(self, a: dict[str, Any], b: dict[str, Any], given: Any = None) -> dict[str, Fraction]:
-        """What (21), (22) and 3.4.4 say of one pair of fragments."""
+        """The criteria of one pair of fragments, by (21), (22) and section 3.4.4."""
         overtexts = self.overtexts("fragments.overtexts", a.get("overtexts", []), b.get("overtexts", []), given)
         return {
             "texts": f_measure(characters(a), characters(b)),
@@ -174,7 +178,7 @@ class Transcription:
         }
 
     def fragments(self, ours: list[Any], theirs: list[Any], given: Any = None) -> dict[str, Fraction]:
-        """(20)-(22) and 3.4.4."""
+        """Equations (20) to (22) and section 3.4.4."""
         inner = {(i, j): overtexts for i, j, overtexts in given or []}
         criteria_of = {
             (i, j): self.fragment(a, b, inner.get((i, j)))
@@ -187,7 +191,7 @@ class Transcription:
         return self.level("fragments", ours, theirs, criteria_of, pairs, names)
 
     def element(self, a: dict[str, Any], b: dict[str, Any], given: Any = (None, None)) -> dict[str, Fraction]:
-        """What (14)-(24) say of one pair of elements."""
+        """The criteria of one pair of elements, by (14) to (24)."""
         of_overtexts, of_fragments = given
         ours, theirs = a.get("fragments", []), b.get("fragments", [])
         overtexts = self.overtexts("overtexts", a.get("overtexts", []), b.get("overtexts", []), of_overtexts)
@@ -202,7 +206,7 @@ class Transcription:
         }
 
     def criteria(self, first: dict[str, Any], second: dict[str, Any], given: Any = None) -> dict[str, Fraction]:
-        """All criteria of two markups, C under "total", with the best accordances or given ones."""
+        """All criteria of two markups, with C under "total", for the best accordances or for given ones."""
         ours, theirs = first["elements"], second["elements"]
         inner = {(i, j): (overtexts, fragments) for i, j, overtexts, fragments in given or []}
         criteria_of = {
@@ -228,7 +232,7 @@ def prefixed(name: str, averages: dict[str, Fraction]) -> dict[str, Fraction]:
 
 
 def weights_of(documents: list[list[dict[str, Any]]]) -> dict[str, Fraction]:
-    """Zero for what occurs in no expert's markup."""
+    """The weights, which are zero for components that occur in none of the experts' markups."""
     elements = [element for experts in documents for markup in experts for element in markup["elements"]]
     fragments = [fragment for element in elements for fragment in element.get("fragments", [])]
     of_elements = [overtext for element in elements for overtext in element.get("overtexts", [])]
@@ -255,7 +259,9 @@ def mean(values: list[Fraction]) -> Fraction | None:
 
 
 def corpus(documents: list[tuple[list[Any], Any]], kind: str = "sum") -> dict[str, Fraction | None]:
-    """AMA, EMA and RMA (10)-(12) of documents, each the experts' markups and the algorithm's."""
+    """AMA, EMA and RMA, by (10) to (12), of documents that consist of the experts' markups and the
+    algorithm's.
+    """
     transcription = Transcription(weights_of([experts for experts, _ in documents]), kind)
     ama, ema, ama_of_two = [], [], []
     for experts, algorithm in documents:

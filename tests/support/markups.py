@@ -1,4 +1,4 @@
-"""What the tests of the two markup metrics share: a submission with all that is known of it."""
+"""Helpers that the tests of both markup metrics share, such as a scored submission with its explanation."""
 
 import random
 from typing import Any
@@ -9,7 +9,7 @@ from podium import hosted, scoring
 
 
 class Evaluated:
-    """A scored submission: its measures by name in lower case, and what its explanation offers."""
+    """A scored submission: its measures by their names in lower case, and all that its explanation offers."""
 
     def __init__(
         self, name: str, solution: pd.DataFrame, submission: pd.DataFrame, *more: Any, **parameters: Any
@@ -32,7 +32,7 @@ class Evaluated:
 
 
 def shuffled(value: Any, rng: random.Random) -> Any:
-    """The same JSON value with all its lists and objects in another order."""
+    """The same JSON value with all lists and objects in another order."""
     if isinstance(value, dict):
         return {key: shuffled(inner, rng) for key, inner in rng.sample(list(value.items()), len(value))}
     if isinstance(value, list):
@@ -41,7 +41,9 @@ def shuffled(value: Any, rng: random.Random) -> Any:
 
 
 def bad_submissions(good: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, str]]:
-    """What either metric says of a submission of two documents, a and b, that is spoilt in one way."""
+    """The message of either metric for submissions of the documents a and b that are spoiled in one way
+    each.
+    """
     wrong = "Wrong in 1 row of the submission:"
     return {
         "no column": (

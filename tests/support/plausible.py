@@ -1,4 +1,6 @@
-"""The scores that the whole population may have, as `podium.statistics.population` tells it, draw by draw."""
+"""Transcribe, draw by draw, how `podium.statistics.population` finds the scores that the whole population
+may have.
+"""
 
 import math
 from typing import Any
@@ -9,6 +11,7 @@ SHARES = [(number + 0.5) / 200 for number in range(200)]
 
 
 def sums_of_groups(prepared: Any, mine: Any, weights: Any) -> list[Any]:
+    """The weighted sums of the statistics of each group, item by item."""
     sums = [np.zeros(mine.shape[1]) for _ in prepared.labels]
     for item, weight in enumerate(weights):
         for group in prepared.groups[:, item]:
@@ -17,7 +20,7 @@ def sums_of_groups(prepared: Any, mine: Any, weights: Any) -> list[Any]:
 
 
 def plausible_scores(prepared: Any, mine: Any, weights: Any, seed: int) -> list[float]:
-    """One for each draw, (r, n)."""
+    """A plausible score for each draw (r, n)."""
     ones, once = np.ones((len(mine), 1)), np.ones(len(mine))
     observed, sizes = sums_of_groups(prepared, mine, once), sums_of_groups(prepared, ones, once)
     means = [total / size for total, size in zip(observed, sizes)]
@@ -63,7 +66,9 @@ def plausible_scores(prepared: Any, mine: Any, weights: Any, seed: int) -> list[
 
 
 def posterior_of(score: dict[int, float], sigma2: dict[int, float]) -> list[tuple[float, dict[int, float]]]:
-    """The density, up to a factor, of each ω² of the groups: all alike, or one of them far off."""
+    """The density, up to a constant factor, of each ω² of the groups: they are all alike, or one of them is
+    far off.
+    """
     typical = len(sigma2) / sum(1 / value for value in sigma2.values())
     found = []
     for far in [None, *score]:

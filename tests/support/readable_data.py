@@ -39,7 +39,7 @@ class Essay(NamedTuple):
 def markup(
     rng: random.Random, found: list[Remark], spans: list[tuple[int, int]], grades: list[int]
 ) -> dict[str, Any]:
-    """A reader's remarks and grades."""
+    """Turn a reader's remarks and grades into a markup."""
     selections = []
     for number, remark in enumerate(found, 1):
         kind, subtypes, is_meaning = CODES[remark.tag]
@@ -62,7 +62,7 @@ def markup(
 
 
 def make(rng: random.Random, subject: str, selections: int, experts: int, words: int) -> Essay:
-    """One essay: its subject, text, the experts' markups and the algorithm's."""
+    """Make one essay: its subject, its text, the experts' markups and the algorithm's."""
     text, spans = essay(rng, words)
     truth = remarks(rng, words, selections, 1)
     grades = [rng.randrange(2) for _ in CRITERIA]
@@ -71,7 +71,7 @@ def make(rng: random.Random, subject: str, selections: int, experts: int, words:
 
 
 def frames(essays: dict[str, Essay]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The solution and the submission of essays by id."""
+    """The solution and the submission of essays, given by their ids."""
     solution = {
         "document_id": list(essays),
         "subject": [item.subject for item in essays.values()],
@@ -88,7 +88,7 @@ def frames(essays: dict[str, Essay]) -> tuple[pd.DataFrame, pd.DataFrame]:
 def corpus(
     documents: int, selections: int = 10, experts: int = 2, seed: int = 0
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A solution and a submission of the competition's kind."""
+    """A solution and a submission as in the competition."""
     rng = random.Random(seed)
     return frames(
         {
@@ -99,7 +99,7 @@ def corpus(
 
 
 def samples() -> dict[str, Essay]:
-    """A dozen essays with every outcome, by id."""
+    """A dozen essays with every outcome, by their ids."""
     rng = random.Random(29)
     numbers_of_experts = (2, 3, 2, 1, 2, 0, 2, 3, 2, 2, 2, 2)
     essays = {
@@ -113,7 +113,7 @@ def samples() -> dict[str, Essay]:
 
 
 def write(folder: Path) -> None:
-    """Write the samples into a folder; the essay files are of the kind that the competition's program takes."""
+    """Write the samples into a folder, with essay files in the form that the competition's program reads."""
     essays = samples()
     solution, submission = frames(essays)
     (folder / "essays").mkdir(parents=True, exist_ok=True)

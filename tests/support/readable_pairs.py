@@ -1,4 +1,4 @@
-"""Two markups of READ//ABLE compared: what the tests ask of a single pair."""
+"""Compare two markups of READ//ABLE, for tests of a single pair."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _fates = hosted.module("readable", "companion")._fates
 class Pair(NamedTuple):
     """Two selections that correspond to each other, by their positions, from 0, in the lists of selections.
 
-    The matching minimises the sum of the costs, with 1 for each selection without partner.
+    The matching minimizes the sum of the costs, in which each selection without a partner costs 1.
     """
 
     first: int
@@ -26,7 +26,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Accuracy:
-    """M, the weighted average, M1 to M6, in percent, and D."""
+    """The weighted average M and the measures M1 to M6, in percent, with the matching D."""
 
     m: float
     m1: float
@@ -44,7 +44,7 @@ def accuracy(
     subject: str,
     weights: Mapping[str, float] | None = None,
 ) -> Accuracy:
-    """Pairwise accuracy M(X, Y) of two markups of the same essay, with M1 to M6 and the matching D."""
+    """The pairwise accuracy M(X, Y) of two markups of the same essay, with M1 to M6 and the matching D."""
     metric = hosted.module("readable")
     if subject not in metric.LARGEST_GRADE:
         raise ValueError(f"subject: expected one of {', '.join(metric.LARGEST_GRADE)}, found {subject!r}")

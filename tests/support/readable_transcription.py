@@ -1,9 +1,10 @@
-"""A literal transcription of the READ//ABLE measures, to hold their metric file against.
+"""A literal transcription of the READ//ABLE measures, with which their metric file is compared.
 
-A. Levikin and others, "The methodology of multi-criteria evaluation of text markup models based on
-inconsistent expert markup" (2025), section 4.2, in sets of characters, exact fractions and loops.  The matching
-D is found by trying every matching, so markups must be small.  Nothing here is shared with
-``metrics/readable.py``, and nothing checks its input.
+The source is section 4.2 of A. Levikin and others, "The methodology of multi-criteria evaluation of text markup
+models based on inconsistent expert markup" (2025).  It is followed in sets of characters, exact fractions and
+loops. The matching D is found by trying every matching, so markups must be small.
+
+Nothing here is shared with ``metrics/readable``, and nothing checks the input.
 """
 
 import unicodedata
@@ -28,7 +29,7 @@ def jaccard(x: dict[str, Any], y: dict[str, Any]) -> Fraction:
 
 
 def plain(x: dict[str, Any], name: str) -> str:
-    """Without regard to case, outer spaces and Unicode form."""
+    """A name without regard to case, outer spaces and Unicode form."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", x.get(name) or "").strip().casefold())
 
 
@@ -43,7 +44,7 @@ def may_match(x: dict[str, Any], y: dict[str, Any]) -> bool:
 
 
 def cost(x: dict[str, Any], y: dict[str, Any]) -> Fraction | None:
-    """Of a pair; None where it may not be one."""
+    """The cost of a pair; None if the two may not be partners."""
     if not may_match(x, y):
         return None
     total = 1 - jaccard(x, y)
@@ -57,7 +58,7 @@ def cost(x: dict[str, Any], y: dict[str, Any]) -> Fraction | None:
 
 
 def every_matching(pairs: Pairs) -> Iterator[Pairs]:
-    """Every set of pairs in which no selection occurs twice, the empty one included."""
+    """List every set of pairs in which no selection occurs twice, with the empty set."""
     if not pairs:
         yield []
         return
@@ -73,7 +74,9 @@ def costs(ours: list[Any], theirs: list[Any]) -> dict[tuple[int, int], Fraction]
 
 
 def value_of(matching: Pairs, ours: list[Any], theirs: list[Any]) -> tuple[Fraction, int, int]:
-    """What is least for the best matching: its cost; then the most pairs; then the most equal details."""
+    """What the best matching minimizes: first its cost, then the number of pairs left out, then of unequal
+    details.
+    """
     of_pair = costs(ours, theirs)
     alone = len(ours) + len(theirs) - 2 * len(matching)
     details = sum(equal(ours[i], theirs[k], name) for i, k in matching for name in ("subtype", "correction"))
@@ -92,7 +95,7 @@ def accuracies(
     weights: dict[str, int] = WEIGHTS,
     m7: Fraction = Fraction(1),
 ) -> dict[str, Fraction]:
-    """M1 to M7 and M, in percent, with the best matching or a given one."""
+    """M1 to M7 and M in percent, with the best matching or a given one."""
     ours, theirs = first["selections"], second["selections"]
     d = best_matching(ours, theirs) if matching is None else matching
     names = first["criteria"].keys() | second["criteria"].keys()
@@ -121,7 +124,7 @@ def accuracies(
 def relative(
     algorithm: list[list[Fraction]], experts: list[list[Fraction]], h: Fraction
 ) -> dict[str, Fraction | None]:
-    """OTAR, M_avg and M_opt of essays, from M(A, E) and M(E, E') of each: means over means, in percent."""
+    """OTAR, M_avg and M_opt in percent, as means over means of each essay's M(A, E) and M(E, E')."""
     essays = [(a, e) for a, e in zip(algorithm, experts) if e]
 
     def ratio(share: Fraction) -> Fraction | None:

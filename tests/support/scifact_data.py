@@ -1,4 +1,4 @@
-"""Made-up claims and predictions for `metrics/scifact.py`, at any size; and the samples, made of them.
+"""Made-up claims and predictions for `metrics/scifact` in any number, and the samples made from them.
 
 python -m tests.support.scifact_data     writes metrics/scifact/samples/
 """
@@ -40,18 +40,21 @@ WORKED_PREDICTION = {
 
 
 def claims(number: int, seed: int = 1) -> tuple[list[Line], list[Line]]:
-    """Claims with gold evidence, and predictions with mistakes of every kind, as the official files have them.
+    """Make up claims with gold evidence, and predictions with mistakes of every kind, as in the official files.
 
     Parameters
     ----------
-    number : int, at least 1
-        The first claim is the worked example.
+    number : int
+        The number of claims, at least 1.  The first claim is the worked example.
     seed : int
+        The seed of all random numbers.
 
     Returns
     -------
-    gold, predictions : list of dict
-        In the same order of ids.
+    gold : list of dict
+        The claims with their evidence.
+    predictions : list of dict
+        The predictions in the same order of ids.
     """
     rng = random.Random(seed)
     gold, predictions = [WORKED_GOLD], [WORKED_PREDICTION]
@@ -71,7 +74,7 @@ def claims(number: int, seed: int = 1) -> tuple[list[Line], list[Line]]:
 
 
 def _gold(rng: random.Random) -> list[Line]:
-    """Evidence sets of one abstract, with one to four sentences each."""
+    """The evidence sets of one abstract, with one to four sentences each."""
     label = rng.choice(("SUPPORT", "SUPPORT", "CONTRADICT"))
     sizes = rng.choice(((1,), (1,), (2,), (1, 1), (1, 2), (3,), (2, 1, 1), (4,)))
     sentences = rng.sample(range(14), sum(sizes))
@@ -83,7 +86,9 @@ def _gold(rng: random.Random) -> list[Line]:
 
 
 def _answer(sets: list[Line], rng: random.Random) -> Line:
-    """The sentences of the sets, some of them lost, with others added or repeated, or the wrong label."""
+    """The sentences of the sets with mistakes: some are lost, others are added or repeated, or the label is
+    wrong.
+    """
     sentences = [sentence for one in sets for sentence in one["sentences"] if rng.random() < 0.85]
     mistake = rng.randrange(10)
     if mistake < 3:
@@ -102,7 +107,7 @@ def _answer(sets: list[Line], rng: random.Random) -> Line:
 
 
 def corpus(lines: Iterable[Line], seed: int = 1) -> list[Line]:
-    """The abstracts that some lines name, as the official corpus has them, with twenty sentences each."""
+    """The abstracts that some lines name, in the form of the official corpus, with twenty sentences each."""
     rng = random.Random(seed)
     documents = dict.fromkeys(document for line in lines for document in line["evidence"])
     return [
@@ -117,18 +122,18 @@ def corpus(lines: Iterable[Line], seed: int = 1) -> list[Line]:
 
 
 def frame(lines: Iterable[Line]) -> pd.DataFrame:
-    """What a hosted metric gets of an official file: one row per claim."""
+    """The table that a hosted metric gets from an official file: one row for each claim."""
     rows = [(line["id"], json.dumps(line["evidence"])) for line in lines]
     return pd.DataFrame(rows, columns=["claim_id", "evidence"])
 
 
 def json_lines(lines: Iterable[Line]) -> str:
-    """The text of an official file."""
+    """Write the text of an official file."""
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
 def samples() -> dict[str, str]:
-    """The sample files' texts by name: the same forty claims as CSV and in the official formats."""
+    """The texts of the sample files by name: the same forty claims as CSV and in the official formats."""
     gold, predictions = claims(40)
     usage = ["Public" if number % 3 == 0 else "Private" for number in range(len(gold))]
     return {

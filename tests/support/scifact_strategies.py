@@ -1,4 +1,4 @@
-"""Small gold and answers for `metrics/scifact.py`, by hand and by Hypothesis."""
+"""Small gold sets and answers for `metrics/scifact`, made by hand and by Hypothesis."""
 
 import itertools
 import json
@@ -21,7 +21,7 @@ def answer_of(*sentences: Any, label: str = "SUPPORT", document: str = "11") -> 
 
 @st.composite
 def gold_claims(draw: st.DrawFn) -> dict[str, Any]:
-    """Evidence of up to three abstracts, with disjoint sets of one to five of twelve sentences."""
+    """Evidence from up to three abstracts, in disjoint sets of one to five out of twelve sentences."""
     evidence = {}
     for document in draw(st.lists(st.sampled_from(DOCUMENTS), unique=True, max_size=3)):
         sentences = draw(st.permutations(range(12)))
@@ -34,7 +34,7 @@ def gold_claims(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def answers_to(draw: st.DrawFn, gold: dict[str, Any]) -> dict[str, Any]:
-    """Answers near the gold: sentences of some of its sets, others between them, repeated ones."""
+    """Answers that are close to the gold: sentences of some sets, others between them, and repeated ones."""
     answers = {}
     for document in draw(st.lists(st.sampled_from(DOCUMENTS), unique=True, max_size=4)):
         sets = [one["sentences"] for one in gold.get(document, [])]
@@ -47,7 +47,7 @@ def answers_to(draw: st.DrawFn, gold: dict[str, Any]) -> dict[str, Any]:
 
 @st.composite
 def competitions(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Gold and answers by claim id."""
+    """Gold and answers by the ids of the claims."""
     ids = draw(st.lists(st.sampled_from(("1", "10", "9", "b", "é", "007")), unique=True, min_size=1))
     gold = {claim_id: draw(gold_claims()) for claim_id in ids}
     return gold, {claim_id: draw(answers_to(gold[claim_id])) for claim_id in draw(st.permutations(ids))}

@@ -1,6 +1,7 @@
-"""The SciFact evaluation, transcribed literally from its description: sets and loops, no regard to speed.
+"""The SciFact evaluation, transcribed literally from its description, with sets and loops and without regard to
+speed.
 
-Gold and predictions are dicts of claim id to evidence, as `json.loads` returns it.
+Gold and predictions are dicts from claim ids to evidence, as `json.loads` returns it.
 """
 
 from typing import Any
@@ -9,7 +10,7 @@ Evidence = dict[str, dict[str, Any]]
 
 
 def measures(gold: Evidence, predictions: Evidence) -> dict[str, float]:
-    """The twelve measures."""
+    """Compute the twelve measures."""
     correct, relevant, retrieved = counts(gold, predictions)
     result = {}
     for credit in ("abstract_label_only", "abstract_rationalized", "sentence_selection", "sentence_label"):
@@ -27,7 +28,7 @@ def divide(a: float, b: float) -> float:
 
 
 def counts(gold: Evidence, predictions: Evidence) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
-    """Correct by credit; relevant and retrieved by unit."""
+    """The correct ones for each kind of credit, and the relevant and retrieved ones for each unit."""
     relevant = {"abstract": 0, "sentence": 0}
     retrieved = {"abstract": 0, "sentence": 0}
     correct = {
@@ -65,7 +66,7 @@ def first_sentences(sets: list[set[int]], answer: dict[str, Any]) -> set[int]:
 
 
 def covered(sets: list[set[int]], answer: dict[str, Any]) -> set[int]:
-    """The union of the gold sets that are listed as a whole."""
+    """The union of the gold sets of which every sentence is listed."""
     union: set[int] = set()
     for one in sets:
         if one <= set(answer["sentences"]):
@@ -74,7 +75,7 @@ def covered(sets: list[set[int]], answer: dict[str, Any]) -> set[int]:
 
 
 def official_sentences(sets: list[dict[str, Any]], answer: dict[str, Any]) -> int | None:
-    """Correct sentences as the leaderboard's program counts them; None where it stops."""
+    """The correct sentences as the leaderboard's program counts them; None where that program stops."""
     gold, listed, correct = [set(one["sentences"]) for one in sets], set(answer["sentences"]), 0
     for sentence in listed:
         holding = [one for one in gold if sentence in one]
@@ -85,7 +86,7 @@ def official_sentences(sets: list[dict[str, Any]], answer: dict[str, Any]) -> in
 
 
 def abstract_outcome(sets: list[dict[str, Any]] | None, answer: dict[str, Any] | None) -> str:
-    """What became of an abstract that at least one side names."""
+    """The outcome of an abstract that at least one side names."""
     if answer is None:
         return "missed"
     if sets is None:

@@ -1,4 +1,4 @@
-"""The sections that several hosted files share, and how an edit of one reaches the others.
+"""The sections that several hosted files share, and a command that copies an edited one into the others.
 
     python -m tests.support.shared_helpers metric.py
 
@@ -14,24 +14,26 @@ HEADING = re.compile(r"^# ---- (.+?) -+$", re.MULTILINE)
 
 
 def hosted_files() -> list[Path]:
-    """The project's own metrics, `metric.py` first."""
+    """The project's own metric files, with `metric.py` first."""
     return [ROOT / "metric.py", *sorted(path for path in ROOT.glob("metrics/**/*.py") if shared_sections(path))]
 
 
 def sections(text: str) -> list[tuple[str, str]]:
-    """Title and text of each section, heading included; the first, without title, is what precedes them."""
+    """The title and the text of each section with its heading; the first has no title and is what precedes
+    the others.
+    """
     starts = [0, *(heading.start() for heading in HEADING.finditer(text)), len(text)]
     titles = ["", *HEADING.findall(text)]
     return [(title, text[start:end].strip("\n")) for title, start, end in zip(titles, starts, starts[1:])]
 
 
 def shared_sections(path: Path) -> dict[str, str]:
-    """The shared sections of a file, by title."""
+    """The shared sections of a file by their titles."""
     return {title: text for title, text in sections(path.read_text("utf-8")) if title.startswith("Shared: ")}
 
 
 def copied(source: dict[str, str], text: str) -> str:
-    """A file's text in which the sections that `source` has, too, are as there."""
+    """A file's text in which sections are replaced by those of the same title in `source`."""
     return "\n\n\n".join(source.get(title, section) for title, section in sections(text)) + "\n"
 
 

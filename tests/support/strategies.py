@@ -1,7 +1,7 @@
-"""Hypothesis strategies for whole small competitions, rich in the cases where scorers go wrong.
+"""Hypothesis strategies for whole small competitions with many of the cases in which scorers go wrong.
 
-Essays have about 30 words, so that segments often overlap, touch, begin or end together, repeat each other,
-hold one word or lose all but one; `tests/test_against_transcription.py` counts how often.
+Essays have about 30 words. So segments often overlap, touch, begin or end together, repeat each other, have a
+single word, or lose all but one. `tests/hosted/test_unified_transcription.py` counts how often.
 """
 
 import math
@@ -17,14 +17,15 @@ from tests.support.unified_transcription import DISCOURSE_TYPES
 ATTRIBUTES = ("ell_status", "economically_disadvantaged", "grade")
 MISSING = (None, float("nan"), "", "  ")
 
-# In no alphabetical or numerical order, and "10" < "9" as text.
+# The order is neither alphabetical nor numerical; as text, "10" is less than "9".
 INTEGER_IDS = (9, 10, 2, 100, 33, 7)
 TEXT_IDS = ("b", "a", "B", "10", "9", "é")
 
-# Shares that short segments meet exactly (3 of 5 words, 2 of 3 …), and the default.
+# Shares that short segments reach exactly, such as 3 of 5 words and 2 of 3, and the default.
 THRESHOLDS = (0.51, 0.51, 3 / 5, 2 / 3, 3 / 4, 4 / 5, 4 / 7, 5 / 9, 1.0)
 
-# Neighbours in this ring tie in d[1] only before they are divided by their sum, or change places by it.
+# Neighbors in this ring have equal d[1] only before these are divided by their sum, or change their order by
+# that.
 DISTRIBUTIONS = (
     (0.0, 1.0),
     (0.4995, 0.5),
@@ -49,14 +50,15 @@ class Competition(NamedTuple):
     parameters: dict[str, Any]
 
     def __repr__(self) -> str:
-        """Whole, as Hypothesis prints it when a test fails."""
+        """The whole competition, because Hypothesis prints it when a test fails."""
         return f"{self.parameters}\n\n{self.solution.to_csv()}\n{self.submission.to_csv()}"
 
 
 class Span(NamedTuple):
-    """A segment without its essay: an index of `DISCOURSE_TYPES`, first and last word, and its mark.
+    """A segment without its essay: the index of its type in `DISCOURSE_TYPES`, its first and last word, and its
+    mark.
 
-    The mark of a true segment is its effectiveness, that of a prediction the index of its distribution.
+    The mark of a true segment is its effectiveness. The mark of a prediction is the index of its probabilities.
     """
 
     discourse_type: int
@@ -66,7 +68,9 @@ class Span(NamedTuple):
 
 
 def one_of_each(*options: Sequence[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
-    """One item of each sequence, by a single draw (a draw per item makes competitions three times as slow)."""
+    """One item of each sequence, by a single draw; a draw for each item would make competitions three times
+    as slow.
+    """
 
     def decode(number: int) -> tuple[Any, ...]:
         items = []
@@ -114,7 +118,7 @@ PREDICTED_STEPS = st.lists(
 
 
 def true_spans(steps: list[tuple[Any, ...]]) -> list[Span]:
-    """The segments of an essay in reading order: most touch, some leave a gap, some overlap."""
+    """The segments of an essay in reading order: most of them touch, some leave a gap, and some overlap."""
     spans, end = [], 0
     for discourse_type, gap, words, label in steps:
         first = max(0, end + gap)
@@ -124,7 +128,9 @@ def true_spans(steps: list[tuple[Any, ...]]) -> list[Span]:
 
 
 def predicted_spans(steps: list[tuple[Any, ...]], truths: list[Span]) -> list[Span]:
-    """Truths and earlier predictions again, as they are, jittered or of another type, and anything else."""
+    """Copies of true segments and earlier predictions, unchanged, moved or with another type, and other
+    segments.
+    """
     spans: list[Span] = []
     for place, (source, number, shift_first, shift_last, other_type, d) in enumerate(steps):
         if source == "anything" or (source == "prediction" and not spans):
@@ -159,7 +165,7 @@ def parameters(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def competitions(draw: st.DrawFn) -> Competition:
-    """A valid solution, a valid submission that is empty or knows an essay of the solution, and parameters."""
+    """A valid solution, a valid submission that is empty or has an essay of the solution, and parameters."""
     arguments = draw(parameters())
     essay_id = arguments["essay_id_column_name"]
     essays = draw(st.integers(1, 6))
@@ -198,7 +204,7 @@ def competitions(draw: st.DrawFn) -> Competition:
 
 
 def _cells(span: Span) -> dict[str, Any]:
-    """The two columns that say which words the segment holds and of which type it is."""
+    """The two columns that give the words and the type of a segment."""
     return {
         "discourse_type": DISCOURSE_TYPES[span.discourse_type],
         "predictionstring": " ".join(str(word) for word in range(span.first, span.last + 1)),
@@ -206,6 +212,6 @@ def _cells(span: Span) -> dict[str, Any]:
 
 
 def _prediction(span: Span, pool: Sequence[tuple[float, float]]) -> dict[str, Any]:
-    """The columns of a submission except those of the ids."""
+    """The columns of a submission, except those with ids."""
     d0, d1 = pool[span.mark]
     return _cells(span) | {"score_discourse_effectiveness_0": d0, "score_discourse_effectiveness_1": d1}

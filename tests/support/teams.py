@@ -1,10 +1,10 @@
-"""Made-up teams with submissions to the sample solution: the example of `podium rank` and of the boosts.
+"""Made-up teams with submissions to the sample solution: the example of `podium rank` and of boosts.
 
-    python -m tests.support.teams          writes the submissions and runtimes in notebooks/example/
+``python -m tests.support.teams`` writes the submissions and runtimes in notebooks/example/.
 
-Most teams are one compressed file.  One is a folder of two, one has no runtime, and one submits a file that is
-rejected.  What they predict is the sample submission, some segments left out and the probabilities moved: like
-real competitors, they find the same essays hard.
+Most teams have one compressed file. One team has a folder with two files, one has no runtime, and the file of
+one is rejected. Their predictions are the sample submission with some segments left out and the probabilities
+changed. So, like real competitors, they find the same essays hard.
 """
 
 import gzip
@@ -21,8 +21,12 @@ SUBMISSIONS, RUNTIMES = "submissions", "runtimes.csv"
 
 
 class Team(NamedTuple):
-    """A team: for each of its files the share of segments found and the certainty of the effectiveness (1 is
-    the sample's, 0 none); its runtime in seconds; when it submitted."""
+    """A team with its files and its runtime.
+
+    For each file there are two numbers from 0 to 1: the share of segments that it has, and how sure it is of
+    their effectiveness. A certainty of 1 is that of the sample, and 0 is none. Then follow the runtime in
+    seconds and the time of submission.
+    """
 
     files: dict[str, tuple[float, float]]
     runtime: float | None
@@ -62,7 +66,7 @@ def write_example(folder: Path, sample: pd.DataFrame) -> None:
 
 
 def make_submission(sample: pd.DataFrame, found: float, certainty: float, seed: int) -> pd.DataFrame:
-    """The sample submission as a better or worse model would have it."""
+    """The predictions of a better or worse model, made from the sample submission."""
     kept = sample[np.random.default_rng(seed).random(len(sample)) < found]
     d1 = (0.5 + certainty * (kept["score_discourse_effectiveness_1"] - 0.5)).clip(0, 1).round(4)
     return kept.assign(score_discourse_effectiveness_0=(1 - d1).round(4), score_discourse_effectiveness_1=d1)

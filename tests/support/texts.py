@@ -1,10 +1,11 @@
-"""Made-up essays as texts, for `podium run`: examples/data.
+"""Made-up essays as texts for `podium run`, in the folder examples/data.
 
-    python -m tests.support.texts          writes examples/data
+``python -m tests.support.texts`` writes this folder.
 
-The words are drawn; the segments are those of `tests.support.essays`.  texts/ has the essays of
-solution_sample.csv, train/ others of the same kind, train.csv their segments.  A segment opens with a phrase
-of its type three times in four, and an effective one gives more reasons, so that a model can learn both.
+The words are drawn by lot, and the segments are those of `tests.support.essays`. The folder texts/ has the
+essays of solution_sample.csv. The folder train/ has other essays of the same kind, and train.csv has their
+segments. Three segments in four open with a phrase of their type, and effective segments give more reasons, so
+that a model can learn both.
 """
 
 import random
@@ -91,9 +92,11 @@ def essay_text(draw: random.Random, segments: pd.DataFrame) -> str:
 
     Parameters
     ----------
-    draw : source of all choices
-    segments : DataFrame with columns discourse_type, predictionstring, discourse_effectiveness
-        Of one essay, in order, without overlaps.
+    draw : random.Random
+        The source of all choices.
+    segments : DataFrame
+        The segments of one essay in order and without overlaps, with the columns ``discourse_type``,
+        ``predictionstring`` and ``discourse_effectiveness``.
     """
     words = 0
     parts: list[str] = []
@@ -110,7 +113,7 @@ def essay_text(draw: random.Random, segments: pd.DataFrame) -> str:
 
 
 def _passage(draw: random.Random, kind: str | None, length: int, effective: int) -> str:
-    """Sentences of so many words in all."""
+    """Sentences with this number of words in all."""
     cue = draw.choice(CUES[kind]).split() if kind and draw.random() < CUE_SHARE else []
     if len(cue) + 3 > length:
         cue = []
@@ -142,7 +145,7 @@ def _sentence(draw: random.Random, kind: str | None, length: int, cue: list[str]
 
 
 def _clause(draw: random.Random, kind: str | None, length: int) -> list[str]:
-    """Subject, verb and object of so many words together."""
+    """A subject, a verb and an object with this number of words together."""
     while True:
         lists = (SUBJECTS, VERBS, OBJECTS)
         words = [
@@ -155,7 +158,7 @@ def _clause(draw: random.Random, kind: str | None, length: int) -> list[str]:
 
 
 def write_texts(folder: Path) -> None:
-    """Write the texts of the sample, and the texts and segments to train on."""
+    """Write the texts of the sample, and the texts and segments to learn from."""
     sample, _ = make_competition(SAMPLE_ESSAYS, SAMPLE_SEED, shared_words=False)
     train, _ = make_competition(TRAIN_ESSAYS, TRAIN_SEED, shared_words=False)
     for solution, name in ((sample, "texts"), (train, "train")):

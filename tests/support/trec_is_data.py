@@ -1,4 +1,4 @@
-"""Made-up competitions for `metrics/trec_is.py`, and the samples made of one.
+"""Made-up competitions for `metrics/trec_is`, and the samples made from one of them.
 
 ``python -m tests.support.trec_is_data`` writes ``metrics/trec_is/samples/``.  Nothing in them comes from the
 track: events, ids and labels are invented.
@@ -49,8 +49,8 @@ QUIET_EVENT = 3  # has no tweet of High or Critical priority
 ALERTING_EVENT = 1  # the run alerts to 25 unimportant tweets in a row there
 
 
-def labelled(*tweets: tuple[str, ...]) -> pd.DataFrame:
-    """A solution of (priority, types[, event]), with the ids t01, t02 …"""
+def labeled(*tweets: tuple[str, ...]) -> pd.DataFrame:
+    """A solution from (priority, types[, event]), with the ids t01, t02 and so on."""
     return pd.DataFrame(
         {
             "tweet_id": [f"t{number:02}" for number in range(1, len(tweets) + 1)],
@@ -62,7 +62,7 @@ def labelled(*tweets: tuple[str, ...]) -> pd.DataFrame:
 
 
 def answered(*tweets: tuple[float, str]) -> pd.DataFrame:
-    """A run of (score, types) for t01, t02 … ranked in this order."""
+    """A run from (score, types) for t01, t02 and so on, ranked in this order."""
     return pd.DataFrame(
         {
             "tweet_id": [f"t{number:02}" for number in range(1, len(tweets) + 1)],
@@ -74,16 +74,21 @@ def answered(*tweets: tuple[float, str]) -> pd.DataFrame:
 
 
 def competition(tweets: int = 160, events: int = 4, seed: int = 2019) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A solution and a submission, in which with at least 160 tweets every outcome occurs.
+    """Make up a solution and a submission; with at least 160 tweets every outcome occurs.
 
     Parameters
     ----------
-    tweets : int, number of labelled tweets
-    events : int, at least 4
+    tweets : int
+        The number of labeled tweets.
+    events : int
+        The number of events, at least 4.
 
     Returns
     -------
-    solution, submission : DataFrame
+    solution : DataFrame
+        One row for each labeled tweet.
+    submission : DataFrame
+        The predictions of a run.
     """
     rng = random.Random(seed)
     event_ids = [EVENTS[number] if number < len(EVENTS) else f"event_{number}" for number in range(events)]
@@ -113,7 +118,7 @@ def competition(tweets: int = 160, events: int = 4, seed: int = 2019) -> tuple[p
     rows = [
         (ids[n], event_ids[event[n]], score[n] + (n in burst), score[n], _guess(types[n], rng)) for n in kept
     ]
-    for number in range(tweets // 25):  # tweets that nobody labelled
+    for number in range(tweets // 25):  # tweets without a label
         rows.append((str(2 * 10**18 + number), event_ids[number % events], 0.9, 0.9, ["Other-Irrelevant"]))
     rows.sort(key=lambda row: (row[1], -row[2]))
     submission = pd.DataFrame(
@@ -129,7 +134,7 @@ def competition(tweets: int = 160, events: int = 4, seed: int = 2019) -> tuple[p
 
 
 def _guess(types: list[str], rng: random.Random) -> list[str]:
-    """What a run makes of a tweet's types: it misses some, adds some, and may write short names."""
+    """The types that a run predicts for a tweet: it misses some, adds others, and may write short names."""
     names = [name for name in types if rng.random() < 0.7]
     if rng.random() < 0.3:
         names.append(rng.choice(TYPES))
@@ -137,7 +142,7 @@ def _guess(types: list[str], rng: random.Random) -> list[str]:
 
 
 def _ranks(rows: list[tuple[str, float]]) -> list[int]:
-    """Ranks from 1 in each event; equal scores share a rank."""
+    """Ranks from 1 within each event; equal scores share a rank."""
     ranks: list[int] = []
     for position, row in enumerate(rows):
         if position and row == rows[position - 1]:
@@ -150,7 +155,7 @@ def _ranks(rows: list[tuple[str, float]]) -> list[int]:
 
 
 def label_file(solution: pd.DataFrame) -> str:
-    """A solution as a label file of 2021: short names, finer annotations, and a tweet in two events."""
+    """A solution as a label file of 2021, with short names, finer annotations, and a tweet in two events."""
     events = []
     for event_id, tweets in solution.groupby("event_id", sort=False):
         events.append(
@@ -177,18 +182,20 @@ def run_file(submission: pd.DataFrame, separator: str = "\t") -> str:
 
 
 def official() -> pd.DataFrame:
-    """The labels of 2021-A, one row per tweet."""
+    """The labels of 2021-A, with one row for each tweet."""
     return pd.read_csv(DATA / "solution_2021a.csv", dtype=str, keep_default_na=False)
 
 
 def flat_run(solution: pd.DataFrame) -> pd.DataFrame:
-    """Every score 0.5, every tweet Other-Irrelevant, ranks in file order within each event."""
+    """A run in which every score is 0.5, every tweet is Other-Irrelevant, and ranks follow the order of the
+    file.
+    """
     rank = solution.groupby("event_id").cumcount() + 1
     return solution[["tweet_id"]].assign(rank=rank, priority=0.5, categories="Other-Irrelevant")
 
 
 def perfect_run(solution: pd.DataFrame) -> pd.DataFrame:
-    """Every type and priority right."""
+    """A run in which every type and priority is right."""
     scores = {"Low": 0.0, "Medium": 0.5, "High": 0.75, "Critical": 1.0}
     return flat_run(solution).assign(
         priority=solution["priority"].map(scores), categories=solution["categories"]
@@ -196,7 +203,7 @@ def perfect_run(solution: pd.DataFrame) -> pd.DataFrame:
 
 
 def noisy_run(solution: pd.DataFrame) -> pd.DataFrame:
-    """Alerts right and wrong, some tweets missing, other types."""
+    """A run with right and wrong alerts and with other types, in which some tweets are missing."""
     random = np.random.default_rng(2021)
     run = perfect_run(solution)
     run["priority"] = (run["priority"] + random.normal(0.1, 0.3, len(run))).round(3)
@@ -206,7 +213,7 @@ def noisy_run(solution: pd.DataFrame) -> pd.DataFrame:
 
 
 def samples() -> dict[str, str]:
-    """The contents of the sample files, by name."""
+    """The contents of the sample files by name."""
     solution, submission = competition()
     accepted = submission.replace({"categories": {"": " "}})  # Kaggle takes an empty cell for a missing value
     return {

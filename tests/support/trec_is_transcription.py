@@ -1,9 +1,11 @@
-"""A literal transcription of the TREC-IS V2 metrics, to hold ``metrics/trec_is.py`` against.
+"""A literal transcription of the TREC-IS V2 metrics, with which ``metrics/trec_is`` is compared.
 
-R. McCreadie's memo "TREC-IS V2 Metrics" (May 2019), equation by equation, in sets of names, dicts and loops,
-with its numbers in brackets.  Comments marked "decision" are the project's answers where the memo is silent.
-Nothing here is shared with the metric file, nothing is clever, and nothing checks its input: it is for valid
-frames only.
+The source is R. McCreadie's memo "TREC-IS V2 Metrics" (May 2019).  It is followed equation by equation in sets
+of names, dicts and loops, with its numbers in brackets.  Comments marked "decision" are the project's answers
+where the memo is silent.
+
+Nothing here is shared with the metric file, and nothing is clever.  Nothing checks the input, so it is for
+valid tables only.
 """
 
 import math
@@ -50,8 +52,8 @@ RENAMED = {
 PRIORITY = {"Low": 0.25, "Medium": 0.5, "High": 0.75, "Critical": 1.0}
 
 
-class Labelled(NamedTuple):
-    """A tweet as the assessors saw it."""
+class Labeled(NamedTuple):
+    """A tweet with the labels of the assessors."""
 
     tweet: str
     event: str
@@ -60,7 +62,7 @@ class Labelled(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """A tweet as the run has it."""
+    """A tweet with the predictions of the run."""
 
     rank: float
     score: float
@@ -68,7 +70,7 @@ class Answered(NamedTuple):
 
 
 class Visit(NamedTuple):
-    """What became of a tweet of the run."""
+    """The outcome of a tweet of the run."""
 
     case: str
     delta: int | None
@@ -76,7 +78,7 @@ class Visit(NamedTuple):
 
 
 class Result(NamedTuple):
-    """All measures, and what led to them."""
+    """All measures, and the quantities from which they were computed."""
 
     measures: dict[str, float]
     visits: dict[str, Visit]  # by tweet
@@ -93,7 +95,7 @@ def evaluate(
     alert_threshold: float = 0.7,
     normalize_priority: bool = False,
 ) -> Result:
-    """Every measure of a submission."""
+    """Compute every measure of a submission."""
     labels = read_labels(solution, row_id_column_name)
     answers = read_run(submission, row_id_column_name, labels, normalize_priority)
     visits = visit(labels, answers, actionable_weight, alert_gain, alert_threshold)
@@ -130,7 +132,7 @@ def mean(numbers: list[float]) -> float:
 
 
 def full_name(name: str) -> str:
-    """The full name of a type that may be short or of 2018."""
+    """The full name of a type, which may be given by its short name or by its name of 2018."""
     short = name.split("-")[-1]
     if short in RENAMED:
         return RENAMED[short]
@@ -141,21 +143,21 @@ def read_types(cell: object) -> set[str]:
     return {full_name(name) for name in cell.split()} if isinstance(cell, str) else set()
 
 
-def read_labels(solution: pd.DataFrame, row_id_column_name: str) -> dict[str, Labelled]:
-    """The labels by tweet."""
-    labels: dict[str, Labelled] = {}
+def read_labels(solution: pd.DataFrame, row_id_column_name: str) -> dict[str, Labeled]:
+    """The labels of each tweet."""
+    labels: dict[str, Labeled] = {}
     for row in solution.to_dict("records"):
         tweet, event = str(row[row_id_column_name]), str(row["event_id"])
         # decision: of a tweet in several events, the first event as text
         if tweet not in labels or event < labels[tweet].event:
-            labels[tweet] = Labelled(tweet, event, row["priority"], read_types(row["categories"]))
+            labels[tweet] = Labeled(tweet, event, row["priority"], read_types(row["categories"]))
     return labels
 
 
 def read_run(
-    submission: pd.DataFrame, row_id_column_name: str, labels: dict[str, Labelled], normalize: bool
+    submission: pd.DataFrame, row_id_column_name: str, labels: dict[str, Labeled], normalize: bool
 ) -> dict[str, Answered]:
-    """What the run says of every labelled tweet that it has."""
+    """The predictions of the run for every labeled tweet that it has."""
     rows = submission.to_dict("records")
     shared: dict[tuple[str, str], int] = {}  # tweets, by the name of a list and the event of the solution
     for row in rows:
@@ -176,13 +178,14 @@ def read_run(
             elsewhere = event != labels[tweet].event
             order = (elsewhere, -shared.get((event, labels[tweet].event), 0), answer.rank, event)
             found.setdefault(tweet, []).append((order, answer))
-    # decision: the row in the list named like the solution's event counts, else in the list that shares most
-    # tweets with that event, else the best ranked, else in the first list as text
+    # Decision: the row that counts is the one in the list with the name of the solution's event.  If there is
+    # none, it is the one in the list that shares most tweets with that event.  If several are left, it is the
+    # best ranked one, and then the one in the first list as text.
     return {tweet: min(options, key=lambda option: option[0])[1] for tweet, options in found.items()}
 
 
 def event_name(row: dict[Any, Any]) -> str:
-    """The event that a row of the run names; "" for none."""
+    """The event that a row of the run names, or "" for none."""
     event = row.get("event_id")
     return str(event) if isinstance(event, str | int) else ""
 
@@ -192,28 +195,28 @@ def jaccard(a: set[str], b: set[str]) -> float:
 
 
 def act_c_score(run: set[str], assessor: set[str], actionable_weight: float) -> float:
-    """(2)"""
+    """Equation (2)."""
     return gamma(assessor, actionable_weight) * jaccard(run & ACTIONABLE, assessor & ACTIONABLE)
 
 
 def n_act_c_score(run: set[str], assessor: set[str], actionable_weight: float) -> float:
-    """(3)"""
+    """Equation (3)."""
     return (1 - gamma(assessor, actionable_weight)) * jaccard(run & OTHERS, assessor & OTHERS)
 
 
 def gamma(assessor: set[str], actionable_weight: float) -> float:
-    """(4)"""
+    """Equation (4)."""
     return actionable_weight if len(assessor & ACTIONABLE) > 0 else 0.0
 
 
 def visit(
-    labels: dict[str, Labelled],
+    labels: dict[str, Labeled],
     answers: dict[str, Answered],
     actionable_weight: float,
     alert_gain: float,
     alert_threshold: float,
 ) -> dict[str, Visit]:
-    """The worth of every tweet (1) (5), event by event, down the ranking."""
+    """The worth of every tweet, by (1) and (5): event by event, down the ranking."""
     visits = {tweet: Visit("missing", None, 0.0) for tweet in labels}
     for event in {label.event for label in labels.values()}:
         ranking = [tweet for tweet in answers if labels[tweet].event == event]
@@ -238,8 +241,8 @@ def visit(
     return visits
 
 
-def feed(name: str, labels: dict[str, Labelled], answers: dict[str, Answered]) -> tuple[float, float]:
-    """F1 and accuracy of a type [5]."""
+def feed(name: str, labels: dict[str, Labeled], answers: dict[str, Answered]) -> tuple[float, float]:
+    """The F1 and the accuracy of a type [5]."""
     tp = fp = fn = tn = 0
     for tweet, label in labels.items():
         true = name in label.types
@@ -253,8 +256,8 @@ def feed(name: str, labels: dict[str, Labelled], answers: dict[str, Answered]) -
     return f1, (tp + tn) / (tp + fp + fn + tn)
 
 
-def priority_errors(name: str, labels: dict[str, Labelled], answers: dict[str, Answered]) -> list[float]:
-    """The squared errors of the priority of the tweets that the assessors gave a type."""
+def priority_errors(name: str, labels: dict[str, Labeled], answers: dict[str, Answered]) -> list[float]:
+    """The squared errors of the priority, for the tweets to which the assessors gave this type."""
     errors = []
     for tweet, label in labels.items():
         if name in label.types:

@@ -1,4 +1,5 @@
-"""What strict mypy holds our own metrics and companions to; nothing here runs.
+"""Strict mypy checks with this module that podium's metrics and companions fit the contract; nothing in it
+runs.
 
 A module fits a Protocol if it defines everything that the Protocol names, with the right types.
 """

@@ -1,9 +1,12 @@
-"""A literal transcription of the Unified Metric, to hold ``metric.py`` against.
+"""A literal transcription of the Unified Metric, with which ``metric.py`` is compared.
 
-R. Abboud's memo "Shovel-Ready Competition - Unified Metric" (23 January 2024), step by step, in sets of word
-positions, dicts and loops: one function per step, in the memo's order, with the memo's sections in brackets.
-Comments marked "decision" are the project's answers where the memo is silent.  Nothing here is shared with
-``metric.py``, nothing is clever, and nothing checks its input: it is for valid frames only.
+The source is R. Abboud's memo "Shovel-Ready Competition - Unified Metric" (23 January 2024). Sets of word
+positions, dicts and loops follow it step by step: there is one function for each step, in the memo's order,
+with the memo's sections in brackets. Comments marked "decision" are the project's answers where the memo is
+silent.
+
+Nothing here is shared with ``metric.py``, and nothing is clever. Nothing checks the input, so it is for valid
+tables only.
 """
 
 import math
@@ -26,7 +29,7 @@ class Segment(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A prediction P, the true segment G it matches, and what that is worth."""
+    """A prediction P, the true segment G that it matches, and the worth of this match."""
 
     prediction: Segment
     truth: Segment
@@ -44,7 +47,7 @@ class Counts(NamedTuple):
 
 
 class Subpopulation(NamedTuple):
-    """The essays with these values of these attributes, their score s and its weight beta in the softmin."""
+    """The essays with these values of these attributes, their score s, and its weight beta in the softmin."""
 
     attributes: tuple[str, ...]
     values: tuple[str | None, ...]  # None where missing
@@ -54,7 +57,7 @@ class Subpopulation(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The score and all that led to it."""
+    """The score and everything that led to it."""
 
     score: float
     subpopulations: list[Subpopulation]
@@ -97,7 +100,7 @@ def evaluate(
     temperature: float = 65.0,
     intersectional: bool = False,
 ) -> Result:
-    """Steps 2 to 4 of section 5, with everything found on the way."""
+    """Steps 2 to 4 of section 5, with all intermediate results."""
     true_segments = by_essay(read_truths(solution, essay_id_column_name))
     # Decision: predictions for essays that the solution does not know are ignored.
     predicted_segments = by_essay(read_predictions(submission, essay_id_column_name))
@@ -133,7 +136,7 @@ def evaluate(
 
 
 def read_predictions(submission: pd.DataFrame, essay_id_column_name: str) -> list[Segment]:
-    """The predicted segments, each with its distribution D = (d[0], d[1]) [2.2]."""
+    """The predicted segments, each with its probabilities D = (d[0], d[1]) [2.2]."""
     segments = []
     for row, (essay, discourse_type, predictionstring, d0, d1) in enumerate(
         zip(
@@ -146,13 +149,13 @@ def read_predictions(submission: pd.DataFrame, essay_id_column_name: str) -> lis
         )
     ):
         total = float(d0) + float(d1)
-        d = (float(d0) / total, float(d1) / total)  # decision: normalised
+        d = (float(d0) / total, float(d1) / total)  # decision: normalized
         segments.append(Segment(row, text(essay), discourse_type, words_of(predictionstring), d))
     return segments
 
 
 def read_truths(solution: pd.DataFrame, essay_id_column_name: str) -> list[Segment]:
-    """The true segments; D puts all on the effectiveness label E [2.2]."""
+    """The true segments; their D gives probability 1 to the effectiveness label E [2.2]."""
     segments = []
     for row, (essay, discourse_type, predictionstring, label) in enumerate(
         zip(
@@ -169,7 +172,7 @@ def read_truths(solution: pd.DataFrame, essay_id_column_name: str) -> list[Segme
 
 
 def text(value: Any) -> str:
-    """The value as text; a whole number is the same text whether a column holds it as integer or as float."""
+    """A value as text, which is the same for a whole number in a column of integers and of floats."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
@@ -190,7 +193,7 @@ def by_essay(segments: list[Segment]) -> dict[str, list[Segment]]:
 
 
 def remove_overlaps(segments: list[Segment]) -> list[Segment]:
-    """Steps 1 to 4 of section 1 for the segments of one essay, whatever their type."""
+    """Steps 1 to 4 of section 1 for the segments of one essay, whatever their types are."""
     remaining = []
     used: set[int] = set()
     for segment in sorted(segments, key=order_of_appearance):
@@ -203,7 +206,7 @@ def remove_overlaps(segments: list[Segment]) -> list[Segment]:
 
 
 def order_of_appearance(segment: Segment) -> tuple[int, int, int, float]:
-    """The key of step 1: the starting position; decision: then the end, the type and d[1]."""
+    """The key of step 1: the starting position and, as a decision, the end, the type and d[1]."""
     return min(segment.words), max(segment.words), DISCOURSE_TYPES.index(segment.discourse_type), segment.d[1]
 
 
@@ -218,7 +221,7 @@ def is_contiguous(words: set[int]) -> bool:
 def match(
     predictions: list[Segment], truths: list[Segment], overlap_threshold: float, segment_weight: float
 ) -> list[Match]:
-    """Compare every prediction of a type in an essay pair-wise with every true segment of the type."""
+    """Compare every prediction of a type in an essay with every true segment of this type."""
     matches = []
     for prediction in predictions:
         for truth in truths:
@@ -255,7 +258,7 @@ def true_positive_fraction(prediction: Segment, truth: Segment, segment_weight: 
 
 
 def count(predictions: list[Segment], truths: list[Segment], matches: list[Match]) -> Counts:
-    """TP, FP and FN of one type in one essay [2.1 steps 4 and 5, 2.2]."""
+    """The TP, FP and FN of one type in one essay [2.1 steps 4 and 5, 2.2]."""
     matched_predictions = {found.prediction.row for found in matches}
     matched_truths = {found.truth.row for found in matches}
     tp = sum(found.tp for found in matches)
@@ -268,7 +271,7 @@ def count(predictions: list[Segment], truths: list[Segment], matches: list[Match
 
 
 def f1(tp: float, fp: float, fn: float) -> float:
-    """F1 of a type."""
+    """The F1 of a type."""
     return 2 * tp / (2 * tp + fp + fn)
 
 
@@ -293,10 +296,11 @@ def macro_f1(counts_of_essays: Iterable[dict[str, Counts]]) -> float:
 def partition(
     solution: pd.DataFrame, essay_id_column_name: str, subpopulation_column_names: str, intersectional: bool
 ) -> dict[tuple[tuple[str, ...], tuple[str | None, ...]], list[str]]:
-    """The essays of each sub-population, by its attributes and its values of them.
+    """Divide the essays into sub-populations by their attributes and the values of these.
 
-    Decisions: every value of every attribute is a sub-population, or with `intersectional` every combination
-    that occurs; a missing value is a value; without attributes there is one population of all essays.
+    Decisions: every value of every attribute makes a sub-population. With `intersectional`, every combination
+    that occurs makes one. A missing value counts as a value. Without attributes there is one population of all
+    essays.
     """
     names = tuple(name.strip() for name in subpopulation_column_names.split(",") if name.strip())
     partitions = [names] if intersectional or not names else [(name,) for name in names]
@@ -311,7 +315,7 @@ def partition(
 
 
 def value_or_none(value: Any) -> str | None:
-    """A demographic value as text, None where it is missing: NaN, empty or blank."""
+    """A demographic value as text; None if it is missing, empty or blank."""
     return None if pd.isna(value) or not str(value).strip() else text(value)
 
 
@@ -319,7 +323,9 @@ def value_or_none(value: Any) -> str | None:
 
 
 def softmin_weights(scores: list[float], sizes: list[int], temperature: float) -> list[float]:
-    """beta_i = |P_i| exp(-alpha s_i) / sum_j |P_j| exp(-alpha s_j); infinity leaves the minimum only."""
+    """beta_i = |P_i| exp(-alpha s_i) / sum_j |P_j| exp(-alpha s_j); at infinity only the minimum has a
+    weight.
+    """
     lowest = min(scores)
     if math.isinf(temperature):
         terms = [float(size) if s == lowest else 0.0 for s, size in zip(scores, sizes, strict=True)]

@@ -5,6 +5,7 @@ The results are compared with examples by hand, with slow transcriptions, and af
 
 import dataclasses
 import functools
+import importlib
 import itertools
 import sys
 from pathlib import Path
@@ -650,3 +651,12 @@ def test_a_score_needs_the_id_of_every_text():
     for function in (spans.score, spans.measures):
         with pytest.raises(ValueError, match=r"^essay_ids: expected the id .* found 2 for .* up to number 2, "):
             function(solution, segments, ["A", "B"])
+
+
+def test_an_old_numpy_is_told(monkeypatch):
+    """Podium's folder may be used without being installed, on a machine with another numpy."""
+    from podium.essays import tokens
+
+    monkeypatch.setattr(np, "__version__", "1.26.4")
+    with pytest.raises(ImportError, match=r"^podium.spans needs numpy 2.0 or later, found 1.26.4: pip install"):
+        importlib.reload(tokens)

@@ -35,6 +35,12 @@ from podium.essays.spans import (
 
 __all__ = ["LABELS", "bio_tags", "from_tokens", "from_word_ids", "from_word_labels"]
 
+# Where podium runs from its folder, without being installed, nothing else has asked for this version.
+if int(np.__version__.partition(".")[0]) < 2:
+    raise ImportError(
+        f"podium.spans needs numpy 2.0 or later, found {np.__version__}: pip install --upgrade numpy"
+    )
+
 LABELS = ("O", *(f"{prefix}-{name}" for name in TYPES for prefix in "BI"))
 PREFIXES = "BIES"
 # The prefix and the type of each possible label.

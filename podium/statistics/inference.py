@@ -442,9 +442,11 @@ def compare(
     ``compared=True``.  For the score these are draws for the population, and for all other measures they are
     bootstrap draws.
 
-    The interval is widened by the `widening` of the items' gains.  The gain by an item is the change if the
-    second submission takes the first one's answer to it, minus the change if the first takes the second one's
-    (see `gains_by_item`).
+    The interval is widened by the `widening` of the items' gains (see `gains_by_item`).  An item's gain is the
+    change if the second submission takes the first one's answer, minus the change the other way round.
+
+    The note of the score is that of `note_of_difference`.  Any other measure has a note if fewer than 2 items
+    change it, and no interval if it is undefined or belongs to a group of fewer than 10 items.
     """
     of_draws = resampler(prepared, draw(len(mine), resamples, seed), seed)
     (total, ours, score), (other_total, others, other_score) = of_draws(mine, theirs, compared=True)

@@ -83,7 +83,7 @@ def resampler(prepared: Any, weights: npt.NDArray[Any], seed: int = 0) -> Callab
     -----
     The model is the hierarchical normal model of A. Gelman et al. (*Bayesian Data Analysis*, 3rd edition,
     section 5.4).  It is applied to each attribute by itself.  The groups g = 1, …, G of an attribute have the
-    observed scores s_g, the true scores θ_g and a common mean μ::
+    observed scores s_g, the true scores θ_g and a common mean μ:
 
         s_g ~ N(θ_g, σ_g²)      σ_g² is the variance of the observed score
         θ_g ~ N(μ, ω_g²)        ω_g² is the variance between true scores; μ has a flat prior

@@ -42,7 +42,8 @@ GROUPS = {
 }
 COMMANDS = {name: what for commands in GROUPS.values() for name, what in commands.items()}
 
-EXIT_CODES = "Exit codes: 0 done, 1 differences found, 2 wrong usage, 3 submission rejected, 4 host's error."
+EXIT_CODES = """Exit codes: 0 done, 1 differences found, 2 wrong usage or environment,
+3 the submission is rejected, 4 the solution, a parameter or the metric is wrong."""
 
 
 def main(arguments: list[str] | None = None) -> int:

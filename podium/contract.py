@@ -1,34 +1,28 @@
-"""What a metric, its prepared solutions, its companion and its explanations are; and the check of it.
+"""The contract: what a metric and its companion define, and the check of it.
 
-A metric is a folder with the file ``metric.py``, which a host uploads as it is. The file keeps to a contract
-of two parts. The first part is enough to score, to rank and to be checked. The second part lets podium
-compute a score once and then resample, compare, split and rank again by arithmetic alone.
+A metric is a folder with the file ``metric.py``, which a host uploads as it is. The contract has two parts.
+With the first part alone a metric can score, rank and be checked. With the second part podium scores a
+submission once and computes the rest from stored numbers: intervals, comparisons, scores of parts of the
+solution, and boards with other parameters.
 
-**Part one: the score** (`MetricFile`). A function ``score(solution, submission, row_id_column_name, …)``
-returns one finite float. Every further parameter has its official value as default. Two exceptions tell
-faults apart by their names: ``ParticipantVisibleError`` (the submission is wrong; participants read the text)
-and ``HostVisibleError`` (the solution or a parameter is wrong; only the host reads it). ``NAME`` and
-``__version__`` stand in every signature. ``higher_is_better(…)`` says which of two scores is the better one.
-``COMPLETE_SUBMISSION = True`` means that `score` gets the whole submission for the Public and for the Private
-rows, and matches rows itself.
+**Part one, the score** (`MetricFile`). A function ``score(solution, submission, row_id_column_name, …)``
+returns one finite float. Every further parameter has its official value as the default. Two exceptions, known
+by their names, say who made a mistake. ``ParticipantVisibleError`` says that the submission is wrong, and
+participants read its text. ``HostVisibleError`` says that the solution or a parameter is wrong, and only the
+host reads its text.
 
-**Part two: the statistics** (`StatisticsFile`). A function ``prepare(solution, row_id_column_name, …)`` takes
-the same parameters as `score` and returns a prepared solution (`Prepared`). A prepared solution knows its
-*items*, which are what is resampled: essays, claims or documents. It knows to which groups each item belongs.
-And it turns a submission into an array of numbers with one row per item, whose sums decide everything.
-``MEASURE_PARAMETERS`` names the parameters on which these numbers do not depend.
+**Part two, the statistics** (`StatisticsFile`). A function ``prepare(solution, row_id_column_name, …)`` takes
+the same parameters as ``score`` and returns a prepared solution (`Prepared`). A prepared solution knows its
+*items*: the essays, claims or documents that are resampled. It turns a submission into an array of numbers
+with one row for each item, and the score into a function of the sums of these numbers.
 
-Beside ``metric.py`` a folder may have a ``companion.py``. It defines the object ``companion``, a `Companion`.
-This object lists what can be told of the metric beyond its score: official files that it reads, explanations,
-texts, agreement.
+Beside ``metric.py`` there may be a file ``companion.py``. It defines one object, ``companion``, of the class
+`Companion`. A companion tells more than the score: it explains a score, reads the official files of a field,
+and makes sample submissions.
 
-`check_prepared`, `check_statistics` and `check_score` hold a metric to the contract with the data at hand.
-They raise `HostError` with a sentence that names the slip. ``podium check`` runs them, and so does every
-command before it shows the first number of a metric that is not podium's own.
-
-Examples
---------
-A metric with both parts in a dozen lines is what ``podium new NAME`` writes.
+`check` holds a metric to the contract with the tables at hand, and `check_explanation` its companion. They
+raise an error that names the first slip. ``podium check`` calls them, and so does every command before it
+shows the first number of a metric that is not podium's own.
 """
 
 import dataclasses
@@ -86,19 +80,25 @@ Bools = npt.NDArray[np.bool_]
 
 
 class MetricFile(Protocol):
-    """Part one of the contract: the module of a metric file that scores.
+    """Part one of the contract: what a metric file defines to score.
+
+    Only `score` is required.
 
     Attributes
     ----------
     NAME : str
-        Names the metric in signatures. It is the metric's own, and no name of a metric of podium's.
+        The name of the metric in signatures. It must not be the name of one of podium's own metrics. Without
+        it the name of the folder or of the file is used.
     __version__ : str
-        Changes whenever a score can change.
+        The version in signatures. Change it whenever a score can change. Without it signatures say "?".
     COMPLETE_SUBMISSION : bool
-        Whether `score` gets the whole submission for either part of the solution, as with Kaggle's switch “Pass
-        complete submission”. Otherwise the submission has exactly the rows of the part, in the same order.
+        Whether `score` gets the whole submission together with either part of the solution and matches the rows
+        itself, as with Kaggle's switch “Pass complete submission”. Without it the answer is no: `score` gets
+        the rows that answer the part, in the order of the part.
     ParticipantVisibleError, HostVisibleError : type of Exception
-        Platforms know them by these names. Neither is a subclass of the other.
+        What `score` raises if the submission is wrong, and if the solution or a parameter is. Platforms know
+        them by these names. Neither is a subclass of the other. Any other exception is taken for a fault of
+        the metric.
     """
 
     @property
@@ -122,86 +122,99 @@ class MetricFile(Protocol):
         Parameters
         ----------
         solution : DataFrame
-            The solution, without ``Usage``.
+            The right answers, without the column ``Usage``.
         submission : DataFrame
-            The submission; see `COMPLETE_SUBMISSION` for its rows.
+            What a participant sent.
         row_id_column_name : str
-            The column that names the rows of both tables. Further parameters have their official values as
-            defaults.
+            The column by which the rows of both tables belong together.
 
         Returns
         -------
         float
-            One finite number.
+            The score, which has to be finite.
+
+        Notes
+        -----
+        Further parameters have their official values as defaults, and the type int, float, bool or str.
         """
         ...
 
     def higher_is_better(self) -> bool:
-        """Tell whether a higher score is better.
+        """Tell whether a higher score is better. Without this function it is assumed to be.
 
-        It takes those parameters of `score` on which the answer depends.
-
-        Returns
-        -------
-        bool
-            True if it is.
+        If this depends on parameters of `score`, the function takes these parameters, by the same names.
         """
         ...
 
 
 class StatisticsFile(MetricFile, Protocol):
-    """Part two of the contract: the module of a metric file whose statistics can be resampled.
+    """Part two of the contract: what a metric file defines so that its scores can be resampled.
 
     Attributes
     ----------
     MEASURE_PARAMETERS : sequence of str
-        The parameters of `score` on which `Prepared.statistics` does not depend, such as a softmin's
-        temperature. With other values of these a board is ranked again without reading any submission.
+        The parameters of `score` on which `Prepared.statistics` does not depend, such as the temperature of a
+        softmin. With other values of these, a board can be ranked again without reading any submission.
     """
 
     @property
     def MEASURE_PARAMETERS(self) -> Sequence[str]: ...
 
     def prepare(self, solution: pd.DataFrame, row_id_column_name: str) -> "Prepared":
-        """Check a solution and compute what depends on it alone, once for many submissions.
-
-        It takes all parameters of `score`. If it works for long, it may take a further argument ``progress``,
-        and so may `StagedPrepared.compare` and `Prepared.statistics`. This argument is None, or a function to
-        be called with the work done and the total.
+        """Check a solution once and get it ready for many submissions.
 
         Parameters
         ----------
         solution : DataFrame
-            The solution, without ``Usage``.
+            The right answers, without the column ``Usage``.
         row_id_column_name : str
-            The column that names its rows.
+            The column that names the rows.
 
         Returns
         -------
         Prepared
             The prepared solution.
+
+        Notes
+        -----
+        It takes all further parameters of `score`, too. If the work takes long, ``prepare`` may take one more
+        argument, ``progress``, and so may `Prepared.statistics` and `StagedPrepared.compare`. It is None or a
+        function to be called with two numbers: the work done, and the total.
         """
         ...
 
 
 class Prepared(Protocol):
-    """A solution, checked and digested by a metric's ``prepare``. It is a frozen dataclass.
+    """A prepared solution, which a metric's ``prepare`` returns. It is a frozen dataclass.
 
-    A part of it, such as the Public items or a fold, is made by replacing `items`, `labels` and `groups`.
-    Therefore `statistics` must not look at `labels` and `groups`, and `measures` only at `labels`.
+    Podium makes a part of it, such as the Public items or a fold, by replacing `items`, `labels` and `groups`.
+    Therefore `statistics` must not use `labels` and `groups`, and `measures` may use only `labels`.
 
     Attributes
     ----------
     items : list of str
-        The n items that are resampled, such as essays: different and sorted.
+        The ids of the n items, such as essays: sorted, and each once.
     item_of_row : (rows,) int
-        The item of each row of the solution, as an index into `items`.
+        For each row of the solution, the index of its item in `items`.
     labels : list of (attribute, value)
-        The g groups, attribute by attribute; `[ALL_ITEMS]` for a metric without sub-populations.
+        The g groups of items that are scored apart, such as ("gender", "female"). The groups of one attribute
+        stand together. A metric without groups has one, `ALL_ITEMS`, which is ("(all)", "(all)").
     groups : (attributes, n) int
-        The group of each item under each attribute, as an index into `labels`.
+        For each attribute and each item, the index of the item's group in `labels`.
     measure_names : list of str
-        The m measures. The first is "score"; that of a group is named "attribute = value".
+        The names of the m numbers that `measures` returns. The first is "score". The measure of a group is
+        named "attribute = value".
+
+    Examples
+    --------
+    The rows of four segments of three essays, whose writers are known by their gender and their grade:
+
+    >>> items = ["essay 1", "essay 2", "essay 3"]
+    >>> item_of_row = [0, 1, 1, 2]  # the second and the third segment belong to essay 2
+    >>> labels = [("gender", "female"), ("gender", "male"), ("grade", "8"), ("grade", "10")]
+    >>> groups = [[0, 0, 1], [2, 3, 2]]  # essay 2 was written by a girl in grade 10
+    >>> [labels[group] for group in (groups[0][1], groups[1][1])]
+    [('gender', 'female'), ('grade', '10')]
     """
 
     @property
@@ -220,43 +233,48 @@ class Prepared(Protocol):
     def measure_names(self) -> list[str]: ...
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
-        """Compute the statistics of a submission.
-
-        They depend on the submission's rows, but not on the order of the rows. To the last bit, ``score()`` is
-        the first measure of the sums over each group, added item by item in the order of `items`.
+        """Turn a submission into numbers whose sums decide everything.
 
         Parameters
         ----------
         submission : DataFrame
-            The submission.
+            What a participant sent. The numbers must not depend on the order of its rows.
 
         Returns
         -------
-        (n, k) float
-            k numbers for each of the n items, in the order of `items`.
+        (n, k) array of float
+            k finite numbers for each item, in the order of `items`.
+
+        Notes
+        -----
+        ``score()`` has to equal, to the last bit, the first measure of the sums of these numbers over each
+        group. Podium adds them item by item in the order of `items`, as ``numpy.cumsum`` and ``numpy.bincount``
+        do. ``numpy.sum`` adds in another order, so its last bit may differ.
         """
         ...
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """Compute the measures from sums of statistics.
+        """Compute the measures from the sums of the statistics.
 
         Parameters
         ----------
-        sums : (..., g, k) float
-            The sums of the k statistics over each of the g groups.
+        sums : (…, g, k) array of float
+            The sums over the items of each group. In front there may be further axes, because resampling asks
+            for many measures at once.
 
         Returns
         -------
-        (..., m) float
-            The m measures; NaN if a measure is not defined.
+        (…, m) array of float
+            One number for each of `measure_names`; NaN for a measure that is not defined there.
         """
         ...
 
 
 class StagedPrepared(Prepared, Protocol):
-    """A prepared solution whose `statistics` is made of three steps, so that a companion can explain each.
+    """A prepared solution whose `statistics` has three steps, so that a companion can explain each of them.
 
-    ``statistics(submission)`` equals ``count(compare(read(submission)))``.
+    ``statistics(submission)`` equals ``count(compare(read(submission)))``. What each step returns is the
+    metric's own choice.
     """
 
     def read(self, submission: pd.DataFrame) -> Any:
@@ -309,23 +327,27 @@ class StagedPrepared(Prepared, Protocol):
 
 
 class Explanation(Protocol):
-    """What led to a score. Companions subclass it and override what they can tell; the rest tells nothing.
+    """What led to a score.
+
+    A companion makes a subclass and overrides the properties that it can tell something about. All others tell
+    nothing. The subclass can use the attributes ``evaluation``, ``metric``, ``prepared``, ``submission`` and
+    ``statistics``.
 
     Attributes
     ----------
     evaluation : Evaluation
         The scored submission that is explained.
     metric : module
-        The metric file, with whose stages the explanation is made.
+        The metric file, whose functions the explanation can call.
     prepared : Prepared
         The whole solution.
     submission : DataFrame
         The rows of the submission that count.
-    statistics : (n, k) float
-        What `Prepared.statistics` gave.
+    statistics : (n, k) array of float
+        What `Prepared.statistics` returned.
     roles : mapping of str to str
-        Which column of `rows` is the "item", the "label" and the "outcome". An outcome "matched" or "correct"
-        means that all is well with a row.
+        The names of three columns of `rows`: "item", "label" and "outcome". The report groups, colors and
+        filters the rows by them. An outcome "matched" or "correct" means that nothing is wrong with a row.
     """
 
     roles: ClassVar[Mapping[str, str]] = {"outcome": "outcome"}
@@ -344,12 +366,12 @@ class Explanation(Protocol):
 
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:
-        """Small tables by their titles, for people."""
+        """Small tables by their titles, which are printed below the score."""
         return {}
 
     @property
     def notices(self) -> Sequence[str]:
-        """Sentences about what is unusual in this submission and would otherwise pass in silence."""
+        """Sentences about what is unusual in this submission; they are printed as warnings."""
         return []
 
     @property
@@ -370,31 +392,31 @@ class Explanation(Protocol):
 
     @property
     def details(self) -> Mapping[str, pd.DataFrame]:
-        """Values by level, such as "document" and "pair": one row for each item, or pair of annotators.
+        """Tables of values by their level, such as "document" and "pair" (of annotators).
 
-        They are under "details" in JSON, in the report, and, with the level in the column ``level``, in the
-        file of rows. The columns have the names of those in `rows` where they mean the same.
+        They are shown in the report, under "details" in JSON and in the file of rows, where a column ``level``
+        names the level. A column that means the same as one of `rows` has the same name.
         """
         return {}
 
     @property
     def losses(self) -> pd.DataFrame | None:
-        """The points lost in each row of `rows`, one column per cause."""
+        """The points that each row of `rows` lost, with one column for each cause."""
         return None
 
     @property
     def groups(self) -> pd.DataFrame | None:
-        """Sub-populations, with the columns attribute, value, score and weight."""
+        """The sub-populations, in the columns ``attribute``, ``value``, ``score`` and ``weight``."""
         return None
 
     @property
     def confusion(self) -> pd.DataFrame | None:
-        """How often a label of the truth (index) was predicted as which (columns)."""
+        """How often each label of the truth (the index) was predicted as each label (the columns)."""
         return None
 
     @property
     def forecasts(self) -> pd.DataFrame:
-        """Predicted probabilities: "probability", and whether it "happened" (0 or 1)."""
+        """Predicted probabilities: the column ``probability``, and whether it ``happened`` (0 or 1)."""
         return pd.DataFrame()
 
     @property
@@ -408,14 +430,14 @@ class Agreement(Protocol):
 
     Attributes
     ----------
-    tables : mapping of str to DataFrame
+    tables : dict of str to DataFrame
         Small tables by their titles.
     documents : DataFrame
-        One row per document.
+        One row for each document.
     notices : sequence of str
         Sentences about what was left out.
-    histograms : mapping
-        As in `Explanation`.
+    histograms : mapping of str to mapping
+        Figures, as in `Explanation.histograms`.
     """
 
     @property
@@ -433,16 +455,18 @@ class Agreement(Protocol):
 
 @dataclass(frozen=True)
 class Variants:
-    """The metric under other decisions than the official ones, to see how robust a board is.
+    """The metric with other decisions than the official ones, which shows how robust a board is.
 
     Attributes
     ----------
-    of_measures : function of a prepared solution
-        Prepared solutions with the same statistics and other measures, by what is different in them.
-    of_statistics : function of the metric file's module, a prepared solution and a submission
-        By what is different: a prepared solution, and the submission's statistics under it, (n, k).
+    of_measures : function
+        From a prepared solution it makes others that have the same statistics and other measures, by what is
+        different in them.
+    of_statistics : function
+        From the metric file's module, a prepared solution and a submission it makes pairs, by what is different
+        in them: a prepared solution, and the submission's statistics with it, (n, k).
     path : tuple of str
-        Names among those of `of_statistics` that lead step by step from a simple metric to this one.
+        Names of `of_statistics` that lead step by step from a simple metric to this one.
     """
 
     of_measures: Callable[[Any], Mapping[str, Any]]
@@ -454,48 +478,53 @@ class Variants:
 class Companion:
     """What can be told of a metric beyond its score. ``companion.py`` defines one object of this class.
 
-    Every field is optional, because a metric need not have an official format, sub-populations or texts. A
-    field that is None offers nothing, and the commands that would need it say so.
+    Every field is optional, because a metric need not have an official format, sub-populations or texts. Where
+    a field is None, the commands that would need it say so.
 
     Attributes
     ----------
     text_columns : tuple of str
-        Columns that are read as text, so that ids such as "007" survive.
-    read_solution, read_submission : function of a path
-        The table in an official file of the field. What is wrong with the file is a `HostError` or a
-        `SubmissionRejected`.
-    recognise : function of a table, its row id column and a probability or None
-        The table with other people's column names replaced by the metric's, and notices of what was replaced.
-        The probability, if given, stands in for predictions that the table lacks.
-    diagnose : function of a solution and a submission that was rejected
-        What to write instead, in one sentence, or None. It may name what only the solution has, so it is for
-        those who have the solution.
-    predicted : function of a prepared solution and a submission
-        Which of the items the submission has a prediction for, (n,) bool.
-    explain : function of an evaluation
-        What led to the score; often the subclass of `Explanation` itself.
-    texts : function of an evaluation and a path or None
-        The texts of the items, by item, for the report.
-    agreement : function of a prepared solution and the solution's table
-        How well the solution's experts agree.
-    gamma : function of a prepared solution
-        γ of each document, as a table.
-    advice : function of a solution's table and the arguments of `score`
-        Sentences to a host about parameters that are better given explicitly.
+        The columns that are read as text. So an id such as "007" does not become the number 7.
+    read_solution, read_submission : function
+        From the path of an official file of the field it makes a table. If the file is wrong, it raises
+        `HostError` or `SubmissionRejected`.
+    recognise : function
+        It gets a table, the name of its row id column, and a probability or None. It returns the table with
+        the metric's column names in place of other people's, and notices of what it replaced. The probability
+        stands in for predictions that the table lacks.
+    diagnose : function
+        From a solution and a rejected submission it makes one sentence that says what to write instead, or
+        None. The sentence may name what only the solution has, so only those who have the solution read it.
+    predicted : function
+        From a prepared solution and a submission it makes an array, (n,) bool: for which items there is a
+        prediction.
+    explain : function
+        From an evaluation it makes its `Explanation`. Often it is the subclass of `Explanation` itself.
+    texts : function
+        From an evaluation and a path or None it makes a mapping from items to their texts, for the report.
+    agreement : function
+        From a prepared solution and the solution's table it makes the `Agreement` of the experts.
+    gamma : function
+        From a prepared solution it makes a table with γ of each document.
+    advice : function
+        From a solution's table and the arguments of `score` it makes sentences to a host, about parameters that
+        are better given explicitly.
     side_columns : tuple of str
-        Columns that only the host may add to a submission.
-    add_side : function of a submission, the host's table and the row id column
-        The submission with these columns.
-    kaggle_submission : function of a submission and a solution
-        An official submission as a table that Kaggle accepts.
-    sample_submission, perfect_submission : function of a solution
-        A submission to show to participants, and one that scores best.
-    official_json : function of the measures
-        The values under the names of the field's own programs.
-    make_files : function of a corpus and its options
-        A competition's files; see `podium.essays.corpus.make_files`.
+        The columns that only the host may add to a submission.
+    add_side : function
+        From a submission, the host's table and the name of the row id column it makes the submission with these
+        columns.
+    kaggle_submission : function
+        From an official submission and a solution it makes a table that Kaggle accepts.
+    sample_submission, perfect_submission : function
+        From a solution it makes a submission to show to participants, and one with the best score.
+    official_json : function
+        From the measures it makes the same values under the names that the field's own programs use.
+    make_files : function
+        From a corpus and its options it makes the files of a competition; see
+        `podium.essays.corpus.make_files`.
     variants : Variants
-        The metric under other decisions.
+        The metric with other decisions.
     """
 
     text_columns: tuple[str, ...] = ()

@@ -916,7 +916,7 @@ def check_score(
             if not kept.all() and type(problem).__name__ in VISIBLE_ERRORS:
                 continue  # Half a solution may lack what the metric needs, and the metric says so.
             raise
-        if measured != scored:
+        if measured != scored and not (np.isnan(measured) and np.isnan(scored)):
             what = "all items" if kept.all() else f"{int(kept.sum())} of {len(kept)} items"
             raise HostError(
                 f"{metric.path.name}: expected score() to be, to the last bit, the first of the measures of "
@@ -925,33 +925,33 @@ def check_score(
 
 
 def one_float(metric: Metric, result: object) -> float:
-    """Check that ``score()`` returned one finite number.
+    """Return what ``score()`` returned, if it is a number.
+
+    Whether the number is finite is another question, because it may depend on the submission: a submission that
+    leads to infinity is rejected where submissions are ranked.
 
     Parameters
     ----------
     metric : Metric
         The metric, for messages.
     result : object
-        What ``score()`` returned.
+        What its ``score`` returned.
 
     Returns
     -------
     float
-        The same number.
+        The number.
 
     Raises
     ------
     HostError
-        It returned something else.
+        It is something else.
     """
     if isinstance(result, float | int | np.floating | np.integer) and not isinstance(result, bool):
-        number = float(result)
-        if np.isfinite(number):
-            return number
-        returned = str(number)
-    else:
-        returned = type(result).__name__
-    raise HostError(f"{metric.path.name}: score(): expected one finite float, found {returned}")
+        return float(result)
+    raise HostError(
+        f"{metric.path.name}: score(): expected one finite float, found {type(result).__name__} {result!r:.40}"
+    )
 
 
 def check_measure_parameters(

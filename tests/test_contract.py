@@ -131,17 +131,17 @@ SLIPS = {
     "score() returns a tuple": (
         "prepared.groups))[0])",
         "prepared.groups))[0]), 1",
-        "score(): expected one finite float, found tuple",
+        "score(): expected one finite float, found tuple (0.6, 1)",
     ),
     "score() returns nothing": (
         "return float(prepared",
         "float(prepared",
-        "score(): expected one finite float, found NoneType",
+        "score(): expected one finite float, found NoneType None",
     ),
     "score() returns NaN": (
         "return float(prepared",
         "return np.nan * float(prepared",
-        "score(): expected one finite float, found nan",
+        "on all items score() gives nan and the sums give 0.6",
     ),
     "statistics() ends the process": ("axis=1).astype(np.float64)", "axis=exit(3))", "SystemExit: 3"),
 }
@@ -241,12 +241,21 @@ def test_a_measure_parameter_may_have_a_range(tmp_path: Path) -> None:
     assert podium.score(SOLUTION, SUBMISSION, metric=metric).score == 0.6
 
 
-@pytest.mark.parametrize(("result", "found"), [("'0.5'", "str"), ("float('inf')", "inf"), ("True", "bool")])
-def test_a_score_alone_is_one_finite_float(tmp_path: Path, result: str, found: str) -> None:
+@pytest.mark.parametrize(
+    ("result", "found"), [("'0.5'", "str '0.5'"), ("[0.5]", r"list \[0\.5\]"), ("True", "bool True")]
+)
+def test_a_score_alone_is_a_number(tmp_path: Path, result: str, found: str) -> None:
     file = tmp_path / "alone.py"
     file.write_text(f"def score(solution, submission, row_id_column_name):\n    return {result}\n")
     with pytest.raises(HostError, match=rf"^alone\.py: score\(\): expected one finite float, found {found}$"):
         podium.score(SOLUTION, SUBMISSION, metric=file)
+
+
+def test_a_part_may_leave_the_score_undefined(tmp_path: Path) -> None:
+    """If score() and the sums agree that it is NaN, half of the items may be too few for a score."""
+    few = "np.where(rows < 5, np.nan, right / rows)"
+    metric = metric_with(tmp_path, ("np.asarray(right / rows)", f"np.asarray({few})"))
+    assert podium.score(SOLUTION.drop(columns="Usage"), SUBMISSION, metric=metric).score == 0.6
 
 
 def test_a_direction_is_true_or_false(tmp_path: Path) -> None:

@@ -1724,7 +1724,10 @@ def _described(value: Any) -> str:
 
 
 def _read_each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> list[Any]:
-    """Apply `read` to each value of a list; a fault is told with the `noun` and the value's number, from 1."""
+    """Apply `read` to each value of a list.
+
+    If `read` raises a ValueError, the `noun` and the number of the value, from 1, are put before its text.
+    """
     results = []
     for number, value in enumerate(values, 1):
         try:
@@ -1966,7 +1969,18 @@ def compared(
 
 
 def mean(values: Floats) -> Floats:
-    """The mean of each column, (columns,), of values, (rows, columns); 0 if there are no rows."""
+    """Compute the mean of each column.
+
+    Parameters
+    ----------
+    values : (rows, columns) float
+        The values.
+
+    Returns
+    -------
+    (columns,) float
+        The means; 0 if there are no rows.
+    """
     return np.asarray(values.sum(axis=0) / max(len(values), 1))
 
 

@@ -73,7 +73,7 @@ FORMS = (
 ENCODING = "iso-8859-1"  # some of the track's files are not in UTF-8
 
 EXPECTED_LABELS = "a label file of the track: JSON with events, their eventid and tweets"
-EXPECTED_RUN = 'lines of: event Q0 tweet rank score ["Type-A","Type-B"] tag; or of JSON, as in 2021'
+EXPECTED_RUN = 'lines such as: event Q0 tweet rank score ["Type-A","Type-B"] tag; or JSON objects, as in 2021'
 EXPECTED_TWEETS = "one JSON object per line, with the id and the text of a tweet"
 
 Ints = npt.NDArray[np.int64]

@@ -490,7 +490,7 @@ def test_numbers_of_a_run_file_that_are_none_stay_for_the_message(tmp_path: Path
         ("flood Q0 12 1 0.9 " + "[" * 200_000 + "] tag\n", "Wrong in 1 line: line 1 "),
         (
             '{"topic": "T", "tweet_id": "1", "priority": 0.5}\n' * 7,
-            r"^a.run: expected lines of: .*line 1 \(info_type_labels is not a list .*\) and 6 more$",
+            r"^a.run: expected lines such as: .*line 1 \(info_type_labels is not a list .*\) and 6 more$",
         ),
         ("{\n", "Wrong in 1 line: line 1 "),
         (b"\x1f\x8b\x08\x00\xff", "expected a file packed by gzip"),

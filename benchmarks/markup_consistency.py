@@ -15,7 +15,18 @@ LARGEST = 1999  # fragments in one element
 
 
 def frames(ours: Iterable[tuple[int, int]], theirs: Iterable[tuple[int, int]]) -> Frames:
-    """Make one document of one expert.  Both markups have one element with the given fragments."""
+    """Make one document of one expert.  Both markups have one element with the given fragments.
+
+    Parameters
+    ----------
+    ours, theirs : iterable of (int, int)
+        The start and the end of each fragment of the expert and of the algorithm, in characters.
+
+    Returns
+    -------
+    solution, submission : DataFrame
+        One row each.
+    """
     one, other = (
         {"elements": [{"fragments": [{"start": start, "end": end, "tags": ["a"]} for start, end in spans]}]}
         for spans in (ours, theirs)

@@ -70,7 +70,22 @@ def run(
 def one_essay(
     metric: Any, corpus: Callable[..., Frames], variants: Mapping[str, Mapping[str, str]], fragments: int
 ) -> list[list[str]]:
-    """Time the metric and γ on one essay, and return the rows of the table."""
+    """Time the metric and γ on one essay.
+
+    Parameters
+    ----------
+    metric : module
+        The metric file.
+    corpus, variants : function, mapping
+        As for `run`.
+    fragments : int
+        The number of fragments in each markup.
+
+    Returns
+    -------
+    list of list of str
+        The rows of the table.
+    """
     solution, submission = corpus(1, fragments, 3)
     times = {
         name: seconds_of(
@@ -89,7 +104,18 @@ def one_essay(
 
 
 def gamma_seconds(marks: Mapping[str, Sequence[tuple[int, int, str]]]) -> dict[str, float]:
-    """Time γ and the alignment alone.  If pygamma-agreement is not installed, there are no times."""
+    """Time γ and the alignment alone.
+
+    Parameters
+    ----------
+    marks : mapping of str to (sequence of (int, int, str))
+        The start, the end and the label of each span, by annotator.
+
+    Returns
+    -------
+    dict of str to float
+        Median seconds of processor time.  It is empty if pygamma-agreement is not installed.
+    """
     try:
         from pyannote.core import Segment
         from pygamma_agreement import CombinedCategoricalDissimilarity, Continuum
@@ -112,7 +138,13 @@ def gamma_seconds(marks: Mapping[str, Sequence[tuple[int, int, str]]]) -> dict[s
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Silence the warning that another solver is used, and the lines that this solver, a C library, prints."""
+    """Silence the warning that another solver is used, and the lines that this solver, a C library, prints.
+
+    Yields
+    ------
+    None
+        While it lasts, nothing reaches the standard output.
+    """
     logging.disable(logging.WARNING)
     stdout = os.dup(sys.stdout.fileno())
     with open(os.devnull, "w") as nothing:
@@ -125,7 +157,22 @@ def silence() -> Iterator[None]:
 
 
 def of_corpus(metric: Any, corpus: Callable[..., Frames], documents: int) -> list[str]:
-    """Time the metric on a corpus, and return the row of the table."""
+    """Time the metric on a corpus.
+
+    Parameters
+    ----------
+    metric : module
+        The metric file.
+    corpus : function
+        As for `run`.
+    documents : int
+        The number of documents.
+
+    Returns
+    -------
+    list of str
+        The row of the table.
+    """
     solution, submission = corpus(documents)
     prepared = metric.prepare(solution, "document_id")
     work = [lambda: metric.prepare(solution, "document_id"), lambda: prepared.statistics(submission)]
@@ -141,7 +188,20 @@ def of_corpus(metric: Any, corpus: Callable[..., Frames], documents: int) -> lis
 
 
 def seconds_of_odd(metric: Any, frames: Frames) -> float:
-    """Time one submission of the largest size."""
+    """Time one submission of the largest size.
+
+    Parameters
+    ----------
+    metric : module
+        The metric file.
+    frames : tuple of (DataFrame, DataFrame)
+        The solution and the submission.
+
+    Returns
+    -------
+    float
+        Seconds of processor time.
+    """
     solution, submission = frames
     measure = "m" if "m" in metric.MEASURES else "ama"
     prepared = metric.prepare(solution, "document_id", measure)

@@ -96,7 +96,17 @@ def main() -> None:
 
 
 def write_teams(to: Path, source: Path | None, teams: int) -> None:
-    """Write a solution and one file per team, each without a few random rows."""
+    """Write a solution and one file per team, each without a few random rows.
+
+    Parameters
+    ----------
+    to : Path
+        The folder.
+    source : Path or None
+        The folder with the pair of files, or None for made-up essays.
+    teams : int
+        The number of teams.
+    """
     (to / "teams").mkdir(parents=True)
     if source is None:
         solution, submission = make_competition(REAL_ESSAYS)
@@ -110,7 +120,15 @@ def write_teams(to: Path, source: Path | None, teams: int) -> None:
 
 
 def write_tiny(to: Path, teams: int) -> None:
-    """Write a tiny metric, a tiny solution and a tiny file per team."""
+    """Write a tiny metric, a tiny solution and a tiny file per team.
+
+    Parameters
+    ----------
+    to : Path
+        The folder.
+    teams : int
+        The number of teams.
+    """
     (to / "teams").mkdir(parents=True)
     (to / "metric.py").write_text(TINY)
     (to / "solution.csv").write_text("id\n1\n")
@@ -119,7 +137,17 @@ def write_tiny(to: Path, teams: int) -> None:
 
 
 def write_store(to: Path, ranked: Path, teams: int) -> None:
-    """Write the folder of a run that ranked so many teams, each with words and probabilities of its own."""
+    """Write the folder of a run that ranked so many teams, each with words and probabilities of its own.
+
+    Parameters
+    ----------
+    to : Path
+        The folder.
+    ranked : Path
+        The folder that `write_teams` wrote, after a run.
+    teams : int
+        The number of teams.
+    """
     to.mkdir(parents=True)
     job = work.make_job("unified", str(ranked / "solution.csv"), {})
     solution = work.prepared(job)
@@ -193,7 +221,15 @@ def show_one(folder: Path) -> float:
 
 
 def show_runs(folder: Path, teams: int) -> None:
-    """Print the wall seconds of whole runs, with one process and with two."""
+    """Print the wall seconds of whole runs, with one process and with two.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder that `write_teams` wrote.
+    teams : int
+        The number of teams, for the title.
+    """
     inputs = [str(folder / name) for name in ("solution.csv", "teams")]
     rows = []
     for processes in PROCESSES:
@@ -216,7 +252,17 @@ def show_runs(folder: Path, teams: int) -> None:
 
 
 def show_stored(folder: Path, teams: int, to_score: float) -> None:
-    """Print what `podium rank --again` needs for variants, similar teams and the page, then for draws, too."""
+    """Print what `podium rank --again` needs for variants, similar teams and the page, then for draws, too.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder that `write_store` wrote.
+    teams : int
+        The number of teams.
+    to_score : float
+        The processor seconds to read and score one submission.
+    """
     rows = []
     for processes, resamples in itertools.product(PROCESSES, (0, 1000)):
         out = f"{folder} again {processes} {resamples}"
@@ -239,7 +285,15 @@ def show_stored(folder: Path, teams: int, to_score: float) -> None:
 
 
 def show_tiny(folder: Path, teams: int) -> None:
-    """Print what very many tiny submissions need."""
+    """Print what very many tiny submissions need.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder that `write_tiny` wrote.
+    teams : int
+        The number of teams.
+    """
     metric = hosted.load(folder / "metric.py")
     job = work.make_job(str(folder / "metric.py"), str(folder / "solution.csv"), {})
     paths = sorted((folder / "teams").iterdir())[:1000]
@@ -263,7 +317,18 @@ def show_tiny(folder: Path, teams: int) -> None:
 
 
 def run(*arguments: str) -> Cost:
-    """Measure the time and memory of a command in a process of its own."""
+    """Measure the time and memory of a command in a process of its own.
+
+    Parameters
+    ----------
+    *arguments : str
+        The words after ``podium`` on the command line.
+
+    Returns
+    -------
+    Cost
+        What the command needed.
+    """
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *arguments], check=True, capture_output=True, text=True
     )

@@ -15,7 +15,18 @@ LARGEST = 500  # selections
 
 
 def frames(ours: Iterable[tuple[int, int]], theirs: Iterable[tuple[int, int]]) -> Frames:
-    """Make one essay of one expert.  Its markups have the given selections."""
+    """Make one essay of one expert.  Its markups have the given selections.
+
+    Parameters
+    ----------
+    ours, theirs : iterable of (int, int)
+        The start and the end of each selection of the expert and of the algorithm, in characters.
+
+    Returns
+    -------
+    solution, submission : DataFrame
+        One row each.
+    """
     one, other = (
         {
             "criteria": {},

@@ -83,7 +83,22 @@ def main() -> None:
 
 
 def model(folder: Path, name: str, source: str, file: str = "run.py") -> Model:
-    """Make a model that consists of one file."""
+    """Make a model that consists of one file.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of all models.
+    name : str
+        The name of the model.
+    source, file : str
+        The content and the name of the file.
+
+    Returns
+    -------
+    Model
+        The model as `podium run` finds it.
+    """
     home = folder / "models" / name
     home.mkdir(parents=True)
     (home / file).write_text(source)
@@ -97,7 +112,17 @@ def model(folder: Path, name: str, source: str, file: str = "run.py") -> Model:
 
 
 def overhead(folder: Path, settings: Settings, repeats: int = 32) -> None:
-    """Print what is measured for a model that does nothing."""
+    """Print what is measured for a model that does nothing.
+
+    Parameters
+    ----------
+    folder : Path
+        A folder for models.
+    settings : Settings
+        How models run.
+    repeats : int
+        The number of runs of each model.
+    """
     nothing = model(folder, "nothing", "#!/bin/sh\n: > submission.csv\n", "run")
     wide = model(folder, "large", "#!/bin/sh\n: > submission.csv\n", "run")
     script = model(folder, "script", "")
@@ -123,6 +148,17 @@ def order(folder: Path, settings: Settings, seconds: float, number: int) -> None
     """Print how often models that differ by 2% in cost end in the right order.
 
     Models that sleep show what podium adds, and models that work show what the machine adds.
+
+    Parameters
+    ----------
+    folder : Path
+        A folder for models and runs.
+    settings : Settings
+        How models run.
+    seconds : float
+        The runtime of the shortest model.
+    number : int
+        The number of runs of each model.
     """
     parts = _parts(seconds)
     costs = [STEP**n for n in range(MODELS)]
@@ -190,7 +226,21 @@ def _ordered(taken: list[list[float]]) -> list[str]:
 
 
 def record(path: Path, folder: Path, settings: Settings, seconds: float, number: int) -> None:
-    """Run models of known cost and write their runs."""
+    """Run models of known cost, and write their runs into a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    folder : Path
+        A folder for models and runs.
+    settings : Settings
+        How models run.
+    seconds : float
+        The runtime of the shortest model.
+    number : int
+        The number of runs of each model.
+    """
     parts = _parts(seconds)
     models = [_work(folder, parts * cost, name) for name, cost in COSTS.items()]
     rows = _measured(models, settings, folder / "recorded", number)
@@ -201,7 +251,18 @@ def record(path: Path, folder: Path, settings: Settings, seconds: float, number:
 
 
 def read_recording(path: Path) -> list[list[Row]]:
-    """Read the runs of a recording, as a list for each round."""
+    """Read the runs of a recording.
+
+    Parameters
+    ----------
+    path : Path
+        The file that `record` wrote.
+
+    Returns
+    -------
+    list of list of Row
+        The runs of each round in which all models ran.
+    """
     with path.open(newline="") as file:
         lines = list(csv.DictReader(file))
     made: dict[int, list[Row]] = {}
@@ -241,7 +302,22 @@ class Measured(NamedTuple):
 
 
 def by_new_rule(recording: list[list[Row]], start: int, most: int) -> Measured:
-    """Apply the rule of `podium run` to a recording that begins with this round."""
+    """Apply the rule of `podium run` to a recording that begins with this round.
+
+    Parameters
+    ----------
+    recording : list of list of Row
+        The runs of each round.
+    start : int
+        The number of the first round.
+    most : int
+        The largest number of runs of each model.
+
+    Returns
+    -------
+    Measured
+        What the rule concludes.
+    """
     models = [_named(name) for name in COSTS]
     rows: list[Row] = []
     plan = Plan(REPEATS, most)
@@ -258,7 +334,22 @@ def by_new_rule(recording: list[list[Row]], start: int, most: int) -> Measured:
 
 
 def by_old_rule(recording: list[list[Row]], start: int, most: int) -> Measured:
-    """Apply the rule of versions up to 2.0: disturbed runs are repeated, and nothing is undecided."""
+    """Apply the rule of versions up to 2.0: disturbed runs are repeated, and nothing is undecided.
+
+    Parameters
+    ----------
+    recording : list of list of Row
+        The runs of each round.
+    start : int
+        The number of the first round.
+    most : int
+        The largest number of runs of each model.
+
+    Returns
+    -------
+    Measured
+        What the rule concludes.
+    """
     rows: list[Row] = []
     waiting = [*COSTS]
     while waiting:
@@ -338,28 +429,84 @@ def _errors(taken: Sequence[Measured]) -> list[str]:
 
 
 def steady(draw: np.random.Generator, number: int) -> np.ndarray:
-    """Draw half a percent of noise."""
+    """Draw half a percent of noise.
+
+    Parameters
+    ----------
+    draw : numpy.random.Generator
+        The source of random numbers.
+    number : int
+        The number of moments.
+
+    Returns
+    -------
+    ndarray of float, shape (number,)
+        How slow the machine is at each moment.
+    """
     return np.exp(draw.normal(0, 0.005, number))
 
 
 def noisy(draw: np.random.Generator, number: int) -> np.ndarray:
-    """Draw ten percent of noise."""
+    """Draw ten percent of noise.
+
+    Parameters
+    ----------
+    draw : numpy.random.Generator
+        The source of random numbers.
+    number : int
+        The number of moments.
+
+    Returns
+    -------
+    ndarray of float, shape (number,)
+        How slow the machine is at each moment.
+    """
     return np.exp(draw.normal(0, 0.1, number))
 
 
 def drifting(draw: np.random.Generator, number: int) -> np.ndarray:
-    """Draw fifteen percent of noise, of which each moment keeps 80% of the one before."""
+    """Draw fifteen percent of noise, of which each moment keeps 80% of the one before.
+
+    Parameters
+    ----------
+    draw : numpy.random.Generator
+        The source of random numbers.
+    number : int
+        The number of moments.
+
+    Returns
+    -------
+    ndarray of float, shape (number,)
+        How slow the machine is at each moment.
+    """
     steps = draw.normal(0, 0.15 * np.sqrt(1 - 0.8**2), number)
     return np.exp(list(itertools.accumulate(steps, lambda before, step: 0.8 * before + step)))
 
 
 def two_speeds(change: float) -> Series:
-    """Make a machine with two speeds, one 40% slower, and this probability of a change at each moment."""
+    """Make a machine with two speeds, of which one is 40% slower.
+
+    Parameters
+    ----------
+    change : float
+        The probability of a change at each moment.
+
+    Returns
+    -------
+    function
+        Draws how slow the machine is, as `steady` does.
+    """
     return lambda draw, number: steady(draw, number) * (1 + 0.4 * (np.cumsum(draw.random(number) < change) % 2))
 
 
 def simulated(draws: int = 100) -> None:
-    """Print which runs are marked on made-up machines: by a limit of 5%, and by podium's rule."""
+    """Print which runs are marked on made-up machines: by a limit of 5%, and by podium's rule.
+
+    Parameters
+    ----------
+    draws : int
+        The number of made-up machines of each kind.
+    """
     half = slice(MODELS * REPEATS, None)
     fifth = slice(8, 8 + 2 * MODELS * REPEATS // 5)
     table = []

@@ -37,7 +37,13 @@ companion: Any = hosted.module("scifact", "companion")
 
 
 def main(arguments: list[str]) -> None:
-    """Print all tables."""
+    """Print all tables.
+
+    Parameters
+    ----------
+    arguments : list of str
+        The paths of the official files and of the official program, as far as they are given.
+    """
     sides = [read_lines(Path(name)) for name in arguments[:2]] or list(claims(max(CLAIMS)))
     program = Path(arguments[2]) if len(arguments) > 2 else None
     print(machine())
@@ -52,17 +58,52 @@ def main(arguments: list[str]) -> None:
 
 
 def read_lines(path: Path) -> list[Line]:
-    """Read a file with a claim in each line."""
+    """Read a file with a claim in each line.
+
+    Parameters
+    ----------
+    path : Path
+        The file in JSON lines.
+
+    Returns
+    -------
+    list of dict
+        The claims.
+    """
     return [json.loads(line) for line in path.open(encoding="utf-8")]
 
 
 def repeated(lines: list[Line], number: int) -> list[Line]:
-    """Repeat claims, each time with other ids, until there are enough."""
+    """Repeat claims, each time with other ids, until there are enough.
+
+    Parameters
+    ----------
+    lines : list of dict
+        The claims.
+    number : int
+        How many claims are wanted.
+
+    Returns
+    -------
+    list of dict
+        That many claims, numbered from 0.
+    """
     return [{**lines[n % len(lines)], "id": n} for n in range(number)]
 
 
 def official(program: Path, gold: Path, predictions: Path) -> list[str]:
-    """Write the command line of the leaderboard's program."""
+    """Write the command line of the leaderboard's program.
+
+    Parameters
+    ----------
+    program, gold, predictions : Path
+        The program and the two official files.
+
+    Returns
+    -------
+    list of str
+        The words after ``python``.
+    """
     output = gold.with_name("metrics.json")
     return [
         *(str(program), f"--labels_file={gold}", f"--preds_file={predictions}"),
@@ -71,7 +112,17 @@ def official(program: Path, gold: Path, predictions: Path) -> list[str]:
 
 
 def show_processes(number: int, gold: Path, predictions: Path, program: Path | None) -> None:
-    """Time whole processes, from the start of Python to the score."""
+    """Time whole processes, from the start of Python to the score.
+
+    Parameters
+    ----------
+    number : int
+        The number of claims, for the title.
+    gold, predictions : Path
+        The official files.
+    program : Path or None
+        The leaderboard's program, if it is given.
+    """
     score = ["-m", "podium", "score", "--metric", "scifact", str(gold), str(predictions), "--bare"]
     commands = {"podium score": score, "import pandas": ["-c", "import pandas"]}
     if program:
@@ -91,7 +142,17 @@ def show_processes(number: int, gold: Path, predictions: Path, program: Path | N
 
 
 def show_work(number: int, gold: Path, predictions: Path, program: Path | None) -> None:
-    """Time the parts of the work inside this process."""
+    """Time the parts of the work inside this process.
+
+    Parameters
+    ----------
+    number : int
+        The number of claims, for the title.
+    gold, predictions : Path
+        The official files.
+    program : Path or None
+        The leaderboard's program, if it is given.
+    """
 
     def read_frames() -> tuple[pd.DataFrame, pd.DataFrame]:
         return companion.read_solution(gold), companion.read_submission(predictions)
@@ -128,7 +189,18 @@ def show_work(number: int, gold: Path, predictions: Path, program: Path | None) 
 
 
 def load(program: Path) -> Any:
-    """Load a program as a module."""
+    """Load a program as a module.
+
+    Parameters
+    ----------
+    program : Path
+        The file of the program.
+
+    Returns
+    -------
+    module
+        The program, which has not run yet.
+    """
     spec = importlib.util.spec_from_file_location(program.stem, program)
     assert spec is not None
     assert spec.loader is not None
@@ -138,7 +210,15 @@ def load(program: Path) -> Any:
 
 
 def show(title: str, work: Mapping[str, Callable[[], Any]]) -> None:
-    """Time several calls, and print a table with their ratios to the first one."""
+    """Time several calls, and print a table with their ratios to the first one.
+
+    Parameters
+    ----------
+    title : str
+        The line above the table.
+    work : mapping of str to function
+        The calls by name.
+    """
     seconds = processor_seconds([*work.values()], REPEATS)
     rows = [[name, f"{taken:.3f}", f"{taken / seconds[0]:.2f}"] for name, taken in zip(work, seconds)]
     header = ["work", "seconds", f"times {next(iter(work))}"]

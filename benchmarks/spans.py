@@ -28,7 +28,13 @@ metric = hosted.module("unified")
 
 
 def main(folder: Path | None) -> None:
-    """Print both tables."""
+    """Print both tables.
+
+    Parameters
+    ----------
+    folder : Path or None
+        The folder with the pair of files, or None for made-up essays.
+    """
     warnings.simplefilter("ignore", metric.TruthOverlapWarning)
     if folder is None:
         solution, submission = make_competition(REAL_ESSAYS)
@@ -74,7 +80,13 @@ def main(folder: Path | None) -> None:
 
 
 def show_growth(predicted: spans.Spans) -> None:
-    """Time the way from tokens to segments and back, for 1, 4 and 16 times the essays."""
+    """Time the way from tokens to segments and back, for 1, 4 and 16 times the essays.
+
+    Parameters
+    ----------
+    predicted : Spans
+        The predicted segments, of which the first essays are taken.
+    """
     rows: list[list[str]] = []
     first = None
     for essays in (200, 800, 3200):
@@ -110,6 +122,20 @@ def notebook_loop(texts: list[str], offsets: list[Any], probabilities: list[Any]
     """Find segments as notebooks do by hand.
 
     The label of a word is that of its first token.  A segment is a word with B and the words with I after it.
+
+    Parameters
+    ----------
+    texts : list of str
+        The text of each essay.
+    offsets : list of (ndarray of int, shape (tokens, 2))
+        The first character of each token, and the one after its last.
+    probabilities : list of (ndarray of float, shape (tokens, labels))
+        The probability of each label for each token.
+
+    Returns
+    -------
+    list of (str, str)
+        The type and the predictionstring of each segment.
     """
     segments = []
     for text, of_text, of_tokens in zip(texts, offsets, probabilities):
@@ -135,7 +161,22 @@ def notebook_loop(texts: list[str], offsets: list[Any], probabilities: list[Any]
 
 
 def made_up(predicted: spans.Spans, essays: int) -> tuple[list[str], list[npt.NDArray[np.int64]]]:
-    """Make up texts of words of four letters, and the offsets of their tokens."""
+    """Make up texts of words of four letters, and the offsets of their tokens.
+
+    Parameters
+    ----------
+    predicted : Spans
+        Segments, for which the texts are long enough.
+    essays : int
+        The number of essays.
+
+    Returns
+    -------
+    texts : list of str
+        The text of each essay.
+    offsets : list of (ndarray of int, shape (tokens, 2))
+        The first character of each token, and the one after its last.
+    """
     words = np.zeros(essays, dtype=np.int64)
     np.maximum.at(words, predicted.essay, predicted.last + 1)
     offsets = []

@@ -36,7 +36,13 @@ REPEATS, RIVAL_REPEATS, REPEATS_OF_PROCESSES = 9, 3, 9
 
 
 def main(folder: Path | None) -> None:
-    """Print all tables."""
+    """Print all tables.
+
+    Parameters
+    ----------
+    folder : Path or None
+        The folder with the pair of files, or None for made-up essays.
+    """
     warnings.simplefilter("ignore", metric.TruthOverlapWarning)
     with tempfile.TemporaryDirectory() as temporary:
         if folder is None:
@@ -53,7 +59,13 @@ def main(folder: Path | None) -> None:
 
 
 def compare_scorers(solution: pd.DataFrame, submission: pd.DataFrame) -> None:
-    """Time score() and other scorers on frames."""
+    """Time score() and other scorers on frames.
+
+    Parameters
+    ----------
+    solution, submission : DataFrame
+        The true and the predicted segments.
+    """
     prepared = metric.prepare(solution, "row_id")
     score = seconds_of(lambda: metric.score(solution, submission, "row_id"), REPEATS)
     rows = [("score()", score), ("a further submission, solution prepared", 0.0)]
@@ -71,7 +83,18 @@ def compare_scorers(solution: pd.DataFrame, submission: pd.DataFrame) -> None:
 
 
 def time_nervaluate(solution: pd.DataFrame, submission: pd.DataFrame) -> list[tuple[str, float]]:
-    """Time nervaluate, if it is installed."""
+    """Time nervaluate.
+
+    Parameters
+    ----------
+    solution, submission : DataFrame
+        The true and the predicted segments.
+
+    Returns
+    -------
+    list of (str, float)
+        Its name and its seconds.  It is empty if nervaluate is not installed.
+    """
     try:
         from nervaluate import Evaluator
     except ImportError:
@@ -83,7 +106,18 @@ def time_nervaluate(solution: pd.DataFrame, submission: pd.DataFrame) -> list[tu
 
 
 def time_seqeval(solution: pd.DataFrame, submission: pd.DataFrame) -> list[tuple[str, float]]:
-    """Time seqeval, if it is installed."""
+    """Time seqeval.
+
+    Parameters
+    ----------
+    solution, submission : DataFrame
+        The true and the predicted segments.
+
+    Returns
+    -------
+    list of (str, float)
+        Its name and its seconds.  It is empty if seqeval is not installed.
+    """
     try:
         from seqeval.metrics import f1_score
     except ImportError:
@@ -96,7 +130,20 @@ def time_seqeval(solution: pd.DataFrame, submission: pd.DataFrame) -> list[tuple
 
 
 def spans(frame: pd.DataFrame, essays: list[str]) -> list[list[dict[str, Any]]]:
-    """List the labeled spans of each essay."""
+    """List the labeled spans of each essay.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Segments.
+    essays : list of str
+        The ids of the essays.
+
+    Returns
+    -------
+    list of list of dict
+        The ``label``, the ``start`` and the ``end`` of each span, in words.
+    """
     first, last = metric.parse_predictionstrings(frame["predictionstring"].tolist())
     by_essay: dict[str, list[dict[str, Any]]] = {essay: [] for essay in essays}
     for essay, label, start, end in zip(
@@ -107,7 +154,20 @@ def spans(frame: pd.DataFrame, essays: list[str]) -> list[list[dict[str, Any]]]:
 
 
 def tags(essays: list[list[dict[str, Any]]], lengths: list[int]) -> list[list[str]]:
-    """List the BIO tag of each word.  If segments overlap, the later one gives the tag."""
+    """List the BIO tag of each word.  If segments overlap, the later one gives the tag.
+
+    Parameters
+    ----------
+    essays : list of list of dict
+        The spans of each essay, as `spans` lists them.
+    lengths : list of int
+        The number of words of each essay.
+
+    Returns
+    -------
+    list of list of str
+        The tag of each word of each essay.
+    """
     tagged = []
     for essay, length in zip(essays, lengths):
         words = ["O"] * length
@@ -121,7 +181,13 @@ def tags(essays: list[list[dict[str, Any]]], lengths: list[int]) -> list[list[st
 
 
 def compare_processes(paths: list[Path]) -> None:
-    """Time `podium score` as a process, beside a process that only imports pandas and reads the two files."""
+    """Time `podium score` as a process, beside a process that only imports pandas and reads the two files.
+
+    Parameters
+    ----------
+    paths : list of Path
+        The solution and the submission.
+    """
     read = f"import pandas as pd\nfor path in {[str(path) for path in paths]}: pd.read_csv(path, ENGINE)"
     read = read.replace("ENGINE", "engine='pyarrow'")
     score = [sys.executable, "-m", "podium", "score"]

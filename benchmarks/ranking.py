@@ -1,14 +1,15 @@
 """How much time and memory does the final ranking need?
 
-    python -m benchmarks.ranking [FOLDER] [--teams 30] [--tiny 100000] [--stored 200]
+    python -m benchmarks.ranking [FOLDER] [--teams 30] [--tiny 100000] [--stored 200] [--whole 0]
 
 FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair.  Without it, made-up
 essays of the same number and size are ranked.  The file of every team is a different part of the submission.
 With ``--stored 2000``, as many teams are ranked again as `podium rank --again` is made for.  To make such a
-store takes a quarter of an hour and a gigabyte.
+store takes five minutes and a gigabyte.  With ``--whole 10000``, as many teams are ranked again once.
 """
 
 import argparse
+import functools
 import hashlib
 import itertools
 import json
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import time
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,11 +31,14 @@ from podium import hosted, scoring
 from podium.ranking import store, uncertainty, work
 from podium.ranking.final import read_run
 from podium.ranking.output import RUN, STORE
+from podium.ranking.submissions import Submission
 from tests.support.essays import make_competition
 
 REAL_ESSAYS = 15_594
 PROCESSES = (1, 2)
 REPEATS = 9  # measurements of each stage of one submission
+BLOCK = 25  # files in a block; the speed of a machine changes between blocks
+SCALED_TO = 10_000  # files
 TINY = """
 import pandas as pd
 
@@ -81,16 +86,22 @@ def main() -> None:
     parser.add_argument("--teams", type=int, default=30)
     parser.add_argument("--tiny", type=int, default=100_000)
     parser.add_argument("--stored", type=int, default=200)
+    parser.add_argument("--whole", type=int, default=0)
     options = parser.parse_args()
     print(machine())
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as temporary:
-        real, tiny, stored = (Path(temporary) / name for name in ("real", "tiny", "stored"))
+        names = ("real", "tiny", "stored", "whole")
+        real, tiny, stored, whole = (Path(temporary) / name for name in names)
         write_teams(real, options.folder, options.teams)
         to_score = show_one(real)
+        show_many(real)
         show_runs(real, options.teams)
         write_store(stored, real, options.stored)
         show_stored(stored, options.stored, to_score)
+        if options.whole:
+            write_store(whole, real, options.whole)
+            show_whole(whole, options.whole)
         write_tiny(tiny, options.tiny)
         show_tiny(tiny, options.tiny)
 
@@ -154,28 +165,36 @@ def write_store(to: Path, ranked: Path, teams: int) -> None:
     path = sorted((ranked / "teams").iterdir())[0]
     prepared = solution.prepared[scoring.ALL]
     given = prepared.read(scoring.parse_submission(solution.metric, path.read_bytes(), path.name, {}))
-    number = len(given.row)
     submissions, runtimes = [], []
-    for team in range(teams):
-        random = np.random.default_rng(team)
-        noise = random.uniform(0, 0.3)
-        moved = given.first + random.integers(-2, 3, number) * (random.random(number) < noise)
-        d1 = (given.d1 + random.normal(0, noise, number)).clip(0, 1)
-        predictions = given._replace(first=moved.clip(0, given.last), d1=d1)
-        compared = prepared.compare(predictions.take(random.random(number) > noise / 10))
-        numbers = prepared.count(compared)
-        digest = hashlib.sha256(str(team).encode()).hexdigest()
-        header = {"context": job.context, "sha256": digest, "measured": job.measured}
-        entry = store.encode(header | {"scores": scoring.scores_of(solution, numbers)}, numbers)
-        store.save(to / STORE, work.entry_name(job.context, digest), entry)
-        submissions.append({"team": f"team {team}", "submission": f"{team}.csv", "sha256": digest})
-        runs = 3000 * random.uniform(1, 1.4) * random.normal(1, 0.01, 3)
-        runtimes.append([f"team {team}", np.median(runs), " ".join(map(str, runs))])
+    with ProcessPoolExecutor(max(PROCESSES)) as pool:
+        write = functools.partial(write_entry, to / STORE, job, given)
+        for team, digest in enumerate(pool.map(write, range(teams), chunksize=16)):
+            submissions.append({"team": f"team {team}", "submission": f"{team}.csv", "sha256": digest})
+            random = np.random.default_rng(team)
+            runs = 3000 * random.uniform(1, 1.4) * random.normal(1, 0.01, 3)
+            runtimes.append([f"team {team}", np.median(runs), " ".join(map(str, runs))])
     pd.DataFrame(runtimes, columns=["team", "runtime", "runs"]).to_csv(to / "runtimes.csv", index=False)
     facts = read_run(ranked / "out 1") | {"submissions": submissions}
     facts["inputs"]["solution"]["path"] = str(ranked / "solution.csv")
     facts["inputs"]["runtimes"] = {"path": "runtimes.csv"}
     (to / RUN).write_text(json.dumps(facts), encoding="utf-8")
+
+
+def write_entry(folder: Path, job: work.Job, given: Any, team: int) -> str:
+    """Store the statistics of one team, and return the digest that stands for its file."""
+    solution, number = work.prepared(job), len(given.row)
+    prepared = solution.prepared[scoring.ALL]
+    random = np.random.default_rng(team)
+    noise = random.uniform(0, 0.3)
+    moved = given.first + random.integers(-2, 3, number) * (random.random(number) < noise)
+    d1 = (given.d1 + random.normal(0, noise, number)).clip(0, 1)
+    predictions = given._replace(first=moved.clip(0, given.last), d1=d1)
+    numbers = prepared.count(prepared.compare(predictions.take(random.random(number) > noise / 10)))
+    digest = hashlib.sha256(str(team).encode()).hexdigest()
+    header = {"context": job.context, "sha256": digest, "measured": job.measured}
+    entry = store.encode(header | {"scores": scoring.scores_of(solution, numbers)}, numbers)
+    store.save(folder, work.entry_name(job.context, digest), entry)
+    return digest
 
 
 def show_one(folder: Path) -> float:
@@ -218,6 +237,25 @@ def show_one(folder: Path) -> float:
         [[name, f"{taken:.3f}"] for name, taken in seconds.items()],
     )
     return sum(seconds[name] for name in ("read", "parse", "score", "store"))
+
+
+def show_many(folder: Path) -> None:
+    """Print what it costs to score each file as a worker does, and what very many files would cost."""
+    job = work.make_job("unified", str(folder / "solution.csv"), {})
+    work.prepared(job)
+    seconds = []
+    for number, path in enumerate(sorted((folder / "teams").iterdir())):
+        start = time.process_time()
+        ((_, _, entry),) = work.visit(job, b"", [(number, Submission(path.stem, path.name, str(path)))])
+        seconds.append(time.process_time() - start)
+        assert isinstance(entry, bytes)
+    of_blocks = [statistics.mean(seconds[at : at + BLOCK]) for at in range(0, len(seconds), BLOCK)]
+    means = {"mean": statistics.mean(seconds), "least block": min(of_blocks), "greatest block": max(of_blocks)}
+    print_table(
+        f"{len(seconds)} files of real size scored one after the other, in blocks of {BLOCK}",
+        ["", "CPU seconds each", f"CPU minutes for {SCALED_TO:,}"],
+        [[name, f"{mean:.3f}", f"{mean * SCALED_TO / 60:.1f}"] for name, mean in means.items()],
+    )
 
 
 def show_runs(folder: Path, teams: int) -> None:
@@ -281,6 +319,16 @@ def show_stored(folder: Path, teams: int, to_score: float) -> None:
         f"{teams * to_score:.0f} s of CPU",
         ["processes, resamples", "seconds", "CPU, main", "CPU, others", "CPU / that of scoring", "MB, main"],
         rows,
+    )
+
+
+def show_whole(folder: Path, teams: int) -> None:
+    """Print the cost of one run of `podium rank --again` with draws, rank sets and the page."""
+    cost = run("rank", "--again", str(folder), "--out", f"{folder} again", "--jobs", str(max(PROCESSES)))
+    print_table(
+        f"{teams:,} stored teams of real size ranked again, 1,000 resamples, {max(PROCESSES)} processes, once",
+        ["seconds", "CPU, main", "CPU, others", "MB, main"],
+        [[f"{cost.seconds:.0f}", f"{cost.main:.0f}", f"{cost.workers:.0f}", f"{cost.megabytes:,.0f}"]],
     )
 
 

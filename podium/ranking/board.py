@@ -27,7 +27,7 @@ FIRST_COLUMNS = [
     "rank", "team", "submission", "score", "runtime", "eligible", "slowdown", "boost", "boosted_score",
     "rank_before",
 ]  # fmt: skip
-MOST_TEAMS = 5000  # teams that get intervals; the draws of more would not fit into memory
+MOST_TEAMS = 10_000  # teams that get intervals; so many need 2.4 GB, which grow with their square
 
 Floats = npt.NDArray[np.float64]
 
@@ -404,7 +404,7 @@ def _told_by_statistics(
     variants = robustness.of_board(leaderboard, other, inputs.runtimes, rules, higher_is_better)
     tables |= {"variants": variants.table, "variant_ranks": variants.ranks}
     of_most = details[:MOST_TEAMS]
-    fingerprints = np.stack([each.fingerprint for each in of_most])
+    fingerprints = [each.fingerprint for each in of_most]
     agreeing = robustness.agreements(leaderboard["team"].tolist(), fingerprints)
     if rules.resamples:
         draws = np.stack([each.scores for each in of_most], axis=1)

@@ -322,14 +322,14 @@ def fingerprint(numbers: Floats) -> npt.NDArray[np.uint32]:
     return (hashes >> np.uint64(16)).astype(np.uint32)
 
 
-def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd.DataFrame:
+def agreements(teams: Sequence[str], fingerprints: Sequence[npt.NDArray[np.uint32]]) -> pd.DataFrame:
     """Find pairs of teams that agree in statistics that few other teams have, more often than by chance.
 
     Parameters
     ----------
     teams : sequence of str
         The names of the t teams.
-    fingerprints : ndarray of uint32, shape (t, n)
+    fingerprints : sequence of ndarray of uint32, shape (n,)
         The hashes of each team's n items, as `fingerprint` computes them.
 
     Returns
@@ -345,10 +345,11 @@ def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd
     teams are expected to agree on e = u₁·u₂ / median(u) items.  A pair is listed if it agrees on at least 5% of
     the items, and on more than 2·e + 5·√e of them.  This rule is our own.
     """
-    number, items = fingerprints.shape
+    number = len(fingerprints)
     if number < 3:
         return pd.DataFrame(columns=["team", "other_team", "agreement"])
     counts = _common_items(fingerprints, max(2, min(int(FEW_TEAMS * number), MOST_TEAMS)))
+    items = len(fingerprints[0])
     a, b = np.nonzero(counts >= LEAST_AGREEMENT * items)
     usual = np.array([np.median(np.delete(counts[team] + counts[:, team], team)) for team in range(number)])
     count, expected = counts[a, b], usual[a] * usual[b] / max(np.median(usual), 1)
@@ -360,17 +361,18 @@ def agreements(teams: Sequence[str], fingerprints: npt.NDArray[np.uint32]) -> pd
     return table.sort_values(["agreement", "team"], ascending=[False, True], kind="stable", ignore_index=True)
 
 
-def _common_items(fingerprints: npt.NDArray[np.uint32], most: int) -> npt.NDArray[np.int32]:
+def _common_items(fingerprints: Sequence[npt.NDArray[np.uint32]], most: int) -> npt.NDArray[np.int32]:
     """Count on how many items each pair of teams agrees, shape (t, t), in the upper triangle.
 
     An item counts only if at most `most` teams have the same statistics of it.
     """
-    number, items = fingerprints.shape
+    number, items = len(fingerprints), len(fingerprints[0])
     counts = np.zeros((number, number), dtype=np.int32)
     step = max(1, CELLS_AT_ONCE // number)
     for first in range(0, items, step):
         # Within an item, sorting brings the teams with the same hash together.
-        hashes = fingerprints[:, first : first + step].T.astype(np.uint64) << np.uint64(32)
+        some = np.stack([each[first : first + step] for each in fingerprints], axis=1)
+        hashes = some.astype(np.uint64) << np.uint64(32)
         cells = np.sort(hashes | np.arange(number, dtype=np.uint64), axis=1).ravel()
         team = (cells & np.uint64(2**32 - 1)).astype(np.int64)
         is_first = np.append(True, np.diff(cells >> np.uint64(32)) != 0)

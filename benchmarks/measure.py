@@ -3,6 +3,7 @@
 import os
 import platform
 import resource
+import signal
 import statistics
 import subprocess
 import sys
@@ -62,9 +63,10 @@ def seconds_of_processes(commands: list[list[str]], repeats: int) -> list[float]
     for _ in range(repeats + 1):
         for command, taken in zip(commands, times):
             before = _of_children()
-            subprocess.run(
-                command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=compiled
-            )
+            done = subprocess.run(command, capture_output=True, text=True, env=compiled)
+            # A process that used Arrow may abort while it ends, after all its work (apache/arrow#34314).
+            if done.returncode not in (0, -signal.SIGABRT):
+                raise RuntimeError(f"{command} ended with {done.returncode}: {done.stderr}")
             taken.append(_of_children() - before)
     return [statistics.median(taken[1:]) for taken in times]
 

@@ -173,7 +173,7 @@ class _Essay:
             from rapidfuzz import fuzz
         except ImportError:
             raise ImportError(
-                f"from_quotes: {quote[:40]!r} needs a close match; install podium[quotes], or give "
+                f"from_quotes: {quote[:40]!r} needs a close match: pip install rapidfuzz, or give "
                 "closeness=None"
             ) from None
         if len(plain) > len(self.plain):

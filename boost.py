@@ -13,8 +13,9 @@ Where the memo is silent, this file decides (each decision has a test):
 
 * A number is the decimal it is written or printed as: 0.63 / 0.60 is 1.05.  Limits and ties are decided
   exactly; the results are the nearest floats.
-* Equal scores, boosted or not, are ranked by the earlier submission (UTC unless it says otherwise), then the
-  shorter runtime, then the text of the team's name; what is missing is the latest, the longest.
+* Equal scores, boosted or not, are ranked by the earlier submission (UTC unless it says otherwise). Then the
+  shorter runtime decides, and then the text of the team's name. A missing time counts as the latest, and a
+  missing runtime as the longest.
 * A team without a runtime is not eligible, but others are measured by its score.  One without a score is ranked
   last.  Where the best score is 0, nobody is eligible.  The column ``note`` says so.
 * On a board without any runtime, scores may be negative, and lower may be better.

@@ -108,8 +108,8 @@ def score(
     Per essay, overlaps among the predicted segments are removed.  A prediction P then matches a true segment G
     of its type if their common words are at least `overlap_threshold` of P and of G.  A match counts
     w·IoU(P, G) + (1 - w)·d[E] true positives, where w is `segment_weight` and d[E] the probability given to the
-    true effectiveness E; the rest of it is a false negative.  The F1 scores of the types are averaged within
-    each sub-population of writers, and the softmin of these averages is the score.
+    true effectiveness E.  The rest of the match is a false negative.  The F1 scores of the types are averaged
+    within each sub-population of writers, and the softmin of these averages is the score.
 
     Parameters
     ----------

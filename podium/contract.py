@@ -464,7 +464,7 @@ class Variants:
         different in them.
     of_statistics : function
         From the metric file's module, a prepared solution and a submission it makes pairs, by what is different
-        in them: a prepared solution, and the submission's statistics with it, (n, k).
+        in them. A pair is a prepared solution, and the submission's statistics with it, (n, k).
     path : tuple of str
         Names of `of_statistics` that lead step by step from a simple metric to this one.
     """

@@ -44,9 +44,9 @@ def slips(
     Returns
     -------
     dict of str to str
-        Of the keys "slip" (of the metric), "companion" (a slip of the companion), "library" (that is missing
-        here) and "untried" (why the metric could not be tried), the one that applies; an empty dict if all is
-        well.
+        One key and its text, or an empty dict if all is well. The key is "slip" (of the metric), "companion"
+        (a slip of the companion), "library" (that is missing here) or "untried" (why the metric could not be
+        tried).
     """
     sys.modules.setdefault(kernel.UTILITIES, kernel.metric_utilities())
     try:

@@ -149,7 +149,9 @@ def _resampler(job: Job, part: str, resamples: int, seed: int) -> Any:
     return statistics.resampler(prepared, statistics.draw(len(prepared.items), resamples, seed), seed)
 
 
-def p_values(job: Job, part: str, rules: Rules, entries: Sequence[str], folder: Path, place: Workers) -> Floats:
+def p_values(
+    job: Job, part: str, rules: Rules, entries: Sequence[str], folder: Path, workers: Workers
+) -> Floats:
     """Compute the p-value of the difference between each of the first teams and the next one.
 
     The p-values compare scores before rewards, because swapping answers says nothing about runtimes.  See
@@ -167,7 +169,7 @@ def p_values(job: Job, part: str, rules: Rules, entries: Sequence[str], folder: 
         The name in the store of each team's submission, in the order of the board.
     folder : Path
         The folder of the store.
-    place : Workers
+    workers : Workers
         Where the work is done.
 
     Returns
@@ -177,7 +179,7 @@ def p_values(job: Job, part: str, rules: Rules, entries: Sequence[str], folder: 
     """
     pairs = dict(enumerate(itertools.islice(itertools.pairwise(entries), PAIRS_WITH_P)))
     compared = functools.partial(_p_values, job, part, rules.resamples, rules.seed)
-    answers = work.pairs_from_store(place, compared, pairs, folder, "comparing neighbors")
+    answers = work.pairs_from_store(workers, compared, pairs, folder, "comparing neighbors")
     values = np.full(max(len(entries) - 1, 0), np.nan)
     for number, value in answers.items():
         values[number] = value

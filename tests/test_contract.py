@@ -205,7 +205,7 @@ def test_an_exception_is_told_with_its_line_and_how_to_tell_participants(tmp_pat
     with pytest.raises(HostError) as caught:
         podium.score(SOLUTION, SUBMISSION.drop(columns="label"), metric=metric)
     assert str(caught.value) == (
-        "the metric raised an unexpected error: KeyError: 'label' (metric.py, line 124: "
+        "the metric raised an unexpected error: KeyError: 'label' (metric.py, line 134: "
         'answers = submission["label"].astype(str).set_axis(submission[row_id].astype(str))). '
         "If the submission is at fault, raise ParticipantVisibleError for such input"
     )
@@ -273,7 +273,7 @@ COMPANION_SLIPS = {
         "self.prepared.truth",
         "self.prepared.truths",
         "the companion raised an unexpected error: AttributeError: 'Prepared' object has no attribute 'truths' "
-        '(companion.py, line 24: "label": self.prepared.truths,)',
+        '(companion.py, line 28: "label": self.prepared.truths,)',
     ),
     "no Explanation": (
         "explain=Explanation",

@@ -1,4 +1,8 @@
-"""What can be told of a submission beyond its score; see `podium.contract.Companion` for all that there is."""
+"""What podium tells about a submission beyond its score.
+
+Everything here is optional. `podium.contract.Companion` and `podium.contract.Explanation` say what else there
+can be.
+"""
 
 import functools
 from collections.abc import Mapping
@@ -16,7 +20,7 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:
-        """One row per item: its id, its true label, the outcome, and the points that it lost."""
+        """One row for each item: its id, its true label, the outcome, and the points that it lost."""
         right = self.statistics[:, 0] == 1
         return pd.DataFrame(
             {

@@ -1,4 +1,12 @@
-"""Accuracy: the share of rows whose label is right.  Replace it by a metric of your own.
+"""Accuracy: the share of rows whose label is right. Replace it by a metric of your own.
+
+What to change, and in which order:
+
+1. `score`: its docstring, which platforms show to participants, and its parameters. `prepare` takes the same.
+2. `prepare`: the columns that the solution needs, and what an item is. Here an item is a row.
+3. `Prepared.statistics`: the columns that a submission needs, and some numbers of each item.
+4. `Prepared.measures`: the score from the sums of these numbers.
+5. The companion, the samples, the page and the test beside this file, which know the columns, too.
 
 The file is uploaded alone, so it imports nothing but numpy, pandas and the standard library.
 """
@@ -36,7 +44,7 @@ class HostVisibleError(Exception):
 
 
 def higher_is_better() -> bool:
-    """Whether a higher score is better."""
+    """Tell whether a higher score is better."""
     return True
 
 
@@ -44,7 +52,7 @@ def higher_is_better() -> bool:
 
 
 def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-    """The share of rows whose label is right.
+    """Compute the share of rows whose label is right.
 
     Parameters
     ----------
@@ -77,7 +85,7 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
 
 
 def prepare(solution: pd.DataFrame, row_id_column_name: str) -> "Prepared":
-    """Check and digest a solution once, for many submissions."""
+    """Check a solution once and get it ready for many submissions."""
     missing = [name for name in (row_id_column_name, "label") if name not in solution]
     if missing:
         raise HostVisibleError(
@@ -86,12 +94,14 @@ def prepare(solution: pd.DataFrame, row_id_column_name: str) -> "Prepared":
     ids = solution[row_id_column_name].astype(str)
     if not ids.is_unique:
         raise HostVisibleError(f"{row_id_column_name}: expected each id once, found one twice")
+    # Where an item has several rows, such as a query with its documents, take the column of the queries here:
+    # items = sorted(set(queries)), and the indexer of the queries as item_of_row.
     items = sorted(ids)
     return Prepared(
         items=items,
         item_of_row=pd.Index(items).get_indexer(pd.Index(ids)),
-        labels=[("(all)", "(all)")],  # or the groups whose measures are told apart: ("gender", "female"), …
-        groups=np.zeros((1, len(items)), dtype=np.int64),
+        labels=[("(all)", "(all)")],  # one group; or several that are scored apart, as ("gender", "female")
+        groups=np.zeros((1, len(items)), dtype=np.int64),  # for each item, the index of its group
         truth=solution["label"].astype(str).set_axis(ids)[items].tolist(),
         row_id_column_name=row_id_column_name,
     )
@@ -99,7 +109,7 @@ def prepare(solution: pd.DataFrame, row_id_column_name: str) -> "Prepared":
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`; `podium.contract.Prepared` says what each field means."""
+    """A prepared solution. The documentation of `podium.contract.Prepared` says what each name means."""
 
     items: list[str]
     item_of_row: npt.NDArray[np.int64]
@@ -110,11 +120,11 @@ class Prepared:
 
     @property
     def measure_names(self) -> list[str]:
-        """What `measures` returns; the first is the score."""
+        """The names of what `measures` returns. The first is the score."""
         return ["score"]
 
     def statistics(self, submission: pd.DataFrame) -> npt.NDArray[np.float64]:
-        """For each item whether its label is right, and 1: (n, 2)."""
+        """Return two numbers of each item, (n, 2): whether its label is right, and 1."""
         row_id = self.row_id_column_name
         missing = [name for name in (row_id, "label") if name not in submission]
         if missing:
@@ -128,7 +138,7 @@ class Prepared:
         return np.stack([right, np.ones(len(self.items))], axis=1).astype(np.float64)
 
     def measures(self, sums: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """The share of right labels, (…, 1), from the sums over each group, (…, groups, 2)."""
+        """Return the share of right labels, (…, 1), from the sums over each group, (…, groups, 2)."""
         right, rows = np.moveaxis(np.asarray(sums).sum(axis=-2), -1, 0)
         return np.asarray(right / rows)[..., np.newaxis]
 
@@ -136,7 +146,7 @@ class Prepared:
 def sums_of_groups(
     statistics: npt.NDArray[np.float64], groups: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
-    """Sums over each group, added item by item: so the last bit is the same everywhere."""
+    """Add the statistics of each group, item by item, so that the last bit is the same everywhere."""
     number = int(groups.max()) + 1
     columns = [
         sum(np.bincount(members, column, minlength=number) for members in groups) for column in statistics.T

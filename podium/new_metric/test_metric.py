@@ -1,4 +1,4 @@
-"""Run with pytest; what every metric has to keep to is checked whenever podium scores with it."""
+"""The metric's own test. What all metrics have to keep to, podium checks whenever it scores with this one."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ SUBMISSION = pd.read_csv(HERE / "samples" / "submission.csv")
 
 
 def test_the_sample_has_its_score() -> None:
-    """The score of the sample, and that the points lost add up to what is missing."""
+    """The sample has the score that one computes by hand, and the points lost add up to what is missing."""
     result = podium.score(SOLUTION, SUBMISSION, metric=HERE)
     assert result.scores == {"All": 3 / 5, "Public": 1 / 2, "Private": 2 / 3}
     assert result.explanation.rows["points_lost"].sum() == pytest.approx(1 - result.score)

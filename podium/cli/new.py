@@ -62,6 +62,5 @@ def run(options: argparse.Namespace) -> None:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 text = source.read_text(encoding="utf-8").replace(TEMPLATE_NAME, name)
                 target.write_text(text, encoding="utf-8", newline="")
-    print(
-        f"written to {name}\ntry it: podium check {name}\nthen change {name}/metric.py, which says where to begin"
-    )
+    print(f"written to {name}\ntry it: podium check {name}")
+    print(f"then change {name}/metric.py, which says where to begin")

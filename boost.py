@@ -232,15 +232,16 @@ def ranks(board: "Board", scores: npt.ArrayLike, higher_is_better: bool = True) 
     Parameters
     ----------
     board : Board
-        Which decides between equal scores.
+        The board, which decides between equal scores.
     scores : (..., teams) array_like of float or Fraction
-        By which to rank, such as boosted scores; NaN is last.
+        The scores by which to rank, such as boosted scores. NaN is last.
     higher_is_better : bool
+        Whether a higher score is better.
 
     Returns
     -------
     (..., teams) int
-        From 1, each rank once in a leaderboard.
+        The ranks, from 1. Each rank occurs once in a leaderboard.
 
     Examples
     --------
@@ -382,11 +383,12 @@ def floats(numbers: Iterable[Any]) -> npt.NDArray[np.float64]:
     Parameters
     ----------
     numbers : iterable of Fraction or float
+        Exact numbers, or NaN.
 
     Returns
     -------
     (n,) float
-        Infinity where a number is beyond all floats, NaN where it is NaN.
+        The floats. A number beyond all floats is infinity.
 
     Examples
     --------

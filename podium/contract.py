@@ -836,9 +836,9 @@ def check_statistics(metric: Metric, prepared: Any, submission: pd.DataFrame, st
     """
     file, items, measures = metric.path.name, len(prepared.items), len(prepared.measure_names)
     if not isinstance(statistics, np.ndarray) or statistics.ndim != 2 or len(statistics) != items:
-        found = f"shape {statistics.shape}" if isinstance(statistics, np.ndarray) else type(statistics).__name__
+        kind = f"shape {statistics.shape}" if isinstance(statistics, np.ndarray) else type(statistics).__name__
         raise HostError(
-            f"{file}: statistics(): expected an array of shape ({items}, k), one row per item, found {found}"
+            f"{file}: statistics(): expected an array of shape ({items}, k), one row per item, found {kind}"
         )
     if statistics.dtype.kind not in "fiub" or not np.isfinite(statistics).all():
         wrong = "numbers that are not finite" if statistics.dtype.kind == "f" else str(statistics.dtype)

@@ -264,8 +264,8 @@ def _defined(path: Path, defined: Mapping[str, Any], name: str, kind: Any, defau
     value = defined.get(name, default)
     if not isinstance(value, kind):
         expected = " or ".join(each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,)))
-        found = "nothing" if value is None else f"{type(value).__name__} {value!r:.60}"
-        raise HostError(f"{path.name}: {name}: expected {expected}, found {found}")
+        given = "nothing" if value is None else f"{type(value).__name__} {value!r:.60}"
+        raise HostError(f"{path.name}: {name}: expected {expected}, found {given}")
     return value
 
 

@@ -20,7 +20,7 @@ def counted(number: int, noun: str) -> str:
     number : int
         How many there are.
     noun : str
-        The noun in the singular. Its plural must end in a plain s.
+        The noun in the singular, with a regular plural.
 
     Returns
     -------
@@ -36,8 +36,20 @@ def counted(number: int, noun: str) -> str:
 
 
 def plural(noun: str) -> str:
-    """A noun in the plural, by the rules without exceptions.
+    """Put a noun into the plural, by the regular rules of English.
 
+    Parameters
+    ----------
+    noun : str
+        The noun in the singular.
+
+    Returns
+    -------
+    str
+        The noun in the plural.
+
+    Examples
+    --------
     >>> plural("essay"), plural("query"), plural("box"), plural("sub-population")
     ('essays', 'queries', 'boxes', 'sub-populations')
     """

@@ -181,7 +181,24 @@ def write_store(to: Path, ranked: Path, teams: int) -> None:
 
 
 def write_entry(folder: Path, job: work.Job, given: Any, team: int) -> str:
-    """Store the statistics of one team, and return the digest that stands for its file."""
+    """Store the statistics of one team, which differ a little from the given ones.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the store.
+    job : Job
+        The metric with its solution.
+    given : object
+        The predictions from which those of the team are made, as the metric reads them.
+    team : int
+        The number of the team, which decides the random numbers.
+
+    Returns
+    -------
+    str
+        The digest that stands for the team's file.
+    """
     solution, number = work.prepared(job), len(given.row)
     prepared = solution.prepared[scoring.ALL]
     random = np.random.default_rng(team)
@@ -240,7 +257,13 @@ def show_one(folder: Path) -> float:
 
 
 def show_many(folder: Path) -> None:
-    """Print what it costs to score each file as a worker does, and what very many files would cost."""
+    """Print what it costs to score each file as a worker does, and what very many files would cost.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder that `write_teams` wrote.
+    """
     job = work.make_job("unified", str(folder / "solution.csv"), {})
     work.prepared(job)
     seconds = []
@@ -323,7 +346,15 @@ def show_stored(folder: Path, teams: int, to_score: float) -> None:
 
 
 def show_whole(folder: Path, teams: int) -> None:
-    """Print the cost of one run of `podium rank --again` with draws, rank sets and the page."""
+    """Print the cost of one run of `podium rank --again` with draws, rank sets and the page.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder that `write_store` wrote.
+    teams : int
+        The number of teams, for the title.
+    """
     cost = run("rank", "--again", str(folder), "--out", f"{folder} again", "--jobs", str(max(PROCESSES)))
     print_table(
         f"{teams:,} stored teams of real size ranked again, 1,000 resamples, {max(PROCESSES)} processes, once",

@@ -27,7 +27,7 @@ FIRST_COLUMNS = [
     "rank", "team", "submission", "score", "runtime", "eligible", "slowdown", "boost", "boosted_score",
     "rank_before",
 ]  # fmt: skip
-MOST_TEAMS = 10_000  # teams that get intervals; so many need 2.4 GB, which grow with their square
+MOST_TEAMS = 10_000  # teams that get intervals; they need 2.4 GB, which grows with the square of their number
 
 Floats = npt.NDArray[np.float64]
 

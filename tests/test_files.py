@@ -98,7 +98,7 @@ def test_no_table(reader, tmp_path, content):
 
 
 @pytest.mark.parametrize(
-    ("content", "found"),
+    ("content", "problem"),
     [
         (
             b"a;b\n0,5;1\n",
@@ -123,10 +123,10 @@ def test_no_table(reader, tmp_path, content):
         (b"\xfd7zXZ\0", "a CSV table, found a file packed by xz; pack it with gzip"),
     ],
 )
-def test_other_forms_are_named(reader, tmp_path, content, found):
+def test_other_forms_are_named(reader, tmp_path, content, problem):
     path = tmp_path / "table.csv"
     path.write_bytes(content)
-    with pytest.raises(HostError, match=re.escape(f"table.csv: expected {found}") + "$"):
+    with pytest.raises(HostError, match=re.escape(f"table.csv: expected {problem}") + "$"):
         read_table(path, set(), HostError)
 
 

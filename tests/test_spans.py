@@ -29,10 +29,10 @@ PLAIN = ["O", *TYPES]
 CLAIM, LEAD = TYPES.index("Claim"), TYPES.index("Lead")
 
 
-def triples(found: Spans) -> list[tuple[int, str, int, int]]:
+def triples(segments: Spans) -> list[tuple[int, str, int, int]]:
     """The essay, the type, the first and the last word of each segment."""
-    names = [TYPES[number] for number in found.discourse_type]
-    return list(zip(found.essay.tolist(), names, found.first.tolist(), found.last.tolist()))
+    names = [TYPES[number] for number in segments.discourse_type]
+    return list(zip(segments.essay.tolist(), names, segments.first.tolist(), segments.last.tolist()))
 
 
 def offsets_of_words(text: str) -> list[tuple[int, int]]:
@@ -68,8 +68,8 @@ def of_tags(*tags: str, labels: list[str] | tuple[str, ...] = LABELS, **options:
     ],
 )  # fmt: skip
 def test_tags_become_segments_and_illegal_ones_are_counted(labels, tags, expected):
-    found = of_tags(*tags.split(), labels=labels)
-    assert [(*rest, int(n)) for (_, *rest), n in zip(triples(found), found.repaired)] == expected
+    segments = of_tags(*tags.split(), labels=labels)
+    assert [(*rest, int(n)) for (_, *rest), n in zip(triples(segments), segments.repaired)] == expected
 
 
 def slow_segments(tags: list[str]) -> list[tuple[str, int, int, int]]:
@@ -101,8 +101,8 @@ def test_tags_become_segments_as_one_reads_them_word_by_word(labels, data):
     tags = [labels[1], "O", *data.draw(st.lists(st.sampled_from(few), max_size=12))]
     if labels is BIOES:
         tags = ["S-Lead", *tags]
-    found = of_tags(*tags, labels=labels)
-    assert [(*t[1:], int(n)) for t, n in zip(triples(found), found.repaired)] == slow_segments(tags)
+    segments = of_tags(*tags, labels=labels)
+    assert [(*t[1:], int(n)) for t, n in zip(triples(segments), segments.repaired)] == slow_segments(tags)
 
 
 def test_tags_are_names_or_indices_and_minus_100_is_none():
@@ -122,13 +122,13 @@ def test_tags_are_names_or_indices_and_minus_100_is_none():
 
 def test_a_word_of_several_tokens_begins_where_one_of_them_does():
     # “transformers” with the aggregation average would lose the second beginning: two of three tokens say I.
-    found = from_tokens(
+    segments = from_tokens(
         "one unbelievable",
         [(0, 3), (4, 6), (6, 10), (10, 16)],
         ["B-Claim", "B-Claim", "I-Claim", "I-Claim"],
     )
-    assert triples(found) == [(0, "Claim", 0, 0), (0, "Claim", 1, 1)]
-    assert found.repaired.tolist() == [0, 0]
+    assert triples(segments) == [(0, "Claim", 0, 0), (0, "Claim", 1, 1)]
+    assert segments.repaired.tolist() == [0, 0]
 
 
 def test_a_one_token_segment_ends_where_it_begins():
@@ -137,10 +137,10 @@ def test_a_one_token_segment_ends_where_it_begins():
 
 
 def test_a_quotation_mark_of_its_own_is_part_of_its_word():
-    found = from_tokens('"Yes," he', [(0, 1), (1, 4), (4, 6), (7, 9)], ["O", "B-Lead", "O", "I-Lead"])
-    assert triples(found) == [(0, "Lead", 1, 1)]  # of three tokens of the first word, two say O
-    found = from_tokens('"Yes he', [(0, 1), (1, 4), (5, 7)], ["O", "B-Lead", "I-Lead"])
-    assert triples(found) == [(0, "Lead", 0, 1)]
+    segments = from_tokens('"Yes," he', [(0, 1), (1, 4), (4, 6), (7, 9)], ["O", "B-Lead", "O", "I-Lead"])
+    assert triples(segments) == [(0, "Lead", 1, 1)]  # of three tokens of the first word, two say O
+    segments = from_tokens('"Yes he', [(0, 1), (1, 4), (5, 7)], ["O", "B-Lead", "I-Lead"])
+    assert triples(segments) == [(0, "Lead", 0, 1)]
 
 
 def test_tokens_with_white_space_belong_to_the_word_in_their_middle():
@@ -151,8 +151,8 @@ def test_tokens_with_white_space_belong_to_the_word_in_their_middle():
 
 def test_a_word_without_a_token_is_inside_a_segment_that_goes_on_behind_it():
     text = "a ￼ c ￼ e"
-    found = from_tokens(text, [(0, 1), (4, 5), (8, 9)], ["B-Claim", "I-Claim", "O"])
-    assert triples(found) == [(0, "Claim", 0, 2)]
+    segments = from_tokens(text, [(0, 1), (4, 5), (8, 9)], ["B-Claim", "I-Claim", "O"])
+    assert triples(segments) == [(0, "Claim", 0, 2)]
 
 
 def test_the_probability_of_a_segment_is_the_mean_of_its_words():
@@ -161,10 +161,10 @@ def test_the_probability_of_a_segment_is_the_mean_of_its_words():
     probabilities[0, 0] = 0.25
     probabilities[1, [LABELS.index("I-Claim"), LABELS.index("B-Claim"), 0]] = 0.25, 0.125, 0.3125
     probabilities[2, 0] = 1
-    found = from_tokens("a b c", [(0, 1), (2, 3), (4, 5)], probabilities, LABELS)
-    assert triples(found) == [(0, "Claim", 0, 1)]  # b: more Claim than O, though less I-Claim than O
-    assert found.probability.tolist() == [(0.75 + 0.375) / 2]
-    assert found.d1.tolist() == [0.5]
+    segments = from_tokens("a b c", [(0, 1), (2, 3), (4, 5)], probabilities, LABELS)
+    assert triples(segments) == [(0, "Claim", 0, 1)]  # b: more Claim than O, though less I-Claim than O
+    assert segments.probability.tolist() == [(0.75 + 0.375) / 2]
+    assert segments.d1.tolist() == [0.5]
 
 
 def test_what_windows_say_of_a_token_is_averaged():
@@ -173,17 +173,17 @@ def test_what_windows_say_of_a_token_is_averaged():
     unsure[[LABELS.index("B-Lead"), 0]] = 0.25, 0.75
     other[0] = 1
     windows = [[(0, 0), (0, 1), (2, 3)], [(0, 0), (2, 3), (4, 5)]]
-    found = from_tokens(
+    segments = from_tokens(
         ["a b c"], windows, [[other, other, sure], [other, unsure, other]], LABELS, essay=[0, 0]
     )
-    assert triples(found) == [(0, "Lead", 1, 1)]
-    assert found.probability.tolist() == [0.625]
+    assert triples(segments) == [(0, "Lead", 1, 1)]
+    assert segments.probability.tolist() == [0.625]
 
 
 def test_several_texts_and_those_without_a_window():
-    found = from_tokens(["a b", "", "c d"], [[(0, 1)], [(0, 1), (2, 3)]], [["B-Lead"], ["O", "B-Claim"]],
+    segments = from_tokens(["a b", "", "c d"], [[(0, 1)], [(0, 1), (2, 3)]], [["B-Lead"], ["O", "B-Claim"]],
                         essay=[0, 2])  # fmt: skip
-    assert triples(found) == [(0, "Lead", 0, 0), (2, "Claim", 1, 1)]
+    assert triples(segments) == [(0, "Lead", 0, 0), (2, "Claim", 1, 1)]
 
 
 class Tensor:
@@ -207,8 +207,8 @@ def test_tensors_of_half_floats_with_padding():
     probabilities[:, :, 0] = 1.0
     probabilities[1, 1, [0, 1]] = 0.25, 0.7505
     offsets = [[(0, 0), (0, 1), (0, 0), (0, 0)], [(0, 0), (0, 1), (2, 3), (0, 0)]]
-    found = from_tokens(["a", "b c"], Tensor(offsets), Tensor(probabilities), LABELS)
-    assert triples(found) == [(1, "Lead", 0, 0)]
+    segments = from_tokens(["a", "b c"], Tensor(offsets), Tensor(probabilities), LABELS)
+    assert triples(segments) == [(1, "Lead", 0, 0)]
 
 
 # --- thresholds ---------------------------------------------------------------------------------------
@@ -237,9 +237,9 @@ def test_joined_segments_have_the_mean_of_their_words():
 
 
 def test_segments_of_two_essays_are_not_joined():
-    found = from_words([0, 2], [0, 2], "Lead", essay=[0, 1])
-    assert triples(spans.join(found, 9)) == triples(found)
-    assert triples(spans.join(found[np.zeros(2, dtype=bool)], 9)) == []
+    segments = from_words([0, 2], [0, 2], "Lead", essay=[0, 1])
+    assert triples(spans.join(segments, 9)) == triples(segments)
+    assert triples(spans.join(segments[np.zeros(2, dtype=bool)], 9)) == []
 
 
 # --- words and characters -----------------------------------------------------------------------------
@@ -266,8 +266,8 @@ def test_characters_become_words_by_the_organizers_rule(text, data):
     places = st.integers(0, len(text))
     pairs = data.draw(st.lists(st.tuples(places, places).filter(lambda pair: pair[0] < pair[1]), max_size=5))
     expected = [slow_word_positions(text, *pair) for pair in pairs]
-    found = from_characters(text, [a for a, _ in pairs], [b for _, b in pairs], "Claim")
-    assert [t[2:] for t in triples(found)] == [(a, b) for a, b in expected if a <= b]
+    segments = from_characters(text, [a for a, _ in pairs], [b for _, b in pairs], "Claim")
+    assert [t[2:] for t in triples(segments)] == [(a, b) for a, b in expected if a <= b]
 
 
 @given(text=TEXTS, data=st.data())
@@ -277,8 +277,8 @@ def test_tokens_belong_to_the_word_of_their_middle(text, data):
     visible = [place for place in range(start, end) if not text[place].isspace()]
     # The word of a character is the last of those that begin up to it.
     expected = [len(text[: visible[len(visible) // 2] + 1].split()) - 1] if visible else []
-    found = from_tokens(text, [(start, end)], ["B-Claim"])
-    assert found.first.tolist() == found.last.tolist() == expected
+    segments = from_tokens(text, [(start, end)], ["B-Claim"])
+    assert segments.first.tolist() == segments.last.tolist() == expected
 
 
 def test_characters_of_many_texts_become_words_by_the_organizers_rule():
@@ -287,10 +287,10 @@ def test_characters_of_many_texts_become_words_by_the_organizers_rule():
     essay = random.integers(0, 50, 2000)
     starts = np.array([random.integers(0, len(texts[number])) for number in essay])
     ends = np.array([random.integers(start + 1, len(texts[n]) + 1) for n, start in zip(essay, starts)])
-    found = from_characters(texts, starts, ends, "Claim", essay=essay)
+    segments = from_characters(texts, starts, ends, "Claim", essay=essay)
     made = [slow_word_positions(texts[n], a, b) for n, a, b in zip(essay, starts.tolist(), ends.tolist())]
-    assert [t[2:] for t in triples(found)] == [(a, b) for a, b in made if a <= b]
-    assert len(made) > len(found.essay) > 1500
+    assert [t[2:] for t in triples(segments)] == [(a, b) for a, b in made if a <= b]
+    assert len(made) > len(segments.essay) > 1500
 
 
 # --- round trips --------------------------------------------------------------------------------------
@@ -331,8 +331,8 @@ def test_tags_and_back_on_any_text_and_tokens(labels, text, seed):
     parts = bio_tags([text], windows, truths, labels, essay=[0] * len(windows))
     whole = all(tokens.count(token) == 1 for token in tokens)  # else a window may part the bytes of a character
     if whole:
-        found = from_tokens([text], windows, parts, labels, essay=[0] * len(windows))
-        assert triples(found) == triples(truths)
+        segments = from_tokens([text], windows, parts, labels, essay=[0] * len(windows))
+        assert triples(segments) == triples(truths)
 
 
 WORDS = ["Students", "shouldn't", "college,", "the", "“unfair”", "naïve", "👍🏽", "e-mail", "I", "phones.",
@@ -387,9 +387,9 @@ def test_tags_and_back_with_a_real_tokenizer(kind, labels):
     offsets = [encoding.offsets for encoding in tokenizer.encode_batch(texts)]
     assert sum(map(len, offsets)) > 1.3 * sum(len(text.split()) for text in texts)
     tags = bio_tags(texts, offsets, truths, labels)
-    found = from_tokens(texts, offsets, tags, labels)
-    assert triples(found) == triples(truths)
-    assert not found.repaired.any()
+    segments = from_tokens(texts, offsets, tags, labels)
+    assert triples(segments) == triples(truths)
+    assert not segments.repaired.any()
 
 
 @pytest.mark.parametrize("kind", ["byte-level BPE", "WordPiece", "Unigram"])
@@ -406,9 +406,9 @@ def test_tags_and_back_in_windows_with_a_stride(kind):
     assert len(windows) > 2 * len(texts)
     tags = bio_tags(texts, windows, truths, essay=essay)
     order = np.random.default_rng(6).permutation(len(windows))
-    found = from_tokens(texts, [windows[n] for n in order], [tags[n] for n in order], LABELS,
+    segments = from_tokens(texts, [windows[n] for n in order], [tags[n] for n in order], LABELS,
                         essay=np.array(essay)[order])  # fmt: skip
-    assert triples(found) == triples(truths)
+    assert triples(segments) == triples(truths)
 
 
 def test_what_podium_make_makes_of_a_corpus_from_characters_and_from_tags(tmp_path, capsys):
@@ -444,9 +444,9 @@ def test_what_podium_make_makes_of_a_corpus_from_characters_and_from_tags(tmp_pa
     assert len(truth) > 200
 
     types = corpus["discourse_type"]
-    found = from_characters(texts, starts, ends, types, essay=given.essay)
-    scored = spans.without_overlaps(found)
-    assert scored.words.sum() < found.words.sum()
+    segments = from_characters(texts, starts, ends, types, essay=given.essay)
+    scored = spans.without_overlaps(segments)
+    assert scored.words.sum() < segments.words.sum()
     submission = spans.to_submission(scored, essay_ids)
     assert sorted(submission[names].itertuples(index=False, name=None)) == truth
 
@@ -466,13 +466,13 @@ def test_what_podium_make_makes_of_a_corpus_from_characters_and_from_tags(tmp_pa
 def test_real_submissions_to_words_tags_and_back(name):
     real = pd.read_csv(REAL / name).rename(columns={"id": "essay_id", "class": "discourse_type"})
     essay_ids = real["essay_id"].unique().tolist()
-    found = from_table(real, essay_ids)
-    again = spans.to_submission(found, essay_ids)
+    segments = from_table(real, essay_ids)
+    again = spans.to_submission(segments, essay_ids)
     for column in ("essay_id", "discourse_type", "predictionstring"):
         assert again[column].tolist() == real[column].tolist()
 
-    scored = spans.without_overlaps(found)
-    texts = [" ".join(["word"] * (found.last[found.essay == n].max() + 1)) for n in range(len(essay_ids))]
+    scored = spans.without_overlaps(segments)
+    texts = [" ".join(["word"] * (segments.last[segments.essay == n].max() + 1)) for n in range(len(essay_ids))]
     offsets = [offsets_of_words(text) for text in texts]
     returned = from_tokens(texts, offsets, bio_tags(texts, offsets, scored), LABELS)
     assert triples(returned) == triples(scored)
@@ -486,16 +486,16 @@ def test_spans_are_scored_as_the_submission_that_they_make_to_the_last_bit():
     fold = podium.prepare(solution)
     prepared = fold.prepared["All"]
     essay_ids = [*sorted(set(submission["essay_id"]), reverse=True), "not in the solution"]
-    found = from_table(submission, essay_ids)
-    found += from_words(3, 9, "Lead", essay=len(essay_ids) - 1)
-    found = found.with_effectiveness(np.random.default_rng(0).random(len(found)))
-    frame = spans.to_submission(found, essay_ids)
-    segments = spans.to_segments(fold, found, essay_ids)
+    predicted = from_table(submission, essay_ids)
+    predicted += from_words(3, 9, "Lead", essay=len(essay_ids) - 1)
+    predicted = predicted.with_effectiveness(np.random.default_rng(0).random(len(predicted)))
+    frame = spans.to_submission(predicted, essay_ids)
+    segments = spans.to_segments(fold, predicted, essay_ids)
     for ours, theirs in zip(segments, prepared.read(frame)):
         np.testing.assert_array_equal(ours, theirs)
-    assert spans.score(fold, found, essay_ids) == metric_score(prepared, frame) > 0.1
+    assert spans.score(fold, predicted, essay_ids) == metric_score(prepared, frame) > 0.1
     evaluation = podium.score(fold, frame)
-    assert spans.measures(fold, found, essay_ids) == evaluation.loggable
+    assert spans.measures(fold, predicted, essay_ids) == evaluation.loggable
 
 
 def metric_score(prepared: metric.Prepared, frame: pd.DataFrame) -> float:
@@ -503,8 +503,8 @@ def metric_score(prepared: metric.Prepared, frame: pd.DataFrame) -> float:
 
 
 def test_the_submission_is_what_the_metric_reads():
-    found = from_words([45, 7], [47, 7], ["Claim", "Lead"], essay=[1, 0], d1=[0.25, 1.0])
-    assert spans.to_submission(found, ["A", "B"]).to_dict("list") == {
+    segments = from_words([45, 7], [47, 7], ["Claim", "Lead"], essay=[1, 0], d1=[0.25, 1.0])
+    assert spans.to_submission(segments, ["A", "B"]).to_dict("list") == {
         "row_id": [0, 1],
         "essay_id": ["B", "A"],
         "discourse_type": ["Claim", "Lead"],
@@ -512,14 +512,14 @@ def test_the_submission_is_what_the_metric_reads():
         "score_discourse_effectiveness_0": [0.75, 0.0],
         "score_discourse_effectiveness_1": [0.25, 1.0],
     }
-    nothing = spans.to_submission(found[np.zeros(2, dtype=bool)], ["A", "B"])
+    nothing = spans.to_submission(segments[np.zeros(2, dtype=bool)], ["A", "B"])
     assert nothing.empty
     assert len(nothing.columns) == 6
 
 
 def test_overlaps_are_removed_as_in_the_metric():
-    found = from_words([5, 0, 9], [9, 6, 12], "Claim", d1=[0.1, 0.2, 0.3])
-    left = spans.without_overlaps(found)
+    segments = from_words([5, 0, 9], [9, 6, 12], "Claim", d1=[0.1, 0.2, 0.3])
+    left = spans.without_overlaps(segments)
     assert triples(left) == [(0, "Claim", 0, 6), (0, "Claim", 7, 9), (0, "Claim", 10, 12)]
     assert left.d1.tolist() == [0.2, 0.1, 0.3]
 

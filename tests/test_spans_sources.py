@@ -129,15 +129,15 @@ def test_words_that_were_tokenized_come_back(kind, labels, windows):
 def test_a_window_that_begins_within_a_word_has_its_last_tokens():
     yes, no = np.eye(len(LABELS))[[LABELS.index("B-Lead"), LABELS.index("I-Lead")]]
     # The word's first token begins a segment in the one window and not in the other: together 0.5 + 0.5.
-    found = from_word_ids(
+    segments = from_word_ids(
         [[0, 1, 1], [1, 2]], [[yes, 0.6 * yes + 0.4 * no, no], [no, no]], LABELS, essay=[0, 0]
     )
-    assert triples(found) == [(0, "Lead", 0, 0), (0, "Lead", 1, 2)]
+    assert triples(segments) == [(0, "Lead", 0, 0), (0, "Lead", 1, 2)]
 
 
 def test_words_with_labels_need_no_tokens():
-    found = spans.from_word_labels([["B-Lead", "I-Lead", "O"], ["O", "S-Claim"]], BIOES, min_words=1)
-    assert triples(found) == [(0, "Lead", 0, 1), (1, "Claim", 1, 1)]
+    segments = spans.from_word_labels([["B-Lead", "I-Lead", "O"], ["O", "S-Claim"]], BIOES, min_words=1)
+    assert triples(segments) == [(0, "Lead", 0, 1), (1, "Claim", 1, 1)]
     assert triples(spans.from_word_labels([np.eye(3)[[0, 1, 1]]], ["O", "Lead", "Claim"])) == [
         (0, "Lead", 1, 2)
     ]
@@ -169,14 +169,14 @@ def test_windows_that_differ_about_a_token_are_averaged_before_it_begins_a_segme
     goes_on = 0.1 * label["B-Lead"] + 0.9 * label["I-Lead"]
     windows = [[(0, 1), (2, 3)], [(2, 3), (4, 5)]]
     predictions = [[label["B-Lead"], begins], [goes_on, label["O"]]]
-    found = from_tokens(["a b c"], windows, predictions, LABELS, essay=[0, 0])
-    assert triples(found) == [(0, "Lead", 0, 1)]  # alone, the first window would begin another one at b
+    segments = from_tokens(["a b c"], windows, predictions, LABELS, essay=[0, 0])
+    assert triples(segments) == [(0, "Lead", 0, 1)]  # alone, the first window would begin another one at b
     assert triples(from_tokens("a b", windows[0], predictions[0], LABELS)) == [
         (0, "Lead", 0, 0),
         (0, "Lead", 1, 1),
     ]
     by_words = from_word_ids([[0, 1], [1, 2]], predictions, LABELS, essay=[0, 0])
-    assert triples(by_words) == triples(found)
+    assert triples(by_words) == triples(segments)
 
 
 def test_bytes_of_a_character_are_tokens_of_their_own_in_every_window():
@@ -188,8 +188,8 @@ def test_bytes_of_a_character_are_tokens_of_their_own_in_every_window():
         [label["B-Lead"], label["B-Lead"], label["I-Lead"]],
         [label["B-Lead"], half, label["I-Lead"]],
     ]
-    found = from_tokens(["a 👍"], [window, window], predictions, LABELS, essay=[0, 0])
-    assert triples(found) == [(0, "Lead", 0, 0), (0, "Lead", 1, 1)]
+    segments = from_tokens(["a 👍"], [window, window], predictions, LABELS, essay=[0, 0])
+    assert triples(segments) == [(0, "Lead", 0, 0), (0, "Lead", 1, 1)]
 
 
 def test_predictions_for_padding_are_cut():
@@ -197,8 +197,8 @@ def test_predictions_for_padding_are_cut():
     offsets = [[(0, 1), (2, 3)], [(0, 1), (2, 3), (4, 5)]]
     padded = np.zeros((2, 6, len(LABELS)))
     padded[:, :, LABELS.index("B-Lead")] = 1.0
-    found = from_tokens(texts, offsets, padded, LABELS)
-    assert triples(found) == [(0, "Lead", 0, 0), (0, "Lead", 1, 1)] + [(1, "Lead", n, n) for n in range(3)]
+    segments = from_tokens(texts, offsets, padded, LABELS)
+    assert triples(segments) == [(0, "Lead", 0, 0), (0, "Lead", 1, 1)] + [(1, "Lead", n, n) for n in range(3)]
     with pytest.raises(ValueError, match="found 2 offsets of window 0, 3 predictions"):
         from_tokens(texts, offsets, [padded[0, :3], padded[1, :4]], LABELS)  # no padding: lengths differ
 
@@ -219,9 +219,9 @@ def test_groups_of_a_pipeline_become_segments():
         {"entity_group": "Claim", "score": 0.75, "word": " Schools should ban phones.", "start": 8, "end": 35},
         {"entity_group": "Lead", "score": 0.9, "word": "s", "start": 33, "end": 35},  # no middle of a word
     ]
-    found = spans.from_pipeline(text, groups)
-    assert triples(found) == [(0, "Position", 0, 1), (0, "Claim", 2, 5)]
-    assert found.probability.tolist() == [0.5, 0.75]
+    segments = spans.from_pipeline(text, groups)
+    assert triples(segments) == [(0, "Position", 0, 1), (0, "Claim", 2, 5)]
+    assert segments.probability.tolist() == [0.5, 0.75]
     both = spans.from_pipeline([text, ""], [groups[:1], []], d1=0.25)
     assert triples(both) == [(0, "Position", 0, 1)]
     assert both.d1.tolist() == [0.25]
@@ -261,8 +261,8 @@ def test_quotes_are_found_exactly_then_spelled_otherwise_then_closely():
         "Students need some rest from their screens in lessons",
         "The moon is made of green cheese.",
     ]
-    found = from_quotes(ESSAY, quotes, "Claim", d1=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], closeness=80)
-    report = found.report
+    placed = from_quotes(ESSAY, quotes, "Claim", d1=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], closeness=80)
+    report = placed.report
     assert report["found"].tolist() == [
         "exact", "other spelling", "other spelling", "other spelling", "close", "not found"
     ]  # fmt: skip
@@ -274,8 +274,8 @@ def test_quotes_are_found_exactly_then_spelled_otherwise_then_closely():
     assert passages[4].startswith("Students need some rest")
     assert 80 <= report["closeness"][4] < 100
     assert report.loc[5, ["closeness", "first", "last", "text"]].tolist() == [0.0, -1, -1, ""]
-    assert found.spans.d1.tolist() == [0.1, 0.2, 0.3, 0.4, 0.5]
-    assert repr(found) == "6 quotes: 1 exact, 3 other spelling, 1 close, 1 not found"
+    assert placed.spans.d1.tolist() == [0.1, 0.2, 0.3, 0.4, 0.5]
+    assert repr(placed) == "6 quotes: 1 exact, 3 other spelling, 1 close, 1 not found"
 
 
 @pytest.mark.parametrize(
@@ -290,17 +290,17 @@ def test_quotes_are_found_exactly_then_spelled_otherwise_then_closely():
     ],
 )
 def test_of_several_places_the_one_in_order_is_taken(quotes, firsts):
-    found = from_quotes(ESSAY.replace("“", "").replace("”", ""), quotes, "Claim", closeness=None)
-    assert found.report["first"].tolist() == firsts
+    placed = from_quotes(ESSAY.replace("“", "").replace("”", ""), quotes, "Claim", closeness=None)
+    assert placed.report["first"].tolist() == firsts
 
 
 def test_quotes_do_not_begin_within_a_word():
-    found = from_quotes(
+    placed = from_quotes(
         ["A start is an art.", "art"], ["art", "tart", "art"], "Lead", essay=[0, 0, 1], closeness=None
     )
-    assert found.report["first"].tolist() == [4, -1, 0]
-    assert found.report["found"].tolist() == ["exact", "not found", "exact"]
-    assert triples(found.spans) == [(0, "Lead", 4, 4), (1, "Lead", 0, 0)]
+    assert placed.report["first"].tolist() == [4, -1, 0]
+    assert placed.report["found"].tolist() == ["exact", "not found", "exact"]
+    assert triples(placed.spans) == [(0, "Lead", 4, 4), (1, "Lead", 0, 0)]
     nothing = from_quotes("A text.", ["", " … "], "Lead")
     assert nothing.report["found"].tolist() == ["not found"] * 2
     assert len(nothing.spans) == 0
@@ -308,8 +308,8 @@ def test_quotes_do_not_begin_within_a_word():
 
 def test_many_places_and_quotes_take_time_that_grows_with_them():
     text = "the cat " * 3000
-    found = from_quotes(text, ["the cat"] * 150, "Lead", closeness=None)
-    assert found.report["first"].tolist() == [2 * number for number in range(150)]
+    placed = from_quotes(text, ["the cat"] * 150, "Lead", closeness=None)
+    assert placed.report["first"].tolist() == [2 * number for number in range(150)]
 
 
 def test_a_close_match_without_rapidfuzz_says_what_to_install(monkeypatch):

@@ -97,7 +97,7 @@ def test_a_resample_is_the_score_of_the_frames_repeated(frames, pair):
     solution, one, _ = frames
     prepared, mine, _ = pair
     weights = statistics.draw(60, 4, seed=7)
-    for row, found in zip(weights, statistics.resample(prepared, mine, weights)):
+    for row, measures in zip(weights, statistics.resample(prepared, mine, weights)):
         times = dict(zip(prepared.items, row.tolist()))
         repeated = [
             frame.loc[frame.index.repeat(frame["essay_id"].map(times).fillna(0).astype(int))]
@@ -108,7 +108,7 @@ def test_a_resample_is_the_score_of_the_frames_repeated(frames, pair):
             for frame in repeated
         ]
         expected = evaluate(*copies).measures
-        assert dict(zip(prepared.measure_names, found)) == pytest.approx(expected, rel=1e-9, nan_ok=True)
+        assert dict(zip(prepared.measure_names, measures)) == pytest.approx(expected, rel=1e-9, nan_ok=True)
 
 
 def test_sums_of_draws_are_exact_in_any_order_and_in_any_parts(pair, monkeypatch):
@@ -157,8 +157,8 @@ def test_counts_and_fractions_are_summed_to_the_same_sums():
     mine = np.stack(columns, axis=1).astype(np.float64)
     groups = np.stack([random.integers(3, size=30), 3 + random.integers(2, size=30)])
     weights = statistics.draw(30, 8, 0)
-    found = statistics.resample(Raw(groups), mine, weights)
-    for of_draw, times in zip(found, weights.tolist()):
+    sums = statistics.resample(Raw(groups), mine, weights)
+    for of_draw, times in zip(sums, weights.tolist()):
         expected = np.zeros((5, 6))
         for item, number in enumerate(times):
             for group in groups[:, item]:
@@ -169,14 +169,14 @@ def test_counts_and_fractions_are_summed_to_the_same_sums():
 def test_influences_are_how_fast_the_score_grows_with_an_item_s_weight(pair):
     prepared, mine, _ = pair
     total = statistics.sums(mine, prepared.groups)
-    found = statistics.influences(prepared, mine, total)
+    influences = statistics.influences(prepared, mine, total)
     for item in range(0, 60, 7):
         more = total.copy()
         more[prepared.groups[:, item]] += mine[item] * 1e-5
         slope = (prepared.measures(more)[0] - prepared.measures(total)[0]) / 1e-5
-        assert found[item] == pytest.approx(slope, rel=1e-3, abs=1e-7)
-    assert np.abs(found).max() > 1e-4
-    assert found.sum() == pytest.approx(0, abs=1e-6)  # all items twice: the same score
+        assert influences[item] == pytest.approx(slope, rel=1e-3, abs=1e-7)
+    assert np.abs(influences).max() > 1e-4
+    assert influences.sum() == pytest.approx(0, abs=1e-6)  # all items twice: the same score
 
 
 # --- swaps --------------------------------------------------------------------------------------------------
@@ -186,9 +186,9 @@ def test_a_swap_is_the_score_of_swapped_frames(frames, pair):
     solution, one, other = frames
     prepared, mine, theirs = pair
     swapped = np.random.default_rng(0).integers(0, 2, (4, 60))
-    for row, *found in zip(swapped, *statistics.swap(prepared, mine, theirs, swapped)):
+    for row, *swapped_measures in zip(swapped, *statistics.swap(prepared, mine, theirs, swapped)):
         essays = {essay for essay, swap in zip(prepared.items, row.tolist()) if swap}
-        for kept, taken, measures in ((one, other, found[0]), (other, one, found[1])):
+        for kept, taken, measures in ((one, other, swapped_measures[0]), (other, one, swapped_measures[1])):
             mixture = pd.concat([kept[~kept["essay_id"].isin(essays)], taken[taken["essay_id"].isin(essays)]])
             expected = list(evaluate(solution, mixture).measures.values())
             assert measures == pytest.approx(expected, rel=1e-9)
@@ -681,16 +681,16 @@ def slow_rank_sets(values, samples, level=0.95):
     deviation = {pair: value + median for pair, value in deviation.items()}
 
     def certain(family):
-        left, found = list(family), set()
+        left, decided = list(family), set()
         while left:
             largest = [max((row[j] - row[k]) / deviation[j, k] for j, k in left) for row in errors]
             critical = np.quantile(largest, level)
             new = {(j, k) for j, k in left if (values[j] - values[k]) / deviation[j, k] > critical}
             if not new:
                 break
-            found |= new
+            decided |= new
             left = [pair for pair in left if pair not in new]
-        return found
+        return decided
 
     better = certain(pairs)
     return [

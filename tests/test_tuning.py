@@ -26,7 +26,7 @@ def known():
     it is removed.
     """
     random = np.random.default_rng(0)
-    truth, found = [], []
+    truth, segments = [], []
     for essay in range(ESSAYS):
         sure = random.integers(6, 10, 5) / 10
         unsure = random.integers(1, 4, 2) / 10
@@ -37,15 +37,15 @@ def known():
             ("Rebuttal", 65, 79, unsure[1]),
         ]
         truth += [(f"e{essay}", *segment) for segment in true]
-        found += [(f"e{essay}", *segment, p) for segment, p in zip(true, sure)]
-        found += [(f"e{essay}", *segment) for segment in spurious if random.random() < 0.8]
+        segments += [(f"e{essay}", *segment, p) for segment, p in zip(true, sure)]
+        segments += [(f"e{essay}", *segment) for segment in spurious if random.random() < 0.8]
     columns = ["essay_id", "discourse_type", "first", "last"]
     solution = pd.DataFrame(truth, columns=columns)
     number = solution["essay_id"].str[1:].astype(int)
     solution["ell_status"] = np.where(number % 4 == 0, "Yes", "No")
     solution["economically_disadvantaged"] = np.where(number % 3 == 0, "Yes", "No")
     solution["discourse_effectiveness"] = number % 2
-    candidates = pd.DataFrame(found, columns=[*columns, "probability"])
+    candidates = pd.DataFrame(segments, columns=[*columns, "probability"])
     effective = candidates["essay_id"].str[1:].astype(int) % 2
     candidates["score_discourse_effectiveness_0"] = 1 - effective
     candidates["score_discourse_effectiveness_1"] = effective
@@ -103,8 +103,8 @@ def test_the_thresholds_are_those_that_are_known(known):
 def test_the_scores_are_those_of_the_files(made_up, tuned):
     fold, candidates = made_up
     prepared = fold.prepared["All"]
-    found = spans.from_table(candidates, prepared.items)
-    kept = spans.to_submission(spans.select(found, **tuned.options), prepared.items)
+    segments = spans.from_table(candidates, prepared.items)
+    kept = spans.to_submission(spans.select(segments, **tuned.options), prepared.items)
     assert len(kept) == tuned.thresholds["kept"].sum()
     assert tuned.before == score(prepared, candidates)
     assert tuned.searches["tuned"][0] == score(prepared, kept)
@@ -129,14 +129,14 @@ def test_no_single_threshold_does_better(known):
     fold = podium.prepare(solution, temperature=0.0)  # so there is one search
     tuned = tuning.tune(fold, noisy, folds=2)
     best, items = tuned.searches["tuned"][0], fold.prepared["All"].items
-    found = spans.from_table(noisy, items)
-    assert best == spans.score(fold, spans.select(found, **tuned.options), items) > tuned.before
+    segments = spans.from_table(noisy, items)
+    assert best == spans.score(fold, spans.select(segments, **tuned.options), items) > tuned.before
     tried = 0
     for name, levels in (("min_probability", np.arange(11) / 10), ("min_words", np.arange(1, 31))):
         for kind in spans.TYPES:
             for level in levels.tolist():
                 options = {**tuned.options, name: {**tuned.options[name], kind: level}}
-                other = spans.score(fold, spans.select(found, **options), items)
+                other = spans.score(fold, spans.select(segments, **options), items)
                 assert other <= best + 1e-12
                 tried += 1
     assert tried == 7 * 41
@@ -331,8 +331,8 @@ def test_what_is_printed_goes_into_the_notebook(known, files, capsys):
     assert names["MIN_WORDS"] == written["min_words"].to_dict()
     fold = podium.prepare(known[0])
     items = fold.prepared["All"].items
-    found = spans.from_table(known[1], items)
-    kept = spans.select(found, names["MIN_WORDS"], names["MIN_PROBABILITY"], names["JOIN_GAP"])
+    segments = spans.from_table(known[1], items)
+    kept = spans.select(segments, names["MIN_WORDS"], names["MIN_PROBABILITY"], names["JOIN_GAP"])
     assert spans.score(fold, kept, items) == 1.0
 
 
@@ -374,8 +374,8 @@ def test_json_has_all_of_it_and_warnings(known, files, capsys):
 )  # fmt: skip
 def test_bad_candidates_are_told_what_is_wrong(known, files, capsys, change, code, message):
     change(known[1]).to_csv(files / "bad.csv", index=False)
-    found, printed, errors = call(capsys, files / "solution.csv", files / "bad.csv")
-    assert (found, printed) == (code, "")
+    exit_code, printed, errors = call(capsys, files / "solution.csv", files / "bad.csv")
+    assert (exit_code, printed) == (code, "")
     assert message in errors
 
 

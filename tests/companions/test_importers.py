@@ -72,9 +72,9 @@ def test_events_and_equiv_sets_of_brat_are_elements_with_several_fragments(tmp_p
     write(tmp_path, "anna/deal.txt", BRAT_TEXT)
     write(tmp_path, "anna/deal.ann", BRAT)
     with pytest.warns(UserWarning, match=r"^relations were left out, because markups have none: 2 relations$"):
-        found = elements(tmp_path)
+        read = elements(tmp_path)
     sony = [(0, 4), (30, 41), (43, 47)]
-    assert found == {
+    assert read == {
         "anna": [
             (["Organization"], [(12, 20)], []),
             (
@@ -246,9 +246,9 @@ def test_a_project_of_inception(form: str, tmp_path: Path) -> None:
             packed = zipped(**{f"{who}.xmi": xmi, "TypeSystem.xml": types})
             write(tmp_path, f"{folder}/webanno{len(who)}export.zip", packed)
     with pytest.warns(UserWarning, match=r"^relations were left out, because markups have none: 3 relations$"):
-        found = elements(tmp_path)
+        read = elements(tmp_path)
     # Offsets in characters, where INCEpTION's count the emoji twice.
-    assert found == {
+    assert read == {
         who: [([*kind, "unclear"], [(2, 9)], []), (["Error"], [(10, 13)], [])]
         for who, kind in (("anna", ["logic"]), ("boris", []), ("algorithm", ["logic"]))
     }
@@ -362,8 +362,8 @@ def test_an_export_of_label_studio(tmp_path: Path) -> None:
     content = json.dumps([task(12, THE_CAT, *annotations, predictions=predictions)])
     path = write(tmp_path, "project-3-at-2024-05-02.json", content)
     with pytest.warns(UserWarning, match=r"^relations were left out, because markups have none: 2 relations$"):
-        found = elements(path)
-    assert found == {
+        read = elements(path)
+    assert read == {
         "annotator 5": [(["Animal", "sure", "3"], [(4, 7)], ["Is it?"])],
         "annotator b@x.org": [(["Animal", "Pet"], [(0, 7)], [])],
         "algorithm": [(["Animal"], [(4, 7)], [])],

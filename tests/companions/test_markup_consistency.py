@@ -87,8 +87,8 @@ def test_rows_tell_the_accordance(evaluated: Any) -> None:
                 continue
             rows = rows_of.loc[[(document_id, ours, theirs)]]
             columns = ["level", "element", "fragment", "overtext", "start", "end", "tags"]
-            found = rows[columns].astype(object).where(rows[columns].notna(), None)
-            assert [tuple(row) for row in found.itertuples(index=False)] == objects
+            cells = rows[columns].astype(object).where(rows[columns].notna(), None)
+            assert [tuple(row) for row in cells.itertuples(index=False)] == objects
             result = consistency(named[ours], named[theirs], weights)
             expected = partners_of(result.pairs)
             matched = rows[rows["outcome"] == "matched"]
@@ -115,8 +115,8 @@ def test_rows_tell_the_accordance(evaluated: Any) -> None:
 def objects_of(value: dict[str, Any]) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
 
-    def add(level: str, found: dict[str, Any], *place: int) -> None:
-        rows.append((level, *place, ", ".join(sorted(set(found.get("tags", [])))) or None))
+    def add(level: str, markup: dict[str, Any], *place: int) -> None:
+        rows.append((level, *place, ", ".join(sorted(set(markup.get("tags", [])))) or None))
 
     for e, an_element in enumerate(value["elements"]):
         add("element", an_element, e, -1, -1, -1, -1)

@@ -27,8 +27,8 @@ ESSAYS = Path(podium.__file__).parents[2] / "shared" / "data" / "readable" / "in
 
 def selections(*spans: tuple[int, int], **more: Any) -> dict[str, Any]:
     """A markup of READ//ABLE with these selections."""
-    found = [{"startSelection": start, "endSelection": end, "type": "г.упр"} for start, end in spans]
-    return {"criteria": {"K1": 1}, "selections": found} | more
+    marked = [{"startSelection": start, "endSelection": end, "type": "г.упр"} for start, end in spans]
+    return {"criteria": {"K1": 1}, "selections": marked} | more
 
 
 def elements(*spans: tuple[int, int]) -> dict[str, Any]:

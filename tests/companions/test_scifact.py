@@ -174,7 +174,7 @@ def test_the_outcome_of_a_claim_is_the_first_fault_of_its_abstracts():
 
 def check_outcomes(gold: dict[str, Any], answers: dict[str, Any]) -> None:
     table = evaluate(*frames(gold, answers)).explanation.rows
-    found = {
+    explained = {
         key: list(rows["outcome"])
         for key, rows in table.fillna({"abstract": "-"}).groupby(["level", "side", "claim_id", "abstract"])
     }
@@ -193,7 +193,7 @@ def check_outcomes(gold: dict[str, Any], answers: dict[str, Any]) -> None:
                 key = "truth", claim_id, document
                 expected["abstract", *key] = outcome
                 expected["sentence", *key] = transcription.gold_sentence_outcomes(sets, answer)
-    assert found == {key: value for key, value in expected.items() if value}
+    assert explained == {key: value for key, value in expected.items() if value}
 
 
 @given(competitions())
@@ -334,12 +334,12 @@ def test_plain_lines_are_taken_as_json_reads_them(place, cut, put):
     line = json.dumps(WORKED_GOLD)
     line = line[:place] + put + line[place + cut :]
     taken, read = [], []
-    for found, text in ((taken, line), (read, " " + line)):  # the space makes it a line that is not plain
+    for outcome, text in ((taken, line), (read, " " + line)):  # the space makes it a line that is not plain
         try:
             claim_id, evidence, claim = companion._claim(text)
-            found += [claim_id, json.loads(evidence), claim]
+            outcome += [claim_id, json.loads(evidence), claim]
         except ValueError as fault:
-            found.append(str(fault))
+            outcome.append(str(fault))
     assert taken == read
 
 
@@ -676,8 +676,8 @@ def test_the_report_shows_the_texts(call, tmp_path):
 def test_the_command_line_with_bad_input(call, tmp_path, solution, submission, arguments, code, error):
     for name, text in (scifact_data.samples() | {"bad.jsonl": "[]\n", "bad.csv": "id,answer\n1,2\n"}).items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    found, out, err = call(tmp_path / solution, tmp_path / submission, *arguments)
-    assert (found, out) == (code, "")
+    exit_code, out, err = call(tmp_path / solution, tmp_path / submission, *arguments)
+    assert (exit_code, out) == (code, "")
     assert err.startswith(error)
 
 

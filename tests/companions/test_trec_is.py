@@ -197,8 +197,8 @@ def test_notice_of_equal_scores() -> None:
 
 def test_the_tables_are_small_and_say_where_trust_was_lost() -> None:
     evaluation, values = explained(*competition()), measures(*competition())
-    found, _, cases, types, events, traces = evaluation.tables.values()
-    assert found.set_index("measure")["value"].to_dict() == {name: values[name] for name in trec_is.MEASURES}
+    table, _, cases, types, events, traces = evaluation.tables.values()
+    assert table.set_index("measure")["value"].to_dict() == {name: values[name] for name in trec_is.MEASURES}
     assert cases["tweets"].sum() == 160
     assert cases["contribution"].sum() == pytest.approx(values["score"])
     assert cases.set_index("case")["worth"].to_dict() == pytest.approx(
@@ -693,10 +693,10 @@ def test_whole_columns_are_read_as_one_by_one() -> None:
             shares = [np.array(likely[: len(FIELDS[name])]) for name in chosen]
             places = [random.choice(len(share), p=share / share.sum()) for share in shares]
             tweets.append({name: FIELDS[name][place] for name, place in zip(chosen, places)})
-        found = companion._labels_at_once(tweets)
-        if found is not None:
+        labels = companion._labels_at_once(tweets)
+        if labels is not None:
             at_once += 1
-            assert found == outcome(companion._labels_one_by_one, tweets, "event 'a'")
+            assert labels == outcome(companion._labels_one_by_one, tweets, "event 'a'")
     assert at_once > 500
 
 

@@ -61,7 +61,7 @@ def test_the_limit_of_one_probability_follows_the_weight(weight, most):
 
 
 @pytest.mark.parametrize(
-    ("given", "right", "found"),
+    ("given", "right", "spellings"),
     [
         (["a1"], ["A1"], ("a1", "A1")),
         (["x", " B2 "], ["A1", "B2"], (" B2 ", "B2")),
@@ -72,5 +72,5 @@ def test_the_limit_of_one_probability_follows_the_weight(weight, most):
         ([], ["A1"], None),
     ],
 )
-def test_other_spellings(given, right, found):
-    assert habits._other_spelling(given, right) == found
+def test_other_spellings(given, right, spellings):
+    assert habits._other_spelling(given, right) == spellings

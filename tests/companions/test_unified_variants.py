@@ -131,9 +131,9 @@ def test_each_variant_is_its_literal_transcription(case):
         "threshold 0.6": macro_f1(apart, truths, 0.6, iou),
         "threshold 0.75": macro_f1(apart, truths, 0.75, iou),
     }
-    found = scores_of(case)
+    scores = scores_of(case)
     for name, score in expected.items():
-        assert found[name] == pytest.approx(score, rel=1e-12), name
+        assert scores[name] == pytest.approx(score, rel=1e-12), name
 
 
 def test_other_weights_are_the_metric_s_own(case):

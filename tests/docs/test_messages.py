@@ -102,8 +102,8 @@ def test_every_message_on_the_page_is_said() -> None:
 )
 def test_templates(tmp_path: Path, source: str, message: str) -> None:
     (tmp_path / "a.py").write_text(source)
-    found = list(messages_of(tmp_path / "a.py"))
-    assert found == ([message] if sum(map(str.isalpha, message)) >= LEAST_LETTERS else [])
+    messages = list(messages_of(tmp_path / "a.py"))
+    assert messages == ([message] if sum(map(str.isalpha, message)) >= LEAST_LETTERS else [])
 
 
 if __name__ == "__main__":

@@ -83,12 +83,12 @@ def outputs(notebook: NotebookNode) -> list[list[tuple[str, str]]]:
     text of tables, because its width depends on them.
     """
     return [
-        [(kind, " ".join(NUMBERS.sub("# ", text).split())) for kind, text in found if kind != "text/plain"]
+        [(kind, " ".join(NUMBERS.sub("# ", text).split())) for kind, text in shown if kind != "text/plain"]
         if MEASURED in cell.metadata.get("tags", [])
-        else found
+        else shown
         for cell in notebook.cells
         if cell.cell_type == "code"
-        for found in [cell_outputs(cell)]
+        for shown in [cell_outputs(cell)]
     ]
 
 

@@ -165,6 +165,6 @@ def test_the_recipe_in_a_trainer_that_trains(compute_metrics_of, fold, tmp_path)
     probabilities = [
         window[: len(its)] for window, its in zip(torch.softmax(logits, dim=-1), encoded["offset_mapping"])
     ]
-    found = spans.from_tokens(texts, encoded["offset_mapping"], probabilities, spans.LABELS, essay=windows)
-    submission = spans.to_submission(found, essay_ids)
+    segments = spans.from_tokens(texts, encoded["offset_mapping"], probabilities, spans.LABELS, essay=windows)
+    submission = spans.to_submission(segments, essay_ids)
     assert hosted.module("unified").score(solution, submission, "row_id") == pytest.approx(scores.iloc[-1])

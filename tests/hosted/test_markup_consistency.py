@@ -998,11 +998,11 @@ def test_bad_markups(cell: str, reason: str) -> None:
     if reason != "missing" and "nested" not in reason:
         with pytest.raises(metric.HostVisibleError) as theirs:
             metric.score(SOLUTION.assign(markups=[f"[{GOOD}]", f"[{GOOD}, {cell}]"]), SUBMISSION, "document_id")
-        found = reason if "JSON" in reason else f"markup 2: {reason}"
+        message = reason if "JSON" in reason else f"markup 2: {reason}"
         text = str(theirs.value)
         assert text.startswith("markups: expected a list of markups in JSON, such as [{")
         assert "Wrong in 1 row of the solution: document_id b (" in text
-        assert found[:60] in text or "not JSON" in text
+        assert message[:60] in text or "not JSON" in text
         assert len(text) <= 280
 
 

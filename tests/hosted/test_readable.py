@@ -80,14 +80,14 @@ def test_reference_numbers(name: str) -> None:
     markups = json.loads(path.read_text(encoding="utf-8"))["essay"]["markups"]
     experts = [value["id"] for value in markups if value["isExpert"]]
     names = {"algorithm": "alg"} | {f"expert {number}": text for number, text in enumerate(experts, 1)}
-    found = {
+    accuracies = {
         f"{names[row['markup']]}|{names[row['against']]}": {criterion: row[criterion] for criterion in NAMES}
         for row in result.pairs.to_dict("records")
     }
     pairs = expected["algorithm"] | expected["experts"]
-    assert found.keys() == pairs.keys()
+    assert accuracies.keys() == pairs.keys()
     for key, values in pairs.items():
-        assert found[key] == pytest.approx(values, rel=0, abs=1e-9)
+        assert accuracies[key] == pytest.approx(values, rel=0, abs=1e-9)
     assert result.m_avg == pytest.approx(expected["M_avg"], rel=0, abs=1e-9)
     assert result.m_opt == pytest.approx(expected["M_opt"], rel=0, abs=1e-9)
     for h in (0, 0.5, 1):

@@ -138,10 +138,10 @@ def test_worked_example_as_it_stands_in_the_document():
 
 @pytest.mark.parametrize("measure", scifact.MEASURES)
 def test_score_is_the_measure_asked_for(worked, measure):
-    found = measures(*worked, measure)
-    assert scifact.score(*worked, "claim_id", measure) == found["score"] == measures(*worked)[measure]
+    values = measures(*worked, measure)
+    assert scifact.score(*worked, "claim_id", measure) == values["score"] == measures(*worked)[measure]
     assert (
-        found.items() >= {name: value for name, value in measures(*worked).items() if name != "score"}.items()
+        values.items() >= {name: value for name, value in measures(*worked).items() if name != "score"}.items()
     )
 
 
@@ -319,9 +319,9 @@ def evidence_of(path: Path) -> dict[str, Any]:
 
 def official(gold: Path, predictions: Path) -> dict[str, float]:
     """The twelve measures of two official files."""
-    found = measures(*frames(evidence_of(gold), evidence_of(predictions)))
-    assert found.pop("score") == found["sentence_label_f1"]
-    return found
+    values = measures(*frames(evidence_of(gold), evidence_of(predictions)))
+    assert values.pop("score") == values["sentence_label_f1"]
+    return values
 
 
 @needs_data
@@ -348,8 +348,8 @@ def test_the_official_dummy_predictions():
 @needs_data
 def test_a_real_system_on_dev():
     expected = json.loads((DATA / "predictions" / "expected.json").read_text())
-    found = official(DATA / "claims_dev.jsonl", DATA / "predictions" / "healthver_dev.jsonl")
-    assert found == expected["predictions/healthver_dev.jsonl against claims_dev.jsonl"]
+    values = official(DATA / "claims_dev.jsonl", DATA / "predictions" / "healthver_dev.jsonl")
+    assert values == expected["predictions/healthver_dev.jsonl against claims_dev.jsonl"]
 
 
 @needs_data

@@ -213,10 +213,10 @@ def test_equation_5(priority: str) -> None:
 def test_equation_6_is_the_mean_of_the_two_groups_means() -> None:
     solution = labeled(("High", OTHER), ("Critical", OTHER), ("High", OTHER), ("Low", BOTH), ("Medium", OTHER))
     submission = answered((0.9, OTHER), (0.1, OTHER), (0.8, ""), (0.0, ACTIONABLE), (0.0, OTHER))
-    found = measures(solution, submission)
-    assert found["high_priority_worth"] == pytest.approx((1 - 1 + 0.3) / 3)
-    assert found["low_priority_worth"] == pytest.approx((0.75 + 1) / 2)
-    assert found["accumulated_alert_worth"] == pytest.approx((0.1 + 0.875) / 2)
+    values = measures(solution, submission)
+    assert values["high_priority_worth"] == pytest.approx((1 - 1 + 0.3) / 3)
+    assert values["low_priority_worth"] == pytest.approx((0.75 + 1) / 2)
+    assert values["accumulated_alert_worth"] == pytest.approx((0.1 + 0.875) / 2)
 
 
 @pytest.mark.parametrize(("alert_gain", "worth"), [(0.0, 0.75), (0.3, 0.825), (1.0, 1.0)])
@@ -246,10 +246,10 @@ def test_property_1_ends_of_the_range_are_reached() -> None:
     best = answered((1.0, OTHER), *[(0.0, OTHER)] * 40)
     assert measures(solution, best)["accumulated_alert_worth"] == 1.0
     worst = answered((0.0, OTHER), *[(1.0, OTHER)] * 40)
-    found = measures(solution, worst)
-    assert found["high_priority_worth"] == -1.0
-    assert found["low_priority_worth"] < -0.8
-    assert found["accumulated_alert_worth"] < -0.9
+    values = measures(solution, worst)
+    assert values["high_priority_worth"] == -1.0
+    assert values["low_priority_worth"] < -0.8
+    assert values["accumulated_alert_worth"] < -0.9
 
 
 def test_property_2_no_alert_to_an_unimportant_tweet_adds_worth_but_equation_5_rewards_leaving_it_alone() -> (
@@ -380,21 +380,21 @@ def test_f1_per_type_over_all_events_averaged_over_25_and_6_types() -> None:
     assert counts[ACTIONABLE][:3] == [1, 1, 1]
     assert counts[OTHER][:3] == [2, 0, 1]
     assert counts[ANOTHER][:3] == [0, 1, 0]
-    found = measures(solution, submission)
-    assert found["info_type_f1_all"] == pytest.approx((0.5 + 0.8) / 25)
-    assert found["info_type_f1_actionable"] == pytest.approx(0.5 / 6)
-    assert found["info_type_accuracy_all"] == pytest.approx((1 / 3 + 2 / 3 + 2 / 3 + 22) / 25)
+    values = measures(solution, submission)
+    assert values["info_type_f1_all"] == pytest.approx((0.5 + 0.8) / 25)
+    assert values["info_type_f1_actionable"] == pytest.approx(0.5 / 6)
+    assert values["info_type_accuracy_all"] == pytest.approx((1 / 3 + 2 / 3 + 2 / 3 + 22) / 25)
 
 
 def test_mse_per_type_over_the_types_that_occur() -> None:
     solution = labeled(("Critical", BOTH), ("Medium", OTHER), ("Low", OTHER), ("Low", ANOTHER))
     submission = answered((0.5, ""), (0.25, ""), (0.35, ""), (0.45, f"{ACTIONABLE} Other-Advice"))
-    found = measures(solution, submission)
+    values = measures(solution, submission)
     actionable, other, another = 0.25, (0.25 + 0.0625 + 0.01) / 3, 0.04
-    assert found["priority_mse_actionable"] == pytest.approx(actionable)
-    assert found["priority_mse_all"] == pytest.approx((actionable + other + another) / 3)
-    assert found["priority_rmse_actionable"] == pytest.approx(0.5)
-    assert found["priority_rmse_all"] == pytest.approx(math.sqrt((actionable + other + another) / 3))
+    assert values["priority_mse_actionable"] == pytest.approx(actionable)
+    assert values["priority_mse_all"] == pytest.approx((actionable + other + another) / 3)
+    assert values["priority_rmse_actionable"] == pytest.approx(0.5)
+    assert values["priority_rmse_all"] == pytest.approx(math.sqrt((actionable + other + another) / 3))
 
 
 @pytest.mark.parametrize(
@@ -438,9 +438,9 @@ def test_tweets_of_the_run_without_a_label_are_ignored() -> None:
 def test_a_labeled_tweet_missing_from_the_run() -> None:
     solution = labeled(("High", BOTH), ("Critical", OTHER), ("Low", OTHER), ("Medium", OTHER))
     submission = answered((1.0, BOTH), (1.0, OTHER), (0.0, OTHER), (0.0, OTHER)).iloc[[0, 2]]
-    found = measures(solution, submission)
-    assert found["high_priority_worth"] == 0.5  # 1 and 0, by 2
-    assert found["low_priority_worth"] == 0.5
+    values = measures(solution, submission)
+    assert values["high_priority_worth"] == 0.5  # 1 and 0, by 2
+    assert values["low_priority_worth"] == 0.5
     assert of_types(solution, submission)[OTHER] == pytest.approx([2, 0, 2, 0.25**2 + 0.75**2 + 0.0 + 0.25**2])
     visits = visited(solution, submission).set_index("tweet_id")
     assert visits.loc["t02", ["case", "worth", "score"]].tolist() == ["missing", 0.0, 0.25]
@@ -448,8 +448,8 @@ def test_a_labeled_tweet_missing_from_the_run() -> None:
 
 def test_an_empty_submission_misses_everything() -> None:
     solution = labeled(("High", OTHER), ("Low", OTHER))
-    found = measures(solution, answered((1.0, "")).head(0))
-    assert found["score"] == found["info_type_f1_all"] == 0.0
+    values = measures(solution, answered((1.0, "")).head(0))
+    assert values["score"] == values["info_type_f1_all"] == 0.0
     assert column("case", solution, answered((1.0, "")).head(0)) == ["missing", "missing"]
 
 
@@ -483,8 +483,8 @@ def test_normalizing_survives_scores_of_any_size() -> None:
 def test_a_missing_tweet_keeps_the_lowest_priority_when_the_others_are_scaled() -> None:
     solution = labeled(("Critical", OTHER), ("Low", ANOTHER), ("High", ""))
     submission = answered((9.0, ""), (10.0, ""), (11.0, "")).iloc[1:]
-    found = measures(solution, submission, normalize_priority=True)
-    assert found["priority_mse_all"] == pytest.approx((0.75**2 + 0.0) / 2)
+    values = measures(solution, submission, normalize_priority=True)
+    assert values["priority_mse_all"] == pytest.approx((0.75**2 + 0.0) / 2)
 
 
 def test_the_solutions_event_counts_whatever_the_run_names() -> None:
@@ -555,9 +555,9 @@ def test_a_repeated_type_counts_once() -> None:
 def test_each_measure_can_be_the_score() -> None:
     solution, submission = competition()
     for name in trec_is.MEASURES:
-        found = measures(solution, submission, measure=name)
-        assert found["score"] == found[name]
-        assert trec_is.score(solution, submission, "tweet_id", measure=name) == found[name]
+        values = measures(solution, submission, measure=name)
+        assert values["score"] == values[name]
+        assert trec_is.score(solution, submission, "tweet_id", measure=name) == values[name]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -765,11 +765,11 @@ def test_swapping_is_scoring_runs_with_events_swapped(
     ]
     numbers = [prepared.statistics(run) for run in runs]
     swaps_of_items = np.array([swapped[: len(prepared.items)]])
-    for found, run in zip(statistics.swap(prepared, *numbers, swaps_of_items), mixed):
+    for values, run in zip(statistics.swap(prepared, *numbers, swaps_of_items), mixed):
         expected = list(measures(solution, run).values())
-        assert found[0, :-2].tolist() == pytest.approx(expected[:-2], abs=1e-12, nan_ok=True)
+        assert values[0, :-2].tolist() == pytest.approx(expected[:-2], abs=1e-12, nan_ok=True)
         # The roots: of an error of 0, that of what rounding left.
-        assert found[0, -2:].tolist() == pytest.approx(expected[-2:], abs=1e-7, nan_ok=True)
+        assert values[0, -2:].tolist() == pytest.approx(expected[-2:], abs=1e-7, nan_ok=True)
 
 
 NAMES = {number: name for name, number in trec_is.PRIORITIES.items()}
@@ -810,9 +810,9 @@ GOLDEN = {
 
 
 def test_golden_numbers_of_the_sample() -> None:
-    found = measures(*competition())
-    del found["score"]
-    assert found == pytest.approx(GOLDEN, rel=0, abs=1e-12)
+    values = measures(*competition())
+    del values["score"]
+    assert values == pytest.approx(GOLDEN, rel=0, abs=1e-12)
 
 
 @needs_data
@@ -827,9 +827,9 @@ def test_the_numbers_of_the_spec(
     make_run: Callable[[pd.DataFrame], pd.DataFrame], expected: list[float]
 ) -> None:
     solution = official()
-    found = measures(solution, make_run(solution))
+    values = measures(solution, make_run(solution))
     assert [
-        round(found[name], 6)
+        round(values[name], 6)
         for name in (
             "high_priority_worth",
             "accumulated_alert_worth",
@@ -1230,8 +1230,8 @@ def test_only_the_measure_that_is_asked_for_must_be_defined() -> None:
                     trec_is.score(solution, SUBMISSION, "tweet_id", measure=name)
             else:
                 assert math.isfinite(trec_is.score(solution, SUBMISSION, "tweet_id", measure=name))
-    found = measures(quiet, SUBMISSION, measure="low_priority_worth")
-    assert {name for name, value in found.items() if math.isnan(value)} == {
+    values = measures(quiet, SUBMISSION, measure="low_priority_worth")
+    assert {name for name, value in values.items() if math.isnan(value)} == {
         "accumulated_alert_worth", "high_priority_worth"
     }  # fmt: skip
 

@@ -63,9 +63,9 @@ def complaint(truth: pd.DataFrame, **parameters: object) -> str:
 @pytest.mark.parametrize("column", ["row_id", "essay_id", "discourse_type", "predictionstring", D0, D1])
 def test_a_missing_column_is_named_with_those_found(truth, predicted, column):
     message = rejection(truth, predicted.drop(columns=column))
-    found = [name for name in predicted.columns if name != column]
+    others = [name for name in predicted.columns if name != column]
     head = f"the submission: expected 1 more column: {column}. It has "
-    assert message == head + ", ".join(found)
+    assert message == head + ", ".join(others)
 
 
 def test_many_found_columns_are_cut_short(truth):
@@ -420,10 +420,10 @@ def test_other_faults_of_the_solution(truth):
 
 @pytest.mark.parametrize("frame", [None, [], {}, "solution.csv", pd.Series([1])])
 def test_frames_that_are_none(truth, predicted, frame):
-    found = f"expected a DataFrame, found {type(frame).__name__}"
-    with pytest.raises(metric.HostVisibleError, match=f"the solution: {found}"):
+    problem = f"expected a DataFrame, found {type(frame).__name__}"
+    with pytest.raises(metric.HostVisibleError, match=f"the solution: {problem}"):
         metric.score(frame, predicted, "row_id", **WHOLE)
-    with pytest.raises(metric.HostVisibleError, match=f"the submission: {found}"):
+    with pytest.raises(metric.HostVisibleError, match=f"the submission: {problem}"):
         metric.score(truth, frame, "row_id", **WHOLE)
 
 

@@ -148,12 +148,12 @@ def assert_same_subpopulations(
     table = evaluation.explanation.groups
     assert evaluation.explanation.scores.tolist() == table["score"].tolist()
     assert len(table) == len(expected.subpopulations)
-    found = {(row.attribute, row.value): row for row in rows_of(table)}
-    assert len(found) == len(table)
+    rows = {(row.attribute, row.value): row for row in rows_of(table)}
+    assert len(rows) == len(table)
     # Scores that differ in their last bit may tie for the minimum here and not there.
-    same_bits = all(found[names(s)].score == s.score for s in expected.subpopulations)
+    same_bits = all(rows[names(s)].score == s.score for s in expected.subpopulations)
     for subpopulation in expected.subpopulations:
-        row = found[names(subpopulation)]
+        row = rows[names(subpopulation)]
         assert row.essays == len(subpopulation.essays)
         assert row.score == close(subpopulation.score)
         if same_bits or not math.isinf(temperature):
@@ -166,14 +166,14 @@ def assert_same_subpopulations(
 
 def assert_same_classes(evaluation: scoring.Evaluation, expected: transcription.Result) -> None:
     table = evaluation.explanation.classes
-    found = {(row.attribute, row.value, row.discourse_type): row for row in rows_of(table)}
-    assert len(found) == len(table)
+    rows = {(row.attribute, row.value, row.discourse_type): row for row in rows_of(table)}
+    assert len(rows) == len(table)
     populations = {names(subpopulation): subpopulation.essays for subpopulation in expected.subpopulations}
     populations["(all)", "(all)"] = list(expected.essay_counts)
-    assert len(found) == len(populations) * len(DISCOURSE_TYPES)
+    assert len(rows) == len(populations) * len(DISCOURSE_TYPES)
     for (attribute, value), essays in populations.items():
         for kind in DISCOURSE_TYPES:
-            row = found[attribute, value, kind]
+            row = rows[attribute, value, kind]
             tp, fp, fn = (sum(expected.essay_counts[essay][kind][i] for essay in essays) for i in range(3))
             assert (row.tp, row.fp, row.fn) == close((tp, fp, fn))
             if tp + fn > 0:
@@ -314,18 +314,18 @@ def assert_same_segments(
     fates = fates_of(files, expected, competition.parameters.get("overlap_threshold", 0.51))
     assert len(evaluation.explanation.rows) == len(segment_of) == len(fates)
 
-    found: defaultdict[Any, list[Any]] = defaultdict(list)
+    rows_of_contents: defaultdict[Any, list[Any]] = defaultdict(list)
     for row in rows_of(evaluation.explanation.rows):
         segment = segment_of.pop((row.side, row.row_id))  # each once
         assert (row.essay_id, row.discourse_type, row.first, row.last) == contents(segment)[:4]
         assert row.words == len(segment.words)
-        found[row.side, contents(segment)].append(row)
+        rows_of_contents[row.side, contents(segment)].append(row)
     wanted: defaultdict[Any, list[Fate]] = defaultdict(list)
     for (side, number), fate in fates.items():
         wanted[side, contents(files[side][number])].append(fate)
     for (side, key), copies in wanted.items():
         # Among equal rows either may be the one that is kept.
-        rows = sorted(found[side, key], key=lambda row: -row.words_kept)
+        rows = sorted(rows_of_contents[side, key], key=lambda row: -row.words_kept)
         for row, fate in zip(rows, sorted(copies, key=lambda fate: -fate.words_kept), strict=True):
             assert (row.outcome, row.words_kept) == (fate.outcome, fate.words_kept)
             if fate.match is None:

@@ -330,11 +330,11 @@ def test_what_becomes_of_public_metrics(request, tmp_path, name, python):
     frames = tuple(pd.read_csv(io.StringIO(text)) for text in (KAGGLE_SOLUTION, KAGGLE_SUBMISSION))
     frames = (frames[0].drop(columns="Usage"), frames[1])
     results = check.check(tmp_path / "metric.py", frames, {"row_id_column_name": "id"}, python)
-    found = {
+    verdicts = {
         verdict: {KEYS[result.name] for result in results if result.verdict == verdict}
         for verdict in (FAIL, NOTE)
     }
-    assert found == {FAIL: FATES[name].fails, NOTE: FATES[name].notes}
+    assert verdicts == {FAIL: FATES[name].fails, NOTE: FATES[name].notes}
     if python is not None and "runs" not in FATES[name].fails:
         remark = next(result.remark for result in results if result.name == check.CHECKS["runs"])
         assert remark.startswith("Python 3.11.")

@@ -327,8 +327,8 @@ def test_overlaps_are_removed_by_the_metric_s_rule():
     grown = [" ".join(map(str, range(max(a - 3, 0), b + 1))) for a, b in zip(first.tolist(), last.tolist())]
     frame = frame.assign(predictionstring=grown).drop(columns=[*corpus.OFFSETS, "full_text"])
     files = make(frame)
-    found = counts(files)
-    assert found["segments that overlap an earlier one: trimmed"] > 20
+    numbers = counts(files)
+    assert numbers["segments that overlap an earlier one: trimmed"] > 20
     solution = files.private["solution.csv"]  # no TruthOverlapWarning, which would be an error here:
     assert metric.score(solution, files.private["perfect_submission.csv"], "row_id") == 1.0
     labels = frame["discourse_effectiveness"] == "Effective"
@@ -340,8 +340,8 @@ def test_overlaps_are_removed_by_the_metric_s_rule():
         np.arange(len(frame)),
     )
     kept = metric.remove_overlaps(given)
-    assert found["segments"] == len(kept.row)
-    assert found["segments with at most one word left: discarded"] == len(frame) - len(kept.row)
+    assert numbers["segments"] == len(kept.row)
+    assert numbers["segments with at most one word left: discarded"] == len(frame) - len(kept.row)
 
 
 def test_segments_that_end_beyond_the_text_are_cut(by_offsets):
@@ -425,9 +425,9 @@ def test_faults_are_named_by_row(by_offsets, column, value, message):
     frame.loc[7, column] = value
     with pytest.raises(HostError) as caught:
         make(frame)
-    expected, found = message.split("|")
+    expected, problem = message.split("|")
     assert str(caught.value).startswith(f"{column}: expected {expected}")
-    assert str(caught.value).endswith(f"Wrong in 1 row of the corpus: {found}")
+    assert str(caught.value).endswith(f"Wrong in 1 row of the corpus: {problem}")
 
 
 def test_rows_are_those_of_the_file(by_offsets):
@@ -631,8 +631,8 @@ def test_files_on_disk(capsys, tmp_path, by_offsets):
     files = make(by_offsets)
     assert text == f"{files.report}\nwritten to {out}\n"
     assert (out / "report.md").read_text(encoding="utf-8") == files.report
-    found = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
-    assert found == {
+    written = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
+    assert written == {
         "competition.json",
         "report.md",
         *(f"public/{name}" for name in files.public),

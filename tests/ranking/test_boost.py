@@ -839,11 +839,11 @@ def test_wrong_parameters(parameter: str, wrong: Any):
     ):
         with pytest.raises(LeaderboardError) as caught:
             call()
-        found = f"{type(wrong).__name__} '{shown(wrong)}'"
+        problem = f"{type(wrong).__name__} '{shown(wrong)}'"
         expected = {"max_boost": "from 0", "eligibility_ratio": "from 1", "slowdown_limit": "above 1"}[
             parameter
         ]
-        assert str(caught.value) == f"{parameter}: expected a finite number {expected}, found {found}"
+        assert str(caught.value) == f"{parameter}: expected a finite number {expected}, found {problem}"
 
 
 @pytest.mark.parametrize("number", [np.float64(0.05), np.float32(0.05), Decimal("0.05")])

@@ -250,8 +250,8 @@ def test_the_public_scores_of_a_manifest_choose_where_there_are_no_others(folder
 def test_wrong_manifests(folder, call, text, code, message, monkeypatch):
     monkeypatch.setattr("podium.ranking.work.SECONDS_BEFORE_RETRY", 0.0)
     (folder / "wrong.csv").write_text(text)
-    found, out, err = call(teams="wrong.csv")
-    assert (found, out) == (code, "")
+    exit_code, out, err = call(teams="wrong.csv")
+    assert (exit_code, out) == (code, "")
     assert message in err
 
 

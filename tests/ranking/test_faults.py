@@ -86,8 +86,8 @@ def expected(number: int = 20) -> dict[str, float]:
 
 
 def is_right(folder: Path) -> bool:
-    found = scores(folder)
-    return {team: score for team, score in found.items() if score == score} == expected() and len(found) == 20
+    scored = scores(folder)
+    return {team: score for team, score in scored.items() if score == score} == expected() and len(scored) == 20
 
 
 def entries(folder: Path) -> int:

@@ -100,8 +100,8 @@ def texts(figure: Figure) -> list[Text]:
         if not min(limits) <= tick.get_loc() <= max(limits)
         for label in (tick.label1, tick.label2)
     }
-    found = figure.findobj(Text)
-    return [text for text in found if text.get_visible() and text.get_text().strip() and text not in beyond]
+    artists = figure.findobj(Text)
+    return [text for text in artists if text.get_visible() and text.get_text().strip() and text not in beyond]
 
 
 def said(figure: Figure) -> str:
@@ -111,16 +111,16 @@ def said(figure: Figure) -> str:
 def assert_readable(figure: Figure) -> None:
     """Check that no text covers another one or leaves the figure."""
     drawn(figure)
-    found = texts(figure)
-    boxes = [Text.get_window_extent(text) for text in found]
+    seen = texts(figure)
+    boxes = [Text.get_window_extent(text) for text in seen]
     whole = figure.bbox.padded(2)
-    for text, box in zip(found, boxes):
+    for text, box in zip(seen, boxes):
         assert whole.contains(*box.p0), text
         assert whole.contains(*box.p1), text
     left, bottom, right, top = np.array([box.padded(-0.5).extents for box in boxes]).T
     sideways = (left[:, np.newaxis] <= right) & (left <= right[:, np.newaxis])
     overlaps = sideways & (bottom[:, np.newaxis] <= top) & (bottom <= top[:, np.newaxis])
-    overlapping = [(found[a].get_text(), found[b].get_text()) for a, b in np.argwhere(np.triu(overlaps, 1))]
+    overlapping = [(seen[a].get_text(), seen[b].get_text()) for a, b in np.argwhere(np.triu(overlaps, 1))]
     assert overlapping == []
 
 

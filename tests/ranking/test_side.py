@@ -73,9 +73,9 @@ def expected(folder: Path, *more: str) -> dict[str, float]:
 def test_each_submission_is_scored_with_its_own(folder, rank):
     code, _, err = rank()
     assert code == 0, err
-    found = scores(folder)
-    assert found == expected(folder)
-    assert list(found) == ["Bo", "Cy", "Ada"]
+    scored = scores(folder)
+    assert scored == expected(folder)
+    assert list(scored) == ["Bo", "Cy", "Ada"]
     facts = json.loads((folder / "final" / "run.json").read_text())
     markups = hashlib.sha256((folder / "markups.csv").read_bytes()).hexdigest()
     for each in facts["submissions"]:

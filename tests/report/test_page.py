@@ -463,8 +463,8 @@ def test_texts_from_a_folder_or_a_table(tmp_path, evaluation):
     for name in ids:
         (tmp_path / "texts" / f"{name}.txt").write_bytes(f"text of {name} caf\xe9".encode("latin-1"))
     (tmp_path / "texts" / "stranger.txt").write_text("nobody's")
-    found = report.read_texts(tmp_path / "texts", evaluation)
-    assert found == {name: f"text of {name} caf\ufffd" for name in ids}
+    texts = report.read_texts(tmp_path / "texts", evaluation)
+    assert texts == {name: f"text of {name} caf\ufffd" for name in ids}
 
     frame = pd.DataFrame({"essay_id": [*ids, "stranger"], "full_text": ["one", "two", "three"]})
     frame.to_csv(tmp_path / "texts.csv", index=False)

@@ -289,8 +289,8 @@ def test_whatever_is_in_a_folder_the_others_run(
     write_model(tmp_path / "models" / "Good", SUBMIT)
     try:
         prepare_folder(odd)
-        found, failures = models.find_models(tmp_path / "models")
-        assert [model.team for model in found] == (["Good"] if reason else ["Good", "Odd"])
+        runnable, failures = models.find_models(tmp_path / "models")
+        assert [model.team for model in runnable] == (["Good"] if reason else ["Good", "Odd"])
         assert [failure.reason for failure in failures] == ([reason] if reason else [])
         assert caches.equalize([odd]) == "read"
     finally:
@@ -308,10 +308,10 @@ def test_a_folder_that_cannot_be_read_is_one_team_s_failure(tmp_path: Path) -> N
     closed = [tmp_path / "models" / path for path in ("Closed", "Inside/secret", "Several/closed")]
     for path in closed:
         path.chmod(0)
-    found, failures = find_models(tmp_path / "models")
+    runnable, failures = find_models(tmp_path / "models")
     for path in closed:
         path.chmod(0o755)
-    assert [model.key for model in found] == ["Several/open"]
+    assert [model.key for model in runnable] == ["Several/open"]
     assert {(one.team, one.model, one.reason) for one in failures} == {
         ("Closed", "", "Permission denied"),
         ("Inside", "", "Permission denied"),
@@ -325,8 +325,8 @@ def test_a_team_with_a_hundred_models_is_one_failure(tmp_path: Path) -> None:
     for number in range(101):
         write_model(tmp_path / "Many" / f"{number:03}")
     write_model(tmp_path / "Good")
-    found, failures = find_models(tmp_path)
-    assert [model.team for model in found] == ["Good"]
+    runnable, failures = find_models(tmp_path)
+    assert [model.team for model in runnable] == ["Good"]
     assert failures == [("Many", "", "more than 100 models")]
 
 

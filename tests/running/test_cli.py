@@ -107,7 +107,7 @@ def test_whatever_is_wrong_with_the_others_a_good_model_runs(place: Path, engine
     write_model(place / "models" / "Kernel", other, "model.ipynb")
     (place / "models" / "Empty").mkdir()
     assert call(place, "--repeats", "1", "--engine", engine, "--memory-limit", "1G") == 0
-    found = {row["team"]: row["reason"] for row in rows(place / "out" / "failed.csv")}
+    reasons = {row["team"]: row["reason"] for row in rows(place / "out" / "failed.csv")}
     expected = {
         "Bad": "exit code 1: no idea",
         "Empty": "there is no model: expected one notebook .*, found nothing",
@@ -119,8 +119,8 @@ def test_whatever_is_wrong_with_the_others_a_good_model_runs(place: Path, engine
         "Syntax": "exit code 1: .*SyntaxError",
         "Two": "expected one model in the folder, found 2: run.py, run.sh",
     }
-    assert found.keys() == expected.keys()
-    assert [team for team in found if not re.match(expected[team], found[team])] == []
+    assert reasons.keys() == expected.keys()
+    assert [team for team in reasons if not re.match(expected[team], reasons[team])] == []
     assert [row["team"] for row in rows(place / "out" / "runtimes.csv")] == ["Good"]
 
 

@@ -38,8 +38,8 @@ def workers() -> Iterator[Any]:
 
 
 def models_in(folder: Path, teams: str, source: str) -> list[Model]:
-    found = [find_model(write_model(folder / "models" / team, source), team) for team in teams]
-    return [model for model in found if isinstance(model, Model)]
+    models = [find_model(write_model(folder / "models" / team, source), team) for team in teams]
+    return [model for model in models if isinstance(model, Model)]
 
 
 def measure(
@@ -97,10 +97,10 @@ def test_a_model_that_loses_every_worker_is_given_up(tmp_path: Path, workers: An
         "parent = Path(f'/proc/{os.getppid()}/stat').read_text().rpartition(')')[2].split()[1]\n"
         "os.kill(int(parent), 9)\nimport time\ntime.sleep(60)",
     )
-    found = find_model(tmp_path / "models" / "C", "C")
-    assert isinstance(found, Model)
+    new = find_model(tmp_path / "models" / "C", "C")
+    assert isinstance(new, Model)
     with pytest.warns(UserWarning, match="was lost while it ran C"):
-        runtimes, failed = measure(tmp_path, workers.scheduler_address, "none", [*models, found], 1)
+        runtimes, failed = measure(tmp_path, workers.scheduler_address, "none", [*models, new], 1)
     assert [row["team"] for row in runtimes] == ["A", "B"]
     assert [(one.team, one.reason) for one in failed] == [
         ("C", "2 workers were lost while they ran this model")

@@ -216,13 +216,13 @@ engines.run(find_model(Path({str(path)!r}), "team"), settings)
 
     def sleepers() -> list[Path]:
         marker = f"1000.{os.getpid()}"
-        found = []
+        commands = []
         for command in Path("/proc").glob("[0-9]*/cmdline"):
             try:
-                found += [command] if marker in command.read_text().split("\0") else []
+                commands += [command] if marker in command.read_text().split("\0") else []
             except OSError:
                 continue
-        return found
+        return commands
 
     process = subprocess.Popen([sys.executable, "-c", code])
     while not sleepers():
@@ -258,8 +258,8 @@ engines.run(find_model(Path({str(path)!r}), "team"), settings)
 )
 def test_notebooks(tmp_path: Path, sandbox: str, content: str, outcome: str, said: str) -> None:
     settings = settings_for(tmp_path, sandbox=sandbox, memory_limit=2**30, time_limit=120.0)
-    found, result = run(tmp_path, settings, content, "model.ipynb")
-    assert outcome in found, result.log
+    outcome_of_run, result = run(tmp_path, settings, content, "model.ipynb")
+    assert outcome in outcome_of_run, result.log
     assert said in result.log
 
 
@@ -418,8 +418,10 @@ def test_what_executes_notebooks_is_missed_before_any_model_runs(
     model = find_model(write_model(tmp_path / "Blue", notebook(SUBMIT), "model.ipynb"), "Blue")
     assert isinstance(model, Model)
     assert chosen("none", [model]) == ("none", "")
-    found = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "nbclient" else found(name))
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "nbclient" else find_spec(name)
+    )
     with pytest.raises(UsageError, match=r"^the notebook of Blue needs nbclient: pip install 'podium\[n"):
         chosen("none", [model])
     assert chosen("none", [script_in(tmp_path)]) == ("none", "")

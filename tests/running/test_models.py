@@ -36,9 +36,9 @@ def test_a_container_is_named_by_its_image(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("image", ["", "--privileged", "a b", "a\nb", "../x", "é", "x" * 1000])
 def test_an_image_that_is_none(tmp_path: Path, image: str) -> None:
-    found = find_model(write_model(tmp_path / "Blue", image, "container.txt"), "Blue")
-    assert isinstance(found, Failure)
-    assert "names no image" in found.reason
+    failure = find_model(write_model(tmp_path / "Blue", image, "container.txt"), "Blue")
+    assert isinstance(failure, Failure)
+    assert "names no image" in failure.reason
 
 
 def test_what_is_no_model_is_listed_with_a_reason_and_the_others_go_on(tmp_path: Path) -> None:

@@ -30,8 +30,8 @@ Made = Callable[[Model, int, int], dict[str, Any]]
 
 
 def models_in(folder: Path, teams: str = "ABCDE") -> list[Model]:
-    found = [find_model(write_model(folder / "models" / team), team) for team in teams]
-    return [model for model in found if isinstance(model, Model)]
+    models = [find_model(write_model(folder / "models" / team), team) for team in teams]
+    return [model for model in models if isinstance(model, Model)]
 
 
 def _one_by_one(turns: list[Turn]) -> Iterator[tuple[Model, int, list[str]]]:
@@ -586,9 +586,9 @@ def test_an_image_that_could_not_be_had_is_asked_for_again(tmp_path: Path) -> No
 
 
 def models_of_folder(folder: Path, team: str) -> list[Model]:
-    found = find_model(folder / "models" / team, team)
-    assert isinstance(found, Model)
-    return [found]
+    model = find_model(folder / "models" / team, team)
+    assert isinstance(model, Model)
+    return [model]
 
 
 def test_other_settings_or_hardware_are_refused(tmp_path: Path) -> None:

@@ -134,14 +134,14 @@ def model_of(folder: Path, source: str) -> Model:
 def left_over(folder: Path) -> list[str]:
     """The processes on this machine that a hostile model started."""
     marker = f"left over of {folder}"
-    found = []
+    commands = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             command = path.read_text(errors="replace")
         except OSError:
             continue
-        found += [command] if marker in command.split("\0") else []
-    return found
+        commands += [command] if marker in command.split("\0") else []
+    return commands
 
 
 def test_the_quick_ones_are_there() -> None:

@@ -53,17 +53,17 @@ def essay(rng: random.Random, words: int) -> tuple[str, list[tuple[int, int]]]:
 
 def remarks(rng: random.Random, words: int, number: int, elements: int) -> list[Remark]:
     """The remarks that a perfect reader would make."""
-    found = []
+    made = []
     for _ in range(number):
         first = rng.randrange(words)
         last = min(words - 1, first + rng.choice((0, 1, 2, 4, 9)))
-        found.append(Remark(first, last, rng.choice(TAGS), rng.choice(COMMENTS), rng.randrange(elements)))
-    return found
+        made.append(Remark(first, last, rng.choice(TAGS), rng.choice(COMMENTS), rng.randrange(elements)))
+    return made
 
 
 def seen(rng: random.Random, truth: list[Remark], words: int) -> list[Remark]:
     """The remarks of one reader, who misses some, moves their ends, takes other tags and adds other remarks."""
-    found = []
+    kept = []
     for remark in truth:
         chance = rng.random()
         if chance < 0.15:
@@ -73,16 +73,16 @@ def seen(rng: random.Random, truth: list[Remark], words: int) -> list[Remark]:
         first = max(0, remark.first - rng.choice((0, 0, 0, 1)))
         last = min(words - 1, max(first, remark.last + rng.choice((0, 0, 0, 1, -1))))
         tag = remark.tag if rng.random() < 0.8 else rng.choice(TAGS)
-        found.append(remark._replace(first=first, last=last, tag=tag))
-    return found
+        kept.append(remark._replace(first=first, last=last, tag=tag))
+    return kept
 
 
 def markup(
-    rng: random.Random, found: list[Remark], spans: list[tuple[int, int]], comments: bool
+    rng: random.Random, noted: list[Remark], spans: list[tuple[int, int]], comments: bool
 ) -> dict[str, Any]:
     """Turn a reader's remarks into a markup; with `comments`, elements and fragments get overtexts and tags."""
     elements: dict[int, dict[str, Any]] = {}
-    for remark in found:
+    for remark in noted:
         element = elements.setdefault(remark.element, {"fragments": []})
         fragment: dict[str, Any] = {"start": spans[remark.first][0], "end": spans[remark.last][1]}
         fragment["tags"] = [remark.tag] if rng.random() < 0.9 else [remark.tag, "certain"]

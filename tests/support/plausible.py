@@ -70,7 +70,7 @@ def posterior_of(score: dict[int, float], sigma2: dict[int, float]) -> list[tupl
     far off.
     """
     typical = len(sigma2) / sum(1 / value for value in sigma2.values())
-    found = []
+    densities = []
     for far in [None, *score]:
         for share in SHARES:
             omega2 = {g: typical * (1 - share) / share + (100 * typical if g == far else 0) for g in score}
@@ -80,5 +80,5 @@ def posterior_of(score: dict[int, float], sigma2: dict[int, float]) -> list[tupl
             density = share**-1.5 * (1 - share) ** -0.9 / math.sqrt(total) / (1 if far is None else len(score))
             for g in score:
                 density *= math.sqrt(precision[g]) * math.exp(-precision[g] * (score[g] - centre) ** 2 / 2)
-            found.append((density, omega2))
-    return found
+            densities.append((density, omega2))
+    return densities

@@ -37,11 +37,11 @@ class Essay(NamedTuple):
 
 
 def markup(
-    rng: random.Random, found: list[Remark], spans: list[tuple[int, int]], grades: list[int]
+    rng: random.Random, noted: list[Remark], spans: list[tuple[int, int]], grades: list[int]
 ) -> dict[str, Any]:
     """Turn a reader's remarks and grades into a markup."""
     selections = []
-    for number, remark in enumerate(found, 1):
+    for number, remark in enumerate(noted, 1):
         kind, subtypes, is_meaning = CODES[remark.tag]
         selections.append(
             {

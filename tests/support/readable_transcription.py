@@ -69,8 +69,8 @@ def every_matching(pairs: Pairs) -> Iterator[Pairs]:
 
 
 def costs(ours: list[Any], theirs: list[Any]) -> dict[tuple[int, int], Fraction]:
-    found = {(i, k): cost(x, y) for i, x in enumerate(ours) for k, y in enumerate(theirs)}
-    return {pair: value for pair, value in found.items() if value is not None}
+    of_pairs = {(i, k): cost(x, y) for i, x in enumerate(ours) for k, y in enumerate(theirs)}
+    return {pair: value for pair, value in of_pairs.items() if value is not None}
 
 
 def value_of(matching: Pairs, ours: list[Any], theirs: list[Any]) -> tuple[Fraction, int, int]:

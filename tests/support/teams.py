@@ -53,8 +53,8 @@ REJECTED = "Off by One.csv.gz"
 def write_example(folder: Path, sample: pd.DataFrame) -> None:
     """Write the teams' submissions and runtimes."""
     files = {name: quality for team in TEAMS.values() for name, quality in team.files.items()}
-    for seed, (name, (found, certainty)) in enumerate(files.items()):
-        write_compressed(make_submission(sample, found, certainty, seed), folder / SUBMISSIONS / name)
+    for seed, (name, (share, certainty)) in enumerate(files.items()):
+        write_compressed(make_submission(sample, share, certainty, seed), folder / SUBMISSIONS / name)
     wrong = sample.copy()
     wrong.loc[3, "predictionstring"] = "12 13 15"
     write_compressed(wrong, folder / SUBMISSIONS / REJECTED)
@@ -65,9 +65,9 @@ def write_example(folder: Path, sample: pd.DataFrame) -> None:
     runtimes.to_csv(folder / RUNTIMES, index=False, lineterminator="\n")
 
 
-def make_submission(sample: pd.DataFrame, found: float, certainty: float, seed: int) -> pd.DataFrame:
+def make_submission(sample: pd.DataFrame, share: float, certainty: float, seed: int) -> pd.DataFrame:
     """The predictions of a better or worse model, made from the sample submission."""
-    kept = sample[np.random.default_rng(seed).random(len(sample)) < found]
+    kept = sample[np.random.default_rng(seed).random(len(sample)) < share]
     d1 = (0.5 + certainty * (kept["score_discourse_effectiveness_1"] - 0.5)).clip(0, 1).round(4)
     return kept.assign(score_discourse_effectiveness_0=(1 - d1).round(4), score_discourse_effectiveness_1=d1)
 

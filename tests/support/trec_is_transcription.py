@@ -167,7 +167,7 @@ def read_run(
             shared[pair] = shared.get(pair, 0) + 1
     scores = [float(row["priority"]) for row in rows]
     lowest, highest = min(scores, default=0.0), max(scores, default=0.0)
-    found: dict[str, list[tuple[tuple[bool, int, float, str], Answered]]] = {}
+    answers_to: dict[str, list[tuple[tuple[bool, int, float, str], Answered]]] = {}
     for row, score in zip(rows, scores, strict=True):
         tweet = str(row[row_id_column_name])
         if normalize:
@@ -177,11 +177,11 @@ def read_run(
             answer = Answered(float(row["rank"]), score, read_types(row["categories"]))
             elsewhere = event != labels[tweet].event
             order = (elsewhere, -shared.get((event, labels[tweet].event), 0), answer.rank, event)
-            found.setdefault(tweet, []).append((order, answer))
+            answers_to.setdefault(tweet, []).append((order, answer))
     # Decision: the row that counts is the one in the list with the name of the solution's event.  If there is
     # none, it is the one in the list that shares most tweets with that event.  If several are left, it is the
     # best ranked one, and then the one in the first list as text.
-    return {tweet: min(options, key=lambda option: option[0])[1] for tweet, options in found.items()}
+    return {tweet: min(options, key=lambda option: option[0])[1] for tweet, options in answers_to.items()}
 
 
 def event_name(row: dict[Any, Any]) -> str:

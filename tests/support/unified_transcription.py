@@ -230,8 +230,8 @@ def match(
                 tp = true_positive_fraction(prediction, truth, segment_weight)
                 matches.append(Match(prediction, truth, iou, tp, 1 - tp))
     # Section 2.4: no overlaps and a threshold above one half leave no second match, on either side.
-    assert len({found.prediction.row for found in matches}) == len(matches)
-    assert len({found.truth.row for found in matches}) == len(matches)
+    assert len({one.prediction.row for one in matches}) == len(matches)
+    assert len({one.truth.row for one in matches}) == len(matches)
     return matches
 
 
@@ -259,11 +259,11 @@ def true_positive_fraction(prediction: Segment, truth: Segment, segment_weight: 
 
 def count(predictions: list[Segment], truths: list[Segment], matches: list[Match]) -> Counts:
     """The TP, FP and FN of one type in one essay [2.1 steps 4 and 5, 2.2]."""
-    matched_predictions = {found.prediction.row for found in matches}
-    matched_truths = {found.truth.row for found in matches}
-    tp = sum(found.tp for found in matches)
+    matched_predictions = {one.prediction.row for one in matches}
+    matched_truths = {one.truth.row for one in matches}
+    tp = sum(one.tp for one in matches)
     fp = sum(1 for prediction in predictions if prediction.row not in matched_predictions)
-    fn = sum(found.fn for found in matches) + sum(1 for truth in truths if truth.row not in matched_truths)
+    fn = sum(one.fn for one in matches) + sum(1 for truth in truths if truth.row not in matched_truths)
     return Counts(tp, fp, fn)
 
 

@@ -52,6 +52,7 @@ def content(competition: Competition, measures: list[str], terms: Terms) -> Cont
 
 
 def _settings(competition: Competition, terms: Terms) -> dict[str, object]:
+    """The content of ``conf.json``."""
     header, *rows = read_csv(competition.sample)
     return {
         "COMPETITION_TYPE": "generic",

@@ -480,9 +480,11 @@ class Runner(doctest.DocTestRunner):
     library = ""
 
     def report_failure(self, out: Any, test: Any, example: Any, got: str) -> None:
+        """Note an example that printed something else; `doctest` calls this method."""
         self.note(example, f"gave {' '.join(got.split()) or 'nothing'}")
 
     def report_unexpected_exception(self, out: Any, test: Any, example: Any, exc_info: Any) -> None:
+        """Note an example that raised an error, and the library that it lacked; `doctest` calls this method."""
         self.library = self.library or lacking(exc_info[1])
         self.note(example, f"raised {described(exc_info[1])}")
 

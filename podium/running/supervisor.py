@@ -152,6 +152,7 @@ class Log:
         self.reader.start()
 
     def _read(self, stream: IO[bytes]) -> None:
+        """Read the stream to its end, and keep its first and its last bytes."""
         half = LOG_BYTES // 2
         while block := os.read(stream.fileno(), 1 << 16):
             room = half - len(self.first)
@@ -209,6 +210,7 @@ class Watch(threading.Thread):
                     kill(self.process)
 
     def _limit_passed(self, end: float, looks: int) -> str:
+        """The limit that the model has passed, or ""; files are counted on some of the looks only."""
         job, pids = self.job, descendants(os.getpid())
         memory = memory_of(pids, job["memory"])
         self.peak_memory = max(self.peak_memory, memory)

@@ -41,6 +41,7 @@ def whole_score(truth: pd.DataFrame, predicted: pd.DataFrame, **parameters: floa
 
 
 def _numbered(prefix: str, segments: tuple[tuple[object, ...], ...], names: list[str]) -> pd.DataFrame:
+    """A table of these segments with numbered ids in the column row_id."""
     frame = pd.DataFrame(list(segments), columns=names)
     frame.insert(0, "row_id", [f"{prefix}{number}" for number in range(len(frame))])
     return frame

@@ -52,6 +52,7 @@ class Kaggle:
         return status, {"code": status, "message": "out of order"}
 
     def answer(self, path: str, request: dict[str, Any], authorization: str | None) -> Answer:
+        """Record a request, check its credentials, and answer it with what the test has set for its path."""
         self.requests.append((path, request))
         expected = "Basic " + base64.b64encode(f"{USER}:{KEY}".encode()).decode()
         if authorization != expected:
@@ -187,12 +188,14 @@ class Site(Kaggle):
     def of_competition(
         self, name: str, call: Callable[[dict[str, Any]], Any], request: dict[str, Any]
     ) -> Answer:
+        """Answer a call about the competition, or with a fault if there is no such competition."""
         if self.competition is None and name != "CreateCompetition":
             return 404, {"code": 404, "message": "Competition not found"}
         answer = call(request)
         return answer if isinstance(answer, tuple) else (200, answer or {})
 
     def create(self, request: dict[str, Any]) -> Any:
+        """Create the competition; its address can be taken."""
         if self.competition is not None:
             return 400, {"code": 400, "message": f"The URL {request['slug']} is taken"}
         self.competition = request
@@ -201,10 +204,12 @@ class Site(Kaggle):
         return {"id": 1, "ref": request["slug"], "url": url}
 
     def update_settings(self, request: dict[str, Any]) -> Any:
+        """Change settings of the competition."""
         self.settings |= request["settings"]
         return self.settings
 
     def create_page(self, request: dict[str, Any]) -> Any:
+        """Create a page; its name can be taken."""
         page = request["page"]
         if page["name"] in self.pages:
             return 400, {"code": 400, "message": f"Page {page['name']} exists"}
@@ -212,27 +217,32 @@ class Site(Kaggle):
         return page
 
     def update_page(self, request: dict[str, Any]) -> Any:
+        """Change a page."""
         self.pages[request["pageName"]] |= request["page"]
         return self.pages[request["pageName"]]
 
     def start_upload(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Give the client a token and an address for an upload."""
         token = f"blob-{len(self.blobs)}"
         self.blobs[token] = b""
         return {"token": token, "createUrl": f"{self.address}/upload/{token}"}
 
     def create_data(self, request: dict[str, Any]) -> Any:
+        """Replace the competition's files by uploaded ones."""
         if not all(self.blobs[file["token"]] for file in request["files"]):
             return 500, {"code": 500, "message": "An upload is not complete"}
         self.files = {file["name"]: self.blobs[file["token"]] for file in request["files"]}
         return {"url": "https://www.kaggle.com/competitions/data"}
 
     def create_solution(self, request: dict[str, Any]) -> Any:
+        """Read an uploaded solution."""
         if not self.blobs[request["blobToken"]]:
             return 500, {"code": 500, "message": "The upload is not complete"}
         self.solution = pd.read_csv(io.BytesIO(self.blobs[request["blobToken"]]))
         return None
 
     def solution_status(self, request: dict[str, Any]) -> Any:
+        """Say how the site has read the solution, and whether the metric is chosen."""
         if self.solution is None:
             return {"ready": False}
         usage = self.solution["Usage"].value_counts()
@@ -245,6 +255,7 @@ class Site(Kaggle):
         }
 
     def create_submission(self, request: dict[str, Any]) -> Any:
+        """Score an uploaded submission in the sandbox."""
         assert request["sandbox"]
         assert self.solution is not None
         result: dict[str, Any] = {"ref": len(self.submissions) + 1, "date": "2027-01-01T00:00:00Z"}
@@ -260,4 +271,5 @@ class Site(Kaggle):
         return {"ref": result["ref"], "message": "submitted"}
 
     def launch(self, request: dict[str, Any]) -> None:
+        """Open the competition, now or at a date."""
         self.launched = request.get("futureTime", "now")

@@ -31,6 +31,7 @@ LEVELS = {
 
 
 def full_name(level: str, name: str) -> str:
+    """The full name of a criterion, with the level that it belongs to."""
     return f"{level}.{name}" if level else name
 
 
@@ -44,19 +45,23 @@ def f_measure(a: Any, b: Any) -> Fraction:
 
 
 def count(members: Any) -> int:
+    """The number of members of a set or a Counter."""
     return sum(members.values()) if isinstance(members, Counter) else len(members)
 
 
 def bag(overtext: dict[str, Any]) -> Counter[str]:
+    """The words of an overtext's comment, each as often as it occurs."""
     words = re.findall(r"\w+", overtext.get("comment", "").lower())
     return Counter(word.replace("ё", "е") for word in words)
 
 
 def tags(holder: dict[str, Any]) -> set[str]:
+    """The tags of an object."""
     return set(holder.get("tags", []))
 
 
 def characters(fragment: dict[str, Any]) -> set[int]:
+    """The positions of a fragment's characters."""
     return set(range(fragment["start"], fragment["end"]))
 
 
@@ -64,18 +69,21 @@ def characters(fragment: dict[str, Any]) -> set[int]:
 
 
 def overtexts_may(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Whether two overtexts may be partners: they share a word or a tag, or both have neither."""
     if not (bag(a) or bag(b) or tags(a) or tags(b)):
         return True
     return bool(bag(a) & bag(b)) or bool(tags(a) & tags(b))
 
 
 def fragments_may(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Whether two fragments may be partners: they share a character, or both are empty at the same place."""
     if not characters(a) and not characters(b):
         return bool(a["start"] == b["start"])
     return bool(characters(a) & characters(b))
 
 
 def elements_may(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Whether two elements may be partners: some of their fragments may be, or both have none."""
     ours, theirs = a.get("fragments", []), b.get("fragments", [])
     if not ours and not theirs:
         return True
@@ -125,6 +133,7 @@ class Transcription:
         self.kind = kind
 
     def average(self, level: str, criteria: dict[str, Fraction], with_accordance: bool = True) -> Fraction:
+        """The weighted average of a level's criteria."""
         names = LEVELS[level] if with_accordance else LEVELS[level][1:]
         total = sum(self.weights[full_name(level, name)] for name in names)
         if not total:
@@ -221,10 +230,12 @@ class Transcription:
         return {"total": averages.pop("")} | averages
 
     def total(self, first: dict[str, Any], second: dict[str, Any]) -> Fraction:
+        """The consistency C of two markups."""
         return self.criteria(first, second)["total"]
 
 
 def prefixed(name: str, averages: dict[str, Fraction]) -> dict[str, Fraction]:
+    """Averages under the full names of their criteria."""
     return {f"{name}.{part}" if part else name: value for part, value in averages.items()}
 
 
@@ -255,6 +266,7 @@ def weights_of(documents: list[list[dict[str, Any]]]) -> dict[str, Fraction]:
 
 
 def mean(values: list[Fraction]) -> Fraction | None:
+    """The mean, or None if there is nothing to average."""
     return sum(values, ZERO) / len(values) if values else None
 
 

@@ -24,9 +24,11 @@ class Evaluated:
 
     @property
     def explanation(self) -> Any:
+        """What the companion explains of the submission."""
         return self.evaluation.explanation
 
     def __getattr__(self, name: str) -> Any:
+        """A measure by its name in lower case, or else an attribute of the explanation."""
         lower = {key.lower(): value for key, value in self.__dict__["measures"].items()}
         return lower[name] if name in lower else getattr(self.explanation, name)
 

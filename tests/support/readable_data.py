@@ -30,6 +30,8 @@ CODES: dict[str, tuple[str, tuple[str, ...], bool]] = {
 
 
 class Essay(NamedTuple):
+    """An essay with its subject, its text, the experts' markups and the algorithm's."""
+
     subject: str
     text: str
     experts: list[dict[str, Any]]

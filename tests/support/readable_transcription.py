@@ -19,10 +19,12 @@ WEIGHTS = {"M1": 1, "M2": 2, "M3": 1, "M4": 1, "M5": 1, "M6": 0, "M7": 0}
 
 
 def characters(selection: dict[str, Any]) -> set[int]:
+    """The positions of a selection's characters."""
     return set(range(selection["startSelection"], selection["endSelection"]))
 
 
 def jaccard(x: dict[str, Any], y: dict[str, Any]) -> Fraction:
+    """The share of common characters; two empty selections have all in common."""
     if not characters(x) and not characters(y):
         return Fraction(1)
     return Fraction(len(characters(x) & characters(y)), len(characters(x) | characters(y)))
@@ -34,10 +36,12 @@ def plain(x: dict[str, Any], name: str) -> str:
 
 
 def equal(x: dict[str, Any], y: dict[str, Any], name: str) -> bool:
+    """Whether two selections have the same detail, compared by `plain`."""
     return plain(x, name) == plain(y, name)
 
 
 def may_match(x: dict[str, Any], y: dict[str, Any]) -> bool:
+    """Whether two selections may be partners."""
     if not characters(x) and not characters(y):
         return bool(x["startSelection"] == y["startSelection"]) and equal(x, y, "type")
     return bool(characters(x) & characters(y))
@@ -69,6 +73,7 @@ def every_matching(pairs: Pairs) -> Iterator[Pairs]:
 
 
 def costs(ours: list[Any], theirs: list[Any]) -> dict[tuple[int, int], Fraction]:
+    """The cost of every pair whose selections may be partners."""
     of_pairs = {(i, k): cost(x, y) for i, x in enumerate(ours) for k, y in enumerate(theirs)}
     return {pair: value for pair, value in of_pairs.items() if value is not None}
 
@@ -84,6 +89,7 @@ def value_of(matching: Pairs, ours: list[Any], theirs: list[Any]) -> tuple[Fract
 
 
 def best_matching(ours: list[Any], theirs: list[Any]) -> Pairs:
+    """The matching with the least `value_of`, found by trying all."""
     return min(every_matching(list(costs(ours, theirs))), key=lambda matching: value_of(matching, ours, theirs))
 
 

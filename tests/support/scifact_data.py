@@ -145,6 +145,7 @@ def samples() -> dict[str, str]:
 
 
 def write_samples(folder: Path) -> None:
+    """Write the sample files into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in samples().items():
         (folder / name).write_text(text, encoding="utf-8", newline="")

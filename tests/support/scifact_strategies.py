@@ -12,10 +12,12 @@ DOCUMENTS = ("7", "11", "007", "{a: b}", "é\u2028", "\U0001f9ec", "")
 
 
 def gold_of(*sets: list[int], label: str = "SUPPORT", document: str = "11") -> dict[str, Any]:
+    """The gold evidence of one abstract, with these sets of sentences."""
     return {document: [{"sentences": one, "label": label} for one in sets]}
 
 
 def answer_of(*sentences: Any, label: str = "SUPPORT", document: str = "11") -> dict[str, Any]:
+    """An answer that names these sentences of one abstract."""
     return {document: {"sentences": list(sentences), "label": label}}
 
 
@@ -54,6 +56,7 @@ def competitions(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def frames(*sides: dict[str, Any]) -> list[pd.DataFrame]:
+    """The tables that a hosted metric gets, one for each side."""
     return [
         pd.DataFrame({"claim_id": list(side), "evidence": [json.dumps(one) for one in side.values()]})
         for side in sides

@@ -24,6 +24,7 @@ def measures(gold: Evidence, predictions: Evidence) -> dict[str, float]:
 
 
 def divide(a: float, b: float) -> float:
+    """A quotient that is 0 where the divisor is 0."""
     return 0.0 if b == 0 else a / b
 
 
@@ -61,6 +62,7 @@ def counts(gold: Evidence, predictions: Evidence) -> tuple[dict[str, int], dict[
 
 
 def first_sentences(sets: list[set[int]], answer: dict[str, Any]) -> set[int]:
+    """The sentences of an answer that count: the first three, or as many as the smallest gold set has."""
     k = max(3, min(len(one) for one in sets))
     return set(answer["sentences"][:k])
 
@@ -102,6 +104,7 @@ def abstract_outcome(sets: list[dict[str, Any]] | None, answer: dict[str, Any] |
 
 
 def predicted_sentence_outcomes(sets: list[dict[str, Any]] | None, answer: dict[str, Any]) -> list[str]:
+    """The outcome of each sentence of an answer."""
     outcomes = []
     for place, sentence in enumerate(answer["sentences"]):
         if sentence in answer["sentences"][:place]:
@@ -118,6 +121,7 @@ def predicted_sentence_outcomes(sets: list[dict[str, Any]] | None, answer: dict[
 
 
 def gold_sentence_outcomes(sets: list[dict[str, Any]], answer: dict[str, Any] | None) -> list[str]:
+    """The outcome of each gold sentence."""
     outcomes = []
     for one in sets:
         for sentence in one["sentences"]:
@@ -133,6 +137,7 @@ def gold_sentence_outcomes(sets: list[dict[str, Any]], answer: dict[str, Any] | 
 
 
 def claim_outcome(gold: dict[str, Any], answers: dict[str, Any]) -> str:
+    """The outcome of a claim, which follows from those of its abstracts."""
     outcomes = {abstract_outcome(gold.get(document), answers.get(document)) for document in {*gold, *answers}}
     for outcome in ("wrong label", "evidence incomplete", "beyond the first three", "not in gold", "missed"):
         if outcome in outcomes:

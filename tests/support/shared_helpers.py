@@ -38,6 +38,7 @@ def copied(source: dict[str, str], text: str) -> str:
 
 
 def main(path: Path) -> None:
+    """Copy the shared sections of a file into every other hosted file."""
     source = shared_sections(path)
     for file in hosted_files():
         before = file.read_text("utf-8")

@@ -129,6 +129,7 @@ def _passage(draw: random.Random, kind: str | None, length: int, effective: int)
 
 
 def _sentence(draw: random.Random, kind: str | None, length: int, cue: list[str], effective: int) -> str:
+    """A sentence of this length, which may open with a cue and give reasons."""
     if length < 3:
         return draw.choice(SHORT[length])
     words = list(cue)

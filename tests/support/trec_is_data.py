@@ -167,6 +167,7 @@ def label_file(solution: pd.DataFrame) -> str:
 
 
 def _tweet(row: list[str]) -> dict[str, object]:
+    """A row of a label file as the official files have it."""
     tweet_id, _, priority, categories = row
     names = [name.partition("-")[2] for name in categories.split()]
     return {"postID": tweet_id, "postCategories": [*names, "Screenshot"], "postPriority": priority}

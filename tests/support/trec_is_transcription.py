@@ -128,6 +128,7 @@ def evaluate(
 
 
 def mean(numbers: list[float]) -> float:
+    """The mean, or NaN if there is nothing to average."""
     return math.fsum(numbers) / len(numbers) if numbers else math.nan
 
 
@@ -140,6 +141,7 @@ def full_name(name: str) -> str:
 
 
 def read_types(cell: object) -> set[str]:
+    """The full names of the types in a cell."""
     return {full_name(name) for name in cell.split()} if isinstance(cell, str) else set()
 
 
@@ -191,6 +193,7 @@ def event_name(row: dict[Any, Any]) -> str:
 
 
 def jaccard(a: set[str], b: set[str]) -> float:
+    """The share of common members; 0 for two empty sets."""
     return len(a & b) / len(a | b) if a | b else 0.0
 
 

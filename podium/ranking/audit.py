@@ -23,7 +23,7 @@ def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[s
     Parameters
     ----------
     folder : str
-        The folder of the board, or its ``run.json``.  Of the folder only ``run.json`` is needed.
+        The folder of the board, or its ``run.json``.  Other files of the folder need not be there.
     jobs : int
         The number of processes, or 0 for one per core.
     **inputs : str

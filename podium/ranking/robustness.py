@@ -26,7 +26,7 @@ REWARDS = {
     "slowdown_limit": (1.1, 1.5),
 }
 RUNTIME_DRAWS = 100
-# What more teams than this share, or than this number, have in common says nothing about any two of them.
+# If more teams than this share or this number have the same statistics of an item, the item tells nothing.
 FEW_TEAMS, MOST_TEAMS = 0.25, 100
 LEAST_AGREEMENT = 0.05
 CELLS_AT_ONCE = 2**17

@@ -24,7 +24,7 @@ STREAM = 3
 SHARES = 200
 SHARE_POWERS = (-1.5, -0.9)
 
-# By how many standard errors one group may be far off.
+# The distance in standard errors at which one group may be far off.
 FAR_OFF = 10.0
 
 # A group whose score is undefined gets this many times the largest variance of the others.

@@ -1,7 +1,8 @@
 """Rank sets: the ranks that competitors may truly have, for all at once or of each one alone.
 
-What is known of a pair of competitors is kept once.  Each competitor has a row with one number for every
-competitor after it, in single precision.  That takes four bytes per pair, or 200 MB for 10,000 competitors.
+Numbers about pairs of competitors are kept once for each pair.  Each competitor has a row with one number for
+every competitor after it, in single precision.  So they take four bytes per pair, or 200 MB for 10,000
+competitors.
 """
 
 import os

@@ -322,6 +322,8 @@ def test_a_zip_with_one_table_is_read():
         (zipped({"a.csv": b"x"})[:30], "found a zip without its end"),
         (zipped({f"{number}": b"" for number in range(2_000)}), "found too many files in it"),
     ],
+    # Zips hold the time at which they are made, so names from their bytes differ between the workers.
+    ids=["two tables", "nothing", "only hidden files", "cut near its end", "cut near its start", "many files"],
 )
 def test_other_zips_are_refused(archive, expected):
     with pytest.raises(HostError, match=expected):

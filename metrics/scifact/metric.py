@@ -145,6 +145,7 @@ def score(
     What earns a credit is called correct.  What the system lists is called retrieved, and what the gold has is
     called relevant.  Each kind of credit gives three measures: the precision P = correct / retrieved, the
     recall R = correct / relevant, and F1 = 2·P·R / (P + R).  Where the denominator is 0, the quotient is 0.
+    If an abstract's smallest evidence set is larger than three, that many sentences count instead of three.
 
     Parameters
     ----------

@@ -38,6 +38,7 @@ SWAPS = 200
 CROWD, CROWD_EVERY = 100, 12
 FIRST = 10
 OF_ONE = ("score", "score of a group", "F1 of a type")
+PRINTED = (*OF_ONE, "difference", "difference on a board")  # the kinds of intervals that podium prints
 DROPPED_IN_LOW_GROUPS = 0.3
 
 Floats = npt.NDArray[np.float64]
@@ -72,12 +73,15 @@ def main() -> None:
     parser.add_argument("--test-sets", type=int, default=20, help="drawn from each population")
     parser.add_argument("--essays", type=int, default=500, help="in a test set")
     parser.add_argument("--save", type=Path, metavar="CSV", help="write a row per interval")
+    parser.add_argument("--summary", type=Path, metavar="CSV", help="write a row per population and interval")
     options = parser.parse_args()
     print(machine())
     start = time.process_time()
     rows = simulate(options.folder, options.half, options.rounds, options.test_sets, options.essays)
     if options.save:
         rows.to_csv(options.save, index=False)
+    if options.summary:
+        summary(rows, options.rounds * options.test_sets).to_csv(options.summary, index=False)
     show(rows, options.half)
     print(
         f"\n{options.rounds * options.test_sets} test sets of {options.essays} essays from each of "
@@ -608,6 +612,42 @@ def bca(prepared: Any, of_items: Floats, samples: Floats) -> tuple[Any, Any]:
     moved = [shift + ndtri(share) for share in (tail, 1 - tail)]
     low, high = np.quantile(samples, [ndtr(shift + z / (1 - acceleration * z)) for z in moved])
     return low, high
+
+
+def summary(rows: pd.DataFrame, test_sets: int) -> pd.DataFrame:
+    """Summarize how often the intervals without a note hold in each kind of population.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        What `simulate` returns.
+    test_sets : int
+        The number of test sets that were drawn from each kind of population.
+
+    Returns
+    -------
+    DataFrame
+        A row for each population and kind of interval that `podium` prints: ``intervals``, the number of those
+        without a note; ``held``, their share that holds the truth; and ``low`` and ``high``, the ends of the
+        95% interval of that share, by E. B. Wilson (1927).
+
+    Notes
+    -----
+    Intervals from the same test set fail together.  So the Wilson interval counts each test set once, however
+    many intervals there are in it.  This makes it wider than it needs to be, and never too narrow.
+    """
+    z = 1.96
+    lines = []
+    trusted = rows[rows["what"].isin(PRINTED) & (rows["note"].fillna("") == "")]
+    for population in rows["population"].unique():
+        for what in PRINTED:
+            held = trusted.loc[(trusted["population"] == population) & (trusted["what"] == what), "held"]
+            share, number = held.mean(), min(len(held), test_sets)
+            middle = (share + z**2 / (2 * number)) / (1 + z**2 / number)
+            half = z * math.sqrt(share * (1 - share) / number + (z / (2 * number)) ** 2) / (1 + z**2 / number)
+            lines.append((population, what, len(held), share, middle - half, middle + half))
+    columns = ["population", "what", "intervals", "held", "low", "high"]
+    return pd.DataFrame(lines, columns=columns).round(6)
 
 
 # ---- Tables ------------------------------------------------------------------------------------------------

@@ -464,6 +464,22 @@ def test_intervals_without_a_note_hold_what_they_promise(capsys):
     assert "neighbors on a board" in capsys.readouterr().out
 
 
+def test_the_summary_of_the_simulation_has_wilson_s_interval_and_counts_a_test_set_once():
+    rows = pd.DataFrame(
+        [("a", what, n >= 2, "") for what in coverage.PRINTED for n in range(40)]
+        + [("a", "score", 0, "beware"), ("a", "bias", 0.5, "")],
+        columns=["population", "what", "held", "note"],
+    )
+    line = coverage.summary(rows, 40).set_index("what").loc["score"]
+    # scipy.stats.binomtest(38, 40).proportion_ci(method="wilson") gives 0.8350 and 0.9862.
+    assert line[["intervals", "held", "low", "high"]].tolist() == pytest.approx(
+        [40, 0.95, 0.8350, 0.9862], abs=5e-5
+    )
+    wider = coverage.summary(rows, 20).set_index("what").loc["score"]
+    assert wider["low"] < line["low"]
+    assert line["high"] < wider["high"]
+
+
 def test_bca_of_the_simulation_is_scipy_s():
     values = np.random.default_rng(3).exponential(size=80)
     prepared, of_items = mean_of(80), as_statistics(values)

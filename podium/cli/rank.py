@@ -260,7 +260,8 @@ def print_report(result: "Run", out: Path) -> None:
     print(f"\nwritten to {out}", flush=True)
     if counts["rejected"]:
         without = f"teams without any score, not on the board: {counts['teams_without_score']:,}"
-        console.warn([f"{counts['rejected']:,} rejected, see rejected.csv; {without}"])
+        teams = listed(sorted(set(ranking.rejected["team"])))
+        console.warn([f"{counts['rejected']:,} rejected, see rejected.csv: {teams}; {without}"])
     if len(ranking.failed):
         console.warn([f"models that failed, see failed.csv: {listed(sorted(set(ranking.failed['team'])))}"])
     notes = ranking.leaderboard["note"].map(ties.without_ties)

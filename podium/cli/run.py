@@ -28,6 +28,7 @@ DIFFERING = ("slowest", "fail")
 MORE_REPEATS = 2  # how many more runs than --repeats a model may get, unless one run was asked for
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 BYTES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+FAILURES_SHOWN = 5  # with their reasons; all are in failed.csv
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -215,6 +216,9 @@ def _report(
         raise SubmissionRejected(f"{failed[0].reason} (its whole log is in {options.out / rounds.LOGS})")
     if not runtimes:
         raise HostError(f"no model gave predictions; {failed[0].team}: {failed[0].reason}")
+    for failure in failed[:FAILURES_SHOWN]:
+        model = f"{failure.team}/{failure.model}" if failure.model else failure.team
+        warnings.warn(f"{model} failed: {failure.reason}", stacklevel=1)
     if failed:
         warnings.warn(f"{len(failed):,} failed, see {options.out / rounds.FAILED}", stacklevel=1)
 

@@ -11,6 +11,7 @@ from podium.ranking import board, final, output, submissions, work
 from podium.ranking.board import Request, Run
 from podium.ranking.rules import Rules
 from podium.ranking.submissions import Submission
+from podium.wording import listed
 
 __all__ = ["verify"]
 
@@ -35,7 +36,8 @@ def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[s
     differences : list of str
         What is not as it was published.  Causes come before their consequences.
     notices : list of str
-        What may explain the differences, such as other versions of a library.
+        What may explain the differences, such as other versions of a library, and which tables and pages
+        are not in the folder.
 
     Raises
     ------
@@ -56,6 +58,8 @@ def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[s
         for name, version in facts["versions"].items()
         if here.get(name) != version
     ]
+    if unseen := [file for file in facts["outputs"] if not (home / file).is_file()]:
+        notices.append(f"not in the folder, so only computed and not compared: {listed(unseen)}")
     differences = final.changed_inputs(facts, request) + _changed_outputs(facts, home)
     published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
     files = [
@@ -72,7 +76,8 @@ def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[s
     differences += _changed_submissions(files, scored, published)
     for name, now in run.ranking.facts.items():
         if now != facts.get(name):
-            differences.append(f"{name}: is {now}, was {facts.get(name)}")
+            now, then = str(now), str(facts.get(name))
+            differences.append(f"{name}: is {_around(now, then)}, was {_around(then, now)}")
     return differences + _changed_files(facts["outputs"], final.files_of(run), home), notices
 
 

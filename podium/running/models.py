@@ -23,6 +23,8 @@ LONGEST_NAME = 200  # bytes; file systems allow 255, and podium appends to the n
 MOST_FILES = 200_000  # in a model's folder
 MOST_MODELS = 100  # in a team's folder
 NAMES_SHOWN = 5  # in a message
+WINDOWS = "{name}: expected the line ends of Unix, found those of Windows; convert it with dos2unix"
+SCRIPT_READ = 1 << 20  # bytes of a script in which line ends are looked for
 
 
 class Model(NamedTuple):
@@ -234,6 +236,8 @@ def _entry(folder: Path) -> tuple[str, str]:
         return image, "container"
     if name == "run":
         _require_executable(path)
+    if name == "run.sh":
+        _require_unix_line_ends(path)
     return name, "notebook" if path.suffix == ".ipynb" else "script"
 
 
@@ -245,10 +249,18 @@ def _require_executable(path: Path) -> None:
         first = file.read(200).partition(b"\n")[0].decode("utf-8", "replace")
     if first.startswith("#!"):
         if first.endswith("\r"):
-            raise ValueError("run: expected the line ends of Unix, found those of Windows")
+            raise ValueError(WINDOWS.format(name="run"))
         interpreter = first[2:].split()[:1]
         if not interpreter or not Path(interpreter[0]).is_file():
             raise ValueError(f"run begins with {first}, but that program does not exist")
+
+
+def _require_unix_line_ends(path: Path) -> None:
+    """Raise a ValueError if every line of a script for ``sh`` ends as lines do on Windows."""
+    with path.open("rb") as file:
+        start = file.read(SCRIPT_READ)
+    if 0 < start.count(b"\n") == start.count(b"\r\n"):
+        raise ValueError(WINDOWS.format(name=path.name))
 
 
 def digest_of(folder: Path) -> str:

@@ -98,9 +98,10 @@ def test_the_page_fits_and_can_be_read(made, browser, name, width, scheme):  # n
     if name == "board.html":
         assert browser.execute_script("return document.querySelectorAll('svg circle').length") > 8
         assert shown(browser)[0] in ("Ada <b>", "Bo & Co", "Cy", "Di")
-        # Rank, team, what decides and the move are in sight.
-        right = "return document.querySelector('#board tbody tr').cells[3].getBoundingClientRect().right"
-        assert browser.execute_script(right) <= width
+        # Rank, team, what decides, the move and the true rank are in sight.
+        right = "return document.querySelector('#board tbody tr').cells[4].getBoundingClientRect().right"
+        frame = "return document.querySelector('.board').getBoundingClientRect().right"
+        assert browser.execute_script(right) <= browser.execute_script(frame) < width
 
 
 def shown(browser) -> list[str]:

@@ -288,7 +288,8 @@ def test_a_bad_file_never_stops_the_run(files, call):
     code, out, err = call()
     assert code == 0
     assert out.startswith("9 submissions, 4 rejected; teams on the board: 5")
-    assert "warning: 4 rejected, see rejected.csv; teams without any score, not on the board: 4\n" in err
+    assert "warning: 4 rejected, see rejected.csv: Broken, Empty, Text, Wrong; teams without any" in err
+    assert "not on the board: 4\n" in err
     rejected = read(files / "final" / "rejected.csv").set_index("team")["reason"]
     assert sorted(rejected.index) == ["Broken", "Empty", "Text", "Wrong"]
     assert rejected["Wrong"].startswith(

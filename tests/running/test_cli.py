@@ -51,7 +51,7 @@ def test_a_run_from_end_to_end(place: Path, capsys: pytest.CaptureFixture[str]) 
     assert call(place, "--repeats", "2") == 0
     said = capsys.readouterr()
     assert "models with predictions: 1, failed: 1" in said.out
-    assert "warning: 1 failed, see" in said.err
+    assert "warning: Bad failed: exit code 1: no idea\nwarning: 1 failed, see" in said.err
     assert "round 1: 2 of 2" in said.err
     out = place / "out"
     assert [row["submission"] for row in rows(out / "runtimes.csv")] == ["submission.csv"]

@@ -9,6 +9,7 @@ from podium.running.models import Failure, digest_of, find_model, find_models
 from tests.running.support import write_model
 
 NO_MODEL = "there is no model: expected one notebook (*.ipynb), run, run.py, run.sh or container.txt, found "
+WINDOWS = ": expected the line ends of Unix, found those of Windows; convert it with dos2unix"
 
 
 def test_a_folder_per_team_or_several_in_one(tmp_path: Path) -> None:
@@ -50,6 +51,7 @@ def test_what_is_no_model_is_listed_with_a_reason_and_the_others_go_on(tmp_path:
     write_model(tmp_path / "No shebang", "#!/no/such/interpreter -x\n", "run")
     write_model(tmp_path / "Empty shebang", "#!\n", "run")
     write_model(tmp_path / "Windows", "", "run").joinpath("run").write_bytes(b"#!/bin/sh\r\n:\r\n")
+    write_model(tmp_path / "Windows script", "", "run.sh").joinpath("run.sh").write_bytes(b"set -e\r\n:\r\n")
     for name in ("main.py", "Run.py"):
         write_model(tmp_path / "Program", name=name)
     for team in ("No shebang", "Empty shebang", "Windows"):
@@ -68,7 +70,8 @@ def test_what_is_no_model_is_listed_with_a_reason_and_the_others_go_on(tmp_path:
     expected = {
         "Empty": NO_MODEL + "nothing",
         "Program": NO_MODEL + "Run.py, main.py",
-        "Windows": "run: expected the line ends of Unix, found those of Windows",
+        "Windows": "run" + WINDOWS,
+        "Windows script": "run.sh" + WINDOWS,
         "Two": "expected one model in the folder, found 2: a.ipynb, run.py",
         "Not executable": "run is not executable (chmod +x run)",
         "No shebang": "run begins with #!/no/such/interpreter -x, but that program does not exist",
@@ -81,6 +84,13 @@ def test_what_is_no_model_is_listed_with_a_reason_and_the_others_go_on(tmp_path:
         "x" * 201: "its name is longer than 200 bytes",
     }
     assert reasons == expected
+
+
+@pytest.mark.parametrize("text", [b"", b":", b":\nprintf 'a\r\n'\n", b"cat <<E\n1\r\n2\r\nE\n"])
+def test_a_script_may_have_some_line_ends_of_windows(tmp_path: Path, text: bytes) -> None:
+    folder = write_model(tmp_path / "Blue", "", "run.sh")
+    (folder / "run.sh").write_bytes(text)
+    assert not isinstance(find_model(folder, "Blue"), Failure)
 
 
 def test_no_folder_and_nothing_in_it(tmp_path: Path) -> None:

@@ -94,8 +94,8 @@ def prepare(solution: pd.DataFrame, row_id_column_name: str) -> "Prepared":
     ids = solution[row_id_column_name].astype(str)
     if not ids.is_unique:
         raise HostVisibleError(f"{row_id_column_name}: expected each id once, found one twice")
-    # Where an item has several rows, such as a query with its documents, take the column of the queries here:
-    # items = sorted(set(queries)), and the indexer of the queries as item_of_row.
+    # An item may have several rows, such as a query with its documents.  Then take the column of the queries
+    # here: items = sorted(set(queries)), and the indexer of the queries as item_of_row.
     items = sorted(ids)
     return Prepared(
         items=items,

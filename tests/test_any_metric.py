@@ -53,7 +53,7 @@ def case(request: pytest.FixtureRequest) -> Case:
     loaded = hosted.load(request.param)
     samples = hosted.find(request.param).parent / "samples"
     paths = [samples / "solution.csv", samples / "submission.csv"]
-    if not samples.is_dir():  # the main metric's are at the top
+    if not samples.is_dir():  # the files of the Unified Metric are at the top of the project
         paths = [ROOT / "solution_sample.csv", ROOT / "sample_submission.csv"]
     solution = scoring.read_solution(loaded, paths[0], {}).drop(columns="Usage", errors="ignore")
     submission = scoring.read_submission(loaded, paths[1], {})
@@ -71,7 +71,7 @@ def test_the_score_is_the_first_measure_of_the_sums(case: Case) -> None:
     assert len(prepared.item_of_row) == len(case.solution)
     assert prepared.groups.shape[1] == len(prepared.items)
     assert sorted(np.unique(prepared.groups)) == list(range(len(prepared.labels)))
-    # Attribute by attribute, each with groups of its own.
+    # Each attribute has groups of its own.
     first = np.cumsum([0, *(len(set(members)) for members in prepared.groups.tolist())])
     for members, start, stop in zip(prepared.groups, first, first[1:]):
         assert set(members.tolist()) == set(range(start, stop))

@@ -47,7 +47,7 @@ def parquet_of(table: pa.Table, **options) -> bytes:
 
 @pytest.fixture(params=["pyarrow", "pandas"])
 def reader(request, monkeypatch):
-    if request.param == "pandas":  # as where pyarrow gives up
+    if request.param == "pandas":  # as in the cases in which pyarrow gives up
         monkeypatch.setattr(files, "_read_with_pyarrow", lambda content, text_columns: None)
     return request.param
 
@@ -197,7 +197,7 @@ LONG = "x" * 100_000
 @pytest.mark.parametrize(
     ("table", "options", "expected"),
     [
-        # Of each, a few hundred bytes stand for gigabytes.
+        # In each of these, a few hundred bytes expand to gigabytes.
         ({"row_id": [LONG] * 2_000}, {}, "at most 64 MB once expanded, found 190 MB"),
         ({"row_id": [[LONG, LONG]] * 1_000}, {}, "at most 64 MB once expanded, found 190 MB"),
         (
@@ -361,7 +361,7 @@ def test_an_index_that_pandas_wrote_without_a_name_is_no_column(reader, form):
     frame.to_csv(buffer) if form == "csv" else frame.set_axis([3, 1]).to_parquet(buffer)
     assert parse_table(buffer.getvalue(), "x", set(), HostError).equals(frame)
     ids = parse_table(b",x\n7,1\n9,2\n", "x", set(), HostError)
-    assert ids.iloc[:, 0].tolist() == [7, 9]  # not 0, 1, …: it may be of use
+    assert ids.iloc[:, 0].tolist() == [7, 9]  # not 0, 1, …, so it may be needed
 
 
 def test_categories_stay(tmp_path):

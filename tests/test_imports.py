@@ -31,7 +31,8 @@ def imported(name: str, file: Path) -> set[str]:
 
 def test_no_circles() -> None:
     graph = {name: imported(name, file) for name, file in FILES.items() if name not in ENTRANCES}
-    assert graph["podium.scoring"] >= {"podium.contract", "podium.hosted"}  # the test sees imports
+    # This proves that the test finds imports at all.
+    assert graph["podium.scoring"] >= {"podium.contract", "podium.hosted"}
     order = list(graphlib.TopologicalSorter(graph).static_order())
     assert set(order) == set(FILES) - ENTRANCES
 

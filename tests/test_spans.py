@@ -97,7 +97,7 @@ def slow_segments(tags: list[str]) -> list[tuple[str, int, int, int]]:
 @given(data=st.data())
 def test_tags_become_segments_as_one_reads_them_word_by_word(labels, data):
     few = [label for label in labels if label == "O" or label.endswith(("Lead", "Claim"))]
-    # The first two say which scheme it is.
+    # The first two tags say which scheme is used.
     tags = [labels[1], "O", *data.draw(st.lists(st.sampled_from(few), max_size=12))]
     if labels is BIOES:
         tags = ["S-Lead", *tags]
@@ -121,7 +121,7 @@ def test_tags_are_names_or_indices_and_minus_100_is_none():
 
 
 def test_a_word_of_several_tokens_begins_where_one_of_them_does():
-    # “transformers” with the aggregation average would lose the second beginning: two of three tokens say I.
+    # With its aggregation "average", transformers would lose the second beginning: two of three tokens say I.
     segments = from_tokens(
         "one unbelievable",
         [(0, 3), (4, 6), (6, 10), (10, 16)],
@@ -138,13 +138,13 @@ def test_a_one_token_segment_ends_where_it_begins():
 
 def test_a_quotation_mark_of_its_own_is_part_of_its_word():
     segments = from_tokens('"Yes," he', [(0, 1), (1, 4), (4, 6), (7, 9)], ["O", "B-Lead", "O", "I-Lead"])
-    assert triples(segments) == [(0, "Lead", 1, 1)]  # of three tokens of the first word, two say O
+    assert triples(segments) == [(0, "Lead", 1, 1)]  # two of the first word's three tokens say O
     segments = from_tokens('"Yes he', [(0, 1), (1, 4), (5, 7)], ["O", "B-Lead", "I-Lead"])
     assert triples(segments) == [(0, "Lead", 0, 1)]
 
 
 def test_tokens_with_white_space_belong_to_the_word_in_their_middle():
-    # RoBERTa's begin with the space before them, Longformer has one for a line break.
+    # RoBERTa's tokens begin with the space before them, and Longformer has a token for a line break.
     tags = ["O", "B-Claim", "O", "I-Claim"]
     assert triples(from_tokens("a   b \n c", [(0, 1), (1, 5), (6, 7), (7, 9)], tags)) == [(0, "Claim", 1, 2)]
 
@@ -162,7 +162,7 @@ def test_the_probability_of_a_segment_is_the_mean_of_its_words():
     probabilities[1, [LABELS.index("I-Claim"), LABELS.index("B-Claim"), 0]] = 0.25, 0.125, 0.3125
     probabilities[2, 0] = 1
     segments = from_tokens("a b c", [(0, 1), (2, 3), (4, 5)], probabilities, LABELS)
-    assert triples(segments) == [(0, "Claim", 0, 1)]  # b: more Claim than O, though less I-Claim than O
+    assert triples(segments) == [(0, "Claim", 0, 1)]  # b has more Claim than O, although less I-Claim than O
     assert segments.probability.tolist() == [(0.75 + 0.375) / 2]
     assert segments.d1.tolist() == [0.5]
 
@@ -317,19 +317,21 @@ def test_tags_and_back_on_any_text_and_tokens(labels, text, seed):
     for start, stop in offsets_of_words(text):
         cuts = sorted({start, stop, *random.integers(start, stop + 1, 2).tolist()})
         for a, b in itertools.pairwise(cuts):
-            before = int(random.integers(end, a + 1)) if a == start else a  # some begin with white space
-            tokens += [(before, b)] * int(random.integers(1, 4) if b - a == 1 else 1)  # bytes of a character
+            before = int(random.integers(end, a + 1)) if a == start else a  # some texts begin with white space
+            # Several tokens can be the bytes of one character.
+            tokens += [(before, b)] * int(random.integers(1, 4) if b - a == 1 else 1)
         end = stop
     truths = disjoint(random, [len(text.split())])
     tags = bio_tags(text, tokens, truths, labels)
     assert triples(from_tokens(text, tokens, tags, labels)) == triples(truths)
     assert not from_tokens(text, tokens, tags, labels).repaired.any()
 
-    # In windows of which each shares tokens with the one before.
+    # The windows share tokens with their neighbors.
     size, stride = int(random.integers(4, 9)), int(random.integers(0, 3))
     windows = [tokens[i : i + size] for i in range(0, max(len(tokens) - stride, 1), size - stride)]
     parts = bio_tags([text], windows, truths, labels, essay=[0] * len(windows))
-    whole = all(tokens.count(token) == 1 for token in tokens)  # else a window may part the bytes of a character
+    # If a character has several tokens, a window may end within it.
+    whole = all(tokens.count(token) == 1 for token in tokens)
     if whole:
         segments = from_tokens([text], windows, parts, labels, essay=[0] * len(windows))
         assert triples(segments) == triples(truths)

@@ -50,7 +50,7 @@ def test_labels_of_another_order_give_the_same_segments():
     as_json = {str(number): label for number, label in id2label.items()}
     for labels in (ALPHABETICAL, id2label, as_json, dict(reversed(id2label.items()))):
         assert triples(from_tokens(texts, offsets, predictions, labels)) == triples(truths)
-    # In our own order, the same numbers mean something else.
+    # In podium's own order of labels, the same numbers have another meaning.
     assert triples(from_tokens(texts, offsets, predictions, LABELS)) != triples(truths)
 
 
@@ -128,7 +128,7 @@ def test_words_that_were_tokenized_come_back(kind, labels, windows):
 
 def test_a_window_that_begins_within_a_word_has_its_last_tokens():
     yes, no = np.eye(len(LABELS))[[LABELS.index("B-Lead"), LABELS.index("I-Lead")]]
-    # The word's first token begins a segment in the one window and not in the other: together 0.5 + 0.5.
+    # The word's first token begins a segment in one of the two windows only: 0.5 + 0.5 together.
     segments = from_word_ids(
         [[0, 1, 1], [1, 2]], [[yes, 0.6 * yes + 0.4 * no, no], [no, no]], LABELS, essay=[0, 0]
     )
@@ -170,7 +170,7 @@ def test_windows_that_differ_about_a_token_are_averaged_before_it_begins_a_segme
     windows = [[(0, 1), (2, 3)], [(2, 3), (4, 5)]]
     predictions = [[label["B-Lead"], begins], [goes_on, label["O"]]]
     segments = from_tokens(["a b c"], windows, predictions, LABELS, essay=[0, 0])
-    assert triples(segments) == [(0, "Lead", 0, 1)]  # alone, the first window would begin another one at b
+    assert triples(segments) == [(0, "Lead", 0, 1)]  # the first window alone would begin another segment at b
     assert triples(from_tokens("a b", windows[0], predictions[0], LABELS)) == [
         (0, "Lead", 0, 0),
         (0, "Lead", 1, 1),
@@ -182,7 +182,7 @@ def test_windows_that_differ_about_a_token_are_averaged_before_it_begins_a_segme
 def test_bytes_of_a_character_are_tokens_of_their_own_in_every_window():
     label = {name: np.eye(len(LABELS))[LABELS.index(name)] for name in ("B-Lead", "I-Lead")}
     half = (label["B-Lead"] + label["I-Lead"]) / 2
-    # The first of two bytes says 0.75 for a beginning, the second 0: as one token it were less than half.
+    # The first of two bytes says 0.75 for a beginning, and the second says 0: their mean is below one half.
     window = [(0, 1), (2, 3), (2, 3)]
     predictions = [
         [label["B-Lead"], label["B-Lead"], label["I-Lead"]],
@@ -200,7 +200,7 @@ def test_predictions_for_padding_are_cut():
     segments = from_tokens(texts, offsets, padded, LABELS)
     assert triples(segments) == [(0, "Lead", 0, 0), (0, "Lead", 1, 1)] + [(1, "Lead", n, n) for n in range(3)]
     with pytest.raises(ValueError, match="found 2 offsets of window 0, 3 predictions"):
-        from_tokens(texts, offsets, [padded[0, :3], padded[1, :4]], LABELS)  # no padding: lengths differ
+        from_tokens(texts, offsets, [padded[0, :3], padded[1, :4]], LABELS)  # the lengths differ
 
 
 def test_white_space_is_in_the_table():
@@ -217,7 +217,8 @@ def test_groups_of_a_pipeline_become_segments():
     groups = [
         {"entity_group": "Position", "score": np.float32(0.5), "word": "I agree", "start": 0, "end": 7},
         {"entity_group": "Claim", "score": 0.75, "word": " Schools should ban phones.", "start": 8, "end": 35},
-        {"entity_group": "Lead", "score": 0.9, "word": "s", "start": 33, "end": 35},  # no middle of a word
+        # This group would begin in the middle of a word.
+        {"entity_group": "Lead", "score": 0.9, "word": "s", "start": 33, "end": 35},
     ]
     segments = spans.from_pipeline(text, groups)
     assert triples(segments) == [(0, "Position", 0, 1), (0, "Claim", 2, 5)]
@@ -286,7 +287,7 @@ def test_quotes_are_found_exactly_then_spelled_otherwise_then_closely():
         (["phones are bad", "he said", "phones are bad"], [7, 16, 19]),
         (["said my teacher", "phones are bad"], [11, 19]),
         (["Phones are bad", "phones are bad", "phones are bad"], [4, 7, 19]),
-        (["he said", "Phones are bad"], [16, 4]),  # no other place: out of order
+        (["he said", "Phones are bad"], [16, 4]),  # there is no other place, as quotes come in order
     ],
 )
 def test_of_several_places_the_one_in_order_is_taken(quotes, firsts):
@@ -408,7 +409,7 @@ def test_the_average_of_models_is_by_words():
     one = from_words([0, 20], [9, 29], ["Lead", "Claim"], probability=[0.9, 0.4], d1=[0.2, 0.5])
     two = from_words([2, 20], [11, 29], ["Lead", "Evidence"], probability=[0.9, 0.9], d1=[0.4, 0.5])
     merged = spans.average([one, two])
-    # Words that one of two models has at 0.9: 0.45 for it and 0.55 for no type; behind, 0.2, 0.45 and 0.35.
+    # One of two models gives these words 0.9: 0.45 for the type, 0.55 for none. After them: 0.2, 0.45 and 0.35.
     assert triples(merged) == [(0, "Lead", 2, 9), (0, "Evidence", 20, 29)]
     np.testing.assert_allclose(merged.probability, [0.9, 0.45])
     np.testing.assert_allclose(merged.d1, [0.3, 0.5])

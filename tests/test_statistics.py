@@ -135,7 +135,7 @@ class Raw(NamedTuple):
 def test_several_submissions_at_once_are_each_alone_to_the_last_bit(pair):
     prepared, mine, theirs = pair
     of_draws = statistics.resampler(prepared, statistics.draw(60, 50, 0))
-    large = mine * 1000  # which would leave the others fewer bits
+    large = mine * 1000  # a large count, which leaves fewer bits for the others
     for each, together in zip((mine, large, theirs), of_draws(mine, large, theirs)):
         (alone,) = of_draws(each)
         assert [array.tobytes() for array in together] == [array.tobytes() for array in alone]
@@ -176,7 +176,7 @@ def test_influences_are_how_fast_the_score_grows_with_an_item_s_weight(pair):
         slope = (prepared.measures(more)[0] - prepared.measures(total)[0]) / 1e-5
         assert influences[item] == pytest.approx(slope, rel=1e-3, abs=1e-7)
     assert np.abs(influences).max() > 1e-4
-    assert influences.sum() == pytest.approx(0, abs=1e-6)  # all items twice: the same score
+    assert influences.sum() == pytest.approx(0, abs=1e-6)  # twice every item gives the same score
 
 
 # --- swaps --------------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ def slow_p(one, other, swaps):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_p_values_against_a_slow_one(seed, monkeypatch):
-    monkeypatch.setattr(sampling, "CELLS_AT_ONCE", 40 * 7)  # so that swaps come in several parts
+    monkeypatch.setattr(sampling, "CELLS_AT_ONCE", 40 * 7)  # so that the swaps are made in several parts
     random = np.random.default_rng(seed)
     one, other = random.integers(0, 5, (2, 40)) / 4
     swaps = np.random.default_rng([seed, 1]).integers(0, 2, (200, 40), dtype=np.uint8)
@@ -720,7 +720,7 @@ def test_sets_of_ranks_against_a_slow_way(seed):
     random = np.random.default_rng(seed)
     values = np.sort(random.normal(0, 2, 6))[::-1]
     samples = values + random.normal(0, 0.5, (200, 6)) + random.normal(0, 1, (200, 1))
-    if seed % 2 == 0:  # differences that change on few draws, without the median these would decide
+    if seed % 2 == 0:  # differences that change on few draws; without the median they would decide
         for team, every in ((3, 15), (5, 11)):
             samples[:, team] = samples[:, team - 1] + values[team] - values[team - 1]
             samples[::every, team] += 0.3

@@ -90,7 +90,7 @@ def test_the_thresholds_are_those_that_are_known(known):
     assert unsure < least["Rebuttal"] <= 0.6
     assert 3 < fewest["Claim"] <= 10
     assert (least["Evidence"], fewest["Evidence"]) == (0, 1)
-    assert (least["Position"], fewest["Position"]) == (0, 1)  # of which there is no candidate
+    assert (least["Position"], fewest["Position"]) == (0, 1)  # a type without candidates
     assert tuned.before < 0.8
     assert tuned.searches["tuned"].tolist() == tuned.searches["nested"].tolist() == [1.0, 1.0]
     assert tuned.thresholds["kept"].tolist() == [ESSAYS, 0, ESSAYS, 0, ESSAYS, ESSAYS, 0]
@@ -111,7 +111,7 @@ def test_the_scores_are_those_of_the_files(made_up, tuned):
     searches = tuned.searches
     assert searches["nested"].is_monotonic_decreasing
     assert sorted(searches["temperature"]) == [0, 65]
-    # The search for the score itself finds the best one for these essays, and is the one that fits them most.
+    # The search for the score itself finds the best score on these essays, and adapts most to them.
     itself = searches["temperature"].idxmax()
     assert searches["tuned"].idxmax() == searches["optimism"].idxmax() == itself
     assert tuned.before < searches["tuned"][itself]
@@ -126,7 +126,7 @@ def test_no_single_threshold_does_better(known):
     """This is shown for the search for the score itself, on the essays on which it tuned."""
     solution, candidates = known
     noisy = candidates.assign(probability=np.random.default_rng(2).integers(0, 10, len(candidates)) / 10)
-    fold = podium.prepare(solution, temperature=0.0)  # so there is one search
+    fold = podium.prepare(solution, temperature=0.0)  # so that there is only one search
     tuned = tuning.tune(fold, noisy, folds=2)
     best, items = tuned.searches["tuned"][0], fold.prepared["All"].items
     segments = spans.from_table(noisy, items)
@@ -147,7 +147,7 @@ def test_luck_is_told_from_gain(made_up):
     fold, candidates = made_up
     random = np.random.default_rng(3)
     lucky = tuning.tune(fold, candidates.assign(probability=random.random(len(candidates)).round(1)), folds=3)
-    # Probabilities that say nothing: thresholds seem to gain, and do not.
+    # If probabilities mean nothing, thresholds seem to help but do not.
     itself = lucky.searches["temperature"].idxmax()
     assert lucky.searches["tuned"][itself] > lucky.before > lucky.searches["nested"][itself]
     assert lucky.comparison["low"][0] <= 0
@@ -163,7 +163,7 @@ def test_only_essays_with_a_candidate_are_scored(known):
     part = metric.prepare(solution[solution["essay_id"].isin(fold)], "row_id")
     assert tuned.before == score(part, of_fold)
     assert tuned.searches["nested"][0] == 1.0
-    # Neither do candidates of other essays count.
+    # Candidates of other essays do not count either.
     others = pd.concat([of_fold, of_fold.assign(essay_id="elsewhere")])
     assert tuning.tune(podium.prepare(solution), others, folds=2).before == tuned.before
 
@@ -185,7 +185,7 @@ def test_all_levels_together_count_as_one_after_the_other(made_up, crowded, gap)
     folds.
     """
     fold, candidates = made_up
-    if crowded:  # every candidate again, two words later and less sure
+    if crowded:  # a copy of every candidate, two words later and less sure
         first, last = (
             candidates["predictionstring"].str.split().str[at].astype(int).to_numpy() + 2 for at in (0, -1)
         )
@@ -277,7 +277,7 @@ def test_the_columns_of_feedback_prize_1_and_one_effectiveness_for_all(known):
         "the column id is taken for essay_id",
         "the column class is taken for discourse_type",
     ]
-    # Every segment is found, and of its effectiveness nothing is known.
+    # Every segment is there, but nothing is known about its effectiveness.
     assert tuned.searches["nested"][0] == pytest.approx(6 / 7)
     with pytest.raises(SubmissionRejected, match="score_discourse_effectiveness_0"):
         tuning.tune(fold, theirs, folds=2)

@@ -59,7 +59,7 @@ def test_the_sample_as_a_user_runs_it():
     assert done.stderr.splitlines()[-1].startswith(
         "warning: the score of a sub-population of fewer than 50 essays depends much on chance"
     )
-    assert done.stdout.isascii()  # piped output is plain
+    assert done.stdout.isascii()  # output into a pipe has no colors
 
 
 def test_tables(call):
@@ -274,7 +274,7 @@ def test_the_file_of_another_metric(call):
 def test_files_in_the_wrong_order(call, tmp_path):
     message = f"error: give the solution first, then the submission: {SOLUTION} is a solution\n"
     assert call(SUBMISSION, SOLUTION) == (4, "", message)
-    # If neither is a solution, the solution's own fault is told.
+    # If neither table is a solution, the message is about the solution's own fault.
     assert call(SUBMISSION, SUBMISSION)[2].startswith("error: the solution: expected 3 more columns: ")
 
 
@@ -329,7 +329,7 @@ def test_other_peoples_columns(call, frames, tmp_path):
     assert err == (
         "error: add the columns score_discourse_effectiveness_0 and score_discourse_effectiveness_1, or score "
         "the segmentation alone with --effectiveness 0.5; the file has id, class, predictionstring\n"
-    )  # no word of a column that the file does not have
+    )  # the message does not mention a column that the file lacks
     _, out, _ = call("-b", SOLUTION, tmp_path / "f.csv", "--effectiveness", "0.5")
     even = predicted.assign(score_discourse_effectiveness_0=0.5, score_discourse_effectiveness_1=0.5)
     assert float(out) == metric.score(truth, even, "row_id")
@@ -378,7 +378,7 @@ def test_the_cure_comes_first(call, frames, tmp_path):
         assert (code, out) == (3, "")
         assert err.startswith(f"error: {cure}")
         assert ". The metric says: " in err
-        # Of a further submission, and in Python, too.
+        # The same holds for a further submission, and in Python.
         assert (
             call(SOLUTION, SUBMISSION, tmp_path / "guess.csv")[2].partition("guess.csv: ")[2].startswith(cure)
         )
@@ -509,11 +509,11 @@ def test_what_only_the_host_may_say(call):
     arguments = ("--metric", "readable", "-b", folder / "solution.csv", folder / "submission.csv")
     weights = ("--set", "weights=M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=1")
     without = call(*arguments)
-    assert call(*arguments, "--side", folder / "explanations.csv") == without  # where M7 weighs nothing
+    assert call(*arguments, "--side", folder / "explanations.csv") == without  # if M7 has no weight
     code, out, _ = call(*arguments, *weights, "--side", folder / "explanations.csv")
     assert code == 0
     assert float(out) != float(without[1])
-    assert call(*arguments, *weights)[0] == 4  # only the host can give it
+    assert call(*arguments, *weights)[0] == 4  # only the host has this file
     assert call("-b", SOLUTION, SUBMISSION, "--side", SUBMISSION)[0] == 2
 
 

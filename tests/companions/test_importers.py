@@ -42,7 +42,7 @@ def elements(path: Path, row: int = 0) -> dict[str, list[Any]]:
 
 # ---- brat ------------------------------------------------------------------------------------------------
 
-# As brat's server writes standoff; the second span of T4 is discontinuous.
+# Standoff annotations as brat's server writes them; the second span of T4 is discontinuous.
 BRAT_TEXT = (
     "Sony bought Ericsson's share; the company (Sony) paid 1.05 billion euro. The deal closed in 2012.\n"
 )
@@ -247,7 +247,7 @@ def test_a_project_of_inception(form: str, tmp_path: Path) -> None:
             write(tmp_path, f"{folder}/webanno{len(who)}export.zip", packed)
     with pytest.warns(UserWarning, match=r"^relations were left out, because markups have none: 3 relations$"):
         read = elements(tmp_path)
-    # Offsets in characters, where INCEpTION's count the emoji twice.
+    # These offsets count characters, while INCEpTION's own count the emoji twice.
     assert read == {
         who: [([*kind, "unclear"], [(2, 9)], []), (["Error"], [(10, 13)], [])]
         for who, kind in (("anna", ["logic"]), ("boris", []), ("algorithm", ["logic"]))
@@ -376,12 +376,13 @@ def test_an_export_of_label_studio(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "spans", "text"),
     [
-        # The text whose slices are the spans' own, wherever it stands and however long it is.
+        # The right text is the one whose slices are those of the spans, wherever it stands and however long it
+        # is.
         ({"text": "Another text here", "body": "The cat sat."}, [(4, 7, "cat")], "The cat sat."),
         ({"a": "The cow sat.", "b": "The cat sat.", "n": 3}, [(0, 3, "The"), (4, 7, "cat")], "The cat sat."),
-        # No span says what it covers: the one called text.
+        # If no span says what it covers, the field "text" counts.
         ({"title": "Much longer than the text", "text": "The cat."}, [(4, 7, None)], "The cat."),
-        # Nor is there such a one: the longest.
+        # If there is no such field either, the longest text counts.
         ({"id": "x", "story": "The cat sat."}, [(4, 7, "dog")], "The cat sat."),
         ({"id": "x", "story": "The cat sat."}, [], "The cat sat."),
     ],
@@ -399,7 +400,7 @@ def test_offsets_of_browsers_become_characters(tmp_path: Path) -> None:
         tmp_path, "e.json", json.dumps([task(1, {"text": "💩! The 🐈 sat"}, annotation(1, 5, *results))])
     )
     assert elements(path) == {"annotator 5": [(["x"], [(3, 6)], []), (["y"], [(7, 8)], [])]}
-    counted = [region("a", 3, 6, "The", labels=["x"])]  # in characters, as a script may have written them
+    counted = [region("a", 3, 6, "The", labels=["x"])]  # a script may have written offsets in characters
     path = write(
         tmp_path, "e.json", json.dumps([task(1, {"text": "💩! The 🐈 sat"}, annotation(1, 5, *counted))])
     )

@@ -251,7 +251,7 @@ def test_advice_to_hosts() -> None:
     weights = companion.weights(metric.prepare(solution, "document_id"))
     (line,) = companion.advice(solution, arguments)
     assert line == f'give all weights, so that every part has the same: weights="{weights}"'
-    late = solution["document_id"] >= "essay-10"  # neither texts nor overtexts of fragments
+    late = solution["document_id"] >= "essay-10"  # there are neither texts nor overtexts of fragments
     parts = solution.assign(Usage=np.where(late, "Public", "Private"))
     _, differing = companion.advice(parts, arguments)
     assert differing == (
@@ -307,7 +307,7 @@ def test_agreement_of_experts(evaluated: Any) -> None:
         {name: by_document[name].mean() for name in metric.CRITERIA if name != "fragments.overtexts.tags"}
     )
     bounded = criteria.dropna(subset="low")
-    assert [name for name in criteria.index if name not in bounded.index] == ["tags"]  # of equal values
+    assert [name for name in criteria.index if name not in bounded.index] == ["tags"]  # all values are equal
     assert (bounded["low"] <= bounded["mean"]).all()
     assert (bounded["mean"] <= bounded["high"]).all()
     documents = agreement.documents.set_index("document_id")

@@ -374,7 +374,7 @@ def test_gamma_gets_every_mark(monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = [(0, 1, "p")], [(0, 1, "p"), (2, 3, "p")]
     marks = {
         "a": {"x": two, "y": one},
-        "b": {"x": one, "y": []},  # who marks nothing takes part, too
+        "b": {"x": one, "y": []},  # an expert who marks nothing takes part as well
         "c": {"x": [], "y": []},
         "d": {"x": one},
         "e": {},

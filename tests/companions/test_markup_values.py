@@ -33,8 +33,8 @@ def test_values_in_json(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     printed = json.loads(capsys.readouterr().out)["details"]
     documents, pairs = (pd.DataFrame(printed[level]) for level in ("document", "pair"))
     assert len(documents) == 12
-    assert documents[measures].notna().all(axis=1).sum() == 10  # of two experts or more
-    # A document's values are those of the hosted file on this document alone.
+    assert documents[measures].notna().all(axis=1).sum() == 10  # documents with at least two experts
+    # The values of a document are those of the hosted file for this document alone.
     metric = hosted.load(name)
     solution, submission = (
         scoring.read_solution(metric, folder, {}),
@@ -48,7 +48,7 @@ def test_values_in_json(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     answer = submission[submission["document_id"] == "essay-02"]
     alone = metric.score(solution.iloc[[row]], answer, "document_id", **parameters)
     assert alone == pytest.approx(expected, rel=1e-6)
-    # The mean of a document's pairs is the document's.
+    # The value of a document is the mean over its pairs.
     ours = pairs[pairs["markup"] == "algorithm"].groupby("document_id")[total].mean()
     of_algorithm = documents.set_index("document_id")[f"algorithm.{total}"].dropna()
     assert ours.to_dict() == pytest.approx(of_algorithm.to_dict())
@@ -105,7 +105,7 @@ def test_files_of_a_competition_without_a_sample(name: str, tmp_path: Path) -> N
     low, high = scores.values()
     barrier = 100 if name == "readable" else 1
     assert low < barrier < high
-    # Of all experts' markups of a document, none agrees better with the experts.
+    # No other expert's markup of the document agrees better with the experts.
     best = [
         values[:, 0].mean() if len(values) else 0 for values in scoring.evaluate(prepared, submission).compared
     ]

@@ -216,7 +216,7 @@ def test_evaluations_travel_to_other_processes(competition):
 def test_the_gain_of_rounding_is_that_of_a_rounded_file(competition):
     solution, submission = competition
     columns = ["score_discourse_effectiveness_0", "score_discourse_effectiveness_1"]
-    # Of equal segments, sure of both labels, one stays: the same, rounded or not.
+    # One of two equal segments stays, and it is the same one with rounded and with exact probabilities.
     swapped = submission.assign(**{columns[0]: submission[columns[1]], columns[1]: submission[columns[0]]})
     submission = pd.concat([submission, swapped.iloc[::5]]).reset_index(drop=True)
     submission["row_id"] = range(len(submission))

@@ -73,7 +73,7 @@ def test_the_gradient_is_that_of_the_score(competition, parameters):
             directions[-1][essay, of_type, count] = 1.0
     occurs = (
         evaluation.explanation.counts[..., [TP, FN]].sum(axis=-1) > 0
-    )  # whether a type occurs is no smooth function
+    )  # the score is not smooth where a type begins to occur
     for direction in directions:
         direction *= occurs[evaluation.prepared.groups].all(axis=0)[..., np.newaxis]
         direction /= max(direction.sum(), 1.0)
@@ -340,7 +340,7 @@ def slow_losses(case, evaluation):
         hit, dismissal = gain(g)[TP] - gain(g)[FN], 0.0 if p.row not in kept else -gain(p)[FP]
         d = p.d[g.d.index(1.0)]
         iou_as_given = iou(as_given[p.row], g)
-        steps = []  # IoU before, cause, in the order in which things are set right
+        steps = []  # IoU before, and cause, in the order of the corrections
         if enough(p, g):
             if not same_type:
                 add["wrong type"][p.row] = dismissal + (w * iou(p, g) + (1 - w) * d) * hit
@@ -378,7 +378,7 @@ def test_points_are_what_a_correction_brings():
     truth = truth.drop(columns="Usage")
     random = np.random.default_rng(1)
     predicted = perfect(truth).drop(columns="discourse_effectiveness")
-    # Shorter, of another type, less sure or gone: no prediction takes a word of another one.
+    # Predictions are shortened, removed, less sure or of another type, but never take words of each other.
     short = random.random(len(truth)) < 0.5
     predicted["predictionstring"] = [
         text if not cut else " ".join(text.split()[: max(1, round(0.3 * text.count(" ")))])
@@ -403,7 +403,7 @@ def test_points_are_what_a_correction_brings():
     prepared = scoring.prepare(hosted.load(metric.NAME), truth, {"temperature": 20.0})
     before = scoring.evaluate(prepared, predicted)
     rows = before.explanation.rows
-    # A missed truth that shares words with a prediction cannot be found without changing that, too.
+    # A missed segment that shares words with a prediction cannot be added without changing the prediction.
     rows = rows[(rows["points_lost"].abs() > 1e-7) & ((rows["outcome"] != "missed") | rows["partner"].isna())]
     chosen = [
         row

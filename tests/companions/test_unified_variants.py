@@ -95,7 +95,7 @@ def most_overlap(p, g):
 @pytest.fixture(scope="module", params=range(4))
 def case(request):
     solution, submission = make_competition(25, seed=request.param, shared_words=False)
-    # Overlaps: one prediction in four also claims what follows it.
+    # One prediction in four also takes what follows it, so that there are overlaps.
     longer = submission.sample(frac=0.25, random_state=request.param)
     shifted = longer["predictionstring"].map(
         lambda text: " ".join(str(int(word) + len(text.split()) // 2) for word in text.split())

@@ -20,7 +20,7 @@ SOURCES = [
     *sorted(ROOT.glob("metrics/*/companion.py")),
     *sorted(path for path in ROOT.glob("podium/**/*.py") if "new_metric" not in path.parts),
 ]
-# What ends a command, or is shown by a platform; `error` stands for one of them, chosen by whose file it is.
+# The errors that end a command or that a platform shows; `error` is one of them, chosen by whose file it is.
 ERRORS = {
     "ArgumentTypeError", "CompanionError", "Differences", "HostError", "HostVisibleError", "LeaderboardError",
     "ParticipantVisibleError", "SubmissionRejected", "UsageError", "error", "kind", "missing_extra",

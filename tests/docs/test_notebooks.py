@@ -31,7 +31,7 @@ PROJECT_FILES = (
     "tests/support/__init__.py", "tests/support/essays.py",
 )  # fmt: skip
 SECONDS = 300
-# Progress, and what podium run says of a machine that is not quiet.
+# Progress, and the warnings of podium run about a machine that is not quiet.
 PROGRESS = re.compile(r"(?m)^(\w[\w ]*: [\d,]+ of [\d,]+|warning: (?!no sandbox)).*\n")
 MEASURED = "measured"  # the tag of a cell whose numbers differ from run to run
 NUMBERS = re.compile(r"([-+]?\d+(\.\d+)?(e[-+]?\d+)?\s*)+")
@@ -96,7 +96,7 @@ def cell_outputs(cell: NotebookNode) -> list[tuple[str, str]]:
     streams: dict[str, str] = {}
     shown = []
     for output in cell.outputs:
-        if output.output_type == "stream":  # in as many pieces as it happens
+        if output.output_type == "stream":  # the number of pieces depends on timing
             streams[output.name] = streams.get(output.name, "") + output.text
         else:
             data = output.get("data", {"error": output.get("evalue")})
@@ -127,7 +127,7 @@ def test_the_example_is_what_the_generator_writes(tmp_path):
     assert set(example) - set(written) == {"table_2.csv", "table_3.csv", "leaderboard.csv"}
     assert set(written) <= set(example)
     for name, content in written.items():
-        # Compressed, the same text may be other bytes, by the version of zlib.
+        # The same text can have other bytes when it is compressed, depending on the version of zlib.
         same = gzip.decompress if name.endswith(".gz") else bytes
         assert same(content) == same(example[name]), name
     assert sum(map(len, example.values())) < 400_000
@@ -238,7 +238,7 @@ def test_the_ranking_prints_what_is_committed(tmp_path):
 @pytest.mark.slow
 def test_the_ranking_runs_in_a_folder_of_its_own_and_without_a_sandbox(tmp_path, capsys, monkeypatch):
     """This is how it runs on Kaggle: the project lies elsewhere, and nothing is written there."""
-    tools = tmp_path / "tools"  # what every system has, and no sandbox
+    tools = tmp_path / "tools"  # has what every system has, but no sandbox
     tools.mkdir()
     (tools / "nice").symlink_to(str(shutil.which("nice")))
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{tools}")
@@ -252,7 +252,7 @@ def test_the_ranking_runs_in_a_folder_of_its_own_and_without_a_sandbox(tmp_path,
     assert (ours[0], ours[4:]) == (theirs[0], theirs[4:])
     assert files_of(project) == before
 
-    # And it writes what the command line writes.
+    # It also writes what the command line writes.
     run = working / "final" / "run"
     arguments = [project / "solution_sample.csv", run / "submissions", run / "runtimes.csv"]
     options = ["--out", str(tmp_path / "final"), "--jobs", "1", "--variants", "--prizes", "1"]
@@ -269,5 +269,5 @@ if __name__ == "__main__":
         with tempfile.TemporaryDirectory() as temporary:
             project = copy_project(Path(temporary) / "project")
             notebook = execute(project / "notebooks" / path.name, project / "notebooks")
-            notebook.metadata.language_info = {"name": "python"}  # not the version of this machine
+            notebook.metadata.language_info = {"name": "python"}  # except for the versions on this machine
             nbformat.write(notebook, path)

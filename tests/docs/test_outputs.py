@@ -28,7 +28,7 @@ PAGES = [
     *sorted(ROOT.glob("metrics/*/README.md")),
 ]
 WIDTH = {"COLUMNS": "100"}
-# How far long work has come, which a busy machine prints now and then.
+# Lines of progress, which a busy machine prints now and then.
 WORKING = re.compile(r"^.*: [\d,]+ of [\d,]+, about [\d,]+ s left\n", re.MULTILINE)
 BLOCK = re.compile(r"```(console|pycon)\n(.*?)```", re.DOTALL)
 
@@ -40,7 +40,7 @@ def console(block: str) -> str:
     command = block.splitlines()[0]
     if command.endswith("pytest"):
         return block  # these tests themselves
-    # The samples need no set-up here: of "… && .venv/bin/podium …" the last part counts.
+    # The samples need no set-up here, so only the last part of "… && .venv/bin/podium …" counts.
     program = command.removeprefix("$ ").rsplit("&& .venv/bin/", 1)[-1]
     words = shlex.split(program)
     if words[0] == "podium" and not {"|", "&&", ";"} & set(words):
@@ -59,7 +59,7 @@ def printed_here(arguments: list[str], folder: Path = ROOT) -> str:
         contextlib.redirect_stdout(io.StringIO()) as printed,
         contextlib.redirect_stderr(printed),
         contextlib.chdir(folder),
-        contextlib.suppress(SystemExit),  # as --help ends
+        contextlib.suppress(SystemExit),  # --help ends like this
         mock.patch.dict(os.environ, WIDTH),
     ):
         cli.main(arguments)
@@ -156,7 +156,7 @@ def test_files_that_it_names_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     names = set(re.findall(r"`((?:docs|tests|podium|metrics|examples|notebooks|benchmarks)/[\w/.]*\w)`", text))
     names |= set(re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text))
-    names = {name for name in names if "NAME" not in name}  # which stands for any metric
+    names = {name for name in names if "NAME" not in name}  # this name stands for any metric
     assert [
         name for name in sorted(names) if not (ROOT / name).exists() and not (page.parent / name).exists()
     ] == []

@@ -17,10 +17,10 @@ import pytest
 from tests.docs.test_outputs import PAGES, ROOT
 
 MOST_WORDS = 30
-# What is no sentence: blocks of code, tables, headings, pictures, indented commands, comments, directives.
+# These lines are not sentences: code, tables, headings, pictures, indented commands, comments, directives.
 NO_PROSE = re.compile(r"^(\||#|<|!\[|    |:::|\s*$)")
 SENTENCE_END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z“*\[(]|code\b|podium\b|docker\b)")
-# American spelling, as the memo's; and words that this project says in another way everywhere.
+# British spellings; the project has American spelling, as the memo does.
 BRITISH = re.compile(
     r"\b(organis|normalis|penalis|recognis|maximis|minimis|summaris|colour|behaviour|licence|judgement|neighbour"
     r"|labell|modell|centre|favour|analys(e|ed|es)\b|catalogue|grey\b)\w*",

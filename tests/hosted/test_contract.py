@@ -24,7 +24,7 @@ from tests.support.examples import some_of
 
 ROOT = Path(podium.__file__).parent.parent
 SETTABLE = (int, float, bool, str)
-# What a file may import beside numpy, pandas and the standard library.
+# The packages that a file may import in addition to numpy, pandas and the standard library.
 MORE = {"markup_consistency": {"scipy", "simplemma", "pymorphy3"}, "readable": {"scipy"}}
 # Lines of code, without comments and docstrings: a participant reads these files to learn the rules.
 MOST_LINES = {
@@ -83,7 +83,7 @@ def test_signature(case: Case) -> None:
     assert list(parameters)[:3] == ["solution", "submission", "row_id_column_name"]
     assert all(p.default is inspect.Parameter.empty for p in list(parameters.values())[:3])
     for parameter in list(parameters.values())[2:]:
-        # Real types, not text: the site looks at them.
+        # Annotations are real types, because the site looks at them.
         assert parameter.annotation in SETTABLE
         assert parameter.default is inspect.Parameter.empty or isinstance(
             parameter.default, parameter.annotation
@@ -260,7 +260,7 @@ def test_every_fault_of_a_submission_is_said_in_280_characters(case: Case) -> No
     said = messages(prepared.statistics, broken, case.metric.ParticipantVisibleError)
     assert len(said) >= 20
     assert [text for text in said if len(text) > 280 or "xpected" not in text] == []
-    assert "\n".join(said).encode()  # no half of a surrogate pair
+    assert "\n".join(said).encode()  # does not end within a surrogate pair
 
 
 def test_every_fault_of_a_solution_is_the_hosts(case: Case) -> None:

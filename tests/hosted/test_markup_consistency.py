@@ -704,7 +704,7 @@ def test_symmetric_to_the_last_bit(first: Any, second: Any, kind: str) -> None:
     there = consistency(first, second, accordance=kind)
     back = consistency(second, first, accordance=kind)
     assert numbers(there) == numbers(back)
-    # Of equal objects of one markup either may be the partner; the worth of the partners is the same.
+    # Either of two equal objects of a markup may be the partner; the partners are worth the same.
     assert sorted(pair.consistency for pair in there.pairs) == sorted(pair.consistency for pair in back.pairs)
 
 

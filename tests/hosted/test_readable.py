@@ -465,7 +465,7 @@ def test_a_corpus_against_the_transcription(documents: list[tuple[list[Any], Any
             metric.score(solution, submission, "document_id", "m", h)
         return
     result = evaluate(solution, submission, "m", h)
-    # From the pairs on, whose accuracies are tested above.
+    # This begins with the pairs, whose accuracies are tested above.
     table = {
         (row.document_id, row.markup, row.against): Fraction(row.M)
         for row in result.pairs.itertuples(index=False)
@@ -808,7 +808,7 @@ def test_measures_that_are_not_defined() -> None:
         metric.HostVisibleError, match="expected an essay with markups of an expert, found none"
     ):
         metric.prepare(SOLUTION.assign(markups="[]"), "document_id", "m")
-    # The grades of the experts are as different as can be, and one of them marked nothing.
+    # The experts' grades are as different as possible, and one of them marked nothing.
     apart = json.dumps([markup(selection(0, 5), K1=14), markup(K1=0)])
     with pytest.raises(metric.HostVisibleError, match="expected experts whose accuracy is above 0, found none"):
         metric.prepare(SOLUTION.assign(markups=apart), "document_id", "m_opt")

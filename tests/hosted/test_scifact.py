@@ -204,7 +204,7 @@ def test_a_smallest_set_of_four_lets_four_sentences_count():
     assert counts(gold, answer_of(6, 6, 7, 8, 9)) == [1, 0, 4, 4]
     assert counts(gold_of([1, 2, 3, 4, 5], [6, 7, 8, 9]), answer_of(6, 7, 8, 9, 1)) == [1, 1, 4, 4]
     assert counts(gold_of([1, 2, 3, 4, 5], [6, 7, 8, 9]), answer_of(1, 2, 3, 4, 5)) == [1, 0, 5, 5]
-    # With a set of one beside it, three count again.
+    # If there is also a set of one sentence, three count again.
     assert counts(gold_of([1, 2, 3, 4], [9]), answer_of(1, 2, 3, 4)) == [1, 0, 4, 4]
 
 
@@ -849,10 +849,10 @@ def test_gold_sets_that_share_a_sentence_give_a_warning_that_names_them():
 @pytest.mark.parametrize(
     ("sentences", "expected"),
     [
-        # Nobody lists the shared sentence: as in the leaderboard's program, of which all five are relevant.
+        # Nobody lists the shared sentence; as in the leaderboard's program, all five sentences are relevant.
         ([0, 2, 7], [1, 1, 5, 3, 1, 1, 1, 1]),
         ([0, 2], [1, 1, 5, 2, 1, 0, 0, 0]),
-        # It is correct once if one of its sets is complete, or both are.
+        # It is correct once, whether one of its sets is complete or both are.
         ([0, 1], [1, 1, 5, 2, 1, 1, 2, 2]),
         ([0, 1, 2], [1, 1, 5, 3, 1, 1, 3, 3]),
         ([1], [1, 1, 5, 1, 1, 0, 0, 0]),

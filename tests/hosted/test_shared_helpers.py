@@ -12,7 +12,7 @@ from podium import hosted
 from tests.support import shared_helpers
 
 TABLES = "Shared: tables and messages"
-# What the contract names is each file's own, as are functions of a stage that two papers happen to name alike.
+# Each file has its own version of what the contract names, and of stages that two papers happen to name alike.
 OWN = {
     *("ParticipantVisibleError", "HostVisibleError", "Prepared", "score", "prepare", "higher_is_better"),
     *("count", "jaccard", "Markup", "accuracies"),

@@ -184,7 +184,8 @@ def test_equations_2_and_3(true: str, said: str, actionable_score: float, other_
 
 
 def test_equation_4_gamma_asks_the_assessor_not_the_run() -> None:
-    # Without a true actionable type γ is 0: all weight is on the other types, and the run's extra one is free.
+    # Without a true actionable type γ is 0. Then all weight is on the other types, and the run's extra type is
+    # free.
     assert worth_of("High", OTHER, 1.0, BOTH) == 1.0
     assert worth_of("High", BOTH, 1.0, OTHER) == pytest.approx(0.3 + 0.7 * 0.25)
     assert worth_of("High", BOTH, 1.0, ACTIONABLE, actionable_weight=0.4) == pytest.approx(0.3 + 0.7 * 0.4)
@@ -510,7 +511,7 @@ def test_of_a_tweet_in_the_lists_of_several_other_events_the_best_ranked_row_cou
     sooner = answered((0.9, OTHER)).assign(event_id="C", rank=2)
     tie = answered((0.8, ANOTHER)).assign(event_id="A", rank=2)
     unnamed = answered((0.75, "")).assign(event_id=None, rank=2)
-    # Each of these lists shares one tweet with the flood, "no name" none.
+    # Each of these lists shares one tweet with the flood, but "no name" shares none.
     for rows, score in (([later, sooner], 0.9), ([sooner, tie], 0.8), ([unnamed, tie, sooner, later], 0.8)):
         for order in (rows, rows[::-1]):
             assert column("score", solution, pd.concat([rest, *order]))[0] == score
@@ -520,7 +521,7 @@ def test_of_a_tweet_in_the_lists_of_several_other_events_the_best_ranked_row_cou
 
 def test_of_a_tweet_in_several_lists_the_one_that_shares_most_tweets_with_its_event_counts() -> None:
     solution = labeled(*[("Low", "", "fire")] * 2, *[("Low", "", "flood")] * 3, ("High", OTHER, "flood"))
-    # The tweet t06 of the flood stands in both lists, better ranked in that of the fire.
+    # The flood's tweet t06 is in both lists, and has a better rank in that of the fire.
     ours = answered(*[(0.1, "")] * 5, (0.9, OTHER)).assign(event_id=["H-1"] * 2 + ["H-2"] * 4)
     twice = pd.concat([ours, answered(*[(0.1, "")] * 6).iloc[[5]].assign(event_id="H-1", rank=0)])
     assert column("case", solution, twice)[5] == "true alert"
@@ -530,7 +531,7 @@ def test_of_a_tweet_in_several_lists_the_one_that_shares_most_tweets_with_its_ev
     # A list named like the solution's event counts, whatever else it holds.
     swapped = twice.assign(event_id=twice["event_id"].map({"H-1": "flood", "H-2": "fire"}))
     assert column("case", solution, swapped)[5] == "missed alert"
-    # So it is where the other events are not there, as in the Private part.
+    # This also holds if the other events are missing, as in the Private part.
     for run in (twice, renamed):
         of_flood = measures(solution[2:], run)
         assert of_flood["high_priority_worth"] == measures(solution, run)["high_priority_worth"] == 1.0
@@ -544,7 +545,7 @@ def test_a_tweet_twice_in_the_solution_with_equal_labels_counts_once() -> None:
         solution = pd.concat(rows)
         assert same(measures(solution, submission), measures(once, submission))
         prepared = trec_is.prepare(solution, "tweet_id")
-        assert prepared.items == ["a", "b"]  # of b and c the first as text
+        assert prepared.items == ["a", "b"]  # b comes before c as text
         assert prepared.item_of_row.tolist() == numbers
 
 
@@ -768,7 +769,7 @@ def test_swapping_is_scoring_runs_with_events_swapped(
     for values, run in zip(statistics.swap(prepared, *numbers, swaps_of_items), mixed):
         expected = list(measures(solution, run).values())
         assert values[0, :-2].tolist() == pytest.approx(expected[:-2], abs=1e-12, nan_ok=True)
-        # The roots: of an error of 0, that of what rounding left.
+        # The last two are roots. For an error of 0, they are roots of what rounding left.
         assert values[0, -2:].tolist() == pytest.approx(expected[-2:], abs=1e-7, nan_ok=True)
 
 
@@ -794,7 +795,7 @@ def test_every_outcome_occurs_in_the_sample() -> None:
 # Golden numbers
 # ---------------------------------------------------------------------------------------------
 
-# Of the sample, as the transcription gave them once.
+# The numbers of the sample, as the transcription once gave them.
 GOLDEN = {
     "accumulated_alert_worth": 0.008706099768275466,
     "high_priority_worth": -0.3664141414141414,
@@ -1270,7 +1271,7 @@ def test_a_number_is_for_one_event() -> None:
         match=r"^event_number: expected each number for one event. Wrong in 1 row .*t01 \('7'\)$",
     ):
         trec_is.prepare(solution.assign(event_number=[7, 7, None]), "tweet_id")
-    # A name of its own goes before another event's number.
+    # A list with the event's own name has priority over one with another event's number.
     prepared = trec_is.prepare(solution.assign(event_number=["b", None, "x"]), "tweet_id")
     read = prepared.read(run.assign(event_id=["b", "x"]))
     assert read["named"].tolist() == [1, 2]

@@ -130,13 +130,13 @@ def test_perfect_effectiveness_on_exact_words_reduces_to_the_original_metric():
 def test_never_above_the_original_metric():
     truth = solution(("A", "Lead", words(0, 9), 1), ("A", "Claim", words(10, 19), 0))
     predicted = submission(("A", "Lead", words(1, 9), 0.7), ("A", "Claim", words(10, 17), 0.4))
-    original = 1.0  # both match, nothing else is predicted
+    original = 1.0  # both segments match, and nothing else is predicted
     assert whole_score(truth, predicted) < original
 
 
 # --- 2.3 and 2.5: Table 1 and Figure 2 --------------------------------------------------------------
 
-# name: (P, G, d[1], max overlap column, IoU column); G is effective in all of them.
+# name: (P, G, d[1], max overlap column, IoU column); G is effective in every row.
 TABLE_1 = {
     "a": ((1, 10), (0, 9), 0.8, 0.85, 0.809),
     "b": ((1, 10), (0, 9), 0.4, 0.65, 0.609),

@@ -150,7 +150,7 @@ def assert_same_subpopulations(
     assert len(table) == len(expected.subpopulations)
     rows = {(row.attribute, row.value): row for row in rows_of(table)}
     assert len(rows) == len(table)
-    # Scores that differ in their last bit may tie for the minimum here and not there.
+    # Scores that differ in their last bit may tie for the minimum in only one of the two.
     same_bits = all(rows[names(s)].score == s.score for s in expected.subpopulations)
     for subpopulation in expected.subpopulations:
         row = rows[names(subpopulation)]
@@ -324,7 +324,7 @@ def assert_same_segments(
     for (side, number), fate in fates.items():
         wanted[side, contents(files[side][number])].append(fate)
     for (side, key), copies in wanted.items():
-        # Among equal rows either may be the one that is kept.
+        # If rows are equal, either of them may be the one that is kept.
         rows = sorted(rows_of_contents[side, key], key=lambda row: -row.words_kept)
         for row, fate in zip(rows, sorted(copies, key=lambda fate: -fate.words_kept), strict=True):
             assert (row.outcome, row.words_kept) == (fate.outcome, fate.words_kept)
@@ -673,7 +673,7 @@ def appearance(segment: transcription.Segment) -> tuple[Any, ...]:
 def test_competitions_hold_every_case() -> None:
     seen: Counter[str] = Counter()
 
-    @settings(QUICK, max_examples=800, derandomize=True)  # by chance a rare case could be drawn too seldom
+    @settings(QUICK, max_examples=800, derandomize=True)  # random examples could have a rare case too seldom
     @given(competitions())
     def look(competition: Competition) -> None:
         seen.update({case: int(occurs) for case, occurs in cases_in(competition).items()})

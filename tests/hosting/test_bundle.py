@@ -61,7 +61,7 @@ def make(files, platform, out, metric="unified", terms=TERMS, **arguments):
 
 # --- what the platforms do with a bundle ------------------------------------------------------------
 
-# Each runs as its platform would, alone, and prints for each of the submissions what it gave.
+# Each program runs alone, as on its platform, and prints the result of each submission.
 START = """
 import json, sys
 from pathlib import Path
@@ -354,14 +354,14 @@ def test_what_the_yaml_says(bundled):
         assert archive.read(settings["image"]).startswith(b"\x89PNG")
     assert settings["version"] == 2
     assert settings["docker_image"] == "codalab/codalab-legacy:py312"
-    # Texts: a date without quotes loses its time on the platform.
+    # The dates are texts, because a date without quotes loses its time on the platform.
     assert [(phase["start"], phase["end"]) for phase in settings["phases"]] == [
         ("2027-01-15 12:00:00", "2027-03-31 23:59:59"), ("2027-04-01 00:00:00", "2027-04-14 23:59:59"),
     ]  # fmt: skip
     assert [phase["hide_output"] for phase in settings["phases"]] == [False, True]
     assert settings["enable_detailed_results"] is False
     assert settings["registration_auto_approve"] is True
-    # 76 days and a half of the Public phase: the platform's own total of 100 would lock a team out on day 20.
+    # The Public phase has 76.5 days. The platform's own total of 100 would lock a team out on day 20.
     assert [phase["max_submissions_per_day"] for phase in settings["phases"]] == [5, 1]
     assert [phase["max_submissions"] for phase in settings["phases"]] == [380, 1]
     assert [phase["auto_migrate_to_this_phase"] for phase in settings["phases"]] == [False, True]
@@ -421,7 +421,8 @@ def test_evalai_s_configuration(bundled):
     assert [phase["max_submissions"] for phase in phases] == [380, 1]
     splits = settings["challenge_phase_splits"]
     assert [split["leaderboard_decimal_precision"] for split in splits] == [6, 6]
-    assert [split["visibility"] for split in splits] == [3, 1]  # of everybody; of the host alone
+    # 3 is visible to everybody, and 1 to the host alone.
+    assert [split["visibility"] for split in splits] == [3, 1]
 
 
 def test_the_solution_stays_with_evalai_s_host(files, bundled):

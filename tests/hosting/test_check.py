@@ -136,7 +136,7 @@ def test_what_a_file_can_fail(in_process, tmp_path, source, name, reason):
     failed = failures(source, tmp_path)
     name = check.CHECKS.get(name, name)
     assert failed[name].startswith(reason)
-    # The first that fails, or the second where its own doctest says it too.
+    # The first check that fails, or the second one if the file's own doctest fails as well.
     assert next(iter(failed)) in (name, check.CHECKS["doctests"])
 
 
@@ -217,7 +217,7 @@ def test_tests_in_the_file_run(in_process, tmp_path):
     assert verdicts(GOOD + TESTS + "RIGHT = True\n", tmp_path, PASS)[name] == "3 tests"
     failed = failures(GOOD + TESTS + "RIGHT = False\n", tmp_path)
     assert failed == {name: "2 of 3 tests fail; the first is TestScore.test_better raised AssertionError"}
-    # A test is a call of score(), as a doctest is one.
+    # A test calls score(), as a doctest does.
     assert failures(changed(SCORES, "") + TESTS + "RIGHT = 1\n", tmp_path) == {}
     assert check.CHECKS["result"] in verdicts(changed(SCORES, "") + TESTS + "RIGHT = 1\n", tmp_path, PASS)
 

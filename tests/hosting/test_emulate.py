@@ -273,7 +273,7 @@ def test_memory_is_measured(accuracy):
     )
     results = emulated(path, solution, submission)
     assert all(result.memory - result.memory_before > 140e6 for result in results)
-    kept = bytearray(300_000_000)  # in this process, not in that one
+    kept = bytearray(300_000_000)  # installed in this process, but not in the other one
     assert results[0].memory_before < len(kept)
 
 

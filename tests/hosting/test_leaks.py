@@ -198,7 +198,7 @@ def test_a_sample_may_show_what_is_the_same_in_every_essay(tmp_path):
     meanings = {"0": "Ineffective", "1": "Effective"}
     made = corpus.make(corpus.read_corpus(tmp_path / "corpus.csv"), [], spellings=meanings)
     writing.write(made, tmp_path / "files")
-    # What differs between essays is still refused, for as few as ten ids.
+    # Values that differ between essays are refused from ten ids on.
     solution = pd.read_csv(tmp_path / "files" / "private" / "solution.csv", dtype=str)
     told = solution[["row_id", "discourse_effectiveness"]].set_axis(["row_id", "x"], axis=1)
     put(tmp_path / "files", "more.csv", told.head(40))

@@ -128,7 +128,7 @@ def test_the_files_are_scored_as_the_report_says(by_offsets, by_words):
             metric.score(solution[solution["Usage"] == part], sample, "row_id")
             for part in ("Public", "Private")
         ]
-        # Far from what nothing scores, and different where something is wrong.
+        # The scores are far above that of an empty submission, and differ where something is wrong.
         assert all(0.003 < score < 0.5 for score in scores)
         assert scores[0] != scores[1]
         assert f"| public/sample_submission.csv | {scores[0]:.6f} | {scores[1]:.6f} |" in files.report
@@ -179,7 +179,7 @@ def test_prompts_are_in_all_parts(by_words):
         assert abs(row.train - (row.train + row.Public + row.Private) * 0.6) <= 1
 
 
-# sha256 of the essays and their parts, in their order: the same on every machine and pandas.
+# The SHA-256 of the essays with their parts is the same on every machine and with every pandas.
 GOLDEN = "d59bd2711a70cd3f1320f45bd6d1afc6d56ff40756e88aa88c0e80023b3e0570"
 
 
@@ -364,7 +364,7 @@ def test_word_positions_by_the_organizers_rule():
             inside = text[start:end].split()
             assert first == len(text[:start].split())
             assert last - first + 1 == min(len(inside), len(words) - first)
-            # From the start of a word to the end of one, these are the words themselves.
+            # Offsets from the start of one word to the end of another give exactly these words.
             if inside and text[start - 1 : start].strip() == "" and text[end : end + 1].strip() == "":
                 assert words[first : last + 1] == inside
 
@@ -617,7 +617,7 @@ def test_memory_does_not_grow_with_the_repeated_text(tmp_path):
     megabytes = (tmp_path / "corpus.csv").stat().st_size / 2**20
     _, peak = memory_of(PROGRAM.format(corpus=str(tmp_path / "corpus.csv"), out=str(tmp_path / "out")))
     assert megabytes > 80
-    assert peak - 130 < 2 * megabytes  # beside Python and its libraries
+    assert peak - 130 < 2 * megabytes  # in addition to Python and its libraries
 
 
 # --- the command line -------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def make(capsys, out, metric, *options):
 )
 def test_the_files_are_accepted_as_kaggle_accepts_them(capsys, tmp_path, monkeypatch, metric):
     """For each part, the emulated site gives the score of the report and of the official files."""
-    stay_in_process(monkeypatch, tmp_path)  # test_emulate.py tries processes
+    stay_in_process(monkeypatch, tmp_path)  # real processes are tried in test_emulate.py
     code, report, _ = make(capsys, tmp_path / "out", metric)
     assert code == 0
     public, private = tmp_path / "out" / "public", tmp_path / "out" / "private"

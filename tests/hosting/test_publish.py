@@ -41,7 +41,7 @@ def files(made, tmp_path):
 @pytest.fixture
 def site(monkeypatch, tmp_path):
     forbid_network(monkeypatch, tmp_path / "home")
-    # The client keeps what it uploads in mind there.
+    # The client remembers uploads in this folder.
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     monkeypatch.setattr(publish, "SECONDS_BETWEEN_LOOKS", 0.01)
@@ -393,7 +393,7 @@ def test_a_later_option_is_sent(capsys, site, files, options, title, expected):
     code, out, _ = run(capsys, files, *options, title=title)
     assert (code, steps_done(out)) == (0, expected)
     assert site.settings["title"] == title[1]
-    # One that was given once stays.
+    # A deadline that was given once is kept.
     assert site.settings["deadline"][:10] == (options[1] if options else "2027-04-15")
 
 

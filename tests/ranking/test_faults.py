@@ -51,7 +51,7 @@ FAULTS = [
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch):
     monkeypatch.setattr(work, "SECONDS_BEFORE_RETRY", 0.0)
-    # The machine is full: what it refuses is no submission's fault.
+    # If the machine is full, what it refuses is not the fault of a submission.
     monkeypatch.setattr(work, "_available_memory", lambda: 0)
 
 
@@ -100,7 +100,7 @@ def test_a_file_that_cannot_be_read_is_listed_and_not_rejected(folder, call, mon
     real = os.stat
 
     def gone(name, **options):
-        if str(name) == str(path) and "follow_symlinks" in options:  # as of a share that is not there
+        if str(name) == str(path) and "follow_symlinks" in options:  # as for a network share that is not there
             raise FileNotFoundError(2, "No such file or directory", str(path))
         return real(name, **options)
 
@@ -187,7 +187,7 @@ def test_of_ten_thousand_faults_none_becomes_a_rejection_or_a_wrong_score(tmp_pa
     while len(faults) < 10_000:
         with pytest.raises(UsageError, match="through no fault of their own"):
             work.score(job, submissions, tmp_path / "store", here)
-        # What was scored meanwhile is forgotten, so that there is more to fail.
+        # Earlier results are forgotten, so that more can fail.
         shutil.rmtree(tmp_path / "store", ignore_errors=True)
     scored = work.score(job, submissions, tmp_path / "store", here)
     for each, result in zip(submissions, scored):
@@ -317,11 +317,11 @@ def test_a_read_only_folder_is_said_before_any_work_and_keeps_what_it_has(folder
     (folder / "teams" / "20.csv").write_text("id\n" + "1\n" * 20)
     read_only(folder / "final")
     expected_error = f"error: cannot write into {folder / 'final'}: Read-only file system\n"
-    assert call() == (2, "", expected_error)  # nothing of progress: no submission was read
+    assert call() == (2, "", expected_error)  # there is no progress, because no submission was read
     assert {path: content for path, content in contents(folder).items() if path in before} == before
     (folder / "teams" / "20.csv").unlink()
     assert contents(folder) == before
-    assert cli.main(["verify", str(folder / "final"), "--jobs", "1"]) == 0  # needs to write nothing there
+    assert cli.main(["verify", str(folder / "final"), "--jobs", "1"]) == 0  # does not have to write there
     again = ["rank", "--again", str(folder / "final"), "--out", str(folder / "other"), "--jobs", "1"]
     assert cli.main(again) == 0
     assert is_right(folder)
@@ -387,7 +387,7 @@ def test_a_submission_that_exceeds_a_limit_is_rejected_alone(folder, call, monke
     ]
     others = {team: score for team, score in expected().items() if team not in ("07", "08")}
     assert {team: score for team, score in scores(folder).items() if score == score} == others
-    # It is known to --again, and tried again by a run that may have other limits.
+    # --again knows about it, and a run with other limits tries it again.
     (folder / "final" / "run.json").read_text()
     again = ["rank", "--again", str(folder / "final"), "--out", str(folder / "other"), "--jobs", "1"]
     assert cli.main(again) == 0

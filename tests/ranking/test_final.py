@@ -155,7 +155,7 @@ def test_again_gives_the_board_that_the_submissions_would_give(folder, call):
     assert call("rank", *arguments(folder), *options)[0] == 0
     for table in (folder / "final").glob("*.csv"):
         assert table.read_bytes() == (folder / "other" / table.name).read_bytes(), table.name
-    shutil.move(folder / "before", folder / "before2")  # not even the earlier run is needed
+    shutil.move(folder / "before", folder / "before2")  # the earlier run itself is not needed
     assert call("verify", folder / "other", "--jobs", 1)[0] == 0
 
 
@@ -252,7 +252,7 @@ def test_ranks_of_variants_are_those_of_the_metric(made):
     drawn = json.loads((made / "final" / "run.json").read_text())["runtimes_drawn"]
     assert drawn["draws"] == 100
     assert 0 < drawn["same"] <= 1
-    # Neither draws of the runtimes nor the board itself nor a step of the path is a decision.
+    # Draws of runtimes, the board itself and steps of the path are not decisions.
     assert not {"runtimes drawn, 100 times", "+ softmin", "Feedback Prize 1"} & {*variants.index, *ranks}
     decisions = ranks[variants.index]
     held = decisions.eq(ranks["rank"], axis=0).mean(axis=1)
@@ -273,7 +273,7 @@ def test_the_same_file_is_seen(made):
 def test_agreements_of_copies_and_of_independent_submissions():
     random = np.random.default_rng(0)
     numbers = random.random((40, 100, 5))
-    numbers[:, :30] = 0.0  # on which all agree: that says nothing
+    numbers[:, :30] = 0.0  # all teams agree on them, so they say nothing
     numbers[7, 50:80] = numbers[3, 50:80]
     table = robustness.agreements(
         [str(team) for team in range(40)], np.stack([robustness.fingerprint(each) for each in numbers])
@@ -338,7 +338,7 @@ def test_runtimes_are_drawn_from_the_runs():
     board = pd.DataFrame({"team": ["a", "b", "c"], "runtime": [10.0, 20.0, 30.0]})
     runtimes = pd.DataFrame({"team": ["c", "a"], "runtime": [30, 10], "runs": ["30", "9 10 14"]})
     drawn = speed.draw(board, runtimes, 4000, 0)
-    # Runs of one team say how noisy the runtimes of the others are, which were measured once.
+    # One team's runs show the noise of the other teams' runtimes, which were measured once.
     noise = np.std(np.log([9, 10, 14]), ddof=1)
     assert np.log(drawn[:, 1:] / [20, 30]).std(axis=0) == pytest.approx([noise, noise], rel=0.05)
     values, counts = np.unique(drawn[:, 0], return_counts=True)

@@ -16,7 +16,7 @@ def score(solution, submission, row_id_column_name):
     time.sleep(600)
     return 0.5
 """
-SECONDS = 60  # at most; workers end within one
+SECONDS = 60  # the longest wait; workers end within a second
 
 
 def children_of(process: int) -> list[int]:
@@ -51,7 +51,7 @@ def test_kill_9_leaves_no_worker_behind(tmp_path):
     command = [sys.executable, "-m", "podium", "rank", *files, "--out", tmp_path / "final", "--jobs", "2"]
     run = subprocess.Popen(list(map(str, command)), stderr=subprocess.DEVNULL)
     try:
-        # Two workers and multiprocessing's own tracker of resources.
+        # There are two workers and the resource tracker of multiprocessing.
         assert wait_until(lambda: len(children_of(run.pid)) >= 3)
         workers = children_of(run.pid)
     finally:

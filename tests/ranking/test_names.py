@@ -120,7 +120,7 @@ def test_what_a_spreadsheet_would_execute_is_written_as_text(folder, call):
         with table.open(newline="", encoding="utf-8") as file:
             for cell in (cell for row in csv.reader(file) for cell in row):
                 assert spreadsheet_safe(cell) == cell, (table.name, cell)
-    # On the page the name is what it is.
+    # The page shows the name unchanged.
     assert "=HYPERLINK(&#34;evil&#34;)" in (folder / "final" / "board.html").read_text(encoding="utf-8")
 
 

@@ -84,7 +84,7 @@ def look(browser, width: int, height: int = 900, scheme: str = "light") -> None:
 def test_the_page_fits_and_can_be_read(made, browser, name, width, scheme):  # noqa: F811
     look(browser, width, scheme=scheme)
     browser.get((made / "final" / name).as_uri())
-    # Only tables and plots scroll sideways, each in its frame.
+    # Only tables and plots can be scrolled sideways, each in its own frame.
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     colours = "const style = getComputedStyle(document.body); return [style.color, style.backgroundColor]"
     ink, page = (
@@ -98,7 +98,7 @@ def test_the_page_fits_and_can_be_read(made, browser, name, width, scheme):  # n
     if name == "board.html":
         assert browser.execute_script("return document.querySelectorAll('svg circle').length") > 8
         assert shown(browser)[0] in ("Ada <b>", "Bo & Co", "Cy", "Di")
-        # Rank, team, what decides, the move and the true rank are in sight.
+        # The rank, the team, the deciding score, the move and the true rank can be seen.
         right = "return document.querySelector('#board tbody tr').cells[4].getBoundingClientRect().right"
         frame = "return document.querySelector('.board').getBoundingClientRect().right"
         assert browser.execute_script(right) <= browser.execute_script(frame) < width

@@ -157,7 +157,7 @@ def test_the_region(ratio, limit):
     assert (boosted.x1, eligible.x0) == pytest.approx((limit * fastest, limit * fastest))
     assert (boosted.x0, eligible.x1) == pytest.approx(axes.get_xlim())
     assert boosted.y1 == pytest.approx(axes.get_ylim()[1])
-    # Every team is where the shades say.
+    # Every team lies in the area of its shade.
     for row in board.itertuples():
         assert (row.score >= boosted.y0 - 1e-12) == row.eligible
         assert (row.eligible and row.runtime < boosted.x1 - 1e-12) == (row.boost > 0)

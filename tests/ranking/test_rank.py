@@ -244,7 +244,7 @@ def test_selected_submissions_count(several, call):
     assert call("--select", several / "selected.csv")[0] == 0
     leaderboard = board(several).set_index("team")
     assert leaderboard.loc["Ada", "submission"] == "half.csv"
-    assert len(leaderboard) == 5  # the others' best count
+    assert len(leaderboard) == 5  # the best files of the other teams count
 
 
 def test_runtimes_per_submission(several, call):
@@ -433,7 +433,7 @@ def test_two_processes_give_the_same_files(files, call):
         text=True,
     )
     lines = done.stderr.removesuffix(ONCE).splitlines()
-    titles = [line for line in lines if not line.endswith(" s left")]  # of a busy machine
+    titles = [line for line in lines if not line.endswith(" s left")]  # on a busy machine
     assert (done.returncode, titles) == (
         0,
         ["scoring: 5 of 5", "resampling: 5 of 5", "comparing neighbors: 4 of 4"],
@@ -449,7 +449,8 @@ def test_against_a_direct_slow_bootstrap(files, call):
     resamples, seed = 10, 5
     whole = {"subpopulation_column_names": ""}
     runtimes = read(files / "runtimes.csv")
-    runtimes["runs"] = [f"{seconds} {seconds}" for seconds in runtimes["runtime"]]  # known to have no noise
+    # Two equal runs show that the runtimes have no noise.
+    runtimes["runs"] = [f"{seconds} {seconds}" for seconds in runtimes["runtime"]]
     runtimes.to_csv(files / "runtimes.csv", index=False)
     call("--resamples", str(resamples), "--seed", str(seed), "--set", "subpopulation_column_names=")
     leaderboard = board(files)
@@ -590,7 +591,7 @@ def test_wrong_runtimes(files, call, runtimes, message):
     assert (code, out) == (4, "")
     assert err.startswith("error: ")
     assert message in err
-    assert not (files / "final").exists()  # reported before any work
+    assert not (files / "final").exists()  # the fault is reported before any work begins
 
 
 def test_other_columns_of_the_runtimes_do_not_matter(files, call):

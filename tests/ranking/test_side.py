@@ -85,7 +85,7 @@ def test_each_submission_is_scored_with_its_own(folder, rank):
     files = pd.read_csv(folder / "final" / "all_submissions.csv")
     assert files["side_sha256"].tolist() == [each["side_sha256"] for each in facts["submissions"]]
     similar = pd.read_csv(folder / "final" / "similar.csv")
-    assert len(similar) >= 2  # the same markups, whoever judged them
+    assert len(similar) >= 2  # the markups are the same, whoever judged them
 
 
 @pytest.mark.parametrize("several", [False, True])
@@ -94,7 +94,7 @@ def test_a_folder_of_the_host_s_files(folder, call, several):
     (folder / "teams").mkdir()
     for team in ("Ada", "Bo", "Cy"):
         markups = (folder / "markups.csv").read_bytes()
-        if several and team == "Bo":  # whose two files were judged apart
+        if several and team == "Bo":  # the team's two files were judged separately
             for place, name in ((folder / "teams", "markups"), (folder / "judged", "Bo")):
                 (place / team).mkdir()
                 content = (place / f"{name}.csv").read_bytes() if place.name == "judged" else markups

@@ -22,7 +22,7 @@ def test_a_standard_error_is_drawn_with():
     runtimes = table(runtime_error=[1.0, 4.0, None], runs=["4", "9", "1"])
     drawn = np.log(speed.draw(BOARD, runtimes, 20_000, 0) / BOARD["runtime"].to_numpy())
     assert drawn.mean(axis=0) == pytest.approx([0, 0, 0], abs=0.002)
-    # c was measured once: one run of a has an error of 2%, one of b 6%; weighed by runs beyond the first.
+    # c was measured once. One run has an error of 2% for a and 6% for b, weighted by runs beyond the first.
     pooled = np.sqrt((3 * 0.02**2 + 8 * 0.06**2) / 11)
     assert drawn.std(axis=0) == pytest.approx([0.01, 0.02, pooled], rel=0.03)
     assert speed.noise_of(BOARD, runtimes).once.tolist() == [False, False, True]
@@ -115,4 +115,4 @@ def test_on_screen_and_page_and_no_set_of_ranks_is_narrower_than_that_of_the_sco
         assert (boosted[f"{sets}_low"] >= 1).all()
         assert (boosted[f"{sets}_high"] <= 4).all()
         assert boosted["rank"].between(boosted[f"{sets}_low"], boosted[f"{sets}_high"]).all()
-    assert (by_score["rank_high"] > by_score["rank_low"]).any()  # or this tests nothing
+    assert (by_score["rank_high"] > by_score["rank_low"]).any()  # otherwise this test proves nothing

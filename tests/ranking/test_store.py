@@ -48,7 +48,7 @@ def test_a_submission_s_statistics_are_compact():
     statistics = prepared.statistics(submission)
     entry = store.encode({}, statistics)
     assert same_bits(store.decode(entry)[1], statistics)
-    # Half of a fraction's 16 bytes: those of the misses follow from those of the hits.
+    # Only 8 of 16 bytes are stored for a fraction, because the misses follow from the hits.
     assert len(entry) < 0.27 * statistics.nbytes
 
 

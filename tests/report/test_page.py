@@ -148,7 +148,7 @@ def test_sections_say_what_the_evaluation_says(page, evaluation):
     for name in ("score", "F1 of Evidence"):
         value, low, high = table.loc[name, ["value", "low", "high"]]
         assert f"{name} {value:.4f} {low:.4f} to {high:.4f}" in sections["measures"]
-    assert "ell_status" not in sections["measures"]  # they are among the sub-populations
+    assert "ell_status" not in sections["measures"]  # these are already among the sub-populations
     assert "Compared with other.csv" in sections["comparison"]
     score = f"{evaluation.score:.4f}"
     assert f"score 0.0000 0.0000 to 0.0000 1.0000 {score} {score}" in sections["comparison"]
@@ -356,10 +356,10 @@ def test_calibration():
     assert table["forecasts"].tolist() == [2, 3]
     assert table["probability"].tolist() == pytest.approx([0.025, 2.949 / 3])
     assert table["happened"].tolist() == pytest.approx([0, 2 / 3])
-    # Wilson's interval of 0 of 10, from 0 to z² / (n + z²).
+    # Wilson's interval for 0 of 10 goes from 0 to z² / (n + z²).
     nothing = report.calibration(pd.DataFrame({"probability": [0.55] * 10, "happened": [0] * 10})).iloc[0]
     assert (nothing["low"], nothing["high"]) == (0, pytest.approx(1.96**2 / (10 + 1.96**2)))
-    # And of 5 of 10, the standard example: 0.237 to 0.763.
+    # For 5 of 10, the standard example, it goes from 0.237 to 0.763.
     half = report.calibration(pd.DataFrame({"probability": [0.55] * 10, "happened": [0, 1] * 5})).iloc[0]
     assert [half["low"], half["high"]] == pytest.approx([0.237, 0.763], abs=5e-4)
 
@@ -601,8 +601,8 @@ def test_marks_are_shown_beside_each_expert_s():
     marks = [mark["data-n"] for mark in page.named("mark")]
     assert marks == ["7", "6", "0", "0 1", "0 2", "2", "2", "3", "3 4", "3 5", "5", "5"]
     assert "expert 1: 1 matched, 1 unmatched." in text
-    assert "fact unmatched expert 1 algorithm 2 – –" in text  # of no characters
-    # Rows of experts among each other are no part of the submission; partners are linked by position.
+    assert "fact unmatched expert 1 algorithm 2 – –" in text  # without characters
+    # Rows between experts are not part of the submission, and partners are linked by position.
     assert len(page.named("tr")) == 1 + 9
     assert [row.get("data-p") for row in page.named("tr")][1:] == ["7"] + [None] * 6 + ["0", None]
 
@@ -701,7 +701,7 @@ def test_files_that_cannot_be_written(call, tmp_path, option, monkeypatch):
     code, out, err = call(SOLUTION, SUBMISSION, option, tmp_path / "x.csv")
     assert (code, out) == (2, "")
     assert err == f"error: cannot write {tmp_path}/x.csv: No space left on device\n"
-    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]  # nothing half-written
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]  # no file is half written
 
 
 def test_two_outputs_need_two_files(call, tmp_path):
@@ -772,7 +772,7 @@ def opened(driver, tmp_path):
 
     driver.get("about:blank")
     for log in ("browser", "performance"):
-        driver.get_log(log)  # what was before does not count
+        driver.get_log(log)  # earlier entries do not count
     yield open_page
     assert driver.get_log("browser") == []
     events = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
@@ -991,7 +991,7 @@ def test_a_link_opens_its_essay(opened, pages):
     driver = opened(pages["compared"])
     link = driver.find_element("css selector", ".top a")
     name = link.text
-    choose(driver, "cause", "spurious")  # and shows it, whatever is filtered
+    choose(driver, "cause", "spurious")  # and shows it, even if a filter hides it
     driver.execute_script("arguments[0].click()", link)
     driver.implicitly_wait(2)
     assert driver.find_element("css selector", ".item[open]").get_attribute("data-id") == name
@@ -1041,7 +1041,7 @@ def test_a_hostile_page_runs_nothing(opened):
     assert len(shown(driver)) == 4
 
 
-# Of every text that is seen, its contrast with what is painted below it (WCAG 2.2, 1.4.3), the lowest first.
+# The contrast of every visible text with what lies below it (WCAG 2.2, 1.4.3), with the lowest first.
 CONTRAST = """
 const numbers = (colour) => (colour.match(/[\\d.]+/g) || [0, 0, 0, 0]).map(Number);
 const over = (top, below) => {

@@ -31,7 +31,7 @@ def work():
         pass
 """
 HONEST = WORK + "work()\n" + SUBMIT
-# Eight pages of its weights are the bits of a note: those that are still cached are ones.
+# Eight pages of the model's weights are the bits of a note: a page that is still cached is a one.
 REMEMBERS = (
     WORK
     + """

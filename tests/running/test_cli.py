@@ -15,7 +15,7 @@ from podium.cli import main
 from podium.running import hardware, syscalls
 from tests.running.support import SUBMIT, needs_sandbox, notebook, write_model
 
-# The command prints its warnings; whether this machine is slow just now is none of our business.
+# The command prints its warnings, and these tests do not depend on how slow this machine is now.
 pytestmark = pytest.mark.filterwarnings("default")
 
 SMALL = ["--memory-limit", "256M", "--disk-limit", "64M", "--time-limit", "60s", "--cores", "1"]
@@ -208,7 +208,7 @@ def test_hardware_is_described_and_compared() -> None:
     )
 
 
-# Runs podium on a disk that has so many bytes left, and again when there is room.
+# Run podium on a disk with this many bytes left, and again when there is room.
 ON_A_FULL_DISK = """
 import os, pathlib, sys
 from podium.cli import main

@@ -68,7 +68,7 @@ def test_each_worker_runs_one_model_at_a_time(tmp_path: Path, workers: Any, engi
 
 def test_a_lost_worker_s_model_runs_again_elsewhere(tmp_path: Path, workers: Any) -> None:
     models = models_in(tmp_path, "ABCD", NOTE.format(seconds=1.5))
-    # In the process of each worker.
+    # This runs in the process of each worker.
     victim = next(iter(workers.workers.values())).pid
 
     def kill_soon() -> None:

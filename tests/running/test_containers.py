@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 PROGRAMS = ("sh", "sleep", "ls", "id", "head", "tail")
 SUBMIT = "echo a,b > submission.csv; echo 1,2 >> submission.csv"
-IMAGE = f"localhost/podium-test:{os.getpid()}"  # tests may run side by side
+IMAGE = f"localhost/podium-test:{os.getpid()}"  # several tests may run at the same time
 
 
 @functools.cache

@@ -10,7 +10,7 @@ import pytest
 from podium.running import settings
 from tests.running.support import SUBMIT, write_model
 
-# What is imported before may look at the system.
+# These modules are imported before, because they may look at the system.
 PLAYED = """
 import sys
 import asyncio, contextlib, ctypes, json, os, runpy, subprocess, tempfile, threading, warnings
@@ -40,7 +40,7 @@ sys.exit(main({arguments!r}))
 @pytest.mark.parametrize("platform", ["bare", "darwin"])
 def test_one_s_own_models_run_on_other_systems(tmp_path: Path, platform: str) -> None:
     def played(numpy: bool) -> str:
-        # The lock of a folder has chosen its way of locking by this system.
+        # The lock of a folder depends on the system.
         names = [name for name in NAMES[platform] if not (numpy and name == "O_NONBLOCK")]
         return PLAYED.format(numpy=numpy, modules=MODULES[platform], names=names, platform=platform)
 
@@ -61,7 +61,7 @@ def test_one_s_own_models_run_on_other_systems(tmp_path: Path, platform: str) ->
     assert "Endless,,time limit of 5 s,none" in (out / "failed.csv").read_text(encoding="utf-8")
     assert "hello" in (out / "logs" / "Good" / "run.1.txt").read_text(encoding="utf-8")
 
-    # The sandbox is for Linux, and says so.
+    # The message says that the sandbox is for Linux.
     done = subprocess.run(
         [sys.executable, "-c", code.replace("'none'", "'bubblewrap'")],
         capture_output=True, text=True, timeout=120, env={**os.environ, "PATH": str(tmp_path)},

@@ -119,7 +119,7 @@ def test_a_model_that_crashes(tmp_path: Path, sandbox: str) -> None:
 @pytest.mark.parametrize("sandbox", SANDBOXES)
 def test_what_cannot_be_executed(tmp_path: Path, sandbox: str) -> None:
     outcome, _ = run(tmp_path, settings_for(tmp_path, sandbox=sandbox), "no shebang and no program", "run")
-    assert re.search("Exec format error|not found", outcome)  # some tools try a shell then
+    assert re.search("Exec format error|not found", outcome)  # some tools then try a shell
 
 
 @needs_sandbox
@@ -268,7 +268,7 @@ def test_notebooks(tmp_path: Path, sandbox: str, content: str, outcome: str, sai
 
 FAKE = Path(__file__).with_name("fake_container_engine.py").read_text(encoding="utf-8")
 ENGINES = containers.CONTAINER_ENGINES
-# Each is the same in most: by default one does.
+# The engines have most behavior in common, which is the default here.
 DOCKER_FIRST = ["docker", pytest.param("podman", marks=pytest.mark.slow)]
 
 
@@ -553,7 +553,7 @@ def test_no_call_is_both_allowed_and_refused() -> None:
     ]
     assert len({*names}) == len(names)
     assert all(reason for reason in syscalls.REFUSED.values())
-    assert "clone3" not in names  # hides its flags from filters
+    assert "clone3" not in names  # filters cannot see its flags
 
 
 @needs_sandbox
@@ -639,7 +639,7 @@ def test_control_groups_of_version_2(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (group / "cgroup.subtree_control").read_text() == "+memory +pids"
     name = f"podium-{os.getpid()}-{next(control_groups.numbers) + 1}"
     made = group / name
-    monkeypatch.setattr(control_groups, "SECONDS_TO_EMPTY", 0)  # the kernel's files go with their folder
+    monkeypatch.setattr(control_groups, "SECONDS_TO_EMPTY", 0)  # the kernel removes its files with their folder
     made.mkdir()
     (made / "cgroup.procs").touch()
     with control_groups.group_of_a_run("v2", 1000, 64) as given:

@@ -285,7 +285,7 @@ def test_a_slower_run_with_other_predictions_replaces_the_file(tmp_path: Path) -
 
 def test_predictions_that_differ_are_a_failure_if_the_organizer_says_so(tmp_path: Path) -> None:
     make = of_b(b"one", b"two", b"two")
-    for _ in range(2):  # started again, nothing is run again
+    for _ in range(2):  # a second start runs nothing again
         runtimes, failed, log = measure(
             tmp_path,
             models_in(tmp_path, "AB"),

@@ -26,7 +26,7 @@ pytestmark = needs_sandbox
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "sandbox.md"
 
 
-# One of each kind; the others are run with the slow tests.
+# One attack of each kind; the others run with the slow tests.
 QUICK = {
     "network, IPv4 and IPv6",
     "the machine's unix sockets, with a path and abstract",
@@ -44,7 +44,7 @@ QUICK = {
 }
 
 
-# The numbers of system calls, which libc does not wrap.
+# The numbers of system calls that libc does not wrap.
 ADD_KEY = {"x86_64": 248, "aarch64": 217}
 KEYCTL_READ = 11
 

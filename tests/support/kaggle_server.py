@@ -85,7 +85,8 @@ def serve(kaggle: Kaggle) -> Iterator[str]:
 
             def store() -> Answer:
                 token = self.path.rpartition("/")[2]
-                if self.headers.get("Content-Range", "").startswith("bytes */"):  # how much is there?
+                # With such a header, the client asks how much has arrived.
+                if self.headers.get("Content-Range", "").startswith("bytes */"):
                     return (200 if kaggle.blobs[token] else 308), {}
                 kaggle.blobs[token] = content
                 return 200, {}

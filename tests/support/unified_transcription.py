@@ -62,8 +62,8 @@ class Result(NamedTuple):
     score: float
     subpopulations: list[Subpopulation]
     essay_counts: dict[str, dict[str, Counts]]  # by essay and discourse type
-    predictions: list[Segment]  # those that outlive overlap removal, with the words they are left with
-    truths: list[Segment]  # likewise
+    predictions: list[Segment]  # those that overlap removal keeps, with their remaining words
+    truths: list[Segment]  # the same for true segments
     matches: list[Match]
 
 
@@ -201,7 +201,7 @@ def remove_overlaps(segments: list[Segment]) -> list[Segment]:
         # Step 4 is about used word removal: a segment that lost nothing is returned with no changes.
         if words == segment.words or (len(words) > 1 and is_contiguous(words)):
             remaining.append(segment._replace(words=words))
-        used |= segment.words  # all observed words, those of a discarded segment too
+        used |= segment.words  # all words seen so far, with those of discarded segments
     return remaining
 
 

@@ -69,11 +69,30 @@ def execute(path: Path, folder: Path, project: Path | None = None) -> NotebookNo
     )
     client.execute()
     for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
+        cell.outputs = joined(cell.outputs)
         for output in cell.outputs:
             if output.output_type == "stream":
                 output.text = PROGRESS.sub("", output.text)
         cell.outputs = [output for output in cell.outputs if output.get("text") != ""]
     return notebook
+
+
+def joined(pieces: list[NotebookNode]) -> list[NotebookNode]:
+    """Join what a cell printed on one stream in a row. Where it was cut depends on the clock."""
+    whole: list[NotebookNode] = []
+    for piece in pieces:
+        is_stream = piece.output_type == "stream"
+        if is_stream and whole and whole[-1].output_type == "stream" and whole[-1].name == piece.name:
+            whole[-1].text += piece.text
+        else:
+            whole.append(piece)
+    return whole
+
+
+def test_what_is_cut_within_a_line_is_joined():
+    pieces = [("stderr", "resampling: 3 of 3"), ("stderr", "\nnotice"), ("stdout", "a"), ("stderr", "b")]
+    notebook = [nbformat.v4.new_output("stream", name=name, text=text) for name, text in pieces]
+    assert [PROGRESS.sub("", each.text) for each in joined(notebook)] == ["notice", "a", "b"]
 
 
 def outputs(notebook: NotebookNode) -> list[list[tuple[str, str]]]:
@@ -101,7 +120,8 @@ def cell_outputs(cell: NotebookNode) -> list[tuple[str, str]]:
         else:
             data = output.get("data", {"error": output.get("evalue")})
             shown += [(kind, "" if kind.startswith("image/") else text) for kind, text in data.items()]
-    return [*sorted(streams.items()), *sorted(shown)]
+    whole = {name: PROGRESS.sub("", text) for name, text in streams.items()}  # the other stream may cut a line
+    return [*sorted((name, text) for name, text in whole.items() if text), *sorted(shown)]
 
 
 def committed(path: Path) -> NotebookNode:

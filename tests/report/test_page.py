@@ -1053,7 +1053,7 @@ const luminance = (colour) => {
     .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 };
-const found = [];
+const contrasts = [];
 const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (walker.nextNode()) {
   const element = walker.currentNode.parentElement;
@@ -1070,9 +1070,9 @@ while (walker.nextNode()) {
   }
   const [text, page] = [over(numbers(above.at(-1).color), below), below].map(luminance);
   const ratio = (Math.max(text, page) + 0.05) / (Math.min(text, page) + 0.05);
-  found.push([ratio, element.outerHTML.slice(0, 120)]);
+  contrasts.push([ratio, element.outerHTML.slice(0, 120)]);
 }
-return found.sort((a, b) => a[0] - b[0]);
+return contrasts.sort((a, b) => a[0] - b[0]);
 """
 
 

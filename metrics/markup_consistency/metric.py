@@ -1045,11 +1045,11 @@ def best_average(ends: Ints, worth: Floats, objects: int, share: float) -> Bools
     (n,) bool
         Whether each candidate pair is chosen.
     """
-    # Let q pairs with the sum of worth S be chosen among n objects.  Then the average is share·2q/n + (1 -
-    # share)·S/q.  For each q only the largest S matters, and then S/q falls as q grows.  Let the best choices
-    # of low and of high pairs be known.  No size between them is better than a bound, which is the average of
-    # high - 1 pairs with the mean worth S/q of the low pairs.  If this bound is not better than the best
-    # average so far, no size in between is tried.
+    # Let q pairs be chosen among n objects, and let S be the sum of their worth.  Then the average is
+    # share·2q/n + (1 - share)·S/q.  For each q only the largest S matters, and this S/q falls as q grows.
+    # Let the best choices of low and of high pairs be known.  There is a bound for every size between the two:
+    # the average that high - 1 pairs would have with the mean worth S/q of the low ones.  If this bound is not
+    # better than the best average so far, no size in between is tried.
     row, column = (np.unique(side, return_inverse=True)[1] for side in ends.T)
     if column.max() < row.max():
         row, column = column, row

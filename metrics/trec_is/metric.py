@@ -562,7 +562,7 @@ def false_alerts_before(event: Ints, important: Bools, alert: Bools) -> Ints:
     [0, 1, 2, 0, 1, 0]
     """
     # The number of false alerts so far never falls.  So its value at the last reset is the running maximum of
-    # its values at all resets. δ is what has been added since then.
+    # its values at all resets.  What has been added since then is δ.
     false_alert = alert & ~important
     so_far: Ints = np.cumsum(false_alert) - false_alert
     reset = np.diff(event, prepend=-1) != 0

@@ -43,6 +43,7 @@ class Case(NamedTuple):
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run every test with each metric, or with the one that --metric names."""
     given = metafunc.config.getoption("--metric")
     metrics = [given] if given else [*hosted.names(), str(Path(podium.__file__).parent / "new_metric")]
     metafunc.parametrize("case", metrics, indirect=True, ids=lambda metric: Path(metric).name, scope="module")
@@ -50,6 +51,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="module")
 def case(request: pytest.FixtureRequest) -> Case:
+    """A loaded metric with its sample solution and submission."""
     loaded = hosted.load(request.param)
     samples = hosted.find(request.param).parent / "samples"
     paths = [samples / "solution.csv", samples / "submission.csv"]

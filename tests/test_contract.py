@@ -148,6 +148,7 @@ SLIPS = {
 
 
 def metric_with(folder: Path, *edits: tuple[str, str]) -> Path:
+    """The template's metric with these edits."""
     text = (TEMPLATE / "metric.py").read_text(encoding="utf-8")
     for old, new in edits:
         assert old in text

@@ -46,10 +46,12 @@ class Mean:
 
 
 def mean_of(number: int) -> Mean:
+    """The prepared solution of a `Mean` with this number of items."""
     return Mean([str(item) for item in range(number)], np.zeros((1, number), dtype=np.int64), [metric.ALL])
 
 
 def as_statistics(values) -> np.ndarray:
+    """The statistics of items with these values."""
     values = np.asarray(values, dtype=np.float64)
     return np.stack([values, np.ones(len(values))], axis=1)
 
@@ -62,6 +64,7 @@ def frames():
 
 @pytest.fixture(scope="module")
 def pair(frames):
+    """A prepared solution and the statistics of two submissions."""
     solution, one, other = frames
     prepared = metric.prepare(solution, "row_id")
     return prepared, prepared.statistics(one), prepared.statistics(other)
@@ -626,6 +629,7 @@ def test_counts_of_deciding_items_against_a_slow_way(pair):
 
 
 def compared(difference, low, high, p, note=""):
+    """A row of a comparison."""
     row = {"measure": "score", "difference": difference, "low": low, "high": high, "p": p, "note": note}
     return pd.DataFrame([row])
 

@@ -18,6 +18,7 @@ ALONE = str(Path(boost.__file__))
 
 @pytest.fixture
 def board(tmp_path):
+    """The path of a leaderboard to boost."""
     path = tmp_path / "board.csv"
     TABLE_2.assign(members="007").to_csv(path, index=False)
     return str(path)

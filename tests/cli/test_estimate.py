@@ -14,6 +14,7 @@ from tests.support.boards import TABLE_2
 
 @pytest.fixture
 def board(tmp_path):
+    """The path of a leaderboard with runtimes."""
     path = tmp_path / "board.csv"
     TABLE_2.to_csv(path, index=False)
     return str(path)

@@ -16,10 +16,12 @@ ESCAPES = "\x1b]0;owned\x07\x1b[2J\u202e\x9b31m"
 
 @pytest.fixture
 def call(capsys):
+    """Run the command line in this process."""
     return lambda *arguments: command_line.run(capsys, *arguments)
 
 
 def is_harmless(text: str) -> bool:
+    """Whether a terminal shows a text as it is."""
     return text.replace("\n", "").isprintable()
 
 

@@ -41,6 +41,7 @@ def call(capsys):
 
 @pytest.fixture
 def frames():
+    """The sample solution and the sample submission."""
     options = {"dtype": {"essay_id": str}, "keep_default_na": False, "na_values": [""]}
     return pd.read_csv(SOLUTION, **options), pd.read_csv(SUBMISSION, **options)
 
@@ -451,6 +452,7 @@ D = ["score_discourse_effectiveness_0", "score_discourse_effectiveness_1"]
 
 
 def one_word_later(frame):
+    """The submission with every segment moved by one word."""
     return frame.assign(
         predictionstring=[" ".join(str(int(n) + 1) for n in cell.split()) for cell in frame["predictionstring"]]
     )
@@ -537,6 +539,7 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
 
 @pytest.fixture
 def accuracy(tmp_path):
+    """The arguments for a small metric with its solution and its submission."""
     (tmp_path / "accuracy.py").write_text(ACCURACY)
     truth = pd.DataFrame(
         {"id": [1, 2, 3, 4], "answer": [1, 0, 1, 1], "Usage": ["Public"] * 2 + ["Private"] * 2}

@@ -164,6 +164,7 @@ CAS_TYPES: dict[str, Any] = {
 
 
 def cas_json(kind: str | None = "logic") -> str:
+    """A document as INCEpTION exports it, with an element of this kind."""
     structures = [
         {
             "%ID": 1,
@@ -222,6 +223,7 @@ def as_xmi(content: str) -> tuple[bytes, bytes]:
 
 
 def zipped(**files: bytes) -> bytes:
+    """The bytes of a zip with these files."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         for name, data in files.items():
@@ -297,10 +299,12 @@ def region(key: str, start: int, end: int, text: str, **values: Any) -> dict[str
 
 
 def relation(first: str, second: str) -> dict[str, Any]:
+    """A relation between two regions, as Label Studio writes it."""
     return {"from_id": first, "to_id": second, "type": "relation", "direction": "right", "labels": ["of"]}
 
 
 def annotation(number: int, who: Any, *results: dict[str, Any], cancelled: bool = False) -> dict[str, Any]:
+    """An annotation of one annotator, as Label Studio writes it."""
     return {
         "id": number,
         "completed_by": who,
@@ -324,6 +328,7 @@ def annotation(number: int, who: Any, *results: dict[str, Any], cancelled: bool 
 
 
 def task(number: int, data: dict[str, Any], *annotations: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A task with its annotations, as Label Studio writes it."""
     return {
         "id": number,
         "annotations": [*annotations],

@@ -29,11 +29,13 @@ def evaluate(solution: pd.DataFrame, submission: pd.DataFrame, *more: Any, **par
 
 
 def sample_frames() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The sample solution and the sample submission."""
     return data.frames(data.samples())
 
 
 @pytest.fixture(scope="module")
 def evaluated() -> Any:
+    """The evaluation of the sample submission."""
     return evaluate(*sample_frames())
 
 
@@ -113,6 +115,7 @@ def test_rows_tell_the_accordance(evaluated: Any) -> None:
 
 
 def objects_of(value: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Every object of a markup as a row of the table."""
     rows: list[tuple[Any, ...]] = []
 
     def add(level: str, markup: dict[str, Any], *place: int) -> None:
@@ -130,6 +133,7 @@ def objects_of(value: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def partners_of(pairs: list[Any]) -> list[tuple[tuple[int, ...], float]]:
+    """Every pair of partners with its level and positions."""
     rows = []
     for pair in pairs:
         rows.append(((pair.first, -1, -1, pair.second, -1, -1), pair.consistency))
@@ -325,6 +329,7 @@ def test_agreement_of_experts(evaluated: Any) -> None:
 
 
 def spans(*ends: tuple[int, int]) -> dict[str, Any]:
+    """A markup whose one element has fragments with these ends."""
     return {"elements": [{"fragments": [{"start": start, "end": end} for start, end in ends]}]}
 
 
@@ -332,6 +337,7 @@ ONLY_TEXTS = "accordance=0,fragments=0,fragment_text_union=1"
 
 
 def agreement_of(*documents: list[dict[str, Any]]) -> Any:
+    """The companion's agreement of the experts of these documents."""
     frame = pd.DataFrame(
         {"document_id": range(len(documents)), "markups": [json.dumps(each) for each in documents]}
     )

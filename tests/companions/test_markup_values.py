@@ -21,6 +21,7 @@ cases = pytest.mark.parametrize("name", CASES)
 
 
 def evaluated(name: str) -> scoring.Evaluation:
+    """The evaluation of a metric's sample submission."""
     metric, folder = hosted.load(name), CASES[name][0]
     solution = scoring.prepare(metric, scoring.read_solution(metric, folder, {}), {})
     return scoring.evaluate(solution, scoring.read_submission(metric, folder, {}))

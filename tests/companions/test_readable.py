@@ -26,11 +26,13 @@ def evaluate(solution: pd.DataFrame, submission: pd.DataFrame, *more: Any, **par
 
 
 def sample_frames() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The sample solution and the sample submission."""
     return data.frames(data.samples())
 
 
 @pytest.fixture(scope="module")
 def evaluated() -> Any:
+    """The evaluation of the sample submission."""
     return evaluate(*sample_frames(), "otar", 0.5)
 
 

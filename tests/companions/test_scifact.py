@@ -53,6 +53,7 @@ def explain(gold: dict[str, Any], answers: dict[str, Any]) -> companion.Explanat
 
 
 def outcomes(gold: dict[str, Any], answer: dict[str, Any], level: str, side: str = "prediction") -> list[str]:
+    """The outcomes of an answer on one level and one side."""
     rows = explain(gold, answer).rows
     return list(rows.loc[(rows["level"] == level) & (rows["side"] == side), "outcome"])
 
@@ -62,6 +63,7 @@ def outcomes(gold: dict[str, Any], answer: dict[str, Any], level: str, side: str
 
 @pytest.fixture(scope="module")
 def worked():
+    """The explanation of the document's worked example."""
     return evaluate(frame([WORKED_GOLD]), frame([WORKED_PREDICTION])).explanation
 
 
@@ -173,6 +175,7 @@ def test_the_outcome_of_a_claim_is_the_first_fault_of_its_abstracts():
 
 
 def check_outcomes(gold: dict[str, Any], answers: dict[str, Any]) -> None:
+    """Check every outcome against the transcription."""
     table = evaluate(*frames(gold, answers)).explanation.rows
     explained = {
         key: list(rows["outcome"])
@@ -268,6 +271,7 @@ def test_the_tools_know_the_columns(worked):
 
 
 def read(tmp_path: Path, content: str | bytes) -> pd.DataFrame:
+    """What the companion reads from a file with this content."""
     path = tmp_path / "predictions.jsonl"
     path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
     return companion.read_submission(path)

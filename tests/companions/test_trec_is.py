@@ -33,11 +33,13 @@ BOTH = f"{ACTIONABLE} {OTHER}"
 
 
 def explained(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> Any:
+    """The explanation of a submission."""
     evaluation = scoring.evaluate(scoring.prepare(hosted.load("trec_is"), solution, parameters), submission)
     return evaluation.explanation
 
 
 def measures(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> dict[str, float]:
+    """The measures of a submission."""
     return scoring.evaluate(scoring.prepare(hosted.load("trec_is"), solution, parameters), submission).measures
 
 
@@ -267,6 +269,7 @@ def write(folder: Path, name: str, content: str | bytes) -> Path:
 
 
 def label_json(*tweets: dict[str, Any], event: Any = "flood") -> dict[str, Any]:
+    """The content of a label file with these tweets of one event."""
     return {"events": [{"eventid": event, "tweets": [*tweets]}]}
 
 
@@ -675,6 +678,7 @@ FIELDS: dict[str, list[Any]] = {
 
 
 def outcome(labels: Any, *arguments: Any) -> Any:
+    """What a function returns, or the text of its error."""
     try:
         return labels(*arguments)
     except ValueError as fault:

@@ -13,6 +13,7 @@ PREPARED = SimpleNamespace(segment_weight=0.5)
 
 
 def segments(first, last, d1):
+    """Segments in the form in which the habits look at them."""
     first = np.asarray(first)
     return SimpleNamespace(row=np.arange(len(first)), first=first, last=np.asarray(last), d1=np.asarray(d1))
 

@@ -40,6 +40,7 @@ def evaluation(competition):
 
 
 def score_of_counts(counts, evaluation):
+    """The score that these counts give."""
     statistics = np.concatenate([counts.reshape(len(counts), -1), np.ones((len(counts), 1))], axis=1)
     sums = metric.sums_of_groups(statistics, evaluation.prepared.groups)
     return float(evaluation.prepared.measures(sums)[0])
@@ -147,6 +148,7 @@ PREDICTED = [
 
 @pytest.fixture(scope="module")
 def small():
+    """The evaluation of the small competition at the top of this file."""
     return evaluate(solution(*TRUTH), submission(*PREDICTED), **WHOLE)
 
 
@@ -461,6 +463,7 @@ def assert_outcomes_add_up(segments, evaluation):
 
 
 def assert_file_adds_up(path, evaluation):
+    """Check a written table of segments like one in memory."""
     segments = pd.read_csv(path, **TEXTS)
     assert len(segments) == len(evaluation.explanation.rows)
     assert_outcomes_add_up(segments, evaluation)

@@ -72,22 +72,27 @@ def macro_f1(predictions, truths, threshold, fraction):
 
 
 def label(p, g):
+    """The predicted probability of the true effectiveness."""
     return p[3] if g[3] == 1 else 1 - p[3]
 
 
 def whole(p, g):
+    """The worth of a match that counts fully."""
     return 1.0
 
 
 def effective(p, g):
+    """The worth of a match by its effectiveness alone."""
     return 0.5 + 0.5 * label(p, g)
 
 
 def iou(p, g):
+    """The worth of a match by IoU and effectiveness."""
     return 0.5 * len(p[2] & g[2]) / len(p[2] | g[2]) + 0.5 * label(p, g)
 
 
 def most_overlap(p, g):
+    """The worth of a match by the larger share of common words and effectiveness."""
     common = len(p[2] & g[2])
     return 0.5 * max(common / len(p[2]), common / len(g[2])) + 0.5 * label(p, g)
 
@@ -108,6 +113,7 @@ def case(request):
 
 
 def scores_of(case):
+    """The score of each variant."""
     prepared, frame, _, _ = case
     return {
         name: statistics.measures(other, numbers)["score"]

@@ -47,6 +47,7 @@ def text_of(node: ast.expr) -> str | None:
 
 
 def one_line(text: str) -> str:
+    """A template on one line, in which neighboring placeholders are one."""
     text = " ".join(text.split())
     return re.sub(rf"{PLACEHOLDER}+", PLACEHOLDER, text)
 

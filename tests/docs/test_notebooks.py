@@ -112,6 +112,7 @@ def outputs(notebook: NotebookNode) -> list[list[tuple[str, str]]]:
 
 
 def cell_outputs(cell: NotebookNode) -> list[tuple[str, str]]:
+    """What a cell prints and shows, as sorted pairs of a kind and a text."""
     streams: dict[str, str] = {}
     shown = []
     for output in cell.outputs:
@@ -125,6 +126,7 @@ def cell_outputs(cell: NotebookNode) -> list[tuple[str, str]]:
 
 
 def committed(path: Path) -> NotebookNode:
+    """A notebook with the outputs that are in the repository."""
     return nbformat.read(path, as_version=4)
 
 

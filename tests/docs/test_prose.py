@@ -63,6 +63,7 @@ def paragraphs(page: Path) -> list[str]:
 
 
 def sentences(page: Path) -> list[str]:
+    """The sentences of a page."""
     return [each for paragraph in paragraphs(page) for each in SENTENCE_END.split(paragraph)]
 
 

@@ -60,6 +60,7 @@ class Case(NamedTuple):
 
 @pytest.fixture(scope="module", params=list(hosted.names()))
 def case(request: pytest.FixtureRequest) -> Case:
+    """Each hosted file with its samples."""
     name = request.param
     metric = hosted.load(name)
     folder = ROOT / "metrics" / name / "samples"
@@ -72,6 +73,7 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 
 def source_of(name: str) -> str:
+    """The text of a hosted file."""
     return Path(str(hosted.module(name).__file__)).read_text(encoding="utf-8")
 
 

@@ -64,6 +64,7 @@ def spans(*ends: tuple[int, int], tags: str = "") -> dict[str, Any]:
 
 
 def solution_of(*documents: list[dict[str, Any]], text: str | None = None) -> pd.DataFrame:
+    """A solution of documents, each with the markups of its experts."""
     frame = pd.DataFrame(
         {
             "document_id": [f"d{number}" for number in range(len(documents))],
@@ -74,6 +75,7 @@ def solution_of(*documents: list[dict[str, Any]], text: str | None = None) -> pd
 
 
 def submission_of(*markups: dict[str, Any]) -> pd.DataFrame:
+    """A submission with a markup of each document."""
     return pd.DataFrame(
         {
             "document_id": [f"d{number}" for number in range(len(markups))],
@@ -514,6 +516,7 @@ WEIGHTS = st.dictionaries(
 
 
 def fractions(weights: dict[str, int]) -> dict[str, Fraction]:
+    """Weights as exact fractions."""
     return {name: Fraction(weight) for name, weight in weights.items()}
 
 
@@ -683,10 +686,12 @@ def test_a_corpus_against_the_transcription(documents: list[tuple[list[Any], Any
 
 
 def numbers(result: Any) -> dict[str, float]:
+    """The consistency, its criteria and its parts by name."""
     return {name: getattr(result, name) for name in (*metric.PARTS["total"], "total")} | result.parts
 
 
 def swapped(pairs: list[Any]) -> list[Any]:
+    """Pairs of partners with the two sides exchanged."""
     return sorted(
         pair._replace(
             first=pair.second,

@@ -46,20 +46,24 @@ def markup(*selections: dict[str, Any], **grades: object) -> dict[str, Any]:
 
 
 def solution_of(*documents: list[dict[str, Any]], subject: str = "rus") -> pd.DataFrame:
+    """A solution of documents, each with the markups of its experts."""
     ids = [f"d{number}" for number in range(len(documents))]
     return pd.DataFrame({"document_id": ids, "subject": subject, "markups": [json.dumps(e) for e in documents]})
 
 
 def submission_of(*markups: dict[str, Any]) -> pd.DataFrame:
+    """A submission with a markup of each document."""
     ids = [f"d{number}" for number in range(len(markups))]
     return pd.DataFrame({"document_id": ids, "markup": [json.dumps(value) for value in markups]})
 
 
 def numbers(result: Any) -> dict[str, float]:
+    """The measures of a comparison by name."""
     return {name: getattr(result, name.lower()) for name in NAMES}
 
 
 def ends(result: Any) -> list[tuple[int, int]]:
+    """The positions of the partners."""
     return [(pair.first, pair.second) for pair in result.pairs]
 
 

@@ -52,6 +52,7 @@ def counted(solution: pd.DataFrame, submission: pd.DataFrame) -> np.ndarray:
 def measures(
     solution: pd.DataFrame, submission: pd.DataFrame, measure: str = "sentence_label_f1"
 ) -> dict[str, float]:
+    """The measures of a submission."""
     prepared = scifact.prepare(solution, "claim_id", measure)
     return statistics.measures(prepared, prepared.statistics(submission))
 
@@ -91,6 +92,7 @@ def complaint(cell: Any) -> str:
 
 @pytest.fixture(scope="module")
 def worked():
+    """The document's worked example as tables."""
     return frame([WORKED_GOLD]), frame([WORKED_PREDICTION])
 
 
@@ -227,6 +229,7 @@ def test_f1_comes_from_precision_and_recall():
 
 
 def check_measures(gold: dict[str, Any], answers: dict[str, Any]) -> None:
+    """Check measures and counts against the transcription."""
     solution, submission = frames(gold, answers)
     expected = transcription.measures(gold, answers)
     assert measures(solution, submission, "abstract_rationalized_f1") == {
@@ -313,6 +316,7 @@ def test_the_transcription_knows_the_worked_example():
 
 
 def evidence_of(path: Path) -> dict[str, Any]:
+    """The evidence in a file by claim."""
     lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     return {str(line["id"]): line["evidence"] for line in lines}
 
@@ -684,10 +688,12 @@ def test_huge_cells_are_read_in_linear_time():
 
 
 def nested(depth: int) -> str:
+    """JSON with objects nested this deeply."""
     return '{"a":' * depth + "1" + "}" * depth
 
 
 def refused_by_python(depth: int) -> bool:
+    """Whether Python itself refuses to read JSON nested this deeply."""
     try:
         json.loads(nested(depth))
     except RecursionError:
@@ -920,6 +926,7 @@ NEARLY = st.dictionaries(
 
 
 def is_legal(prediction: Any) -> bool:
+    """Whether the metric should accept a prediction."""
     return isinstance(prediction, dict) and all(
         isinstance(answer, dict)
         and isinstance(answer.get("label"), str)

@@ -85,6 +85,7 @@ def worth_of(priority: str, true: str, score: float, said: str, **parameters: An
 
 
 def measures(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> dict[str, float]:
+    """The measures of a submission."""
     prepared = trec_is.prepare(solution, "tweet_id", **parameters)
     return statistics.measures(prepared, prepared.statistics(submission))
 
@@ -641,6 +642,7 @@ def competitions(draw: st.DrawFn) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def assert_same_as_transcription(solution: pd.DataFrame, submission: pd.DataFrame, parameters: Any) -> None:
+    """Check all measures and the outcome of every tweet against the transcription."""
     expected = transcription.evaluate(solution, submission, **parameters)
     assert measures(solution, submission, **parameters) == pytest.approx(
         {"score": expected.measures["accumulated_alert_worth"]} | expected.measures, abs=1e-12, nan_ok=True
@@ -777,6 +779,7 @@ NAMES = {number: name for name, number in trec_is.PRIORITIES.items()}
 
 
 def _names(types: int) -> str:
+    """The names of the types whose bits are set."""
     return " ".join(name for bit, name in enumerate(trec_is.INFORMATION_TYPES) if types >> bit & 1)
 
 

@@ -537,6 +537,7 @@ def test_the_same_id_as_text_and_as_number_is_one_essay():
 
 
 def string_kinds():
+    """Each way in which pandas can hold a column of text."""
     yield "object", lambda column: column.astype(object)
     yield "category", lambda column: column.astype("category")
     yield "string", lambda column: column.astype("string[python]")

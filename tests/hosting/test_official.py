@@ -23,6 +23,7 @@ CORPORA_ONLY = "--essay-id, --subpopulations, --map and --test are for corpora o
 
 
 def make(capsys, out, metric, *options):
+    """Run `podium make` on the sample labels of a metric."""
     labels, sample = OFFICIAL[metric]
     given = ["--sample", SAMPLES / metric / "samples" / sample] if sample else []
     return run_podium(

@@ -50,6 +50,7 @@ def make_a_class(folder: Path) -> None:
 
 
 def blocks() -> list:
+    """Every block with a command on every page."""
     return [
         pytest.param(block, id=f"{page.stem}-{number}")
         for page in PAGES

@@ -34,12 +34,14 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def files(made, tmp_path):
+    """A copy of the competition's files that a test may change."""
     writing.write(made, tmp_path / "files")
     return tmp_path / "files"
 
 
 @pytest.fixture
 def site(monkeypatch, tmp_path):
+    """A server that plays the site, to which the client talks."""
     forbid_network(monkeypatch, tmp_path / "home")
     # The client remembers uploads in this folder.
     (tmp_path / "temporary").mkdir()
@@ -378,6 +380,7 @@ def test_a_draft_page_of_another_type_is_updated(capsys, site, files):
 
 
 def steps_done(out: str) -> list[str]:
+    """The names of the steps that were done now, not before."""
     return [line.partition(":")[0] for line in out.splitlines() if not line.endswith("done before")]
 
 
@@ -456,6 +459,7 @@ def test_what_is_open_or_closed_may_be_published_again(capsys, site, files, monk
 
 
 def write_host(files, content):
+    """Write the host's own settings."""
     (files / "kaggle").mkdir(exist_ok=True)
     (files / "kaggle" / "host.json").write_text(content)
 

@@ -14,6 +14,7 @@ from tests.ranking.test_final import TEAMS, arguments, call, folder, made  # noq
 
 
 def differences(folder) -> str:  # noqa: F811
+    """The differences that `podium verify` finds, as one text."""
     return "\n".join(verify(str(folder / "final"), 1)[0])
 
 
@@ -76,6 +77,7 @@ def test_the_title_and_the_organizer_are_verified_too(folder, call):  # noqa: F8
 
 
 def contents(folder: Path) -> dict[str, bytes]:  # noqa: F811
+    """The bytes of the files in a folder by name."""
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 

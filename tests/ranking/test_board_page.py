@@ -89,6 +89,7 @@ def of_scores(scores: np.ndarray, rules: Rules, **columns) -> dict:
 
 
 def board_of(number: int, **columns) -> pd.DataFrame:
+    """A board of teams whose scores fall evenly."""
     names = [f"T{each}" for each in range(1, number + 1)]
     return boost.boost(pd.DataFrame({"team": names, "score": np.linspace(0.6, 0.3, number)} | columns))
 

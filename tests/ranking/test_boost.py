@@ -39,6 +39,7 @@ FILE = Path(boost_file.__file__)
 
 
 def shown(cell: object) -> str:
+    """A cell as an error message shows it."""
     return boost_file._shown(cell)
 
 
@@ -230,6 +231,7 @@ def test_as_the_literal_transcription_on_1000_boards(board: pd.DataFrame, parame
 
 
 def check_against_transcription(board: pd.DataFrame, parameters: dict[str, float]) -> None:
+    """Check every number of a board against the transcription of section 4."""
     result = boost(board, **parameters)
     expected = {team["team"]: team for team in transcribed(board, **parameters)}
     assert result["rank"].tolist() == list(range(1, len(board) + 1))
@@ -655,6 +657,7 @@ def test_times_are_microseconds():
 
 
 def message(*rows: Row, **parameters: float) -> str:
+    """The error message for a leaderboard with these rows."""
     with pytest.raises(LeaderboardError) as caught:
         boost(leaderboard(*rows, dtype=object), **parameters)
     assert isinstance(caught.value, ValueError)
@@ -977,6 +980,7 @@ def test_what_is_missing_is_said(file: Any, capsys: Any):
 
 
 def run(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    """Run boost.py as a program of its own."""
     return subprocess.run(
         [sys.executable, "-W", "error", str(FILE), *arguments],
         capture_output=True,

@@ -27,6 +27,7 @@ def higher_is_better(low: bool = False, **_: object) -> bool:
 
 @pytest.fixture
 def folder(tmp_path):
+    """A metric and a solution in an empty folder."""
     (tmp_path / "says.py").write_text(SAYS)
     (tmp_path / "solution.csv").write_text("id,Usage\n1,Public\n2,Private\n")
     (tmp_path / "whole.csv").write_text("id\n1\n2\n")
@@ -55,11 +56,13 @@ def call(folder, capsys):
 
 
 def board(folder) -> dict[str, str]:
+    """The submission of each team that is on the board."""
     table = pd.read_csv(folder / "final" / "final_leaderboard.csv", dtype={"team": str})
     return dict(zip(table["team"], table["submission"]))
 
 
 def why(folder) -> dict[str, str]:
+    """Why each submission counts or does not."""
     table = pd.read_csv(folder / "final" / "all_submissions.csv", keep_default_na=False)
     assert (table["chosen"] == table["why"].str.startswith("best by")).all()
     return dict(zip(table["submission"], table["why"]))

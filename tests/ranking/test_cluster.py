@@ -114,6 +114,7 @@ class Cluster:
 
 
 def wait_until(condition, seconds: float = 60) -> None:
+    """Wait for a condition, and fail if it does not come true."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end
@@ -128,6 +129,7 @@ def cluster(folder):
 
 
 def tables(folder: Path) -> dict[str, bytes]:
+    """The bytes of the tables in a folder by name."""
     return {path.name: path.read_bytes() for path in folder.glob("*.csv")}
 
 

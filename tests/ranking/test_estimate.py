@@ -185,6 +185,7 @@ def rank_from(breaks: pd.DataFrame, runtime: float) -> int:
 
 
 def assert_break_evens_hold(board: pd.DataFrame, team: str, grid: Iterable[float], **parameters: float) -> None:
+    """Check that the ranks between the break-even runtimes are those of the board."""
     breaks = break_even_runtimes(board, team, **parameters)
     assert breaks.columns.tolist() == ["runtime", "rank_below", "rank_above"]
     assert (breaks["runtime"].diff().dropna() > 0).all()

@@ -50,6 +50,7 @@ FAULTS = [
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch):
+    """Try again at once, also where memory was lacking."""
     monkeypatch.setattr(work, "SECONDS_BEFORE_RETRY", 0.0)
     # If the machine is full, what it refuses is not the fault of a submission.
     monkeypatch.setattr(work, "_available_memory", lambda: 0)
@@ -77,20 +78,24 @@ def call(folder, capsys):
 
 
 def scores(folder: Path, out: str = "final") -> dict[str, float]:
+    """The score of each team on the board."""
     table = pd.read_csv(folder / out / "all_submissions.csv", dtype={"team": str})
     return dict(zip(table["team"], table["score"]))
 
 
 def expected(number: int = 20) -> dict[str, float]:
+    """The right score of each team."""
     return {f"{team:02}": float(team) for team in range(number) if team != 3}
 
 
 def is_right(folder: Path) -> bool:
+    """Whether the board has the right scores."""
     scored = scores(folder)
     return {team: score for team, score in scored.items() if score == score} == expected() and len(scored) == 20
 
 
 def entries(folder: Path) -> int:
+    """The number of entries in the store."""
     return len(store.names(folder / "final" / "store"))
 
 
@@ -308,6 +313,7 @@ def read_only(monkeypatch):
 
 
 def contents(folder: Path) -> dict[str, bytes]:
+    """The bytes of all files below a folder by path."""
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 

@@ -41,6 +41,7 @@ def made(tmp_path_factory):
 
 
 def arguments(folder) -> list[str]:
+    """The arguments of `podium rank` for the files in a folder."""
     names = ["solution.csv", "teams", "runtimes.csv"]
     return [*(str(folder / name) for name in names), "--out", str(folder / "final"), "--jobs", "1"]
 
@@ -87,21 +88,25 @@ def test_a_published_board_is_verified_from_run_json_and_the_inputs_alone(folder
 
 
 def swap_teams(folder):
+    """Give a team another name in the final leaderboard."""
     path = folder / "final" / "final_leaderboard.csv"
     path.write_text(path.read_text().replace("Cy", "Zy"))
 
 
 def other_bytes(folder):
+    """Cut the last rows off a submission."""
     path = folder / "teams" / "Cy.csv"
     path.write_text(path.read_text().rsplit("\n", 9)[0] + "\n")
 
 
 def another_runtime(folder):
+    """Change one runtime."""
     path = folder / "runtimes.csv"
     path.write_text(path.read_text().replace("100.5", "100.25"))
 
 
 def another_seed(folder):
+    """Change the seed in the record of the run."""
     path = folder / "final" / "run.json"
     facts = json.loads(path.read_text())
     facts["rules"]["seed"] = 1
@@ -293,6 +298,7 @@ def coarse(teams, random, worst, best):
 
 
 def pairs_of(numbers):
+    """The pairs of similar submissions among teams with these statistics."""
     names = [str(team) for team in range(len(numbers))]
     return robustness.agreements(names, np.stack([robustness.fingerprint(each) for each in numbers]))
 

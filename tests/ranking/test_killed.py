@@ -20,10 +20,12 @@ SECONDS = 60  # the longest wait; workers end within a second
 
 
 def children_of(process: int) -> list[int]:
+    """The processes that a process has started."""
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
 def is_running(process: int) -> bool:
+    """Whether a process runs and is not a zombie."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -31,6 +33,7 @@ def is_running(process: int) -> bool:
 
 
 def wait_until(fits) -> bool:
+    """Whether a condition comes true in time."""
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         if fits():

@@ -72,6 +72,7 @@ def many(tmp_path_factory):
 
 
 def look(browser, width: int, height: int = 900, scheme: str = "light") -> None:
+    """Give the window a size and a color scheme."""
     metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     media = [{"name": "prefers-color-scheme", "value": scheme}]

@@ -40,6 +40,7 @@ def crowd(teams: int = 40, seed: int = 1) -> pd.DataFrame:
 
 
 def made_up_intervals(board: pd.DataFrame) -> pd.DataFrame:
+    """Intervals of ranks around those of the board."""
     ranks = board["rank"]
     return board[["rank", "team"]].assign(
         rank_low=(ranks - 5).clip(1), rank_high=(ranks + 7).clip(upper=len(board))
@@ -47,6 +48,7 @@ def made_up_intervals(board: pd.DataFrame) -> pd.DataFrame:
 
 
 def made_up_subpopulations(board: pd.DataFrame, number: int = 6) -> pd.DataFrame:
+    """Scores of each team in some sub-populations."""
     scores = np.random.default_rng(0).uniform(0.5, 0.7, (len(board), number))
     table = pd.DataFrame(scores, columns=[f"$attribute$ = {n}" for n in range(number)])
     table.insert(0, "team", board["team"].to_numpy())
@@ -54,6 +56,7 @@ def made_up_subpopulations(board: pd.DataFrame, number: int = 6) -> pd.DataFrame
 
 
 def what_if_figure(leaderboard: pd.DataFrame, team: str, runtimes: object) -> Figure:
+    """The curve of a team's rank over these runtimes."""
     curve = what_if(leaderboard, team, runtimes)
     return plots.what_if_curve(boost(leaderboard), team, curve, break_even_runtimes(leaderboard, team))
 
@@ -105,6 +108,7 @@ def texts(figure: Figure) -> list[Text]:
 
 
 def said(figure: Figure) -> str:
+    """All visible texts of a figure."""
     return "\n".join(text.get_text() for text in texts(figure))
 
 

@@ -81,12 +81,14 @@ def board(files: Path) -> pd.DataFrame:
 
 
 def private_score(files: Path, submission: str) -> float:
+    """The score of a submission on the Private part."""
     solution = read(files / "solution.csv")
     private = solution[solution["Usage"] == "Private"]
     return metric.score(private, read(files / "submissions" / submission), "row_id")
 
 
 def private_essays(files: Path) -> int:
+    """The number of Private essays."""
     solution = read(files / "solution.csv")
     return solution.loc[solution["Usage"] == "Private", "essay_id"].nunique()
 
@@ -419,6 +421,7 @@ def test_an_interrupted_run_resumes(files, call, monkeypatch):
 
 
 def tables(folder: Path) -> dict[str, bytes]:
+    """The bytes of the tables in a folder by name."""
     return {path.name: path.read_bytes() for path in folder.glob("*.csv")}
 
 

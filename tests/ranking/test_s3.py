@@ -51,6 +51,7 @@ def system(server, monkeypatch):
 
 
 def post(url: str, data: bytes = b"") -> None:
+    """Send data to the server."""
     request = urllib.request.Request(url, data, {"Content-Type": "text/plain"}, method="POST")
     with urllib.request.urlopen(request) as answer:
         assert answer.status == 200
@@ -84,6 +85,7 @@ def call(folder, capsys):
 
 
 def scores(folder) -> dict[str, float]:
+    """The score of each team on the board, -1 for none."""
     table = pd.read_csv(folder / "final" / "all_submissions.csv", dtype={"team": str})
     return dict(zip(table["team"], table["score"].fillna(-1)))
 

@@ -53,11 +53,13 @@ def rank(folder, call):
 
 
 def scores(folder: Path, out: str = "final") -> dict[str, float]:
+    """The score of each team on the board."""
     table = read_table(folder / out / "final_leaderboard.csv", {"team"}, HostError)  # to the last bit
     return dict(zip(table["team"], table["score"]))
 
 
 def expected(folder: Path, *more: str) -> dict[str, float]:
+    """The score of each team with its own file of judgments."""
     metric = hosted.load("readable")
     parameters = hosted.parse_parameters(metric, [WEIGHTS, *more])
     solution = scoring.prepare(

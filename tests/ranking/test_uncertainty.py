@@ -10,6 +10,7 @@ from tests.test_statistics import mean_of
 
 
 def of_scores(scores):
+    """The uncertainty of boards with these scores."""
     ranks, last_ranks = uncertainty._ranks(np.array(scores, dtype=float))
     return uncertainty.Uncertainty(ranks, last_ranks, np.array(scores), np.array(scores))
 

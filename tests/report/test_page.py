@@ -69,6 +69,7 @@ def stub(items: list[str], **explanation: object) -> SimpleNamespace:
 
 
 def render(truth: pd.DataFrame, predicted: pd.DataFrame, texts: dict[str, str] | None = None, **options) -> str:
+    """The page of a small competition."""
     parameters = options.pop("parameters", {})
     evaluation = evaluate(truth, predicted, **parameters)
     return report.render(evaluation, options.pop("title", "a title"), texts, **options)
@@ -82,6 +83,7 @@ def evaluation():
 
 @pytest.fixture(scope="module")
 def page(evaluation):
+    """The page of the sample."""
     return report.render(
         evaluation,
         "sample",
@@ -124,6 +126,7 @@ class Page(HTMLParser):
 
 
 def flat(text: str) -> str:
+    """A text on one line."""
     return " ".join(text.split())
 
 
@@ -390,6 +393,7 @@ def test_an_axis_holds_its_values_with_a_few_round_ticks(values):
 
 
 def assert_self_contained(page: str) -> None:
+    """Check that a page loads nothing from elsewhere."""
     parsed = Page(page)
     assert len(parsed.named("script")) <= 1
     assert not {tag for tag, _ in parsed.tags} & {"link", "iframe", "object", "embed", "base", "audio", "video"}
@@ -424,6 +428,7 @@ def hostile() -> tuple[pd.DataFrame, pd.DataFrame, dict[str, str], dict[str, str
 
 
 def hostile_page() -> str:
+    """The page of files that contain scripts."""
     truth, predicted, texts, parameters = hostile()
     evaluation = evaluate(truth, predicted, **parameters)
     return report.render(
@@ -750,6 +755,7 @@ def driver():
 
 
 def look(driver, width: int = 1200, height: int = 900, scheme: str = "light") -> None:
+    """Open a window of this size and color scheme."""
     driver.execute_cdp_cmd(
         "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
     )
@@ -862,6 +868,7 @@ def test_cells_lead_to_the_rows_that_they_count(opened, page, evaluation):
 
 
 def open_items(driver, number: int = 2) -> None:
+    """Open the first items of the page."""
     driver.execute_script(
         "[...document.querySelectorAll('.item')].slice(0, arguments[0]).forEach(e => { e.open = true })", number
     )

@@ -92,6 +92,7 @@ def remembered(journal: list[Row], folder: Path) -> list[bool]:
 
 @pytest.fixture
 def no_equal_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the caches as they are before a run."""
     monkeypatch.setattr(engines.caches, "equalize", lambda folders: "read")
 
 

@@ -23,6 +23,7 @@ SMALL = ["--memory-limit", "256M", "--disk-limit", "64M", "--time-limit", "60s",
 
 @pytest.fixture(autouse=True)
 def short_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the reference workload short."""
     monkeypatch.setattr("podium.running.reference.PASSES", 1)
 
 
@@ -37,6 +38,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def call(place: Path, *more: str, models: str = "models") -> int:
+    """Run `podium run` with small limits in this process."""
     paths = [str(place / models), "--data", str(place / "data"), "--out", str(place / "out")]
     return main(["run", *paths, *SMALL, *more])
 

@@ -38,6 +38,7 @@ def workers() -> Iterator[Any]:
 
 
 def models_in(folder: Path, teams: str, source: str) -> list[Model]:
+    """Models with this source, one for each letter."""
     models = [find_model(write_model(folder / "models" / team, source), team) for team in teams]
     return [model for model in models if isinstance(model, Model)]
 
@@ -45,6 +46,7 @@ def models_in(folder: Path, teams: str, source: str) -> list[Model]:
 def measure(
     folder: Path, address: str, engine: str, models: list[Model], repeats: int
 ) -> tuple[list[dict[str, Any]], list[Any]]:
+    """Run models on a cluster; the rows of runtimes.csv, and the failures."""
     settings = settings_for(folder, sandbox="")
     with cluster.workers_of(address, engine, models, settings) as (machine, settings, execute):
         plan = rounds.Plan(repeats, repeats)

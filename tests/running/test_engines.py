@@ -287,11 +287,13 @@ def images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def calls(images: Path, first: str) -> list[list[str]]:
+    """The calls of the container engine whose first argument is this one."""
     lines = (images / "calls.jsonl").read_text().splitlines()
     return [call for call in map(json.loads, lines) if call[1] == first]
 
 
 def run_image(folder: Path, engine: str, **changed: float) -> tuple[str, Run]:
+    """Run the image of the team Blue with changed settings."""
     settings = settings_for(folder, container_engine=engine, **changed)
     return run(folder, settings, "docker.io/blue/model:1", "container.txt")
 
@@ -369,12 +371,14 @@ def test_why_a_container_fails(tmp_path: Path, images: Path, engine: str, source
 
 
 def script_in(folder: Path) -> Model:
+    """A model that is a script."""
     model = find_model(write_model(folder / "Red"), "Red")
     assert isinstance(model, Model)
     return model
 
 
 def container(folder: Path, team: str = "Blue") -> Model:
+    """A model that is a container."""
     model = find_model(write_model(folder / team, "blue/model:1", "container.txt"), team)
     assert isinstance(model, Model)
     return model
@@ -428,6 +432,7 @@ def test_what_executes_notebooks_is_missed_before_any_model_runs(
 
 
 def tool(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a program of this name first on PATH."""
     (folder / name).write_text(f"#!/bin/sh\n{script}\n")
     (folder / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
@@ -627,6 +632,7 @@ def played_version_2(folder: Path, monkeypatch: pytest.MonkeyPatch, own: str = "
 
 @pytest.fixture
 def groups_are_asked_again() -> Iterator[None]:
+    """Forget what is known about control groups."""
     yield
     control_groups._parents.cache_clear()
 

@@ -47,6 +47,7 @@ def series(seconds: list[float]) -> list[tuple[float, float]]:
 
 
 def share_slow(seconds: list[float]) -> float:
+    """The share of runs during which a machine with these references counts as slow."""
     limit, undisturbed = limit_of(series(seconds)), baseline(seconds)
     return statistics.mean(is_slow(*pair, undisturbed, limit) for pair in series(seconds))
 

@@ -30,6 +30,7 @@ Made = Callable[[Model, int, int], dict[str, Any]]
 
 
 def models_in(folder: Path, teams: str = "ABCDE") -> list[Model]:
+    """A model for each letter."""
     models = [find_model(write_model(folder / "models" / team), team) for team in teams]
     return [model for model in models if isinstance(model, Model)]
 
@@ -90,6 +91,7 @@ def made_up(make: Made, log: list[tuple[str, int]], stop_after: int | None = Non
 def measure(
     folder: Path, models: list[Model], make: Made, repeats: int = 3, seed: int = 0, **more: Any
 ) -> tuple[list[dict[str, Any]], list[Failure], list[tuple[str, int]]]:
+    """Run models that are made up; the rows of runtimes.csv, the failures, and the order of the runs."""
     log: list[tuple[str, int]] = []
     execute = made_up(make, log, more.pop("stop_after", None))
     settings = settings_for(folder, **more.pop("settings", {}))
@@ -110,6 +112,7 @@ def seconds_of(model: Model) -> float:
 
 
 def quiet(model: Model, number: int, before: int) -> dict[str, Any]:
+    """A run on a quiet machine, with the usual values."""
     return {}
 
 
@@ -586,6 +589,7 @@ def test_an_image_that_could_not_be_had_is_asked_for_again(tmp_path: Path) -> No
 
 
 def models_of_folder(folder: Path, team: str) -> list[Model]:
+    """The model in a team's folder."""
     model = find_model(folder / "models" / team, team)
     assert isinstance(model, Model)
     return [model]

@@ -118,6 +118,7 @@ class Bait:
 
 @pytest.fixture
 def bait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bait]:
+    """A machine on which there is something to reach, and a record of who reached it."""
     monkeypatch.setenv("SECRET", SECRET)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     made = Bait(tmp_path)

@@ -155,7 +155,8 @@ def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: s
     if unknown:
         number = counted(len(unknown), "essay")
         raise HostError(
-            f"the side file: expected every essay of the submission, {number} missing: {listed(unknown)}"
+            f"the side file: expected every essay of the submission, found no row for {number}: "
+            f"{listed(unknown)}"
         )
     rows = pd.Index(ids).get_indexer(pd.Index(wanted))
     return submission.assign(**{name: side[name].to_numpy()[rows] for name in SIDE_COLUMNS})

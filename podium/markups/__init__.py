@@ -66,7 +66,7 @@ def read_folder(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
     path = Path(path)
     files = sorted([*path.rglob("*.json"), *path.rglob("*.json.gz")]) if path.is_dir() else [path]
     if not files:
-        raise error(f"{path}: expected files *.json, found none")
+        raise error(f"{path}: expected files named *.json, found none")
     return read_documents(((file, _read_json(file, error)) for file in files), error)
 
 

@@ -109,7 +109,7 @@ def read(path: Path, error: type[ToolError]) -> pd.DataFrame | None:
     for document_id, who, text, elements, number in export:
         document = documents.setdefault(document_id, {"id": document_id, "text": text, "markups": []})
         if document["text"] != text:
-            raise error(f"document {document_id!r}: expected one text, found another one of {who}")
+            raise error(f"document {document_id!r}: expected one text, found another text by {who}")
         document["markups"].append({"expert": who, "isExpert": who != ALGORITHM, "elements": elements})
         relations += number
     if relations:

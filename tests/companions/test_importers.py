@@ -275,7 +275,7 @@ def test_damaged_exports_of_inception(name: str, content: bytes, tmp_path: Path)
 
 def test_webanno_tsv_is_no_export_any_more(tmp_path: Path) -> None:
     write(tmp_path, "d/anna.tsv", "#FORMAT=WebAnno TSV 3.3\n")
-    with pytest.raises(HostError, match=r"expected files \*\.json, found none"):
+    with pytest.raises(HostError, match=r"expected files named \*\.json, found none"):
         markup_consistency.read_solution(tmp_path)
 
 

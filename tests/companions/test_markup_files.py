@@ -195,7 +195,7 @@ def test_bad_folders(tmp_path: Path) -> None:
             readable.read_submission(tmp_path)
         return str(raised.value)
 
-    assert message() == f"{tmp_path}: expected files *.json, found none"
+    assert message() == f"{tmp_path}: expected files named *.json, found none"
     (tmp_path / "b.json").write_bytes(b'{"text": "\x98"}')
     assert message() == f"{tmp_path / 'b.json'}: expected text in UTF-8 or CP1251"
     (tmp_path / "b.json").unlink()
@@ -268,7 +268,7 @@ def test_brat(tmp_path: Path) -> None:
     assert json.loads(documents["markup"][0])["elements"][0]["fragments"] == [{"start": 4, "end": 7}]
     assert 0 < score(markup_consistency, tmp_path) < 2
     write(tmp_path, "boris/d1.txt", "another text")
-    with pytest.raises(HostError, match=r"document 'd1': expected one text, found another one of boris"):
+    with pytest.raises(HostError, match=r"document 'd1': expected one text, found another text by boris"):
         markup_consistency.read_solution(tmp_path)
     write(tmp_path, "boris/d1.txt", text)
     write(tmp_path, "boris/d1.ann", "T1\tAnimal x 7\tcat\n")

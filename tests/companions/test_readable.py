@@ -237,7 +237,7 @@ def test_the_side_file_gives_m7() -> None:
         ),
         (
             lambda side: side.head(9),
-            "the side file: expected every essay of the submission, 3 essays missing: ",
+            "the side file: expected every essay of the submission, found no row for 3 essays: ",
         ),
         (
             lambda side: pd.concat([side, side.tail(1)]),

@@ -1,23 +1,26 @@
-"""Runtime rewards: a leaderboard in, the final one out.
+"""Rank a leaderboard again, with rewards for short runtimes.
 
-Section 4 of R. Abboud's memo "Shovel-Ready Competition - Unified Metric" (23 January 2024):
+    python boost.py leaderboard.csv
+
+The leaderboard has the columns team, score and, as far as known, runtime (seconds) and submitted_at. The
+final one is printed. The exit code is 0, 2 (wrong usage) or 4 (the leaderboard is wrong). The formula is
+that of section 4 of R. Abboud's memo "Shovel-Ready Competition - Unified Metric" (23 January 2024):
 
     eligible     best / score <= 1.05, where best is the highest score on the board
     slowdown     t / s, where s is the fastest eligible runtime
     boost        0.05 - 0.25·(t / s - 1) for the eligible, 0 from t / s = 1.2 on
     boosted      score·(1 + boost), by which the board is ranked
 
-``python boost.py leaderboard.csv`` exits with 0, 2 (wrong usage) or 4 (the leaderboard is wrong).
+Where the memo is silent, this file decides, and a test holds each decision:
 
-Where the memo is silent, this file decides (each decision has a test):
-
-* A number is the decimal it is written or printed as: 0.63 / 0.60 is 1.05.  Limits and ties are decided
-  exactly; the results are the nearest floats.
-* Equal scores, boosted or not, are ranked by the earlier submission (UTC unless it says otherwise). Then the
-  shorter runtime decides, and then the text of the team's name. A missing time counts as the latest, and a
-  missing runtime as the longest.
-* A team without a runtime is not eligible, but others are measured by its score.  One without a score is ranked
-  last.  Where the best score is 0, nobody is eligible.  The column ``note`` says so.
+* A number is the decimal that is written or printed, so 0.63 / 0.60 is 1.05. Limits and ties are decided
+  exactly, and the results are the nearest floats.
+* Equal scores, boosted or not, are ranked by the earlier submission (UTC unless it says otherwise). Then
+  the shorter runtime decides, and then the text of the team's name. A missing time counts as the latest,
+  and a missing runtime as the longest.
+* A team without a runtime is not eligible, but its score may be the best one by which others are judged. A
+  team without a score is ranked last. If the best score is 0, nobody is eligible. The column ``note`` says
+  so.
 * On a board without any runtime, scores may be negative, and lower may be better.
 """
 

@@ -1,19 +1,19 @@
-"""Write a competition that is large enough for a board to have something to tell.
+"""Write a made-up competition that is large enough for its board to be interesting.
 
     python examples/board.py FOLDER
     podium rank FOLDER/solution.csv FOLDER/submissions FOLDER/runtimes.csv --out FOLDER/final --variants
 
-The competition is made up: 800 essays, most of which are Private, and three dozen teams.  What they predict is
-what one simulated model predicts, with some segments left out and the probabilities moved, so that all teams
-find the same essays hard, as real competitors do.  There is something of everything that happens on a board:
+It has 800 essays, most of which are Private, and three dozen teams. Each team predicts what one simulated
+model predicts, with some segments left out and the probabilities moved. So all teams find the same essays
+hard, as real competitors do. The board has an example of everything that can happen:
 
 * a few teams close to the best score, and a winner by speed;
 * two teams with the same file, one of which was earlier;
-* teams with two files, a file that is rejected, a model that failed, a runtime that was measured once, and a
-  team without any.
+* teams with two files, a file that is rejected, a model that failed, a runtime that was measured once, and
+  a team without any.
 
-As all teams share one simulated model, the best of them are listed as alike, too.  The same command writes the
-same files.
+As all teams share one simulated model, the best of them are also listed as similar. The command writes the
+same files each time.
 """
 
 import argparse

@@ -964,7 +964,8 @@ def check_measure_parameters(
     """Check that the statistics do not depend on the parameters in ``MEASURE_PARAMETERS``.
 
     A board is ranked again with other values of these parameters, from statistics that were stored. So each
-    parameter that is a number is tried with twice its value plus one, unless the metric refuses that.
+    parameter that is a number is tried with twice its value plus one and with half of it, unless the metric
+    refuses that.
 
     Parameters
     ----------
@@ -990,17 +991,18 @@ def check_measure_parameters(
         value = arguments.get(name, parameters[name].default)
         if isinstance(value, bool) or not isinstance(value, float | int):
             continue
-        try:
-            others = metric.prepare(solution, **{**arguments, name: value * 2 + 1}).statistics(submission)
-        except Exception as problem:
-            if type(problem).__name__ in VISIBLE_ERRORS:
-                continue
-            raise
-        if not np.array_equal(statistics, others):
-            raise HostError(
-                f"{metric.path.name}: MEASURE_PARAMETERS: expected parameters on which the statistics do not "
-                f"depend, found {name!r}: they differ between {name}={value} and {name}={value * 2 + 1}"
-            )
+        for other in (value * 2 + 1, value // 2 if isinstance(value, int) else value / 2):
+            try:
+                others = metric.prepare(solution, **{**arguments, name: other}).statistics(submission)
+            except Exception as problem:
+                if type(problem).__name__ in VISIBLE_ERRORS:
+                    continue
+                raise
+            if not np.array_equal(statistics, others):
+                raise HostError(
+                    f"{metric.path.name}: MEASURE_PARAMETERS: expected parameters on which the statistics do "
+                    f"not depend, found {name!r}: they differ between {name}={value} and {name}={other}"
+                )
 
 
 def check_explanation(explanation: Any) -> None:

@@ -236,6 +236,14 @@ def test_statistics_that_depend_on_a_measure_parameter(tmp_path: Path) -> None:
     )
 
 
+def test_a_measure_parameter_is_also_tried_with_less(tmp_path: Path) -> None:
+    truth = 'solution["label"].astype(str)'
+    cut = (truth, f"{truth}.str[: int(2 * beta)]")  # of labels with four letters at most
+    metric = metric_with(tmp_path, *WITH_BETA, cut)
+    with pytest.raises(HostError, match=r"they differ between beta=2\.0 and beta=1\.0$"):
+        podium.score(SOLUTION, SUBMISSION, metric=metric)
+
+
 def test_a_measure_parameter_may_have_a_range(tmp_path: Path) -> None:
     refusing = "    if beta > 3:\n        raise HostVisibleError('beta: expected 3 or less')\n    items = "
     metric = metric_with(tmp_path, *WITH_BETA, ("    items = ", refusing))

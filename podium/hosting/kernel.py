@@ -35,6 +35,7 @@ OURS = "podium"
 UTILITIES = "kaggle_metric_utilities"
 DOCSTRING_LIMIT = 8000  # characters: a docstring must be shorter
 LONGEST_MESSAGE = 280  # characters: Kaggle cuts longer messages
+PARTICIPANTS_ERROR = "ParticipantVisibleError"
 REQUIRED = ["solution", "submission", "row_id_column_name"]
 PASS, NOTE, FAIL, UNTRIED = "pass", "note", "FAIL", "----"
 
@@ -267,7 +268,10 @@ def try_file(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[
         told = "; ".join(dict.fromkeys(" ".join(str(each.message).split()) for each in caught))
         silent = (PASS, "") if calls[-1].raised is None else (UNTRIED, "")
         answer["warnings"] = (NOTE, told) if told else silent
-    return answer | check_calls(calls, frames is not None) | {"messages": check_messages(function, calls)}
+    spoilt = errors_of_spoilt(function, calls)
+    if answer["participant"] == (PASS, ""):
+        answer["participant"] = check_rejections(spoilt)
+    return answer | check_calls(calls, frames is not None) | {"messages": check_messages(calls, spoilt)}
 
 
 def check_signature(function: types.FunctionType) -> Answer:
@@ -433,7 +437,7 @@ def check_participant_visible_error(cell: types.ModuleType) -> Verdict:
     """
     for value in vars(cell).values():
         is_error = isinstance(value, type) and issubclass(value, Exception)
-        if value is sys.modules.get(UTILITIES) or (is_error and value.__name__ == "ParticipantVisibleError"):
+        if value is sys.modules.get(UTILITIES) or (is_error and value.__name__ == PARTICIPANTS_ERROR):
             return PASS, ""
     return NOTE, "there is none, so participants are never told what is wrong"
 
@@ -716,28 +720,27 @@ def check_calls(calls: list[Call], needs_last: bool) -> Answer:
     return {"result": result, "frames": (UNTRIED, "")}
 
 
-def check_messages(function: Any, calls: list[Call]) -> Verdict:
-    """Check the length of the messages for participants.
-
-    The messages are those of the recorded calls, and those that ``score`` gives for spoiled submissions.
+def errors_of_spoilt(function: Any, calls: list[Call]) -> list[tuple[str, BaseException]]:
+    """Call ``score`` with spoiled submissions.
 
     Parameters
     ----------
     function : function
         The metric's ``score``.
     calls : list of Call
-        The recorded calls.
+        The recorded calls. The last one that returned a score is repeated.
 
     Returns
     -------
-    tuple
-        The verdict and its reason.
+    list of (str, exception)
+        How the submission was spoiled, as `spoilt_frames` says it, and what ``score`` raised. Spoiled
+        submissions that got a score are left out.
     """
-    raised = [call.raised for call in calls]
+    raised: list[tuple[str, BaseException]] = []
     good = [call for call in calls if call.raised is None and len(frames_of(call.positional, call.named)) == 2]
     for call in good[-1:]:
         submission = frames_of(call.positional, call.named)[1]
-        for spoilt in spoilt_frames(submission):
+        for how, spoilt in spoilt_frames(submission):
             given = [
                 spoilt if value is submission else copy.copy(value)
                 for value in (*call.positional, *call.named.values())
@@ -746,8 +749,27 @@ def check_messages(function: Any, calls: list[Call]) -> Verdict:
             try:
                 function(*given[:places], **dict(zip(call.named, given[places:])))
             except (Exception, SystemExit) as problem:
-                raised.append(problem)
-    messages = [str(problem) for problem in raised if type(problem).__name__ == "ParticipantVisibleError"]
+                raised.append((how, problem))
+    return raised
+
+
+def check_messages(calls: list[Call], spoilt: list[tuple[str, BaseException]]) -> Verdict:
+    """Check the length of the messages for participants.
+
+    Parameters
+    ----------
+    calls : list of Call
+        The recorded calls.
+    spoilt : list of (str, exception)
+        What spoiled submissions raised, as `errors_of_spoilt` returns it.
+
+    Returns
+    -------
+    tuple
+        The verdict and its reason.
+    """
+    raised = [*(call.raised for call in calls), *(problem for _, problem in spoilt)]
+    messages = [str(problem) for problem in raised if type(problem).__name__ == PARTICIPANTS_ERROR]
     longest = max(messages, key=len, default="")
     if len(longest) > LONGEST_MESSAGE:
         return NOTE, f"Kaggle cuts a message of {len(longest):,} characters: {longest[:60]!r}…"
@@ -756,7 +778,26 @@ def check_messages(function: Any, calls: list[Call]) -> Verdict:
     return UNTRIED, "no message was seen"
 
 
-def spoilt_frames(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
+def check_rejections(spoilt: list[tuple[str, BaseException]]) -> Verdict:
+    """Check that participants are told what is wrong with a submission that Kaggle itself lets through.
+
+    Parameters
+    ----------
+    spoilt : list of (str, exception)
+        What spoiled submissions raised, as `errors_of_spoilt` returns it.
+
+    Returns
+    -------
+    tuple
+        The verdict and its reason.
+    """
+    for how, problem in spoilt:
+        if how and type(problem).__name__ != PARTICIPANTS_ERROR:
+            return NOTE, f"{how} raises {located(problem)}, and participants are not told what is wrong"
+    return PASS, ""
+
+
+def spoilt_frames(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """Spoil a table in the ways in which participants spoil submissions.
 
     Parameters
@@ -766,15 +807,22 @@ def spoilt_frames(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
     Yields
     ------
-    DataFrame
+    (str, DataFrame)
         A table without a column, with a wrong value throughout a column, without rows, or with every row twice.
+        The text says how it was spoiled. It is empty for what Kaggle itself rejects, and for what may well get
+        a score.
     """
-    for name in frame:
-        yield frame.drop(columns=name)
+    for number, name in enumerate(frame):
+        is_number = number > 0 and pd.api.types.is_numeric_dtype(frame[name])
+        yield f"a submission without the column {name}" if number else "", frame.drop(columns=name)
         for value in (None, "word " * 99, -1):
-            yield frame.assign(**{str(name): pd.Series([value] * len(frame), index=frame.index, dtype=object)})
-    yield frame.head(0)
-    yield pd.concat([frame, frame], ignore_index=True)
+            how = (
+                f"a submission with words in the column {name}" if is_number and isinstance(value, str) else ""
+            )
+            spoilt = pd.Series([value] * len(frame), index=frame.index, dtype=object)
+            yield how, frame.assign(**{str(name): spoilt})
+    yield "", frame.head(0)
+    yield "", pd.concat([frame, frame], ignore_index=True)
 
 
 def score_part(source: str, solution: Answer, submission: Answer, arguments: dict[str, Any]) -> Answer:
@@ -853,7 +901,7 @@ def located(problem: BaseException) -> str:
         Kind, text and line.  An error for participants has no line, because Kaggle shows its text alone.
     """
     line = line_of(problem)
-    is_shown = type(problem).__name__ == "ParticipantVisibleError"
+    is_shown = type(problem).__name__ == PARTICIPANTS_ERROR
     return described(problem) if is_shown or line is None else f"{described(problem)} ({line})"
 
 

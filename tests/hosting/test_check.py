@@ -160,6 +160,8 @@ def test_what_a_file_can_fail(in_process, tmp_path, source, name, reason):
          "annotations are texts, and it is not known whether Kaggle reads those"),
         (changed("class ParticipantVisibleError", "class Visible") + "\nParticipantVisibleError = Visible\n",
          "participant", "there is none, so participants are never told what is wrong"),
+        (changed('raise ParticipantVisibleError("no column answer")', 'pass'), "participant",
+         "a submission without the column answer raises KeyError: 'answer' (line "),
         (changed("return float(", "submission['x'] = 1\n    return float("), "frames",
          "it adds, removes or reorders columns of a table it is given: x"),
         (changed("return float(", "solution.index = [7, 8]\n    return float("), "frames",

@@ -127,11 +127,11 @@ class Fate(NamedTuple):
 
 
 FATES = {
-    "template": Fate(TEMPLATE, set(), {"frames"}),
+    "template": Fate(TEMPLATE, set(), {"frames", "participant"}),
     # The helper passes on what scikit-learn says about texts in place of numbers, whatever its length.
     "helped": Fate(HELPED, set(), {"messages"}),
-    "tested": Fate(TESTED, set(), set()),
-    "talkative": Fate(TALKATIVE, set(), {"messages"}),
-    "careless": Fate(CARELESS, {"row id", "annotations", "return"}, set()),
+    "tested": Fate(TESTED, set(), {"participant"}),
+    "talkative": Fate(TALKATIVE, set(), {"messages", "participant"}),
+    "careless": Fate(CARELESS, {"row id", "annotations", "return"}, {"participant"}),
     "at home": Fate(AT_HOME, {"imports", "runs", "module"}, set()),
 }

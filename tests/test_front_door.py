@@ -24,7 +24,7 @@ def test_dir_shows_what_there_is() -> None:
     assert podium.spans is spans
     assert podium.tuning is tuning
     with pytest.raises(AttributeError, match="has no attribute 'evalute'; it has __version__, prepare, score"):
-        podium.evalute  # noqa: B018 (a misspelt name)
+        podium.evalute  # noqa: B018 (a misspelled name)
 
 
 def test_the_version_needs_no_pandas() -> None:
@@ -101,7 +101,7 @@ def test_a_prepared_solution_is_not_prepared_again() -> None:
         podium.prepare(podium.prepare(SOLUTION))
 
 
-def test_a_misspelt_parameter_is_named_with_those_there_are() -> None:
+def test_a_misspelled_parameter_is_named_with_those_there_are() -> None:
     with pytest.raises(HostError, match="no parameter temprature; it has row_id_column_name, essay_id_"):
         podium.prepare(SOLUTION, temprature=3)
 

@@ -45,7 +45,7 @@ def content(competition: Competition, measures: list[str], terms: Terms) -> Cont
     ``hide_output`` says.
 
     When the Private phase starts, the platform copies into it the submission that each team has on the
-    leaderboard.  Copies do not count towards the limit of one submission, so a team can send one more.
+    leaderboard.  Copies do not count toward the limit of one submission, so a team can send one more.
     """
     keys = {name: "score" if name == "score" else f"measure_{number}" for number, name in enumerate(measures)}
     texts = {f"pages/{name}.md": text.encode() for name, text in pages(competition).items()}

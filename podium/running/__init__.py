@@ -1,0 +1,1 @@
+"""Run submitted models in a sandbox, and measure their runtimes."""

@@ -371,7 +371,7 @@ def test_rank_orders_the_visits_whatever_the_scores() -> None:
 
 
 # ---------------------------------------------------------------------------------------------
-# Information feed and prioritisation
+# Information feed and prioritization
 # ---------------------------------------------------------------------------------------------
 
 

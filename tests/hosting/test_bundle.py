@@ -199,7 +199,7 @@ def expected(solution: Path, submission: Path, metric="unified"):
     return {"public": scores["Public"], "private": scores["Private"]}
 
 
-def spoilt(good: pd.DataFrame) -> dict[str, bytes]:
+def spoiled(good: pd.DataFrame) -> dict[str, bytes]:
     """Twenty good submissions and twenty bad ones, by name."""
     random = np.random.default_rng(7)
     frames = {"good-00": good, "good-01": good.head(0), "good-02": good.iloc[::-1]}
@@ -238,7 +238,7 @@ def write(folder: Path, content: dict[str, bytes]) -> Path:
 def test_scores_and_rejections_are_those_of_podium_score(files, bundled, tmp_path, platform, step):
     """Forty good and bad submissions, or every thirteenth of them, agree to the last bit."""
     good = pd.read_csv(files / "public" / "sample_submission.csv")
-    chosen = dict(sorted(spoilt(good).items())[::step])
+    chosen = dict(sorted(spoiled(good).items())[::step])
     submissions = write(tmp_path / "submissions", chosen)
     results = run(platform, bundled / platform, submissions, tmp_path)
     for name, result in zip(chosen, results, strict=True):

@@ -484,11 +484,35 @@ class Runner(doctest.DocTestRunner):
     library = ""
 
     def report_failure(self, out: Any, test: Any, example: Any, got: str) -> None:
-        """Note an example that printed something else; `doctest` calls this method."""
+        """Note an example that printed something else; `doctest` calls this method.
+
+        Parameters
+        ----------
+        out : function
+            Prints a text; it is not used.
+        test : doctest.DocTest
+            The docstring with the example.
+        example : doctest.Example
+            The example.
+        got : str
+            What the example printed.
+        """
         self.note(example, f"gave {' '.join(got.split()) or 'nothing'}")
 
     def report_unexpected_exception(self, out: Any, test: Any, example: Any, exc_info: Any) -> None:
-        """Note an example that raised an error, and the library that it lacked; `doctest` calls this method."""
+        """Note an example that raised an error, and the library that it lacked; `doctest` calls this method.
+
+        Parameters
+        ----------
+        out : function
+            Prints a text; it is not used.
+        test : doctest.DocTest
+            The docstring with the example.
+        example : doctest.Example
+            The example.
+        exc_info : tuple
+            The kind of the error, the error and its traceback.
+        """
         self.library = self.library or lacking(exc_info[1])
         self.note(example, f"raised {described(exc_info[1])}")
 

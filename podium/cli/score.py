@@ -101,11 +101,6 @@ def run(options: argparse.Namespace) -> None:
     """
     if options.report is None and options.texts is not None:
         raise UsageError("--texts needs --report")
-    for path in (options.solution, *options.submission):
-        if options.metric == "unified" and path.endswith((".json", ".jsonl")):
-            raise UsageError(
-                f"{path}: expected a table, found JSON; name the metric of such a file with --metric"
-            )
     inputs = [options.solution, *options.submission, options.metric]
     inputs += [options.texts, options.essays, options.side]
     arguments.check_outputs([options.rows, options.report], inputs)
@@ -187,6 +182,11 @@ def score_submissions(options: argparse.Namespace) -> Scored:
     from podium import explain, hosted, progress, scoring
 
     metric = hosted.load(options.metric)
+    for path in (options.solution, *options.submission):
+        if metric.companion.read_solution is None and path.endswith((".json", ".jsonl")):
+            raise UsageError(
+                f"{path}: expected a table, found JSON; name the metric of such a file with --metric"
+            )
     parameters = arguments.parameters(metric, options.set, options.solution)
     with progress.shown("scoring") as show:
         files = options.solution, options.submission[0]

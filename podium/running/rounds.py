@@ -358,8 +358,8 @@ def _note_hardware(path: Path, machine: dict[str, Any], settings: Settings, seed
 def _still_valid(rows: list[Row], models: list[Model], out: Path, plan: Plan) -> list[Row]:
     """The earlier runs that still count: their model has not changed, and its predictions are still there.
 
-    A run that failed for a reason that was not the model's own, such as an image that could not be pulled, does
-    not count and is made again.
+    A run also has to be made again if it failed for a reason that was not the model's own.  An example is an
+    image that could not be pulled.
     """
     current = {model.key: model.digest for model in models}
     kept = [

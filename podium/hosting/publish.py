@@ -204,8 +204,8 @@ def now() -> datetime:
 def _state(plan: Plan) -> dict[str, Any]:
     """Read what was done before.
 
-    The state has the slug, the deadline and the steps.  It also has the hashes of the pages as podium wrote them,
-    and the hash of what the host had to set by hand.
+    The state has the slug, the deadline and the steps.  It also has the hashes of the pages as podium wrote
+    them, and the hash of what the host had to set by hand.
     """
     path = plan.own / STATE
     empty: dict[str, Any] = {"slug": plan.slug, "deadline": None, "pages": {}, "clicks": None, "steps": {}}

@@ -134,8 +134,8 @@ def _sentence(draw: random.Random, kind: str | None, length: int, cue: list[str]
         return draw.choice(SHORT[length])
     words = list(cue)
     while (room := length - len(words)) > 0:
-        # A clause has three to six words.  A connector stands before every clause but the first.  The words left
-        # after it must be none, or at least four.
+        # A clause has three to six words.  A connector stands before every clause but the first.  The words
+        # left after it must be none, or at least four.
         if words and words != cue:
             words.append(REASON if draw.random() < REASON_SHARE[effective] else draw.choice(CONNECTORS))
             room -= 1

@@ -183,6 +183,7 @@ def _page(template: str, **context: Any) -> str:
     )
     environment.globals |= {
         "number": wording.number,
+        "seconds": wording.seconds,
         "percent": wording.percent,
         "of_hundred": wording.of_hundred,
         "anchor_of": anchor_of,

@@ -45,6 +45,30 @@ def number(value: Any, digits: int = 5) -> str:
     return f"{value:,}" if isinstance(value, int | np.integer) else f"{value:z,.{digits}f}"
 
 
+def seconds(runtime: float | None) -> str:
+    """Write a runtime for people, with more decimals for short ones, so that no model seems to take no time.
+
+    Parameters
+    ----------
+    runtime : float, or None
+        The runtime in seconds.
+
+    Returns
+    -------
+    str
+        The runtime with one decimal from 10 seconds on, two from one second on, and three below.  A missing one
+        is a dash.
+
+    Examples
+    --------
+    >>> seconds(1181.87), seconds(3.08), seconds(0.0388), seconds(None)
+    ('1,181.9', '3.08', '0.039', '–')
+    """
+    if runtime is None or pd.isna(runtime):
+        return number(None)
+    return number(float(runtime), 1 if runtime >= 10 else 2 if runtime >= 1 else 3)
+
+
 def percent(share: float) -> str:
     """Write a share in percent.  It is 0% or 100% only if it is exactly that.
 

@@ -97,6 +97,12 @@ def board_of(number: int, **columns) -> pd.DataFrame:
 # --- the page of a team -------------------------------------------------------------------------------------
 
 
+def test_no_model_seems_to_take_no_time():
+    html = page.of_board(run_of(boost.boost(TABLE_2.assign(runtime=[0.0388, 4.5, 1181.87, None]))))
+    shown = re.findall(r"<td>([\d,.]+|–)</td></tr>", html)
+    assert sorted(shown) == sorted(["0.039", "4.50", "1,181.9", "–"])
+
+
 def test_runtimes_that_would_have_changed_the_rank_go_with_the_ranks():
     """In Table 2, Red is third at 50 s. Up to 45.6 s it would be first, and up to 46.3 s second."""
     run = run_of(boost.boost(TABLE_2))

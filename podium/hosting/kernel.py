@@ -15,6 +15,7 @@ import math
 import pickle
 import platform
 import sys
+import textwrap
 import time
 import traceback
 import types
@@ -817,7 +818,10 @@ def check_rejections(spoilt: list[tuple[str, BaseException]]) -> Verdict:
     """
     for how, problem in spoilt:
         if how and type(problem).__name__ != PARTICIPANTS_ERROR:
-            return NOTE, f"{how} raises {located(problem)}, and participants are not told what is wrong"
+            text = textwrap.shorten(described(problem), 80, placeholder=" …")
+            line = line_of(problem)
+            where = "" if line is None else f" ({line})"
+            return NOTE, f"{how} raises {text}{where}, and participants are not told what is wrong"
     return PASS, ""
 
 

@@ -23,6 +23,7 @@ from typing import IO, TypedDict
 __all__ = ["Job", "Measured", "main", "nothing_measured"]
 
 SUBMISSIONS = ("submission.csv", "submission.csv.gz", "submission.parquet")
+NAMES_SHOWN, LONGEST_NAME_SHOWN = 3, 40  # of other files, where there is no submission
 LOG_BYTES = 64 * 2**10  # of the log that are kept
 SECONDS_BETWEEN_LOOKS = 0.1
 LOOKS_PER_DISK_LOOK = 10  # counting files takes longer than counting memory
@@ -405,7 +406,7 @@ def submission(limit: int) -> tuple[str, bytes]:
     names = os.listdir()
     present = [name for name in SUBMISSIONS if name in names]
     if len(present) != 1:
-        raise ValueError(f"{' and '.join(present)} are there, expected one" if present else "no submission.csv")
+        raise ValueError(f"{' and '.join(present)} are there, expected one" if present else _none_of(names))
     [name] = present
     if not stat.S_ISREG(os.lstat(name).st_mode):
         raise ValueError(f"{name} is not a regular file")
@@ -417,6 +418,14 @@ def submission(limit: int) -> tuple[str, bytes]:
     if len(content) > limit:
         raise ValueError(f"{name} is larger than {limit:,} bytes")
     return name, content
+
+
+def _none_of(names: list[str]) -> str:
+    """Say that there is no submission, and which files there are: their names may be misspelled."""
+    seen = sorted(name for name in names if not name.startswith("."))[:NAMES_SHOWN]
+    # A model chooses these names, so they are quoted, escaped and cut.
+    found = ", ".join(ascii(name[:LONGEST_NAME_SHOWN]) for name in seen)
+    return f"no submission.csv; found {found}" if found else "no submission.csv"
 
 
 def descendants(pid: int) -> list[int]:

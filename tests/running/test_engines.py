@@ -81,7 +81,9 @@ print(json.dumps([data, model, os.listdir(), sorted(os.environ), len(os.sched_ge
 @pytest.mark.parametrize(
     ("source", "outcome"),
     [
-        ("pass", "no submission.csv"),
+        ("pass", "no submission.csv$"),
+        ("open('Submission.csv', 'w')", "no submission.csv; found 'Submission.csv'"),
+        ("open('\\x1b[2J' + 'x' * 99, 'w')", r"no submission.csv; found '\\x1b\[2Jx{36}'$"),
         ("import sys\nprint('one')\nprint('two')\nsys.exit(3)", "exit code 3: one | two"),
         ("raise SystemExit(3)", "exit code 3"),
         (

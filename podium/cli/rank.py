@@ -245,14 +245,16 @@ def print_report(result: "Run", out: Path) -> None:
     from podium.wording import listed
 
     ranking = result.ranking
-    counts = ranking.facts["counts"]
+    counts, boosted = ranking.facts["counts"], ranking.facts["boosted"]
+    eligible = f", eligible for a boost: {counts['eligible']:,}" if boosted else ""
     print(
         f"{counts['submissions']:,} submissions, {counts['rejected']:,} rejected; teams on the board: "
-        f"{counts['teams']:,}, eligible for a boost: {counts['eligible']:,}; {ranking.facts['rule']}"
+        f"{counts['teams']:,}{eligible}; {ranking.facts['rule']}"
     )
     print(wording.of_direction(ranking.facts))
     top = ranking.leaderboard.head(TEAMS_SHOWN)
-    table = top[["rank", "team", "score", "runtime", "boost", "boosted_score", "rank_before"]]
+    of_boost = ["runtime", "boost", "boosted_score", "rank_before"] if boosted else []
+    table = top[["rank", "team", "score", *of_boost]]
     if ranking.intervals is not None:
         sets = ranking.intervals.head(TEAMS_SHOWN)
         table = table.assign(ranks=[f"{low}-{high}" for low, high in zip(sets["rank_low"], sets["rank_high"])])

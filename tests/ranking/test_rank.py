@@ -215,6 +215,15 @@ def test_what_is_printed(call):
     assert err == "scoring: 5 of 5\nresampling: 5 of 5\ncomparing neighbors: 4 of 4\n" + ONCE
 
 
+def test_where_speed_is_not_rewarded_nothing_of_rewards_is_printed(call):
+    code, out, _ = call("--no-boost")
+    assert code == 0
+    assert out.startswith("5 submissions, 0 rejected; teams on the board: 5; the better by Private score")
+    header = next(line for line in out.splitlines() if line.startswith("rank "))
+    assert header.split() == ["rank", "team", "score", "ranks"]
+    assert "boost" not in out
+
+
 # --- which submissions count ------------------------------------------------------------------------
 
 

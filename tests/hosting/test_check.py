@@ -162,6 +162,9 @@ def test_what_a_file_can_fail(in_process, tmp_path, source, name, reason):
          "participant", "there is none, so participants are never told what is wrong"),
         (changed('raise ParticipantVisibleError("no column answer")', 'pass'), "participant",
          "a submission without the column answer raises KeyError: 'answer' (line "),
+        (changed('submission["answer"].to_numpy()', 'submission["answer"].astype(float)'), "participant",
+         "a submission with words in the column answer raises ValueError: could not convert string to float: "
+         "'word word word word word word … (line "),
         (changed("return float(", "submission['x'] = 1\n    return float("), "frames",
          "it adds, removes or reorders columns of a table it is given: x"),
         (changed("return float(", "solution.index = [7, 8]\n    return float("), "frames",

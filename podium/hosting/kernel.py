@@ -41,6 +41,7 @@ REQUIRED = ["solution", "submission", "row_id_column_name"]
 PASS, NOTE, FAIL, UNTRIED = "pass", "note", "FAIL", "----"
 
 Answer = dict[str, Any]
+Spoilt = tuple[str, BaseException | None]
 Verdict = tuple[str, str]  # a verdict with its reason
 
 
@@ -271,7 +272,7 @@ def try_file(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[
         answer["warnings"] = (NOTE, told) if told else silent
     spoilt = errors_of_spoilt(function, calls)
     if answer["participant"] == (PASS, ""):
-        answer["participant"] = check_rejections(spoilt)
+        answer["participant"] = check_rejections(spoilt, errors_of_spoilt(function, calls, disguised=True))
     return answer | check_calls(calls, frames is not None) | {"messages": check_messages(calls, spoilt)}
 
 
@@ -745,7 +746,7 @@ def check_calls(calls: list[Call], needs_last: bool) -> Answer:
     return {"result": result, "frames": (UNTRIED, "")}
 
 
-def errors_of_spoilt(function: Any, calls: list[Call]) -> list[tuple[str, BaseException]]:
+def errors_of_spoilt(function: Any, calls: list[Call], disguised: bool = False) -> list[Spoilt]:
     """Call ``score`` with spoiled submissions.
 
     Parameters
@@ -754,38 +755,60 @@ def errors_of_spoilt(function: Any, calls: list[Call]) -> list[tuple[str, BaseEx
         The metric's ``score``.
     calls : list of Call
         The recorded calls. The last one that returned a score is repeated.
+    disguised : bool
+        Whether to give each row id of the solution the truths of another row.
 
     Returns
     -------
-    list of (str, exception)
-        How the submission was spoiled, as `spoilt_frames` says it, and what ``score`` raised. Spoiled
-        submissions that got a score are left out.
+    list of (str, exception or None)
+        How each submission was spoiled, as `spoilt_frames` says it, and what ``score`` raised.
     """
-    raised: list[tuple[str, BaseException]] = []
+    raised: list[Spoilt] = []
     good = [call for call in calls if call.raised is None and len(frames_of(call.positional, call.named)) == 2]
     for call in good[-1:]:
-        submission = frames_of(call.positional, call.named)[1]
-        for how, spoilt in spoilt_frames(submission):
-            given = [
-                spoilt if value is submission else copy.copy(value)
-                for value in (*call.positional, *call.named.values())
-            ]
+        values = (*call.positional, *call.named.values())
+        # By their places, because a doctest may give the same table twice.
+        of_solution, of_submission = [n for n, value in enumerate(values) if isinstance(value, pd.DataFrame)]
+        for how, spoilt in spoilt_frames(values[of_submission]):
+            given = [copy.copy(value) for value in values]
+            given[of_submission] = spoilt
+            if disguised:
+                given[of_solution] = with_other_truths(given[of_solution])
             places = len(call.positional)
             try:
                 function(*given[:places], **dict(zip(call.named, given[places:])))
+                raised.append((how, None))
             except (Exception, SystemExit) as problem:
                 raised.append((how, problem))
     return raised
 
 
-def check_messages(calls: list[Call], spoilt: list[tuple[str, BaseException]]) -> Verdict:
+def with_other_truths(solution: pd.DataFrame) -> pd.DataFrame:
+    """Reverse the rows of a solution, except for the first column, which names them.
+
+    Parameters
+    ----------
+    solution : DataFrame
+        A solution.
+
+    Returns
+    -------
+    DataFrame
+        A new table.
+    """
+    return (
+        solution.iloc[::-1].set_axis(solution.index).assign(**{str(solution.columns[0]): solution.iloc[:, 0]})
+    )
+
+
+def check_messages(calls: list[Call], spoilt: list[Spoilt]) -> Verdict:
     """Check the length of the messages for participants.
 
     Parameters
     ----------
     calls : list of Call
         The recorded calls.
-    spoilt : list of (str, exception)
+    spoilt : list of (str, exception or None)
         What spoiled submissions raised, as `errors_of_spoilt` returns it.
 
     Returns
@@ -803,13 +826,16 @@ def check_messages(calls: list[Call], spoilt: list[tuple[str, BaseException]]) -
     return UNTRIED, "no message was seen"
 
 
-def check_rejections(spoilt: list[tuple[str, BaseException]]) -> Verdict:
-    """Check that participants are told what is wrong with a submission that Kaggle itself lets through.
+def check_rejections(spoilt: list[Spoilt], disguised: list[Spoilt]) -> Verdict:
+    """Check that participants are told what is wrong with a submission, and nothing of the solution.
+
+    What Kaggle itself rejects is left out. A message that is another one with other truths may tell them.
 
     Parameters
     ----------
-    spoilt : list of (str, exception)
-        What spoiled submissions raised, as `errors_of_spoilt` returns it.
+    spoilt, disguised : list of (str, exception or None)
+        What spoiled submissions raised with the solution, and with a solution that has other truths, as
+        `errors_of_spoilt` returns it.
 
     Returns
     -------
@@ -817,11 +843,16 @@ def check_rejections(spoilt: list[tuple[str, BaseException]]) -> Verdict:
         The verdict and its reason.
     """
     for how, problem in spoilt:
-        if how and type(problem).__name__ != PARTICIPANTS_ERROR:
+        if how and problem is not None and type(problem).__name__ != PARTICIPANTS_ERROR:
             text = textwrap.shorten(described(problem), 80, placeholder=" …")
             line = line_of(problem)
             where = "" if line is None else f" ({line})"
             return NOTE, f"{how} raises {text}{where}, and participants are not told what is wrong"
+    for (_, problem), (_, other) in zip(spoilt, disguised):
+        are_messages = all(type(each).__name__ == PARTICIPANTS_ERROR for each in (problem, other))
+        if are_messages and str(problem) != str(other):
+            text = textwrap.shorten(str(problem), 80, placeholder=" …")
+            return NOTE, f"a message depends on the solution and may tell it to participants: {text}"
     return PASS, ""
 
 

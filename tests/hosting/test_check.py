@@ -165,6 +165,8 @@ def test_what_a_file_can_fail(in_process, tmp_path, source, name, reason):
         (changed('submission["answer"].to_numpy()', 'submission["answer"].astype(float)'), "participant",
          "a submission with words in the column answer raises ValueError: could not convert string to float: "
          "'word word word word word word … (line "),
+        (changed('"no column answer"', 'f"no {solution}"'), "participant",
+         "a message depends on the solution and may tell it to participants: no id answer 0 1 "),
         (changed("return float(", "submission['x'] = 1\n    return float("), "frames",
          "it adds, removes or reorders columns of a table it is given: x"),
         (changed("return float(", "solution.index = [7, 8]\n    return float("), "frames",

@@ -46,6 +46,7 @@ def test_the_picture_of_coverage_is_drawn_from_the_figures_of_the_page() -> None
         start = next(n for n, row in enumerate(cells) if row[:1] == ["population"] and row[column] == heading)
         for row in cells[start + 2 : start + 2 + len(coverage.HALVES["judging"])]:
             assert row[column].split("%")[0] == f"{100 * shares.loc[row[0], what]:.1f}"
+    assert measured["high"].min() >= 0.95  # as the text of the picture says
     assert list(shares.index) == sorted(coverage.HALVES["judging"])
     assert set(shares) == set(pictures.KINDS_OF_INTERVALS) == set(coverage.PRINTED)
 

@@ -827,15 +827,17 @@ def check_messages(calls: list[Call], spoilt: list[Spoilt]) -> Verdict:
 
 
 def check_rejections(spoilt: list[Spoilt], disguised: list[Spoilt]) -> Verdict:
-    """Check that participants are told what is wrong with a submission, and nothing of the solution.
+    """Check that participants learn what is wrong with a submission, and nothing about the solution.
 
-    What Kaggle itself rejects is left out. A message that is another one with other truths may tell them.
+    Submissions that Kaggle itself rejects are left out.  If a message changes with the truths of the solution,
+    it may reveal them.
 
     Parameters
     ----------
-    spoilt, disguised : list of (str, exception or None)
-        What spoiled submissions raised with the solution, and with a solution that has other truths, as
-        `errors_of_spoilt` returns it.
+    spoilt : list of (str, exception or None)
+        What spoiled submissions raised with the solution, as `errors_of_spoilt` returns it.
+    disguised : list of (str, exception or None)
+        What the same submissions raised with a solution that has other truths.
 
     Returns
     -------

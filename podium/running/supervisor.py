@@ -421,11 +421,11 @@ def submission(limit: int) -> tuple[str, bytes]:
 
 
 def _none_of(names: list[str]) -> str:
-    """Say that there is no submission, and which files there are: their names may be misspelled."""
+    """The message that there is no submission; it names the files that are there, as one may be misspelled."""
     seen = sorted(name for name in names if not name.startswith("."))[:NAMES_SHOWN]
     # A model chooses these names, so they are quoted, escaped and cut.
-    found = ", ".join(ascii(name[:LONGEST_NAME_SHOWN]) for name in seen)
-    return f"no submission.csv; found {found}" if found else "no submission.csv"
+    others = ", ".join(ascii(name[:LONGEST_NAME_SHOWN]) for name in seen)
+    return f"no submission.csv; found {others}" if others else "no submission.csv"
 
 
 def descendants(pid: int) -> list[int]:

@@ -1,9 +1,10 @@
 """The Unified Metric for segmenting student essays, as one file to upload to Kaggle.
 
 A model marks the segments of an essay (a lead, a claim, a piece of evidence …) and says for each how likely it
-is to be effective.  ``score`` turns such a submission into one number between 0 and 1.  Numbers in brackets are
-sections of the memo that ``score`` names.  After the public functions come the stages, in the order in which
-the data passes through them, and after these the input:
+is to be effective.  ``score`` turns such a submission into one number between 0 and 1.  Numbers in brackets
+are sections of the memo that defines the metric (R. Abboud, "Shovel-Ready Competition - Unified Metric", 2024).
+The public functions come first.  The stages follow in the order in which the data passes through them, and the
+reading of the two tables comes last:
 
     overlap removal       [1]      remove_overlaps
     matching              [2.4]    match
@@ -15,14 +16,14 @@ the data passes through them, and after these the input:
 
 Where the memo is silent, this file decides:
 
-* Segments that start at the same word are ordered by last word, type (as in ``DISCOURSE_TYPES``) and d[1], so
-  the score does not depend on the order of rows.
+* Segments that start at the same word are ordered by last word, type (as in ``DISCOURSE_TYPES``) and d[1], the
+  probability that the segment is effective.  So the score does not depend on the order of the rows.
 * The words of a discarded segment stay used.  A segment that is left with one word is discarded only if it
   lost others.
 * A discarded prediction is no false positive.
-* True segments that overlap lose words by the same rule (with a ``TruthOverlapWarning``).
+* True segments that overlap lose words by the same rule, and a ``TruthOverlapWarning`` says so.
 * A type that is absent from a sub-population's truth is left out of its mean.
-* Every value of every attribute is a sub-population, and so is a missing value.  Its size is its number of
+* Each value of each attribute forms a sub-population, and so do missing values.  Its size is its number of
   essays.  All sub-populations share one softmin.
 * Predictions for essays outside the solution are ignored, and an empty submission scores 0.
 * A probability may be outside [0, 1] by 0.000001.  A pair may miss the sum 1 by 0.001 and is then normalized.
@@ -48,23 +49,23 @@ __all__ = [
 __version__ = "3.0.0"
 
 NAME = "unified"
-COMPLETE_SUBMISSION = True  # switch on Kaggle's “Pass complete submission”
+COMPLETE_SUBMISSION = True  # needs the switch “Pass complete submission” on Kaggle
 MEASURE_PARAMETERS = ("subpopulation_column_names", "temperature", "intersectional")
 
 DISCOURSE_TYPES = ("Lead", "Position", "Claim", "Counterclaim", "Rebuttal", "Evidence", "Concluding Statement")
 LABEL_COLUMN = "discourse_effectiveness"
 PROBABILITY_COLUMNS = ("score_discourse_effectiveness_0", "score_discourse_effectiveness_1")
-LAST_POSITION = 99_999
+LAST_POSITION = 99_999  # the largest position that a word may have
 RANGE_TOLERANCE = 1e-6
-SUM_TOLERANCE = 1e-3 + 1e-9  # so that 0.999, which is no binary number, is within 0.001 of 1
+SUM_TOLERANCE = 1e-3 + 1e-9  # a little more than 0.001, because 0.999 is not exactly a binary number
 MISSING = "(missing)"
 ALL = ("(all)", "(all)")
 
 LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
-ROWS_SHOWN = 3
-CHARACTERS_SHOWN = 40
-ROWS_AT_ONCE = 8192
-SHORTEST_RULER = 2048  # words; longer than nearly all essays
+ROWS_SHOWN = 3  # wrong rows that a message names
+CHARACTERS_SHOWN = 40  # of a value that a message quotes
+ROWS_AT_ONCE = 8192  # rows whose texts fit into a processor's cache
+SHORTEST_RULER = 2048  # words; nearly all essays are shorter
 
 # One integer holds a segment's essay, first word, last word and type, so that sorting it sorts by all four.
 _POSITION_BITS, _TYPE_BITS = 17, 3
@@ -82,11 +83,11 @@ class ParticipantVisibleError(Exception):
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.  Kaggle shows this to the host only."""
+    """The solution or a parameter is wrong.  Kaggle shows this text only to the host."""
 
 
 class TruthOverlapWarning(UserWarning):
-    """Segments of the solution overlap each other, and the later ones lost words."""
+    """Segments of the solution overlap, and the later ones lost the common words."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -103,12 +104,13 @@ def score(
     temperature: float = 65.0,
     intersectional: bool = False,
 ) -> float:
-    """Unified Metric: span F1 with fractional true positives, averaged by a softmin over demographics.
+    """Score a submission by the Unified Metric.
 
-    Per essay, overlaps among the predicted segments are removed.  A prediction P then matches a true segment G
-    of its type if their common words are at least `overlap_threshold` of P and of G.  A match counts
-    w·IoU(P, G) + (1 - w)·d[E] true positives, where w is `segment_weight` and d[E] the probability given to the
-    true effectiveness E.  The rest of the match is a false negative.  The F1 scores of the types are averaged
+    In each essay, overlaps among the predicted segments are removed.  A prediction P then matches a true
+    segment G of its type if they share at least `overlap_threshold` of the words of P and of the words of G.  A
+    match counts w·IoU(P, G) + (1 - w)·d[E] true positives, and the rest of it is a false negative.  Here w is
+    `segment_weight`, and IoU is the number of common words divided by the number of words in either.  The
+    prediction gives the probability d[E] to the true effectiveness E.  The F1 scores of the types are averaged
     within each sub-population of writers, and the softmin of these averages is the score.
 
     Parameters
@@ -121,29 +123,31 @@ def score(
         The same first four columns, and ``score_discourse_effectiveness_0`` and
         ``score_discourse_effectiveness_1``: two probabilities that sum to 1.
     row_id_column_name : str
-        Names rows in messages and has no influence on the score.
+        The column that names rows in messages.  It has no influence on the score.
     essay_id_column_name : str
-        Essays are the same if their ids are the same text.
+        The column of essay ids.  Essays are the same if their ids are the same text.
     subpopulation_column_names : str
-        The writer's attributes, separated by commas.  "" scores the whole population at once.
+        The columns of the writer's attributes, separated by commas.  With "", all essays form one
+        sub-population.
     segment_weight : float in [0, 1]
         w, the share of a true positive that depends on the words; the rest depends on the effectiveness.
     overlap_threshold : float in (0.5, 1]
-        The least share of a prediction's words, and of a truth's, that must be common.
+        The least share of a prediction's words, and of a true segment's words, that both must have in common.
     temperature : float, at least 0
-        α of the softmin: 0 is the mean weighted by number of essays, infinity the minimum.
+        α of the softmin.  With 0, the softmin is the mean weighted by the number of essays.  With infinity, it
+        is the minimum.
     intersectional : bool
-        Take the combinations of the attributes' values instead of each value.
+        Whether each combination of the attributes' values forms a sub-population, instead of each value.
 
     Returns
     -------
     float
-        Between 0 (worst) and 1 (best).
+        The score, from 0 (worst) to 1 (best).
 
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed, or none of its essays is in the solution.  The text tells nothing else of
+        The submission is malformed, or none of its essays is in the solution.  The text says nothing else about
         the solution.
     HostVisibleError
         The solution is malformed or a parameter is out of range.
@@ -154,7 +158,7 @@ def score(
 
     Examples
     --------
-    Two segments of the right type, one of which is two words short, and good guesses at their effectiveness:
+    All types are right, one segment is two words too short, and the probabilities are good guesses:
 
     >>> solution = pd.DataFrame({
     ...     "row_id": [0, 1, 2], "essay_id": ["A", "A", "B"], "discourse_type": ["Lead", "Claim", "Lead"],
@@ -166,7 +170,7 @@ def score(
     >>> round(score(solution, submission, "row_id", subpopulation_column_names="ell_status"), 6)
     0.857677
 
-    Nothing scores 0, and a message says what was expected, where, and what stands there instead:
+    An empty submission scores 0.  A message says what was expected, where, and what was found there:
 
     >>> score(solution, submission.head(0), "row_id", subpopulation_column_names="ell_status")
     0.0
@@ -207,13 +211,25 @@ def prepare(
     temperature: float = 65.0,
     intersectional: bool = False,
 ) -> "Prepared":
-    """Check and digest a solution once, to score many submissions.
+    """Check a solution and bring it into the form against which submissions are scored.
 
-    The parameters, and the `HostVisibleError`, are those of `score`.
+    Many submissions can then be scored without reading the solution again.
+
+    Parameters
+    ----------
+    solution, row_id_column_name, essay_id_column_name, subpopulation_column_names, segment_weight, \
+    overlap_threshold, temperature, intersectional
+        The parameters of `score`.
 
     Returns
     -------
     Prepared
+        The prepared solution, with the parameters.
+
+    Raises
+    ------
+    HostVisibleError
+        The solution is malformed or a parameter is out of range.
 
     Warns
     -----
@@ -266,15 +282,16 @@ class Segments(NamedTuple):
     Attributes
     ----------
     essay : (n,) int
-        Index into the solution's sorted essay ids; -1 if not among them.
+        The index of the essay in the sorted ids of the solution, or -1 if the solution does not have it.
     first, last : (n,) int
         Positions of the first and the last word in the essay, both inclusive, from 0.
     discourse_type : (n,) int
         Index into `DISCOURSE_TYPES`.
     d1 : (n,) float
-        d[1], the probability of effective, where d[0] = 1 - d[1]; of a true segment its label E.
+        d[1], the probability that the segment is effective, where d[0] = 1 - d[1].  For a true segment it is
+        the label E, which is 0 or 1.
     row : (n,) int
-        Number of the segment's row in its file, from 0.
+        The position of the segment's row in its table, from 0.
     """
 
     essay: Ints
@@ -285,31 +302,35 @@ class Segments(NamedTuple):
     row: Ints
 
     def take(self, index: Ints | Bools) -> "Segments":
-        """The segments that an index of numpy's selects."""
+        """Select segments by an array of positions or of booleans."""
         return Segments._make(column[index] for column in self)
 
     @property
     def words(self) -> Ints:
-        """Number of words of each segment, (n,)."""
+        """The number of words of each segment, (n,)."""
         return self.last - self.first + 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
-    """A solution, checked and digested by `prepare`, with the parameters to score against it.
+    """A solution that `prepare` has checked, with the parameters of the score.
 
     Attributes
     ----------
     items : list of str
-        Ids of the n essays, sorted.
+        The sorted ids of the n essays.
     item_of_row : (rows,) int
-        The essay of each row of the solution.
+        The essay of each row of the solution, as an index into `items`.
     labels : list of (attribute, value)
         The g sub-populations, attribute by attribute.
     groups : (attributes, n) int
-        The sub-population of each essay by each attribute, an index into `labels`.
-    given, truths : Segments
-        The true segments as they stand in the solution, and what overlap removal leaves of them.
+        The sub-population of each essay by each attribute, as an index into `labels`.
+    given : Segments
+        The true segments as they stand in the solution.
+    truths : Segments
+        What overlap removal leaves of them.
+    row_id_column_name, essay_id_column_name, segment_weight, overlap_threshold, temperature
+        The parameters of `score`.
     """
 
     items: list[str]
@@ -326,12 +347,28 @@ class Prepared:
 
     @property
     def measure_names(self) -> list[str]:
-        """Names of the m measures: the score, τ of each sub-population, and F1 of each type over all essays."""
+        """The names of the m measures: the score, τ of each sub-population, F1 of each type over all essays."""
         populations = [f"{attribute} = {value}" for attribute, value in self.labels]
         return ["score", *populations, *(f"F1 of {name}" for name in DISCOURSE_TYPES)]
 
     def read(self, submission: pd.DataFrame) -> Segments:
-        """The submission's segments in the order of its rows, or a `ParticipantVisibleError`."""
+        """Read the segments of a submission.
+
+        Parameters
+        ----------
+        submission : DataFrame
+            The submission, as `score` takes it.
+
+        Returns
+        -------
+        Segments
+            The predicted segments in the order of the rows.
+
+        Raises
+        ------
+        ParticipantVisibleError
+            The submission is malformed, or none of its essays is in the solution.
+        """
         table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
         essay_id = self.essay_id_column_name
         table.check_columns(essay_id, "discourse_type", "predictionstring", *PROBABILITY_COLUMNS)
@@ -346,31 +383,81 @@ class Prepared:
         return segments
 
     def compare(self, given: Segments) -> tuple[Segments, tuple[Ints, Ints]]:
-        """What overlap removal leaves of the segments in known essays, and its matches as `match` has them."""
+        """Remove overlaps among the predictions and match what is left with the true segments.
+
+        Parameters
+        ----------
+        given : Segments
+            The predicted segments, as `read` returns them.  Those of unknown essays are left out.
+
+        Returns
+        -------
+        predictions : Segments
+            What overlap removal leaves of them.
+        matches : pair of (matches,) int
+            The indices of the partners among the predictions and among `truths`, see `match`.
+        """
         predictions = remove_overlaps(given.take(given.essay >= 0))
         return predictions, match(predictions, self.truths, self.overlap_threshold)
 
     def count(self, compared: tuple[Segments, tuple[Ints, Ints]]) -> Floats:
-        """Per essay TP, FP and FN of each type, then 1, whose sum is the number of essays, (n, 22)."""
+        """Count the outcomes of compared segments in each essay.
+
+        Parameters
+        ----------
+        compared : tuple of (Segments, pair of (matches,) int)
+            What `compare` returned.
+
+        Returns
+        -------
+        (n, 22) float
+            TP, FP and FN of each type in each essay.  The last column is 1, so that its sum is the number of
+            essays.
+        """
         predictions, (p, g) = compared
         tp = true_positive_fraction(predictions.take(p), self.truths.take(g), self.segment_weight)
         counts = count_outcomes(predictions, self.truths, (p, g), tp, len(self.items))
         return np.concatenate([counts.reshape(len(counts), -1), np.ones((len(counts), 1))], axis=1)
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
-        """Numbers per essay, (n, 22), whose sums over the sub-populations decide every measure."""
+        """Compute the numbers whose sums over the sub-populations decide every measure.
+
+        Parameters
+        ----------
+        submission : DataFrame
+            The submission, as `score` takes it.
+
+        Returns
+        -------
+        (n, 22) float
+            The numbers of each essay, see `count`.
+
+        Raises
+        ------
+        ParticipantVisibleError
+            The submission is malformed, or none of its essays is in the solution.
+        """
         return self.count(self.compare(self.read(submission)))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """The measures, (..., m), of sums of statistics over each sub-population, (..., g, 22).
+        """Compute the measures from sums of statistics.
 
-        A sub-population without essays has the measure NaN and no weight in the softmin.
+        Parameters
+        ----------
+        sums : (..., g, 22) float
+            The sums of the statistics over each sub-population, see `sums_of_groups`.
+
+        Returns
+        -------
+        (..., m) float
+            The measures in the order of `measure_names`.  A sub-population without essays has the measure NaN
+            and no weight in the softmin.
         """
         sums = np.asarray(sums, dtype=np.float64)
         counts = sums[..., :-1].reshape(*sums.shape[:-1], len(DISCOURSE_TYPES), 3)
         tau = macro_f1(counts)
         nu = softmin(tau, sums[..., -1], self.temperature)
-        # The sub-populations of one attribute hold every essay once.
+        # Every essay is in exactly one sub-population of the first attribute, so these sum up to all essays.
         of_first_attribute = sum(attribute == self.labels[0][0] for attribute, _ in self.labels)
         overall = counts[..., :of_first_attribute, :, :].sum(axis=-3)
         return np.concatenate([nu[..., np.newaxis], tau, f1_of_types(overall)], axis=-1)
@@ -382,20 +469,21 @@ class Prepared:
 def remove_overlaps(segments: Segments) -> Segments:
     """Give every word of an essay to the first segment that holds it, across all types [1].
 
-    A segment that lost words and is left with one or none is discarded; its words stay used.
+    A segment that lost words and has at most one left is discarded.  Its words stay used.
 
     Parameters
     ----------
-    segments : Segments, (n,), in any order
+    segments : Segments, (n,)
+        Segments of known essays, in any order.
 
     Returns
     -------
     Segments, (m,) with m <= n
-        What is left, sorted by essay, first word (before any was lost), last word, type and d[1].
+        What is left of them, sorted by essay, first word (before it lost any), last word, type and d[1].
 
     Examples
     --------
-    The second segment loses its first two words, the third all but one:
+    The second segment loses its first two words.  The third one keeps only one word and is discarded:
 
     >>> zeros = np.zeros(3, dtype=np.int64)
     >>> left = remove_overlaps(Segments(
@@ -405,9 +493,9 @@ def remove_overlaps(segments: Segments) -> Segments:
     """
     order = _reading_order(segments)
     essay, first, last = segments.essay[order], segments.first[order], segments.last[order]
-    # Earlier segments start at or before this one.  So those of their words that are in it are its first ones,
-    # up to the largest last word so far: a running maximum says where the unused words begin.  Essays ascend,
-    # and with them the keys, so the maximum never looks back into another essay.
+    # Earlier segments start at or before this one.  So the words that they share with it are its first ones, up
+    # to the largest last word so far, and a running maximum says where its unused words begin.  The keys of an
+    # essay are larger than those of all essays before it, so the maximum never reaches into another essay.
     used = np.maximum.accumulate(word_key(essay, last))
     first_unused = np.append(0, used + 1)[:-1] - word_key(essay, np.int64(0))
     first_left = np.maximum(first, first_unused)
@@ -416,16 +504,16 @@ def remove_overlaps(segments: Segments) -> Segments:
 
 
 def word_key(essay: Ints, position: Ints | np.int64) -> Ints:
-    """One integer for each word of all essays, (n,), ascending by essay and position."""
+    """One integer for each word, (n,), which grows with the essay and, within it, with the position."""
     return (essay << _POSITION_BITS) | position
 
 
 def _reading_order(segments: Segments) -> Ints:
-    """Indices that sort by essay, first word, last word, type and d[1], (n,)."""
+    """The indices that sort segments by essay, first word, last word, type and d[1], (n,)."""
     start = word_key(segments.essay, segments.first)
     key = (word_key(start, segments.last) << _TYPE_BITS) | segments.discourse_type
     order = np.argsort(key, kind="stable")
-    # Few keys are equal, and only among those must the slower sort look at d[1].
+    # Few keys are equal.  Only among these, the slower sort looks at d[1].
     tied = np.flatnonzero(np.diff(key[order]) == 0)
     if len(tied):
         tied = np.union1d(tied, tied + 1)
@@ -435,7 +523,7 @@ def _reading_order(segments: Segments) -> Ints:
 
 
 def _warn_of_overlaps(given: Segments, truths: Segments) -> None:
-    """Warn if overlap removal changed the true segments `given` in the solution."""
+    """Warn if overlap removal changed the true segments that the solution gives."""
     trimmed = int((truths.first != given.first[truths.row]).sum())
     discarded = len(given.row) - len(truths.row)
     if trimmed or discarded:
@@ -451,27 +539,30 @@ def _warn_of_overlaps(given: Segments, truths: Segments) -> None:
 
 
 def match(predictions: Segments, truths: Segments, overlap_threshold: float = 0.51) -> tuple[Ints, Ints]:
-    """Pair the predictions and truths of one essay and type that share enough of both their words [2.4].
+    """Pair predictions with the true segments that have the same essay, type and most of the words [2.4].
 
     Parameters
     ----------
-    predictions, truths : Segments, (p,) and (g,), as `remove_overlaps` returns them
+    predictions : Segments, (p,)
+        The predictions, as `remove_overlaps` returns them.
+    truths : Segments, (g,)
+        The true segments, as `remove_overlaps` returns them.
     overlap_threshold : float in (0.5, 1]
-        The least share of the prediction's words, and of the truth's, that must be common.
+        The least share of the prediction's words, and of the truth's words, that both must have in common.
 
     Returns
     -------
     prediction, truth : (matches,) int
-        Indices of the partners.  Each segment occurs at most once.
+        The indices of the partners.  Each segment has at most one partner.
     """
-    # A prediction that holds more than half of a truth holds its middle word, and without overlaps only one
-    # segment does.  So the only candidate of a truth is the last prediction that starts at or before that word.
+    # A prediction with more than half of a truth's words has its middle word, and without overlaps only one
+    # prediction can have that word.  So the only candidate is the last prediction that starts at or before it.
     if not len(predictions.row):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     middle = word_key(truths.essay, (truths.first + truths.last) // 2)
     candidate = np.searchsorted(word_key(predictions.essay, predictions.first), middle, side="right") - 1
-    # Where none does, the index is -1: that takes the last prediction, which starts after the middle word, too,
-    # and so shares at most half of the truth.
+    # If no prediction starts there or before, the index is -1, which takes the last prediction.  It starts
+    # after the middle word, too, and so has at most half of the truth's words.
     rivals = predictions.take(candidate)
     common = common_words(rivals, truths)
     matched = (
@@ -484,7 +575,7 @@ def match(predictions: Segments, truths: Segments, overlap_threshold: float = 0.
 
 
 def common_words(a: Segments, b: Segments) -> Ints:
-    """Number of words that aligned segments of the same essays share, (n,)."""
+    """The number of words that each a shares with its b, (n,); both must be of the same essay."""
     return np.asarray(np.maximum(np.minimum(a.last, b.last) - np.maximum(a.first, b.first) + 1, 0))
 
 
@@ -492,32 +583,58 @@ def common_words(a: Segments, b: Segments) -> Ints:
 
 
 def intersection_over_union(predictions: Segments, truths: Segments) -> Floats:
-    """IoU: words in both over words in either of aligned segments of the same essays, (n,), in [0, 1] [2.3]."""
+    """Intersection over union (IoU) of aligned predictions and truths [2.3].
+
+    Parameters
+    ----------
+    predictions, truths : Segments, (n,) each
+        Partners, so that both are of the same essay.
+
+    Returns
+    -------
+    (n,) float in [0, 1]
+        The number of words in both, divided by the number of words in either.
+    """
     common = common_words(predictions, truths)
     return common / (predictions.words + truths.words - common)
 
 
 def probability_of_label(predictions: Segments, truths: Segments) -> Floats:
-    """d[E] of aligned segments, (n,): the probability given to the true effectiveness [2.2]."""
+    """Probability d[E] that each prediction gives to the true effectiveness E of its partner [2.2].
+
+    Parameters
+    ----------
+    predictions, truths : Segments, (n,) each
+        Partners.
+
+    Returns
+    -------
+    (n,) float in [0, 1]
+        d[1] where the true segment is effective, and 1 - d[1] where it is not.
+    """
     return np.where(truths.d1 == 1.0, predictions.d1, 1.0 - predictions.d1)
 
 
 def true_positive_fraction(predictions: Segments, truths: Segments, segment_weight: float = 0.5) -> Floats:
-    """TP_P = w·IoU(P, G) + (1 - w)·d[E] of matches; the rest of each is FN_P = 1 - TP_P [2.3].
+    """True positives that each match counts: TP_P = w·IoU(P, G) + (1 - w)·d[E] [2.3].
+
+    The rest of the match is a false negative, FN_P = 1 - TP_P.
 
     Parameters
     ----------
-    predictions, truths : Segments, (n,) each, aligned
+    predictions, truths : Segments, (n,) each
+        Partners.
     segment_weight : float in [0, 1]
-        w.
+        w, the share of a true positive that depends on the words.
 
     Returns
     -------
-    (n,) float, from 0 to 1
+    (n,) float in [0, 1]
+        TP_P of each match.
 
     Examples
     --------
-    Example (a) of the memo: 9 of 10 words, and d[1] = 0.8 for an effective segment.
+    In example (a) of the memo, 9 of 10 words agree, and d[1] is 0.8 for an effective segment.
 
     >>> zero = np.zeros(1, dtype=np.int64)
     >>> truth = Segments(zero, zero, zero + 9, zero, zero + 1.0, zero)
@@ -535,25 +652,32 @@ def true_positive_fraction(predictions: Segments, truths: Segments, segment_weig
 def count_outcomes(
     predictions: Segments, truths: Segments, matches: tuple[Ints, Ints], tp: Floats, essays: int
 ) -> Floats:
-    """True positives, false positives and false negatives of each essay and type [2.1, 2.2].
+    """Count true positives, false positives and false negatives of each essay and type [2.1, 2.2].
+
+    A prediction without a partner is a whole false positive, and a truth without one a whole false negative.
 
     Parameters
     ----------
-    predictions, truths : Segments, (p,) and (g,)
+    predictions : Segments, (p,)
+        The predictions, without overlaps.
+    truths : Segments, (g,)
+        The true segments, without overlaps.
     matches : pair of (m,) int
-        As `match` returns them.  What is in no pair is a whole false positive or a whole false negative.
+        The indices of the partners, as `match` returns them.
     tp : (m,) float
-        The true-positive fraction of each match, whose rest is a false negative.
+        The true positives that each match counts, see `true_positive_fraction`.
     essays : int
+        The number of essays.
 
     Returns
     -------
     (essays, types, 3) float
+        TP, FP and FN.
     """
     types = len(DISCOURSE_TYPES)
 
     def total(cell: Ints, weights: Floats | None = None) -> Floats:
-        # bincount adds one after the other, in the order of the segments: no sum depends on the order of rows.
+        # bincount adds in the order of the segments, which are sorted.  So no sum depends on the order of rows.
         return np.bincount(cell, weights, minlength=essays * types).astype(np.float64)
 
     predicted = predictions.essay * types + predictions.discourse_type
@@ -566,9 +690,20 @@ def count_outcomes(
 
 
 def f1_of_types(counts: Floats) -> Floats:
-    """F1 = 2TP / (2TP + FP + FN), (..., types), of TP, FP and FN, (..., types, 3) [2.1].
+    """F1 of each type: 2TP / (2TP + FP + FN) [2.1].
 
-    It is NaN where the truth lacks the type, whatever was predicted:
+    Parameters
+    ----------
+    counts : (..., types, 3) float
+        TP, FP and FN of each type.
+
+    Returns
+    -------
+    (..., types) float
+        F1, or NaN where the truth lacks the type, whatever was predicted.
+
+    Examples
+    --------
 
     >>> f1_of_types(np.array([[1.0, 0, 0], [1, 1, 0], [0, 0, 1], [0, 1, 0]])).round(3).tolist()
     [1.0, 0.667, 0.0, nan]
@@ -578,9 +713,22 @@ def f1_of_types(counts: Floats) -> Floats:
 
 
 def macro_f1(counts: Floats) -> Floats:
-    """τ, (...), of TP, FP and FN, (..., types, 3): the mean F1 over the types in the truth, NaN without any.
+    """τ, the mean F1 over the types that the truth has [2.1].
 
-    A type that was found, one that was missed, and one that the truth lacks, which does not count:
+    Parameters
+    ----------
+    counts : (..., types, 3) float
+        TP, FP and FN of each type.
+
+    Returns
+    -------
+    (...) float
+        τ, or NaN where the truth has no type.
+
+    Examples
+    --------
+    The first type was predicted well and the second one was missed.  The truth lacks the third, so that it does
+    not count:
 
     >>> macro_f1(np.array([[1.0, 0, 0], [0, 0, 1], [0, 1, 0]])).tolist()
     0.5
@@ -596,20 +744,23 @@ def macro_f1(counts: Floats) -> Floats:
 def form_subpopulations(
     values: Mapping[str, tuple[list[str], Ints]], essays: int, intersectional: bool
 ) -> tuple[list[tuple[str, str]], Ints]:
-    """The sub-populations of writers: those of equal value of an attribute, or of equal values of all.
+    """Form the sub-populations of writers: one for each value of each attribute, or for each combination.
 
     Parameters
     ----------
     values : mapping of attribute to (values, codes)
-        The attribute's values and, for each essay, the index of its writer's, (essays,) int.
+        For each attribute its values, and for each essay the index of its writer's value, (essays,) int.
     essays : int
+        The number of essays.
     intersectional : bool
-        Combine the attributes.
+        Whether each combination of values forms a sub-population.
 
     Returns
     -------
-    labels, groups
-        As in `Prepared`; without attributes one sub-population of all essays.
+    labels : list of (attribute, value)
+        The sub-populations.  Without attributes, there is one of all essays.
+    groups : (attributes, essays) int
+        The sub-population of each essay by each attribute, as an index into `labels`.
     """
     if not values:
         return [ALL], np.zeros((1, essays), dtype=np.int64)
@@ -625,9 +776,23 @@ def form_subpopulations(
 
 
 def sums_of_groups(statistics: Floats, groups: Ints) -> Floats:
-    """Sums of statistics, (n, k), over each of g groups, (g, k), added in the order of the items.
+    """Sum statistics over groups, in the order of the items.
 
-    Three items by two attributes, the first of which has two values:
+    Parameters
+    ----------
+    statistics : (n, k) float
+        The statistics of n items.
+    groups : (attributes, n) int
+        The group of each item by each attribute, as numbers from 0 to g - 1.
+
+    Returns
+    -------
+    (g, k) float
+        The sums over each group.
+
+    Examples
+    --------
+    There are three items and two attributes, the first of which has two values:
 
     >>> sums_of_groups(np.array([[1.0], [2], [4]]), np.array([[0, 1, 0], [2, 2, 2]])).tolist()
     [[5.0], [2.0], [7.0]]
@@ -643,27 +808,29 @@ def sums_of_groups(statistics: Floats, groups: Ints) -> Floats:
 
 
 def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65.0) -> Floats:
-    """β_i = |P_i|·exp(-α·s_i) / Σ_j |P_j|·exp(-α·s_j) [3].
+    """Weights of the sub-populations in the softmin: β_i = |P_i|·exp(-α·s_i) / Σ_j |P_j|·exp(-α·s_j) [3].
 
     Parameters
     ----------
     scores : (..., k) float
         s, the scores of the sub-populations.
     sizes : (..., k) int or float
-        |P|, their numbers of essays.  One of size 0 has no weight, whatever its score.
+        |P|, their numbers of essays.  A sub-population of size 0 has no weight, whatever its score.
     temperature : float, at least 0
-        α.  Infinity leaves only the lowest score.
+        α.  With infinity, only the lowest score has weight.
 
     Returns
     -------
-    (..., k) float, whose sum is 1
+    (..., k) float
+        The weights β, which sum up to 1.
 
     Examples
     --------
     >>> [softmin_weights([0.6, 0.8], [1, 1], temperature=a).round(3).tolist() for a in (0, 10, np.inf)]
     [[0.5, 0.5], [0.881, 0.119], [1.0, 0.0]]
     """
-    # Counted from the lowest score, no exponential overflows, and an infinite α is never multiplied by 0.
+    # Scores are counted from the lowest one, so that no exponential overflows.  An infinite α would make NaN of
+    # an excess of 0, which is therefore never multiplied.
     _, excess = _above_lowest(scores, sizes)
     exponent = np.multiply(excess, temperature, out=np.zeros_like(excess), where=excess > 0)
     weights = np.asarray(sizes) * np.exp(-exponent)
@@ -671,20 +838,33 @@ def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: fl
 
 
 def softmin(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65.0) -> Floats:
-    """ν = Σ_j β_j·s_j, (...), with the weights and the parameters of `softmin_weights` [3].
+    """Softmin of the scores: ν = Σ_j β_j·s_j [3].
 
-    The memo's two models, equal on average, of which the second is biased:
+    Parameters
+    ----------
+    scores, sizes, temperature
+        The parameters of `softmin_weights`, which computes the weights β.
+
+    Returns
+    -------
+    (...) float
+        ν, from the lowest score to the mean weighted by size.
+
+    Examples
+    --------
+    The memo has two models that are equal on average.  The second one is biased:
 
     >>> [softmin([[0.7, 0.7], [0.6, 0.8]], [1, 1], a).round(3).tolist() for a in (0, 10, np.inf)]
     [[0.7, 0.7], [0.7, 0.624], [0.7, 0.6]]
     """
-    # From the lowest score up, equal scores give exactly themselves, and ν is never below the lowest.
+    # The excess over the lowest score is averaged.  So equal scores give exactly themselves, and no rounding
+    # can bring ν below the lowest score.
     lowest, excess = _above_lowest(scores, sizes)
     return np.asarray(lowest + (softmin_weights(scores, sizes, temperature) * excess).sum(axis=-1))
 
 
 def _above_lowest(scores: npt.ArrayLike, sizes: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """The lowest score of the sub-populations with members, (...), and each one's excess over it, (..., k)."""
+    """The lowest score of the sub-populations that have members, (...), and the excess of each, (..., k)."""
     scores, present = np.broadcast_arrays(np.asarray(scores, dtype=np.float64), np.asarray(sizes) > 0)
     lowest = np.min(scores, axis=-1, where=present, initial=np.inf)
     return lowest, np.where(present, scores - lowest[..., np.newaxis], 0.0)
@@ -694,14 +874,29 @@ def _above_lowest(scores: npt.ArrayLike, sizes: npt.ArrayLike) -> tuple[Floats, 
 
 
 def read_segments(table: "_Table", essay: Ints, read_d1: Callable[["_Table"], Floats]) -> Segments:
-    """The segments in a table's rows, whose essays are `essay`, (rows,) int; `read_d1` reads their d[1]."""
+    """Read the segments in the rows of a table.
+
+    Parameters
+    ----------
+    table : _Table
+        The solution or the submission.
+    essay : (rows,) int
+        The essay of each row, see `Segments`.
+    read_d1 : function of the table
+        Reads d[1] of each row: `read_effectiveness` or `read_probabilities`.
+
+    Returns
+    -------
+    Segments, (rows,)
+        The segments in the order of the rows.  If a row is malformed, the table's error is raised.
+    """
     discourse_type = read_types(table)
     first, last = read_words(table)
     return Segments(essay, first, last, discourse_type, read_d1(table), np.arange(len(essay)))
 
 
 def read_types(table: "_Table") -> Ints:
-    """Index into `DISCOURSE_TYPES` of each row's type, (rows,)."""
+    """Read the type of each row, (rows,), as an index into `DISCOURSE_TYPES`."""
     codes, texts = _texts(table, "discourse_type")
     index = {name: number for number, name in enumerate(DISCOURSE_TYPES)}
     types = np.array([index.get(text, -1) for text in texts], dtype=np.int64)[codes]
@@ -711,7 +906,7 @@ def read_types(table: "_Table") -> Ints:
 
 
 def read_words(table: "_Table") -> tuple[Ints, Ints]:
-    """First and last word of each row's segment, (rows,) each."""
+    """Read the first and the last word of each row's segment, (rows,) each."""
     column = table.frame["predictionstring"]
     first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *parse_column(column)], axis=1)
 
@@ -730,11 +925,11 @@ def read_words(table: "_Table") -> tuple[Ints, Ints]:
 
 
 def parse_column(column: pd.Series) -> Iterator[tuple[Ints, Ints]]:
-    """What `parse_predictionstrings` makes of each block of a column's cells.
+    """Parse a column of predictionstrings block by block, each as `parse_predictionstrings` does.
 
-    Block by block, what is made of a block is still in the processor's cache when it is read.
+    A block is small enough to stay in the processor's cache until all of its steps are done.
     """
-    is_arrow = getattr(column.dtype, "storage", "") == "pyarrow"  # as the texts of pandas 3 are
+    is_arrow = getattr(column.dtype, "storage", "") == "pyarrow"  # pandas 3 keeps texts so
     chunks: Any = column.array.__arrow_array__().chunks if is_arrow else [column.to_numpy(dtype=object)]
     for chunk in chunks:
         for start in range(0, len(chunk), ROWS_AT_ONCE):
@@ -746,17 +941,19 @@ def parse_column(column: pd.Series) -> Iterator[tuple[Ints, Ints]]:
 
 
 def parse_predictionstrings(cells: list[str]) -> tuple[Ints, Ints]:
-    """First and last word of each predictionstring.
+    """Find the first and the last word of each predictionstring.
 
     Parameters
     ----------
     cells : list of str, (n,)
-        Valid ones are positions from 0 to `LAST_POSITION`, ascending without a gap, separated by single spaces.
+        The predictionstrings.  A valid one has positions from 0 to `LAST_POSITION`, ascending without a gap and
+        separated by single spaces.
 
     Returns
     -------
     first, last : (n,) int
-        Positions, both inclusive.  `last` is -1 where the cell is not valid, and `first` then means nothing.
+        The positions of the first and the last word.  If a cell is not valid, its `last` is -1, and its `first`
+        means nothing.
 
     Examples
     --------
@@ -769,9 +966,9 @@ def parse_predictionstrings(cells: list[str]) -> tuple[Ints, Ints]:
 
 
 def _parse_arrow(block: Any) -> tuple[Ints, Ints]:
-    """As `parse_predictionstrings`, of an array of Arrow's without missing values.
+    """Parse an Arrow array without missing values as `parse_predictionstrings` does.
 
-    Its characters already stand in memory one after the other, so that nothing has to be joined.
+    The characters of its cells already stand in memory one after the other, so they need not be joined first.
     """
     _, offsets, characters = block.buffers()
     offsets = np.frombuffer(offsets, np.int64 if str(block.type) == "large_string" else np.int32)
@@ -780,7 +977,7 @@ def _parse_arrow(block: Any) -> tuple[Ints, Ints]:
 
 
 def _parse(cells: list[str], characters: Any, begin: Ints, length: Ints) -> tuple[Ints, Ints]:
-    """First and last word of each cell, whose `length` bytes stand in `characters` from `begin`."""
+    """Find the first and the last word of each cell, whose bytes stand in `characters` from `begin`."""
     joined = np.frombuffer(characters, np.uint8)
     first = np.zeros(len(cells), dtype=np.int64)
     in_number = np.ones(len(cells), dtype=bool)
@@ -788,8 +985,8 @@ def _parse(cells: list[str], characters: Any, begin: Ints, length: Ints) -> tupl
         value = joined[np.minimum(begin + digit, len(joined) - 1)] - np.uint8(ord("0"))
         in_number &= (value < 10) & (digit < length)
         first = np.where(in_number, first * 10 + value, first)
-    # A valid cell is a piece of the ruler "0 1 2 3 …": it begins where its first number does and ends with a
-    # number.  So one comparison of texts checks all of it.  As each position takes two characters or more, the
+    # A valid cell is a piece of the ruler "0 1 2 3 …".  It begins where its first number does and ends with a
+    # number, so one comparison of texts checks all of it.  Each position takes at least two characters.  So the
     # ruler needs no position beyond the first one plus half the length.
     furthest = (first + length // 2).max(initial=0)
     ruler, starts, position_ending_at = _ruler(max(1 << int(furthest).bit_length(), SHORTEST_RULER))
@@ -801,9 +998,10 @@ def _parse(cells: list[str], characters: Any, begin: Ints, length: Ints) -> tupl
 
 @functools.cache
 def _ruler(positions: int) -> tuple[str, Ints, Ints]:
-    """The text "0 1 2 … ", where each position starts, and which ends at each character (-1: none).
+    """Make the text "0 1 2 … " of so many positions, but of none above `LAST_POSITION`.
 
-    It has so many positions, but none above `LAST_POSITION`.
+    It comes with the index at which each position starts, and with the position that ends at each index, which
+    is -1 where none does.
     """
     ruler = " ".join(map(str, range(min(positions, LAST_POSITION + 1)))) + " "
     ends = np.flatnonzero(np.frombuffer(ruler.encode(), np.uint8) == ord(" "))
@@ -814,7 +1012,7 @@ def _ruler(positions: int) -> tuple[str, Ints, Ints]:
 
 
 def _why_not_a_predictionstring(cell: str) -> str:
-    """What is wrong with a cell that `parse_predictionstrings` finds not valid."""
+    """Say what is wrong with a cell that is not valid, see `parse_predictionstrings`."""
     previous, begin = None, 0
     while begin < len(cell):
         space = cell.find(" ", begin)
@@ -835,21 +1033,21 @@ def _why_not_a_predictionstring(cell: str) -> str:
 
 
 def _texts_of_cells(cells: list[Any]) -> list[str]:
-    """The cells' texts, "" where one is missing."""
+    """The texts of cells; a missing cell has the text ""."""
     if {*map(type, cells)} <= {str}:
         return cells
     return ["" if _is_missing(cell) else _as_text(cell) for cell in cells]
 
 
 def read_effectiveness(table: "_Table") -> Floats:
-    """The label E of each row's segment, (rows,): 0 or 1."""
+    """Read the label E of each row's segment, (rows,), which is 0 or 1."""
     label = _numbers(table.frame[LABEL_COLUMN])
     table.reject(LABEL_COLUMN, ~((label == 0) | (label == 1)), _cell_of(table, LABEL_COLUMN), "0 or 1")
     return label
 
 
 def read_probabilities(table: "_Table") -> Floats:
-    """d[1] of each row's segment, (rows,), normalized so that d[0] = 1 - d[1]."""
+    """Read d[1] of each row's segment, (rows,), normalized so that d[0] and d[1] sum to 1."""
     d = []
     for column in PROBABILITY_COLUMNS:
         values = _numbers(table.frame[column])
@@ -867,10 +1065,13 @@ def read_probabilities(table: "_Table") -> Floats:
 
 
 def read_values(table: "_Table", attribute: str, essay: Ints, items: list[str]) -> tuple[list[str], Ints]:
-    """The values of an attribute, sorted, the missing one last, and the index of each essay's, (essays,)."""
+    """Read an attribute: its sorted values, the missing one last, and the index of each essay's value.
+
+    All rows of an essay must have the same value.
+    """
     codes, texts = _factorize(table.frame[attribute])
     first_row = np.zeros(len(items), dtype=np.int64)
-    first_row[essay[::-1]] = np.arange(len(essay))[::-1]  # of what is assigned twice the last stays
+    first_row[essay[::-1]] = np.arange(len(essay))[::-1]  # the last assignment stays, that of the first row
     table.reject(
         attribute,
         codes != codes[first_row][essay],
@@ -878,14 +1079,14 @@ def read_values(table: "_Table", attribute: str, essay: Ints, items: list[str]) 
         "one value per essay",
     )
     order = sorted(range(len(texts)), key=texts.__getitem__)
-    index = np.full(len(texts) + 1, len(texts))  # the last, at code -1, is that of missing values
+    index = np.full(len(texts) + 1, len(texts))  # the last place, of code -1, is for missing values
     index[order] = np.arange(len(texts))
     values = [repr(texts[code]) if texts[code] == MISSING else texts[code] for code in order]
     return values + [MISSING] * bool(codes.min() < 0), index[codes[first_row]]
 
 
 def _attributes(subpopulation_column_names: str) -> list[str]:
-    """The names in the parameter, or a `HostVisibleError`."""
+    """Split the parameter into names, or raise `HostVisibleError`."""
     if not subpopulation_column_names.strip():
         return []
     names = [name.strip() for name in subpopulation_column_names.split(",")]

@@ -2,9 +2,10 @@
 
     python boost.py leaderboard.csv
 
-The leaderboard has the columns team, score and, as far as known, runtime (seconds) and submitted_at. The
-final one is printed. The exit code is 0, 2 (wrong usage) or 4 (the leaderboard is wrong). The formula is
-that of section 4 of R. Abboud's memo "Shovel-Ready Competition - Unified Metric" (23 January 2024):
+The leaderboard has the columns team and score. It can also have the columns runtime (in seconds) and
+submitted_at. The final leaderboard is printed. The exit code is 0, 2 (wrong usage) or 4 (the leaderboard is
+wrong). The formula comes from section 4 of R. Abboud's memo "Shovel-Ready Competition - Unified Metric"
+(23 January 2024):
 
     eligible     best / score <= 1.05, where best is the highest score on the board
     slowdown     t / s, where s is the fastest eligible runtime
@@ -81,48 +82,49 @@ def boost(
     slowdown_limit: float = 1.2,
     higher_is_better: bool = True,
 ) -> pd.DataFrame:
-    """The final leaderboard: runtime rewards applied, ranked by boosted score [4].
+    """Reward short runtimes and rank the leaderboard by boosted score [4].
 
     Parameters
     ----------
     leaderboard : DataFrame
         One row per team, with the columns that `parse` describes.
-    max_boost : float
-        From 0: the boost of the fastest eligible team, as a fraction of its score.
-    eligibility_ratio : float
-        From 1: eligible is a team for which best score / score is at most this.
-    slowdown_limit : float
-        Above 1: the boost falls linearly from `max_boost` at slowdown 1 to 0 at this slowdown.
+    max_boost : float, at least 0
+        The boost of the fastest eligible team, as a fraction of its score.
+    eligibility_ratio : float, at least 1
+        A team is eligible if the best score divided by its score is at most this.
+    slowdown_limit : float, above 1
+        The boost falls linearly from `max_boost` at slowdown 1 to 0 at this slowdown.
     higher_is_better : bool
-        False, on a board without runtimes, ranks the lowest score first.
+        Whether the highest score is ranked first.  It can be False only on a board without runtimes.
 
     Returns
     -------
     DataFrame
-        Sorted by rank.  The columns of `leaderboard`, with ``score`` and ``runtime`` as floats, and then
+        The final leaderboard, sorted by rank.  It has the columns of `leaderboard`, with ``score`` and
+        ``runtime`` as floats, and these columns:
 
         ``eligible``
-            whether the team takes part in the rewards;
+            Whether the team takes part in the rewards.
         ``slowdown``
-            its runtime / the fastest eligible runtime.  A team that is not eligible has one, too, which may be
-            below 1.  NaN without a runtime, or where nobody is eligible;
+            Its runtime divided by the fastest eligible runtime.  A team that is not eligible has one, too,
+            which may be below 1.  It is NaN if the team has no runtime, or if nobody is eligible.
         ``boost``
-            the fraction of its score that is added, from 0 to `max_boost`;
+            The fraction of its score that is added, from 0 to `max_boost`.
         ``boosted_score``
-            score·(1 + boost);
+            score·(1 + boost).
         ``rank``, ``rank_before``
-            from 1, by boosted score and by score.  No two teams share a rank;
+            The ranks by boosted score and by score, from 1.  No two teams share a rank.
         ``note``
-            why the team cannot be eligible, else "".
+            The reason why the team cannot be eligible, or "".
 
     Raises
     ------
     LeaderboardError
-        A column is missing, a team repeated, a cell or a parameter wrong.
+        A column is missing, a team occurs twice, or a cell or a parameter is wrong.
 
     Examples
     --------
-    Table 2 of the memo: Yellow, the fastest, goes from fourth to first.
+    In table 2 of the memo, Yellow is the fastest and goes from the fourth rank to the first:
 
     >>> table_2 = pd.DataFrame({
     ...     "team": ["Red", "Blue", "Green", "Yellow"],
@@ -136,7 +138,7 @@ def boost(
        Red  0.600     50.0      True     1.250 0.00000       0.600000     3            1
      Green  0.590     48.0      True     1.200 0.00000       0.590000     4            3
 
-    What is missing is said:
+    The note says what is missing:
 
     >>> boost(table_2.replace({"runtime": {40: None}}))["note"].tolist()
     ['', '', '', 'no runtime, so not eligible']
@@ -165,7 +167,7 @@ def boost(
 
 
 def _note(score: Any, runtime: Any) -> str:
-    """What a team lacks and what follows from it, "" where it lacks nothing."""
+    """Say what a team lacks and what follows from it, or "" if it lacks nothing."""
     lacks = ["no score"] * math.isnan(score) + ["no runtime"] * math.isnan(runtime)
     follows = "ranked last and not eligible" if math.isnan(score) else "not eligible"
     return f"{' and '.join(lacks)}, so {follows}" if lacks else ""
@@ -178,22 +180,24 @@ def boost_fractions(
     eligibility_ratio: float = 1.05,
     slowdown_limit: float = 1.2,
 ) -> tuple[npt.NDArray[np.bool_], Numbers, Numbers]:
-    """Eligibility, slowdown and boost of many leaderboards at once: the formula [4].
+    """Compute eligibility, slowdown and boost for many leaderboards at once by the formula [4].
 
     Parameters
     ----------
     scores, runtimes : (..., teams) array_like
-        The last axis is a leaderboard.  NaN where missing.  Fractions (dtype object) give exact results.
-        Floats are fast, for bootstraps; a relative tolerance of 1e-12 sees to it that rounding excludes nobody
-        from eligibility.  Signs are not checked.
+        The last axis is a leaderboard, with NaN where a value is missing.  Fractions (dtype object) give exact
+        results.  Floats are fast, as bootstraps need it.  A relative tolerance of 1e-12 makes sure that
+        rounding excludes nobody from eligibility.  Signs are not checked.
     max_boost, eligibility_ratio, slowdown_limit : float
-        As for `boost`.
+        The parameters of `boost`.
 
     Returns
     -------
     eligible : (..., teams) bool
+        Whether each team takes part in the rewards.
     slowdown : (..., teams) float or Fraction
-        NaN where nobody is eligible or the runtime is missing.
+        The runtime divided by the fastest eligible one.  It is NaN where nobody is eligible or the runtime is
+        missing.
     fraction : (..., teams) float or Fraction
         The boost, from 0 to `max_boost`.
 
@@ -204,7 +208,7 @@ def boost_fractions(
 
     Examples
     --------
-    The fastest is too bad to be eligible, so the second one counts as the fastest:
+    The score of the fastest team is too low, so the second fastest counts as the fastest eligible team:
 
     >>> eligible, slowdown, fraction = boost_fractions([0.63, 0.6, 0.59], [46, 40, 20])
     >>> eligible.tolist(), slowdown.tolist(), fraction.round(6).tolist()
@@ -224,13 +228,13 @@ def boost_fractions(
     eligible = (known > 0) & (best <= ratio * known) & ~pd.isna(runtime)
     fastest = np.where(eligible, runtime, math.inf).min(axis=-1, keepdims=True, initial=math.inf)
     slowdown = runtime / np.where(fastest < math.inf, fastest, math.nan)
-    # Of the fastest the quotient is exactly 1, also in floats: it gets exactly max_boost.
+    # The fastest eligible team has a quotient of exactly 1, also in floats, and so gets exactly max_boost.
     share = (limit - np.where(eligible, slowdown, limit)) / (limit - 1)
     return eligible, slowdown, most * np.maximum(share, 0)
 
 
 def ranks(board: "Board", scores: npt.ArrayLike, higher_is_better: bool = True) -> npt.NDArray[np.int64]:
-    """Ranks by scores; of equal ones the earlier submission is first, then the shorter runtime, then the name.
+    """Rank by scores; among equal ones by the earlier submission, then by the shorter runtime, then by name.
 
     Parameters
     ----------
@@ -255,7 +259,7 @@ def ranks(board: "Board", scores: npt.ArrayLike, higher_is_better: bool = True) 
     best_first = -np.asarray(scores) if higher_is_better else np.asarray(scores)
     best_first = np.where(pd.isna(best_first), math.inf, best_first)
     fastest_first = np.where(pd.isna(board.runtimes), math.inf, board.runtimes)
-    # The floats decide quickly.
+    # Floats are compared quickly, and the exact runtimes only where floats are equal.
     keys = list(zip(board.submitted_at.tolist(), floats(fastest_first), fastest_first, board.teams))
     ties = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
     order = ties[np.argsort(best_first[..., ties], axis=-1, kind="stable")]
@@ -271,10 +275,11 @@ class Board(NamedTuple):
     Attributes
     ----------
     teams : list of str
+        The names of the teams.
     scores, runtimes : (teams,) array of Fraction
-        A float NaN where missing.  Runtimes are in seconds.
+        The scores and the runtimes in seconds, with a float NaN where one is missing.
     submitted_at : (teams,) int
-        Microseconds since 1970 (UTC); the largest integer where missing, so that it is the latest.
+        Microseconds since 1970 (UTC).  A missing time is the largest integer, so that it is the latest.
     """
 
     teams: list[str]
@@ -289,27 +294,29 @@ def parse(leaderboard: pd.DataFrame) -> Board:
     Parameters
     ----------
     leaderboard : DataFrame
-        Its columns are
+        The leaderboard, with these columns:
 
         ``team``
-            a name, each once;
+            The name of the team.  Each name occurs once.
         ``score``
-            a number, at least 0 where there are runtimes;
+            A number.  On a board with runtimes it is at least 0.
         ``runtime``
-            seconds, above 0; the column may be missing;
+            Seconds, above 0.  The column may be missing.
         ``submitted_at``
-            a time in ISO 8601, UTC unless it says otherwise; the column may be missing.
+            A time in ISO 8601, in UTC unless it says otherwise.  The column may be missing.
 
-        All cells but names may be empty.  Numbers may be text, as read from a file.
+        All cells but names may be empty.  Numbers may be text, as they are read from a file.
 
     Returns
     -------
     Board
+        The values of the leaderboard, exactly.
 
     Raises
     ------
     LeaderboardError
-        What was expected, in how many rows it is wrong, and the first ones with what was found.
+        A column or a cell is wrong.  The text says what was expected, in how many rows it is wrong, and what
+        was found in the first ones.
 
     Examples
     --------
@@ -328,7 +335,7 @@ def parse(leaderboard: pd.DataFrame) -> Board:
             raise LeaderboardError(f"the leaderboard: expected one column {name}, found the columns {found}")
 
     def column(name: str, expected: str, value: Callable[..., Any], is_wrong: Callable[..., bool]) -> list[Any]:
-        """The values of a column's cells; an error shows the first wrong ones."""
+        """Read the values of a column's cells; the error names the first wrong ones."""
         cells = leaderboard[name].to_numpy() if name in names else [None] * len(leaderboard)
         values = [value(cell) for cell in cells]
         wrong = [row for row, value in enumerate(values) if value is None or is_wrong(value)]
@@ -352,7 +359,7 @@ def parse(leaderboard: pd.DataFrame) -> Board:
 
 
 def exact(cell: object) -> Fraction | float | None:
-    """A cell's number, exactly as it is written or printed.
+    """Read a cell's number, exactly as it is written or printed.
 
     Parameters
     ----------
@@ -366,7 +373,7 @@ def exact(cell: object) -> Fraction | float | None:
 
     Examples
     --------
-    The memo's limit is met by decimals that miss it as floats:
+    As decimals, 0.63 / 0.6 is exactly the memo's limit of 1.05, which floats miss:
 
     >>> exact("0.63") / exact(0.6), exact(" "), exact("1e999999999")
     (Fraction(21, 20), nan, None)
@@ -376,12 +383,12 @@ def exact(cell: object) -> Fraction | float | None:
         return math.nan
     if len(text) > LONGEST_NUMBER or not NUMBER.fullmatch(text) or math.isinf(float(text)):
         return None
-    # What is 0 as a float may have an exponent that would take forever.
+    # A number that is 0 as a float may have an exponent that a fraction would take forever to write out.
     return Fraction(text) if float(text) else Fraction(0)
 
 
 def floats(numbers: Iterable[Any]) -> npt.NDArray[np.float64]:
-    """The floats nearest to exact numbers.
+    """Convert exact numbers to the nearest floats.
 
     Parameters
     ----------
@@ -402,7 +409,7 @@ def floats(numbers: Iterable[Any]) -> npt.NDArray[np.float64]:
 
 
 def _parameter(name: str, value: object, fits: Callable[[Any], bool], wanted: str) -> Any:
-    """A parameter's exact value."""
+    """Check a parameter and return its exact value."""
     number = None if isinstance(value, str) else exact(value)
     if number is None or not fits(number):
         found = f"{type(value).__name__} '{_shown(value)}'"
@@ -448,7 +455,9 @@ def _shown(value: object) -> str:
 
 
 def read_leaderboard(path: str | Path) -> pd.DataFrame:
-    """A leaderboard from a CSV file, every cell as the text it is: a team may be named "NA" or "007".
+    """Read a leaderboard from a CSV file.
+
+    Every cell stays the text that it is, because a team may be named "NA" or "007".
 
     Parameters
     ----------
@@ -458,14 +467,14 @@ def read_leaderboard(path: str | Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        As `boost` takes it.
+        The leaderboard, as `boost` takes it.
 
     Raises
     ------
     LeaderboardError
-        It is no CSV in UTF-8, a line has another number of cells, or there is no team.
+        The file is not a CSV in UTF-8, a line has another number of cells than the header, or there is no team.
     OSError
-        It cannot be read.
+        The file cannot be read.
     """
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
@@ -485,10 +494,10 @@ def show(board: pd.DataFrame) -> None:
     Parameters
     ----------
     board : DataFrame
-        As `boost` returns it.
+        The board, as `boost` returns it.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # as stderr has it: no name is unprintable
+        sys.stdout.reconfigure(errors="backslashreplace")  # so that every name can be printed
     board = board.set_index("rank").reset_index()
     board = board if board["note"].any() else board.drop(columns="note")
     print(board.to_string(index=False, na_rep="", float_format="{:.10g}".format))
@@ -500,7 +509,7 @@ def main(arguments: list[str] | None = None) -> int:
     Parameters
     ----------
     arguments : list of str, optional
-        Those of the command line, by default.
+        The arguments; by default those of the command line.
 
     Returns
     -------

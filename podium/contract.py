@@ -143,6 +143,11 @@ class MetricFile(Protocol):
         """Tell whether a higher score is better. Without this function it is assumed to be.
 
         If this depends on parameters of `score`, the function takes these parameters, by the same names.
+
+        Returns
+        -------
+        bool
+            True if the highest score is the best one.
         """
         ...
 

@@ -59,7 +59,8 @@ def run(options: argparse.Namespace) -> None:
     agree, gamma = metric.companion.agreement, metric.companion.gamma
     if agree is None:
         raise UsageError(
-            f"--metric {options.metric}: its companion tells nothing about the agreement of experts"
+            f"--metric {options.metric}: expected a metric whose companion compares experts, such as "
+            "markup_consistency or readable"
         )
     if options.gamma and gamma is None:
         raise UsageError(f"--gamma: the companion of {options.metric} offers no γ")

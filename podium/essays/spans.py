@@ -404,9 +404,9 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
             f"{', '.join(map(str, frame))}"
         )
     # Ids and types repeat, so each distinct one is looked up only once.
-    number = {str(name): index for index, name in enumerate(essay_ids)}
+    number = dict(zip(map(str, essay_ids), range(len(essay_ids))))
     codes, ids = pd.factorize(frame["essay_id"])
-    of_ids = np.array([*(number.get(name, -1) for name in map(str, ids.tolist())), -1], dtype=np.int64)
+    of_ids = np.array([number.get(name, -1) for name in map(str, ids.tolist())] + [-1], dtype=np.int64)
     essay = of_ids[codes]
     if (essay < 0).any():
         frame, essay = frame[essay >= 0], essay[essay >= 0]

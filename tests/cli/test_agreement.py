@@ -108,7 +108,8 @@ def test_wrong_usage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["agreement", ESSAYS]) == 2
-    assert "its companion tells nothing about the agreement of experts" in capsys.readouterr().err
+    expected = "expected a metric whose companion compares experts, such as markup_consistency or readable"
+    assert expected in capsys.readouterr().err
     assert main(["agreement", "--metric", "readable", str(tmp_path / "none")]) == 2
     assert main(["agreement", "--metric", "readable", str(tmp_path)]) == 4
     assert main(["agreement", "--metric", "readable", ESSAYS, "--set", "h=2"]) == 4

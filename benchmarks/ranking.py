@@ -13,6 +13,7 @@ import functools
 import hashlib
 import itertools
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -39,6 +40,8 @@ PROCESSES = (1, 2)
 REPEATS = 9  # measurements of each stage of one submission
 BLOCK = 25  # files in a block; the speed of a machine changes between blocks
 SCALED_TO = 10_000  # files
+DASK_ADDRESS = "tcp://127.0.0.1:8799"
+SECONDS_TO_START = 15  # of a cluster
 TINY = """
 import pandas as pd
 
@@ -97,6 +100,7 @@ def main() -> None:
         to_score = show_one(real)
         show_many(real)
         show_runs(real, options.teams)
+        show_dask(real)
         write_store(stored, real, options.stored)
         show_stored(stored, options.stored, to_score)
         if options.whole:
@@ -393,6 +397,68 @@ def show_tiny(folder: Path, teams: int) -> None:
         ["", "seconds", "ms per submission", "MB of the main process"],
         rows,
     )
+
+
+def show_dask(folder: Path) -> None:
+    """Print what two workers of Dask, with Dask's profiler off, cost beside two local processes.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder that `write_teams` wrote.
+    """
+    inputs = [str(folder / name) for name in ("solution.csv", "teams")]
+    options = ("--resamples", "0", "--out")
+    local = run("rank", *inputs, "--jobs", str(max(PROCESSES)), *options, str(folder / "local"))
+    environment = os.environ | {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
+    worker = ["worker", DASK_ADDRESS, "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+    scheduler = ["scheduler", "--host", DASK_ADDRESS, "--no-dashboard"]
+    processes = []
+    try:
+        for name, *words in (scheduler, *[worker] * max(PROCESSES)):
+            command = [sys.executable, "-m", f"distributed.cli.dask_{name}", *words]
+            silent = subprocess.DEVNULL
+            processes.append(
+                subprocess.Popen(command, stdout=silent, stderr=silent, env=environment, cwd=folder)
+            )
+        time.sleep(SECONDS_TO_START)
+        before = [processor_seconds_of(each.pid) for each in processes]
+        cost = run("rank", *inputs, "--dask", DASK_ADDRESS, *options, str(folder / "cluster"))
+        after = [processor_seconds_of(each.pid) for each in processes]
+    finally:
+        for each in processes:
+            each.kill()
+            each.wait()
+    cluster = [late - early for early, late in zip(before, after)]
+    whole, of_dask = local.main + local.workers, cost.main + sum(cluster)
+    print_table(
+        "Processor seconds to score the files of real size by two workers",
+        ["", "main", "scheduler", "workers", "all", "times local"],
+        [
+            ["local", f"{local.main:.1f}", "", f"{local.workers:.1f}", f"{whole:.1f}", "1.00"],
+            [
+                *("Dask", f"{cost.main:.1f}", f"{cluster[0]:.1f}", f"{sum(cluster[1:]):.1f}"),
+                *(f"{of_dask:.1f}", f"{of_dask / whole:.2f}"),
+            ],
+        ],
+    )
+
+
+def processor_seconds_of(process: int) -> float:
+    """Read how many processor seconds a running process has used, with all of its threads.
+
+    Parameters
+    ----------
+    process : int
+        The number of the process.
+
+    Returns
+    -------
+    float
+        Seconds of processor time.
+    """
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def run(*arguments: str) -> Cost:

@@ -1,9 +1,9 @@
 """How fast is the Unified Metric?
 
-    python -m benchmarks.unified_metric [FOLDER]
+    python -m benchmarks.unified_metric [FOLDER [EARLIER_METRIC.py]]
 
 FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair.  Without it, made-up
-essays of the same number and size are scored.
+essays of the same number and size are scored.  An earlier metric.py is called in turns with this one.
 
 Other scorers are timed in the same run:
 
@@ -15,6 +15,9 @@ None of them removes overlaps, weighs effectiveness or knows sub-populations.  T
 first two.
 """
 
+import functools
+import importlib.util
+import statistics
 import sys
 import tempfile
 import warnings
@@ -33,15 +36,18 @@ from tests.support.essays import make_competition
 ROOT = Path(metric.__file__).parent
 REAL_ESSAYS = 15_594
 REPEATS, RIVAL_REPEATS, REPEATS_OF_PROCESSES = 9, 3, 9
+TURNS = 15  # calls of each of two versions
 
 
-def main(folder: Path | None) -> None:
+def main(folder: Path | None, earlier: Path | None) -> None:
     """Print all tables.
 
     Parameters
     ----------
     folder : Path or None
         The folder with the pair of files, or None for made-up essays.
+    earlier : Path or None
+        An earlier metric.py, if there is one to compare with.
     """
     warnings.simplefilter("ignore", metric.TruthOverlapWarning)
     with tempfile.TemporaryDirectory() as temporary:
@@ -54,6 +60,8 @@ def main(folder: Path | None) -> None:
         print(machine())
         print(f"{len(frames[0]):,} true and {len(frames[1]):,} predicted segments", flush=True)
         compare_scorers(*frames)
+        if earlier is not None:
+            compare_versions(earlier, *frames)
         compare_processes(paths)
     show_growth()
 
@@ -79,6 +87,42 @@ def compare_scorers(solution: pd.DataFrame, submission: pd.DataFrame) -> None:
         "Scoring frames, median processor seconds",
         ["scorer", "seconds", "times score()"],
         [[name, f"{seconds:.3f}", f"{seconds / score:.2f}"] for name, seconds in rows],
+    )
+
+
+def compare_versions(earlier: Path, solution: pd.DataFrame, submission: pd.DataFrame) -> None:
+    """Time score() of an earlier file and of this one in turns, and make sure that the scores are equal.
+
+    Parameters
+    ----------
+    earlier : Path
+        The earlier metric.py.
+    solution, submission : DataFrame
+        The true and the predicted segments.
+    """
+    # podium itself loads no second file of the same name.
+    specification = importlib.util.spec_from_file_location("earlier_metric", earlier)
+    assert specification is not None
+    assert specification.loader is not None
+    before: Any = importlib.util.module_from_spec(specification)
+    sys.modules["earlier_metric"] = before
+    specification.loader.exec_module(before)
+    warnings.simplefilter("ignore", before.TruthOverlapWarning)
+    texts = [name for name in solution if str(solution[name].dtype) == "str"]
+    rows = []
+    for held, names in (("as pandas reads them", []), ("as Python objects", texts)):
+        pair = [
+            frame.astype({name: object for name in names if name in frame}) for frame in (solution, submission)
+        ]
+        assert before.score(pair[0], pair[1], "row_id") == metric.score(pair[0], pair[1], "row_id")
+        calls = [functools.partial(module.score, pair[0], pair[1], "row_id") for module in (before, metric)]
+        turns = [[seconds_of(call) for call in calls] for _ in range(TURNS)]
+        ratio = statistics.median(now / then for then, now in turns)
+        rows.append([held, f"{statistics.median(then for then, _ in turns):.3f}", f"{ratio:.3f}"])
+    print_table(
+        f"score() of version {before.__version__} and of this one, {TURNS} calls of each in turns",
+        ["texts", "seconds before", "median ratio now / before"],
+        rows,
     )
 
 
@@ -247,4 +291,4 @@ def show_growth() -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+    main(*(Path(sys.argv[number]) if len(sys.argv) > number else None for number in (1, 2)))

@@ -131,7 +131,7 @@ def best_pairs(metric: Any, predictions: Segments, truths: Segments, threshold: 
     -------
     p, g : (m,) int
         The rows of the predictions and of the truths. A prediction may occur several times. The overlap of a
-        pair is the larger of its two shares. Of equal overlaps, the first prediction in the text is taken.
+        pair is the larger of its two shares. Among equal overlaps, the first prediction in the text is taken.
     """
     types = len(metric.DISCOURSE_TYPES)
     cell_p = predictions.essay * types + predictions.discourse_type

@@ -104,7 +104,7 @@ def score(
     temperature: float = 65.0,
     intersectional: bool = False,
 ) -> float:
-    """Score a submission by the Unified Metric.
+    """Unified Metric: span F1 with fractional true positives, averaged by a softmin over demographics.
 
     In each essay, overlaps among the predicted segments are removed.  A prediction P then matches a true
     segment G of its type if they share at least `overlap_threshold` of the words of P and of the words of G.  A

@@ -333,7 +333,7 @@ def test_pages_say_what_counts(capsys, site, files):
     evaluation = site.pages["evaluation"]["content"]
     assert evaluation.startswith("# Evaluation\n\nUnified Metric: span F1 with fractional true positives")
     assert (
-        "| `temperature` | `80.0` | α of the softmin: 0 is the mean weighted by number of essays, "
+        "| `temperature` | `80.0` | α of the softmin. With 0, the softmin is the mean weighted by the number "
         in evaluation
     )
     assert "A higher score is better" in evaluation

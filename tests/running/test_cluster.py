@@ -19,7 +19,7 @@ from tests.running.support import SUBMIT, needs_sandbox, settings_for, write_mod
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore:the (machine|runtimes|order):UserWarning"),
+    pytest.mark.filterwarnings("ignore:the (machine|runtimes|measurements):UserWarning"),
     pytest.mark.filterwarnings("ignore:measured once:UserWarning"),
     pytest.mark.filterwarnings("ignore:by processor time:UserWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),

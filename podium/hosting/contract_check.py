@@ -57,7 +57,7 @@ def slips(
             evaluation = scoring.evaluate(prepared, pd.DataFrame(submission))
             with hosted.errors_explained(metric):
                 hosted.higher_is_better(metric, prepared.arguments)
-            evaluation.explanation  # noqa: B018  (made, and held to the contract, when it is asked for)
+            _ = evaluation.explanation  # it is made, and held to the contract, when it is asked for
     except SubmissionRejected:
         return {"untried": "the submission is rejected"}
     except HostError as problem:

@@ -126,7 +126,7 @@ for name in os.listdir("/proc/self/fd"):
     if int(name) > 2:
         attempt(os.readlink, f"/proc/self/fd/{name}")
 for pid in range(1, 4):
-    attempt(os.listdir, f"/proc/{pid}/root/podium/scratch/working")
+    attempt(os.listdir, os.path.join("/proc", str(pid), "root", "podium/scratch/working"))
 submit()
 """,
         said="processes 2 uid 1000",

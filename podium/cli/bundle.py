@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> None:
     """
     from podium import hosted
     from podium.hosting import bundle
-    from podium.hosting.competition import Competition, Terms
+    from podium.hosting.competition import Competition, Terms, keep_parameters
 
     if not options.start < options.switch < options.end:
         raise UsageError("expected --start before --switch before --end")
@@ -73,3 +73,6 @@ def run(options: argparse.Namespace) -> None:
     terms = Terms(options.start, options.switch, options.end, *limits)
     for path in bundle.bundle(options.platform, competition, terms, options.out):
         print(f"written to {path}")
+    kept = keep_parameters(competition)
+    if kept:
+        print(f"parameters: {kept}")

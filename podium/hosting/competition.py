@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from podium import hosted
 from podium.hosted import Metric
-from podium.hosting.folders import PRIVATE, PUBLIC, SAMPLE, SOLUTION, markdown_table, read_csv
+from podium.hosting import record
+from podium.hosting.folders import PRIVATE, PUBLIC, REPORT, SAMPLE, SOLUTION, markdown_table, read_csv
 from podium.scoring import PARTS
 
 # A parameter in a numpy-style docstring: its name, its type and its indented meaning.
@@ -134,6 +135,34 @@ class Terms:
         total = self.per_day * days if self.total is None else self.total
         times = (self.start, self.switch), (self.switch, self.end)
         return list(zip(PARTS, times, (Limits(self.per_day, total), Limits(1, 1))))
+
+
+def keep_parameters(competition: Competition) -> str:
+    """Record the parameters with which a competition goes out, so that the host can see them later.
+
+    Parameters
+    ----------
+    competition : Competition
+        The competition.
+
+    Returns
+    -------
+    str
+        What to tell the host, or "" if the parameters were recorded before.
+    """
+    folder = competition.folder
+    recorded = record.read(folder)
+    before = {} if recorded is None else recorded.parameters
+    known = hosted.defaults(competition.metric).keys() | before.keys()
+    parameters = {name: value for name, value in competition.arguments.items() if name in known}
+    if parameters == before:
+        return ""
+    record.write(folder, competition.metric.name, parameters)
+    added = ", ".join(f"{name}={value}" for name, value in parameters.items() if name not in before)
+    said = f"recorded in {folder / record.RECORD}: {added}"
+    if (folder / REPORT).is_file():
+        said += f" (the scores in {folder / REPORT} were computed without)"
+    return said
 
 
 def summary(metric: Metric) -> str:

@@ -69,11 +69,38 @@ def scoring_program(competition: Competition) -> Content:
 
 
 def _beside(metric: Metric) -> list[Path]:
-    """The companion of a metric, and the other Python files that it may import from its folder."""
+    """The companion of a metric, and the files of its folder that the metric or the companion imports.
+
+    Nothing else of the folder goes out. A test, a draft or a note beside the metric may tell the solution.
+    """
     folder = hosted.folder(metric.name) if metric.is_own else metric.path.parent
-    if not (folder / COMPANION).is_file() or not (metric.is_own or metric.path.name == Path(METRIC).name):
-        return []
-    return [path for path in sorted(folder.glob("*.py")) if path.name != Path(METRIC).name]
+    companion = folder / COMPANION
+    has_companion = companion.is_file() and (metric.is_own or metric.path.name == Path(METRIC).name)
+    needed: set[Path] = set()
+    files = [metric.path, companion] if has_companion else [metric.path]
+    while files:
+        path = files.pop()
+        if path not in needed:
+            needed.add(path)
+            files += _imported_beside(path, folder)
+    return sorted(needed - {metric.path})
+
+
+def _imported_beside(path: Path, folder: Path) -> Iterator[Path]:
+    """The files of a folder that one of its files imports relatively, as by ``from .helpers import count``."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if not isinstance(node, ast.ImportFrom) or not node.level:
+            continue
+        for name in [node.module] if node.module else [alias.name for alias in node.names]:
+            beside = folder / f"{name}.py"
+            if node.level > 1 or not (beside.is_file() or name == Path(METRIC).stem):
+                found = f"{'.' * node.level}{name}"
+                raise HostError(
+                    f"{path.name}, line {node.lineno}: expected the import of a file beside it, found {found}, "
+                    "which a bundle cannot take along"
+                )
+            if beside.is_file():
+                yield beside
 
 
 def modules(starts: Iterable[str], files: Iterable[Path]) -> list[Path]:

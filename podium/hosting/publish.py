@@ -20,7 +20,7 @@ from podium import hosted, scoring
 from podium.errors import HostError, ToolError, UsageError
 from podium.files import write_atomically
 from podium.hosting import kaggle, leaks
-from podium.hosting.competition import PAGES, Competition, pages
+from podium.hosting.competition import PAGES, Competition, keep_parameters, pages
 from podium.hosting.folders import PERFECT, PUBLIC
 from podium.scoring import PARTS, USAGE
 
@@ -131,6 +131,9 @@ def publish(plan: Plan, steps: list[str], again: bool, force: bool, say: Say) ->
     _check_dates(plan, steps, state)
     plan = _with_remembered_deadline(plan, state)
     check_what_goes_out(plan)
+    kept = keep_parameters(plan)
+    if kept:
+        say(f"parameters: {kept}")
     _write_own(plan, state, say)
     done = state["steps"]
     clicks = _digest(_of_the_metric(plan))

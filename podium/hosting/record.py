@@ -1,8 +1,8 @@
 """Keep the parameters of a competition's metric together with its files.
 
-`podium make` writes them into the competition's folder, beside ``public/`` and ``private/``.  Commands that get
-the folder, or the solution in it, use them.  So the site scores with the parameters for which the files were
-made.
+`podium make` writes them into the competition's folder, beside ``public/`` and ``private/``.  `podium publish`
+and `podium bundle` add those with which the competition goes out.  Commands that get the folder, or the
+solution in it, use them.  So the site and every command score with the same parameters.
 """
 
 import json
@@ -138,6 +138,6 @@ def arguments(metric: Metric, given: Mapping[str, Any], recorded: Record | None)
         if given.get(name, value) != value:
             raise HostError(
                 f"{name} is {given[name]!r}, but the competition's files were made for {value!r}: "
-                f"leave out --set {name}, or make the files anew (they are recorded in {recorded.path})"
+                f"leave out --set {name}, make the files anew, or change the value in {recorded.path}"
             )
     return recorded.parameters | dict(given)

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from podium import hosted, scoring
-from podium.errors import SubmissionRejected
+from podium.errors import HostError, SubmissionRejected
 from podium.essays import corpus
 from podium.hosting import bundle, writing
 from podium.hosting.competition import Competition, Terms
@@ -311,6 +311,66 @@ def test_the_measures_reach_the_leaderboard(files, bundled, codabench):
             assert scores[titles[name[:36]]] == value
 
 
+PRIVATE_TO_THE_HOST = {
+    "test_metric.py": "# a test that knows SECRET",
+    "notes.md": "SECRET",
+    "solution_draft.py": "SECRET = 1",
+    "unused.py": "SECRET = 2",
+    "solution.csv": "id,answer\n1,SECRET\n",
+    "samples/solution.csv": "id,answer\n1,SECRET\n",
+    "old/metric.py": "SECRET = 3",
+    ".env": "TOKEN=SECRET",
+}
+
+
+@pytest.mark.parametrize("platform", bundle.PLATFORMS)
+def test_files_beside_a_metric_stay_with_the_host(tmp_path, platform):
+    """Only what the metric and its companion import goes out, and it does go out."""
+    folder = tmp_path / "mine"
+    contents = PRIVATE_TO_THE_HOST | {
+        "metric.py": ACCURACY.replace("BODY", "return points").replace(
+            "import math", "from .helpers import HALF"
+        ),
+        "companion.py": "from podium.contract import Companion\nfrom . import metric, words\n"
+        "companion = Companion(text_columns=words.NAMES)\n",
+        "helpers.py": "from .deeper import QUARTER\nHALF = 2 * QUARTER\n",
+        "deeper.py": "QUARTER = 0.25\n",
+        "words.py": "NAMES = frozenset()\n",
+    }
+    for name, text in contents.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    made = make(small_files(tmp_path), platform, tmp_path / "out", folder)
+    files = {}
+    for top in made:
+        for path in [top] if top.is_file() else sorted(top.rglob("*")):
+            if path.suffix == ".zip":
+                with zipfile.ZipFile(path) as archive:
+                    files |= {f"{path.name}/{name}": archive.read(name) for name in archive.namelist()}
+            elif path.is_file():
+                files[str(path.relative_to(tmp_path / "out"))] = path.read_bytes()
+    assert [name for name, content in files.items() if b"SECRET" in content] == []
+    beside = {name.rpartition("/")[2] for name in files if "/metric/" in f"/{name}"}
+    assert beside == {"metric.py", "companion.py", "helpers.py", "deeper.py", "words.py"}
+    submissions = write(tmp_path / "submissions", {"guess.csv": b"id,answer\n1,1\n2,1\n"})
+    assert run(platform, tmp_path / "out", submissions, tmp_path) == [{"public": 1.0, "private": 1.0}]
+
+
+def test_what_a_bundle_cannot_take_along_is_named(tmp_path):
+    """A module in a folder below the metric's is not packed, so the metric would fail on the platform."""
+    (tmp_path / "mine" / "deep").mkdir(parents=True)
+    (tmp_path / "mine" / "deep" / "__init__.py").write_text("X = 1\n")
+    source = ACCURACY.replace("BODY", "return points").replace("import math", "from .deep import X")
+    (tmp_path / "mine" / "metric.py").write_text(source)
+    with pytest.raises(HostError) as caught:
+        make(small_files(tmp_path), "evalai", tmp_path / "out", tmp_path / "mine")
+    assert str(caught.value) == (
+        "metric.py, line 2: expected the import of a file beside it, found .deep, which a bundle cannot take "
+        "along"
+    )
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.slow
 def test_the_log_tells_a_participant_why(codabench):
     code, log, output = codabench("public", {"a.csv": b"x", "b.csv": b"x"})
@@ -564,11 +624,13 @@ def test_the_same_input_gives_the_same_file(files, bundled, tmp_path):
 
 @pytest.mark.slow
 def test_parameters(capsys, files, tmp_path):
+    files = shutil.copytree(files, tmp_path / "files")
     out = tmp_path / "out"
     code, text, err = run_podium(
         capsys, "bundle", "codabench", files, *TITLE, *TIMES, "--out", out, "--set", "temperature=inf"
     )
-    assert (code, text) == (0, f"written to {out / 'competition.zip'}\n")
+    assert code == 0
+    assert text.startswith(f"written to {out / 'competition.zip'}\nparameters: recorded in {files}")
     assert err.startswith("parameters of ")
     submissions = write(
         tmp_path / "submissions", {"a.csv": (files / "public" / "sample_submission.csv").read_bytes()}

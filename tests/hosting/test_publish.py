@@ -187,7 +187,7 @@ def test_it_waits_for_the_click(capsys, site, files, monkeypatch):
     code, out, _ = run(capsys, files, "--set", "temperature=80", *steps)
     assert code == 0
     assert len(looks) == 3
-    lines = out.splitlines()
+    lines = out.splitlines()[1:]  # The first one says that the parameter was recorded.
     assert lines[2] == (
         f"metric: on https://www.kaggle.com/competitions/{SLUG}, under Host and Evaluation Metric:"
     )
@@ -361,7 +361,7 @@ def test_edited_pages_are_kept_and_others_written_anew(capsys, site, files):
     (pages / "prizes.md").write_text("# Prizes\n")
     code, out, _ = run(capsys, files, "--set", "temperature=80", "--step", "pages")
     assert code == 0
-    assert out.splitlines()[0] == f"pages: these were edited and stay as they are: {pages / 'rules.md'}"
+    assert out.splitlines()[1] == f"pages: these were edited and stay as they are: {pages / 'rules.md'}"
     assert site.pages["rules"]["content"] == "# Our rules\n"
     assert site.pages["prizes"]["content"] == "# Prizes\n"
     assert "| `temperature` | `80.0` |" in site.pages["evaluation"]["content"]
@@ -408,6 +408,35 @@ def test_a_later_parameter_is_sent(capsys, site, files):
     assert [step for step in steps_done(out) if step in ALL_STEPS] == ["pages", "metric", "metric", "sandbox"]
     assert "       temperature = 1.0" in out.splitlines()
     assert "    They have changed since they were last set." in out.splitlines()
+
+
+def test_a_later_parameter_is_recorded(capsys, site, files):
+    """The host sees with which parameters the competition runs, and the same command without --set keeps them.
+    A dry run leaves the record as it is.
+    """
+    path = files / "competition.json"
+    before = path.read_text()
+    later = ["--set", "temperature=1"]
+    assert run(capsys, files, *later, "--dry-run")[0] == 0
+    assert path.read_text() == before
+    site.score = lambda solution, submission: metric.score(solution, submission, "row_id", temperature=1.0)
+    code, out, _ = run(capsys, files, *later)
+    assert code == 0
+    assert out.splitlines()[0] == (
+        f"parameters: recorded in {path}: temperature=1.0 (the scores in {files / 'report.md'} were computed "
+        "without)"
+    )
+    recorded = json.loads(path.read_text())
+    made_for = json.loads(before)
+    assert recorded == made_for | {"parameters": made_for["parameters"] | {"temperature": 1.0}}
+    code, out, err = run_podium(capsys, "publish", "kaggle", files, *TITLE)
+    assert (code, err) == (0, f"parameters of {path}: {RECORDED}, temperature=1.0\n")
+    assert steps_done(out) == []
+    solution, sample = files / "private" / "solution.csv", files / "public" / "sample_submission.csv"
+    assert "temperature:1.0" in run_podium(capsys, "score", solution, sample)[1]
+    code, _, err = run_podium(capsys, "publish", "kaggle", files, *TITLE, "--set", "temperature=2")
+    assert code == 4
+    assert err.endswith(f"leave out --set temperature, make the files anew, or change the value in {path}\n")
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """The Unified Metric for segmenting student essays, as one file to upload to Kaggle.
 
-A model marks the segments of an essay (a lead, a claim, a piece of evidence …) and says for each how likely it
-is to be effective.  ``score`` turns such a submission into one number between 0 and 1.  Numbers in brackets
-are sections of the memo that defines the metric (R. Abboud, "Shovel-Ready Competition - Unified Metric", 2024).
+A model marks the segments of an essay, such as a lead, a claim or evidence.  For each it says how likely it is
+to be effective.  ``score`` turns such a submission into one number between 0 and 1.  Numbers in brackets are
+sections of the memo that defines the metric (R. Abboud, "Shovel-Ready Competition - Unified Metric", 2024).
 The public functions come first.  The stages follow in the order in which the data passes through them, and the
 reading of the two tables comes last:
 
@@ -17,7 +17,7 @@ reading of the two tables comes last:
 Where the memo is silent, this file decides:
 
 * Segments that start at the same word are ordered by last word, type (as in ``DISCOURSE_TYPES``) and d[1], the
-  probability that the segment is effective.  So the score does not depend on the order of the rows.
+  probability of being effective.  So the score does not depend on the order of the rows.
 * The words of a discarded segment stay used.  A segment that is left with one word is discarded only if it
   lost others.
 * A discarded prediction is no false positive.
@@ -106,9 +106,9 @@ def score(
 ) -> float:
     """Unified Metric: span F1 with fractional true positives, averaged by a softmin over demographics.
 
-    In each essay, overlaps among the predicted segments are removed.  A prediction P then matches a true
-    segment G of its type if they share at least `overlap_threshold` of the words of P and of the words of G.  A
-    match counts w·IoU(P, G) + (1 - w)·d[E] true positives, and the rest of it is a false negative.  Here w is
+    In each essay, overlaps among the predicted segments are removed.  Then a prediction P matches a true
+    segment G of its type if they share at least `overlap_threshold` of the words of each.  A match counts
+    w·IoU(P, G) + (1 - w)·d[E] true positives, and the rest of it is a false negative.  Here w is
     `segment_weight`, and IoU is the number of common words divided by the number of words in either.  The
     prediction gives the probability d[E] to the true effectiveness E.  The F1 scores of the types are averaged
     within each sub-population of writers, and the softmin of these averages is the score.
@@ -116,9 +116,9 @@ def score(
     Parameters
     ----------
     solution : DataFrame, one row per true segment
-        `row_id_column_name`, `essay_id_column_name`, ``discourse_type``, ``predictionstring`` (the positions of
-        its words in the essay, from 0, as in "45 46 47"), ``discourse_effectiveness`` (0 or 1) and the columns
-        of `subpopulation_column_names`.
+        `row_id_column_name`, `essay_id_column_name`, ``discourse_type``, ``predictionstring``,
+        ``discourse_effectiveness`` (0 or 1) and the columns of `subpopulation_column_names`.  The prediction
+        string has the positions of the segment's words in the essay, from 0, as in "45 46 47".
     submission : DataFrame, one row per predicted segment
         The same first four columns, and ``score_discourse_effectiveness_0`` and
         ``score_discourse_effectiveness_1``: two probabilities that sum to 1.
@@ -494,7 +494,7 @@ def remove_overlaps(segments: Segments) -> Segments:
     order = _reading_order(segments)
     essay, first, last = segments.essay[order], segments.first[order], segments.last[order]
     # Earlier segments start at or before this one.  So the words that they share with it are its first ones, up
-    # to the largest last word so far, and a running maximum says where its unused words begin.  The keys of an
+    # to the largest last word so far.  A running maximum says where its unused words begin.  The keys of an
     # essay are larger than those of all essays before it, so the maximum never reaches into another essay.
     used = np.maximum.accumulate(word_key(essay, last))
     first_unused = np.append(0, used + 1)[:-1] - word_key(essay, np.int64(0))

@@ -2,8 +2,8 @@
 
 A metric is a folder with the file ``metric.py``, which a host uploads as it is. The contract has two parts.
 With the first part alone a metric can score, rank and be checked. With the second part podium scores a
-submission once and computes the rest from stored numbers: intervals, comparisons, scores of parts of the
-solution, and boards with other parameters.
+submission once and computes the rest from stored numbers. The rest are intervals, comparisons, scores of parts
+of the solution, and boards with other parameters.
 
 **Part one, the score** (`MetricFile`). A function ``score(solution, submission, row_id_column_name, …)``
 returns one finite float. Every further parameter has its official value as the default. Two exceptions, known
@@ -13,8 +13,8 @@ host reads its text.
 
 **Part two, the statistics** (`StatisticsFile`). A function ``prepare(solution, row_id_column_name, …)`` takes
 the same parameters as ``score`` and returns a prepared solution (`Prepared`). A prepared solution knows its
-*items*: the essays, claims or documents that are resampled. It turns a submission into an array of numbers
-with one row for each item, and the score into a function of the sums of these numbers.
+*items*: the essays, claims or documents that are resampled. It turns a submission into an array of numbers with
+one row for each item. The score is a function of the sums of these numbers.
 
 Beside ``metric.py`` there may be a file ``companion.py``. It defines one object, ``companion``, of the class
 `Companion`. A companion tells more than the score: it explains a score, reads the official files of a field,
@@ -932,8 +932,8 @@ def check_score(
 def one_float(metric: Metric, result: object) -> float:
     """Return what ``score()`` returned, if it is a number.
 
-    Whether the number is finite is another question, because it may depend on the submission: a submission that
-    leads to infinity is rejected where submissions are ranked.
+    Whether the number is finite is another question, because it may depend on the submission. Where submissions
+    are ranked, one that leads to infinity is rejected.
 
     Parameters
     ----------

@@ -1047,8 +1047,8 @@ def best_average(ends: Ints, worth: Floats, objects: int, share: float) -> Bools
     """
     # Let q pairs be chosen among n objects, and let S be the sum of their worth.  Then the average is
     # share·2q/n + (1 - share)·S/q.  For each q only the largest S matters, and this S/q falls as q grows.
-    # Let the best choices of low and of high pairs be known.  There is a bound for every size between the two:
-    # the average that high - 1 pairs would have with the mean worth S/q of the low ones.  If this bound is not
+    # Let the best choices of low and of high pairs be known.  One bound holds for every size between the two.
+    # It is the average of high - 1 pairs if their mean worth were S/q of the low ones.  If this bound is not
     # better than the best average so far, no size in between is tried.
     row, column = (np.unique(side, return_inverse=True)[1] for side in ends.T)
     if column.max() < row.max():

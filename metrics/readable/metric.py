@@ -134,7 +134,7 @@ def score(
     * M is the weighted average Σ w·M_i / Σ w of these.
     * M_avg is the mean of M(A, E) divided by the mean of M(E, E').
     * M_opt is the largest M(A, E) divided by the least M(E, E').
-    * OTAR lies between these two: the numerator is H·mean + (1 - H)·maximum of M(A, E), and the denominator is
+    * OTAR lies between these two.  The numerator is H·mean + (1 - H)·maximum of M(A, E).  The denominator is
       H·mean + (1 - H)·minimum of M(E, E').
 
     Parameters
@@ -168,8 +168,8 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  The text of the exception tells three things about the solution: how many
-        essays are missing, which offsets are beyond the text, and which grades are too large.
+        The submission is malformed.  The error tells three things about the solution: the number of missing
+        essays, offsets beyond the text, and grades that are too large.
     HostVisibleError
         The solution is malformed, a parameter or ``m7`` is wrong, or the measure is not defined.  It is not
         defined if no essay has two experts, or if their accuracy is 0.  The measure "m" needs one expert.
@@ -392,9 +392,9 @@ class Prepared:
         Returns
         -------
         (n, 6 + criteria) float
-            Two blocks of numbers.  The first is 0 unless the essay has two experts: a 1, the mean and the
-            largest M(A, E), the mean and the least M(E, E').  The second is 0 unless the essay has an expert: a
-            1, and the means of the criteria over its experts.
+            Two blocks of numbers.  The first has a 1, the mean and the largest M(A, E), and the mean and the
+            least M(E, E').  It is 0 unless the essay has two experts.  The second is 0 unless the essay has an
+            expert: a 1, and the means of the criteria over its experts.
         """
         rows = []
         for ours, theirs in zip(algorithm, self.among):

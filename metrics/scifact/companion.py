@@ -374,8 +374,8 @@ class Explanation(contract.Explanation):
         listed = set(sentences)
         complete = [listed.issuperset(of_set) for of_set in sets]
         right = CORRECT if label == gold_label else WRONG_LABEL
-        # The set that counts for a sentence is the first complete set that holds it; without a complete one, it
-        # is the first set that holds it.
+        # The set that counts for a sentence is the first complete set that holds it.  If none of them is
+        # complete, it is the first set that holds it.
         set_of: dict[int, int] = {}
         for n in sorted(range(len(sets)), key=lambda n: not complete[n]):
             for sentence in sets[n]:

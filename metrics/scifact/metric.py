@@ -143,20 +143,20 @@ def score(
     * ``sentence_label``: in addition, the label of the sentence's abstract is right.
 
     What earns a credit is called correct.  What the system lists is called retrieved, and what the gold has is
-    called relevant.  Each kind of credit gives three measures: the precision P = correct / retrieved, the
-    recall R = correct / relevant, and F1 = 2·P·R / (P + R).  Where the denominator is 0, the quotient is 0.
+    called relevant.  Each kind of credit gives three measures.  They are the precision P = correct / retrieved,
+    the recall R = correct / relevant, and F1 = 2·P·R / (P + R).  Where the denominator is 0, the quotient is 0.
     If an abstract's smallest evidence set is larger than three, that many sentences count instead of three.
 
     Parameters
     ----------
     solution : DataFrame
-        The gold, one row per claim.  It has the column `row_id_column_name` and the column ``evidence``, which
-        holds JSON: for the id of each abstract the list of its evidence sets, such as
-        ``{"11": [{"sentences": [0, 1], "label": "SUPPORT"}, {"sentences": [11], "label": "SUPPORT"}]}``.
+        The gold, one row per claim.  It has the columns `row_id_column_name` and ``evidence``.  The latter
+        holds JSON: for the id of each abstract the list of its evidence sets, such as ``{"11": [{"sentences":
+        [0, 1], "label": "SUPPORT"}, {"sentences": [11], "label": "SUPPORT"}]}``.
     submission : DataFrame
-        The system's answers, one row per claim.  It has the column `row_id_column_name` and the column
-        ``evidence``, which holds JSON: for the id of each abstract one label and one list of sentences, such as
-        ``{"11": {"sentences": [1, 11, 13], "label": "SUPPORT"}}``.  ``{}`` says that there is no evidence.
+        The system's answers, one row per claim.  It has the columns `row_id_column_name` and ``evidence``.  The
+        latter holds JSON: for the id of each abstract one label and one list of sentences, such as ``{"11":
+        {"sentences": [1, 11, 13], "label": "SUPPORT"}}``.  ``{}`` says that there is no evidence.
     row_id_column_name : str
         The name of the column with the claims' ids.
     measure : str

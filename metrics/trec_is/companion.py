@@ -564,8 +564,8 @@ class Explanation(contract.Explanation):
     run : DataFrame
         The rows of the run, as ``read`` of the prepared solution returns them.
     visits : DataFrame
-        The labeled tweets in the order of the visits, as ``visit`` of the prepared solution returns them, with
-        their case and their contribution to the accumulated alert worth.
+        The labeled tweets in the order of the visits, as ``visit`` of the prepared solution returns them.  Each
+        has its case and its contribution to the accumulated alert worth.
     types : DataFrame
         One row per information type, with counts and measures.  A measure whose denominator is 0 is NaN.
     events : DataFrame

@@ -44,7 +44,7 @@ Where the memo is silent or contradicts itself, this file decides:
   order of their ids as text.  The measures do not depend on the order of rows.
 * The solution decides to which event a tweet belongs.  If a tweet is in several lists of a run, one row counts.
   It is the row in the list that has the name of the tweet's event.  If there is none, it is the row in the list
-  that shares most tweets with the event, and among equal lists the row with the best rank.
+  that shares most tweets with the event.  Among equal lists it is the row with the best rank.
 * The track gives each event two names.  The solution may have the second one in a column ``event_number``.
 * Tweets without a label are ignored.  A labeled tweet that the run lacks has no types, the priority 0.25 and
   the worth 0.
@@ -171,8 +171,8 @@ def score(
     else 0.  The Jaccard index divides the number of types that both run and assessor chose by the number of
     types that either chose.  It is 0 if there are none.
 
-    The accumulated alert worth is the mean of two means: that of the tweets labeled High or Critical, and that
-    of the tweets labeled Low or Medium.
+    The accumulated alert worth is the mean of two means.  One is that of the tweets labeled High or Critical,
+    the other that of the tweets labeled Low or Medium.
 
     Parameters
     ----------
@@ -722,7 +722,7 @@ def count_events(visits: pd.DataFrame, events: int) -> Floats:
     (events, 104) float
         First the number of tweets labeled High or Critical and the sum of their worth, then the same for the
         other tweets.  Four blocks of 25 numbers follow, with a number for each type: true positives, false
-        positives, false negatives, and the sum of the squared errors of the priority.
+        positives, false negatives, and summed squared errors of the priority.
     """
     true, said = set_members(visits["types"]), set_members(visits["run_types"])
     high, event = visits["important"].to_numpy()[:, np.newaxis], visits["event"].to_numpy()

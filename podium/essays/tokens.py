@@ -5,8 +5,8 @@ I-Lead) are added, and those of the word's tokens are averaged. A segment begins
 tokens says so. If several windows have the same token, its predictions are averaged. Illegal tags are repaired
 and counted.
 
-Many essays are decoded at once as one long text, because a call of numpy takes nearly the same time for one
-essay as for all.
+Many essays are decoded at once as one long text. The reason is that a call of numpy takes nearly the same time
+for one essay as for all.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

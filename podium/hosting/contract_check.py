@@ -44,9 +44,9 @@ def slips(
     Returns
     -------
     dict of str to str
-        One key and its text, or an empty dict if all is well. The key is "slip" (of the metric), "companion"
-        (a slip of the companion), "library" (that is missing here) or "untried" (why the metric could not be
-        tried).
+        One key and its text, or an empty dict if all is well. The key is "slip" for a slip of the metric and
+        "companion" for one of the companion. It is "library" for a library that is missing here, and "untried"
+        for the reason why the metric could not be tried.
     """
     sys.modules.setdefault(kernel.UTILITIES, kernel.metric_utilities())
     try:

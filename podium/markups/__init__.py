@@ -83,11 +83,11 @@ def _read_json(file: Path, error: type[ToolError]) -> Any:
 def read_documents(contents: Iterable[tuple[Path, Any]], error: type[ToolError]) -> pd.DataFrame:
     """Collect the markups in JSON files by document.
 
-    A file can have three forms.  It is a document ``{"id": …, "text": …, "markups": […], "markup": {…}}`` with
-    the markups of the experts and the markup of the algorithm; or ``{"essay": {…}}`` around such a document; or
-    a single markup.  The key ``isExpert`` says whether a markup is an expert's, else ``meta.expert`` does.  If
-    neither is there, the markup is the algorithm's when a submission is read.  When a solution is read, it is
-    taken for an expert's, and a warning says so.
+    A file can have three forms.  The first is a document ``{"id": …, "text": …, "markups": […], "markup":
+    {…}}`` with the markups of the experts and of the algorithm.  The second is ``{"essay": {…}}`` around such a
+    document.  The third is a single markup.  The key ``isExpert`` says whether a markup is an expert's, else
+    ``meta.expert`` does.  If neither is there, the markup is the algorithm's when a submission is read.  When a
+    solution is read, it is taken for an expert's, and a warning says so.
 
     Parameters
     ----------

@@ -77,9 +77,8 @@ def read(path: Path, error: type[ToolError]) -> pd.DataFrame | None:
         The export, in one of these forms:
 
         * brat: a folder with ``ANNOTATOR/DOCUMENT.ann`` and a ``.txt`` file beside each.
-        * INCEpTION: a folder with ``DOCUMENT/ANNOTATOR.json`` (UIMA CAS JSON), with ``.xmi`` files and
-          ``TypeSystem.xml``, or with a ``.zip`` of these, such as the folder ``annotation`` of an exported
-          project.
+        * INCEpTION: a folder such as ``annotation`` of an exported project.  It has ``DOCUMENT/ANNOTATOR.json``
+          (UIMA CAS JSON), or ``.xmi`` files and ``TypeSystem.xml``, or a ``.zip`` of these.
         * Label Studio: the file of a JSON export.
     error : type of ToolError
         The exception for a fault in the export.

@@ -50,8 +50,8 @@ class Ranking(NamedTuple):
     facts : dict of str to object
         What ``run.json`` says about the result: signature, rule, counts, ties, warnings and others.
     similar : DataFrame
-        A row per pair of teams that sent the same file, or that agree where few other teams do, with the
-        columns ``team``, ``other_team`` and ``agreement``.
+        A row per pair of teams that sent the same file, or that agree where few other teams do.  The columns
+        are ``team``, ``other_team`` and ``agreement``.
     subpopulations : DataFrame or None
         The scores in each sub-population.  None if the metric has no sub-populations.
     intervals : DataFrame or None

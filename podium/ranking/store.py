@@ -2,7 +2,8 @@
 
 Such a file is an *entry*.  It consists of the SHA-256 of the rest, a line of JSON (the *header*), and the
 compressed statistics.  If two columns add up to whole numbers, only one of them is kept in full.  For the other
-one the entry keeps the sums, and by how many units in the last place it differs from the sum minus the first.
+one the entry keeps the sums.  It also keeps by how many units in the last place the column differs from the sum
+minus the first.
 """
 
 import hashlib

@@ -2,7 +2,7 @@
 
 There is only one kind of draws on a board.  They are the scores that the submissions may have on the whole
 population (see `podium.statistics.resampler`).  Intervals, rank sets, shares of prizes and the probability of
-being ahead are all computed from them, so that no two figures of a page contradict each other.
+being ahead are all computed from them.  So no two figures of a page contradict each other.
 
 In shapes, t stands for teams, r for draws, n for items, k for the statistics of an item, and m for measures.
 """

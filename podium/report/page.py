@@ -196,8 +196,8 @@ def calibration(forecasts: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row per bin that is not empty.  It has the number of ``forecasts``, their mean ``probability``, the
-        share that ``happened``, and the ends ``low`` and ``high`` of the 95% interval of that share.
+        A row per bin that is not empty.  It has the number of ``forecasts``, their mean ``probability``, and
+        the share that ``happened``.  The ends of the 95% interval of that share are ``low`` and ``high``.
 
     Notes
     -----

@@ -22,8 +22,9 @@ def describe() -> dict[str, Any]:
     Returns
     -------
     dict
-        The description that is written to ``hardware.json``: processor, number of cores, memory in GB,
-        accelerators, kernel, and the versions of Python, bubblewrap, podium and all installed packages.
+        The description that is written to ``hardware.json``. It has the processor, the number of cores, the
+        memory in GB, accelerators and the kernel. It also has the versions of Python, bubblewrap, podium and
+        all installed packages.
     """
     accelerators = _said("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
     return {

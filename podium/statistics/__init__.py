@@ -1,9 +1,9 @@
 """How sure a score is: resampling, intervals, p-values and rank sets, for any metric.
 
 A metric that follows the contract (`podium.contract`) turns a submission into an array with one row of numbers
-per item, such as an essay, a claim or a document.  These numbers are the *statistics* of the submission.  Their
-sums over groups of items decide every measure, and the first measure is the score.  Therefore all methods here
-are arithmetic on such sums:
+per item.  An item is an essay, a claim or a document, for example.  These numbers are the *statistics* of the
+submission.  Their sums over groups of items decide every measure, and the first measure is the score.
+Therefore all methods here are arithmetic on such sums:
 
 - a bootstrap draw is a weighted sum (`draw`, `resample`);
 - if two submissions swap some of their answers, their sums change by differences (`swap`);

@@ -33,8 +33,8 @@ FREEDOM = 2.0
 # Where groups are compared, intervals of one submission are wider by this factor.
 MARGIN = 1.1
 
-# With fewer items than these there is a note: in all or in a group, on the rarer side of a score, and between
-# two submissions.
+# With fewer items than these there is a note.  They are items in all or in a group, on the rarer side of a
+# score, and between two submissions.
 FEWEST_ITEMS = 10
 FEWEST_DECIDING = 5.0
 FEWEST_DIFFERING = 2.0
@@ -234,7 +234,7 @@ def note_of_score(prepared: Any, known: Certainty) -> str:
     2. Groups of fewer than 10 items have a tenth or more of the score's reaction.
     3. Fewer than 5 items decide the score.  With fewer than one, there is no interval.
 
-    If groups have no scores of their own, the second case does not occur, and the third one adds up the items
+    If groups have no scores of their own, the second case does not occur.  The third one then adds up the items
     on the rarer side.
     """
     items = len(prepared.items)
@@ -446,7 +446,7 @@ def compare(
     change if the second submission takes the first one's answer, minus the change the other way round.
 
     The note of the score is that of `note_of_difference`.  Any other measure has a note if fewer than 2 items
-    change it, and no interval if it is undefined or belongs to a group of fewer than 10 items.
+    change it.  It has no interval if it is undefined or belongs to a group of fewer than 10 items.
     """
     of_draws = resampler(prepared, draw(len(mine), resamples, seed), seed)
     (total, ours, score), (other_total, others, other_score) = of_draws(mine, theirs, compared=True)

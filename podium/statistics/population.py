@@ -20,7 +20,7 @@ from podium.statistics.sampling import rounded, sums, weighted_sums
 # The stream of random numbers; draws, swaps and runtimes have others.
 STREAM = 3
 
-# Values of the share B on a grid from 0 to 1, and the powers of B and of 1 - B in its prior density.
+# The share B takes so many values on a grid from 0 to 1.  Its prior density has these powers of B and of 1 - B.
 SHARES = 200
 SHARE_POWERS = (-1.5, -0.9)
 
@@ -92,8 +92,8 @@ def resampler(prepared: Any, weights: npt.NDArray[Any], seed: int = 0) -> Callab
     the groups of n_g·σ_g², divided by n_g, where n_g is the size of the group.  A group without a defined score
     gets the mean score of the others and 100 times the largest variance.
 
-    *Prior.*  Let σ² be the harmonic mean of the σ_g², and B = σ²/(σ² + ω²) the share of noise in the variance
-    between observed scores.  Its prior density is B^-1.5 · (1 - B)^-0.9 on a grid of 200 values.  With
+    *Prior.*  Let σ² be the harmonic mean of the σ_g².  Then B = σ²/(σ² + ω²) is the share of noise in the
+    variance between observed scores.  Its prior density is B^-1.5 · (1 - B)^-0.9 on a grid of 200 values.  With
     probability one half, ω_g² = ω² for all groups.  Otherwise one of the groups, each equally likely, has the
     variance ω² + 10²·σ² instead.
 

@@ -29,7 +29,7 @@ TABLES = {
     "failed": "failed.csv",
     "subpopulations": "subpopulations.csv",
     "intervals": "intervals.csv",
-    "neighbors": "neighbours.csv",
+    "neighbors": "neighbors.csv",
     "variants": "robustness.csv",
     "variant_ranks": "variant_ranks.csv",
     "path": "path.csv",

@@ -128,10 +128,10 @@ def test_runtimes_that_would_have_changed_the_rank_go_with_the_ranks():
         (8, [5, 6, 7, 8, 9]),
     ],
 )
-def test_three_neighbours_on_either_side(team, expected):
+def test_three_neighbors_on_either_side(team, expected):
     html = page.of_team(run_of(board_of(9), boosted=False), f"T{team}")
-    neighbours = html.partition("Neighbors")[2].partition("<h2>Files")[0]
-    assert re.findall(r'title="(T\d)"', neighbours) == [f"T{number}" for number in expected]
+    neighbors = html.partition("Neighbors")[2].partition("<h2>Files")[0]
+    assert re.findall(r'title="(T\d)"', neighbors) == [f"T{number}" for number in expected]
 
 
 def test_the_worst_sub_population_is_first_also_where_lower_is_better():

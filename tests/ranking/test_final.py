@@ -68,7 +68,7 @@ def test_a_board_of_one_team(folder, call):
     assert call("rank", *arguments(folder), "--variants", "--team", TEAMS[0])[0] == 0
     intervals = pd.read_csv(folder / "final" / "intervals.csv")
     assert intervals[["rank_low", "rank_high", "prize_1"]].to_numpy().tolist() == [[1, 1, 1]]
-    assert pd.read_csv(folder / "final" / "neighbours.csv").empty
+    assert pd.read_csv(folder / "final" / "neighbors.csv").empty
 
 
 # --- verify -------------------------------------------------------------------------------------------------

@@ -87,9 +87,9 @@ def test_the_page_fits_and_can_be_read(made, browser, name, width, scheme):  # n
     browser.get((made / "final" / name).as_uri())
     # Only tables and plots can be scrolled sideways, each in its own frame.
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-    colours = "const style = getComputedStyle(document.body); return [style.color, style.backgroundColor]"
+    colors = "const style = getComputedStyle(document.body); return [style.color, style.backgroundColor]"
     ink, page = (
-        sum(map(int, colour.strip("rgba()").split(", ")[:3])) for colour in browser.execute_script(colours)
+        sum(map(int, color.strip("rgba()").split(", ")[:3])) for color in browser.execute_script(colors)
     )
     assert abs(ink - page) > 500
     assert (ink < page) == (scheme == "light")

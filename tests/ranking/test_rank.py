@@ -136,7 +136,7 @@ def test_the_other_files(files, call):
     assert list(intervals.columns)[-3:] == ["prize_2", "eligible_share", "note"]
     assert intervals[["prize_1", "prize_2"]].sum().tolist() == pytest.approx([1, 1])
     assert intervals["team"].tolist() == leaderboard["team"].tolist()
-    assert len(read(files / "final" / "neighbours.csv")) == len(TEAMS) - 1
+    assert len(read(files / "final" / "neighbors.csv")) == len(TEAMS) - 1
 
 
 def test_run_json(files, call):
@@ -191,7 +191,7 @@ def test_two_runs_write_the_same_tables(files, call):
         "failed.csv",
         "final_leaderboard.csv",
         "intervals.csv",
-        "neighbours.csv",
+        "neighbors.csv",
         "rejected.csv",
         "robustness.csv",
         "similar.csv",
@@ -204,7 +204,7 @@ def test_without_resamples_there_are_no_intervals(files, call):
     call()
     call("--resamples", "0")
     assert not (files / "final" / "intervals.csv").exists()
-    assert not (files / "final" / "neighbours.csv").exists()
+    assert not (files / "final" / "neighbors.csv").exists()
 
 
 def test_what_is_printed(call):
@@ -284,10 +284,10 @@ def test_ties_go_to_the_earlier_submission(files, call):
     assert leaderboard.loc["Bo", "rank"] < leaderboard.loc["Ada", "rank"]
     intervals = read(files / "final" / "intervals.csv").set_index("team")
     assert intervals.loc["Bo", "prize_1"] == intervals.loc["Ada", "prize_1"]
-    neighbours = read(files / "final" / "neighbours.csv").set_index("team")
-    assert neighbours.loc["Bo", "probability_ahead"] == 0.5
-    assert neighbours.loc["Bo", ["difference", "low", "high", "p"]].tolist() == [0.0, 0.0, 0.0, 1.0]
-    assert not neighbours.loc["Bo", "note"]
+    neighbors = read(files / "final" / "neighbors.csv").set_index("team")
+    assert neighbors.loc["Bo", "probability_ahead"] == 0.5
+    assert neighbors.loc["Bo", ["difference", "low", "high", "p"]].tolist() == [0.0, 0.0, 0.0, 1.0]
+    assert not neighbors.loc["Bo", "note"]
 
 
 def test_a_bad_file_never_stops_the_run(files, call):
@@ -496,7 +496,7 @@ def test_against_a_direct_slow_bootstrap(files, call):
         assert intervals[names].to_numpy().tolist() == sets.tolist()
     for place in (1, 2, 3):
         assert intervals[f"prize_{place}"].tolist() == pytest.approx((ranks == place).mean(axis=0))
-    neighbours = read(files / "final" / "neighbours.csv")
+    neighbors = read(files / "final" / "neighbors.csv")
     low, median, high = np.quantile(boosted[:, :-1] - boosted[:, 1:], [0.025, 0.5, 0.975], axis=0)
     worth = dict(zip(leaderboard["team"], leaderboard["boosted_score"] / leaderboard["score"]))
     gains = [
@@ -504,10 +504,10 @@ def test_against_a_direct_slow_bootstrap(files, call):
         for one, other in zip(leaderboard["team"], leaderboard["team"][1:])
     ]
     wider = widening(gains)
-    assert neighbours["low"].tolist() == pytest.approx(median - wider * (median - low), rel=1e-4)
-    assert neighbours["high"].tolist() == pytest.approx(median + wider * (high - median), rel=1e-4)
-    assert neighbours["probability_ahead"].tolist() == (ranks[:, :-1] < ranks[:, 1:]).mean(axis=0).tolist()
-    for row in neighbours.itertuples():
+    assert neighbors["low"].tolist() == pytest.approx(median - wider * (median - low), rel=1e-4)
+    assert neighbors["high"].tolist() == pytest.approx(median + wider * (high - median), rel=1e-4)
+    assert neighbors["probability_ahead"].tolist() == (ranks[:, :-1] < ranks[:, 1:]).mean(axis=0).tolist()
+    for row in neighbors.itertuples():
         mine, theirs = (prepared.statistics(submissions[team]) for team in (row.team, row.next_team))
         assert row.p == statistics.compare(prepared, mine, theirs, resamples, seed)["p"][0]
 

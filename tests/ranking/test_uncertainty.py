@@ -66,13 +66,13 @@ def test_a_note_stands_in_both_tables_and_takes_intervals_that_are_not_to_be_had
     board = pd.DataFrame({"rank": [1, 2, 3, 4], "team": list("abcd"), "score": scores, "boosted_score": scores})
     sure = of_scores(scores + random.normal(0, 0.02, (200, 4)))
     p = np.array([0.5, 0.01, 1.0])
-    intervals, neighbours = uncertainty.tables(board, sure, details, p, mean_of(60), 3, True)
+    intervals, neighbors = uncertainty.tables(board, sure, details, p, mean_of(60), 3, True)
     assert intervals["note"].tolist() == ["", "", "no interval: x", ""]
     for column in ("score_low", "score_high", "boosted_score_low", "boosted_score_high"):
         assert intervals[column].isna().tolist() == [False, False, True, False]
-    assert neighbours["note"].tolist() == ["beware: only about 1 item decides this difference", "", ""]
-    assert neighbours["p"].tolist() == p.tolist()
+    assert neighbors["note"].tolist() == ["beware: only about 1 item decides this difference", "", ""]
+    assert neighbors["p"].tolist() == p.tolist()
     wide = np.ptp(np.quantile(sure.boosted[:, 1] - sure.boosted[:, 2], [0.025, 0.975]))
-    assert wide < neighbours["high"][1] - neighbours["low"][1] < 1.1 * wide
+    assert wide < neighbors["high"][1] - neighbors["low"][1] < 1.1 * wide
     few = np.ptp(np.quantile(sure.boosted[:, 0] - sure.boosted[:, 1], [0.025, 0.975]))
-    assert neighbours["high"][0] - neighbours["low"][0] > 1.2 * few
+    assert neighbors["high"][0] - neighbors["low"][0] > 1.2 * few

@@ -332,7 +332,7 @@ def test_negative_points_are_explained(evaluation, page):
     assert "A possible gain can be negative" not in render(truth, submission(), parameters=WHOLE)
 
 
-def test_more_labels_than_colours_differ_by_their_stroke():
+def test_more_labels_than_colors_differ_by_their_stroke():
     labels = [f"type {number}" for number in range(16)]
     frame = pd.DataFrame(
         {
@@ -1050,13 +1050,13 @@ def test_a_hostile_page_runs_nothing(opened):
 
 # The contrast of every visible text with what lies below it (WCAG 2.2, 1.4.3), with the lowest first.
 CONTRAST = """
-const numbers = (colour) => (colour.match(/[\\d.]+/g) || [0, 0, 0, 0]).map(Number);
+const numbers = (color) => (color.match(/[\\d.]+/g) || [0, 0, 0, 0]).map(Number);
 const over = (top, below) => {
   const alpha = top.length > 3 ? top[3] : 1;
   return below.map((part, i) => alpha * top[i] + (1 - alpha) * part);
 };
-const luminance = (colour) => {
-  const [red, green, blue] = colour.map((part) => part / 255)
+const luminance = (color) => {
+  const [red, green, blue] = color.map((part) => part / 255)
     .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 };
@@ -1071,7 +1071,7 @@ while (walker.nextNode()) {
   for (let at = element; at; at = at.parentElement) above.unshift(getComputedStyle(at));
   for (const style of above) {
     below = over(numbers(style.backgroundColor), below);
-    // The first colour of stripes is their strongest.
+    // The first color of stripes is their strongest.
     const stripes = style.backgroundImage.match(/rgba?\\([^)]*\\)/);
     if (stripes) below = over(numbers(stripes[0]), below);
   }

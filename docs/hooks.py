@@ -21,6 +21,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def on_page_content(html: str, page: Page, **_: Any) -> str:
+    """Leave the hundreds of messages out of the table of contents beside their page: the search has them."""
+    if page.file.src_uri == "reference/messages.md":
+        for title in page.toc:
+            for part in title.children:
+                part.children.clear()
+    return html
+
+
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files, **_: Any) -> str:
     """Lead links to pages of the site there; other files of the repository are named without a link."""
     uri = PurePosixPath(page.file.src_uri)

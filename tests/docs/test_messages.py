@@ -78,10 +78,16 @@ def said() -> dict[str, list[str]]:
 
 
 def explained() -> set[str]:
-    """The messages on the page: the code in the first column of its tables."""
-    text = PAGE.read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (`+)(.*?)\1 \|", text, re.MULTILINE)
-    return {one_line(message.replace("\\|", "|")) for _, message in rows}
+    """The messages on the page: its headings that are code."""
+    headings = re.findall(r"^### (`+)(.*?)\1$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    return {one_line(message) for _, message in headings}
+
+
+def entries() -> list[tuple[str, str]]:
+    """Each heading of a message with the text below it."""
+    text = re.sub(r"^## .*$", "### ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    sections = (section.partition("\n") for section in re.split(r"^### ", text, flags=re.MULTILINE)[1:])
+    return [(heading, " ".join(body.split())) for heading, _, body in sections if heading]
 
 
 def test_every_message_is_explained() -> None:
@@ -90,6 +96,12 @@ def test_every_message_is_explained() -> None:
 
 def test_every_message_on_the_page_is_said() -> None:
     assert sorted(explained() - set(said())) == []
+
+
+def test_every_entry_says_what_the_message_means_and_what_to_do() -> None:
+    assert len(entries()) == len(explained())
+    form = re.compile(r"\S.*\. \*\*What to do:\*\* .*\.")
+    assert [heading for heading, body in entries() if not form.fullmatch(body)] == []
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 A model marks the segments of an essay, such as a lead, a claim or evidence.  For each it says how likely it is
 to be effective.  ``score`` turns such a submission into one number between 0 and 1.  Numbers in brackets are
 sections of the memo that defines the metric (R. Abboud, "Shovel-Ready Competition - Unified Metric", 2024).
-The public functions come first.  The stages follow in the order in which the data passes through them, and the
-reading of the two tables comes last:
+The stages follow ``score`` in the order in which the data passes through them.  Then ``prepare`` puts them
+together, and the reading of the two tables comes last:
 
     overlap removal       [1]      remove_overlaps
     matching              [2.4]    match
@@ -12,6 +12,7 @@ reading of the two tables comes last:
     F1 per type           [2.1]    count_outcomes, f1_of_types, macro_f1
     sub-populations       [5]      form_subpopulations, sums_of_groups
     softmin               [3]      softmin_weights, softmin
+    all of them                    prepare, Prepared
     input                          read_segments, parse_predictionstrings
 
 Where the memo is silent, this file decides:
@@ -72,7 +73,6 @@ _POSITION_BITS, _TYPE_BITS = 17, 3
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 
 # ---- Errors ----------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ class TruthOverlapWarning(UserWarning):
     """Segments of the solution overlap, and the later ones lost the common words."""
 
 
-# ---- Public API ------------------------------------------------------------------------------------------
+# ---- Score -----------------------------------------------------------------------------------------------
 
 
 def score(
@@ -201,79 +201,7 @@ def higher_is_better() -> bool:
     return True
 
 
-def prepare(
-    solution: pd.DataFrame,
-    row_id_column_name: str,
-    essay_id_column_name: str = "essay_id",
-    subpopulation_column_names: str = "ell_status,economically_disadvantaged",
-    segment_weight: float = 0.5,
-    overlap_threshold: float = 0.51,
-    temperature: float = 65.0,
-    intersectional: bool = False,
-) -> "Prepared":
-    """Check a solution and bring it into the form against which submissions are scored.
-
-    Many submissions can then be scored without reading the solution again.
-
-    Parameters
-    ----------
-    solution, row_id_column_name, essay_id_column_name, subpopulation_column_names, segment_weight, \
-    overlap_threshold, temperature, intersectional
-        The parameters of `score`.
-
-    Returns
-    -------
-    Prepared
-        The prepared solution, with the parameters.
-
-    Raises
-    ------
-    HostVisibleError
-        The solution is malformed or a parameter is out of range.
-
-    Warns
-    -----
-    TruthOverlapWarning
-        Segments of the solution overlap.
-    """
-    _check_parameter("row_id_column_name", row_id_column_name, str)
-    _check_parameter("essay_id_column_name", essay_id_column_name, str)
-    _check_parameter("subpopulation_column_names", subpopulation_column_names, str)
-    _check_parameter("segment_weight", segment_weight, float, lambda w: 0 <= w <= 1, "from 0 to 1")
-    # At one half or below, a segment could have two partners.
-    _check_parameter("overlap_threshold", overlap_threshold, float, lambda t: 0.5 < t <= 1, "above 0.5 to 1")
-    _check_parameter(
-        "temperature", temperature, float, lambda a: 0 <= a < 1e300 or a == np.inf, "from 0 to infinity"
-    )
-    _check_parameter("intersectional", intersectional, bool)
-    attributes = _attributes(subpopulation_column_names)
-
-    table = _Table(solution, "the solution", row_id_column_name, HostVisibleError)
-    table.check_columns(essay_id_column_name, "discourse_type", "predictionstring", LABEL_COLUMN, *attributes)
-    if solution.empty:
-        raise HostVisibleError("the solution: expected at least one row, found none")
-    codes, texts = _texts(table, essay_id_column_name)
-    order = sorted(range(len(texts)), key=texts.__getitem__)
-    essay, items = np.argsort(order)[codes], [texts[code] for code in order]
-
-    given = read_segments(table, essay, read_effectiveness)
-    truths = remove_overlaps(given)
-    _warn_of_overlaps(given, truths)
-    values = {attribute: read_values(table, attribute, essay, items) for attribute in attributes}
-    labels, groups = form_subpopulations(values, len(items), intersectional)
-    return Prepared(
-        items=items,
-        item_of_row=essay,
-        labels=labels,
-        groups=groups,
-        given=given,
-        truths=truths,
-        row_id_column_name=row_id_column_name,
-        essay_id_column_name=essay_id_column_name,
-        segment_weight=float(segment_weight),
-        overlap_threshold=float(overlap_threshold),
-        temperature=float(temperature),
-    )
+# ---- Segments --------------------------------------------------------------------------------------------
 
 
 class Segments(NamedTuple):
@@ -301,7 +229,7 @@ class Segments(NamedTuple):
     d1: Floats
     row: Ints
 
-    def take(self, index: Ints | Bools) -> "Segments":
+    def take(self, index: npt.NDArray[Any]) -> "Segments":
         """Select segments by an array of positions or of booleans."""
         return Segments._make(column[index] for column in self)
 
@@ -309,158 +237,6 @@ class Segments(NamedTuple):
     def words(self) -> Ints:
         """The number of words of each segment, (n,)."""
         return self.last - self.first + 1
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Prepared:
-    """A solution that `prepare` has checked, with the parameters of the score.
-
-    Attributes
-    ----------
-    items : list of str
-        The sorted ids of the n essays.
-    item_of_row : (rows,) int
-        The essay of each row of the solution, as an index into `items`.
-    labels : list of (attribute, value)
-        The g sub-populations, attribute by attribute.
-    groups : (attributes, n) int
-        The sub-population of each essay by each attribute, as an index into `labels`.
-    given : Segments
-        The true segments as they stand in the solution.
-    truths : Segments
-        What overlap removal leaves of them.
-    row_id_column_name, essay_id_column_name, segment_weight, overlap_threshold, temperature
-        The parameters of `score`.
-    """
-
-    items: list[str]
-    item_of_row: Ints
-    labels: list[tuple[str, str]]
-    groups: Ints
-    given: Segments
-    truths: Segments
-    row_id_column_name: str
-    essay_id_column_name: str
-    segment_weight: float
-    overlap_threshold: float
-    temperature: float
-
-    @property
-    def measure_names(self) -> list[str]:
-        """The names of the m measures: the score, τ of each sub-population, F1 of each type over all essays."""
-        populations = [f"{attribute} = {value}" for attribute, value in self.labels]
-        return ["score", *populations, *(f"F1 of {name}" for name in DISCOURSE_TYPES)]
-
-    def read(self, submission: pd.DataFrame) -> Segments:
-        """Read the segments of a submission.
-
-        Parameters
-        ----------
-        submission : DataFrame
-            The submission, as `score` takes it.
-
-        Returns
-        -------
-        Segments
-            The predicted segments in the order of the rows.
-
-        Raises
-        ------
-        ParticipantVisibleError
-            The submission is malformed, or none of its essays is in the solution.
-        """
-        table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
-        essay_id = self.essay_id_column_name
-        table.check_columns(essay_id, "discourse_type", "predictionstring", *PROBABILITY_COLUMNS)
-        codes, texts = _texts(table, essay_id)
-        numbers = dict(zip(self.items, range(len(self.items))))
-        essay = np.array([numbers.get(text, -1) for text in texts], dtype=np.int64)
-        segments = read_segments(table, essay[codes], read_probabilities)
-        if len(essay) and (essay < 0).all():
-            raise ParticipantVisibleError(
-                f"{_short(essay_id)}: expected essays of the test set, found none of them"
-            )
-        return segments
-
-    def compare(self, given: Segments) -> tuple[Segments, tuple[Ints, Ints]]:
-        """Remove overlaps among the predictions and match what is left with the true segments.
-
-        Parameters
-        ----------
-        given : Segments
-            The predicted segments, as `read` returns them.  Those of unknown essays are left out.
-
-        Returns
-        -------
-        predictions : Segments
-            What overlap removal leaves of them.
-        matches : pair of (matches,) int
-            The indices of the partners among the predictions and among `truths`, see `match`.
-        """
-        predictions = remove_overlaps(given.take(given.essay >= 0))
-        return predictions, match(predictions, self.truths, self.overlap_threshold)
-
-    def count(self, compared: tuple[Segments, tuple[Ints, Ints]]) -> Floats:
-        """Count the outcomes of compared segments in each essay.
-
-        Parameters
-        ----------
-        compared : tuple of (Segments, pair of (matches,) int)
-            What `compare` returned.
-
-        Returns
-        -------
-        (n, 22) float
-            TP, FP and FN of each type in each essay.  The last column is 1, so that its sum is the number of
-            essays.
-        """
-        predictions, (p, g) = compared
-        tp = true_positive_fraction(predictions.take(p), self.truths.take(g), self.segment_weight)
-        counts = count_outcomes(predictions, self.truths, (p, g), tp, len(self.items))
-        return np.concatenate([counts.reshape(len(counts), -1), np.ones((len(counts), 1))], axis=1)
-
-    def statistics(self, submission: pd.DataFrame) -> Floats:
-        """Compute the numbers whose sums over the sub-populations decide every measure.
-
-        Parameters
-        ----------
-        submission : DataFrame
-            The submission, as `score` takes it.
-
-        Returns
-        -------
-        (n, 22) float
-            The numbers of each essay, see `count`.
-
-        Raises
-        ------
-        ParticipantVisibleError
-            The submission is malformed, or none of its essays is in the solution.
-        """
-        return self.count(self.compare(self.read(submission)))
-
-    def measures(self, sums: npt.ArrayLike) -> Floats:
-        """Compute the measures from sums of statistics.
-
-        Parameters
-        ----------
-        sums : (..., g, 22) float
-            The sums of the statistics over each sub-population, see `sums_of_groups`.
-
-        Returns
-        -------
-        (..., m) float
-            The measures in the order of `measure_names`.  A sub-population without essays has the measure NaN
-            and no weight in the softmin.
-        """
-        sums = np.asarray(sums, dtype=np.float64)
-        counts = sums[..., :-1].reshape(*sums.shape[:-1], len(DISCOURSE_TYPES), 3)
-        tau = macro_f1(counts)
-        nu = softmin(tau, sums[..., -1], self.temperature)
-        # Every essay is in exactly one sub-population of the first attribute, so these sum up to all essays.
-        of_first_attribute = sum(attribute == self.labels[0][0] for attribute, _ in self.labels)
-        overall = counts[..., :of_first_attribute, :, :].sum(axis=-3)
-        return np.concatenate([nu[..., np.newaxis], tau, f1_of_types(overall)], axis=-1)
 
 
 # ---- Overlap removal [1] ---------------------------------------------------------------------------------
@@ -491,16 +267,15 @@ def remove_overlaps(segments: Segments) -> Segments:
     >>> left.first.tolist(), left.last.tolist()
     ([0, 10], [9, 19])
     """
-    order = _reading_order(segments)
-    essay, first, last = segments.essay[order], segments.first[order], segments.last[order]
+    segments = segments.take(_reading_order(segments))
     # Earlier segments start at or before this one.  So the words that they share with it are its first ones, up
     # to the largest last word so far.  A running maximum says where its unused words begin.  The keys of an
     # essay are larger than those of all essays before it, so the maximum never reaches into another essay.
-    used = np.maximum.accumulate(word_key(essay, last))
-    first_unused = np.append(0, used + 1)[:-1] - word_key(essay, np.int64(0))
-    first_left = np.maximum(first, first_unused)
-    left = (last > first_left) | (first_left == first)
-    return segments.take(order[left])._replace(first=first_left[left])
+    used = np.maximum.accumulate(word_key(segments.essay, segments.last))
+    first_unused = np.append(0, used + 1)[:-1] - word_key(segments.essay, np.int64(0))
+    first_left = np.maximum(segments.first, first_unused)
+    left = (segments.last > first_left) | (first_left == segments.first)
+    return segments._replace(first=first_left).take(left)
 
 
 def word_key(essay: Ints, position: Ints | np.int64) -> Ints:
@@ -870,6 +645,234 @@ def _above_lowest(scores: npt.ArrayLike, sizes: npt.ArrayLike) -> tuple[Floats, 
     return lowest, np.where(present, scores - lowest[..., np.newaxis], 0.0)
 
 
+# ---- Prepared solutions: the stages put together ---------------------------------------------------------
+
+
+def prepare(
+    solution: pd.DataFrame,
+    row_id_column_name: str,
+    essay_id_column_name: str = "essay_id",
+    subpopulation_column_names: str = "ell_status,economically_disadvantaged",
+    segment_weight: float = 0.5,
+    overlap_threshold: float = 0.51,
+    temperature: float = 65.0,
+    intersectional: bool = False,
+) -> "Prepared":
+    """Check a solution and bring it into the form against which submissions are scored.
+
+    Many submissions can then be scored without reading the solution again.
+
+    Parameters
+    ----------
+    solution, row_id_column_name, essay_id_column_name, subpopulation_column_names, segment_weight, \
+    overlap_threshold, temperature, intersectional
+        The parameters of `score`.
+
+    Returns
+    -------
+    Prepared
+        The prepared solution, with the parameters.
+
+    Raises
+    ------
+    HostVisibleError
+        The solution is malformed or a parameter is out of range.
+
+    Warns
+    -----
+    TruthOverlapWarning
+        Segments of the solution overlap.
+    """
+    _check_parameter("row_id_column_name", row_id_column_name, str)
+    _check_parameter("essay_id_column_name", essay_id_column_name, str)
+    _check_parameter("subpopulation_column_names", subpopulation_column_names, str)
+    _check_parameter("segment_weight", segment_weight, float, lambda w: 0 <= w <= 1, "from 0 to 1")
+    # At one half or below, a segment could have two partners.
+    _check_parameter("overlap_threshold", overlap_threshold, float, lambda t: 0.5 < t <= 1, "above 0.5 to 1")
+    _check_parameter(
+        "temperature", temperature, float, lambda a: 0 <= a < 1e300 or a == np.inf, "from 0 to infinity"
+    )
+    _check_parameter("intersectional", intersectional, bool)
+    attributes = _attributes(subpopulation_column_names)
+
+    table = _Table(solution, "the solution", row_id_column_name, HostVisibleError)
+    table.check_columns(essay_id_column_name, "discourse_type", "predictionstring", LABEL_COLUMN, *attributes)
+    if solution.empty:
+        raise HostVisibleError("the solution: expected at least one row, found none")
+    codes, texts = _texts(table, essay_id_column_name)
+    items = sorted(texts)
+    essay = _positions(texts, items)[codes]
+    given = read_segments(table, essay, read_effectiveness)
+    truths = remove_overlaps(given)
+    _warn_of_overlaps(given, truths)
+    values = {attribute: read_values(table, attribute, essay, items) for attribute in attributes}
+    labels, groups = form_subpopulations(values, len(items), intersectional)
+    return Prepared(
+        items=items,
+        item_of_row=essay,
+        labels=labels,
+        groups=groups,
+        given=given,
+        truths=truths,
+        row_id_column_name=row_id_column_name,
+        essay_id_column_name=essay_id_column_name,
+        segment_weight=float(segment_weight),
+        overlap_threshold=float(overlap_threshold),
+        temperature=float(temperature),
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Prepared:
+    """A solution that `prepare` has checked, with the parameters of the score.
+
+    Attributes
+    ----------
+    items : list of str
+        The sorted ids of the n essays.
+    item_of_row : (rows,) int
+        The essay of each row of the solution, as an index into `items`.
+    labels : list of (attribute, value)
+        The g sub-populations, attribute by attribute.
+    groups : (attributes, n) int
+        The sub-population of each essay by each attribute, as an index into `labels`.
+    given : Segments
+        The true segments as they stand in the solution.
+    truths : Segments
+        What overlap removal leaves of them.
+    row_id_column_name, essay_id_column_name, segment_weight, overlap_threshold, temperature
+        The parameters of `score`.
+    """
+
+    items: list[str]
+    item_of_row: Ints
+    labels: list[tuple[str, str]]
+    groups: Ints
+    given: Segments
+    truths: Segments
+    row_id_column_name: str
+    essay_id_column_name: str
+    segment_weight: float
+    overlap_threshold: float
+    temperature: float
+
+    @property
+    def measure_names(self) -> list[str]:
+        """The names of the m measures: the score, τ of each sub-population, F1 of each type over all essays."""
+        populations = [f"{attribute} = {value}" for attribute, value in self.labels]
+        return ["score", *populations, *(f"F1 of {name}" for name in DISCOURSE_TYPES)]
+
+    def read(self, submission: pd.DataFrame) -> Segments:
+        """Read the segments of a submission.
+
+        Parameters
+        ----------
+        submission : DataFrame
+            The submission, as `score` takes it.
+
+        Returns
+        -------
+        Segments
+            The predicted segments in the order of the rows.
+
+        Raises
+        ------
+        ParticipantVisibleError
+            The submission is malformed, or none of its essays is in the solution.
+        """
+        table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
+        essay_id = self.essay_id_column_name
+        table.check_columns(essay_id, "discourse_type", "predictionstring", *PROBABILITY_COLUMNS)
+        codes, texts = _texts(table, essay_id)
+        essay = _positions(texts, self.items)[codes]
+        segments = read_segments(table, essay, read_probabilities)
+        if texts and (essay < 0).all():
+            raise ParticipantVisibleError(
+                f"{_short(essay_id)}: expected essays of the test set, found none of them"
+            )
+        return segments
+
+    def compare(self, given: Segments) -> tuple[Segments, tuple[Ints, Ints]]:
+        """Remove overlaps among the predictions and match what is left with the true segments.
+
+        Parameters
+        ----------
+        given : Segments
+            The predicted segments, as `read` returns them.  Those of unknown essays are left out.
+
+        Returns
+        -------
+        predictions : Segments
+            What overlap removal leaves of them.
+        matches : pair of (matches,) int
+            The indices of the partners among the predictions and among `truths`, see `match`.
+        """
+        predictions = remove_overlaps(given.take(given.essay >= 0))
+        return predictions, match(predictions, self.truths, self.overlap_threshold)
+
+    def count(self, compared: tuple[Segments, tuple[Ints, Ints]]) -> Floats:
+        """Count the outcomes of compared segments in each essay.
+
+        Parameters
+        ----------
+        compared : tuple of (Segments, pair of (matches,) int)
+            What `compare` returned.
+
+        Returns
+        -------
+        (n, 22) float
+            TP, FP and FN of each type in each essay.  The last column is 1, so that its sum is the number of
+            essays.
+        """
+        predictions, (p, g) = compared
+        tp = true_positive_fraction(predictions.take(p), self.truths.take(g), self.segment_weight)
+        counts = count_outcomes(predictions, self.truths, (p, g), tp, len(self.items))
+        return np.concatenate([counts.reshape(len(counts), -1), np.ones((len(counts), 1))], axis=1)
+
+    def statistics(self, submission: pd.DataFrame) -> Floats:
+        """Compute the numbers whose sums over the sub-populations decide every measure.
+
+        Parameters
+        ----------
+        submission : DataFrame
+            The submission, as `score` takes it.
+
+        Returns
+        -------
+        (n, 22) float
+            The numbers of each essay, see `count`.
+
+        Raises
+        ------
+        ParticipantVisibleError
+            The submission is malformed, or none of its essays is in the solution.
+        """
+        return self.count(self.compare(self.read(submission)))
+
+    def measures(self, sums: npt.ArrayLike) -> Floats:
+        """Compute the measures from sums of statistics.
+
+        Parameters
+        ----------
+        sums : (..., g, 22) float
+            The sums of the statistics over each sub-population, see `sums_of_groups`.
+
+        Returns
+        -------
+        (..., m) float
+            The measures in the order of `measure_names`.  A sub-population without essays has the measure NaN
+            and no weight in the softmin.
+        """
+        sums = np.asarray(sums, dtype=np.float64)
+        counts = sums[..., :-1].reshape(*sums.shape[:-1], len(DISCOURSE_TYPES), 3)
+        tau = macro_f1(counts)
+        nu = softmin(tau, sums[..., -1], self.temperature)
+        # Every essay is in exactly one sub-population of the first attribute, so these sum up to all essays.
+        of_first_attribute = sum(attribute == self.labels[0][0] for attribute, _ in self.labels)
+        overall = counts[..., :of_first_attribute, :, :].sum(axis=-3)
+        return np.concatenate([nu[..., np.newaxis], tau, f1_of_types(overall)], axis=-1)
+
+
 # ---- Input -----------------------------------------------------------------------------------------------
 
 
@@ -898,8 +901,7 @@ def read_segments(table: "_Table", essay: Ints, read_d1: Callable[["_Table"], Fl
 def read_types(table: "_Table") -> Ints:
     """Read the type of each row, (rows,), as an index into `DISCOURSE_TYPES`."""
     codes, texts = _texts(table, "discourse_type")
-    index = {name: number for number, name in enumerate(DISCOURSE_TYPES)}
-    types = np.array([index.get(text, -1) for text in texts], dtype=np.int64)[codes]
+    types = _positions(texts, DISCOURSE_TYPES)[codes]
     expected = f"one of {', '.join(DISCOURSE_TYPES)}"
     table.reject("discourse_type", types < 0, lambda row: _quoted(texts[codes[row]]), expected)
     return types
@@ -914,13 +916,11 @@ def read_words(table: "_Table") -> tuple[Ints, Ints]:
         (cell,) = _texts_of_cells([column.iloc[row]])
         return f"{_quoted(cell)}: {_why_not_a_predictionstring(cell)}" if cell.strip() else "empty"
 
-    table.reject(
-        "predictionstring",
-        last < 0,
-        content,
+    expected = (
         "the positions of the segment's words, counted from 0, ascending without a gap, separated by single "
-        "spaces, such as '45 46 47'",
+        "spaces, such as '45 46 47'"
     )
+    table.reject("predictionstring", last < 0, content, expected)
     return first, last
 
 
@@ -1078,11 +1078,10 @@ def read_values(table: "_Table", attribute: str, essay: Ints, items: list[str]) 
         lambda row: f"essay {_quoted(items[essay[row]])} had another value before",
         "one value per essay",
     )
-    order = sorted(range(len(texts)), key=texts.__getitem__)
-    index = np.full(len(texts) + 1, len(texts))  # the last place, of code -1, is for missing values
-    index[order] = np.arange(len(texts))
-    values = [repr(texts[code]) if texts[code] == MISSING else texts[code] for code in order]
-    return values + [MISSING] * bool(codes.min() < 0), index[codes[first_row]]
+    values = sorted(texts)
+    of_essay = np.append(_positions(texts, values), len(values))[codes[first_row]]  # code -1 takes the last one
+    names = [repr(value) if value == MISSING else value for value in values]
+    return names + [MISSING] * bool(codes.min() < 0), of_essay
 
 
 def _attributes(subpopulation_column_names: str) -> list[str]:
@@ -1269,6 +1268,12 @@ def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
         number.setdefault(text, len(number)) if text.strip() else -1 for text in map(_as_text, texts)
     ]
     return np.array([*code_of_value, -1], dtype=np.int64)[codes], list(number)
+
+
+def _positions(texts: list[str], among: Sequence[str]) -> Ints:
+    """The position of each text in the sequence `among`, (n,), or -1 if it is not there."""
+    position = {text: number for number, text in enumerate(among)}
+    return np.array([position.get(text, -1) for text in texts], dtype=np.int64)
 
 
 def _numbers(column: pd.Series) -> Floats:

@@ -1084,12 +1084,6 @@ def _sorted(codes: Ints, texts: list[str]) -> tuple[Ints, list[str]]:
     return np.append(_positions(texts, ordered), -1)[codes], ordered
 
 
-def _positions(texts: list[str], among: list[str]) -> Ints:
-    """The position of each text in the list `among`, (n,), or -1 if it is not there."""
-    position = {text: number for number, text in enumerate(among)}
-    return np.array([position.get(text, -1) for text in texts], dtype=np.int64)
-
-
 # ---- Shared: tables and messages -------------------------------------------------------------------------
 # Each hosted file is uploaded alone, so it repeats what several of them need.  A section whose heading begins
 # with “Shared” is the same in every hosted file that has it.
@@ -1261,6 +1255,12 @@ def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
         number.setdefault(text, len(number)) if text.strip() else -1 for text in map(_as_text, texts)
     ]
     return np.array([*code_of_value, -1], dtype=np.int64)[codes], list(number)
+
+
+def _positions(texts: list[str], among: Sequence[str]) -> Ints:
+    """The position of each text in the sequence `among`, (n,), or -1 if it is not there."""
+    position = {text: number for number, text in enumerate(among)}
+    return np.array([position.get(text, -1) for text in texts], dtype=np.int64)
 
 
 def _numbers(column: pd.Series) -> Floats:

@@ -28,7 +28,7 @@ SETTABLE = (int, float, bool, str)
 MORE = {"markup_consistency": {"scipy", "simplemma", "pymorphy3"}, "readable": {"scipy"}}
 # Lines of code, without comments and docstrings: a participant reads these files to learn the rules.
 MOST_LINES = {
-    "unified": 515,
+    "unified": 510,
     "scifact": 338,
     "trec_is": 420,
     "markup_consistency": 703,

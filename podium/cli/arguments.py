@@ -5,6 +5,7 @@ import datetime
 import os
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -274,3 +275,27 @@ def share(text: str) -> float:
     if not 0 < number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
     return number
+
+
+def probability(text: str) -> float:
+    """Parse a number from 0 to 1.
+
+    Parameters
+    ----------
+    text : str
+        The argument.
+
+    Returns
+    -------
+    float
+        The number.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        The text is not such a number.
+    """
+    with suppress(ValueError):
+        if 0 <= float(text) <= 1:
+            return float(text)
+    raise argparse.ArgumentTypeError(f"expected a probability from 0 to 1, such as 0.5, found {text}")

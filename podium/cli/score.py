@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--effectiveness",
-        type=arguments.share,
+        type=arguments.probability,
         metavar="P",
         help="probability of effective for every segment, to score the segmentation alone",
     )

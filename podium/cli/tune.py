@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--effectiveness",
-        type=arguments.share,
+        type=arguments.probability,
         metavar="P",
         help="probability of effective for every segment, to tune the segmentation alone",
     )

@@ -551,8 +551,12 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
             "indices of the 1 texts, counted from 0, found 1",
         ),
         (
-            lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[0.0]),
-            "essay: expected whole numbers, found fl",
+            lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[0.5]),
+            "essay: expected whole numbers, found float64, such as 0.5$",
+        ),
+        (
+            lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=["A"]),
+            r"found <U1, such as 'A'; number the texts from 0, as essay_id.map\(essay_ids.index\) does$",
         ),
         (
             lambda: from_tokens("a b", [(0, 1), (2, 4)], ["O", "O"]),
@@ -605,7 +609,9 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
         (lambda: from_words([3], [2], "Lead"), r"a last word not before it, up to 99999. .*: 3 to 2"),
         (lambda: from_words([-1], [2], "Lead"), "-1 to 2"),
         (lambda: from_words([0], [100_000], "Lead"), "0 to 100000"),
-        (lambda: from_words([0.5], [2], "Lead"), "first: expected whole numbers, found float64"),
+        (lambda: from_words([0.5], [2], "Lead"), "first: expected whole numbers, found float64, such as 0.5$"),
+        (lambda: from_words([0.0, np.nan], [2, 2], "Lead"), "float64, such as nan$"),
+        (lambda: from_words([0, 1], [2.0, 1e300], "Lead"), r"float64, such as 1e\+300$"),
         (lambda: from_words([0], [2], "Leed"), r"types: expected Lead, .*, found 'Leed' for segment 0"),
         (lambda: from_words([0, 0], [2, 2], [0, 7]), "found 7 for segment 1"),
         (lambda: from_words([0], [2], "Lead", probability=np.nan), r"probability from 0 to 1. .*: nan"),
@@ -639,6 +645,12 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
 def test_bad_input_is_told_what_was_expected_where_and_what_was_found(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_whole_floats_are_positions():
+    """The Feedback Prize's training data have the positions of characters as 8.0 and 229.0."""
+    floats = from_characters(["I agree. Ban it."], pd.Series([0.0, 9.0]), pd.Series([8.0, 16.0]), "Claim")
+    assert floats.to_frame().equals(from_characters(["I agree. Ban it."], [0, 9], [8, 16], "Claim").to_frame())
 
 
 def test_ids_of_another_competition():

@@ -517,7 +517,8 @@ def integers(name: str, values: npt.ArrayLike) -> Ints:
     name : str
         The name of the values, for the message.
     values : array-like of int
-        The values, in any shape.
+        The values, in any shape. Floats are accepted if all of them are whole, as in the training data of the
+        Feedback Prize.
 
     Returns
     -------
@@ -530,8 +531,16 @@ def integers(name: str, values: npt.ArrayLike) -> Ints:
         The values have another type.
     """
     array = np.asarray(values)
+    if array.dtype.kind == "f" and (np.abs(array) < 2**53).all() and (array == np.trunc(array)).all():
+        return array.astype(np.int64)
     if array.size and array.dtype.kind not in "iu":
-        raise ValueError(f"{name}: expected whole numbers, found {array.dtype}, such as {array.ravel()[0]!r}")
+        example = array.ravel()[0]
+        if array.dtype.kind == "f":
+            example = array[~(array == np.trunc(array)) | (np.abs(array) >= 2**53)][0]
+        shown = repr(example.item() if isinstance(example, np.generic) else example)
+        is_id = name == "essay" and isinstance(example, str)
+        cure = "; number the texts from 0, as essay_id.map(essay_ids.index) does" if is_id else ""
+        raise ValueError(f"{name}: expected whole numbers, found {array.dtype}, such as {shown:.60}{cure}")
     return array.astype(np.int64)
 
 

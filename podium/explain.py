@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium import hosted
 from podium.contract import Explanation
 from podium.errors import SubmissionRejected
 from podium.scoring import Evaluation, Solution
@@ -20,6 +21,8 @@ __all__ = [
     "rows",
     "with_cure",
 ]
+
+LONGEST_MESSAGE = 280  # of a rejection, in characters; longer ones are cut, as on Kaggle
 
 
 def column(explanation: Explanation, role: str) -> str | None:
@@ -129,11 +132,17 @@ def with_cure(solution: Solution, submission: pd.DataFrame, problem: SubmissionR
     Returns
     -------
     SubmissionRejected
-        The same rejection, or one that begins with what to write instead.
+        The same rejection, or one that begins with what to write instead. It has at most 280 characters.
     """
     diagnose = solution.metric.companion.diagnose
-    cure = None if diagnose is None else diagnose(solution, submission)
-    return problem if cure is None else SubmissionRejected(f"{cure}. The metric says: {problem}")
+    if diagnose is None:
+        return problem
+    with hosted.errors_explained(solution.metric, companion=True):
+        cure = diagnose(solution, submission)
+    if cure is None:
+        return problem
+    text = f"{cure}. The metric says: {problem}"
+    return SubmissionRejected(text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 1]}…")
 
 
 def points_by_cause(explanation: Any) -> pd.DataFrame:

@@ -22,6 +22,8 @@ TEXT_COLUMNS = ("discourse_type", "predictionstring")
 
 CAUSES = ("wrong type", "boundaries", "effectiveness", "missed", "spurious", "overlaps")
 
+LEAST_GAIN = 0.00005  # a smaller one would be shown as 0.0000
+
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Segments = Any  # the class of the metric file, which this module does not import
@@ -175,7 +177,7 @@ class Explanation(contract.Explanation):
         if len(p) < habits.FEW_MATCHES:
             return notices
         gain = self._score_of_rounded() - self.evaluation.score
-        if gain > 0:
+        if gain >= LEAST_GAIN:
             notices.append(
                 f"with probabilities rounded to 0 or 1 the score would be higher by {gain:.4f}, because a "
                 "match counts in proportion to the probability of its true effectiveness"

@@ -4,6 +4,7 @@
 the metric accepts although it is probably not intended.
 """
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium.errors import SubmissionRejected
-from podium.wording import counted
+from podium.wording import counted, listed
 
 OTHER_NAMES = {"id": "essay_id", "class": "discourse_type"}
 # With fewer matches, a habit cannot be told from chance.
@@ -23,15 +24,28 @@ NOTABLE_LOSS = 0.02
 # If more than this share of the rows are single words that continue the row before, rows are words, not
 # segments.
 SINGLE_WORDS = 0.5
+# If more than this share of the predictions begin behind all true segments, their positions are no words.
+BEYOND = 0.5
+FEW_SEGMENTS = 30
+# So many segments must begin at word 1, and none at word 0, before positions seem to be counted from 1.
+FEW_FIRST = 10
 
 # How participants write a predictionstring instead of "45 46 47", and what to do about it.
 SPELLINGS = (
+    (re.compile(r"^\s*$"), "leave out rows with nothing"),
     (re.compile(r"[\[\](){}]"), "leave out brackets"),
+    (re.compile(r"[^\W\d]{2}"), "write positions of words, not the words themselves,"),
     (re.compile(r"\d\s*[-–:…]\s*\d|\.\."), "list every position instead of a range"),
     (re.compile(r"[,;|]"), "separate positions by single spaces, not by commas"),
     (re.compile(r"\d\.\d"), "write whole numbers, without a decimal point"),
     (re.compile(r"\s{2}|^\s|\s$"), "separate positions by single spaces, with none at the ends"),
 )
+# How participants write probabilities, and what to do about it.
+NUMBERS = (
+    (re.compile(r"^\s*\d*,\d+\s*$"), "write decimals with a point instead of a comma"),
+    (re.compile(r"\d\s*%"), "write shares of 1 instead of percentages"),
+)
+LONGEST_SHOWN = 40  # characters of a cell
 
 Ints = npt.NDArray[np.int64]
 
@@ -70,11 +84,11 @@ def recognise(
         d = (1 - effectiveness, effectiveness)
         frame = frame.assign(score_discourse_effectiveness_0=d[0], score_discourse_effectiveness_1=d[1])
     elif "predictionstring" in frame and not any(
-        name.startswith("score_discourse_") for name in map(str, frame)
+        _bare_column(name).startswith("scorediscourse") for name in frame
     ):
         raise SubmissionRejected(
-            "add the columns score_discourse_effectiveness_0 and score_discourse_effectiveness_1, or score "
-            f"the segmentation alone with --effectiveness 0.5; the file has {own:.100}"
+            "add the columns score_discourse_effectiveness_0 and score_discourse_effectiveness_1; 0.5 in both, "
+            f"or --effectiveness 0.5, scores the segmentation alone. The submission has {_shown(own, 100)}"
         )
     if row_id not in frame and row_id not in OTHER_NAMES.values():
         # Lines count from 1, and the first one is the header. A column that is scored is never made up, even if
@@ -101,43 +115,96 @@ def diagnose(metric: Any, prepared: Any, submission: pd.DataFrame) -> str | None
         A sentence, or None if no mistake is recognized. It may name an id of the solution, so it is only for
         people who have the solution.
     """
-    renamed = _other_column(
-        submission,
-        [
-            prepared.essay_id_column_name,
-            "discourse_type",
-            "predictionstring",
-            *metric.PROBABILITY_COLUMNS,
-        ],
-    )
-    if renamed is not None:
-        return f"rename the column {renamed[0]!r} to {renamed[1]!r}"
-    if "predictionstring" in submission:
-        cells = [_as_text(cell) for cell in submission["predictionstring"]]
-        _, last = metric.parse_predictionstrings(cells)
-        wrong = np.flatnonzero(last < 0)
-        for row in wrong[:1].tolist():
-            for pattern, cure in SPELLINGS:
-                if pattern.search(cells[row]):
-                    return (
-                        f"{cure} in predictionstring: '45 46 47' is right, found {cells[row][:40]!r} "
-                        f"in row number {row + 1} and in {len(wrong) - 1:,} other rows"
-                    )
-    if "discourse_type" in submission:
-        given = pd.unique(submission["discourse_type"].astype(str)).tolist()
-        unknown = [name for name in given if name not in metric.DISCOURSE_TYPES]
-        other = _other_spelling(unknown, metric.DISCOURSE_TYPES)
-        if other is not None:
-            return f"write {other[1]!r} in discourse_type, found {other[0]!r}"
     essay_id = prepared.essay_id_column_name
-    if essay_id in submission:
-        given = pd.unique(submission[essay_id].astype(str)).tolist()
-        if given and not set(given) & set(prepared.items):
-            other = _other_spelling(given, prepared.items)
-            if other is not None:
-                return f"spell {essay_id} as the solution does: {other[1]!r}, found {other[0]!r}"
-            return f"take the essays of this solution, such as {prepared.items[0]!r}; found {given[0]!r}"
+    # The metric checks in this order, so that both speak of the same fault.
+    return (
+        _cure_of_columns(
+            submission, [essay_id, "discourse_type", "predictionstring"], metric.PROBABILITY_COLUMNS
+        )
+        or _cure_of_types(_texts(submission, "discourse_type"), metric.DISCOURSE_TYPES)
+        or _cure_of_words(_texts(submission, "predictionstring"), metric)
+        or _cure_of_probabilities([_texts(submission, name) for name in metric.PROBABILITY_COLUMNS])
+        or _cure_of_essays(_texts(submission, essay_id), essay_id, prepared.items)
+    )
+
+
+def _cure_of_columns(table: pd.DataFrame, names: Sequence[str], probabilities: Sequence[str]) -> str | None:
+    """Say which columns to rename, or how to make one probability of the other one."""
+    renamed = [f"{old!r} to {new!r}" for old, new in _other_columns(table, [*names, *probabilities])]
+    if len(renamed) == 1:
+        return f"rename the column {renamed[0]}"
+    if renamed:
+        return f"rename {len(renamed)} columns: {listed(renamed, 3)}"
+    lacking = [name for name in probabilities if name not in table]
+    if len(lacking) == 1:
+        other = next(name for name in probabilities if name != lacking[0])
+        return f"add the column {lacking[0]}, which is 1 minus {other}"
     return None
+
+
+def _cure_of_types(given: list[str], types: Sequence[str]) -> str | None:
+    """Say how the metric spells the first unknown type that is a type but for its spelling."""
+    for name in dict.fromkeys(given):
+        right = name not in types and _other_spelling([re.sub(r"^[BIES][-_]", "", name)], types)
+        if right:
+            return f"write {right[1]!r} in discourse_type, found {_shown(name)!r}"
+    return None
+
+
+def _cure_of_words(cells: list[str], metric: Any) -> str | None:
+    """Say how to write the first predictionstring with a known mistake."""
+    _, last = metric.parse_predictionstrings(cells)
+    wrong = np.flatnonzero(last < 0).tolist()
+    for row in wrong[:1]:
+        cell = cells[row]
+        cure = next((cure for pattern, cure in SPELLINGS if pattern.search(cell)), _cure_of_order(cell))
+        if cure is not None:
+            return (
+                f"{cure} in predictionstring: '45 46 47' is right, found {_shown(cell)!r} in row number "
+                f"{row + 1} and in {len(wrong) - 1:,} other rows"
+            )
+    return None
+
+
+def _cure_of_order(cell: str) -> str | None:
+    """Say what to do if a cell has whole numbers in another order than one by one."""
+    if not re.fullmatch(r"(0|[1-9]\d{0,4})( (0|[1-9]\d{0,4}))+", cell):
+        return None
+    numbers = list(map(int, cell.split()))
+    if len(numbers) == 2 and numbers[0] < numbers[1]:
+        return "list all positions, not only the first and the last,"
+    if len(set(numbers)) < len(numbers):
+        return "list every position once"
+    if max(numbers) - min(numbers) == len(numbers) - 1:
+        return "put the positions into ascending order"
+    return "fill the gaps, or write one row for each stretch without a gap,"
+
+
+def _cure_of_probabilities(columns: Sequence[list[str]]) -> str | None:
+    """Say how to turn what stands in the columns of probabilities into probabilities."""
+    for cell in dict.fromkeys(cell for cells in columns for cell in cells):
+        for pattern, cure in NUMBERS:
+            if pattern.search(cell):
+                return f"{cure}, found {_shown(cell)!r}"
+    if len({len(cells) for cells in columns}) > 1:  # one of the columns lacks
+        return None
+    numbers = np.array([[_number(cell) for cell in cells] for cells in columns])
+    outside = ~((numbers >= 0) & (numbers <= 1)) & np.isfinite(numbers)
+    if not outside.any():
+        return None
+    if np.allclose(numbers.sum(axis=0), 100, atol=1):
+        return "divide the two probabilities by 100, because they sum to 1"
+    return f"give probabilities, such as the softmax of logits, found {numbers[outside][0]:g}"
+
+
+def _cure_of_essays(given: list[str], essay_id: str, items: Sequence[str]) -> str | None:
+    """Say which ids the solution has, if the submission has none of them."""
+    if not given or not set(given).isdisjoint(items):
+        return None
+    other = _other_spelling(given, items)
+    if other is not None:
+        return f"spell {essay_id} as the solution does: {_shown(other[1])!r}, found {_shown(other[0])!r}"
+    return f"take the essays of this solution, such as {_shown(items[0])!r}; found {_shown(given[0])!r}"
 
 
 def of_file(prepared: Any, submission: pd.DataFrame, given: Any) -> list[str]:
@@ -164,6 +231,28 @@ def of_file(prepared: Any, submission: pd.DataFrame, given: Any) -> list[str]:
     if other is not None:
         notices.append(
             f"spell {prepared.essay_id_column_name} as the solution does: {other[1]!r}, found {other[0]!r}"
+        )
+    known = given.take(given.essay >= 0)
+    of_segments = np.stack([known.essay, known.discourse_type, known.first, known.last])
+    order = np.lexsort(of_segments)
+    repeated = int((np.diff(of_segments[:, order]) == 0).all(axis=0).sum())
+    if repeated > NOTABLE_LOSS * len(known.row):
+        notices.append(
+            f"leave out rows that repeat another one: {repeated:,} of {counted(len(known.row), 'row')} have "
+            "the essay, type and words of an earlier row"
+        )
+    end = np.full(len(prepared.items), -1)
+    np.maximum.at(end, prepared.truths.essay, prepared.truths.last)
+    beyond = int((known.first > end[known.essay]).sum())
+    if len(known.row) >= FEW_SEGMENTS and beyond > BEYOND * len(known.row):
+        notices.append(
+            f"count words instead of characters: {beyond:,} of {counted(len(known.row), 'prediction')} begin "
+            "behind the last true segment of their essay"
+        )
+    elif _counts_from_one(prepared.truths, known):
+        notices.append(
+            f"count positions from 0: {int((known.first == 1).sum()):,} segments of the submission begin at "
+            "word 1, and none at word 0"
         )
     # A row continues the one before if both are one word, and these follow each other in the same essay and
     # type.
@@ -205,13 +294,20 @@ def of_matches(
     notices: list[str] = []
     if len(matched.row) < FEW_MATCHES:
         return notices
-    shifts = np.concatenate([matched.first - truths.first, matched.last - truths.last])
-    late, right = int((shifts == 1).sum()), int((shifts == 0).sum())
-    if late - right > 3 * np.sqrt(late + right):  # more than three standard deviations of chance
-        notices.append(
-            f"count positions from 0: among the starts and ends of matches, {late:,} are one word late and "
-            f"{right:,} are right"
-        )
+    starts, ends = matched.first - truths.first, matched.last - truths.last
+    for shifts, where, shift, cure in (
+        (np.concatenate([starts, ends]), "starts and ends", 1, "count positions from 0"),
+        (np.concatenate([starts, ends]), "starts and ends", -1, "add 1 to all positions"),
+        (ends, "ends", 1, "leave out the last word of each segment"),
+        (ends, "ends", -1, "add the word behind each segment, which range(first, last) leaves out"),
+    ):
+        off, right = int((shifts == shift).sum()), int((shifts == 0).sum())
+        if off - right > 3 * np.sqrt(off + right):  # more than three standard deviations of chance
+            way = "late" if shift > 0 else "early"
+            notices.append(
+                f"{cure}: among the {where} of matches, {off:,} are one word {way} and {right:,} are right"
+            )
+            break
     if np.ptp(matched.d1) == 0 and true_probability.mean() < 1:
         share = prepared.segment_weight + (1 - prepared.segment_weight) * 0.5
         most = f"; even a perfect segmentation scores {2 * share / (1 + share):.3f} at most"
@@ -227,30 +323,69 @@ def of_matches(
     return notices
 
 
+def _counts_from_one(truths: Any, known: Any) -> bool:
+    """Tell whether the first words of essays are nowhere in a submission, although the truth begins there."""
+    true, given = (np.bincount(segments.first, minlength=2)[:2] for segments in (truths, known))
+    return bool(given[0] == 0 and given[1] >= FEW_FIRST and true[0] >= true[1] and true[0] >= FEW_FIRST)
+
+
+def _texts(table: pd.DataFrame, name: str) -> list[str]:
+    """Write the cells of a column as texts, empty where one is missing; no texts if there is no such column.
+
+    Any object may stand in a cell of a rejected submission.
+    """
+    if list(table.columns).count(name) != 1:
+        return []
+    return [_as_text(cell) for cell in table[name].astype(object).tolist()]
+
+
 def _as_text(cell: object) -> str:
-    """Write a cell as text in one line."""
-    return " ".join(cell.split("\n")) if isinstance(cell, str) else str(cell)
+    """Write a cell as text, whole numbers without a decimal point."""
+    if isinstance(cell, str):
+        return cell
+    if cell is None or cell is pd.NA or cell is pd.NaT:
+        return ""
+    if isinstance(cell, float | np.floating):
+        return "" if cell != cell else str(int(cell)) if float(cell).is_integer() else str(cell)
+    try:
+        return str(cell)
+    except ValueError:  # Python refuses to write an integer of thousands of digits.
+        return type(cell).__name__
 
 
-def _other_column(table: pd.DataFrame, names: Sequence[str]) -> tuple[str, str] | None:
-    """A column of the table that is one of the names but for case and separators, and that name."""
-    known = {re.sub(r"[\W_]", "", name.casefold()): name for name in names if name not in table}
-    for column in map(str, table):
-        name = known.get(re.sub(r"[\W_]", "", column.casefold()))
-        if name is not None and column not in names:
-            return column, name
-    return None
+def _number(cell: str) -> float:
+    """Read a number; NaN if the text is none."""
+    try:
+        return float(cell)
+    except ValueError:
+        return math.nan
+
+
+def _shown(text: str, most: int = LONGEST_SHOWN) -> str:
+    """Write the beginning of a text in one line."""
+    text = " ".join(text.split("\n"))
+    return text if len(text) <= most else text[:most] + "…"
+
+
+def _bare_column(name: object) -> str:
+    """Reduce the name of a column to its letters and digits."""
+    return re.sub(r"[\W_]", "", str(name).casefold())
+
+
+def _other_columns(table: pd.DataFrame, names: Sequence[str]) -> list[tuple[str, str]]:
+    """List the columns of the table that are one of the names but for case and separators, with that name."""
+    known = {_bare_column(name): name for name in names if name not in table}
+    others = [(str(column), known.get(_bare_column(column))) for column in table if column not in names]
+    return [(column, name) for column, name in others if name is not None]
 
 
 def _other_spelling(given: Sequence[str], right: Sequence[str]) -> tuple[str, str] | None:
     """Find the first text that equals a right one except for case, blanks and the like; return both of them."""
-    if not len(given):
-        return None
     known = {_bare(text): text for text in right}
     return next(((text, known[_bare(text)]) for text in given if _bare(text) in known), None)
 
 
 def _bare(text: str) -> str:
-    """Remove what programs change in a text: case, blanks, underscores, suffixes, leading zeros, quotes."""
-    bare = re.sub(r"\.(txt|csv|json|0)$", "", text.strip().strip("'\"").casefold())
+    """Remove what programs change in a text: case, blanks, folders, suffixes, leading zeros, quotes."""
+    bare = re.sub(r"^.*[/\\]|\.(txt|csv|json|0)$", "", text.strip().strip("'\"").casefold())
     return re.sub(r"[\s_-]+", " ", bare).lstrip("0")

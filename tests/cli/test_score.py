@@ -328,8 +328,9 @@ def test_other_peoples_columns(call, frames, tmp_path):
     code, out, err = call(SOLUTION, tmp_path / "f.csv")
     assert (code, out) == (3, "")
     assert err == (
-        "error: add the columns score_discourse_effectiveness_0 and score_discourse_effectiveness_1, or score "
-        "the segmentation alone with --effectiveness 0.5; the file has id, class, predictionstring\n"
+        "error: add the columns score_discourse_effectiveness_0 and score_discourse_effectiveness_1; "
+        "0.5 in both, or --effectiveness 0.5, scores the segmentation alone. "
+        "The submission has id, class, predictionstring\n"
     )  # the message does not mention a column that the file lacks
     _, out, _ = call("-b", SOLUTION, tmp_path / "f.csv", "--effectiveness", "0.5")
     even = predicted.assign(score_discourse_effectiveness_0=0.5, score_discourse_effectiveness_1=0.5)
@@ -390,9 +391,9 @@ def test_the_cure_comes_first(call, frames, tmp_path):
 def test_rows_that_are_named_by_the_tool_are_lines(call, frames, tmp_path):
     """If a file has no row_id, messages do not speak of row ids that it does not have."""
     _, predicted = frames
-    predicted.drop(columns="row_id").assign(predictionstring="5 4").to_csv(tmp_path / "guess.csv", index=False)
+    predicted.drop(columns="row_id").assign(predictionstring="05").to_csv(tmp_path / "guess.csv", index=False)
     err = call(SOLUTION, tmp_path / "guess.csv")[2]
-    assert "row_id of line 2 ('5 4': 5 is not followed by 6) and 321 more" in err
+    assert "row_id of line 2 ('05': '05' has a leading zero) and 321 more" in err
 
 
 def test_one_row_per_word_is_noticed(call, frames, tmp_path):
@@ -639,14 +640,14 @@ def test_wrong_parameters(call, setting, message):
 
 def test_a_rejected_submission(call, tmp_path, frames):
     _, predicted = frames
-    predicted.loc[3, "predictionstring"] = "5 4"
+    predicted.loc[3, "predictionstring"] = "-1 0"
     predicted.to_csv(tmp_path / "guess.csv", index=False)
     code, out, err = call(SOLUTION, tmp_path / "guess.csv")
     assert (code, out) == (3, "")
     assert err.startswith(
         "error: predictionstring: expected the positions of the segment's words, counted from 0"
     )
-    assert err.endswith("Wrong in 1 row of the submission: row_id 3 ('5 4': 5 is not followed by 6)\n")
+    assert err.endswith("Wrong in 1 row of the submission: row_id 3 ('-1 0': '-1' is not a whole number)\n")
 
 
 def test_a_wrong_solution(call, tmp_path, frames):

@@ -1,12 +1,21 @@
 """Each habit of a model is reported from the number of cases on from which it should be."""
 
+import contextlib
 import math
+from decimal import Decimal
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import podium
 from podium import hosted
+from podium.errors import SubmissionRejected
+from tests.support.essays import SOLUTION_SAMPLE as SOLUTION
+from tests.support.essays import SUBMISSION_SAMPLE as SUBMISSION
+
+D = ["score_discourse_effectiveness_0", "score_discourse_effectiveness_1"]
 
 habits = hosted.module("unified", "habits")
 PREPARED = SimpleNamespace(segment_weight=0.5)
@@ -34,21 +43,46 @@ def test_worse_than_a_coin_is_two_standard_errors_below_one_half(errors, noticed
         ]
 
 
-@pytest.mark.parametrize(("late", "right", "noticed"), [(40, 40, False), (60, 20, True), (48, 24, False)])
-def test_one_word_late_is_counted_over_starts_and_ends(late, right, noticed):
-    number = (late + right) // 2
-    shifts = np.concatenate([np.ones(late, dtype=int), np.zeros(right, dtype=int)])
+@pytest.mark.parametrize(("off", "right", "noticed"), [(40, 40, False), (60, 20, True), (48, 24, False)])
+@pytest.mark.parametrize(
+    ("shift", "cure"),
+    [
+        (
+            1,
+            "count positions from 0: among the starts and ends of matches, {} are one word late and {} are",
+        ),
+        (
+            -1,
+            "add 1 to all positions: among the starts and ends of matches, {} are one word early and {} are",
+        ),
+    ],
+)
+def test_one_word_off_is_counted_over_starts_and_ends(shift, cure, off, right, noticed):
+    number = (off + right) // 2
+    shifts = np.concatenate([np.full(off, shift), np.zeros(right, dtype=int)])
     truths = segments(np.full(number, 5), np.full(number, 9), np.linspace(0, 1, number))
     matches = segments(5 + shifts[:number], 9 + shifts[number:], truths.d1)
     notices = habits.of_matches(PREPARED, matches, truths, np.full(number, 0.9))
-    assert notices == (
-        [
-            f"count positions from 0: among the starts and ends of matches, {late} are one word late and "
-            f"{right} are right"
-        ]
-        if noticed
-        else []
-    )
+    assert notices == ([f"{cure.format(off, right)} right"] if noticed else [])
+
+
+@pytest.mark.parametrize(("off", "right", "noticed"), [(20, 20, False), (30, 10, True), (24, 12, False)])
+@pytest.mark.parametrize(
+    ("shift", "cure"),
+    [
+        (1, "leave out the last word of each segment: among the ends of matches, {} are one word late and"),
+        (
+            -1,
+            "add the word behind each segment, which range(first, last) leaves out: among the ends of",
+        ),
+    ],
+)
+def test_ends_that_are_taken_for_exclusive_ones_are_noticed(shift, cure, off, right, noticed):
+    number = off + right
+    truths = segments(np.full(number, 5), np.full(number, 9), np.linspace(0, 1, number))
+    ends = 9 + np.concatenate([np.full(off, shift), np.zeros(right, dtype=int)])
+    notices = habits.of_matches(PREPARED, segments(truths.first, ends, truths.d1), truths, np.full(number, 0.9))
+    assert [notice[: len(cure.format(off))] for notice in notices] == ([cure.format(off)] if noticed else [])
 
 
 @pytest.mark.parametrize(("weight", "most"), [(0.5, "0.857"), (1.0, "1.000"), (0.0, "0.667")])
@@ -75,3 +109,170 @@ def test_the_limit_of_one_probability_follows_the_weight(weight, most):
 )
 def test_other_spellings(given, right, spellings):
     assert habits._other_spelling(given, right) == spellings
+
+
+# --- what newcomers write ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def fold():
+    """The sample's solution, prepared once."""
+    return podium.prepare(pd.read_csv(SOLUTION))
+
+
+def of_words(write):
+    """A change of every predictionstring, by a function of its first and its last position."""
+
+    def change(frame):
+        words = frame["predictionstring"].str.split()
+        return frame.assign(predictionstring=[write(int(each[0]), int(each[-1])) for each in words])
+
+    return change
+
+
+def a_range(first, last):
+    return " ".join(map(str, range(first, last + 1)))
+
+
+def some(column, value):
+    """A change of every fiftieth cell of a column."""
+    return lambda frame: frame.assign(
+        **{column: frame[column].astype(object).mask(frame.index % 50 == 3, value)}
+    )
+
+
+def of_probabilities(write):
+    """A change of both columns of probabilities."""
+    return lambda frame: frame.assign(**{name: write(frame[name]) for name in D})
+
+
+MISTAKES = {
+    "spaces in headers": (
+        lambda frame: frame.rename(columns=" {} ".format),
+        "rename 5 columns: ' essay_id ' to ",
+    ),
+    "upper case": (
+        lambda frame: frame.rename(columns=str.upper),
+        "rename 5 columns: 'ESSAY_ID' to 'essay_id', ",
+    ),
+    "first and last": (of_words("{} {}".format), "list all positions, not only the first and the last, in "),
+    "lists": (of_words(lambda a, b: list(range(a, b + 1))), "leave out brackets in predictionstring: "),
+    "arrays": (of_words(lambda a, b: np.arange(a, b + 1)), "leave out brackets in predictionstring: "),
+    "empty": (
+        some("predictionstring", ""),
+        "leave out rows with nothing in predictionstring: '45 46 47' is right",
+    ),
+    "missing": (some("predictionstring", np.nan), "leave out rows with nothing in predictionstring: "),
+    "none": (some("predictionstring", None), "leave out rows with nothing in predictionstring: "),
+    "float": (
+        some("predictionstring", "3.0"),
+        "write whole numbers, without a decimal point in predictionstring",
+    ),
+    "words": (some("predictionstring", "the dog"), "write positions of words, not the words themselves, in "),
+    "descending": (some("predictionstring", "7 6 5"), "put the positions into ascending order in "),
+    "repeated": (some("predictionstring", "5 5 6"), "list every position once in predictionstring: "),
+    "gap": (
+        some("predictionstring", "5 6 8"),
+        "fill the gaps, or write one row for each stretch without a gap, in ",
+    ),
+    "zeros": (some("predictionstring", "05 06"), "predictionstring: expected the positions"),
+    "lower case": (
+        lambda frame: frame.assign(discourse_type=frame["discourse_type"].str.lower()),
+        "write 'Lead' in discourse_type, found 'lead'. The metric says: ",
+    ),
+    "tags": (
+        lambda frame: frame.assign(discourse_type="I-" + frame["discourse_type"]),
+        "write 'Lead' in discourse_type, found 'I-Lead'. The metric says: ",
+    ),
+    "type missing": (
+        some("discourse_type", np.nan),
+        "discourse_type: expected a value in every row. Wrong in 7",
+    ),
+    "id missing": (some("essay_id", np.nan), "essay_id: expected a value in every row. Wrong in 7"),
+    "paths": (
+        lambda frame: frame.assign(essay_id="../test/" + frame["essay_id"] + ".txt"),
+        "spell essay_id as the solution does: '9E3779B97F5D', found '../test/9E3779B97F5D.txt'",
+    ),
+    "percent": (of_probabilities(lambda column: column * 100), "divide the two probabilities by 100, because "),
+    "percent signs": (
+        of_probabilities(lambda column: (column * 100).map("{:.1f}%".format)),
+        "write shares of 1 instead of percentages, found '59.0%'. The metric says: ",
+    ),
+    "decimal commas": (
+        of_probabilities(lambda column: column.astype(str).str.replace(".", ",")),
+        "write decimals with a point instead of a comma, found '0,5898'. The metric says: ",
+    ),
+    "logits": (
+        of_probabilities(lambda column: 6 * column - 3),
+        "give probabilities, such as the softmax of logits, found 1.6146. The metric says: ",
+    ),
+    "one column": (
+        lambda frame: frame.drop(columns=D[0]),
+        f"add the column {D[0]}, which is 1 minus {D[1]}. The metric says: ",
+    ),
+    "no column": (
+        lambda frame: frame.drop(columns=D),
+        f"add the columns {D[0]} and {D[1]}; 0.5 in both, or --effectiveness 0.5, scores the segmentation",
+    ),
+    "a column twice": (
+        lambda frame: pd.concat([frame, frame[["discourse_type"]]], axis=1),
+        "the submission: expected one column discourse_type, found 2",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "cure"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes_of_newcomers_get_a_cure_of_280_characters(fold, change, cure):
+    with pytest.raises(SubmissionRejected) as rejected:
+        podium.score(fold, change(pd.read_csv(SUBMISSION)))
+    assert str(rejected.value).startswith(cure)
+    assert len(str(rejected.value)) <= 280
+
+
+NOTICED = {
+    "from one": (
+        of_words(lambda a, b: a_range(a + 1, b + 1)),
+        "count positions from 0: 17 segments of the submission begin at word 1, and none at word 0",
+    ),
+    "characters": (
+        of_words(lambda a, b: a_range(6 * a, 6 * b + 5)),
+        "count words instead of characters: 239 of 322 predictions begin behind the last true segment of their "
+        "essay",
+    ),
+    "twice": (
+        lambda frame: pd.concat([frame, frame]),
+        "leave out rows that repeat another one: 322 of 644 rows have the essay, type and words of an "
+        "earlier row",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "notice"), NOTICED.values(), ids=NOTICED)
+def test_mistakes_that_the_metric_accepts_are_noticed(fold, change, notice):
+    frame = pd.read_csv(SUBMISSION)
+    assert notice in podium.score(fold, change(frame)).explanation.notices
+    assert not {text for _, text in NOTICED.values()} & {*podium.score(fold, frame).explanation.notices}
+
+
+def test_a_gain_that_would_be_shown_as_nothing_is_not_noticed(fold):
+    frame = pd.read_csv(SUBMISSION)
+    ten_missing = frame[frame["essay_id"].isin(frame["essay_id"].unique()[:30])]
+    assert not [text for text in podium.score(fold, ten_missing).explanation.notices if "rounded" in text]
+
+
+HOSTILE = [
+    None, np.nan, pd.NA, pd.NaT, Decimal("sNaN"), [1, 2], np.arange(2), {"a": 1}, (), 1 + 2j, 10**5000, b"x",
+    "\ud800", True, np.float32("inf"), "9" * 1000, "\0", object,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("column", ["essay_id", "discourse_type", "predictionstring", *D])
+def test_whatever_stands_in_a_cell_is_the_participants_error(fold, column):
+    frame = pd.read_csv(SUBMISSION).head(3).astype({column: object})
+    for value in HOSTILE:
+        cells = frame[column].tolist()
+        cells[1] = value
+        for given in (cells, [value] * 3):
+            changed = frame.assign(**{column: pd.Series(given, dtype=object)})
+            with contextlib.suppress(SubmissionRejected):
+                assert 0 <= podium.score(fold, changed).score <= 1

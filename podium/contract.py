@@ -28,6 +28,7 @@ shows the first number of a metric that is not podium's own.
 import dataclasses
 import inspect
 import itertools
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -368,6 +369,13 @@ class Explanation(Protocol):
         self.prepared = evaluation.prepared
         self.submission = evaluation.submission
         self.statistics = evaluation.statistics
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A module cannot travel to another process, and all else follows from the evaluation.
+        return operator.attrgetter("explanation"), (self.evaluation,)
+
+    def __repr__(self) -> str:
+        return f"<explanation: tables {', '.join(self.tables) or 'none'}; {len(self.rows):,} rows>"
 
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:

@@ -1,12 +1,14 @@
 """The two functions that most users need: `podium.score` and `podium.prepare`."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from podium import explain, hosted, scoring
-from podium.errors import SubmissionRejected
+from podium.errors import HostError, SubmissionRejected, ToolError
+from podium.essays.spans import Spans
 from podium.scoring import Evaluation, Solution
 
 __all__ = ["prepare", "score"]
@@ -28,7 +30,8 @@ def score(
         column ``Usage``, the "Public" and the "Private" rows are also scored separately. Rows with "Ignored" do
         not count.
     submission : DataFrame
-        The predictions, in the columns that the metric asks for.
+        The predictions, in the columns that the metric asks for. For the Unified Metric, the columns ``id`` and
+        ``class`` of the Feedback Prize are understood, with a warning, and the row id may lack.
     metric : str or Path, optional
         The name of one of podium's metrics, a Python file with a ``score``, or a folder with a ``metric.py``.
         The default is the Unified Metric, "unified". Do not give it with a prepared solution, which has its
@@ -65,12 +68,22 @@ def score(
     >>> round(result.score, 6), round(result.measures["F1 of Claim"], 6)
     (0.620395, 0.495902)
     """
+    if isinstance(submission, Solution):
+        raise TypeError(
+            "score: give the solution first, then the submission; the second one is a prepared solution"
+        )
+    submission = _table(submission, "score: submission")
     if not isinstance(solution, Solution):
-        solution = prepare(solution, "unified" if metric is None else metric, row_id, **parameters)
+        name = "unified" if metric is None else metric
+        try:
+            solution = prepare(solution, name, row_id, **parameters)
+        except HostError:
+            _check_order(submission, name, row_id, parameters)
+            raise
     elif metric is not None or row_id is not None or parameters:
         given = ", ".join(["metric"] * (metric is not None) + ["row_id"] * (row_id is not None) + [*parameters])
         raise TypeError(f"score: give {given} to podium.prepare instead, which has prepared this solution")
-    submission = _table(submission, "score: submission")
+    submission = _recognised(submission, solution)
     try:
         return scoring.evaluate(solution, submission)
     except SubmissionRejected as problem:
@@ -126,13 +139,37 @@ def prepare(
     )
 
 
+def _check_order(
+    submission: pd.DataFrame, metric: str | Path, row_id: str | None, parameters: dict[str, Any]
+) -> None:
+    """Raise an error if the submission is a solution, so that the two tables were probably exchanged."""
+    try:
+        prepare(submission, metric, row_id, **parameters)
+    except ToolError:
+        return
+    raise HostError("give the solution first, then the submission: the second table is a solution")
+
+
+def _recognised(submission: pd.DataFrame, solution: Solution) -> pd.DataFrame:
+    """Rename the columns of a submission that has those of another competition, with a warning for each."""
+    recognise = solution.metric.companion.recognise
+    if recognise is None:
+        return submission
+    submission, notices = recognise(submission, solution.arguments["row_id_column_name"], None)
+    for notice in notices:
+        warnings.warn(notice, stacklevel=3)
+    return submission
+
+
 def _table(table: object, what: str) -> pd.DataFrame:
     """Return a DataFrame as it is; refuse anything else with a hint at how to get one."""
     if isinstance(table, pd.DataFrame):
         return table
     kind = f"{type(table).__module__.partition('.')[0]}.{type(table).__name__}"
     hint = ""
-    if hasattr(table, "to_pandas"):
+    if isinstance(table, Spans):
+        hint = "; give podium.spans.to_submission() of them, or call podium.spans.score"
+    elif hasattr(table, "to_pandas"):
         hint = "; give .to_pandas() of it"
     elif isinstance(table, str | Path):
         hint = f"; read it with pandas.read_csv({str(table)!r})"

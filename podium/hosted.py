@@ -6,6 +6,7 @@ of the metric; no list repeats it. A file with the same content as one of them, 
 treated as that metric.
 """
 
+import copyreg
 import functools
 import importlib.util
 import inspect
@@ -180,6 +181,18 @@ def load(metric: str | Path) -> Metric:
 @functools.cache
 def _load_own(name: str) -> Metric:
     return _load_folder(_own_file(name), folder(name), name, True)
+
+
+def _reduced(metric: Metric) -> tuple[Callable[[str], Metric], tuple[str]]:
+    """Tell pickle to load the metric again in the other process, because a module cannot travel.
+
+    A prepared solution names its metric before its other parts. So their classes, which the metric file
+    defines, are known when they are read.
+    """
+    return load, (metric.name if metric.is_own else str(metric.path.resolve()),)
+
+
+copyreg.pickle(Metric, _reduced)
 
 
 def is_own(path: Path) -> bool:

@@ -162,6 +162,10 @@ class Evaluation:
         named = {re.sub(r"[^\w\-./ ]", "_", name): value for name, value in self.measures.items()}
         return {name: value for name, value in named.items() if not math.isnan(value)}
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The explanation is made again where it is asked for; see `Explanation.__reduce__`.
+        return {name: value for name, value in vars(self).items() if name != "explanation"}
+
     def __repr__(self) -> str:
         tables = [
             f"{title}\n{table.head(ROWS_SHOWN).to_string(index=False)}"

@@ -1,10 +1,16 @@
 """What a newcomer finds after `import podium` works, and its errors say what to do."""
 
 import doctest
+import os
+import pickle
 import subprocess
 import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -15,6 +21,12 @@ from podium.errors import HostError, SubmissionRejected
 ROOT = Path(podium.__file__).parent.parent
 SOLUTION = pd.read_csv(ROOT / "solution_sample.csv")
 SUBMISSION = pd.read_csv(ROOT / "sample_submission.csv")
+
+# The metric of a stranger.
+ACCURACY = """
+def score(solution, submission, row_id_column_name):
+    return float((solution["label"].to_numpy() == submission["label"].to_numpy()).mean())
+"""
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*of the solution overlapping an earlier one")
 
@@ -89,12 +101,108 @@ class Polars:
             {"metric": "unified", "row_id": "row_id"},
             "score: give metric, row_id to podium.prepare instead, which has prepared this solution",
         ),
+        (
+            (SUBMISSION, podium.prepare(SOLUTION)),
+            {},
+            "score: give the solution first, then the submission; the second one is a prepared solution",
+        ),
+        (
+            (SOLUTION, podium.spans.from_words([0], [1], "Claim")),
+            {},
+            "score: submission: expected a pandas DataFrame, found podium.Spans; give "
+            "podium.spans.to_submission() of them, or call podium.spans.score",
+        ),
     ],
 )
 def test_the_wrong_object_is_told_which_is_right(arguments: tuple, parameters: dict, message: str) -> None:
     with pytest.raises(TypeError) as caught:
         podium.score(*arguments, **parameters)
     assert str(caught.value) == message
+
+
+def test_tables_in_the_wrong_order_are_told() -> None:
+    with pytest.raises(
+        HostError, match=r"^give the solution first, then the submission: the second table is a "
+    ):
+        podium.score(SUBMISSION, SOLUTION)
+    with pytest.raises(HostError, match=r"^the solution: expected 3 more columns: "):
+        podium.score(SUBMISSION, SUBMISSION)
+
+
+def test_other_names_of_columns_are_understood_and_told() -> None:
+    """They are those that `podium score` understands. A missing row id is no fault either."""
+    other = SUBMISSION.drop(columns="row_id").rename(columns={"essay_id": "id", "discourse_type": "class"})
+    with pytest.warns(UserWarning, match="is taken for") as told:
+        result = podium.score(SOLUTION, other)
+    assert result.score == podium.score(SOLUTION, SUBMISSION).score
+    assert [str(each.message) for each in told] == [
+        "the column id is taken for essay_id",
+        "the column class is taken for discourse_type",
+    ]
+    assert [Path(each.filename).name for each in told] == [Path(__file__).name] * 2  # the caller's line
+
+
+FORMS = {
+    "index": lambda frame: frame.set_index(np.arange(len(frame)) * 7 + 100),
+    "index of texts": lambda frame: frame.set_index(pd.Index([f"r{row % 3}" for row in range(len(frame))])),
+    "index of columns": lambda frame: frame.set_index(["essay_id", "row_id"], drop=False),
+    "another order": lambda frame: frame.sample(frac=1, random_state=2),
+    "categories": lambda frame: frame.astype(
+        dict.fromkeys(["essay_id", "discourse_type", "predictionstring"], "category")
+    ),
+    "pyarrow": lambda frame: frame.convert_dtypes(dtype_backend="pyarrow"),
+    "nullable": lambda frame: frame.convert_dtypes(),
+    "objects": lambda frame: frame.astype(object),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_the_form_of_a_table_does_not_matter_and_is_not_changed(form: Callable[[Any], pd.DataFrame]) -> None:
+    tables = form(SOLUTION), form(SUBMISSION)
+    copies = [table.copy(deep=True) for table in tables]
+    for table in tables:
+        for name in table:
+            values = table[name].to_numpy()
+            if isinstance(values, np.ndarray) and values.flags.owndata:
+                values.flags.writeable = False
+    result = podium.score(*tables)
+    assert result.score == podium.score(SOLUTION, SUBMISSION).score
+    assert len(result.explanation.rows) == len(SOLUTION) + len(SUBMISSION)
+    for table, copy in zip(tables, copies):
+        pd.testing.assert_frame_equal(table, copy)
+
+
+def test_prepared_solutions_travel_to_processes_that_know_nothing_of_them(tmp_path: Path) -> None:
+    """A new process, such as a worker of a DataLoader on Windows, loads the metric as it unpickles."""
+    own = tmp_path / "accuracy.py"
+    own.write_text(ACCURACY)
+    prepared = podium.prepare(SOLUTION, temperature=3)
+    result = podium.score(prepared, SUBMISSION)
+    table = pd.DataFrame({"id": [1, 2], "label": [0, 1]})
+    travelers = (prepared, result, result.explanation, podium.prepare(table, metric=own))
+    (tmp_path / "pickle").write_bytes(pickle.dumps((travelers, SUBMISSION, table)))
+    code = """
+import pickle, podium
+(one, result, explanation, stranger), submission, table = pickle.load(open("pickle", "rb"))
+scores = podium.score(one, submission).score, result.score, podium.score(stranger, table).score
+print(*scores, len(explanation.rows))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.stderr == ""
+    assert done.stdout.split() == [str(result.score)] * 2 + ["1.0", "675"]
+
+
+def test_threads_share_a_prepared_solution() -> None:
+    prepared = podium.prepare(SOLUTION)
+    with ThreadPoolExecutor(4) as threads:
+        scores = set(threads.map(lambda _: podium.score(prepared, SUBMISSION).score, range(8)))
+    assert scores == {podium.score(SOLUTION, SUBMISSION).score}
 
 
 def test_a_prepared_solution_is_not_prepared_again() -> None:
@@ -126,6 +234,7 @@ def test_what_is_printed_is_short() -> None:
     assert len(repr(result)) < 5_000
     assert len(result._repr_html_()) < 20_000
     assert "Concluding Statement" in repr(result)
+    assert repr(result.explanation) == "<explanation: tables Sub-populations, Discourse types; 675 rows>"
 
 
 @pytest.mark.parametrize("module", [podium, front_door])

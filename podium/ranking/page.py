@@ -7,6 +7,7 @@ Content-Security-Policy allows it by its hash.  Without the script, the page sho
 import base64
 import hashlib
 import math
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 from urllib.parse import quote
@@ -33,7 +34,11 @@ MOST_LISTED = 100
 TEAMS_IN_VARIANTS = 12
 LEAST_PRIZE = 0.01  # teams below this share of the draws are left out of the table of prizes
 LINEAR_UP_TO = 40  # with more ranks, their axis is logarithmic
-TICKS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000)
+TICKS = (1, 3, 10, 30, 100, 300, 1000)  # far enough from each other on a phone
+# The plot of Public and Private ranks on a narrow phone, and its letters, in pixels.
+PHONE_WIDTH, PHONE_HEIGHT, LETTER, LINE = 250, 350, 7, 13
+LABEL_CHARACTERS = 18
+BETTER_RANKS = 10  # so many better ranks are listed for a team, the nearest ones and the best one
 NEIGHBORS = 3  # teams that are shown above and below a team
 
 Floats = npt.NDArray[np.float64]
@@ -111,7 +116,7 @@ def of_team(run: Run, team: str) -> str:
         known = sorted(set(ranking.submissions["team"]))
         raise UsageError(f"--team {team}: expected one of the teams, such as {listed(known)}")
     board = ranking.leaderboard
-    on_board: dict[str, Any] = {"row": None, "held": None, "groups": [], "break_even": []}
+    on_board: dict[str, Any] = {"row": None, "held": None, "groups": [], "why": [], "break_even": []}
     for row in np.flatnonzero(board["team"] == team).tolist():
         on_board |= _of_row(run, team, row)
     return _page(
@@ -121,6 +126,7 @@ def of_team(run: Run, team: str) -> str:
         facts=run.facts,
         boosted=run.facts["boosted"],
         files=_records(files),
+        better_ranks=BETTER_RANKS,
         **on_board,
     )
 
@@ -131,6 +137,7 @@ def _of_row(run: Run, team: str, row: int) -> dict[str, Any]:
     rank = ranking.leaderboard["rank"].iloc[row]
     rows = _rows(run, slice(max(0, row - NEIGHBORS), row + NEIGHBORS + 1))
     told: dict[str, Any] = {"rows": rows, "row": next(each for each in rows if each["team"] == team)}
+    told["why"] = wording.why_not_better(run, row)
     if ranking.variant_ranks is not None:
         ranks = ranking.variant_ranks.iloc[row].drop(["rank", "team", "held_by_runtimes"], errors="ignore")
         told |= {"held": ranks.pop("held"), "others": list(ranks[ranks != rank].items())}
@@ -144,7 +151,7 @@ def _of_row(run: Run, team: str, row: int) -> dict[str, Any]:
 
 
 def _better_ranks(board: pd.DataFrame, team: str, rank: int, rules: Rules) -> list[Any]:
-    """List the better ranks of a team, each with the longest runtime that gives it, the best rank first."""
+    """List the better ranks of a team, each with the longest runtime that gives it, the nearest rank first."""
     changes = estimate.break_even_runtimes(board, team, **rules.of_boost)
     better = changes[changes["rank_below"] < rank][["runtime", "rank_below"]]
     return list(better.itertuples(index=False, name=None))[::-1]
@@ -238,9 +245,9 @@ def _axis(ranks: npt.ArrayLike, teams: int) -> Floats:
 def _ticks(teams: int) -> list[tuple[int, float]]:
     """List the ranks at the ticks of an axis, with their positions."""
     if teams <= LINEAR_UP_TO:
-        ranks = [1, *range(5, teams - 1, 5)] if teams > 12 else list(range(1, teams))
+        ranks = [1, *range(5, teams - 2, 5)] if teams > 12 else list(range(1, teams))
     else:
-        ranks = [rank for rank in TICKS if 1.4 * rank <= teams]
+        ranks = [rank for rank in TICKS if 3 * rank <= teams]
     return list(zip([*ranks, teams], _axis([*ranks, teams], teams).tolist()))
 
 
@@ -283,7 +290,7 @@ def _podium(intervals: pd.DataFrame | None) -> dict[str, Any] | None:
 
 
 def _blobs(run: Run) -> list[Any]:
-    """Collect the ranks of each team on the draws, as dots whose areas are shares of the draws."""
+    """Collect the ranks of each team on the draws: dots whose areas are shares of the draws, and words."""
     sure, board = run.ranking.uncertainty, run.ranking.leaderboard
     if sure is None:
         return []
@@ -294,12 +301,15 @@ def _blobs(run: Run) -> list[Any]:
     positions = _axis((bins[:-1] + bins[1:] - 1) / 2, teams).tolist()
     rows = []
     drawn = zip(sure.ranks.T[:TEAMS_DRAWN], sure.last_ranks.T[:TEAMS_DRAWN])
-    for name, own, (ranks, last_ranks) in zip(board["team"], _axis(board["rank"], teams), drawn):
+    owns = _axis(board["rank"], teams)
+    for name, rank, own, (ranks, last_ranks) in zip(board["team"], board["rank"], owns, drawn):
         of_ranks = _shares_of_ranks(ranks, last_ranks, teams)
         cumulated = np.concatenate([[0.0], np.cumsum(of_ranks)])
         shares = np.diff(cumulated[np.minimum(bins - 1, len(of_ranks)).astype(int)])
         dots = [(x, math.sqrt(share)) for x, share in zip(positions, shares.tolist()) if share > 1e-9]
-        rows.append((name, own, dots))
+        first, last = np.searchsorted(cumulated[1:], [0.025 + 1e-9, 0.975 - 1e-9]).tolist()
+        words = f"rank {rank} on the board, ranks {first + 1} to {last + 1} on 95% of the draws"
+        rows.append((name, own, dots, words))
     return rows
 
 
@@ -351,10 +361,40 @@ def _shake(board: pd.DataFrame) -> list[Any]:
     public, private = board["public_rank"].astype(float), board["rank_before"].astype(float)
     moved = (public / private).map(math.log).abs()
     named = set(board["team"][private <= 3]) | set(board["team"][moved.nlargest(5).index])
+    points = list(
+        zip(board["team"], _axis(public, teams).tolist(), _axis(private, teams).tolist(), public, private)
+    )
+    labels = [(wording.cut(team, LABEL_CHARACTERS), x, y) for team, x, y, *_ in points if team in named]
+    shifts = iter(_apart(labels))
     return [
-        (x, y, team if team in named else None, int(a), int(b))
-        for team, x, y, a, b in zip(board["team"], _axis(public, teams), _axis(private, teams), public, private)
+        (x, y, team, wording.cut(team, LABEL_CHARACTERS), next(shifts), int(a), int(b))
+        if team in named
+        else (x, y, None, "", 0, int(a), int(b))
+        for team, x, y, a, b in points
     ]
+
+
+def _apart(labels: Sequence[tuple[str, float, float]]) -> list[int]:
+    """Shift labels beside dots up or down, in pixels, so that none is written over another one on a phone.
+
+    Each label has a position from 0 to 1 in both directions.  It is left of its dot on the right half of the
+    plot, and right of it on the left half.
+    """
+    taken: list[tuple[float, float, float]] = []
+    shifts = []
+    for text, x, y in labels:
+        width = LETTER * len(text)
+        left = x * PHONE_WIDTH - (width + 8 if x > 0.5 else -8)
+        for shift in (0, *(sign * step * LINE for step in range(1, len(labels) + 1) for sign in (-1, 1))):
+            middle = y * PHONE_HEIGHT + shift
+            if all(
+                abs(middle - other) >= LINE or left > right_end or left + width < left_end
+                for other, left_end, right_end in taken
+            ):
+                break
+        taken.append((middle, left, left + width))
+        shifts.append(shift)
+    return shifts
 
 
 def _groups(table: pd.DataFrame | None, higher_is_better: bool) -> dict[str, Any] | None:

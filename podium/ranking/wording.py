@@ -4,6 +4,7 @@ Every sentence is made from the numbers of one ranking, and says no more than th
 """
 
 import math
+import unicodedata
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,15 @@ from podium.ranking.board import Ranking, Run
 from podium.wording import counted, listed, plural
 
 __all__ = [
-    "in_cases", "items_of", "number", "of_direction", "of_hundred", "percent", "score_name", "summary",
+    "cut", "in_cases", "items_of", "name_of", "number", "of_direction", "of_hundred", "percent", "score_name",
+    "summary", "why_not_better",
 ]  # fmt: skip
 
 LIKELY = 0.05  # a rival is named if it wins on at least this share of the draws
 NAMED = 3
+SIGNIFICANT = 0.05
+CHARACTERS_SHOWN = 60  # of a team's name in a sentence
+RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 
 
 def number(value: Any, digits: int = 5) -> str:
@@ -142,6 +147,54 @@ def in_cases(share: float) -> str:
     return "in nearly all cases" if share >= 0.995 else f"in about {share * 100:.0f} of 100 cases"
 
 
+def name_of(team: object) -> str:
+    r"""Write the name of a team for a sentence.
+
+    Parameters
+    ----------
+    team : object
+        The name.
+
+    Returns
+    -------
+    str
+        The name, cut after 60 characters.  If it is written from right to left, invisible characters isolate
+        it.  So it does not change the order of the words and numbers beside it.
+
+    Examples
+    --------
+    >>> name_of("Red Pen"), name_of("x" * 100) == "x" * 59 + "…", name_of("עט")
+    ('Red Pen', True, '\u2068עט\u2069')
+    """
+    text = cut(team, CHARACTERS_SHOWN)
+    turned = any(unicodedata.bidirectional(character) in RIGHT_TO_LEFT for character in text)
+    return f"\u2068{text}\u2069" if turned else text
+
+
+def cut(text: object, most: int) -> str:
+    """Cut a text that is too long.
+
+    Parameters
+    ----------
+    text : object
+        The text.
+    most : int
+        The most characters that it may have.
+
+    Returns
+    -------
+    str
+        The text, of which the last character is an ellipsis if something was cut off.
+
+    Examples
+    --------
+    >>> cut("Red", 3), cut("Green", 3)
+    ('Red', 'Gr…')
+    """
+    text = str(text)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def items_of(facts: dict[str, Any], number_of: int | None = None) -> str:
     """Name the items of a board in the plural, or with their number.
 
@@ -224,26 +277,91 @@ def summary(run: Run) -> list[str]:
     return [*sentences, *_of_decisions(run.ranking)]
 
 
+def why_not_better(run: Run, row: int) -> list[str]:
+    """Say why a team is not one rank better: which team is ahead of it, by how much, by what, and how surely.
+
+    Parameters
+    ----------
+    run : Run
+        A finished ranking with its facts.
+    row : int
+        The team's row on the board, counted from 0.
+
+    Returns
+    -------
+    list of str
+        Sentences, none for the first team.
+    """
+    if row == 0:
+        return []
+    board, facts = run.ranking.leaderboard, run.facts
+    other, own = board.iloc[row - 1], board.iloc[row]
+    team, name = name_of(other["team"]), score_name(facts)
+    scores = f"{number(other['boosted_score'])} against {number(own['boosted_score'])}"
+    if facts["ties"] and facts["ties"][row - 1]:
+        same = number(own["boosted_score"])
+        sentences = [f"{team} has the same {name}, {same}, and {facts['ties'][row - 1]} puts it ahead."]
+    else:
+        behind = abs(other["boosted_score"] - own["boosted_score"])
+        sentences = [f"{team} is ahead by {number(behind)} in {name}: {scores}."]
+    if facts["boosted"]:
+        mine, theirs = number(own["score"]), number(other["score"])
+        rewards = f"{_reward_of(other, team)}, and {_reward_of(own, name_of(own['team']))}"
+        if own["score"] > other["score"]:
+            sentences.append(
+                f"Before rewards the score is higher, {mine} against {theirs}, so speed decides: {rewards}."
+            )
+        else:
+            sentences.append(f"Before rewards the scores are {theirs} against {mine}; {rewards}.")
+    neighbors = run.ranking.neighbors
+    if neighbors is not None and row <= len(neighbors):
+        sentences += _of_one_step(neighbors.iloc[row - 1], team, facts)
+    return sentences
+
+
+def _reward_of(row: "pd.Series[Any]", team: str) -> str:
+    """Say in a clause what reward a team got, and why it got none."""
+    if row["boost"] > 0:
+        return f"{team} got a reward of {percent(row['boost'])} for a runtime of {seconds(row['runtime'])} s"
+    if row["eligible"]:
+        return f"{team} got none for a runtime of {seconds(row['runtime'])} s"
+    reason = "its runtime is not known" if pd.isna(row["runtime"]) else "its score is too far from the best one"
+    return f"{team} was not eligible, because {reason}"
+
+
+def _of_one_step(step: "pd.Series[Any]", team: str, facts: dict[str, Any]) -> list[str]:
+    """Say how sure the order of two neighbors is."""
+    cases = in_cases(step["probability_ahead"])
+    sentences = [f"With other {items_of(facts)} of the same kind, {team} would be ahead {cases}."]
+    if not pd.isna(step["p"]):
+        chance = "is hardly chance" if step["p"] < SIGNIFICANT else "may be chance"
+        before = " before rewards" if facts["boosted"] else ""
+        sentences.append(f"The difference of the scores{before} {chance} (p = {number(step['p'], 3)}).")
+    return [*sentences, "The ranks follow the scores, whether or not the difference is certain."]
+
+
 def _of_the_winner(run: Run) -> list[str]:
     """Say who is first and who is second."""
     board, facts = run.ranking.leaderboard, run.facts
     name = score_name(facts)
     first = board.iloc[0]
+    winner = name_of(first["team"])
     decide = f"{items_of(facts, facts['items'])} of the {facts['decided_by']} part decide"
     if facts["decided_by"] == "All":
         decide = f"{items_of(facts, facts['items'])} decide"
     if len(board) == 1:
-        return [f"{first['team']} is the only team on the board.", f"{decide}."]
+        return [f"{winner} is the only team on the board.", f"{decide}."]
     second = board.iloc[1]
+    other = name_of(second["team"])
     if facts["ties"] and facts["ties"][0]:
         leading = (
-            f"{first['team']} and {second['team']} have the same {name}, {number(first['boosted_score'])}; "
-            f"{facts['ties'][0]} puts {first['team']} first."
+            f"{winner} and {other} have the same {name}, {number(first['boosted_score'])}; "
+            f"{facts['ties'][0]} puts {winner} first."
         )
     else:
         leading = (
-            f"{first['team']} is first with a {name} of {number(first['boosted_score'])}, "
-            f"and {second['team']} is second with {number(second['boosted_score'])}."
+            f"{winner} is first with a {name} of {number(first['boosted_score'])}, "
+            f"and {other} is second with {number(second['boosted_score'])}."
         )
     return [leading, f"{decide}."]
 
@@ -254,11 +372,12 @@ def _of_speed(run: Run) -> list[str]:
         return []
     board = run.ranking.leaderboard
     first = board.iloc[0]
+    winner = name_of(first["team"])
     if first["rank_before"] == 1:
-        return [f"{first['team']} would also be first without rewards for speed."]
-    best = board.loc[board["rank_before"] == 1, "team"].iloc[0]
+        return [f"{winner} would also be first without rewards for speed."]
+    best = name_of(board.loc[board["rank_before"] == 1, "team"].iloc[0])
     sentence = (
-        f"{first['team']} leads because of its speed. By score alone it would have rank "
+        f"{winner} leads because of its speed. By score alone it would have rank "
         f"{first['rank_before']}, and {best} would be first."
     )
     intervals = run.ranking.intervals
@@ -275,13 +394,15 @@ def _of_chance(run: Run) -> list[str]:
     if "prize_1" not in intervals:
         return []
     shares = intervals["prize_1"]
-    winner = intervals["team"].iloc[0]
+    winner = name_of(intervals["team"].iloc[0])
     runs = " and other runs of the models" if facts["runtimes_drawn"] else ""
     chance = (
         f"With other {items_of(facts)} of the same kind{runs}, {winner} would win {in_cases(shares.iloc[0])}"
     )
     rivals = intervals.iloc[1:][shares.iloc[1:] >= LIKELY].nlargest(NAMED, "prize_1")
-    named = [f"{team} {in_cases(share)}" for team, share in zip(rivals["team"], rivals["prize_1"].tolist())]
+    named = [
+        f"{name_of(team)} {in_cases(share)}" for team, share in zip(rivals["team"], rivals["prize_1"].tolist())
+    ]
     return [", ".join([chance, *named]) + "."]
 
 
@@ -289,8 +410,8 @@ def _of_certainty(run: Run) -> list[str]:
     """Say whether the data exclude that another team is the best."""
     intervals = run.ranking.intervals
     assert intervals is not None
-    winner = intervals["team"].iloc[0]
-    rivals = intervals["team"][1:][intervals["all_ranks_low"][1:] == 1].tolist()
+    winner = name_of(intervals["team"].iloc[0])
+    rivals = intervals["team"][1:][intervals["all_ranks_low"][1:] == 1].map(name_of).tolist()
     if not rivals:
         return [f"At the usual level of 95% it is certain that {winner} is truly the best."]
     likely = "prize_1" in intervals and intervals["prize_1"].iloc[0] > 0.5
@@ -317,8 +438,9 @@ def _of_the_last_prize(run: Run) -> list[str]:
     behind = abs(last["boosted_score"] - following["boosted_score"])
     chance = in_cases(float(sum(following[f"prize_{place}"] for place in range(1, prizes + 1))))
     return [
-        f"The last prize, place {prizes}, goes to {last['team']}; {following['team']} follows "
-        f"{number(behind)} behind in {score_name(facts)} and would win a prize {chance}."
+        f"The last prize, place {prizes}, goes to {name_of(last['team'])}; "
+        f"{name_of(following['team'])} follows {number(behind)} behind in {score_name(facts)} and would win a "
+        f"prize {chance}."
     ]
 
 
@@ -330,6 +452,6 @@ def _of_decisions(ranking: Ranking) -> list[str]:
     winner = ranking.leaderboard["team"].iloc[0]
     wins = int((table["first"] == winner).sum())
     return [
-        f"Under {wins} of {len(table)} other decisions about the metric and the rewards, {winner} would also "
-        "be first."
+        f"Under {wins} of {len(table)} other decisions about the metric and the rewards, "
+        f"{name_of(winner)} would also be first."
     ]

@@ -1,5 +1,6 @@
 """The board's page has the right numbers, neighbors, labels, axes and sentences, on boards made by hand."""
 
+import itertools
 import re
 
 import numpy as np
@@ -114,8 +115,43 @@ def test_runtimes_that_would_have_changed_the_rank_go_with_the_ranks():
             again = boost.boost(TABLE_2.assign(runtime=[runtime + little, 45, 48, 40])).set_index("team")
             assert (again.loc["Red", "rank"] <= rank) == is_there
     html = page.of_team(run, "Red")
-    (table,) = re.findall(r"with a runtime of at most</th></tr>(.*?)</table>", html)
-    assert table == "".join(f"<tr><td>{rank}</td><td>{runtime:,.1f} s</td></tr>" for runtime, rank in told)
+    (table,) = re.findall(r"with a runtime of at most</th></tr></thead>(.*?)</table>", html, re.DOTALL)
+    rows = [f'<tr><th scope="row">{rank}</th><td>{runtime:,.1f} s</td></tr>' for runtime, rank in told]
+    assert table.split("\n") == ["", *rows, ""]
+
+
+def test_why_a_team_is_not_one_rank_better():
+    """In Table 2, Blue is second and Red third by speed, although Red has the better score."""
+    rules = Rules()
+    names = ["T3", "T2", "T4", "T1"]
+    draws = np.array([[0.61, 0.6, 0.59, 0.58], [0.6, 0.61, 0.59, 0.58]])
+    run = run_of(boost.boost(TABLE_2.assign(team=names)), rules, **of_scores(draws, rules))
+    assert wording.why_not_better(run, 0) == []
+    assert wording.why_not_better(run, 2) == [
+        "T2 is ahead by 0.00616 in boosted score: 0.60616 against 0.60000.",
+        "Before rewards the score is higher, 0.60000 against 0.59500, so speed decides: T2 got a reward of "
+        "1.9% for a runtime of 45.0 s, and T3 got none for a runtime of 50.0 s.",
+        "With other essays of the same kind, T2 would be ahead in about 75 of 100 cases.",
+        "The difference of the scores before rewards may be chance (p = 0.250).",
+        "The ranks follow the scores, whether or not the difference is certain.",
+    ]
+    assert "<h2>Why not rank 2?</h2><p>T2 is ahead by" in page.of_team(run, "T3")
+    assert "Why not rank" not in page.of_team(run, "T1")
+    neighbors = run.ranking.neighbors.assign(p=0.01)
+    plain = run_of(board_of(3), boosted=False, ties=["", ties.BY_NAME], neighbors=neighbors)
+    assert wording.why_not_better(plain, 1)[0] == "T1 is ahead by 0.15000 in score: 0.60000 against 0.45000."
+    assert "The difference of the scores is hardly chance (p = 0.010)." in wording.why_not_better(plain, 1)
+    assert wording.why_not_better(plain, 2)[0] == (
+        "T2 has the same score, 0.30000, and the order of the names puts it ahead."
+    )
+
+
+def test_a_team_far_behind_is_told_the_nearest_better_ranks_and_the_best_one():
+    board = boost.boost(board_of(60)[["team"]].assign(score=0.6, runtime=np.linspace(100, 119, 60)))
+    html = page.of_team(run_of(board), "T60")
+    ranks = re.findall(r'<th scope="row">(\d+)</th><td>[\d.]+ s', html)
+    assert ranks == ["59", "58", "57", "56", "55", "54", "53", "52", "51", "1"]
+    assert "the nearest 9 of 59 better ranks, and the best one" in html
 
 
 @pytest.mark.parametrize(
@@ -152,10 +188,19 @@ def test_the_shake_up_names_the_first_three_and_those_that_moved_most():
     public[4], public[19] = 20, 5  # and T5 and T20
     public[6] = 9
     points = page._shake(board.assign(public_rank=public))
-    assert [team for _, _, team, _, _ in points if team] == ["T1", "T2", "T3", "T5", "T7", "T10", "T20", "T25"]
-    assert {(public, private) for _, _, team, public, private in points if team == "T10"} == {(25, 10)}
-    x, y = {team: (x, y) for x, y, team, _, _ in points}["T10"]
+    assert [team for _, _, team, *_ in points if team] == ["T1", "T2", "T3", "T5", "T7", "T10", "T20", "T25"]
+    assert {each[-2:] for each in points if each[2] == "T10"} == {(25, 10)}
+    x, y = {team: (x, y) for x, y, team, *_ in points}["T10"]
     assert (x, y) == (24 / 29, 9 / 29)
+
+
+def test_labels_of_the_shake_up_are_not_written_over_each_other():
+    labels = [("T" * 18, 0.1, 0.5), ("T" * 18, 0.11, 0.5), ("T" * 18, 0.9, 0.51), ("T" * 18, 0.12, 0.52)]
+    shifts = page._apart(labels)
+    assert shifts[0] == shifts[2] - page.LINE * round(shifts[2] / page.LINE) == 0
+    middles = [y * page.PHONE_HEIGHT + shift for (_, _, y), shift in zip(labels, shifts)]
+    assert min(abs(a - b) for a, b in itertools.combinations(sorted(middles), 2)) >= page.LINE - 1e-9
+    assert page._apart([("a", 0.1, 0.5), ("b", 0.9, 0.5)]) == [0, 0]
 
 
 @pytest.mark.parametrize("teams", [1, 2, 8, 12, 13, 40, 41, 200, 2000, 10_000])
@@ -181,14 +226,16 @@ def test_what_is_drawn_is_inside_the_picture(teams):
     public = np.random.default_rng(1).permutation(teams) + 1
     run = run_of(board_of(teams).assign(public_rank=public), rules, boosted=False, **of_scores(draws, rules))
     html = page.of_board(run)
-    pictures = re.findall(r'<svg viewBox="0 0 (\d+) (\d+)"(.*?)</svg>', html, re.DOTALL)
-    assert len(pictures) == 2
-    for width, height, content in pictures:
-        assert len(re.findall(r'<line class="grid"', content)) >= 4
-        for names, end in (("x|x1|x2|cx", int(width)), ("y|y1|y2|cy", int(height))):
-            values = [float(value) for value in re.findall(rf' (?:{names})="([-\d.]+)"', content)]
-            assert values
-            assert 0 <= min(values) <= max(values) <= end
+    pictures = re.findall(r"<svg [^>]*>(.*?)</svg>", html, re.DOTALL)
+    assert len(pictures) == 1 + min(teams, page.TEAMS_DRAWN) + 1  # the axis, a row for each team, the shake-up
+    for content in pictures:
+        assert len(re.findall(r"<text|<line", content)) >= 4
+        values = [float(value) for value in re.findall(r' [xyc]+[12]?="([-\d.]+)%"', content)]
+        assert len(values) >= 4
+        assert 0 <= min(values) <= max(values) <= 100
+    words = re.findall(r'aria-label="rank (\d+) on the board, ranks (\d+) to (\d+) on 95% of the draws"', html)
+    assert len(words) == min(teams, page.TEAMS_DRAWN)
+    assert all(1 <= int(low) <= int(high) <= teams for _, low, high in words)
 
 
 def test_dots_are_shares_of_draws_and_ties_are_shared():
@@ -211,7 +258,7 @@ def test_bold_in_the_map_are_teams_that_the_sets_of_all_ranks_separate_and_nothi
         [(0.0, True), (0.0, True), (0.5, False)],
     ]
     map_ = page.of_board(run).partition("Who is ahead of whom")[2].partition("</table>")[0]
-    assert len(re.findall(r'<td class="mine"', map_)) == 4
+    assert len(re.findall(r"<td [^>]*><strong>\d+</strong></td>", map_)) == 4
 
 
 def test_sub_populations_are_darker_the_worse_they_are_whichever_way_is_better():
@@ -228,9 +275,11 @@ def test_moves_anchors_the_line_below_the_last_prize_and_the_unit_of_runtimes():
     rows = re.findall(r'<tr id="(team-\w+)" class="(.*?)">(.*?)</tr>', html, re.DOTALL)
     assert [anchor for anchor, _, _ in rows] == ["team-Yellow", "team-Blue", "team-Red", "team-Green"]
     assert [name.strip() for _, name, _ in rows] == ["", "last-prize", "", ""]
-    moves = [re.findall(r"[▲▼]\d|>=<", cells) for _, _, cells in rows]
-    assert moves == [["▲3"], [">=<"], ["▼2"], ["▼1"]]
-    assert "<th>runtime (s)</th>" in html
+    moves = [
+        re.findall(r"([▲▼=])</span><span class=\"hidden\">(\w+) ?</span>(\d?)", cells) for _, _, cells in rows
+    ]
+    assert moves == [[("▲", "up", "3")], [("=", "no", "")], [("▼", "down", "2")], [("▼", "down", "1")]]
+    assert '<th scope="col">runtime (s)</th>' in html
     assert "The line below rank 2 marks the last prize." in html
     for word in ("score", "rank", "eligible", "boosted", "runtime", "moved"):
         assert f"<dt>{word}</dt>" in html
@@ -284,7 +333,7 @@ def test_prizes_from_one_percent_on():
     podium = page._podium(tables["intervals"])
     assert [team for team, _, _ in podium["rows"]] == ["T1", "T2", "T3"]
     html = page.of_board(run_of(board_of(4), rules, boosted=False, **tables))
-    assert re.search(r"T3</bdi></a></td><td[^>]*>&lt;1%</td><td[^>]*>4.6%</td>", html)
+    assert re.search(r"T3</bdi></a></th><td[^>]*>&lt;1%</td><td[^>]*>4.6%</td>", html)
 
 
 def test_a_prize_that_speed_decides_has_the_share_of_draws_in_which_the_team_is_eligible():
@@ -293,7 +342,10 @@ def test_a_prize_that_speed_decides_has_the_share_of_draws_in_which_the_team_is_
     tables = of_scores(np.array([[0.61, 0.6, 0.59, 0.58], [0.6, 0.61, 0.59, 0.58]]), rules)
     tables["intervals"]["eligible_share"] = [0.661, 1.0, 1.0, 1.0]
     html = page.of_board(run_of(board, rules, **tables))
-    assert "by its speed: by score alone, place 1 would go to T3. Eligible on 66.1% of the draws" in html
+    assert (
+        "by its speed: by score alone, place 1 would go to <bdi>T3</bdi>. Eligible on 66.1% of the draws"
+        in html
+    )
     assert "It is eligible for the reward on 66.1% of the draws." in html
 
 
@@ -314,11 +366,33 @@ def test_variants_are_one_table_with_the_ranks_of_the_first_teams():
     html = page.of_board(run).partition("Other decisions, other boards?")[2]
     assert html.partition("<h2>")[0].count("<table") == 1
     assert "Over 100 draws, with the same scores, &gt;99.9% of the ranks stay the same" in html
-    assert re.search(r"rank kept in</td>(<td></td>){3}<td>50%</td><td>50%</td>", html)
-    assert re.search(r"with other runtimes</td>(<td></td>){3}<td>99%</td><td>100%</td>", html)
+    assert re.search(r"rank kept in</th>(<td></td>){3}<td>50%</td><td>50%</td>", html)
+    assert re.search(r"with other runtimes</th>(<td></td>){3}<td>99%</td><td>100%</td>", html)
     assert wording.summary(run)[-1] == (
         "Under 1 of 2 other decisions about the metric and the rewards, T1 would also be first."
     )
+
+
+def test_every_table_has_a_caption_and_headings_and_every_plot_has_words():
+    rules = Rules()
+    draws = np.linspace(0.6, 0.3, 8) + 0.1 * np.random.default_rng(0).standard_normal((50, 8))
+    groups = pd.DataFrame({"team": [f"T{number}" for number in range(1, 9)], "a = 1": 0.2})
+    failed = pd.DataFrame({"team": ["Fay"], "model": ["run.py"], "reason": ["exit code 1"]})
+    run = run_of(
+        board_of(8).assign(public_rank=range(1, 9)), rules, boosted=False, subpopulations=groups, failed=failed,
+        **of_scores(draws, rules),
+    )  # fmt: skip
+    for html in (page.of_board(run), page.of_team(run, "T3")):
+        tables = re.findall(r'<div class="wide[^>]*>(<table.*?)</table></div>', html, re.DOTALL)
+        assert len(tables) == html.count("<table") >= 3
+        for table in tables:
+            assert re.search(r'<caption class="hidden">\w.*</caption>', table)
+            assert re.search(r"<thead>.*</thead>", table)
+            headings = re.findall(r"<th\b[^>]*>", table)
+            assert len(headings) >= 2
+            assert all('scope="col"' in each or re.search('scope="?row', each) for each in headings)
+        assert all("aria-" in svg for svg in re.findall(r"<svg[^>]*>", html))
+        assert html.count("<main id=") == html.count("<h1>") == html.count('<a class="skip" href="#main">') == 1
 
 
 # --- in plain words -----------------------------------------------------------------------------------------
@@ -352,6 +426,14 @@ def test_a_winner_by_speed_that_is_likely_but_not_certain_is_reconciled():
         "It is not certain that T1 is truly the best: at the usual level of 95%, T2 cannot be excluded. Both "
         "are true: T1 is the most likely winner, and the evidence does not exclude the other one.",
     ]
+
+
+def test_names_from_right_to_left_are_isolated_and_long_ones_are_cut():
+    board = board_of(2).assign(team=["עט אדום 12", "x" * 200])
+    first, *_ = wording.summary(run_of(board, boosted=False))
+    assert first == (
+        f"\u2068עט אדום 12\u2069 is first with a score of 0.60000, and {'x' * 59}… is second with 0.30000."
+    )
 
 
 def test_a_tie_for_the_first_place_and_a_single_team():

@@ -18,6 +18,7 @@ from examples import board as example
 from podium import cli
 from podium.ranking import page
 from tests.ranking.test_board_page import board_of, run_of
+from tests.support.contrast import CONTRAST
 
 pytest.importorskip("selenium")
 pytestmark = [
@@ -93,6 +94,10 @@ def test_the_page_fits_and_can_be_read(made, browser, name, width, scheme):  # n
     )
     assert abs(ink - page) > 500
     assert (ink < page) == (scheme == "light")
+    browser.execute_script("document.querySelectorAll('details').forEach(each => { each.open = true })")
+    contrasts = browser.execute_script(CONTRAST)
+    assert len(contrasts) > 50
+    assert [(ratio, text) for ratio, text in contrasts if ratio < 4.5] == []
     requests = browser.execute_script("return performance.getEntriesByType('resource').length")
     assert requests == 0
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
@@ -138,11 +143,12 @@ def test_an_anchor_shows_its_team(many, browser):
 
 def test_columns_are_sorted_and_the_line_below_the_prizes_is_drawn_by_rank_alone(many, browser):
     browser.get(many.as_uri())
-    headers = browser.find_elements("css selector", "#board th")
+    headers = browser.find_elements("css selector", "#board thead [role=button]")
     score = next(header for header in headers if header.text == "score")
-    score.click()
+    score.send_keys("\ue007")
     assert shown(browser)[:3] == ["T60", "T59", "T58"]
     assert "by-rank" not in browser.find_element("id", "board").get_attribute("class")
+    assert score.find_element("xpath", "..").get_attribute("aria-sort") == "ascending"
     score.click()
     assert shown(browser)[:3] == ["T1", "T2", "T3"]
     next(header for header in headers if header.text == "team").click()

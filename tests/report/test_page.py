@@ -30,6 +30,7 @@ from podium import cli, contract, explain, hosted, scoring, statistics
 from podium.errors import UsageError
 from podium.report import items
 from podium.report import page as report
+from tests.support.contrast import CONTRAST
 from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
 from tests.support.frames import WHOLE, perfect, solution, submission, words
 from tests.support.unified import evaluate
@@ -1046,41 +1047,6 @@ def test_a_hostile_page_runs_nothing(opened):
     assert EVIL in driver.find_element("css selector", ".item mark").text
     choose(driver, "outcome", "wrong type")
     assert len(shown(driver)) == 4
-
-
-# The contrast of every visible text with what lies below it (WCAG 2.2, 1.4.3), with the lowest first.
-CONTRAST = """
-const numbers = (color) => (color.match(/[\\d.]+/g) || [0, 0, 0, 0]).map(Number);
-const over = (top, below) => {
-  const alpha = top.length > 3 ? top[3] : 1;
-  return below.map((part, i) => alpha * top[i] + (1 - alpha) * part);
-};
-const luminance = (color) => {
-  const [red, green, blue] = color.map((part) => part / 255)
-    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-};
-const contrasts = [];
-const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-while (walker.nextNode()) {
-  const element = walker.currentNode.parentElement;
-  if (!element.checkVisibility() || element.closest(".hidden, script, svg")) continue;
-  if (!walker.currentNode.textContent.trim()) continue;
-  let below = [255, 255, 255];
-  const above = [];
-  for (let at = element; at; at = at.parentElement) above.unshift(getComputedStyle(at));
-  for (const style of above) {
-    below = over(numbers(style.backgroundColor), below);
-    // The first color of stripes is their strongest.
-    const stripes = style.backgroundImage.match(/rgba?\\([^)]*\\)/);
-    if (stripes) below = over(numbers(stripes[0]), below);
-  }
-  const [text, page] = [over(numbers(above.at(-1).color), below), below].map(luminance);
-  const ratio = (Math.max(text, page) + 0.05) / (Math.min(text, page) + 0.05);
-  contrasts.push([ratio, element.outerHTML.slice(0, 120)]);
-}
-return contrasts.sort((a, b) => a[0] - b[0]);
-"""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -57,9 +57,14 @@ function sortBy(header) {
 
 for (const header of table.tHead.rows[0].cells) {
   if (header.classList.contains("plain")) continue;
-  header.tabIndex = 0;
-  header.addEventListener("click", () => sortBy(header));
-  header.addEventListener("keydown", event => {
+  // Chromium does not print a <button> again at the top of the next sheet, so this is a <span>.
+  const button = document.createElement("span");
+  button.setAttribute("role", "button");
+  button.tabIndex = 0;
+  button.append(...header.childNodes);
+  header.append(button);
+  button.addEventListener("click", () => sortBy(header));
+  button.addEventListener("keydown", event => {
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
       sortBy(header);

@@ -653,8 +653,8 @@ def compared(difference, low, high, p, note=""):
             ["may well be due to chance", "no interval to rely on"],
         ),
         ((0.1, 0.05, 0.2, 0.01, "beware: only about 2 items decide this difference"), ["about 2 items"]),
-        ((0.0, 0.0, 0.0, 1.0), ["the same score"]),
-        ((math.nan, math.nan, math.nan, math.nan), ["cannot be compared"]),
+        ((0.0, 0.0, 0.0, 1.0), ["scores of a.csv and b.csv are the same"]),
+        ((math.nan, math.nan, math.nan, math.nan), ["scores of a.csv and b.csv cannot be compared"]),
     ],
 )
 def test_a_verdict_is_one_sentence(row, said):
@@ -664,6 +664,93 @@ def test_a_verdict_is_one_sentence(row, said):
     assert sentence.endswith(".")
     assert ". " not in sentence
     assert sentence[0].isupper()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_corrected_p_values_are_those_of_holm_s_steps(seed):
+    """Holm goes through the p-values from the smallest on, and stops at the first above level / number left."""
+    random = np.random.default_rng(seed)
+    p = random.random(random.integers(1, 8)).round(2) ** 3
+    corrected = statistics.holm(p)
+    for level in random.random(50):
+        found = set()
+        for place, comparison in enumerate(sorted(range(len(p)), key=lambda each: p[each])):
+            if p[comparison] > level / (len(p) - place):
+                break
+            found.add(comparison)
+        assert set(np.flatnonzero(corrected <= level)) == found
+    assert np.array_equal(statistics.holm([*p, math.nan]), [*corrected, math.nan], equal_nan=True)
+
+
+def test_several_verdicts_are_corrected_for_their_number():
+    tables = {
+        "b.csv": compared(0.02, 0.01, 0.03, 0.001),
+        "c.csv": compared(0.01, 0.001, 0.02, 0.03),
+        "d.csv": compared(-0.01, -0.02, 0.001, 0.5),
+    }
+    assert statistics.verdicts(tables, True, "a.csv") == [
+        "The score of a.csv is better than that of b.csv by 0.020000 (corrected p = 0.003), which is hardly "
+        "due to chance; the interval says the same.",
+        "The score of a.csv is better than that of c.csv by 0.010000 (corrected p = 0.060), which may well be "
+        "due to chance; the interval excludes 0, but it is not corrected for the number of comparisons.",
+        "The score of d.csv is better than that of a.csv by 0.010000 (corrected p = 0.500), which may well be "
+        "due to chance; the interval says the same.",
+        "The p-values of these sentences are corrected for 3 comparisons (Holm): with a probability of 95% or "
+        "more, none of them takes luck for a difference.",
+    ]
+    one = {"c.csv": tables["c.csv"]}
+    assert statistics.verdicts(one, False) == [
+        statistics.verdict(tables["c.csv"], False, ("the first submission", "c.csv"))
+    ]
+
+
+def false_alarms(p, is_equal):
+    """The shares of families, (families, k), with a false alarm, as given and corrected, and what is found."""
+    corrected = np.array([statistics.holm(family) for family in p])
+    shares = [float((each <= 0.05)[:, is_equal].any(axis=1).mean()) for each in (p, corrected)]
+    return *shares, (corrected <= 0.05)[:, ~is_equal]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("worse", [0, 2])
+def test_several_comparisons_have_few_false_alarms(worse):
+    """One submission is compared with five others. Some of them are worse; the others are equally good."""
+    random = np.random.default_rng(worse)
+    is_equal = np.arange(5) >= worse
+    of_pair = statistics.swapper(mean_of(40), 40, 199, 7)
+    families = []
+    for values in random.normal(size=(800, 6, 40)):
+        mine, *others = values - np.append(False, ~is_equal)[:, np.newaxis]
+        families.append([of_pair(as_statistics(mine), as_statistics(other))[0] for other in others])
+    uncorrected, corrected, found = false_alarms(np.array(families), is_equal)
+    assert corrected <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 800)
+    assert uncorrected > 0.09
+    assert worse == 0 or found.mean() > 0.9
+
+
+@pytest.mark.slow
+def test_several_comparisons_of_essays_have_few_false_alarms():
+    """The same with the Unified Metric: on each test set, the answers to an essay are dealt out at random."""
+    random = np.random.default_rng(3)
+    prepared, of_all = populations()[1]
+    families = []
+    for seed in range(150):
+        drawn = np.sort(random.integers(3000, size=300))
+        part = dataclasses.replace(
+            prepared, items=[prepared.items[item] for item in drawn], groups=prepared.groups[:, drawn]
+        )
+        # Five submissions are right on other essays of the same group.
+        order = [np.lexsort((random.random(300), part.groups[0])) for _ in range(5)]
+        as_good = np.empty((5, *of_all[drawn].shape))
+        for one, shuffled in zip(as_good, order):
+            one[np.argsort(part.groups[0], kind="stable")] = of_all[drawn][shuffled]
+        dealt = random.permuted(np.tile(np.arange(5), (300, 1)), axis=1).T
+        mine, *others = np.take_along_axis(as_good, dealt[:, :, np.newaxis], axis=0)
+        of_pair = statistics.swapper(part, 300, 199, seed)
+        families.append([of_pair(mine, other)[0] for other in others])
+    uncorrected, corrected, _ = false_alarms(np.array(families), np.ones(4, dtype=bool))
+    assert corrected <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 150)
+    assert uncorrected >= corrected
 
 
 def test_where_lower_is_better_the_other_one_wins():

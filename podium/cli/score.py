@@ -14,6 +14,7 @@ from podium.cli import arguments
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 
 RESAMPLES = 1000  # for a comparison or the report, unless --bootstrap gives a number
+SWAPS_PER_OTHER = 40  # at least; the smallest corrected p-value of k comparisons is k / (1 + 40·k) or less
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -101,6 +102,8 @@ def run(options: argparse.Namespace) -> None:
     """
     if options.report is None and options.texts is not None:
         raise UsageError("--texts needs --report")
+    if len(set(options.submission)) < len(options.submission):
+        raise UsageError("give each submission once")
     inputs = [options.solution, *options.submission, options.metric]
     inputs += [options.texts, options.essays, options.side]
     arguments.check_outputs([options.rows, options.report], inputs)
@@ -124,16 +127,17 @@ def run(options: argparse.Namespace) -> None:
     if options.bare:
         print_scores([evaluation, *others.values()])
         return
-    verdict = verdict_of(evaluation, tables["comparison"], options) if len(others) == 1 else None
+    verdicts = verdicts_of(evaluation, comparisons, options)
     told = [
         *notices_on_selection(solution, evaluation, options),
         *evaluation.solution.notices,
         *evaluation.explanation.notices,
     ]
     if options.json:
-        print_json(evaluation, tables | ({} if verdict is None else {"verdict": verdict}), notices + told)
+        told_of_others = {"verdict": verdicts[0]} if len(others) == 1 else {"verdicts": verdicts}
+        print_json(evaluation, tables | (told_of_others if others else {}), notices + told)
     else:
-        print_report(evaluation, tables, told, options, verdict)
+        print_report(evaluation, tables, told, options, verdicts)
 
 
 class Scored(NamedTuple):
@@ -231,7 +235,7 @@ def resampled_tables(
     from podium import statistics
 
     mine = evaluation.statistics
-    resamples = options.bootstrap or RESAMPLES
+    resamples = resamples_of(options)
     tables: dict[str, Any] = {}
     if options.bootstrap or (options.report and mine is not None):
         tables["intervals"] = statistics.intervals(evaluation.prepared, mine, resamples, options.seed)
@@ -246,28 +250,64 @@ def resampled_tables(
     return tables, comparisons
 
 
-def verdict_of(evaluation: Any, comparison: Any, options: argparse.Namespace) -> str:
-    """Say in a sentence which of two submissions is better.
+def resamples_of(options: argparse.Namespace) -> int:
+    """Choose the number of draws and swaps.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        The arguments that `add_arguments` declares.
+
+    Returns
+    -------
+    int
+        What --bootstrap gives, or else enough for the smallest p-value to stay small once it is corrected for
+        the number of comparisons.
+    """
+    return options.bootstrap or max(RESAMPLES, SWAPS_PER_OTHER * (len(options.submission) - 1))
+
+
+def names_of(paths: list[str]) -> list[str]:
+    """Name files by the last parts of their paths, or by their whole paths if two last parts are the same.
+
+    Parameters
+    ----------
+    paths : list of str
+        Paths or URLs, none of them twice.
+
+    Returns
+    -------
+    list of str
+        Their names, in the same order.
+    """
+    names = [Path(path).name for path in paths]
+    return names if len(set(names)) == len(names) else paths
+
+
+def verdicts_of(evaluation: Any, comparisons: dict[str, Any], options: argparse.Namespace) -> list[str]:
+    """Say in a sentence for each other submission which one is better.
 
     Parameters
     ----------
     evaluation : podium.scoring.Evaluation
         The first submission.
-    comparison : DataFrame
-        The comparison with the other one.
+    comparisons : dict of str to DataFrame
+        The comparison with each other submission, by its path.
     options : argparse.Namespace
-        The arguments that `add_arguments` declares, with two submissions.
+        The arguments that `add_arguments` declares.
 
     Returns
     -------
-    str
-        The sentence.
+    list of str
+        The sentences; none if there is no other submission.
     """
+    if not comparisons:
+        return []
     from podium import hosted, statistics
 
     is_higher_better = hosted.higher_is_better(evaluation.solution.metric, evaluation.solution.arguments)
-    mine, other = (Path(path).name for path in options.submission)
-    return statistics.verdict(comparison, is_higher_better, (mine, other))
+    mine, *others = names_of(options.submission)
+    return statistics.verdicts(dict(zip(others, comparisons.values())), is_higher_better, mine)
 
 
 def write_report(
@@ -533,12 +573,15 @@ def paired(comparisons: dict[str, Any]) -> Any:
     Returns
     -------
     DataFrame
-        One row per other submission.
+        One row per other submission. The p-values are also corrected for the number of comparisons.
     """
     import pandas as pd
 
+    from podium import statistics
+
     rows = pd.concat([table.head(1) for table in comparisons.values()], ignore_index=True)
-    rows.insert(0, "submission", [Path(path).name for path in comparisons])
+    rows.insert(0, "submission", names_of(list(comparisons)))
+    rows.insert(rows.columns.get_loc("p") + 1, "p_corrected", statistics.holm(rows["p"]))
     return rows.drop(columns=["measure", "value"]).rename(columns={"other": "score"})
 
 
@@ -583,7 +626,7 @@ def print_report(
     tables: dict[str, Any],
     notices: list[str],
     options: argparse.Namespace,
-    verdict: str | None,
+    verdicts: list[str],
 ) -> None:
     """Print notices, scores and tables.
 
@@ -597,8 +640,8 @@ def print_report(
         What a reader should know; printed on stderr.
     options : argparse.Namespace
         The arguments that `add_arguments` declares.
-    verdict : str or None
-        A sentence about the comparison with one other submission.
+    verdicts : list of str
+        Sentences about the comparison with other submissions.
     """
     from podium.cli import console
 
@@ -606,17 +649,15 @@ def print_report(
     print(evaluation.score_lines)
     for title, table in evaluation.explanation.tables.items():
         console.print_table(title, table)
-    drawn = f"{options.bootstrap or RESAMPLES:,} resamples, seed {options.seed}"
+    drawn = f"{resamples_of(options):,} resamples, seed {options.seed}"
     if options.bootstrap:
         console.print_table(f"95% intervals ({drawn})", tables["intervals"])
     if "comparison" in tables:
-        others = [Path(path).name for path in options.submission[1:]]
+        mine, *others = names_of(options.submission)
         name = others[0] if len(others) == 1 else f"{len(others)} others"
-        console.print_table(
-            f"{Path(options.submission[0]).name} compared with {name} ({drawn})", tables["comparison"]
-        )
-    if verdict is not None:
-        print(f"\n{verdict}")
+        console.print_table(f"{mine} compared with {name} ({drawn})", tables["comparison"])
+    if verdicts:
+        print("", *verdicts, sep="\n")
     print(f"\n{evaluation.signature}")
     for path in (options.rows, options.report):
         if path is not None:
@@ -630,8 +671,8 @@ def print_json(evaluation: Any, tables: dict[str, Any], notices: list[str]) -> N
     ----------
     evaluation : podium.scoring.Evaluation
         The first submission.
-    tables : dict of str to DataFrame or str
-        "intervals", "comparison" and "verdict", if they were asked for.
+    tables : dict of str to DataFrame, str or list of str
+        "intervals", "comparison", and "verdict" or "verdicts", if they were asked for.
     notices : list of str
         What a reader should know; under "warnings".
     """

@@ -16,7 +16,7 @@ How good is a submission?
     items were drawn.
 Which of two submissions is better?
     `compare` computes the differences with their intervals and p-values, and `verdict` says the result in a
-    sentence.
+    sentence.  For several submissions, `verdicts` corrects the p-values for their number.
 What is a board worth?
     `resampler` draws the scores of many submissions, and `rank_sets` turns these draws into rank sets.
 
@@ -47,6 +47,7 @@ from podium.statistics.inference import (
     Certainty,
     certainty,
     compare,
+    holm,
     interval,
     intervals,
     note_of_difference,
@@ -54,6 +55,7 @@ from podium.statistics.inference import (
     p_values,
     swapper,
     verdict,
+    verdicts,
     widening,
     widening_of_one,
 )
@@ -81,6 +83,7 @@ __all__ = [
     "compare",
     "draw",
     "gains_by_item",
+    "holm",
     "influences",
     "interval",
     "intervals",
@@ -96,6 +99,7 @@ __all__ = [
     "swap",
     "swapper",
     "verdict",
+    "verdicts",
     "widening",
     "widening_of_one",
 ]

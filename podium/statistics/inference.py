@@ -1,7 +1,7 @@
 """Intervals, differences and p-values, each with a note where it cannot be relied on."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -562,6 +562,45 @@ def swapper(
     return of_pair
 
 
+def holm(p: npt.ArrayLike) -> Floats:
+    """Correct p-values for their number, so that they can all be judged at once.
+
+    Every corrected p-value up to 0.05 is then taken for a difference.  The probability that any of these
+    differences is due to chance is at most 5%, however the comparisons depend on each other.
+
+    Parameters
+    ----------
+    p : array-like of float, shape (k,)
+        The p-values of k comparisons.  NaN stands for a comparison that cannot be made, and does not count.
+
+    Returns
+    -------
+    ndarray of float, shape (k,)
+        The corrected p-values, in the same order.  None is smaller than before.
+
+    Notes
+    -----
+    The smallest p-value is multiplied by k, the next one by k - 1, and so on.  A corrected p-value is never
+    smaller than one before it, nor larger than 1.
+
+    References
+    ----------
+    S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6,
+    1979.
+
+    Examples
+    --------
+    >>> holm([0.5, 0.01, 0.03]).tolist()
+    [0.5, 0.03, 0.06]
+    """
+    corrected = np.array(p, dtype=np.float64)
+    order = np.argsort(corrected, kind="stable")  # NaN comes last
+    order = order[: int((~np.isnan(corrected)).sum())]
+    factors = np.arange(len(order), 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(corrected[order] * factors), 1)
+    return corrected
+
+
 def verdict(
     comparison: pd.DataFrame,
     higher_is_better: bool = True,
@@ -587,23 +626,68 @@ def verdict(
     str
         One sentence.
     """
-    row = comparison.iloc[0]
-    difference, p, note = float(row["difference"]), float(row["p"]), str(row["note"])
+    return _verdict(comparison.iloc[0], higher_is_better, names, None)
+
+
+def verdicts(
+    comparisons: Mapping[str, pd.DataFrame], higher_is_better: bool = True, name: str = "the first submission"
+) -> list[str]:
+    """Say in words how one submission compares with each of several others, and how sure that is.
+
+    The p-values are corrected for the number of comparisons, see `holm`.  Without the correction, a submission
+    that is compared with twenty equally good ones would on average differ from one of them by chance.
+
+    Parameters
+    ----------
+    comparisons : mapping of str to DataFrame
+        What `compare` returned for each other submission, by its name.
+    higher_is_better : bool
+        Whether a higher score is better.
+    name : str
+        The name of the submission that is compared with all others.
+
+    Returns
+    -------
+    list of str
+        One sentence for each other submission.  If there are several, another one says that the p-values are
+        corrected.
+    """
+    if len(comparisons) == 1:
+        return [verdict(table, higher_is_better, (name, other)) for other, table in comparisons.items()]
+    corrected = holm([table["p"].iloc[0] for table in comparisons.values()])
+    sentences = [
+        _verdict(table.iloc[0], higher_is_better, (name, other), p)
+        for (other, table), p in zip(comparisons.items(), corrected.tolist())
+    ]
+    return [
+        *sentences,
+        f"The p-values of these sentences are corrected for {len(corrected)} comparisons (Holm): with a "
+        f"probability of {1 - SIGNIFICANT:.0%} or more, none of them takes luck for a difference.",
+    ]
+
+
+def _verdict(
+    row: "pd.Series[Any]", higher_is_better: bool, names: tuple[str, str], corrected: float | None
+) -> str:
+    """Write the sentence of `verdict`; `corrected` is the p-value if several submissions are compared."""
+    difference, note = float(row["difference"]), str(row["note"])
+    p = float(row["p"]) if corrected is None else corrected
     if np.isnan(difference):
-        return "The two submissions cannot be compared, because the score of one of them is undefined."
+        return f"The scores of {names[0]} and {names[1]} cannot be compared, because one of them is undefined."
     if difference == 0:
-        return "The two submissions have the same score."
+        return f"The scores of {names[0]} and {names[1]} are the same."
     better, worse = names if (difference > 0) == higher_is_better else names[::-1]
     sure = p <= SIGNIFICANT
     told = "which is hardly due to chance" if sure else "which may well be due to chance"
-    lead = (
-        f"The score of {better} is better than that of {worse} by {abs(difference):.6f} (p = {p:.3f}), {told}"
-    )
+    shown = f"{'p' if corrected is None else 'corrected p'} = {p:.3f}"
+    lead = f"The score of {better} is better than that of {worse} by {abs(difference):.6f} ({shown}), {told}"
     if np.isnan(row["low"]):
         return f"{lead}; the p-value alone says so, as there is no interval to rely on."
     excludes_none = bool(row["low"] > 0 or row["high"] < 0)
     if sure == excludes_none:
         return f"{lead}; {'but ' if note and sure else ''}{_of_interval(note)}."
+    if corrected is not None and excludes_none:
+        return f"{lead}; the interval excludes 0, but it is not corrected for the number of comparisons."
     includes = "excludes" if excludes_none else "includes"
     return f"{lead}; the interval {includes} 0, but it is only an approximation, and the p-value is exact."
 

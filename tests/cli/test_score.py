@@ -1,5 +1,6 @@
 """`podium score` works as its users run it: its output, options, files and exit codes."""
 
+import argparse
 import gzip
 import io
 import json
@@ -14,6 +15,7 @@ import pytest
 import metric
 import podium
 from podium import cli, hosted
+from podium.cli import score
 from podium.errors import SubmissionRejected
 from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
 from tests.support.frames import solution, submission
@@ -447,6 +449,39 @@ def test_two_submissions_end_with_a_verdict_in_words(call, frames, tmp_path):
     report = json.loads(call(SOLUTION, SUBMISSION, tmp_path / "half.csv", "--json")[1])
     assert report["verdict"] == verdict
     assert "verdict" not in json.loads(call(SOLUTION, SUBMISSION, "--json")[1])
+
+
+def test_several_submissions_end_with_a_verdict_each(call, frames, tmp_path):
+    """Two of the files have the same name, so that their paths tell them apart."""
+    _, predicted = frames
+    paths = [tmp_path / folder / "guess.csv" for folder in ("half", "most")]
+    for path, share in zip(paths, (0.5, 0.95)):
+        path.parent.mkdir()
+        predicted.sample(frac=share, random_state=0).to_csv(path, index=False)
+    _, out, _ = call(SOLUTION, SUBMISSION, *paths)
+    *_, half, most, corrected, _, _ = out.strip().splitlines()
+    assert half.startswith(f"The score of {SUBMISSION} is better than that of {paths[0]} by 0.")
+    assert "(corrected p = 0.00" in half
+    assert most.startswith(f"The score of {SUBMISSION} is better than that of {paths[1]} by 0.")
+    assert corrected.startswith("The p-values of these sentences are corrected for 2 comparisons (Holm): ")
+    report = json.loads(call(SOLUTION, SUBMISSION, *paths, "--json")[1])
+    assert report["verdicts"] == [half, most, corrected]
+    assert "verdict" not in report
+    p = [row["p"] for row in report["comparison"]]
+    assert [row["p_corrected"] for row in report["comparison"]] == pytest.approx(
+        [2 * p[0], max(2 * p[0], p[1])]
+    )
+    assert call(SOLUTION, SUBMISSION, paths[0], paths[0]) == (2, "", "error: give each submission once\n")
+
+
+def test_more_comparisons_get_more_resamples():
+    """Otherwise the smallest possible p-value would be too large once it is corrected for their number."""
+    for others in (1, 25, 26, 1000):
+        options = argparse.Namespace(bootstrap=None, submission=["a.csv"] * (1 + others))
+        resamples = score.resamples_of(options)
+        assert resamples >= 1000
+        assert others / (resamples + 1) < 0.05
+    assert score.resamples_of(argparse.Namespace(bootstrap=7, submission=["a.csv"] * 99)) == 7
 
 
 D = ["score_discourse_effectiveness_0", "score_discourse_effectiveness_1"]

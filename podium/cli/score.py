@@ -102,8 +102,8 @@ def run(options: argparse.Namespace) -> None:
     """
     if options.report is None and options.texts is not None:
         raise UsageError("--texts needs --report")
-    if len(set(options.submission)) < len(options.submission):
-        raise UsageError("give each submission once")
+    if len(set(options.submission[1:])) < len(options.submission[1:]):
+        raise UsageError("give each of the other submissions once")
     inputs = [options.solution, *options.submission, options.metric]
     inputs += [options.texts, options.essays, options.side]
     arguments.check_outputs([options.rows, options.report], inputs)

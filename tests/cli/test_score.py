@@ -471,7 +471,8 @@ def test_several_submissions_end_with_a_verdict_each(call, frames, tmp_path):
     assert [row["p_corrected"] for row in report["comparison"]] == pytest.approx(
         [2 * p[0], max(2 * p[0], p[1])]
     )
-    assert call(SOLUTION, SUBMISSION, paths[0], paths[0]) == (2, "", "error: give each submission once\n")
+    message = "error: give each of the other submissions once\n"
+    assert call(SOLUTION, SUBMISSION, paths[0], paths[0]) == (2, "", message)
 
 
 def test_more_comparisons_get_more_resamples():

@@ -4,6 +4,7 @@ import atexit
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,38 @@ def test_help_groups_the_commands_by_who_needs_them(capsys):
     assert places[0] < printed.index("\n  score ") < printed.index("\n  tune ") < places[1]
     assert places[1] < printed.index("\n  make ") < places[2] < printed.index("\n  rank ")
     assert len(cli.COMMANDS) == sum(map(len, cli.GROUPS.values())) == 15
+
+
+LOADED = "import sys\ndef loaded(): return {name.partition('.')[0] for name in sys.modules}\n"
+HELP = """
+from podium import cli
+for command in ([], *([name] for name in cli.COMMANDS)):
+    try:
+        cli.main([*command, "--help"])
+    except SystemExit:
+        pass
+"""
+SCORE = """
+from podium import cli
+assert cli.main(["score", "solution_sample.csv", "sample_submission.csv", "--bare"]) == 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("already", "command", "expected"),
+    [("", HELP, ["podium"]), ("import pandas, pyarrow.csv", SCORE, ["podium", "podium_metrics"])],
+    ids=["help", "score"],
+)
+def test_commands_load_only_what_they_need(already, command, expected):
+    """Help needs the standard library alone, and scoring pandas and its Arrow.  Scipy, jinja2, rich and the
+    others would take up to half a second more.
+    """
+    before = f"{already}\nbefore = loaded() | sys.stdlib_module_names\n"
+    program = f"{LOADED}{before}{command}\nprint('loaded:', *sorted(loaded() - before))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=Path(__file__).parents[2]
+    )
+    assert done.stdout.splitlines()[-1].split() == ["loaded:", *expected], done.stderr
 
 
 def test_without_a_command_the_help_is_shown(capsys):

@@ -1,13 +1,15 @@
 """Verify a published board: do its inputs lead to its tables and pages?"""
 
 import itertools
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from podium.errors import HostError
-from podium.ranking import board, final, output, submissions, work
+from podium import hosted
+from podium.errors import HostError, UsageError
+from podium.ranking import board, final, output, record, submissions, work
 from podium.ranking.board import Request, Run
 from podium.ranking.rules import Rules
 from podium.ranking.submissions import Submission
@@ -16,6 +18,26 @@ from podium.wording import listed
 __all__ = ["verify"]
 
 CHARACTERS_SHOWN = 160  # of a line that differs, because a page may consist of one line
+INPUTS = ("metric", "solution", "submissions", "runtimes", "selection", "failed", "side")
+# Files with these endings may be taken for a part of a board, or change how a page looks.
+LIKE_A_BOARD = frozenset(
+    {
+        ".css",
+        ".csv",
+        ".htm",
+        ".html",
+        ".js",
+        ".json",
+        ".mht",
+        ".mhtml",
+        ".pdf",
+        ".svg",
+        ".tsv",
+        ".xhtml",
+        ".xls",
+        ".xlsx",
+    }
+)
 
 
 def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[str]]:
@@ -46,11 +68,15 @@ def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[s
 
     Notes
     -----
-    The circumstances of a run cannot be computed.  Its date, command, hardware and versions are taken from
-    ``run.json`` as they are.
+    The circumstances of a run cannot be computed.  Its date, command, hardware, versions and Git commit are
+    taken from ``run.json`` as they are.  So are the rules, the parameters, and the title and organizer of the
+    page.  There is no signature: whoever can replace all files can publish another board that is verified, too.
+
+    The metric's file that ``run.json`` names is executed.
     """
     facts = final.read_run(folder)
     home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
+    path = home / output.RUN if Path(folder).is_dir() else Path(folder)
     request = final.request_of(facts, home)._replace(**inputs)
     here = work.versions()
     notices = [
@@ -58,22 +84,34 @@ def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[s
         for name, version in facts["versions"].items()
         if here.get(name) != version
     ]
-    if unseen := [file for file in facts["outputs"] if not (home / file).is_file()]:
+    if unseen := [file for file in facts["outputs"] if not os.path.lexists(home / file)]:
         notices.append(f"not in the folder, so only computed and not compared: {listed(unseen)}")
-    differences = final.changed_inputs(facts, request) + _changed_outputs(facts, home)
+    strangers, others = _strangers(facts, home, (request, final.request_of(facts, home)))
+    if others:
+        notices.append(f"beside the board, but no part of it and not verified: {listed(others)}")
+    differences = _changed_record(facts, path)
+    differences += final.changed_inputs(facts, request) + _changed_outputs(facts, home)
+    differences += [f"{name} does not belong to this run: run.json does not name it" for name in strangers]
+    _check_parameters(request)
     published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
-    files = [
-        final.as_published(each, published[each[:2]])
-        for each in submissions.find(request.submissions, request.side)
-        if each[:2] in published
-    ]
+    there = submissions.find(request.submissions, request.side)
+    files = [final.as_published(each, published[each[:2]]) for each in there if each[:2] in published]
     absent = published.keys() - {each[:2] for each in files}
     differences += [f"{team}/{name}: the file is missing" for team, name in sorted(absent)]
+    differences += [
+        f"{each.team}/{each.name}: it is among the submissions, but run.json does not name it"
+        for each in there
+        if each[:2] not in published
+    ]
     try:
         scored, run = _again(facts, request, files, jobs)
     except HostError as problem:  # with these inputs there is no board at all
         return [*differences, str(problem)], notices
     differences += _changed_submissions(files, scored, published)
+    differences += [
+        f"{output.RUN} has {name!r}, which podium rank does not write"
+        for name in facts.keys() - run.ranking.facts.keys() - record.CIRCUMSTANCES
+    ]
     for name, now in run.ranking.facts.items():
         if now != facts.get(name):
             now, then = str(now), str(facts.get(name))
@@ -106,17 +144,53 @@ def _again(
 
 def _changed_outputs(facts: dict[str, Any], home: Path) -> list[str]:
     """List files of the folder that are not those of the run."""
-    differences = [
+    no_files = [
+        f"{file} is {'a link' if (home / file).is_symlink() else 'no file'}, expected a file of its own"
+        for file in [output.RUN, *facts["outputs"]]
+        if (home / file).is_symlink() or (os.path.lexists(home / file) and not (home / file).is_file())
+    ]
+    return no_files + [
         f"{file} was changed after the run: SHA-256 is {now}, was {then}"
         for file, then in facts["outputs"].items()
         if (now := _digest_of(home / file)) not in (None, then)
     ]
-    strangers = {output.PAGE, output.TEAM_PAGE, *output.TABLES.values()} - facts["outputs"].keys()
-    return differences + [
-        f"{file} does not belong to this run: run.json does not name it"
-        for file in sorted(strangers)
-        if (home / file).is_file()
+
+
+def _strangers(facts: dict[str, Any], home: Path, requests: Sequence[Request]) -> tuple[list[str], list[str]]:
+    """List what is in the folder and no part of the board: what looks like a part of it, and the rest.
+
+    Inputs may be in the folder.  So is the store, from which nothing is read here.
+    """
+    parts = {output.RUN, ".lock", *facts["outputs"], *os.path.normpath(facts["store"]).split(os.sep)[:1]}
+    inputs = [
+        os.path.realpath(path)
+        for request in requests
+        for name in INPUTS
+        if (path := getattr(request, name)) is not None
     ]
+    there = [path for path in sorted(home.iterdir()) if path.name not in parts]
+    there = [path for path in there if not _holds(os.path.realpath(path), inputs)]
+    published = [path.name for path in there if path.suffix.lower() in LIKE_A_BOARD]
+    return published, [path.name for path in there if path.name not in published]
+
+
+def _holds(path: str, inputs: Sequence[str]) -> bool:
+    """Tell whether an input is at a path or in that folder."""
+    return any(each == path or each.startswith(path + os.sep) for each in inputs)
+
+
+def _changed_record(facts: dict[str, Any], path: Path) -> list[str]:
+    """Tell whether run.json is written as `podium rank` writes it, with each name once."""
+    if path.read_bytes() == record.text_of(facts).encode():
+        return []
+    return [f"{output.RUN} was changed after the run: it is not written as podium rank writes it"]
+
+
+def _check_parameters(request: Request) -> None:
+    """Make sure that the metric has all parameters that run.json names."""
+    known = hosted.settings(hosted.load(request.metric), {})
+    if unknown := sorted(request.parameters.keys() - known.keys()):
+        raise UsageError(f"{output.RUN}: expected parameters of the metric, found {listed(unknown)}")
 
 
 def _changed_submissions(
@@ -149,16 +223,27 @@ def _changed_files(then: dict[str, str], files: dict[str, bytes], home: Path) ->
         if now.get(file) == then.get(file) and _digest_of(home / file) in (None, now.get(file)):
             continue
         text = f"{file} comes out differently"
-        if file in files and (home / file).is_file():
-            published = (home / file).read_text(encoding="utf-8", errors="replace").splitlines()
-            lines = itertools.zip_longest(published, files[file].decode().splitlines(), fillvalue="(nothing)")
-            for number, (was, comes) in enumerate(lines, 1):
-                if was != comes:
-                    text += f", first in line {number}:\n  published  {_around(was, comes)}"
-                    text += f"\n  again      {_around(comes, was)}"
-                    break
+        if _digest_of(home / file) in (None, now.get(file)):
+            text = f"{output.RUN} does not name {file} with the SHA-256 that it comes out with"
+        elif file in files:
+            text += _first_difference((home / file).read_bytes(), files[file])
         differences.append(text)
     return differences
+
+
+def _first_difference(published: bytes, again: bytes) -> str:
+    """Show the first line that differs, or say that only line ends or a byte order mark differ."""
+    was, comes = published.decode(errors="replace"), again.decode()
+    if was.removeprefix("\ufeff").split() == comes.split():
+        return ": only its white space, its line ends or its byte order mark differ"
+    lines = itertools.zip_longest(was.splitlines(), comes.splitlines(), fillvalue="(nothing)")
+    for number, (line, other) in enumerate(lines, 1):
+        if line != other:
+            return (
+                f", first in line {number}:\n  published  {_around(line, other)}"
+                f"\n  again      {_around(other, line)}"
+            )
+    return ""
 
 
 def _around(line: str, other: str) -> str:

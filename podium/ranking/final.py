@@ -13,10 +13,10 @@ from typing import Any
 
 import pandas as pd
 
-from podium import hosted
+from podium import __version__, hosted
 from podium.errors import HostError, UsageError
 from podium.files import alone_in, is_url
-from podium.ranking import board, names, output, page, speed, submissions, work
+from podium.ranking import board, names, output, page, record, speed, submissions, work
 from podium.ranking.board import Inputs, Ranking, Request, Run
 from podium.ranking.output import PAGE, RUN, STORE, TEAM_PAGE
 from podium.ranking.rules import Heading, Rules
@@ -364,21 +364,27 @@ def read_run(folder: str | os.PathLike[str]) -> dict[str, Any]:
     Raises
     ------
     UsageError
-        There is no ``run.json``, so the run was not finished.  Or the file is damaged.
+        There is no ``run.json``, so the run was not finished.  Or the file is damaged, or another version of
+        podium wrote it in another form.
     """
     path = Path(folder) / RUN if Path(folder).is_dir() else Path(folder)
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
-        for name in ("inputs", "rules", "parameters", "submissions", "store", "outputs"):
-            facts[name]
     except OSError as problem:
         raise UsageError(
             f"cannot read {path}: {problem.strerror or problem}; expected a finished run"
         ) from None
-    except (ValueError, KeyError, TypeError) as problem:
-        raise UsageError(
-            f"{path}: expected the run.json of podium rank; {problem} is wrong or missing"
-        ) from None
+    except (ValueError, RecursionError) as problem:
+        raise UsageError(f"{path}: expected the run.json of podium rank; it is no JSON: {problem}") from None
+    if fault := record.fault_of(facts):
+        versions = facts.get("versions") if isinstance(facts, dict) else None
+        made_by = str(versions.get("podium", "")) if isinstance(versions, dict) else ""
+        if made_by not in ("", __version__):
+            raise UsageError(
+                f"{path}: expected a run of podium {__version__}, found one of podium {made_by:.20}; "
+                "read and verify it with that version"
+            )
+        raise UsageError(f"{path}: expected the run.json of podium rank; {fault} is wrong or missing")
     return dict(facts)
 
 

@@ -5,7 +5,6 @@ The file ``run.json`` is written last.  It names every page and table with its S
 """
 
 import hashlib
-import json
 import os
 import shutil
 import tempfile
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from podium.errors import UsageError
+from podium.ranking import record
 from podium.ranking.board import Ranking
 from podium.ranking.names import safe_for_spreadsheets
 
@@ -97,7 +97,7 @@ def write(files: Mapping[str, bytes], folder: Path, run: Mapping[str, Any]) -> N
     Then ``run.json`` is removed, the files are moved, and the new ``run.json`` comes last.  If this is
     interrupted, the folder has no ``run.json``, and nobody takes it for a finished run.
     """
-    text = json.dumps(run, indent=2, ensure_ascii=False) + "\n"
+    text = record.text_of(run)
     current = RUN
     try:
         folder.mkdir(parents=True, exist_ok=True)

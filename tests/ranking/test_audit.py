@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from podium.ranking import final, output, robustness, work
+from podium.ranking import audit, final, output, record, robustness, submissions, work
 from podium.ranking.audit import verify
 from tests.ranking.test_final import TEAMS, arguments, call, folder, made  # noqa: F401
 
@@ -43,13 +43,275 @@ def test_a_forged_page_is_seen_even_if_run_json_is_forged_with_it(folder):  # no
     path.write_text(path.read_text().replace("Cy", "Zoe"))
     facts = json.loads(run.read_text())
     facts["outputs"]["board.html"] = work.digest(str(path))
-    run.write_text(json.dumps(facts))
+    run.write_text(record.text_of(facts))
     text = differences(folder)
     assert "was changed after the run" not in text
     assert "board.html comes out differently, first in line" in text
     del facts["outputs"]["board.html"]
-    run.write_text(json.dumps(facts))
+    run.write_text(record.text_of(facts))
     assert "board.html does not belong to this run: run.json does not name it" in differences(folder)
+
+
+# --- alterations of a published folder: each is told, with the name of the file --------------------------
+
+
+@pytest.fixture(scope="module")
+def computed(made):  # noqa: F811
+    """What `podium verify` computes of the board, once for all alterations that leave the inputs alone."""
+    facts = final.read_run(made / "final")
+    request = final.request_of(facts, made / "final")
+    published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
+    files = [final.as_published(each, published[each[:2]]) for each in submissions.find(request.submissions)]
+    return audit._again(facts, request, files, 1)
+
+
+def told(folder, computed, monkeypatch) -> str:  # noqa: F811
+    """The differences and the notices of `podium verify`, as one text."""
+    monkeypatch.setattr(audit, "_again", lambda *_: computed)
+    found, notices = verify(str(folder / "final"), 1)
+    return "\n".join([*found, *notices])
+
+
+def replaced(old: str, new: str):
+    """An alteration of a text, which must be there."""
+
+    def alter(content: bytes) -> bytes:
+        assert old.encode() in content
+        return content.replace(old.encode(), new.encode(), 1)
+
+    return alter
+
+
+def swapped(content: bytes) -> bytes:
+    """The same page with two teams in each other's place."""
+    return content.replace(b">Cy<", b">@<").replace(b">Di<", b">Cy<").replace(b">@<", b">Di<")
+
+
+BOARD, TABLE = "board.html", "final_leaderboard.csv"
+
+
+@pytest.mark.parametrize(
+    ("file", "alter"),
+    [
+        pytest.param(BOARD, swapped, id="two teams"),
+        pytest.param(BOARD, replaced("</strong></td>", "1</strong></td>"), id="a digit of the page"),
+        pytest.param(TABLE, replaced("0.4", "0.5"), id="a digit of a table"),
+        pytest.param("intervals.csv", replaced("0.4", "0.5"), id="a digit of an interval"),
+        pytest.param("neighbors.csv", replaced("0.", "1."), id="a digit of a difference"),
+        pytest.param(BOARD, replaced('class="dot" cx="', 'class="dot" cx="1'), id="a dot of a plot"),
+        pytest.param("team.html", replaced("Rank 4", "Rank 1"), id="the page of a team"),
+        pytest.param(BOARD, replaced('data-value="', 'data-value="9'), id="a value to sort by"),
+        pytest.param(BOARD, replaced('title="Cy"', 'title="Di"'), id="a title"),
+        pytest.param(BOARD, replaced("<title>", "<title>x"), id="the title of the page"),
+        pytest.param(BOARD, replaced('aria-label="The', 'aria-label="A'), id="a label for screen readers"),
+        pytest.param(BOARD, replaced("</style>", "tr{display:none}</style>"), id="a style that hides rows"),
+        pytest.param(BOARD, replaced("</body>", "<script>alert(1)</script></body>"), id="a script"),
+        pytest.param(BOARD, replaced("script-src ", "script-src * "), id="the policy"),
+        pytest.param(BOARD, replaced("</main>", "<!-- x --></main>"), id="a comment"),
+        pytest.param(BOARD, lambda content: content + b"\0", id="a byte at the end"),
+        pytest.param(BOARD, lambda content: b"", id="an empty file"),
+        pytest.param(BOARD, lambda content: content.decode().encode("utf-16"), id="another encoding"),
+    ],
+)  # fmt: skip
+def test_a_changed_file_is_told_with_its_first_difference(folder, computed, monkeypatch, file, alter):  # noqa: F811
+    path = folder / "final" / file
+    path.write_bytes(alter(path.read_bytes()))
+    text = told(folder, computed, monkeypatch)
+    assert f"{file} was changed after the run: SHA-256 is" in text
+    assert f"{file} comes out differently, first in line " in text
+    assert "\n  published  " in text
+
+
+@pytest.mark.parametrize(
+    "alter",
+    [
+        pytest.param(lambda content: content.replace(b"\n", b"\r\n"), id="line ends"),
+        pytest.param(lambda content: b"\xef\xbb\xbf" + content, id="byte order mark"),
+        pytest.param(lambda content: content + b"\n\n", id="more line ends"),
+    ],
+)
+@pytest.mark.parametrize("file", [BOARD, TABLE])
+def test_other_line_ends_are_told_as_such(folder, computed, monkeypatch, file, alter):  # noqa: F811
+    path = folder / "final" / file
+    path.write_bytes(alter(path.read_bytes()))
+    expected = (
+        f"{file} comes out differently: only its white space, its line ends or its byte order mark differ"
+    )
+    assert expected in told(folder, computed, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["index.html", "board2.HTML", "final_leaderboard (1).csv", "neighbours.csv", "board.js", "board.css"],
+)
+def test_a_file_that_may_be_taken_for_a_part_of_the_board_is_told(folder, computed, monkeypatch, name):  # noqa: F811
+    (folder / "final" / name).write_text("x")
+    expected = f"{name} does not belong to this run: run.json does not name it"
+    assert told(folder, computed, monkeypatch) == expected
+
+
+def test_other_files_beside_a_board_are_named_and_inputs_are_not(folder, computed, monkeypatch):  # noqa: F811
+    for name in ("LICENSE", "README.md", ".lock"):
+        (folder / "final" / name).write_text("x")
+    (folder / "final" / "old").mkdir()
+    (folder / "final" / "old" / "board.html").write_text("x")
+    expected = "beside the board, but no part of it and not verified: LICENSE, README.md, old"
+    assert told(folder, computed, monkeypatch) == expected
+    shutil.copy(folder / "solution.csv", folder / "final")
+    monkeypatch.setattr(audit, "_again", lambda *_: computed)
+    moved = {"solution": str(folder / "final" / "solution.csv")}
+    assert verify(str(folder / "final"), 1, **moved) == ([], [expected])
+
+
+def test_removed_and_renamed_files_links_and_folders_are_told(folder, computed, monkeypatch):  # noqa: F811
+    final_ = folder / "final"
+    (final_ / "intervals.csv").unlink()
+    (final_ / "similar.csv").rename(final_ / "Similar.csv")
+    (final_ / "board.html").rename(folder / "elsewhere.html")
+    (final_ / "board.html").symlink_to(folder / "elsewhere.html")
+    (final_ / "team.html").unlink()
+    (final_ / "team.html").mkdir()
+    assert told(folder, computed, monkeypatch).splitlines() == [
+        "board.html is a link, expected a file of its own",
+        "team.html is no file, expected a file of its own",
+        "Similar.csv does not belong to this run: run.json does not name it",
+        "not in the folder, so only computed and not compared: intervals.csv, similar.csv",
+    ]
+    (final_ / "run.json").rename(folder / "elsewhere.json")
+    (final_ / "run.json").symlink_to(folder / "elsewhere.json")
+    assert "run.json is a link, expected a file of its own" in told(folder, computed, monkeypatch)
+
+
+def altered(folder, *path, to) -> None:  # noqa: F811
+    """Change a value in run.json, which stays written as `podium rank` writes it."""
+    run = folder / "final" / "run.json"
+    facts = json.loads(run.read_text())
+    part = facts
+    for name in path[:-1]:
+        part = part[name]
+    part[path[-1]] = to
+    run.write_text(record.text_of(facts))
+
+
+@pytest.mark.parametrize(
+    ("path", "to", "expected"),
+    [
+        (["counts", "teams"], 5, "counts: is {"),
+        (["warnings"], [], "warnings: is ["),
+        (["signature"], "metric:other", "signature: is metric:unified|"),
+        (["winner"], "Cy", "run.json has 'winner', which podium rank does not write"),
+        (["submissions", 0, "sha256"], "0" * 64, "Ada <b>/Ada <b>.csv: SHA-256 is "),
+        (["outputs", "board.html"], "0" * 64, "board.html was changed after the run"),
+    ],
+)
+def test_a_changed_record_is_told(folder, computed, monkeypatch, path, to, expected):  # noqa: F811
+    altered(folder, *path, to=to)
+    assert expected in told(folder, computed, monkeypatch)
+
+
+def test_another_solution_with_the_first_digits_of_the_hash_is_told(folder, computed, monkeypatch):  # noqa: F811
+    digest = final.read_run(folder / "final")["inputs"]["solution"]["sha256"]
+    altered(folder, "inputs", "solution", "sha256", to=digest[:32] + "0" * 32)
+    text = told(folder, computed, monkeypatch)
+    assert f"has changed since the earlier run: SHA-256 is {digest}, was {digest[:32]}000" in text
+
+
+def test_a_date_that_the_page_does_not_show_is_told(folder):  # noqa: F811
+    altered(folder, "date", to="2020-01-01T00:00:00+00:00")
+    assert 'published  <p class="soft">Computed on 2026' in differences(folder).replace("2027", "2026")
+
+
+def test_a_record_that_is_written_in_another_way_is_told(folder, computed, monkeypatch):  # noqa: F811
+    path = folder / "final" / "run.json"
+    text, expected = (
+        path.read_text(),
+        "run.json was changed after the run: it is not written as podium rank writes it",
+    )
+    for other in (
+        text.replace('"date"', '"date": "2020", "date"', 1),
+        json.dumps(json.loads(text)),
+        text + "\n",
+    ):
+        path.write_text(other)
+        assert told(folder, computed, monkeypatch) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "to"),
+    [
+        (["rules"], {"foo": 1}),
+        (["rules", "max_boost"], "x"),
+        (["rules", "resamples"], 1.5),
+        (["rules", "boost"], 1),
+        (["limits"], {"memory": True}),
+        (["page"], {"title": None}),
+        (["inputs"], []),
+        (["inputs", "solution"], None),
+        (["inputs", "solution", "sha256"], ""),
+        (["submissions"], [{"team": 1}]),
+        (["submissions", 0, "sha256"], "../store"),
+        (["outputs"], {"../../../etc/passwd": "0" * 64}),
+        (["outputs"], ["board.html"]),
+        (["versions"], {}),
+        (["store"], 7),
+        (["date"], 7),
+    ],
+)
+def test_a_record_of_another_form_is_refused(folder, call, path, to):  # noqa: F811
+    altered(folder, *path, to=to)
+    for command in (["verify", folder / "final"], ["rank", "--again", folder / "final", "--out", folder / "o"]):
+        code, _, err = call(*command)
+        assert code == 2
+        assert f"expected the run.json of podium rank; '{path[0]}' is wrong or missing" in err
+
+
+def test_a_submission_listed_twice_and_an_unknown_parameter_are_refused(folder, call):  # noqa: F811
+    listed = final.read_run(folder / "final")["submissions"]
+    altered(folder, "submissions", to=listed * 2)
+    assert call("verify", folder / "final")[0] == 2
+    altered(folder, "submissions", to=listed)
+    altered(folder, "parameters", to={"foo": 1})
+    code, _, err = call("verify", folder / "final")
+    assert code == 2
+    assert err.endswith("error: run.json: expected parameters of the metric, found foo\n")
+
+
+def test_a_record_that_is_no_json_and_one_of_another_version_are_refused(folder, call):  # noqa: F811
+    path = folder / "final" / "run.json"
+    path.write_text("[" * 100_000)
+    code, _, err = call("verify", folder / "final")
+    assert code == 2
+    assert "expected the run.json of podium rank; it is no JSON" in err
+    path.write_text('{"versions": {"podium": "2.0.0"}}')
+    code, _, err = call("verify", folder / "final")
+    assert code == 2
+    assert "found one of podium 2.0.0; read and verify it with that version" in err
+
+
+@pytest.mark.filterwarnings("ignore:runtimes without a submission")
+def test_a_submission_that_was_left_out_of_the_record_is_told(folder, call):  # noqa: F811
+    """Somebody ranks without a team and publishes a board that is right without it."""
+    (folder / "teams" / "Bo & Co.csv").rename(folder / "away.csv")
+    assert call("rank", *arguments(folder), "--resamples", "0")[0] == 0
+    (folder / "away.csv").rename(folder / "teams" / "Bo & Co.csv")
+    assert "Bo & Co/Bo & Co.csv: it is among the submissions, but run.json does not name it" in differences(
+        folder
+    )
+
+
+def test_what_is_printed_of_a_forged_page_cannot_reach_the_terminal(folder, call):  # noqa: F811
+    path = folder / "final" / "board.html"
+    path.write_text(path.read_text().replace(">Cy<", ">\x1b[2J\u202eCy<", 1))
+    code, _, err = call("verify", folder / "final", "--jobs", 1)
+    assert code == 1
+    assert "\\x1b[2J\\u202eCy" in err
+    assert "\x1b" not in err
+
+
+def test_a_fresh_record_has_no_facts_that_are_not_verified_but_circumstances(made):  # noqa: F811
+    facts = final.read_run(made / "final")
+    assert facts.keys() > record.CIRCUMSTANCES
+    assert record.fault_of(facts) == ""
 
 
 def test_a_page_of_an_earlier_run_and_a_table_beside_another_run_s_page_are_seen(folder, call):  # noqa: F811

@@ -56,10 +56,12 @@ __all__ = [
     "StatisticsFile",
     "Variants",
     "check",
+    "check_alone",
     "check_explanation",
     "check_measure_parameters",
     "check_prepared",
     "check_score",
+    "check_signature",
     "check_statistics",
     "one_float",
     "rows_that_answer",
@@ -67,6 +69,9 @@ __all__ = [
 
 # Platforms and podium know a metric's exceptions by these names.
 VISIBLE_ERRORS = ("ParticipantVisibleError", "HostVisibleError")
+
+# The first parameters of every score().
+REQUIRED = ("solution", "submission", "row_id_column_name")
 
 # The label of the only group of a metric that knows no sub-populations.
 ALL_ITEMS = ("(all)", "(all)")
@@ -960,11 +965,135 @@ def one_float(metric: Metric, result: object) -> float:
     HostError
         It is something else.
     """
-    if isinstance(result, float | int | np.floating | np.integer) and not isinstance(result, bool):
+    if isinstance(result, float):
         return float(result)
     raise HostError(
-        f"{metric.path.name}: score(): expected one finite float, found {type(result).__name__} {result!r:.40}"
+        f"{where(metric)}: expected one finite float, found {type(result).__name__} "
+        f"{' '.join(repr(result).split()):.40}"
     )
+
+
+def where(metric: Metric) -> str:
+    """Name ``score()`` of a metric in a message.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric.
+
+    Returns
+    -------
+    str
+        For example "metric.py, line 9: score()".
+    """
+    line = first_line(metric.score)
+    return f"{metric.path.name}{'' if line is None else f', line {line}'}: score()"
+
+
+def first_line(function: Any) -> int | None:
+    """Find the line of a file at which a function begins.
+
+    Parameters
+    ----------
+    function : function
+        The function, decorated or not. If its file was not run, its attribute ``line`` tells the line.
+
+    Returns
+    -------
+    int or None
+        The line, counted from 1; None if it is not known.
+    """
+    known: int | None = getattr(function, "line", None)
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return known if known is not None or code is None else int(code.co_firstlineno)
+
+
+def check_signature(metric: Metric) -> None:
+    """Check that ``score`` is a plain function that takes the two tables and the name of the row ids first.
+
+    Exchanged names would exchange truths and predictions, and many scores would not show it.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric.
+
+    Raises
+    ------
+    HostError
+        Another kind of object, or other parameters.
+    """
+    if not inspect.isfunction(metric.score) or inspect.iscoroutinefunction(metric.score):
+        found = "async def" if inspect.isfunction(metric.score) else type(metric.score).__name__
+        raise HostError(f"{where(metric)}: expected a function that def defines, found {found}")
+    parameters = list(inspect.signature(metric.score).parameters.values())
+    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = [parameter.name for parameter in parameters[: len(REQUIRED)]]
+    fits = names == list(REQUIRED) and all(each.kind in by_position for each in parameters[:2])
+    if not fits or parameters[2].kind is inspect.Parameter.POSITIONAL_ONLY:
+        found = ", ".join(map(str, parameters)) or "none"
+        raise HostError(
+            f"{where(metric)}: expected the parameters {', '.join(REQUIRED)} first, found {found:.160}"
+        )
+
+
+def check_alone(
+    metric: Metric,
+    solution: pd.DataFrame,
+    submission: pd.DataFrame,
+    arguments: Mapping[str, Any],
+    score: float,
+) -> list[str]:
+    """Check the score of a metric without statistics, which nothing else can be compared with.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric, which has no ``prepare``.
+    solution, submission : DataFrame
+        The tables as ``score`` takes them.
+    arguments : mapping of str to object
+        The arguments of ``score`` besides the two tables.
+    score : float
+        What ``score`` returned for these tables.
+
+    Returns
+    -------
+    list of str
+        What the host should know: the score is not finite, or it depends on the order of the rows. Either may
+        be right for this submission, or for this metric.
+
+    Raises
+    ------
+    HostError
+        A second call with the same tables gives another number.
+    Exception
+        Whatever the metric raises in the second call.
+    """
+
+    def scored(step: int) -> float:
+        tables = (frame.iloc[::step].reset_index(drop=True) for frame in (solution, submission))
+        return one_float(metric, metric.score(*tables, **arguments))
+
+    again = scored(1)
+    if again != score and not (np.isnan(again) and np.isnan(score)):
+        raise HostError(
+            f"{where(metric)}: expected the same number whenever it is called with the same tables, found "
+            f"{score!r} and then {again!r}; use no random numbers, no clock, and nothing that an earlier call "
+            "left"
+        )
+    if not np.isfinite(score):
+        return [f"{where(metric)}: expected one finite float, found {score}, which platforms refuse"]
+    try:
+        backward = scored(-1)
+    except Exception:
+        return []  # The metric may rightly refuse rows in another order.
+    if not np.isclose(backward, score, rtol=1e-6, atol=1e-9):
+        return [
+            f"{where(metric)}: the score depends on the order of the rows: {score:.6f}, and {backward:.6f} "
+            "with the rows of both tables in reverse. Match rows by their ids, unless the order has a meaning"
+        ]
+    return []
 
 
 def check_measure_parameters(

@@ -34,6 +34,10 @@ class Differences(ToolError):
     exit_code = 1
 
 
+class ContractWarning(UserWarning):
+    """A metric's score may be wrong: it is not finite, or it depends on the order of rows."""
+
+
 class UsageError(ToolError):
     """What the command was given is missing, or is not possible on this machine (exit code 2)."""
 

@@ -12,17 +12,18 @@ import importlib.util
 import inspect
 import linecache
 import math
+import os
 import sys
 import traceback
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from podium.contract import Companion, Metric
+from podium.contract import Companion, Metric, check_signature
 from podium.errors import CompanionError, HostError, SubmissionRejected, ToolError, UsageError
 
 __all__ = [
@@ -52,6 +53,7 @@ VISIBLE: dict[str, type[ToolError]] = {
 _IN_WHEEL = Path(__file__).with_name("_hosted")
 _ROOT = _IN_WHEEL if _IN_WHEEL.is_dir() else Path(__file__).parent.parent
 _FOLDERS = _ROOT / "metrics"
+LONGEST_TEXT = 1000  # characters of an unexpected exception's text
 _FILE, _COMPANION = "metric.py", "companion.py"
 # Each folder becomes a package below this one, and its files become modules of that package.
 _PACKAGE = "podium_metrics"
@@ -103,7 +105,7 @@ def find(metric: str | Path) -> Path:
     Raises
     ------
     UsageError
-        There is no such metric.
+        There is no such metric, or the name of the file does not end in ``.py``.
     """
     if str(metric) in names():
         return _own_file(str(metric))
@@ -118,6 +120,8 @@ def find(metric: str | Path) -> Path:
             f"there is no metric {metric}: expected a Python file, a folder with a {_FILE}, or one of "
             f"{', '.join(names())}"
         )
+    if path.suffix != ".py":
+        raise UsageError(f"{path} is not a Python file")
     return path
 
 
@@ -173,8 +177,6 @@ def load(metric: str | Path) -> Metric:
     own = _own_metric_with(path)
     if own is not None:
         return _load_own(own)
-    if path.suffix != ".py":
-        raise UsageError(f"{path} is not a Python file")
     return _load_folder(path, path.parent, sha256(str(path.resolve()).encode()).hexdigest()[:16], False)
 
 
@@ -256,11 +258,11 @@ def _load_folder(path: Path, beside: Path, key: str, is_own: bool) -> Metric:
         raise HostError(
             f"{path.name}: MEASURE_PARAMETERS: expected names of parameters of score(), found {unknown[0]!r}"
         )
-    return Metric(
+    metric = Metric(
         path=path,
         module=loaded,
         is_own=is_own,
-        name=_defined(path, defined, "NAME", str, path.parent.name if path.name == _FILE else path.stem),
+        name=_defined(path, defined, "NAME", str, name_of(path)),
         version=_defined(path, defined, "__version__", str, "?"),
         score=defined["score"],
         prepare=prepare,
@@ -270,6 +272,26 @@ def _load_folder(path: Path, beside: Path, key: str, is_own: bool) -> Metric:
         takes_progress=prepare is not None and "progress" in inspect.signature(prepare).parameters,
         companion=companion,
     )
+    if not is_own:
+        check_signature(metric)
+    return metric
+
+
+def name_of(path: Path) -> str:
+    """Name a metric that does not define its ``NAME``.
+
+    Parameters
+    ----------
+    path : Path
+        The metric file.
+
+    Returns
+    -------
+    str
+        The name of the folder if the file is a ``metric.py``, and the name of the file otherwise.
+    """
+    # In the current folder, the path may be "metric.py" alone.
+    return Path(os.path.abspath(path)).parent.name if path.name == _FILE else path.stem
 
 
 def _defined(path: Path, defined: Mapping[str, Any], name: str, kind: Any, default: Any) -> Any:
@@ -292,10 +314,15 @@ def _function(path: Path, defined: Mapping[str, Any], name: str) -> Callable[...
 
 def _load_or_explain(path: Path, name: str) -> types.ModuleType:
     """Load a file as a module, and tell the host where it fails."""
+    if b"\0" in path.read_bytes():
+        raise HostError(f"{path} is not UTF-8 text: it has null bytes")
     try:
-        return _load_file(path, name)
-    except (Exception, SystemExit) as problem:
+        with redirect_stdout(sys.stderr):
+            return _load_file(path, name)
+    except BaseException as problem:
         sys.modules.pop(name, None)
+        if not _is_of_the_file(problem):
+            raise
         hint = ". Install it where podium is installed" if isinstance(problem, ModuleNotFoundError) else ""
         raise HostError(f"{path} cannot be loaded: {_described(problem, path.parent)}{hint}") from problem
 
@@ -491,7 +518,8 @@ def errors_explained(
 ) -> Iterator[None]:
     """Turn the exceptions of a metric or of its companion into podium's own.
 
-    To be used in a ``with`` statement.
+    To be used in a ``with`` statement. What a metric that is not podium's own prints goes to stderr meanwhile,
+    so that it does not mix with what a command prints.
 
     Parameters
     ----------
@@ -517,11 +545,15 @@ def errors_explained(
         The metric raised a ``HostVisibleError``, whose text is the same, or any other exception. It is a
         `CompanionError` if the companion runs.
     """
+    is_foreign = metric is not None and not metric.is_own
     try:
-        yield
+        with redirect_stdout(sys.stderr) if is_foreign else nullcontext():
+            yield
     except ToolError:
         raise
-    except (Exception, SystemExit) as problem:
+    except BaseException as problem:
+        if not _is_of_the_file(problem):
+            raise  # It was raised by the user's Ctrl+C, or by a limit of processor time.
         name = type(problem).__name__
         if companion:
             what = _described(problem, None if metric is None else metric.path.parent)
@@ -539,9 +571,33 @@ def errors_explained(
         ) from problem
 
 
+def _is_of_the_file(problem: BaseException) -> bool:
+    """Tell whether a metric's file raised an exception, and not somebody who wants to end the process."""
+    kind = type(problem)
+    return isinstance(problem, Exception | SystemExit) or (
+        kind is BaseException or kind.__module__.startswith(_PACKAGE)
+    )
+
+
+def shortened(text: str) -> str:
+    """Cut a text that somebody else's exception may have filled with tables.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+
+    Returns
+    -------
+    str
+        At most `LONGEST_TEXT` characters of it.
+    """
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
+
+
 def _described(problem: BaseException, folder: Path | None = None) -> str:
     """Describe an exception, with the line in a file of this folder that raised it."""
-    text = f"{type(problem).__name__}: {' '.join(str(problem).split())}"
+    text = shortened(f"{type(problem).__name__}: {' '.join(str(problem).split())}")
     frames = traceback.extract_tb(problem.__traceback__)
     # The folder may be relative. The names of frames are not, except those of no file, such as "<string>".
     here = None if folder is None else folder.resolve()

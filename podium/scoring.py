@@ -26,7 +26,7 @@ import pandas as pd
 
 from podium import contract, hosted, statistics
 from podium.contract import Explanation, Metric, Progress
-from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
+from podium.errors import ContractWarning, HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import MOST_BYTES, is_table_name, is_url, parse_table, read_bytes, read_table
 from podium.wording import counted
 
@@ -37,7 +37,9 @@ __all__ = [
     "Evaluation",
     "Solution",
     "add_side",
+    "check_rows",
     "evaluate",
+    "ids_of",
     "items_of",
     "parse_submission",
     "prepare",
@@ -226,10 +228,14 @@ def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
     Returns
     -------
     set of str
-        The companion's columns, and those that parameters name, such as ``row_id_column_name``.
+        The companion's columns and the one that ``row_id_column_name`` names. For podium's own metrics also the
+        other columns that parameters name. In another metric these may be numbers, such as weights, which
+        platforms read as numbers, too.
     """
     names = set(metric.companion.text_columns)
     for name, value in (hosted.settings(metric, parameters) | parameters).items():
+        if not metric.is_own and name != "row_id_column_name":
+            continue
         if isinstance(value, str) and name.endswith("_column_name"):
             names.add(value)
         elif isinstance(value, str) and name.endswith("_column_names"):
@@ -689,29 +695,105 @@ def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | 
                 contract.check_measure_parameters(metric, frame, submission, numbers, solution.arguments)
                 solution.checked.add("submission")
             return Evaluation(solution, submission, scores_of(solution, numbers), numbers, read, compared)
+        submission = _rows_for(solution, submission)
         scores = {}
         for part, rows in solution.rows.items():
-            truth = solution.frame[rows]
-            answers = _aligned(solution, truth, answers_to(solution, submission, part))
-            scores[part] = contract.one_float(
-                metric, metric.score(truth.copy(), answers.copy(), **solution.arguments)
-            )
+            tables = _tables_of_part(solution, submission, rows)
+            scores[part] = contract.one_float(metric, metric.score(*tables, **solution.arguments))
+        if "submission" not in solution.checked:
+            tables = _tables_of_part(solution, submission, solution.rows[ALL])
+            for told in contract.check_alone(metric, *tables, solution.arguments, scores[ALL]):
+                warnings.warn(told, ContractWarning, stacklevel=2)
+            solution.checked.add("submission")
         return Evaluation(solution, submission, scores)
 
 
-def _aligned(solution: Solution, truth: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """Put the answers into the order of the truth, as Kaggle does without ``COMPLETE_SUBMISSION``.
+def _rows_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
+    """Put a submission into the order of the solution, as platforms do before they call a metric.
 
-    If the two do not have the same ids, each once, the metric gets the answers as they are.
+    A metric without statistics relies on it that the rows are there and in this order. With
+    ``COMPLETE_SUBMISSION`` it matches the rows itself.
     """
+    if solution.metric.complete_submission:
+        return submission
     row_id = solution.arguments["row_id_column_name"]
-    if solution.metric.complete_submission or row_id not in truth or row_id not in answers:
-        return answers
-    wanted, given = (pd.Index(frame[row_id].astype(str)) for frame in (truth, answers))
-    if not wanted.is_unique or not given.is_unique or len(wanted) != len(given):
-        return answers
-    order = given.get_indexer(wanted)
-    return answers if (order < 0).any() else answers.iloc[order]
+    if row_id not in solution.frame:
+        columns = ", ".join(map(str, solution.frame.columns))
+        raise HostError(f"the solution has no column {row_id}; it has {columns}")
+    is_part = len(solution.rows.keys() & {*PARTS}) == 1  # the host ranks with one part of a solution alone
+    if is_part and row_id in submission:
+        submission = submission[ids_of(submission, row_id).isin(ids_of(solution.frame, row_id))]
+    check_rows(solution.frame, submission, row_id)
+    ids = pd.Index(ids_of(submission, row_id))
+    wanted = ids_of(solution.frame, row_id)
+    if not wanted.is_unique:
+        raise HostError(
+            f"{row_id}: expected one row per id in the solution, as platforms align by it. "
+            f"{wanted[wanted.duplicated()].iloc[0]!r} occurs twice: should the metric file say "
+            "COMPLETE_SUBMISSION = True?"
+        )
+    ordered: pd.DataFrame = submission.iloc[ids.get_indexer(pd.Index(wanted))]
+    return ordered
+
+
+def _tables_of_part(
+    solution: Solution, submission: pd.DataFrame, rows: Bools
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Copy the tables that a metric without statistics gets for a part; their rows are numbered from 0.
+
+    With other indices, ``solution["x"] - submission["x"]`` would match rows by the index.
+    """
+    answers = submission if solution.metric.complete_submission else submission[rows]
+    return solution.frame[rows].reset_index(drop=True), answers.reset_index(drop=True)
+
+
+def ids_of(table: pd.DataFrame, row_id: str) -> pd.Series:
+    """Take the ids of a table's rows as texts.
+
+    Parameters
+    ----------
+    table : DataFrame
+        A solution or a submission.
+    row_id : str
+        The column with the ids.
+
+    Returns
+    -------
+    Series of str
+        The ids. A whole number is written without decimals, so that 1 and 1.0 are the same id.
+    """
+    ids = table[row_id]
+    if ids.dtype.kind == "f" and (ids % 1 == 0).all():
+        ids = ids.astype("int64")
+    return ids.astype(str)
+
+
+def check_rows(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> None:
+    """Make the checks that Kaggle makes before it calls a metric, with Kaggle's own messages.
+
+    Parameters
+    ----------
+    solution : DataFrame
+        The solution.
+    submission : DataFrame
+        The submission.
+    row_id : str
+        The name of the column by which Kaggle aligns rows.
+
+    Raises
+    ------
+    SubmissionRejected
+        Kaggle would reject the submission.
+    """
+    if row_id not in submission:
+        raise SubmissionRejected(f"ID column {row_id} not found in submission")
+    given, expected = len(submission), len(solution)
+    if given != expected:
+        raise SubmissionRejected(f"Submission has {given} rows but {expected} were expected.")
+    if sorted(ids_of(submission, row_id)) != sorted(ids_of(solution, row_id)):
+        raise SubmissionRejected(f"Solution and submission values for {row_id} do not match")
+    if submission.isna().to_numpy().any():
+        raise SubmissionRejected("Submission contains null values")
 
 
 def answers_to(solution: Solution, submission: pd.DataFrame, part: str) -> pd.DataFrame:

@@ -251,12 +251,15 @@ def test_a_measure_parameter_may_have_a_range(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "named"), [("'0.5'", "str '0.5'"), ("[0.5]", r"list \[0\.5\]"), ("True", "bool True")]
+    ("result", "named"),
+    [("'0.5'", "str '0.5'"), ("[0.5]", r"list \[0\.5\]"), ("True", "bool True"), ("1", "int 1")],
 )
 def test_a_score_alone_is_a_number(tmp_path: Path, result: str, named: str) -> None:
     file = tmp_path / "alone.py"
     file.write_text(f"def score(solution, submission, row_id_column_name):\n    return {result}\n")
-    with pytest.raises(HostError, match=rf"^alone\.py: score\(\): expected one finite float, found {named}$"):
+    with pytest.raises(
+        HostError, match=rf"^alone\.py, line 1: score\(\): expected one finite float, found {named}$"
+    ):
         podium.score(SOLUTION, SUBMISSION, metric=file)
 
 

@@ -19,6 +19,8 @@ COMPILES = "is UTF-8 text that compiles"
 IMPORTS = "imports only what Kaggle's image has"
 MODULE = "can be imported as a module"
 DIRECTION = "says whether higher is better"
+DIVIDES = "keeps the fraction when score() divides"
+AGAIN = "gives the same score again, and for rows in another order"
 CONTRACT = "has statistics whose sums are its score"
 COMPANION = "has a companion that explains the score"
 CHECKS = {  # each check's name, by the key under which `podium.hosting.kernel` answers
@@ -34,7 +36,7 @@ CHECKS = {  # each check's name, by the key under which `podium.hosting.kernel` 
     "tests": "passes its tests",
     "result": "returns a finite float",
     "frames": "leaves the frames unchanged",
-    "warnings": "warns of nothing in the given files",
+    "warnings": "prints nothing and warns of nothing in the given files",
     "messages": "has messages of at most 280 characters",
     "module": MODULE,
 }
@@ -99,7 +101,7 @@ def check_contract(
         direction = Check(DIRECTION, PASS)
     if metric.prepare is None:
         lacking = "without prepare(), scores have no intervals, and ranking anew reads every submission again"
-        return [direction, Check(CONTRACT, NOTE, lacking)]
+        return [_check_again(metric, tables, arguments), direction, Check(CONTRACT, NOTE, lacking)]
     if tables is None:
         return [direction, Check(CONTRACT, UNTRIED, "give a solution and a submission")]
     slips = contract_slips(metric, *tables, arguments or {"row_id_column_name": str(tables[0].columns[0])})
@@ -120,6 +122,24 @@ def check_contract(
         metric.path.name == "metric.py" and beside.is_file()
     )
     return [direction, Check(CONTRACT, *statistics), *([Check(COMPANION, *explained)] if has_companion else [])]
+
+
+def _check_again(
+    metric: hosted.Metric,
+    tables: tuple[pd.DataFrame, pd.DataFrame] | None,
+    arguments: dict[str, Any] | None,
+) -> Check:
+    """Check that a metric without statistics gives the same score twice, and for rows in another order."""
+    if tables is None:
+        return Check(AGAIN, UNTRIED, "give a solution and a submission")
+    slips = contract_slips(metric, *tables, arguments or {"row_id_column_name": str(tables[0].columns[0])})
+    if "slip" in slips:
+        return Check(AGAIN, FAIL, slips["slip"])
+    if "library" in slips:
+        return Check(AGAIN, *kernel.untried(slips["library"]))
+    if "untried" in slips:
+        return Check(AGAIN, UNTRIED, slips["untried"])
+    return Check(AGAIN, NOTE, slips["doubt"]) if "doubt" in slips else Check(AGAIN, PASS)
 
 
 def contract_slips(
@@ -202,7 +222,7 @@ def check(
         except HostError as problem:
             answers[key] = FAIL, str(problem)
     tried = [Check(name, *answers.get(key, (UNTRIED, ""))) for key, name in CHECKS.items()]
-    return [Check(COMPILES, PASS), _check_imports(packages), *tried]
+    return [Check(COMPILES, PASS), _check_imports(packages), *_check_division(tree), *tried]
 
 
 def to_install(packages: Collection[str]) -> set[str]:
@@ -241,6 +261,19 @@ def _check_imports(imported: set[str]) -> Check:
     if others:
         return Check(IMPORTS, NOTE, f"it imports {', '.join(others)}: make sure that Kaggle's image has it")
     return Check(IMPORTS, PASS)
+
+
+def _check_division(tree: ast.Module) -> list[Check]:
+    """Tell where ``score`` divides by ``//``, which turns most shares into 0; nothing if it does not."""
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "score"]
+    divisions = [
+        node
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.FloorDiv)
+    ]
+    places = ", ".join(f"line {node.lineno}: {ast.unparse(node)}" for node in divisions)
+    return [Check(DIVIDES, NOTE, f"{places} drops the fraction: is that meant?")] if places else []
 
 
 def check_solution(solution: pd.DataFrame, row_id: str, complete_submission: bool) -> list[Check]:

@@ -16,7 +16,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from podium import hosted, scoring
-from podium.errors import CompanionError, HostError, SubmissionRejected
+from podium.errors import CompanionError, ContractWarning, HostError, SubmissionRejected
 from podium.hosting import kernel
 
 
@@ -46,12 +46,13 @@ def slips(
     dict of str to str
         One key and its text, or an empty dict if all is well. The key is "slip" for a slip of the metric and
         "companion" for one of the companion. It is "library" for a library that is missing here, and "untried"
-        for the reason why the metric could not be tried.
+        for the reason why the metric could not be tried. It is "doubt" for what may be right or wrong.
     """
     sys.modules.setdefault(kernel.UTILITIES, kernel.metric_utilities())
+    metric = None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
             metric = hosted.load(Path(path))
             prepared = scoring.prepare(metric, pd.DataFrame(solution), arguments)
             evaluation = scoring.evaluate(prepared, pd.DataFrame(submission))
@@ -69,8 +70,11 @@ def slips(
         # What the metric says of the solution itself is told when it scores.
         if type(problem.__cause__).__name__ in hosted.VISIBLE:
             return {"untried": "the solution is rejected"}
+        if metric is not None and metric.prepare is None and problem.__cause__ is not None:
+            return {"untried": "score() raises an error"}  # which another check tells
         return {"slip": str(problem)}
-    return {}
+    doubts = [str(each.message) for each in caught if issubclass(each.category, ContractWarning)]
+    return {"doubt": doubts[0]} if doubts else {}
 
 
 if __name__ == "__main__":

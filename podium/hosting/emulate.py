@@ -10,13 +10,16 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import hosted, scoring
-from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
+from podium import contract, hosted, scoring
+from podium.errors import ContractWarning, HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import csv_of, read_bytes
 from podium.hosting import check, fresh, kernel, unloaded
 from podium.hosting.folders import as_texts
 from podium.hosting.judge import UNEXPECTED
 from podium.scoring import ALL, USAGE
+
+# A metric without statistics is called again to see whether its score is the same, unless it took longer.
+SECONDS_TO_REPEAT = 60.0
 
 
 class PartScore(NamedTuple):
@@ -81,6 +84,7 @@ def emulate(
         If the metric needs a library that is not installed here.
     """
     source = fresh.read_source(metric.path)
+    contract.check_signature(metric)
     row_id = arguments["row_id_column_name"]
     if row_id not in solution:
         raise HostError(f"the solution has no column {row_id}; it has {', '.join(map(str, solution.columns))}")
@@ -98,6 +102,12 @@ def emulate(
         answer = run_part(seconds_left, source=source, arguments=arguments, **frames)
         scores.append(PartScore(part, **answer))
         seconds_left -= scores[-1].seconds
+    if metric.prepare is None and seconds_left > fresh.TIME_LIMIT - SECONDS_TO_REPEAT:
+        slips = check.contract_slips(metric, solution, submission, arguments)
+        if "slip" in slips:
+            raise HostError(slips["slip"])
+        if "doubt" in slips:
+            warnings.warn(slips["doubt"], ContractWarning, stacklevel=2)
     return scores
 
 
@@ -241,15 +251,11 @@ def check_rows(
     SubmissionRejected
         If Kaggle would reject the submission.
     """
-    if row_id not in submission:
-        raise SubmissionRejected(f"ID column {row_id} not found in submission")
     if not complete_submission:
-        given, expected = len(submission), len(solution)
-        if given != expected:
-            raise SubmissionRejected(f"Submission has {given} rows but {expected} were expected.")
-        if sorted(map(str, submission[row_id])) != sorted(map(str, solution[row_id])):
-            raise SubmissionRejected(f"Solution and submission values for {row_id} do not match")
-    if submission.isna().to_numpy().any():
+        scoring.check_rows(solution, submission, row_id)
+    elif row_id not in submission:
+        raise SubmissionRejected(f"ID column {row_id} not found in submission")
+    elif submission.isna().to_numpy().any():
         raise SubmissionRejected("Submission contains null values")
 
 
@@ -319,13 +325,13 @@ def aligned(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd
     HostError
         If the solution has an id twice.
     """
-    ids = solution[row_id].astype(str)
+    ids = scoring.ids_of(solution, row_id)
     if not ids.is_unique:
         raise HostError(
             f"{row_id}: expected one row per id in the solution, as Kaggle aligns by it. "
             f"{ids[ids.duplicated()].iloc[0]!r} occurs twice: is it for --complete-submission?"
         )
-    return submission.set_axis(submission[row_id].astype(str)).loc[ids.tolist()]
+    return submission.set_axis(scoring.ids_of(submission, row_id)).loc[ids.tolist()]
 
 
 def run_part(seconds: float, **task: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import doctest
 import functools
 import importlib
 import inspect
+import io
 import json
 import math
 import pickle
@@ -35,6 +36,7 @@ MODULE = "a_utility_script"
 OURS = "podium"
 UTILITIES = "kaggle_metric_utilities"
 DOCSTRING_LIMIT = 8000  # characters: a docstring must be shorter
+LONGEST_TEXT = 1000  # characters of an error's text
 LONGEST_MESSAGE = 280  # characters: Kaggle cuts longer messages
 PARTICIPANTS_ERROR = "ParticipantVisibleError"
 REQUIRED = ["solution", "submission", "row_id_column_name"]
@@ -223,7 +225,26 @@ def described(problem: BaseException) -> str:
     str
         For example "ValueError: no such column".
     """
-    return f"{type(problem).__name__}: {' '.join(str(problem).split())}".removesuffix(": ")
+    return f"{type(problem).__name__}: {shortened(str(problem), LONGEST_TEXT)}".removesuffix(": ")
+
+
+def shortened(text: str, most: int) -> str:
+    """Put a text on one line and cut it.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    most : int
+        The largest number of characters to keep.
+
+    Returns
+    -------
+    str
+        The text, with "…" in place of what was cut.
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[:most]}…"
 
 
 def try_file(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[str, Any]) -> Answer:
@@ -245,7 +266,7 @@ def try_file(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[
     """
     try:
         cell = run_cell(source)
-    except (Exception, SystemExit) as problem:
+    except BaseException as problem:
         return {"runs": failed_or_untried(problem)}
     versions = f"Python {platform.python_version()}, pandas {pd.__version__}, numpy {np.__version__}"
     function = getattr(cell, "score", None)
@@ -263,12 +284,17 @@ def try_file(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[
         "tests": run_tests(cell, score_recorded),
     }
     if frames is not None:
-        with contextlib.suppress(Exception), warnings.catch_warnings(record=True) as caught:
+        printed = io.StringIO()
+        with (
+            contextlib.suppress(BaseException),  # it is kept in the record of the call
+            contextlib.redirect_stdout(printed),
+            warnings.catch_warnings(record=True) as caught,
+        ):
             warnings.simplefilter("always")
-            score_recorded(
-                *map(pd.DataFrame, frames), **arguments
-            )  # an error is kept in the record of the call
-        told = "; ".join(dict.fromkeys(" ".join(str(each.message).split()) for each in caught))
+            score_recorded(*map(pd.DataFrame, frames), **arguments)
+        said = [" ".join(str(each.message).split()) for each in caught]
+        said += [f"it prints {shortened(printed.getvalue(), 60)}"] * bool(printed.getvalue().strip())
+        told = "; ".join(dict.fromkeys(said))
         silent = (PASS, "") if calls[-1].raised is None else (UNTRIED, "")
         answer["warnings"] = (NOTE, told) if told else silent
     spoilt = errors_of_spoilt(function, calls)
@@ -643,7 +669,7 @@ def recorded(function: Any, calls: list[Call]) -> Any:
             result = function(*positional, **named)
             wrong = why_not_a_score(result)
             return result
-        except Exception as problem:
+        except BaseException as problem:
             raised = problem
             raise
         finally:
@@ -777,9 +803,10 @@ def errors_of_spoilt(function: Any, calls: list[Call], disguised: bool = False) 
                 given[of_solution] = with_other_truths(given[of_solution])
             places = len(call.positional)
             try:
-                function(*given[:places], **dict(zip(call.named, given[places:])))
-                raised.append((how, None))
-            except (Exception, SystemExit) as problem:
+                result = function(*given[:places], **dict(zip(call.named, given[places:])))
+                wrong = why_not_a_score(result) if how else ""
+                raised.append((how, ValueError(wrong) if wrong else None))
+            except BaseException as problem:
                 raised.append((how, problem))
     return raised
 
@@ -913,10 +940,10 @@ def score_part(source: str, solution: Answer, submission: Answer, arguments: dic
         cell = run_cell(source)
         start = time.perf_counter()
         result = cell.score(*frames, **arguments)
-    except (Exception, SystemExit) as problem:
+    except BaseException as problem:
         return {
             "error": type(problem).__name__,
-            "text": str(problem),
+            "text": str(problem)[:LONGEST_TEXT],
             "line": line_of(problem),
             "library": lacking(problem),
         }

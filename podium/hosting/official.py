@@ -18,6 +18,10 @@ from podium.hosting.folders import PERFECT, SAMPLE, SOLUTION, Files, as_texts, s
 from podium.scoring import PARTS, USAGE
 
 TEST, TEXT = "test.csv", "text"
+NO_ITEMS = (
+    "the metric has no prepare(), so every row was drawn by itself. If rows belong together, such as those of "
+    "one patient, define prepare() and make the files anew"
+)
 
 
 def make_files(
@@ -33,8 +37,8 @@ def make_files(
     Parameters
     ----------
     metric : Metric
-        The metric.  Its ``prepare`` says which rows belong to one item.  Its companion reads the labels and
-        makes the sample submission and the perfect one.
+        The metric.  Its ``prepare`` says which rows belong to one item; without it, rows with the same id do.
+        Its companion reads the labels and makes the sample submission and the perfect one.
     path : Path
         The file or folder with the labels.
     sample : Path or None
@@ -54,21 +58,27 @@ def make_files(
     Raises
     ------
     UsageError
-        If the metric has no ``prepare``, or if there is no sample submission.
+        If there is no sample submission.
     HostError
         If the labels are wrong, or if the score of a part is undefined.
     """
     arguments = dict(parameters)
     labels = scoring.read_solution(metric, path, arguments)
-    redrawn = [f"the column {USAGE} of the labels is replaced by a new drawing"] if USAGE in labels else []
+    notices = [f"the column {USAGE} of the labels is replaced by a new drawing"] if USAGE in labels else []
     solution = labels.drop(columns=USAGE, errors="ignore")
     whole = scoring.prepare(metric, solution, arguments)
-    if not whole.prepared:
-        raise UsageError("the metric does not say what belongs together: it has no prepare()")
-    prepared = whole.prepared[scoring.ALL]
-    strata = [tuple(str(group) for group in groups) for groups in np.asarray(prepared.groups).T.tolist()]
-    part = split(prepared.items, strata, prepared.items, 1.0, public_share, seed)
-    solution = solution.assign(**{USAGE: part[prepared.item_of_row]})
+    if whole.prepared:
+        prepared = whole.prepared[scoring.ALL]
+        items, item_of_row = prepared.items, prepared.item_of_row
+        strata = [tuple(str(group) for group in groups) for groups in np.asarray(prepared.groups).T.tolist()]
+    else:
+        ids = solution[whole.arguments["row_id_column_name"]].astype(str)
+        items = sorted(set(ids))
+        item_of_row = pd.Index(items).get_indexer(pd.Index(ids))
+        strata = [()] * len(items)
+        notices.append(NO_ITEMS)
+    part = split(items, strata, items, 1.0, public_share, seed)
+    solution = solution.assign(**{USAGE: part[item_of_row]})
     shown = _sample(metric, solution.drop(columns=USAGE), sample)
     best = metric.companion.perfect_submission
     perfect = None if best is None else best(solution.drop(columns=USAGE))
@@ -90,8 +100,8 @@ def make_files(
         public,
         private,
         "\n\n".join(report) + "\n",
-        [*redrawn, *parts.notices],
-        prepared.items,
+        [*notices, *parts.notices],
+        items,
         metric.name,
         arguments,
     )

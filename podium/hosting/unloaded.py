@@ -59,13 +59,13 @@ def metric(path: Path) -> Metric:
     def score(*_: object, **__: object) -> Any:
         raise NotImplementedError
 
-    vars(score)["__signature__"] = signature(functions["score"])
+    vars(score).update(__signature__=signature(functions["score"]), line=functions["score"].lineno)
     constants = _constants(tree)
     return Metric(
         path=path,
         module=types.ModuleType(path.stem),
         is_own=False,
-        name=str(constants.get("NAME", path.parent.name if path.name == "metric.py" else path.stem)),
+        name=str(constants.get("NAME", hosted.name_of(path))),
         version=str(constants.get("__version__", "?")),
         score=score,
         prepare=score if "prepare" in functions else None,

@@ -600,7 +600,7 @@ def test_any_file_with_a_score(call, accuracy):
 
 
 def test_rejections_of_any_metric(call, accuracy, tmp_path):
-    (tmp_path / "guess.csv").write_text("id,reply\n1,1\n")
+    (tmp_path / "guess.csv").write_text("id,reply\n1,1\n2,1\n3,1\n4,1\n")
     assert call(*accuracy) == (3, "", "error: no column answer\n")
 
 

@@ -271,7 +271,7 @@ def test_the_report_and_the_exit_code(capsys, tmp_path, in_process):
     code, out, err = run_podium(capsys, "check", path)
     assert code == 4
     assert out.splitlines()[7] == "FAIL  is annotated to return float: the annotation is int"
-    assert err == f"error: {path} fails 1 of 19 checks\n"
+    assert err == f"error: {path} fails 1 of 20 checks\n"
     path.write_text("x = 1\n")
     code, out, err = run_podium(capsys, "check", path)
     assert out.count("----  ") == 12
@@ -500,7 +500,7 @@ def test_overlapping_truths_are_told(capsys, in_process, tmp_path):
     solution.loc[1, "essay_id"] = solution.loc[0, "essay_id"]
     solution.to_csv(tmp_path / "solution.csv", index=False)
     _, out, _ = run_podium(capsys, "check", "unified", tmp_path / "solution.csv", SUBMISSION)
-    assert "note  warns of nothing in the given files: " in out
+    assert "note  prints nothing and warns of nothing in the given files: " in out
     assert "overlap" in out.partition("warns of nothing")[2]
 
 

@@ -141,13 +141,23 @@ def test_a_metric_that_makes_no_sample(capsys, tmp_path):
 
 
 def test_a_metric_without_items(capsys, tmp_path):
+    """Rows with the same id go to one part, and the host is told what that means."""
     (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", "return 1.0"))
-    (tmp_path / "labels.csv").write_text("id,answer\n1,1\n")
-    code, _, err = run_podium(
-        capsys, "make", tmp_path / "labels.csv", "--metric", tmp_path / "accuracy.py", "--out", tmp_path / "out"
-    )
-    assert code == 2
-    assert err == "error: the metric does not say what belongs together: it has no prepare()\n"
+    labels = pd.DataFrame({"id": range(20), "answer": 1})
+    labels.to_csv(tmp_path / "labels.csv", index=False)
+    given = [
+        "--metric",
+        tmp_path / "accuracy.py",
+        "--sample",
+        tmp_path / "labels.csv",
+        "--out",
+        tmp_path / "out",
+    ]
+    code, out, err = run_podium(capsys, "make", tmp_path / "labels.csv", *given)
+    assert (code, err.startswith("warning: the metric has no prepare(), so every row was drawn")) == (0, True)
+    assert "| items that are Public | 6 |" in out
+    solution = pd.read_csv(tmp_path / "out" / "private" / "solution.csv")
+    assert solution["Usage"].value_counts().to_dict() == {"Public": 6, "Private": 14}
 
 
 @pytest.mark.filterwarnings("ignore:annotations outside the 25 types")

@@ -1,0 +1,407 @@
+"""Twelve plain metrics of hosts go the whole way, and every slip in such a file is told."""
+
+import re
+from datetime import datetime
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import podium
+from podium import hosted
+from podium.errors import ContractWarning, HostError, SubmissionRejected
+from podium.hosting import bundle
+from podium.hosting.competition import Competition, Terms
+from tests.hosting.test_bundle import execute, unpack
+from tests.support import kaggle_metrics
+from tests.support.host_line import run_podium, stay_in_process
+from tests.support.host_metrics import METRICS, TEAMS, tables
+
+TERMS = Terms(datetime(2027, 1, 15), datetime(2027, 4, 1), datetime(2027, 4, 15))
+RMSE = METRICS["rmse"].source
+RETURN = '    return float(np.sqrt(np.mean((solution["value"].to_numpy() - guess) ** 2)))\n'
+
+
+def folder_of(name: str, folder: Path) -> Path:
+    """Write a metric, its labels, and the submissions of the teams."""
+    solution, teams = tables(name)
+    (folder / "teams").mkdir(parents=True)
+    (folder / f"{name}.py").write_text(METRICS[name].source)
+    solution.to_csv(folder / "labels.csv", index=False)
+    for team, frame in teams.items():
+        frame.to_csv(folder / "teams" / f"{team}.csv", index=False)
+    return folder
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_the_whole_way(capsys, tmp_path, monkeypatch, name):
+    """A plain file with a score() is checked, made a competition, emulated, packed and ranked."""
+    stay_in_process(monkeypatch, tmp_path)
+    folder = folder_of(name, tmp_path)
+    metric, files, worst = folder / f"{name}.py", folder / "files", folder / "teams" / "Cy.csv"
+    made = ["make", folder / "labels.csv", "--metric", metric, "--sample", worst, "--out", files]
+    assert run_podium(capsys, *made)[0] == 0
+    pair = files / "private" / "solution.csv", folder / "teams" / "Ada.csv"
+    code, out, _ = run_podium(capsys, "check", metric, *pair)
+    assert (code, re.findall("^(?:FAIL|----) .*", out, re.MULTILINE)) == (0, [])
+    assert "pass  gives the same score again, and for rows in another order\n" in out
+    code, out, err = run_podium(capsys, "score", *pair, "--metric", metric)
+    assert (code, err) == (0, "")
+    scores = dict(re.findall(r"^(Public|Private) +(\S+)$", out, re.MULTILINE))
+    code, out, _ = run_podium(capsys, "emulate", metric, *pair)
+    assert (code, dict(re.findall(r"^(Public|Private) +(\S+)", out, re.MULTILINE))) == (0, scores)
+    loaded = hosted.load(metric)
+    competition = Competition(files, loaded, {"row_id_column_name": "id"}, "T", "t")
+    for platform in bundle.PLATFORMS:
+        assert bundle.bundle(platform, competition, TERMS, folder / platform)
+    line = ["rank", pair[0], folder / "teams", "--metric", metric, "--no-boost", "--jobs", 1]
+    code, out, _ = run_podium(capsys, *line, "--out", folder / "board")
+    assert code == 0
+    assert tuple(re.findall(rf"^ +\d+ +({'|'.join(TEAMS)}) ", out, re.MULTILINE)) == TEAMS
+
+
+PLATFORM_OF = [
+    pytest.param(name, platform, marks=[] if (name, platform) in QUICK else pytest.mark.slow)
+    for QUICK in [{("f_beta", "codabench"), ("auc", "evalai"), ("dice", "huggingface")}]
+    for name in METRICS
+    for platform in bundle.PLATFORMS
+]
+
+
+@pytest.mark.parametrize(("name", "platform"), PLATFORM_OF)
+def test_a_platform_gives_the_scores_of_podium(capsys, tmp_path, name, platform):
+    """It also rejects wrong ids and empty cells as Kaggle does, whatever the metric makes of them."""
+    import json
+
+    folder = folder_of(name, tmp_path)
+    metric, files = folder / f"{name}.py", folder / "files"
+    made = ["make", folder / "labels.csv", "--metric", metric, "--sample", folder / "teams" / "Cy.csv"]
+    assert run_podium(capsys, *made, "--out", files)[0] == 0
+    competition = Competition(files, hosted.load(metric), {"row_id_column_name": "id"}, "T", "t")
+    bundle.bundle(platform, competition, TERMS, folder / "out")
+    good = tables(name)[1]["Ada"]
+    holes = good.astype(object)
+    holes.iloc[0, 1] = None
+    for which, frame in {
+        "a": good,
+        "b": good.assign(id=good["id"] + "x"),
+        "c": holes,
+        "d": good.head(9),
+    }.items():
+        (folder / "sent").mkdir(exist_ok=True)
+        frame.to_csv(folder / "sent" / f"{which}.csv", index=False)
+    done = execute(platform, unpack(platform, folder / "out", folder), folder / "sent", folder)
+    assert done.returncode == 0, done.stderr
+    a, b, c, d = json.loads(done.stdout.splitlines()[-1])
+    scores = podium.score(pd.read_csv(files / "private" / "solution.csv"), good, metric=metric).scores
+    assert a == {"public": scores["Public"], "private": scores["Private"]}
+    for result, said in (
+        (b, "Solution and submission values for id do not match"),
+        (c, "Submission contains null values"),
+        (d, "Submission has 9 rows but 60 were expected."),
+    ):
+        assert result == {"public": f"error: {said}", "private": f"error: {said}"}
+
+
+# --- slips -------------------------------------------------------------------------------------------
+
+FLOAT = "mine.py, line 9: score(): expected one finite float, found "
+FIRST = (
+    "mine.py, line 9: score(): expected the parameters solution, submission, row_id_column_name first, found "
+)
+AGAIN = "mine.py, line 9: score(): expected the same number whenever it is called with the same tables, found "
+ORDER = "mine.py, line 9: score(): the score depends on the order of the rows: "
+RAISED = "the metric raised an unexpected error: "
+
+
+def returning(body: str) -> str:
+    assert RETURN in RMSE
+    return RMSE.replace(RETURN, f"    {body}\n")
+
+
+def with_parameters(parameters: str) -> str:
+    found = "solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str"
+    assert found in RMSE
+    return RMSE.replace(found, parameters)
+
+
+SLIPS = {
+    "exchanged tables": (
+        with_parameters("submission, solution, row_id_column_name"),
+        FIRST + "submission, solu",
+    ),
+    "any arguments": (with_parameters("*args, **kwargs"), FIRST + "*args, **kwargs"),
+    "two parameters": (with_parameters("solution, submission"), FIRST + "solution, submission"),
+    "by name alone": (
+        with_parameters("*, solution, submission, row_id_column_name"),
+        FIRST + "solution, submission",
+    ),
+    "a coroutine": (
+        RMSE.replace("def score", "async def score"),
+        "expected a function that def defines, found async",
+    ),
+    "a partial": (
+        RMSE.replace("def score(", "def count(") + "\nimport functools\nscore = functools.partial(count)\n",
+        "mine.py: score(): expected a function that def defines, found partial",
+    ),
+    "a class": ("class score:\n    pass\n", "expected a function that def defines, found type"),
+    "a float of numpy": (returning("return np.float32(0.5)"), FLOAT + "float32"),
+    "an array": (returning("return np.array(0.5)"), FLOAT + "ndarray array(0.5)"),
+    "a series": (returning("return solution['value'].head(2)"), FLOAT + "Series 0 "),
+    "a truth value": (returning("return bool(len(guess))"), FLOAT + "bool True"),
+    "a generator": (returning("yield 1.0"), FLOAT + "generator"),
+    "random numbers": (returning("return float(np.random.random())"), AGAIN),
+    "the clock": (RMSE.replace(RETURN, "    import time\n    return time.time()\n"), AGAIN),
+    "a global list": (
+        returning("CALLS.append(1)\n    return float(len(CALLS))") + "\n\nCALLS = []\n",
+        AGAIN + "1.0",
+    ),
+    "a list as default": (
+        with_parameters("solution, submission, row_id_column_name, seen: list = []").replace(
+            RETURN, "    seen.append(1)\n    return float(len(seen))\n"
+        ),
+        AGAIN + "1.0",
+    ),
+    "the end of the process": (
+        RMSE.replace(RETURN, "    raise SystemExit('bye')\n"),
+        RAISED + "SystemExit: bye (mine.py, line 16: raise SystemExit('bye'))",
+    ),
+    "a base exception": (
+        returning("raise BaseException('x')"),
+        RAISED + "BaseException: x (mine.py, line 16: ",
+    ),
+    "a base exception of its own": (
+        returning("raise Stop") + "\n\nclass Stop(BaseException):\n    pass\n",
+        RAISED + "Stop:  (mine.py, line 16: ",
+    ),
+    "a long text": (returning("raise ValueError('x' * 10**6)"), RAISED + "ValueError: xxx"),
+    "an old call of pandas": (
+        returning("return float(solution.append(submission)['value'].mean())"),
+        RAISED
+        + "AttributeError: 'DataFrame' object has no attribute 'append' (mine.py, line 16: return float(",
+    ),
+    "another file": (
+        returning("return float(pd.read_csv('w.csv').mean())"),
+        "(mine.py, line 16: return float(pd.r",
+    ),
+    "no end": (
+        returning("return score(solution, submission, row_id_column_name)"),
+        RAISED + "RecursionError: ",
+    ),
+    "the end while loading": (
+        RMSE + "raise SystemExit(3)\n",
+        "cannot be loaded: SystemExit: 3 (mine.py, line 21: ",
+    ),
+    "no syntax": (RMSE.replace("def score(", "def score(("), "cannot be loaded: SyntaxError: "),
+    "tabs": (RMSE.replace("        raise", "\traise"), "cannot be loaded: TabError: "),
+    "null bytes": (RMSE + "\0", "is not UTF-8 text: it has null bytes"),
+    "nothing": ("", "is not a metric file: it defines no score()"),
+}
+
+
+@pytest.mark.parametrize(("source", "message"), SLIPS.values(), ids=SLIPS)
+def test_a_slip_is_told_and_never_a_number(capsys, tmp_path, source, message):
+    folder = folder_of("rmse", tmp_path)
+    (folder / "mine.py").write_text(source)
+    line = ["score", folder / "labels.csv", folder / "teams" / "Ada.csv", "--metric", folder / "mine.py"]
+    code, out, err = run_podium(capsys, *line)
+    assert (code in (2, 4), out) == (True, "")
+    assert message in err
+    assert "mine.py" in err
+    assert len(err) < 2000
+
+
+@pytest.mark.filterwarnings("always")
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("return float('nan')", FLOAT + "nan, which platforms refuse"),
+        ("return float('-inf')", FLOAT + "-inf, which platforms refuse"),
+        (
+            "return float(np.mean(solution['value'].sort_values().to_numpy() * guess))",
+            ORDER,
+        ),
+        ("return float(solution['value'].to_numpy()[0] - guess[0])", ORDER),
+    ],
+)
+def test_a_doubt_is_told_beside_the_number(capsys, tmp_path, monkeypatch, body, message):
+    """Both may be right, such as the order of a time series, so they are no errors; check notes them, too."""
+    stay_in_process(monkeypatch, tmp_path)
+    folder = folder_of("rmse", tmp_path)
+    (folder / "mine.py").write_text(returning(body))
+    pair = folder / "labels.csv", folder / "teams" / "Ada.csv"
+    code, _, err = run_podium(capsys, "score", *pair, "--metric", folder / "mine.py")
+    assert code == 0
+    assert err.startswith(f"warning: {message}")
+    _, out, _ = run_podium(capsys, "check", folder / "mine.py", *pair)
+    assert f"note  gives the same score again, and for rows in another order: {message}" in out
+
+
+@pytest.mark.filterwarnings("ignore:Mean of empty slice")
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        (
+            METRICS["map_at_5"].source.replace("total / len", "total // len"),
+            "note  keeps the fraction when score() divides: line 23: total // len(solution) drops the fraction",
+        ),
+        (
+            returning("print('hello')" + RETURN.replace("    ", "\n    ", 1).rstrip()),
+            "note  prints nothing and warns of nothing in the given files: it prints hello",
+        ),
+        (
+            returning("return float(np.sqrt(np.nanmean((solution['value'].to_numpy() - guess) ** 2)))").replace(
+                "not np.isfinite(guess).all()", "False"
+            ),
+            "note  knows ParticipantVisibleError: a submission with words in the column value raises "
+            "ValueError: it returned nan",
+        ),
+        (
+            returning("solution['value'] -= guess\n    return float((solution['value'] ** 2).mean())"),
+            "note  leaves the frames unchanged: it changes the column value of a table it is given",
+        ),
+        (
+            returning("return np.random.random()"),
+            "FAIL  gives the same score again, and for rows in another order",
+        ),
+        (returning("raise SystemExit(3)"), "for the given files it raised SystemExit: 3 (line 16, in score)"),
+        (
+            returning("raise BaseException('x')"),
+            "for the given files it raised BaseException: x (line 16, in score)",
+        ),
+        (
+            "\ufeff" + RMSE,
+            "FAIL  is UTF-8 text that compiles: invalid non-printable character U+FEFF (mine.py, line 1)",
+        ),
+    ],
+)
+def test_what_check_tells_of_a_slip(capsys, tmp_path, monkeypatch, source, line):
+    stay_in_process(monkeypatch, tmp_path)
+    name = "map_at_5" if "cutoff" in source else "rmse"
+    folder = folder_of(name, tmp_path)
+    (folder / "mine.py").write_text(source, encoding="utf-8")
+    pair = folder / "labels.csv", folder / "teams" / "Ada.csv"
+    assert line in run_podium(capsys, "check", folder / "mine.py", *pair)[1]
+
+
+def test_emulate_scores_twice(capsys, tmp_path, monkeypatch):
+    stay_in_process(monkeypatch, tmp_path)
+    folder = folder_of("rmse", tmp_path)
+    (folder / "mine.py").write_text(returning("return float(np.random.random())"))
+    pair = folder / "labels.csv", folder / "teams" / "Ada.csv"
+    code, out, err = run_podium(capsys, "emulate", folder / "mine.py", *pair)
+    assert (code, out, err.startswith(f"error: {AGAIN}")) == (4, "", True)
+
+
+def test_what_a_metric_prints_does_not_mix_with_the_score(capsys, tmp_path):
+    folder = folder_of("rmse", tmp_path)
+    (folder / "mine.py").write_text(returning("print('hello')\n    return 0.5") + "\nprint('loaded')\n")
+    line = ["score", folder / "labels.csv", folder / "teams" / "Ada.csv", "--metric", folder / "mine.py", "-b"]
+    code, out, err = run_podium(capsys, *line)
+    assert (code, out) == (0, "0.5\n")
+    assert err.startswith("loaded\nhello\n")
+
+
+# --- what the platform does before the metric ---------------------------------------------------------
+
+
+def plain(folder: Path, source: str) -> Path:
+    (folder / "plain.py").write_text(source)
+    return folder / "plain.py"
+
+
+def test_rows_are_matched_as_on_kaggle_for_a_metric_that_subtracts_columns(tmp_path):
+    """Kaggle's template subtracts columns, which pandas matches by the index; each part is numbered from 0."""
+    metric = plain(tmp_path, kaggle_metrics.TEMPLATE)
+    solution = pd.DataFrame({"id": [1, 2, 3, 4], "target": [1.0, 2.0, 3.0, 4.0]}, index=[7, 7, 1, 0])
+    solution["Usage"] = ["Public", "Private", "Public", "Private"]
+    submission = pd.DataFrame({"id": [4, 3, 2, 1], "target": [4.0, 3.0, 2.0, 1.5]})
+    scores = podium.score(solution, submission, metric=metric).scores
+    assert scores == {"All": 0.125, "Public": 0.25, "Private": 0.0}
+
+
+def test_a_whole_number_is_the_same_id_with_decimals(tmp_path):
+    metric = plain(tmp_path, kaggle_metrics.TEMPLATE)
+    solution = pd.DataFrame({"id": [1, 2], "target": [1.0, 2.0]})
+    submission = pd.DataFrame({"id": [2.0, 1.0], "target": [2.0, 1.0]})
+    assert podium.score(solution, submission, metric=metric).score == 0.0
+    with pytest.raises(SubmissionRejected, match="values for id do not match"):
+        podium.score(solution, submission.assign(id=["01", "02"]), metric=metric)
+
+
+def test_a_solution_with_an_id_twice_cannot_be_aligned(tmp_path):
+    metric = plain(tmp_path, kaggle_metrics.TEMPLATE)
+    frame = pd.DataFrame({"id": [1, 1], "target": [1.0, 2.0]})
+    with pytest.raises(HostError, match=r"'1' occurs twice: should the metric file say COMPLETE_SUBMISSION"):
+        podium.score(frame, frame, metric=metric)
+    plain(tmp_path, kaggle_metrics.TEMPLATE + "\nCOMPLETE_SUBMISSION = True\n")
+    assert podium.score(frame, frame, metric=metric).score == 0.0
+
+
+def test_one_part_of_a_solution_takes_whole_submissions(tmp_path):
+    """So a class can rank with the Public rows alone while the competition runs."""
+    metric = plain(tmp_path, kaggle_metrics.TEMPLATE)
+    solution = pd.DataFrame(
+        {"id": [1, 2, 3], "target": [1.0, 2.0, 3.0], "Usage": ["Public", "Private", "Public"]}
+    )
+    submission = solution.drop(columns="Usage").assign(target=[1.0, 9.0, 4.0])
+    part = solution[solution["Usage"] == "Public"]
+    assert podium.score(part, submission, metric=metric).scores == {"All": 0.5, "Public": 0.5}
+    with pytest.raises(SubmissionRejected, match=r"^Submission has 3 rows but 2 were expected\.$"):
+        podium.score(part.drop(columns="Usage"), submission, metric=metric)
+
+
+def test_columns_that_parameters_name_may_be_numbers(capsys, tmp_path):
+    folder = folder_of("f_beta", tmp_path)
+    line = [
+        "score",
+        folder / "labels.csv",
+        folder / "teams" / "Ada.csv",
+        "--metric",
+        folder / "f_beta.py",
+        "-b",
+    ]
+    assert run_podium(capsys, *line)[0] == 0
+
+
+# --- names -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["my-metric.py", "métrique.py", "class.py", "2nd metric.py", "a.b.py"])
+def test_a_file_may_have_any_name(capsys, tmp_path, monkeypatch, name):
+    stay_in_process(monkeypatch, tmp_path)
+    folder = folder_of("rmse", tmp_path)
+    (folder / name).write_text(RMSE)
+    pair = folder / "labels.csv", folder / "teams" / "Ada.csv"
+    code, out, _ = run_podium(capsys, "score", *pair, "--metric", folder / name)
+    assert (code, out.splitlines()[-1]) == (0, f"metric:{name.removesuffix('.py')}|version:?")
+    assert run_podium(capsys, "check", folder / name, *pair)[0] == 0
+
+
+def test_the_metric_of_the_current_folder_has_its_name(tmp_path, monkeypatch):
+    """So has one that a link leads to."""
+    folder = tmp_path / "errors"
+    folder.mkdir()
+    (folder / "metric.py").write_text(RMSE)
+    (tmp_path / "linked").symlink_to(folder)
+    monkeypatch.chdir(folder)
+    assert hosted.load("metric.py").name == hosted.load(".").name == "errors"
+    assert hosted.load(tmp_path / "linked").name == "linked"
+
+
+def test_a_metric_in_an_archive_is_refused(capsys, tmp_path):
+    import zipfile
+
+    folder = folder_of("rmse", tmp_path)
+    with zipfile.ZipFile(folder / "metric.zip", "w") as archive:
+        archive.writestr("metric.py", RMSE)
+    for line in (["check", folder / "metric.zip"], ["emulate", folder / "metric.zip", "a", "b"]):
+        code, _, err = run_podium(capsys, *line)
+        assert (code, err) == (2, f"error: {folder / 'metric.zip'} is not a Python file\n")
+
+
+def test_a_doubt_has_a_class_of_its_own(tmp_path):
+    metric = plain(tmp_path, returning("return float('nan')"))
+    frame = pd.DataFrame({"id": [1], "value": [1.0]})
+    with pytest.warns(ContractWarning, match="which platforms refuse"):
+        podium.score(frame, frame, metric=metric)

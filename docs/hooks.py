@@ -33,6 +33,8 @@ def on_page_content(html: str, page: Page, **_: Any) -> str:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files, **_: Any) -> str:
     """Lead links to pages of the site there; other files of the repository are named without a link."""
     uri = PurePosixPath(page.file.src_uri)
+    if uri.stem == "messages":
+        page.meta["search"] = {"boost": 3}  # a pasted message leads to its entry and not to a page that has its words
     name = f"{uri.parent}/{uri.stem}/README.md" if uri.parts[0] == "metrics" else f"docs/{uri}"
     here = (ROOT / name).parent
     pages = {(ROOT / "docs" / file.src_uri).resolve(): file.src_uri for file in files}

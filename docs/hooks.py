@@ -34,7 +34,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Lead links to pages of the site there; other files of the repository are named without a link."""
     uri = PurePosixPath(page.file.src_uri)
     if uri.stem == "messages":
-        page.meta["search"] = {"boost": 3}  # a pasted message leads to its entry and not to a page that has its words
+        # A pasted message leads to its entry, and not to a page that happens to have its words.
+        page.meta["search"] = {"boost": 3}
     name = f"{uri.parent}/{uri.stem}/README.md" if uri.parts[0] == "metrics" else f"docs/{uri}"
     here = (ROOT / name).parent
     pages = {(ROOT / "docs" / file.src_uri).resolve(): file.src_uri for file in files}

@@ -16,8 +16,7 @@ PAGE = ROOT / "docs" / "reference" / "messages.md"
 SOURCES = [
     ROOT / "metric.py",
     ROOT / "boost.py",
-    *sorted(ROOT.glob("metrics/*/metric.py")),
-    *sorted(ROOT.glob("metrics/*/companion.py")),
+    *sorted(ROOT.glob("metrics/*/*.py")),
     *sorted(path for path in ROOT.glob("podium/**/*.py") if "new_metric" not in path.parts),
 ]
 # The errors that end a command or that a platform shows; `error` is one of them, chosen by whose file it is.
@@ -25,6 +24,12 @@ ERRORS = {
     "ArgumentTypeError", "CompanionError", "Differences", "HostError", "HostVisibleError", "LeaderboardError",
     "ParticipantVisibleError", "SubmissionRejected", "UsageError", "error", "kind", "missing_extra",
 }  # fmt: skip
+# The lists to which notices are appended before a command prints them as warnings.
+NOTICES = {
+    "podium/essays/corpus.py": "warnings",
+    "podium/ranking/speed.py": "sentences",
+    "podium/running/results.py": "said",
+}
 PLACEHOLDER = "…"
 LEAST_LETTERS = 8  # a text that is nothing but placeholders says nothing
 
@@ -68,11 +73,26 @@ def messages_of(source: Path) -> Iterator[str]:
                 yield one_line(text)
 
 
+def warnings_of(source: Path) -> Iterator[str]:
+    """List the warnings and notices of a source file, as templates."""
+    notices = NOTICES.get(source.relative_to(ROOT).as_posix() if source.is_relative_to(ROOT) else "", "notices")
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call) or not node.args:
+            continue
+        function = ast.unparse(node.func)
+        if not re.fullmatch(rf"(.*\.)?_?warn|{notices}\.append", function):
+            continue
+        argument = node.args[0]
+        for text in map(text_of, argument.elts if isinstance(argument, ast.List) else [argument]):
+            if text is not None and sum(map(str.isalpha, text)) >= LEAST_LETTERS:
+                yield one_line(text)
+
+
 def said() -> dict[str, list[str]]:
-    """The source files of each message."""
+    """The source files of each message and of each warning."""
     sources: dict[str, list[str]] = {}
     for source in SOURCES:
-        for message in messages_of(source):
+        for message in (*messages_of(source), *warnings_of(source)):
             sources.setdefault(message, []).append(source.relative_to(ROOT).as_posix())
     return sources
 
@@ -117,6 +137,20 @@ def test_templates(tmp_path: Path, source: str, message: str) -> None:
     (tmp_path / "a.py").write_text(source)
     messages = list(messages_of(tmp_path / "a.py"))
     assert messages == ([message] if sum(map(str.isalpha, message)) >= LEAST_LETTERS else [])
+
+
+@pytest.mark.parametrize(
+    ("source", "warnings"),
+    [
+        ("warnings.warn(f'the file {x} is empty', stacklevel=2)", ["the file … is empty"]),
+        ("console.warn([f'{n} teams', 'without a score'])", ["without a score"]),
+        ("notices.append(f'ignored {n} essays: ' + names)", ["ignored … essays: …"]),
+        ("others.append('no notice at all')", []),
+    ],
+)
+def test_templates_of_warnings(tmp_path: Path, source: str, warnings: list[str]) -> None:
+    (tmp_path / "a.py").write_text(source)
+    assert list(warnings_of(tmp_path / "a.py")) == warnings
 
 
 if __name__ == "__main__":

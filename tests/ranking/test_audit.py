@@ -10,62 +10,62 @@ import pytest
 
 from podium.ranking import audit, final, output, record, robustness, submissions, work
 from podium.ranking.audit import verify
-from tests.ranking.test_final import TEAMS, arguments, call, folder, made  # noqa: F401
+from tests.support.finished_run import TEAMS, arguments
 
 
-def differences(folder) -> str:  # noqa: F811
+def differences(folder) -> str:
     """The differences that `podium verify` finds, as one text."""
     return "\n".join(verify(str(folder / "final"), 1)[0])
 
 
-def test_run_json_names_every_file_that_is_published(made):  # noqa: F811
-    facts = json.loads((made / "final" / "run.json").read_text())
-    published = {path.name for path in (made / "final").iterdir()} - {"run.json", "store"}
+def test_run_json_names_every_file_that_is_published(finished_run):
+    facts = json.loads((finished_run / "final" / "run.json").read_text())
+    published = {path.name for path in (finished_run / "final").iterdir()} - {"run.json", "store"}
     assert published == set(facts["outputs"])
     assert {"board.html", "team.html"} <= published  # and no .lock
 
 
-def test_a_finished_run_is_verified_with_its_pages(folder):  # noqa: F811
-    assert verify(str(folder / "final"), 1) == ([], [])
+def test_a_finished_run_is_verified_with_its_pages(run_copy):
+    assert verify(str(run_copy / "final"), 1) == ([], [])
 
 
 @pytest.mark.parametrize("page", ["board.html", "team.html"])
-def test_a_forged_page_is_seen(folder, page):  # noqa: F811
-    path = folder / "final" / page
+def test_a_forged_page_is_seen(run_copy, page):
+    path = run_copy / "final" / page
     path.write_text(path.read_text().replace("Cy", "Zoe"))
-    text = differences(folder)
+    text = differences(run_copy)
     assert f"{page} was changed after the run" in text
     assert f"{page} comes out differently, first in line" in text
 
 
-def test_a_forged_page_is_seen_even_if_run_json_is_forged_with_it(folder):  # noqa: F811
-    path, run = folder / "final" / "board.html", folder / "final" / "run.json"
+def test_a_forged_page_is_seen_even_if_run_json_is_forged_with_it(run_copy):
+    path, run = run_copy / "final" / "board.html", run_copy / "final" / "run.json"
     path.write_text(path.read_text().replace("Cy", "Zoe"))
     facts = json.loads(run.read_text())
     facts["outputs"]["board.html"] = work.digest(str(path))
     run.write_text(record.text_of(facts))
-    text = differences(folder)
+    text = differences(run_copy)
     assert "was changed after the run" not in text
     assert "board.html comes out differently, first in line" in text
     del facts["outputs"]["board.html"]
     run.write_text(record.text_of(facts))
-    assert "board.html does not belong to this run: run.json does not name it" in differences(folder)
+    assert "board.html does not belong to this run: run.json does not name it" in differences(run_copy)
 
 
 # --- alterations of a published folder: each is told, with the name of the file --------------------------
 
 
 @pytest.fixture(scope="module")
-def computed(made):  # noqa: F811
+def computed(finished_run):
     """What `podium verify` computes of the board, once for all alterations that leave the inputs alone."""
-    facts = final.read_run(made / "final")
-    request = final.request_of(facts, made / "final")
+    facts = final.read_run(finished_run / "final")
+    request = final.request_of(facts, finished_run / "final")
     published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
     files = [final.as_published(each, published[each[:2]]) for each in submissions.find(request.submissions)]
     return audit._again(facts, request, files, 1)
 
 
-def told(folder, computed, monkeypatch) -> str:  # noqa: F811
+def told(folder, computed, monkeypatch) -> str:
     """The differences and the notices of `podium verify`, as one text."""
     monkeypatch.setattr(audit, "_again", lambda *_: computed)
     found, notices = verify(str(folder / "final"), 1)
@@ -113,10 +113,10 @@ BOARD, TABLE = "board.html", "final_leaderboard.csv"
         pytest.param(BOARD, lambda content: content.decode().encode("utf-16"), id="another encoding"),
     ],
 )  # fmt: skip
-def test_a_changed_file_is_told_with_its_first_difference(folder, computed, monkeypatch, file, alter):  # noqa: F811
-    path = folder / "final" / file
+def test_a_changed_file_is_told_with_its_first_difference(run_copy, computed, monkeypatch, file, alter):
+    path = run_copy / "final" / file
     path.write_bytes(alter(path.read_bytes()))
-    text = told(folder, computed, monkeypatch)
+    text = told(run_copy, computed, monkeypatch)
     assert f"{file} was changed after the run: SHA-256 is" in text
     assert f"{file} comes out differently, first in line " in text
     assert "\n  published  " in text
@@ -131,58 +131,58 @@ def test_a_changed_file_is_told_with_its_first_difference(folder, computed, monk
     ],
 )
 @pytest.mark.parametrize("file", [BOARD, TABLE])
-def test_other_line_ends_are_told_as_such(folder, computed, monkeypatch, file, alter):  # noqa: F811
-    path = folder / "final" / file
+def test_other_line_ends_are_told_as_such(run_copy, computed, monkeypatch, file, alter):
+    path = run_copy / "final" / file
     path.write_bytes(alter(path.read_bytes()))
     expected = (
         f"{file} comes out differently: only its white space, its line ends or its byte order mark differ"
     )
-    assert expected in told(folder, computed, monkeypatch)
+    assert expected in told(run_copy, computed, monkeypatch)
 
 
 @pytest.mark.parametrize(
     "name",
     ["index.html", "board2.HTML", "final_leaderboard (1).csv", "neighbours.csv", "board.js", "board.css"],
 )
-def test_a_file_that_may_be_taken_for_a_part_of_the_board_is_told(folder, computed, monkeypatch, name):  # noqa: F811
-    (folder / "final" / name).write_text("x")
+def test_a_file_that_may_be_taken_for_a_part_of_the_board_is_told(run_copy, computed, monkeypatch, name):
+    (run_copy / "final" / name).write_text("x")
     expected = f"{name} does not belong to this run: run.json does not name it"
-    assert told(folder, computed, monkeypatch) == expected
+    assert told(run_copy, computed, monkeypatch) == expected
 
 
-def test_other_files_beside_a_board_are_named_and_inputs_are_not(folder, computed, monkeypatch):  # noqa: F811
+def test_other_files_beside_a_board_are_named_and_inputs_are_not(run_copy, computed, monkeypatch):
     for name in ("LICENSE", "README.md", ".lock"):
-        (folder / "final" / name).write_text("x")
-    (folder / "final" / "old").mkdir()
-    (folder / "final" / "old" / "board.html").write_text("x")
+        (run_copy / "final" / name).write_text("x")
+    (run_copy / "final" / "old").mkdir()
+    (run_copy / "final" / "old" / "board.html").write_text("x")
     expected = "beside the board, but no part of it and not verified: LICENSE, README.md, old"
-    assert told(folder, computed, monkeypatch) == expected
-    shutil.copy(folder / "solution.csv", folder / "final")
+    assert told(run_copy, computed, monkeypatch) == expected
+    shutil.copy(run_copy / "solution.csv", run_copy / "final")
     monkeypatch.setattr(audit, "_again", lambda *_: computed)
-    moved = {"solution": str(folder / "final" / "solution.csv")}
-    assert verify(str(folder / "final"), 1, **moved) == ([], [expected])
+    moved = {"solution": str(run_copy / "final" / "solution.csv")}
+    assert verify(str(run_copy / "final"), 1, **moved) == ([], [expected])
 
 
-def test_removed_and_renamed_files_links_and_folders_are_told(folder, computed, monkeypatch):  # noqa: F811
-    final_ = folder / "final"
+def test_removed_and_renamed_files_links_and_folders_are_told(run_copy, computed, monkeypatch):
+    final_ = run_copy / "final"
     (final_ / "intervals.csv").unlink()
     (final_ / "similar.csv").rename(final_ / "Similar.csv")
-    (final_ / "board.html").rename(folder / "elsewhere.html")
-    (final_ / "board.html").symlink_to(folder / "elsewhere.html")
+    (final_ / "board.html").rename(run_copy / "elsewhere.html")
+    (final_ / "board.html").symlink_to(run_copy / "elsewhere.html")
     (final_ / "team.html").unlink()
     (final_ / "team.html").mkdir()
-    assert told(folder, computed, monkeypatch).splitlines() == [
+    assert told(run_copy, computed, monkeypatch).splitlines() == [
         "board.html is a link, expected a file of its own",
         "team.html is no file, expected a file of its own",
         "Similar.csv does not belong to this run: run.json does not name it",
         "not in the folder, so only computed and not compared: intervals.csv, similar.csv",
     ]
-    (final_ / "run.json").rename(folder / "elsewhere.json")
-    (final_ / "run.json").symlink_to(folder / "elsewhere.json")
-    assert "run.json is a link, expected a file of its own" in told(folder, computed, monkeypatch)
+    (final_ / "run.json").rename(run_copy / "elsewhere.json")
+    (final_ / "run.json").symlink_to(run_copy / "elsewhere.json")
+    assert "run.json is a link, expected a file of its own" in told(run_copy, computed, monkeypatch)
 
 
-def altered(folder, *path, to) -> None:  # noqa: F811
+def altered(folder, *path, to) -> None:
     """Change a value in run.json, which stays written as `podium rank` writes it."""
     run = folder / "final" / "run.json"
     facts = json.loads(run.read_text())
@@ -204,25 +204,25 @@ def altered(folder, *path, to) -> None:  # noqa: F811
         (["outputs", "board.html"], "0" * 64, "board.html was changed after the run"),
     ],
 )
-def test_a_changed_record_is_told(folder, computed, monkeypatch, path, to, expected):  # noqa: F811
-    altered(folder, *path, to=to)
-    assert expected in told(folder, computed, monkeypatch)
+def test_a_changed_record_is_told(run_copy, computed, monkeypatch, path, to, expected):
+    altered(run_copy, *path, to=to)
+    assert expected in told(run_copy, computed, monkeypatch)
 
 
-def test_another_solution_with_the_first_digits_of_the_hash_is_told(folder, computed, monkeypatch):  # noqa: F811
-    digest = final.read_run(folder / "final")["inputs"]["solution"]["sha256"]
-    altered(folder, "inputs", "solution", "sha256", to=digest[:32] + "0" * 32)
-    text = told(folder, computed, monkeypatch)
+def test_another_solution_with_the_first_digits_of_the_hash_is_told(run_copy, computed, monkeypatch):
+    digest = final.read_run(run_copy / "final")["inputs"]["solution"]["sha256"]
+    altered(run_copy, "inputs", "solution", "sha256", to=digest[:32] + "0" * 32)
+    text = told(run_copy, computed, monkeypatch)
     assert f"has changed since the earlier run: SHA-256 is {digest}, was {digest[:32]}000" in text
 
 
-def test_a_date_that_the_page_does_not_show_is_told(folder):  # noqa: F811
-    altered(folder, "date", to="2020-01-01T00:00:00+00:00")
-    assert 'published  <p class="soft">Computed on 2026' in differences(folder).replace("2027", "2026")
+def test_a_date_that_the_page_does_not_show_is_told(run_copy):
+    altered(run_copy, "date", to="2020-01-01T00:00:00+00:00")
+    assert 'published  <p class="soft">Computed on 2026' in differences(run_copy).replace("2027", "2026")
 
 
-def test_a_record_that_is_written_in_another_way_is_told(folder, computed, monkeypatch):  # noqa: F811
-    path = folder / "final" / "run.json"
+def test_a_record_that_is_written_in_another_way_is_told(run_copy, computed, monkeypatch):
+    path = run_copy / "final" / "run.json"
     text, expected = (
         path.read_text(),
         "run.json was changed after the run: it is not written as podium rank writes it",
@@ -233,7 +233,7 @@ def test_a_record_that_is_written_in_another_way_is_told(folder, computed, monke
         text + "\n",
     ):
         path.write_text(other)
-        assert told(folder, computed, monkeypatch) == expected
+        assert told(run_copy, computed, monkeypatch) == expected
 
 
 @pytest.mark.parametrize(
@@ -257,94 +257,97 @@ def test_a_record_that_is_written_in_another_way_is_told(folder, computed, monke
         (["date"], 7),
     ],
 )
-def test_a_record_of_another_form_is_refused(folder, call, path, to):  # noqa: F811
-    altered(folder, *path, to=to)
-    for command in (["verify", folder / "final"], ["rank", "--again", folder / "final", "--out", folder / "o"]):
+def test_a_record_of_another_form_is_refused(run_copy, call, path, to):
+    altered(run_copy, *path, to=to)
+    for command in (
+        ["verify", run_copy / "final"],
+        ["rank", "--again", run_copy / "final", "--out", run_copy / "o"],
+    ):
         code, _, err = call(*command)
         assert code == 2
         assert f"expected the run.json of podium rank; '{path[0]}' is wrong or missing" in err
 
 
-def test_a_submission_listed_twice_and_an_unknown_parameter_are_refused(folder, call):  # noqa: F811
-    listed = final.read_run(folder / "final")["submissions"]
-    altered(folder, "submissions", to=listed * 2)
-    assert call("verify", folder / "final")[0] == 2
-    altered(folder, "submissions", to=listed)
-    altered(folder, "parameters", to={"foo": 1})
-    code, _, err = call("verify", folder / "final")
+def test_a_submission_listed_twice_and_an_unknown_parameter_are_refused(run_copy, call):
+    listed = final.read_run(run_copy / "final")["submissions"]
+    altered(run_copy, "submissions", to=listed * 2)
+    assert call("verify", run_copy / "final")[0] == 2
+    altered(run_copy, "submissions", to=listed)
+    altered(run_copy, "parameters", to={"foo": 1})
+    code, _, err = call("verify", run_copy / "final")
     assert code == 2
     assert err.endswith("error: run.json: expected parameters of the metric, found foo\n")
 
 
-def test_a_record_that_is_no_json_and_one_of_another_version_are_refused(folder, call):  # noqa: F811
-    path = folder / "final" / "run.json"
+def test_a_record_that_is_no_json_and_one_of_another_version_are_refused(run_copy, call):
+    path = run_copy / "final" / "run.json"
     path.write_text("[" * 100_000)
-    code, _, err = call("verify", folder / "final")
+    code, _, err = call("verify", run_copy / "final")
     assert code == 2
     assert "expected the run.json of podium rank; it is no JSON" in err
     path.write_text('{"versions": {"podium": "2.0.0"}}')
-    code, _, err = call("verify", folder / "final")
+    code, _, err = call("verify", run_copy / "final")
     assert code == 2
     assert "found one of podium 2.0.0; read and verify it with that version" in err
 
 
 @pytest.mark.filterwarnings("ignore:runtimes without a submission")
-def test_a_submission_that_was_left_out_of_the_record_is_told(folder, call):  # noqa: F811
+def test_a_submission_that_was_left_out_of_the_record_is_told(run_copy, call):
     """Somebody ranks without a team and publishes a board that is right without it."""
-    (folder / "teams" / "Bo & Co.csv").rename(folder / "away.csv")
-    assert call("rank", *arguments(folder), "--resamples", "0")[0] == 0
-    (folder / "away.csv").rename(folder / "teams" / "Bo & Co.csv")
+    (run_copy / "teams" / "Bo & Co.csv").rename(run_copy / "away.csv")
+    assert call("rank", *arguments(run_copy), "--resamples", "0")[0] == 0
+    (run_copy / "away.csv").rename(run_copy / "teams" / "Bo & Co.csv")
     assert "Bo & Co/Bo & Co.csv: it is among the submissions, but run.json does not name it" in differences(
-        folder
+        run_copy
     )
 
 
-def test_what_is_printed_of_a_forged_page_cannot_reach_the_terminal(folder, call):  # noqa: F811
-    path = folder / "final" / "board.html"
+def test_what_is_printed_of_a_forged_page_cannot_reach_the_terminal(run_copy, call):
+    path = run_copy / "final" / "board.html"
     path.write_text(path.read_text().replace(">Cy<", ">\x1b[2J\u202eCy<", 1))
-    code, _, err = call("verify", folder / "final", "--jobs", 1)
+    code, _, err = call("verify", run_copy / "final", "--jobs", 1)
     assert code == 1
     assert "\\x1b[2J\\u202eCy" in err
     assert "\x1b" not in err
 
 
-def test_a_fresh_record_has_no_facts_that_are_not_verified_but_circumstances(made):  # noqa: F811
-    facts = final.read_run(made / "final")
+def test_a_fresh_record_has_no_facts_that_are_not_verified_but_circumstances(finished_run):
+    facts = final.read_run(finished_run / "final")
     assert facts.keys() > record.CIRCUMSTANCES
     assert record.fault_of(facts) == ""
 
 
-def test_a_page_of_an_earlier_run_and_a_table_beside_another_run_s_page_are_seen(folder, call):  # noqa: F811
-    shutil.copytree(folder / "final", folder / "earlier")
-    assert call("rank", *arguments(folder), "--resamples", "20")[0] == 0
-    assert not (folder / "final" / "team.html").exists()  # of the earlier run
-    assert not (folder / "final" / "path.csv").exists()
-    assert differences(folder) == ""
+def test_a_page_of_an_earlier_run_and_a_table_beside_another_run_s_page_are_seen(run_copy, call):
+    shutil.copytree(run_copy / "final", run_copy / "earlier")
+    assert call("rank", *arguments(run_copy), "--resamples", "20")[0] == 0
+    assert not (run_copy / "final" / "team.html").exists()  # of the earlier run
+    assert not (run_copy / "final" / "path.csv").exists()
+    assert differences(run_copy) == ""
     for file in ("board.html", "intervals.csv"):
-        now = (folder / "final" / file).read_bytes()
-        shutil.copy(folder / "earlier" / file, folder / "final" / file)
-        assert f"{file} was changed after the run" in differences(folder)
-        (folder / "final" / file).write_bytes(now)
-    shutil.copy(folder / "earlier" / "team.html", folder / "final")
-    assert differences(folder) == "team.html does not belong to this run: run.json does not name it"
+        now = (run_copy / "final" / file).read_bytes()
+        shutil.copy(run_copy / "earlier" / file, run_copy / "final" / file)
+        assert f"{file} was changed after the run" in differences(run_copy)
+        (run_copy / "final" / file).write_bytes(now)
+    shutil.copy(run_copy / "earlier" / "team.html", run_copy / "final")
+    assert differences(run_copy) == "team.html does not belong to this run: run.json does not name it"
 
 
-def test_the_title_and_the_organizer_are_verified_too(folder, call):  # noqa: F811
+def test_the_title_and_the_organizer_are_verified_too(run_copy, call):
     heading = ["--title", "Essays <2026>", "--organizer", "A & B"]
-    assert call("rank", *arguments(folder), "--resamples", "0", *heading)[0] == 0
-    html = (folder / "final" / "board.html").read_text()
+    assert call("rank", *arguments(run_copy), "--resamples", "0", *heading)[0] == 0
+    html = (run_copy / "final" / "board.html").read_text()
     assert "<h1><bdi>Essays &lt;2026&gt;</bdi></h1>" in html
     assert "Published by <bdi>A &amp; B</bdi>" in html
-    assert differences(folder) == ""
+    assert differences(run_copy) == ""
 
 
-def contents(folder: Path) -> dict[str, bytes]:  # noqa: F811
+def contents(folder: Path) -> dict[str, bytes]:
     """The bytes of the files in a folder by name."""
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
-def test_a_full_disk_leaves_the_earlier_run_as_it_was(folder, call, monkeypatch):  # noqa: F811
-    before = contents(folder / "final")
+def test_a_full_disk_leaves_the_earlier_run_as_it_was(run_copy, call, monkeypatch):
+    before = contents(run_copy / "final")
     write_bytes, written = Path.write_bytes, []
 
     def full(path, content):
@@ -355,16 +358,17 @@ def test_a_full_disk_leaves_the_earlier_run_as_it_was(folder, call, monkeypatch)
         return write_bytes(path, content)
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    code, _, err = call("rank", *arguments(folder), "--resamples", "0")
+    code, _, err = call("rank", *arguments(run_copy), "--resamples", "0")
     assert code == 2
     assert (
-        err.splitlines()[-1] == f"error: cannot write {folder / 'final' / written[-1]}: No space left on device"
+        err.splitlines()[-1]
+        == f"error: cannot write {run_copy / 'final' / written[-1]}: No space left on device"
     )
-    assert contents(folder / "final") == before
-    assert not list((folder / "final").glob(".new*"))
+    assert contents(run_copy / "final") == before
+    assert not list((run_copy / "final").glob(".new*"))
 
 
-def test_who_is_interrupted_while_files_are_moved_leaves_no_finished_run(folder, call, monkeypatch):  # noqa: F811
+def test_who_is_interrupted_while_files_are_moved_leaves_no_finished_run(run_copy, call, monkeypatch):
     replace, moved = output.os.replace, []
 
     def interrupted(source, target):
@@ -376,9 +380,9 @@ def test_who_is_interrupted_while_files_are_moved_leaves_no_finished_run(folder,
     monkeypatch.setattr(output.os, "replace", interrupted)
     output_files = dict.fromkeys(("board.html", "intervals.csv", "final_leaderboard.csv", "path.csv"), b"x")
     with pytest.raises(KeyboardInterrupt):
-        output.write(output_files, folder / "final", {})
+        output.write(output_files, run_copy / "final", {})
     assert len(moved) == 3
-    code, _, err = call("verify", folder / "final")
+    code, _, err = call("verify", run_copy / "final")
     assert code == 2
     assert "expected a finished run" in err
 
@@ -399,36 +403,36 @@ def test_run_json_is_moved_last(tmp_path, monkeypatch):
 # --- what is read twice is the same -----------------------------------------------------------------------
 
 
-def test_a_submission_that_changes_between_two_readings_is_noticed(folder, call, monkeypatch):  # noqa: F811
+def test_a_submission_that_changes_between_two_readings_is_noticed(run_copy, call, monkeypatch):
     monkeypatch.setattr(work, "SECONDS_BEFORE_RETRY", 0.0)
     score = work.score
 
     def score_and_change(job, submissions, *more):
         scored = score(job, submissions, *more)
-        path = folder / "teams" / "Cy.csv"
+        path = run_copy / "teams" / "Cy.csv"
         path.write_text("".join(path.read_text().splitlines(keepends=True)[:-5]))
         return scored
 
     monkeypatch.setattr(final.work, "score", score_and_change)
-    code, out, err = call("rank", *arguments(folder), "--variants", "--resamples", "0")
+    code, out, err = call("rank", *arguments(run_copy), "--variants", "--resamples", "0")
     assert (code, out) == (2, "")
     assert "Cy/Cy.csv has changed since it was scored: its SHA-256 was" in err
 
 
-def test_the_last_step_of_the_path_is_compared_with_the_board(folder, call, monkeypatch):  # noqa: F811
+def test_the_last_step_of_the_path_is_compared_with_the_board(run_copy, call, monkeypatch):
     of_path = robustness.of_path
 
     def other_scores(job, scores, leaderboard):
         return of_path(job, scores | {"+ softmin": scores["+ softmin"] + 1e-12}, leaderboard)
 
     monkeypatch.setattr(robustness, "of_path", other_scores)
-    code, _, err = call("rank", *arguments(folder), "--variants", "--resamples", "0")
+    code, _, err = call("rank", *arguments(run_copy), "--variants", "--resamples", "0")
     assert code == 4
     assert "the last step of the path, + softmin, gives" in err
 
 
-def test_a_pair_of_alike_teams_is_listed_once(made):  # noqa: F811
-    similar = pd.read_csv(made / "final" / "similar.csv")
+def test_a_pair_of_alike_teams_is_listed_once(finished_run):
+    similar = pd.read_csv(finished_run / "final" / "similar.csv")
     pairs = [tuple(sorted(pair)) for pair in similar[["team", "other_team"]].itertuples(index=False, name=None)]
     assert len(pairs) == len(set(pairs))
     assert ("Cy", "Di") in pairs

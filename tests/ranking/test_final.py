@@ -11,80 +11,35 @@ import pandas as pd
 import pytest
 
 import metric
-from podium import cli, statistics
+from podium import statistics
 from podium.ranking import robustness, speed, wording
-from tests.support import command_line
-from tests.support.essays import make_competition
-
-TEAMS = ["Ada <b>", "Bo & Co", "Cy", "Di"]
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A finished run with 60 essays and four teams. One team uploaded another team's file, and the runtimes
-    have noise.
-    """
-    folder = tmp_path_factory.mktemp("made")
-    solution, submission = make_competition(60, seed=7, shared_words=False)
-    solution.to_csv(folder / "solution.csv", index=False)
-    (folder / "teams").mkdir()
-    for number, team in enumerate(TEAMS[:3]):
-        kept = np.random.default_rng(number).random(len(submission)) > 0.04 * number
-        submission[kept].to_csv(folder / "teams" / f"{team}.csv", index=False)
-    shutil.copy(folder / "teams" / "Cy.csv", folder / "teams" / "Di.csv")
-    pd.DataFrame(
-        {"team": TEAMS, "runtime": [130, 100, 110, 100.5], "runs": ["130 131 129", "100 101 99", "", "100.5"]}
-    ).to_csv(folder / "runtimes.csv", index=False)
-    options = ["--resamples", "60", "--variants", "--team", "Cy"]
-    assert cli.main(["rank", *arguments(folder), *options]) == 0
-    return folder
-
-
-def arguments(folder) -> list[str]:
-    """The arguments of `podium rank` for the files in a folder."""
-    names = ["solution.csv", "teams", "runtimes.csv"]
-    return [*(str(folder / name) for name in names), "--out", str(folder / "final"), "--jobs", "1"]
-
-
-@pytest.fixture
-def folder(made, tmp_path):
-    """A copy that a test may change."""
-    shutil.copytree(made, tmp_path / "copy")
-    return tmp_path / "copy"
-
-
-@pytest.fixture
-def call(capsys):
-    def call(*command: object) -> tuple[int, str, str]:
-        return command_line.run(capsys, *command)
-
-    return call
+from tests.support.finished_run import TEAMS, arguments
 
 
 @pytest.mark.filterwarnings("ignore:runtimes without a submission")
-def test_a_board_of_one_team(folder, call):
+def test_a_board_of_one_team(run_copy, call):
     for team in TEAMS[1:]:
-        (folder / "teams" / f"{team}.csv").unlink()
-    assert call("rank", *arguments(folder), "--variants", "--team", TEAMS[0])[0] == 0
-    intervals = pd.read_csv(folder / "final" / "intervals.csv")
+        (run_copy / "teams" / f"{team}.csv").unlink()
+    assert call("rank", *arguments(run_copy), "--variants", "--team", TEAMS[0])[0] == 0
+    intervals = pd.read_csv(run_copy / "final" / "intervals.csv")
     assert intervals[["rank_low", "rank_high", "prize_1"]].to_numpy().tolist() == [[1, 1, 1]]
-    assert pd.read_csv(folder / "final" / "neighbors.csv").empty
+    assert pd.read_csv(run_copy / "final" / "neighbors.csv").empty
 
 
 # --- verify -------------------------------------------------------------------------------------------------
 
 
-def test_a_published_board_is_verified_from_run_json_and_the_inputs_alone(folder, call):
-    shutil.rmtree(folder / "final" / "store")
-    for table in (folder / "final").glob("*.csv"):
+def test_a_published_board_is_verified_from_run_json_and_the_inputs_alone(run_copy, call):
+    shutil.rmtree(run_copy / "final" / "store")
+    for table in (run_copy / "final").glob("*.csv"):
         table.unlink()
-    code, out, err = call("verify", folder / "final", "--jobs", 1)
+    code, out, err = call("verify", run_copy / "final", "--jobs", 1)
     assert code == 0
     assert "warning: not in the folder, so only computed and not compared: " in err
     assert "final_leaderboard.csv" in err
     assert "board.html" not in err
-    assert out == f"{folder / 'final'} is what its inputs lead to, to the last bit\n"
-    assert call("verify", folder / "final" / "run.json", "--jobs", 1)[0] == 0
+    assert out == f"{run_copy / 'final'} is what its inputs lead to, to the last bit\n"
+    assert call("verify", run_copy / "final" / "run.json", "--jobs", 1)[0] == 0
 
 
 def swap_teams(folder):
@@ -124,26 +79,26 @@ def another_seed(folder):
         (lambda folder: (folder / "teams" / "Di.csv").unlink(), ["Di/Di.csv: the file is missing"]),
     ],
 )
-def test_the_first_differences_are_said(folder, call, change, messages):
-    change(folder)
-    code, out, err = call("verify", folder / "final", "--jobs", 1)
+def test_the_first_differences_are_said(run_copy, call, change, messages):
+    change(run_copy)
+    code, out, err = call("verify", run_copy / "final", "--jobs", 1)
     assert (code, out) == (1, "")
-    assert f"error: {folder / 'final'} is not what its inputs lead to:\n" in err
+    assert f"error: {run_copy / 'final'} is not what its inputs lead to:\n" in err
     for message in messages:
         assert message in err
 
 
-def test_what_verify_cannot_do_is_said(folder, call):
-    (folder / "solution.csv").rename(folder / "moved.csv")
-    code, _, err = call("verify", folder / "final", "--jobs", 1)
+def test_what_verify_cannot_do_is_said(run_copy, call):
+    (run_copy / "solution.csv").rename(run_copy / "moved.csv")
+    code, _, err = call("verify", run_copy / "final", "--jobs", 1)
     assert code == 2
     assert "cannot read" in err
-    assert call("verify", folder / "final", "--jobs", 1, "--solution", folder / "moved.csv")[0] == 0
-    code, _, err = call("verify", folder)
+    assert call("verify", run_copy / "final", "--jobs", 1, "--solution", run_copy / "moved.csv")[0] == 0
+    code, _, err = call("verify", run_copy)
     assert code == 2
     assert err.endswith("No such file or directory; expected a finished run\n")
-    (folder / "final" / "run.json").write_text("{}")
-    assert call("verify", folder / "final")[2].endswith(
+    (run_copy / "final" / "run.json").write_text("{}")
+    assert call("verify", run_copy / "final")[2].endswith(
         "run.json of podium rank; 'inputs' is wrong or missing\n"
     )
 
@@ -151,36 +106,38 @@ def test_what_verify_cannot_do_is_said(folder, call):
 # --- again --------------------------------------------------------------------------------------------------
 
 
-def test_again_gives_the_board_that_the_submissions_would_give(folder, call):
+def test_again_gives_the_board_that_the_submissions_would_give(run_copy, call):
     options = ["--set", "temperature=50", "--max-boost", "0.02", "--resamples", "40"]
-    shutil.move(folder / "teams", folder / "away")
-    assert call("rank", "--again", folder / "final", "--out", folder / "other", *options, "--jobs", 1)[0] == 0
-    shutil.move(folder / "away", folder / "teams")
-    shutil.move(folder / "final", folder / "before")
-    assert call("rank", *arguments(folder), *options)[0] == 0
-    for table in (folder / "final").glob("*.csv"):
-        assert table.read_bytes() == (folder / "other" / table.name).read_bytes(), table.name
-    shutil.move(folder / "before", folder / "before2")  # the earlier run itself is not needed
-    assert call("verify", folder / "other", "--jobs", 1)[0] == 0
+    shutil.move(run_copy / "teams", run_copy / "away")
+    assert (
+        call("rank", "--again", run_copy / "final", "--out", run_copy / "other", *options, "--jobs", 1)[0] == 0
+    )
+    shutil.move(run_copy / "away", run_copy / "teams")
+    shutil.move(run_copy / "final", run_copy / "before")
+    assert call("rank", *arguments(run_copy), *options)[0] == 0
+    for table in (run_copy / "final").glob("*.csv"):
+        assert table.read_bytes() == (run_copy / "other" / table.name).read_bytes(), table.name
+    shutil.move(run_copy / "before", run_copy / "before2")  # the earlier run itself is not needed
+    assert call("verify", run_copy / "other", "--jobs", 1)[0] == 0
 
 
-def test_what_again_lacks_is_said(folder, call):
+def test_what_again_lacks_is_said(run_copy, call):
     def again(*more):
-        return call("rank", "--again", folder / "final", "--out", folder / "other", "--jobs", 1, *more)
+        return call("rank", "--again", run_copy / "final", "--out", run_copy / "other", "--jobs", 1, *more)
 
     code, _, err = again("--set", "segment_weight=0.4")
     assert code == 2
     assert "--again with segment_weight: expected only parameters on which the statistics do not depend" in err
     assert again("--set", "nothing=1")[0] == 4
     assert again("--variants")[0] == 2
-    code, _, err = call("rank", "--again", folder / "final", "--out", folder / "final")
+    code, _, err = call("rank", "--again", run_copy / "final", "--out", run_copy / "final")
     assert code == 2
     assert "expected another folder" in err
-    assert call("rank", "--again", folder / "nowhere", "--out", folder / "other")[0] == 2
-    another_runtime(folder)
+    assert call("rank", "--again", run_copy / "nowhere", "--out", run_copy / "other")[0] == 2
+    another_runtime(run_copy)
     assert "runtimes.csv has changed since the earlier run" in again()[2]
-    shutil.rmtree(folder / "final" / "store")
-    (folder / "runtimes.csv").write_text((folder / "runtimes.csv").read_text().replace("100.25", "100.5"))
+    shutil.rmtree(run_copy / "final" / "store")
+    (run_copy / "runtimes.csv").write_text((run_copy / "runtimes.csv").read_text().replace("100.25", "100.5"))
     code, _, err = again()
     assert code == 2
     assert "lacks 4 of 4 submissions" in err
@@ -189,8 +146,8 @@ def test_what_again_lacks_is_said(folder, call):
 # --- the page -----------------------------------------------------------------------------------------------
 
 
-def test_the_page_is_one_file_that_needs_no_network_and_escapes_names(made):
-    html = (made / "final" / "board.html").read_text(encoding="utf-8")
+def test_the_page_is_one_file_that_needs_no_network_and_escapes_names(finished_run):
+    html = (finished_run / "final" / "board.html").read_text(encoding="utf-8")
     assert "Ada &lt;b&gt;" in html
     assert "Bo &amp; Co" in html
     assert "<b>" not in html.replace('<b style="left', "")
@@ -211,14 +168,14 @@ def test_the_page_is_one_file_that_needs_no_network_and_escapes_names(made):
         "Similar submissions",
     ):
         assert title in html
-    assert str(made) not in html
+    assert str(finished_run) not in html
 
 
-def test_the_page_of_a_team(folder, call, made):
-    html = (made / "final" / "team.html").read_text(encoding="utf-8")
+def test_the_page_of_a_team(run_copy, call, finished_run):
+    html = (finished_run / "final" / "team.html").read_text(encoding="utf-8")
     assert "<h1><bdi>Cy</bdi></h1>" in html
     assert "best by Private score" in html
-    code, _, err = call("rank", *arguments(folder), "--team", "Zoe")
+    code, _, err = call("rank", *arguments(run_copy), "--team", "Zoe")
     assert code == 2
     assert "--team Zoe: expected one of the teams, such as Ada <b>, Bo & Co, Cy, Di" in err
 
@@ -234,18 +191,18 @@ def test_numbers_are_never_more_certain_than_they_are():
 # --- robustness ---------------------------------------------------------------------------------------------
 
 
-def test_ranks_of_variants_are_those_of_the_metric(made):
-    ranks = pd.read_csv(made / "final" / "variant_ranks.csv").set_index("team")
-    board = pd.read_csv(made / "final" / "final_leaderboard.csv").set_index("team")
+def test_ranks_of_variants_are_those_of_the_metric(finished_run):
+    ranks = pd.read_csv(finished_run / "final" / "variant_ranks.csv").set_index("team")
+    board = pd.read_csv(finished_run / "final" / "final_leaderboard.csv").set_index("team")
     assert (ranks["max boost 0"] == board["rank_before"]).all()
     solution = pd.read_csv(
-        made / "solution.csv", dtype={"essay_id": str}, keep_default_na=False, na_values=[""]
+        finished_run / "solution.csv", dtype={"essay_id": str}, keep_default_na=False, na_values=[""]
     )
     private = solution[solution["Usage"] == "Private"]
     scores = {
         team: metric.score(
             private,
-            pd.read_csv(made / "teams" / f"{team}.csv", dtype={"essay_id": str}),
+            pd.read_csv(finished_run / "teams" / f"{team}.csv", dtype={"essay_id": str}),
             "row_id",
             temperature=0.0,
         )
@@ -253,8 +210,8 @@ def test_ranks_of_variants_are_those_of_the_metric(made):
     }
     boost = __import__("boost").boost(board[["runtime"]].reset_index().assign(score=board.index.map(scores)))
     assert ranks["temperature 0"].to_dict() == boost.set_index("team")["rank"].to_dict()
-    variants = pd.read_csv(made / "final" / "robustness.csv").set_index("variant")
-    drawn = json.loads((made / "final" / "run.json").read_text())["runtimes_drawn"]
+    variants = pd.read_csv(finished_run / "final" / "robustness.csv").set_index("variant")
+    drawn = json.loads((finished_run / "final" / "run.json").read_text())["runtimes_drawn"]
     assert drawn["draws"] == 100
     assert 0 < drawn["same"] <= 1
     # Draws of runtimes, the board itself and steps of the path are not decisions.
@@ -263,15 +220,15 @@ def test_ranks_of_variants_are_those_of_the_metric(made):
     held = decisions.eq(ranks["rank"], axis=0).mean(axis=1)
     assert ranks["held"].to_numpy() == pytest.approx(held.to_numpy())
     assert not decisions.eq(ranks["rank"], axis=0).all(axis=None)
-    path = pd.read_csv(made / "final" / "path.csv")
+    path = pd.read_csv(finished_run / "final" / "path.csv")
     assert path["mean_score"].iloc[-1] == pytest.approx(board["score"].mean())
     assert path["change"].iloc[1:].sum() == pytest.approx(
         path["mean_score"].iloc[-1] - path["mean_score"].iloc[0]
     )
 
 
-def test_the_same_file_is_seen(made):
-    similar = pd.read_csv(made / "final" / "similar.csv")
+def test_the_same_file_is_seen(finished_run):
+    similar = pd.read_csv(finished_run / "final" / "similar.csv")
     assert similar.iloc[0].tolist() == ["Cy", "Di", 1.0]
 
 

@@ -9,41 +9,12 @@ from podium.errors import HostError
 from podium.ranking import names, speed
 from podium.ranking.submissions import Submission, find
 from podium.wording import spreadsheet_safe
-from tests.support import command_line
-
-# A submission is scored by what it says itself.
-SAYS = """
-import pandas as pd
-
-def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-    return float(solution.merge(submission, on=row_id_column_name)["says"].mean())
-
-def higher_is_better() -> bool:
-    return True
-"""
-
-
-@pytest.fixture
-def folder(tmp_path):
-    (tmp_path / "says.py").write_text(SAYS)
-    (tmp_path / "solution.csv").write_text("id\n1\n2\n")
-    (tmp_path / "teams").mkdir()
-    return tmp_path
 
 
 def submit(folder, *teams: str) -> None:
+    """Write a submission for each of these teams; every next one is a little better."""
     for number, team in enumerate(teams):
         (folder / "teams" / f"{team}.csv").write_text(f"id,says\n1,{0.5 + number / 100}\n2,0.5\n")
-
-
-@pytest.fixture
-def call(folder, capsys):
-    def call(*more: object) -> tuple[int, str, str]:
-        files = [folder / "solution.csv", folder / "teams"]
-        options = ["--metric", folder / "says.py", "--jobs", 1, "--out", folder / "final"]
-        return command_line.run(capsys, "rank", *files, *more, *options)
-
-    return call
 
 
 @pytest.mark.parametrize(
@@ -75,32 +46,32 @@ def test_invisible_names_are_refused(name):
         names.check_names([name], "team", "the folder")
 
 
-def test_teams_that_look_alike_stop_the_run_before_any_work(folder, call):
-    submit(folder, "Red", "red", "Ｒed", "Red\u200b", "Blue")
-    code, out, err = call()
+def test_teams_that_look_alike_stop_the_run_before_any_work(says_folder, rank_says):
+    submit(says_folder, "Red", "red", "Ｒed", "Red\u200b", "Blue")
+    code, out, err = rank_says()
     assert (code, out) == (4, "")
     for shown in ("“Red”", "“red”", "“Ｒed”", r"“Red\u200b”"):
         assert shown in err
-    assert not (folder / "final").exists()
+    assert not (says_folder / "final").exists()
 
 
-def test_files_of_a_team_that_look_alike_are_refused(folder):
-    (folder / "teams" / "Ada").mkdir()
+def test_files_of_a_team_that_look_alike_are_refused(says_folder):
+    (says_folder / "teams" / "Ada").mkdir()
     for name in ("a.csv", "A.csv"):
-        (folder / "teams" / "Ada" / name).write_text("id,says\n1,1\n")
+        (says_folder / "teams" / "Ada" / name).write_text("id,says\n1,1\n")
     with pytest.raises(HostError, match=r"the names of files to differ .*“A.csv”, “a.csv”"):
-        find(str(folder / "teams"))
+        find(str(says_folder / "teams"))
 
 
 @pytest.mark.parametrize("name", ["T1 ", "t1", "Ｔ1", "T1\u200b"])
-def test_a_near_miss_in_the_runtimes_is_an_error_and_no_lost_reward(folder, call, name):
-    submit(folder, "T1", "T2")
-    with (folder / "runtimes.csv").open("w", newline="", encoding="utf-8") as file:
+def test_a_near_miss_in_the_runtimes_is_an_error_and_no_lost_reward(says_folder, rank_says, name):
+    submit(says_folder, "T1", "T2")
+    with (says_folder / "runtimes.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("team", "runtime"), (name, 10), ("T2", 11)])
-    code, out, err = call(folder / "runtimes.csv")
+    code, out, err = rank_says(says_folder / "runtimes.csv")
     assert (code, out) == (4, "")
     assert f"{names.shown(name)} (expected “T1”)" in err
-    assert not (folder / "final").exists()
+    assert not (says_folder / "final").exists()
 
 
 def test_a_near_miss_of_a_file_in_the_runtimes_is_an_error():
@@ -109,19 +80,19 @@ def test_a_near_miss_of_a_file_in_the_runtimes_is_an_error():
         speed.check_teams(runtimes, [Submission("Ada", "a.csv", "")])
 
 
-def test_what_a_spreadsheet_would_execute_is_written_as_text(folder, call):
+def test_what_a_spreadsheet_would_execute_is_written_as_text(says_folder, rank_says):
     formula = '=HYPERLINK("evil")'
-    submit(folder, formula, "-2+3", "@SUM(A1)", "-5", "Red")
-    assert call()[0] == 0
-    with (folder / "final" / "final_leaderboard.csv").open(newline="", encoding="utf-8") as file:
+    submit(says_folder, formula, "-2+3", "@SUM(A1)", "-5", "Red")
+    assert rank_says()[0] == 0
+    with (says_folder / "final" / "final_leaderboard.csv").open(newline="", encoding="utf-8") as file:
         teams = {row["team"] for row in csv.DictReader(file)}
     assert teams == {f"'{formula}", "'-2+3", "'@SUM(A1)", "-5", "Red"}
-    for table in (folder / "final").glob("*.csv"):
+    for table in (says_folder / "final").glob("*.csv"):
         with table.open(newline="", encoding="utf-8") as file:
             for cell in (cell for row in csv.reader(file) for cell in row):
                 assert spreadsheet_safe(cell) == cell, (table.name, cell)
     # The page shows the name unchanged.
-    assert "=HYPERLINK(&#34;evil&#34;)" in (folder / "final" / "board.html").read_text(encoding="utf-8")
+    assert "=HYPERLINK(&#34;evil&#34;)" in (says_folder / "final" / "board.html").read_text(encoding="utf-8")
 
 
 def test_numbers_stay_numbers():
@@ -130,26 +101,26 @@ def test_numbers_stay_numbers():
 
 
 @pytest.mark.filterwarnings("default")
-def test_files_that_are_no_tables_are_no_teams_and_a_warning_names_them(folder, call):
-    submit(folder, "Ada")
+def test_files_that_are_no_tables_are_no_teams_and_a_warning_names_them(says_folder, rank_says):
+    submit(says_folder, "Ada")
     for name in ("README.md", "Thumbs.db", "desktop.ini", "LICENSE", "board.png", "Ada.csv~"):
-        (folder / "teams" / name).write_text("no table")
-    code, out, err = call()
+        (says_folder / "teams" / name).write_text("no table")
+    code, out, err = rank_says()
     assert code == 0
     assert out.startswith("1 submissions, 0 rejected")
     assert "these files are no tables and are left out: “Ada.csv~”, “LICENSE”, “README.md”" in err
 
 
-def test_what_a_team_may_have_taken_for_a_submission_is_rejected_with_the_reason(folder, call):
-    submit(folder, "Ada")
-    (folder / "teams" / "Bo.xlsx").write_bytes(b"PK\3\4")
-    assert call()[0] == 0
-    assert "Bo,Bo.xlsx," in (folder / "final" / "rejected.csv").read_text()
+def test_what_a_team_may_have_taken_for_a_submission_is_rejected_with_the_reason(says_folder, rank_says):
+    submit(says_folder, "Ada")
+    (says_folder / "teams" / "Bo.xlsx").write_bytes(b"PK\3\4")
+    assert rank_says()[0] == 0
+    assert "Bo,Bo.xlsx," in (says_folder / "final" / "rejected.csv").read_text()
 
 
-def test_the_team_is_checked_before_any_work(folder, call):
-    submit(folder, "Ada", "Bo")
-    code, out, err = call("--team", "ada")
+def test_the_team_is_checked_before_any_work(says_folder, rank_says):
+    submit(says_folder, "Ada", "Bo")
+    code, out, err = rank_says("--team", "ada")
     assert (code, out) == (2, "")
     assert err == "error: --team ada: expected one of the teams, such as Ada\n"
-    assert not (folder / "final").exists()
+    assert not (says_folder / "final").exists()

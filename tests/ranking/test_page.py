@@ -28,8 +28,6 @@ pytestmark = [
     ),
 ]
 
-from tests.ranking.test_final import made  # noqa: E402, F401
-
 PICTURE = Path(__file__).parents[2] / "docs" / "board.png"
 MANY = 60
 
@@ -83,9 +81,9 @@ def look(browser, width: int, height: int = 900, scheme: str = "light") -> None:
 @pytest.mark.parametrize("name", ["board.html", "team.html"])
 @pytest.mark.parametrize("width", [360, 1400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_fits_and_can_be_read(made, browser, name, width, scheme):  # noqa: F811
+def test_the_page_fits_and_can_be_read(finished_run, browser, name, width, scheme):
     look(browser, width, scheme=scheme)
-    browser.get((made / "final" / name).as_uri())
+    browser.get((finished_run / "final" / name).as_uri())
     # Only tables and plots can be scrolled sideways, each in its own frame.
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     colors = "const style = getComputedStyle(document.body); return [style.color, style.backgroundColor]"

@@ -6,7 +6,7 @@ import pytest
 
 from podium.errors import HostError
 from podium.ranking import speed
-from tests.ranking.test_final import arguments, call, folder, made  # noqa: F401
+from tests.support.finished_run import arguments
 
 BOARD = pd.DataFrame(
     {"team": ["a", "b", "c"], "submission": ["a.csv", "b.csv", "c.csv"], "runtime": [100.0, 200.0, 400.0]}
@@ -98,17 +98,17 @@ def test_wrong_errors(tmp_path, text, message):
 
 
 @pytest.mark.filterwarnings("default")
-def test_on_screen_and_page_and_no_set_of_ranks_is_narrower_than_that_of_the_score(folder, call):  # noqa: F811
-    runtimes = pd.read_csv(folder / "runtimes.csv")[["team", "runtime"]]
-    runtimes.to_csv(folder / "runtimes.csv", index=False)
-    code, _, err = call("rank", *arguments(folder))
+def test_on_screen_and_page_and_no_set_of_ranks_is_narrower_than_that_of_the_score(run_copy, call):
+    runtimes = pd.read_csv(run_copy / "runtimes.csv")[["team", "runtime"]]
+    runtimes.to_csv(run_copy / "runtimes.csv", index=False)
+    code, _, err = call("rank", *arguments(run_copy))
     assert code == 0
     assert "warning: all runtimes were measured once; nothing is known about their noise" in err
-    html = (folder / "final" / "board.html").read_text(encoding="utf-8")
+    html = (run_copy / "final" / "board.html").read_text(encoding="utf-8")
     assert "All runtimes were measured once; nothing is known about their noise" in html
-    boosted = pd.read_csv(folder / "final" / "intervals.csv").set_index("team")
-    assert call("rank", *arguments(folder), "--no-boost")[0] == 0
-    by_score = pd.read_csv(folder / "final" / "intervals.csv").set_index("team").loc[boosted.index]
+    boosted = pd.read_csv(run_copy / "final" / "intervals.csv").set_index("team")
+    assert call("rank", *arguments(run_copy), "--no-boost")[0] == 0
+    by_score = pd.read_csv(run_copy / "final" / "intervals.csv").set_index("team").loc[boosted.index]
     for sets in ("rank", "all_ranks"):
         widths = [table[f"{sets}_high"] - table[f"{sets}_low"] for table in (boosted, by_score)]
         assert (widths[0] >= widths[1]).all()

@@ -6,7 +6,6 @@ import pytest
 import boost
 from podium.ranking import ties
 from podium.ranking.rules import Rules
-from tests.ranking.test_names import call, folder  # noqa: F401
 
 
 def board(**columns) -> pd.DataFrame:
@@ -56,22 +55,22 @@ def test_both_teams_are_told():
     ]
 
 
-def test_a_prize_that_a_name_decided_is_a_warning_on_screen_and_page(folder, call):  # noqa: F811
+def test_a_prize_that_a_name_decided_is_a_warning_on_screen_and_page(says_folder, rank_says):
     for team, says in (("Ada", 0.9), ("Bo", 0.9), ("Cy", 0.3), ("Di", 0.3)):
-        (folder / "teams" / f"{team}.csv").write_text(f"id,says\n1,{says}\n2,{says}\n")
-    code, _, err = call("--prizes", 1)
+        (says_folder / "teams" / f"{team}.csv").write_text(f"id,says\n1,{says}\n2,{says}\n")
+    code, _, err = rank_says("--prizes", 1)
     warning = "place 1 was decided by the order of the names: Ada and Bo have the same score"
     assert code == 0
     assert f"warning: {warning}\n" in err
     assert "place 3" not in err  # wins no prize
-    leaderboard = pd.read_csv(folder / "final" / "final_leaderboard.csv", keep_default_na=False)
+    leaderboard = pd.read_csv(says_folder / "final" / "final_leaderboard.csv", keep_default_na=False)
     assert leaderboard["note"].tolist() == [
         "same score as Bo, ranked before it by the order of the names",
         "same score as Ada, ranked after it by the order of the names",
         "same score as Di, ranked before it by the order of the names",
         "same score as Cy, ranked after it by the order of the names",
     ]
-    html = (folder / "final" / "board.html").read_text(encoding="utf-8")
+    html = (says_folder / "final" / "board.html").read_text(encoding="utf-8")
     assert f"<li>P{warning[1:]}.</li>" in html
     assert "Ada and Bo have the same score, 0.90000; the order of the names puts Ada first." in html
     for note in leaderboard["note"]:

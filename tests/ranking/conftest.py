@@ -1,0 +1,90 @@
+"""Fixtures that several tests of ranking share."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from podium import cli
+from tests.support import command_line
+from tests.support.essays import make_competition
+from tests.support.finished_run import TEAMS, arguments
+
+Call = Callable[..., tuple[int, str, str]]
+
+# A submission is scored by what it says itself.
+SAYS = """
+import pandas as pd
+
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+    return float(solution.merge(submission, on=row_id_column_name)["says"].mean())
+
+def higher_is_better() -> bool:
+    return True
+"""
+
+
+@pytest.fixture(scope="session")
+def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run with 60 essays and four teams, which no test may change.
+
+    One team uploaded another team's file, and the runtimes have noise.
+    """
+    folder = tmp_path_factory.mktemp("finished")
+    solution, submission = make_competition(60, seed=7, shared_words=False)
+    solution.to_csv(folder / "solution.csv", index=False)
+    (folder / "teams").mkdir()
+    for number, team in enumerate(TEAMS[:3]):
+        kept = np.random.default_rng(number).random(len(submission)) > 0.04 * number
+        submission[kept].to_csv(folder / "teams" / f"{team}.csv", index=False)
+    shutil.copy(folder / "teams" / "Cy.csv", folder / "teams" / "Di.csv")
+    pd.DataFrame(
+        {"team": TEAMS, "runtime": [130, 100, 110, 100.5], "runs": ["130 131 129", "100 101 99", "", "100.5"]}
+    ).to_csv(folder / "runtimes.csv", index=False)
+    options = ["--resamples", "60", "--variants", "--team", "Cy"]
+    assert cli.main(["rank", *arguments(folder), *options]) == 0
+    return folder
+
+
+@pytest.fixture
+def run_copy(finished_run: Path, tmp_path: Path) -> Path:
+    """A copy of the finished run that a test may change."""
+    shutil.copytree(finished_run, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Call:
+    """Runs a `podium` command, and returns its exit code, its output and its messages.
+
+    Test modules that always give the same files have a fixture of this name that adds them.
+    """
+
+    def call(*command: object) -> tuple[int, str, str]:
+        return command_line.run(capsys, *command)
+
+    return call
+
+
+@pytest.fixture
+def says_folder(tmp_path: Path) -> Path:
+    """A folder with the metric `SAYS`, a solution of two rows, and no submission yet."""
+    (tmp_path / "says.py").write_text(SAYS)
+    (tmp_path / "solution.csv").write_text("id\n1\n2\n")
+    (tmp_path / "teams").mkdir()
+    return tmp_path
+
+
+@pytest.fixture
+def rank_says(says_folder: Path, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Runs `podium rank` on the files of `says_folder`, with more arguments."""
+
+    def rank(*more: object) -> tuple[int, str, str]:
+        files = [says_folder / "solution.csv", says_folder / "teams"]
+        options = ["--metric", says_folder / "says.py", "--jobs", 1, "--out", says_folder / "final"]
+        return command_line.run(capsys, "rank", *files, *more, *options)
+
+    return rank

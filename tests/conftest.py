@@ -1,7 +1,12 @@
 """Options, markers and fixtures that all tests share."""
 
+import gc
+import locale
 import os
+import resource
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +17,10 @@ from hypothesis import settings
 # these.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+SECONDS_TO_END = 60  # of threads that a test started; they need a moment even on a busy machine
+# pytest says here which test is running; the others are set by libraries when they are imported.
+SET_BY_LIBRARIES = ("PYTEST_CURRENT_TEST", "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK")
 
 # max_examples is the percentage of its examples that a test tries (tests/support/examples.py); `.ci/run` tries
 # all.
@@ -50,3 +59,38 @@ def _templates_are_compiled_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Environment, "compile", compile_once)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _process_stays_as_it_was() -> Iterator[None]:
+    """Fail the test that leaves something behind, before it makes a later test fail at random.
+
+    A thread of an earlier test can end with an error in a later one, and so on.
+    """
+    before = _state_of_process()
+    yield
+    for thread in threading.enumerate():
+        # These threads of libraries run until the process ends.
+        if thread is not threading.current_thread() and thread.name not in ("IO loop", "tqdm_monitor"):
+            thread.join(SECONDS_TO_END)
+            assert not thread.is_alive(), f"the thread {thread.name} outlives its test"
+    after = _state_of_process()
+    assert {name: after[name] for name in after if after[name] != before[name]} == {}
+
+
+def _state_of_process() -> dict[str, Any]:
+    """What tests could change in their process so that others would notice."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return {
+        "working folder": os.getcwd(),
+        "environment": {name: value for name, value in os.environ.items() if name not in SET_BY_LIBRARIES},
+        "sys.path": list(sys.path),
+        "umask": mask,
+        "limits": [resource.getrlimit(which) for which in (resource.RLIMIT_AS, resource.RLIMIT_NOFILE)],
+        "signals": [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPROF)],
+        "timer": signal.getitimer(signal.ITIMER_PROF),
+        "locale": locale.setlocale(locale.LC_ALL),
+        "garbage collection": gc.isenabled(),
+        "streams": (sys.stdin, sys.stdout, sys.stderr),
+    }

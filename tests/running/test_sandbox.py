@@ -54,6 +54,7 @@ class Bait:
 
     def __init__(self, folder: Path) -> None:
         self.visitors: list[str] = []
+        self.threads: list[threading.Thread] = []
         self.folder = folder
         self.sockets = [
             self._listen(socket.AF_INET, ("0.0.0.0", 0)),
@@ -78,11 +79,12 @@ class Bait:
             )
         self.process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
 
-    def _listen(self, family: int, address: object) -> socket.socket:
+    def _listen(self, family: int, address: str | tuple[str, int]) -> socket.socket:
         one = socket.socket(family)
-        one.bind(address)  # type: ignore[arg-type]
+        one.bind(address)
         one.listen()
-        threading.Thread(target=self._note, args=(one,), daemon=True).start()
+        self.threads.append(threading.Thread(target=self._note, args=(one,), daemon=True))
+        self.threads[-1].start()
         return one
 
     def _note(self, one: socket.socket) -> None:
@@ -111,6 +113,9 @@ class Bait:
     def close(self) -> None:
         for one in self.sockets:
             one.shutdown(socket.SHUT_RDWR)
+        for thread in self.threads:
+            thread.join()  # accept() must have ended before its descriptor may become that of another file
+        for one in self.sockets:
             one.close()
         self.process.kill()
         self.process.wait()

@@ -12,7 +12,6 @@ import json
 import os
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -35,6 +34,7 @@ class Kaggle:
         self.answers: dict[str, Callable[[dict[str, Any]], Answer]] = {}
         self.requests: list[tuple[str, dict[str, Any]]] = []
         self.delay = 0.0
+        self.over = threading.Event()
         self.raw: bytes | None = None
         self.fault: Callable[[int], tuple[int, bool] | None] = lambda number: None
         self.blobs: dict[str, bytes] = {}
@@ -70,9 +70,9 @@ def serve(kaggle: Kaggle) -> Iterator[str]:
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             status, answer = kaggle.answer(self.path, request, self.headers["Authorization"])
-            time.sleep(kaggle.delay)
+            kaggle.over.wait(kaggle.delay)
             body = json.dumps(answer).encode() if kaggle.raw is None else kaggle.raw
-            with contextlib.suppress(BrokenPipeError):  # the client has given up
+            with contextlib.suppress(ConnectionError):  # the client has given up
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(body)))
@@ -100,12 +100,16 @@ def serve(kaggle: Kaggle) -> Iterator[str]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    server.daemon_threads = False  # so that server_close() waits for answers that are on their way
+    serving = threading.Thread(target=server.serve_forever, args=(0.02,))
+    serving.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"
     finally:
+        kaggle.over.set()
         server.shutdown()
         server.server_close()
+        serving.join()
 
 
 def forbid_network(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:

@@ -506,7 +506,7 @@ class Companion:
     read_solution, read_submission : function
         From the path of an official file of the field it makes a table. If the file is wrong, it raises
         `HostError` or `SubmissionRejected`.
-    recognise : function
+    recognize : function
         It gets a table, the name of its row id column, and a probability or None. It returns the table with
         the metric's column names in place of other people's, and notices of what it replaced. The probability
         stands in for predictions that the table lacks.
@@ -548,7 +548,7 @@ class Companion:
     text_columns: tuple[str, ...] = ()
     read_solution: Callable[[Path], pd.DataFrame] | None = None
     read_submission: Callable[[Path], pd.DataFrame] | None = None
-    recognise: Callable[[pd.DataFrame, str, float | None], tuple[pd.DataFrame, list[str]]] | None = None
+    recognize: Callable[[pd.DataFrame, str, float | None], tuple[pd.DataFrame, list[str]]] | None = None
     diagnose: Callable[[Any, pd.DataFrame], str | None] | None = None
     predicted: Callable[[Any, pd.DataFrame], Bools] | None = None
     explain: Callable[["Evaluation"], Explanation] | None = None

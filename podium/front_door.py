@@ -83,7 +83,7 @@ def score(
     elif metric is not None or row_id is not None or parameters:
         given = ", ".join(["metric"] * (metric is not None) + ["row_id"] * (row_id is not None) + [*parameters])
         raise TypeError(f"score: give {given} to podium.prepare instead, which has prepared this solution")
-    submission = _recognised(submission, solution)
+    submission = _recognized(submission, solution)
     try:
         return scoring.evaluate(solution, submission)
     except SubmissionRejected as problem:
@@ -150,12 +150,12 @@ def _check_order(
     raise HostError("give the solution first, then the submission: the second table is a solution")
 
 
-def _recognised(submission: pd.DataFrame, solution: Solution) -> pd.DataFrame:
+def _recognized(submission: pd.DataFrame, solution: Solution) -> pd.DataFrame:
     """Rename the columns of a submission that has those of another competition, with a warning for each."""
-    recognise = solution.metric.companion.recognise
-    if recognise is None:
+    recognize = solution.metric.companion.recognize
+    if recognize is None:
         return submission
-    submission, notices = recognise(submission, solution.arguments["row_id_column_name"], None)
+    submission, notices = recognize(submission, solution.arguments["row_id_column_name"], None)
     for notice in notices:
         warnings.warn(notice, stacklevel=3)
     return submission

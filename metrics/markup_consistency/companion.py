@@ -200,7 +200,7 @@ def consistency(
     second: Mapping[str, Any],
     weights: Mapping[str, float] | None = None,
     accordance: str = "sum",
-    lemmatiser: str = "none",
+    lemmatizer: str = "none",
 ) -> Consistency:
     """Compute the consistency C of two markups of a document (7), and who was paired with whom.
 
@@ -212,7 +212,7 @@ def consistency(
         The weights of criteria.  A weight that is left out is 1, whatever the markups have.
     accordance : str
         How partners are chosen: "sum" or "exact".
-    lemmatiser : str
+    lemmatizer : str
         How words are turned into lemmas, as in the metric's ``score``.
 
     Returns
@@ -228,7 +228,7 @@ def consistency(
     markups = []
     for name, value in (("first", first), ("second", second)):
         try:
-            markups.append(metric.read_markup(value, None, metric.lemmatiser_of(lemmatiser)))
+            markups.append(metric.read_markup(value, None, metric.lemmatizer_of(lemmatizer)))
         except ValueError as fault:
             raise ValueError(f"the {name} markup: {fault}") from None
     rules = metric.Rules(dict.fromkeys(metric.CRITERIA[1:], 1.0) | dict(weights or {}), accordance)

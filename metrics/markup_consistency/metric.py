@@ -158,7 +158,7 @@ def score(
     criterion: str = "total",
     accordance: str = "sum",
     weights: str = "",
-    lemmatiser: str = "none",
+    lemmatizer: str = "none",
 ) -> float:
     """Score how well an algorithm's markups of texts agree with the experts' markups.
 
@@ -188,7 +188,7 @@ def score(
         How partners are chosen: "sum" or "exact".
     weights : str
         The weights that differ from the default, such as "tags=2,fragments.texts=0".
-    lemmatiser : str
+    lemmatizer : str
         How words are turned into lemmas before they are compared: "none", "pymorphy3" (for Russian), or
         "simplemma:" and a language, such as "simplemma:en".  The package must be installed.
 
@@ -223,7 +223,7 @@ def score(
     >>> round(score(solution, submission, "document_id"), 6)
     1.035714
     """
-    prepared = prepare(solution, row_id_column_name, measure, criterion, accordance, weights, lemmatiser)
+    prepared = prepare(solution, row_id_column_name, measure, criterion, accordance, weights, lemmatizer)
     sums = prepared.statistics(submission).sum(axis=0)  # numpy adds the rows one after the other
     return float(prepared.measures(sums[np.newaxis])[0])
 
@@ -246,7 +246,7 @@ def prepare(
     criterion: str = "total",
     accordance: str = "sum",
     weights: str = "",
-    lemmatiser: str = "none",
+    lemmatizer: str = "none",
     *,
     progress: Progress | None = None,
 ) -> "Prepared":
@@ -260,7 +260,7 @@ def prepare(
         The experts' markups, with one row per document, as in `score`.
     row_id_column_name : str
         The name of the column with the documents' ids.
-    measure, criterion, accordance, weights, lemmatiser : str
+    measure, criterion, accordance, weights, lemmatizer : str
         The same as in `score`.
     progress : callable, optional
         It is called with the number of documents whose experts have been compared and the number of all
@@ -281,7 +281,7 @@ def prepare(
     _check_choice("criterion", criterion, CRITERIA)
     _check_choice("accordance", accordance, ACCORDANCES)
     _check_text("weights", weights)
-    _check_text("lemmatiser", lemmatiser)
+    _check_text("lemmatizer", lemmatizer)
     if criterion != "total" and measure != "consistency":
         raise HostVisibleError(f"criterion: expected only with measure 'consistency', found {_quoted(measure)}")
     explicit = _parse_weights(weights, CRITERIA[1:])
@@ -289,7 +289,7 @@ def prepare(
     table.check_columns("markups")
     ids, lengths = read_ids(table), read_lengths(table)
     form = 'a list of markups in JSON, such as [{"elements": [{"fragments": [{"start": 0, "end": 10}]}]}]'
-    read = functools.partial(read_experts, lemmatize=lemmatiser_of(lemmatiser))
+    read = functools.partial(read_experts, lemmatize=lemmatizer_of(lemmatizer))
     experts = read_column(table, "markups", read, form, lengths)
     needed, fewest = ("two experts", 2) if measure == "rma" else ("an expert", 1)
     if max(map(len, experts), default=0) < fewest:
@@ -311,7 +311,7 @@ def prepare(
         experts=[experts[row] for row in order],
         among=among,
         rules=rules,
-        parameters=(row_id_column_name, measure, criterion, lemmatiser),
+        parameters=(row_id_column_name, measure, criterion, lemmatizer),
     )
 
 
@@ -372,7 +372,7 @@ class Prepared:
     rules : Rules
         How markups are compared.
     parameters : tuple of str
-        The parameters row_id_column_name, measure, criterion and lemmatiser.
+        The parameters row_id_column_name, measure, criterion and lemmatizer.
     """
 
     items: list[str]
@@ -415,7 +415,7 @@ class Prepared:
         table.check_columns("markup")
         ids, is_readable = read_ids(table, self.items), self.rules.is_readable
         form = '"selections": []' if is_readable else '"elements": [{"fragments": [{"start": 0, "end": 10}]}]'
-        lemma = lemmatiser_of(self.parameters[-1])
+        lemma = lemmatizer_of(self.parameters[-1])
         markups = read_column(
             table,
             "markup",
@@ -1379,7 +1379,7 @@ def bag_of_words(comment: str, lemmatize: Lemmatizer) -> frozenset[tuple[str, in
 
 
 @functools.cache
-def lemmatiser_of(name: str) -> Lemmatizer:
+def lemmatizer_of(name: str) -> Lemmatizer:
     """Find the function that turns a word into its lemma.
 
     Parameters
@@ -1408,11 +1408,11 @@ def lemmatiser_of(name: str) -> Lemmatizer:
             return functools.cache(lambda word: str(analyzer.parse(word)[0].normal_form))
     except (ImportError, ValueError) as problem:
         fault = f"{_quoted(name)}: {_short(problem)}"
-        raise HostVisibleError(f"lemmatiser: expected one that is installed, found {fault}") from None
+        raise HostVisibleError(f"lemmatizer: expected one that is installed, found {fault}") from None
     if name == "none":
         return str
     wanted = "none, pymorphy3 or simplemma:LANGUAGE"
-    raise HostVisibleError(f"lemmatiser: expected {wanted}, found {_quoted(name)}")
+    raise HostVisibleError(f"lemmatizer: expected {wanted}, found {_quoted(name)}")
 
 
 # ---- Shared: tables and messages -------------------------------------------------------------------------

@@ -545,7 +545,7 @@ def make_files(*corpus_and_options: Any) -> Any:
 
 companion = Companion(
     text_columns=TEXT_COLUMNS,
-    recognise=habits.recognise,
+    recognize=habits.recognize,
     diagnose=diagnose,
     predicted=predicted,
     explain=Explanation,

@@ -50,7 +50,7 @@ LONGEST_SHOWN = 40  # characters of a cell
 Ints = npt.NDArray[np.int64]
 
 
-def recognise(
+def recognize(
     frame: pd.DataFrame, row_id: str, effectiveness: float | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
     """Rename the columns of the Feedback Prize to those of this metric.

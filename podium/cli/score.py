@@ -199,7 +199,7 @@ def score_submissions(options: argparse.Namespace) -> Scored:
         except HostError:
             check_order(metric, files, parameters)
             raise
-        first, notices = recognised(first, solution, options)
+        first, notices = recognized(first, solution, options)
         if options.side is not None:
             first = scoring.add_side(solution, first, options.side)
         try:
@@ -347,7 +347,7 @@ def write_report(
     page.write(html, options.report)
 
 
-def recognised(frame: Any, solution: Any, options: argparse.Namespace) -> Any:
+def recognized(frame: Any, solution: Any, options: argparse.Namespace) -> Any:
     """Rename the columns of a submission that has those of another competition.
 
     Parameters
@@ -375,12 +375,12 @@ def recognised(frame: Any, solution: Any, options: argparse.Namespace) -> Any:
     """
     from podium.cli import console
 
-    recognise = solution.metric.companion.recognise
-    if recognise is None:
+    recognize = solution.metric.companion.recognize
+    if recognize is None:
         if options.effectiveness is not None:
             raise UsageError(f"--effectiveness: {options.metric} does not judge effectiveness")
         return frame, []
-    frame, notices = recognise(frame, solution.arguments["row_id_column_name"], options.effectiveness)
+    frame, notices = recognize(frame, solution.arguments["row_id_column_name"], options.effectiveness)
     if not options.json:  # The notices are printed at once, because the next step may reject the file.
         console.warn(notices)
     return frame, notices
@@ -553,7 +553,7 @@ def evaluate_other(path: str, solution: Any, parameters: dict[str, Any], options
 
     try:
         frame = scoring.read_submission(solution.metric, path, parameters)
-        frame, _ = recognised(frame, solution, options)
+        frame, _ = recognized(frame, solution, options)
     except SubmissionRejected as problem:
         raise SubmissionRejected(f"{path}: {problem}") from problem
     try:

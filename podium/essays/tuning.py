@@ -298,7 +298,7 @@ def _problem(
 ) -> tuple[_Problem, list[str]]:
     """Make the problem of the essays with a candidate, and notices about columns and about the other essays."""
     notices: list[str] = []
-    rename = solution.metric.companion.recognise
+    rename = solution.metric.companion.recognize
     if rename is not None:
         candidates, notices = rename(candidates, solution.arguments["row_id_column_name"], effectiveness)
     try:

@@ -23,7 +23,7 @@ SENTENCE_END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z“*\[(]|code\b|podium\b|docker
 # British spellings; the project has American spelling, as the memo does.
 BRITISH = re.compile(
     r"\b(organis|normalis|penalis|recognis|maximis|minimis|summaris|colour|behaviour|licence|judgement|neighbour"
-    r"|labell|modell|centre|favour|analys(e|ed|es)\b|catalogue|grey\b)\w*",
+    r"|labell|modell|centre|favour|analys(e|ed|es)\b|catalogue|grey\b|lemmatis)\w*",
     re.IGNORECASE,
 )
 SOURCES = [
@@ -159,6 +159,24 @@ def test_the_check_sees_what_it_looks_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: str(source.relative_to(ROOT)))
 def test_docstrings_and_comments(source: Path) -> None:
     assert faults_of_source(source.read_text(encoding="utf-8")) == []
+
+
+def british_names(source: str) -> list[str]:
+    """The names in a source that have a British spelling in one of their words."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    names = {token.string for token in tokens if token.type == tokenize.NAME}
+    return sorted(name for name in names if any(map(BRITISH.match, re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name))))
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: str(source.relative_to(ROOT)))
+def test_names_are_american(source: Path) -> None:
+    assert british_names(str(source.relative_to(ROOT)).replace("/", " ").replace(".", " ")) == []
+    assert british_names(source.read_text(encoding="utf-8")) == []
+
+
+def test_the_check_of_names_sees_what_it_looks_for() -> None:
+    source = "def recognise_it(colour, HostNeighbour):\n    'organise'\n    return lemmatize(_NORMALISED)\n"
+    assert british_names(source) == ["HostNeighbour", "_NORMALISED", "colour", "recognise_it"]
 
 
 def test_the_check_of_sources_sees_what_it_looks_for() -> None:

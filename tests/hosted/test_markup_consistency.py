@@ -353,18 +353,18 @@ def test_ama_is_defined_with_one_expert_each() -> None:
 
 
 @pytest.mark.parametrize(
-    "lemmatiser", ["pymorphy3", pytest.param("simplemma:ru", marks=pytest.mark.slow), "simplemma:en"]
+    "lemmatizer", ["pymorphy3", pytest.param("simplemma:ru", marks=pytest.mark.slow), "simplemma:en"]
 )
-def test_lemmatisers(lemmatiser: str) -> None:
-    pytest.importorskip(lemmatiser.partition(":")[0])
+def test_lemmatizers(lemmatizer: str) -> None:
+    pytest.importorskip(lemmatizer.partition(":")[0])
     words = (
-        ("The CATS sat", "the cat sits") if lemmatiser.endswith("en") else ("Мама МЫЛА рамы", "мама мыть рама")
+        ("The CATS sat", "the cat sits") if lemmatizer.endswith("en") else ("Мама МЫЛА рамы", "мама мыть рама")
     )
     ours, theirs = (markup(element("", overtexts=[overtext(text)])) for text in words)
-    plain, lemmas = consistency(ours, theirs), consistency(ours, theirs, lemmatiser=lemmatiser)
+    plain, lemmas = consistency(ours, theirs), consistency(ours, theirs, lemmatizer=lemmatizer)
     assert plain.parts["overtexts.texts"] < lemmas.parts["overtexts.texts"]
     solution, submission = solution_of([ours, ours]), submission_of(theirs)
-    by_lemmas = metric.score(solution, submission, "document_id", lemmatiser=lemmatiser)
+    by_lemmas = metric.score(solution, submission, "document_id", lemmatizer=lemmatizer)
     assert metric.score(solution, submission, "document_id") < by_lemmas
 
 
@@ -376,28 +376,28 @@ def test_a_lemma_is_taken_in_lower_case_and_without_ё(monkeypatch: pytest.Monke
         return {"mice": "MOUSE", "ёлки": "Ёлка"}.get(word, word)
 
     monkeypatch.setitem(sys.modules, "simplemma", SimpleNamespace(lemmatize=lemmatize))
-    metric.lemmatiser_of.cache_clear()
-    lemmatize = metric.lemmatiser_of("simplemma:xx")
+    metric.lemmatizer_of.cache_clear()
+    lemmatize = metric.lemmatizer_of("simplemma:xx")
     assert metric.bag_of_words("Mice, Ёлки", lemmatize) == frozenset({("mouse", 0), ("елка", 0)})
     assert told[1:] == [("mice", "xx"), ("ёлки", "xx")]
-    metric.lemmatiser_of.cache_clear()
+    metric.lemmatizer_of.cache_clear()
 
 
 @pytest.mark.parametrize("name", ["pymorphy3", "simplemma:ru"])
-def test_a_lemmatiser_that_is_not_installed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lemmatizer_that_is_not_installed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, name.partition(":")[0], None)
-    metric.lemmatiser_of.cache_clear()
+    metric.lemmatizer_of.cache_clear()
     with pytest.raises(
-        metric.HostVisibleError, match=f"^lemmatiser: expected one that is installed, found '{name}'"
+        metric.HostVisibleError, match=f"^lemmatizer: expected one that is installed, found '{name}'"
     ):
-        metric.score(SOLUTION, SUBMISSION, "document_id", lemmatiser=name)
-    metric.lemmatiser_of.cache_clear()
+        metric.score(SOLUTION, SUBMISSION, "document_id", lemmatizer=name)
+    metric.lemmatizer_of.cache_clear()
 
 
-def test_nothing_is_imported_for_no_lemmatiser(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_imported_for_no_lemmatizer(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("simplemma", "pymorphy3"):
         monkeypatch.setitem(sys.modules, name, None)
-    assert metric.lemmatiser_of("none")("words") == "words"
+    assert metric.lemmatizer_of("none")("words") == "words"
 
 
 def test_criteria_of_what_no_expert_left_have_no_weight() -> None:
@@ -1112,10 +1112,10 @@ PARAMETER_FAULTS = [
     ({"accordance": "best"}, "accordance: expected sum, exact, found 'best'"),
     ({"criterion": "words"}, "criterion: expected total, accordance, "),
     ({"criterion": "tags"}, "criterion: expected only with measure 'consistency', found 'rma'"),
-    ({"lemmatiser": "x"}, "lemmatiser: expected none, pymorphy3 or simplemma:LANGUAGE, found 'x'"),
+    ({"lemmatizer": "x"}, "lemmatizer: expected none, pymorphy3 or simplemma:LANGUAGE, found 'x'"),
     (
-        {"lemmatiser": "simplemma"},
-        "lemmatiser: expected none, pymorphy3 or simplemma:LANGUAGE, found 'simplemma'",
+        {"lemmatizer": "simplemma"},
+        "lemmatizer: expected none, pymorphy3 or simplemma:LANGUAGE, found 'simplemma'",
     ),
     *(
         (

@@ -346,7 +346,7 @@ def test_m7_is_the_hosts_judgment_of_a_submission() -> None:
     assert without.measures == evaluate(solution, submission).measures
 
 
-JUDGEMENT = "m7: expected the experts' judgment in percent, from 0 to 100. Wrong in"
+JUDGMENT = "m7: expected the experts' judgment in percent, from 0 to 100. Wrong in"
 
 
 @pytest.mark.parametrize(
@@ -357,10 +357,10 @@ JUDGEMENT = "m7: expected the experts' judgment in percent, from 0 to 100. Wrong
             "the submission: expected the column m7, the experts' judgment of its explanations, because M7 has "
             "a weight. Give a file with it: podium score --side FILE, or podium rank --side FOLDER",
         ),
-        ({"m7": [50, None]}, f"{JUDGEMENT} 1 row of the submission: document_id d1 (missing)"),
+        ({"m7": [50, None]}, f"{JUDGMENT} 1 row of the submission: document_id d1 (missing)"),
         (
             {"m7": [-1, "101"]},
-            f"{JUDGEMENT} 2 rows of the submission: document_id d0 ('-1'), document_id d1 ('101')",
+            f"{JUDGMENT} 2 rows of the submission: document_id d0 ('-1'), document_id d1 ('101')",
         ),
     ],
 )

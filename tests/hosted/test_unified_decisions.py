@@ -207,7 +207,7 @@ def test_an_empty_submission_scores_zero(four_writers):
 
 
 @pytest.mark.parametrize(("d0", "d1"), [(0.2, 0.7995), (0.2, 0.799), (0.2, 0.801), (0.2004, 0.8004)])
-def test_probabilities_within_a_thousandth_of_one_are_normalised(d0, d1):
+def test_probabilities_within_a_thousandth_of_one_are_normalized(d0, d1):
     truth = solution(("A", "Lead", words(0, 9), 1))
     predicted = submission(("A", "Lead", words(0, 9), 0.0))
     predicted["score_discourse_effectiveness_0"] = d0
@@ -216,7 +216,7 @@ def test_probabilities_within_a_thousandth_of_one_are_normalised(d0, d1):
     assert whole_score(truth, predicted, segment_weight=0.0) == pytest.approx(2 * tp / (1 + tp), rel=1e-12)
 
 
-def test_normalising_leaves_nothing_to_gain():
+def test_normalizing_leaves_nothing_to_gain():
     truth = solution(("A", "Lead", words(0, 9), 1))
     predicted = submission(("A", "Lead", words(0, 9), 1.0)).assign(score_discourse_effectiveness_0=0.001)
     assert whole_score(truth, predicted) < 1.0

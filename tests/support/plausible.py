@@ -76,9 +76,9 @@ def posterior_of(score: dict[int, float], sigma2: dict[int, float]) -> list[tupl
             omega2 = {g: typical * (1 - share) / share + (100 * typical if g == far else 0) for g in score}
             precision = {g: 1 / (sigma2[g] + omega2[g]) for g in score}
             total = sum(precision.values())
-            centre = sum(precision[g] * score[g] for g in score) / total
+            center = sum(precision[g] * score[g] for g in score) / total
             density = share**-1.5 * (1 - share) ** -0.9 / math.sqrt(total) / (1 if far is None else len(score))
             for g in score:
-                density *= math.sqrt(precision[g]) * math.exp(-precision[g] * (score[g] - centre) ** 2 / 2)
+                density *= math.sqrt(precision[g]) * math.exp(-precision[g] * (score[g] - center) ** 2 / 2)
             densities.append((density, omega2))
     return densities

@@ -29,6 +29,7 @@ import dataclasses
 import inspect
 import itertools
 import operator
+import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +41,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import statistics as statistics_of
-from podium.errors import CompanionError, HostError
+from podium.errors import CompanionError, Disagreement, HostError
 
 __all__ = [
     "ALL_ITEMS",
@@ -936,7 +937,7 @@ def check_score(
             raise
         if measured != scored and not (np.isnan(measured) and np.isnan(scored)):
             what = "all items" if kept.all() else f"{int(kept.sum())} of {len(kept)} items"
-            raise HostError(
+            raise Disagreement(
                 f"{metric.path.name}: expected score() to be, to the last bit, the first of the measures of "
                 f"the sums; on {what} score() gives {scored!r} and the sums give {measured!r}"
             )
@@ -1106,8 +1107,7 @@ def check_measure_parameters(
     """Check that the statistics do not depend on the parameters in ``MEASURE_PARAMETERS``.
 
     A board is ranked again with other values of these parameters, from statistics that were stored. So each
-    parameter that is a number is tried with twice its value plus one and with half of it, unless the metric
-    refuses that.
+    parameter is tried with `other_values`, unless the metric refuses them.
 
     Parameters
     ----------
@@ -1128,23 +1128,59 @@ def check_measure_parameters(
         The statistics depend on one of the parameters.
     """
     assert metric.prepare is not None
-    parameters = inspect.signature(metric.score).parameters
     for name in metric.measure_parameters:
-        value = arguments.get(name, parameters[name].default)
-        if isinstance(value, bool) or not isinstance(value, float | int):
-            continue
-        for other in (value * 2 + 1, value // 2 if isinstance(value, int) else value / 2):
+        value = arguments.get(name, inspect.signature(metric.score).parameters[name].default)
+        for other in other_values(metric, name, value):
             try:
                 others = metric.prepare(solution, **{**arguments, name: other}).statistics(submission)
-            except Exception as problem:
-                if type(problem).__name__ in VISIBLE_ERRORS:
-                    continue
-                raise
+            except Exception:
+                continue  # The parameter has a range, and this value is outside of it.
             if not np.array_equal(statistics, others):
                 raise HostError(
                     f"{metric.path.name}: MEASURE_PARAMETERS: expected parameters on which the statistics do "
                     f"not depend, found {name!r}: they differ between {name}={value} and {name}={other}"
                 )
+
+
+def other_values(metric: Metric, name: str, value: Any) -> list[Any]:
+    """List other values with which a parameter of ``score`` can be tried.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric.
+    name : str
+        The name of the parameter.
+    value : object
+        The value that it has.
+
+    Returns
+    -------
+    list
+        All other options of a Literal and of a bool. Twice a number plus one, and half of it. A list in
+        reverse, and without its last element. A text with one more letter, and no text. None where it is
+        allowed, and common numbers in place of None. The metric may refuse any of them.
+    """
+    try:
+        annotation = typing.get_type_hints(metric.score).get(name)
+    except (NameError, TypeError):
+        annotation = None
+    allowed = typing.get_args(annotation)
+    if typing.get_origin(annotation) is typing.Literal:
+        return [option for option in allowed if option != value]
+    others: list[Any] = [None] if type(None) in allowed and value is not None else []
+    if isinstance(value, bool):
+        return [not value, *others]
+    if isinstance(value, int):
+        return [value * 2 + 1, value // 2, *others]
+    if isinstance(value, float):
+        return [value * 2 + 1, value / 2, *others]
+    if isinstance(value, str):
+        return [f"{value}x", "", *others]
+    if isinstance(value, list | tuple):
+        return [value[::-1], value[:-1], *others]
+    common: dict[Any, list[Any]] = {float: [0.5, 2.0], int: [1, 2], bool: [True, False]}
+    return [other for kind in allowed for other in common.get(kind, [])] if value is None else others
 
 
 def check_explanation(explanation: Any) -> None:

@@ -97,6 +97,10 @@ class HostError(ToolError):
     exit_code = 4
 
 
+class Disagreement(HostError):
+    """A metric's ``score`` and its statistics give different numbers."""
+
+
 class CompanionError(HostError):
     """The metric's companion is wrong; the metric itself may be right."""
 

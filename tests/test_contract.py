@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import cli, hosted, scoring
+from podium import cli, contract, hosted, scoring
 from podium.errors import CompanionError, HostError, UsageError
 from tests.support import host_line
 
@@ -468,3 +468,61 @@ def test_mypy_holds_every_metric_to_the_protocols() -> None:
     text = (Path(podium.__file__).parents[1] / "tests" / "support" / "typed_contract.py").read_text()
     named = set(re.findall(r"^from metrics\.(\w+) import companion", text, re.MULTILINE))
     assert named == set(hosted.names())
+
+
+# --- parameters with other values -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "others"),
+    [
+        ("bool", True, [False]),
+        ("int", 3, [7, 1]),
+        ("float", 2.0, [5.0, 1.0]),
+        ("float | None", 2.0, [5.0, 1.0, None]),
+        ("float | None", None, [0.5, 2.0]),
+        ("int | None", None, [1, 2]),
+        ("str | None", None, []),
+        ("str", "macro", ["macrox", ""]),
+        ("'Literal[1, 2, \"all\"]'", 2, [1, "all"]),
+        ("list", ["a", "b"], [["b", "a"], ["a"]]),
+        ("tuple", (1, 2), [(2, 1), (1,)]),
+        ("'Unknown'", 3, [7, 1]),
+        ("'Unknown'", None, []),
+    ],
+)
+def test_other_values_of_a_parameter(
+    tmp_path: Path, annotation: str, value: object, others: list[object]
+) -> None:
+    file = tmp_path / "alone.py"
+    parameters = f"solution, submission, row_id_column_name, it: {annotation} = {value!r}"
+    file.write_text(f"from typing import Literal\ndef score({parameters}):\n    return 1.0\n")
+    assert contract.other_values(hosted.load(file), "it", value) == others
+
+
+@pytest.mark.parametrize(
+    ("annotation", "default", "cut"),
+    [
+        ("bool", "True", ".str[: 4 if beta else 1]"),
+        ("str", "'ab'", ".str[: len(beta)]"),
+        ("float | None", "None", ".str[: None if beta is None else 1]"),
+        ("tuple", "(9, 1)", ".str[: beta[0]]"),
+    ],
+)
+def test_statistics_that_depend_on_a_measure_parameter_of_any_kind(
+    tmp_path: Path, annotation: str, default: str, cut: str
+) -> None:
+    edits = [
+        (old, new.replace("beta: float = 2.0", f"beta: {annotation} = {default}")) for old, new in WITH_BETA
+    ]
+    truth = 'solution["label"].astype(str)'
+    assert podium.score(SOLUTION, SUBMISSION, metric=metric_with(tmp_path, *edits)).score == 0.6
+    with pytest.raises(HostError, match=r"on which the statistics do not depend, found 'beta'"):
+        podium.score(SOLUTION, SUBMISSION, metric=metric_with(tmp_path, *edits, (truth, truth + cut)))
+
+
+def test_a_value_that_the_metric_cannot_take_is_no_slip(tmp_path: Path) -> None:
+    """Half of 1 is 0 for a whole number, and dividing by it raises an error."""
+    edits = [(old, new.replace("beta: float = 2.0", "beta: int = 1")) for old, new in WITH_BETA]
+    metric = metric_with(tmp_path, *edits, ("    items = ", "    1 / beta\n    items = "))
+    assert podium.score(SOLUTION, SUBMISSION, metric=metric).score == 0.6

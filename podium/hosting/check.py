@@ -20,6 +20,7 @@ IMPORTS = "imports only what Kaggle's image has"
 MODULE = "can be imported as a module"
 DIRECTION = "says whether higher is better"
 DIVIDES = "keeps the fraction when score() divides"
+PARAMETERS = "has only parameters that change the score"
 AGAIN = "gives the same score again, and for rows in another order"
 CONTRACT = "has statistics whose sums are its score"
 COMPANION = "has a companion that explains the score"
@@ -101,7 +102,7 @@ def check_contract(
         direction = Check(DIRECTION, PASS)
     if metric.prepare is None:
         lacking = "without prepare(), scores have no intervals, and ranking anew reads every submission again"
-        return [_check_again(metric, tables, arguments), direction, Check(CONTRACT, NOTE, lacking)]
+        return [*_check_alone(metric, tables, arguments), direction, Check(CONTRACT, NOTE, lacking)]
     if tables is None:
         return [direction, Check(CONTRACT, UNTRIED, "give a solution and a submission")]
     slips = contract_slips(metric, *tables, arguments or {"row_id_column_name": str(tables[0].columns[0])})
@@ -121,25 +122,37 @@ def check_contract(
     has_companion = metric.companion.explain is not None or (
         metric.path.name == "metric.py" and beside.is_file()
     )
-    return [direction, Check(CONTRACT, *statistics), *([Check(COMPANION, *explained)] if has_companion else [])]
+    return [
+        direction,
+        Check(CONTRACT, *statistics),
+        *_check_parameters(slips),
+        *([Check(COMPANION, *explained)] if has_companion else []),
+    ]
 
 
-def _check_again(
+def _check_alone(
     metric: hosted.Metric,
     tables: tuple[pd.DataFrame, pd.DataFrame] | None,
     arguments: dict[str, Any] | None,
-) -> Check:
+) -> list[Check]:
     """Check that a metric without statistics gives the same score twice, and for rows in another order."""
     if tables is None:
-        return Check(AGAIN, UNTRIED, "give a solution and a submission")
+        return [Check(AGAIN, UNTRIED, "give a solution and a submission")]
     slips = contract_slips(metric, *tables, arguments or {"row_id_column_name": str(tables[0].columns[0])})
     if "slip" in slips:
-        return Check(AGAIN, FAIL, slips["slip"])
-    if "library" in slips:
-        return Check(AGAIN, *kernel.untried(slips["library"]))
-    if "untried" in slips:
-        return Check(AGAIN, UNTRIED, slips["untried"])
-    return Check(AGAIN, NOTE, slips["doubt"]) if "doubt" in slips else Check(AGAIN, PASS)
+        again = FAIL, slips["slip"]
+    elif "library" in slips:
+        again = kernel.untried(slips["library"])
+    elif "untried" in slips:
+        again = UNTRIED, slips["untried"]
+    else:
+        again = (NOTE, slips["doubt"]) if "doubt" in slips else (PASS, "")
+    return [Check(AGAIN, *again), *_check_parameters(slips)]
+
+
+def _check_parameters(slips: dict[str, str]) -> list[Check]:
+    """Tell which parameters change nothing; nothing if there are none."""
+    return [Check(PARAMETERS, NOTE, f"these change nothing: {slips['unused']}")] if "unused" in slips else []
 
 
 def contract_slips(

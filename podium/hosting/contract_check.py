@@ -6,6 +6,7 @@
 import json
 import pickle
 import sys
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,11 @@ import pandas as pd
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from podium import hosted, scoring
-from podium.errors import CompanionError, ContractWarning, HostError, SubmissionRejected
+from podium import contract, hosted, scoring
+from podium.errors import CompanionError, ContractWarning, Disagreement, HostError, SubmissionRejected
 from podium.hosting import kernel
+
+MOST_SECONDS = 30.0  # for trying parameters with other values
 
 
 def main(task_file: str, answer_file: str) -> None:
@@ -46,7 +49,8 @@ def slips(
     dict of str to str
         One key and its text, or an empty dict if all is well. The key is "slip" for a slip of the metric and
         "companion" for one of the companion. It is "library" for a library that is missing here, and "untried"
-        for the reason why the metric could not be tried. It is "doubt" for what may be right or wrong.
+        for the reason why the metric could not be tried. It is "doubt" for what may be right or wrong, and
+        "unused" for parameters that change nothing.
     """
     sys.modules.setdefault(kernel.UTILITIES, kernel.metric_utilities())
     metric = None
@@ -59,6 +63,8 @@ def slips(
             with hosted.errors_explained(metric):
                 hosted.higher_is_better(metric, prepared.arguments)
             _ = evaluation.explanation  # it is made, and held to the contract, when it is asked for
+            told = [str(each.message) for each in caught if issubclass(each.category, ContractWarning)]
+            unused = [] if metric.is_own else unused_parameters(evaluation, pd.DataFrame(solution), submission)
     except SubmissionRejected:
         return {"untried": "the submission is rejected"}
     except HostError as problem:
@@ -73,8 +79,55 @@ def slips(
         if metric is not None and metric.prepare is None and problem.__cause__ is not None:
             return {"untried": "score() raises an error"}  # which another check tells
         return {"slip": str(problem)}
-    doubts = [str(each.message) for each in caught if issubclass(each.category, ContractWarning)]
-    return {"doubt": doubts[0]} if doubts else {}
+    return {"doubt": told[0]} if told else {"unused": "; ".join(unused)} if unused else {}
+
+
+def unused_parameters(
+    evaluation: scoring.Evaluation, solution: pd.DataFrame, submission: dict[Any, Any]
+) -> list[str]:
+    """Try every parameter of a metric with other values; the contract has to hold for them, too.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The submission, scored with the given parameters.
+    solution : DataFrame
+        The solution with its column `Usage`.
+    submission : dict
+        The columns of the submission by name.
+
+    Returns
+    -------
+    list of str
+        The parameters that never changed the score, each with the values that were tried.
+
+    Raises
+    ------
+    Disagreement
+        ``score`` and the statistics give different numbers for another value.
+    """
+    metric, arguments = evaluation.solution.metric, evaluation.solution.arguments
+    unused: list[str] = []
+    end = time.monotonic() + MOST_SECONDS
+    for name, value in hosted.settings(metric, arguments).items():
+        tried = []
+        for other in contract.other_values(metric, name, value):
+            if time.monotonic() > end:
+                return unused
+            try:
+                changed = scoring.prepare(metric, solution, arguments | {name: other})
+                score = scoring.evaluate(changed, pd.DataFrame(submission)).score
+            except Disagreement as problem:
+                raise Disagreement(f"{problem} (with {name}={other!r})") from None
+            except (HostError, SubmissionRejected):
+                continue  # The metric refuses the value.
+            tried.append(other)
+            if score != evaluation.score:
+                break
+        else:
+            if tried:
+                unused.append(f"{name} (tried: {', '.join(map(repr, tried))})")
+    return unused
 
 
 if __name__ == "__main__":

@@ -284,6 +284,52 @@ def test_what_check_tells_of_a_slip(capsys, tmp_path, monkeypatch, source, line)
     assert line in run_podium(capsys, "check", folder / "mine.py", *pair)[1]
 
 
+STATISTICS = (Path(podium.__file__).parent / "new_metric" / "metric.py").read_text(encoding="utf-8")
+POWER = "row_id_column_name: str, power: int = 1)"
+WITH_POWER = (
+    STATISTICS.replace("row_id_column_name: str) -> float", f"{POWER} -> float")
+    .replace('row_id_column_name: str) -> "Prepared"', f'{POWER} -> "Prepared"')
+    .replace("row_id_column_name=row_id_column_name,", "row_id_column_name=row_id_column_name, power=power,")
+    .replace("    row_id_column_name: str\n\n", "    row_id_column_name: str\n    power: int\n\n")
+    .replace("np.asarray(right / rows)", "np.asarray((right / rows) ** self.power)")
+)
+HEADER = (
+    "import pandas as pd\n\ndef score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str"
+)
+UNUSED = "note  has only parameters that change the score: these change nothing: "
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        (
+            WITH_POWER,
+            "FAIL  has statistics whose sums are its score: metric.py: expected score() to be, to the last "
+            "bit, the first of the measures of the sums; on all items score() gives 0.6 and the sums give 0.21",
+        ),
+        (
+            WITH_POWER.replace(
+                "d = prepare(solution, row", "d = prepare(solution, power=power, row_id_column_name=row"
+            ),
+            "pass  has statistics whose sums are its score\n",
+        ),
+        (WITH_POWER.replace("** self.power", "** 1"), f"{UNUSED}power (tried: 3, 0)\n"),
+        (
+            f"{HEADER}, a: float = 1.0, b: bool = True) -> float:\n    return 0.5 * a\n",
+            f"{UNUSED}b (tried: False)\n",
+        ),
+    ],
+    ids=["ignored by score", "right", "ignored by both", "ignored by a score alone"],
+)
+def test_every_parameter_is_tried(capsys, tmp_path, monkeypatch, source, line):
+    """A score() that ignores a parameter agrees with the statistics as long as nobody sets it."""
+    stay_in_process(monkeypatch, tmp_path)
+    samples = Path(podium.__file__).parent / "new_metric" / "samples"
+    (tmp_path / "metric.py").write_text(source, encoding="utf-8")
+    pair = samples / "solution.csv", samples / "submission.csv"
+    assert line in run_podium(capsys, "check", tmp_path / "metric.py", *pair)[1]
+
+
 def test_emulate_scores_twice(capsys, tmp_path, monkeypatch):
     stay_in_process(monkeypatch, tmp_path)
     folder = folder_of("rmse", tmp_path)

@@ -22,7 +22,8 @@ SOURCES = [
 # The errors that end a command or that a platform shows; `error` is one of them, chosen by whose file it is.
 ERRORS = {
     "ArgumentTypeError", "CompanionError", "Differences", "Disagreement", "HostError", "HostVisibleError",
-    "LeaderboardError", "ParticipantVisibleError", "SubmissionRejected", "UsageError", "error", "kind", "missing_extra",
+    "LeaderboardError", "ParticipantVisibleError", "SubmissionRejected", "UsageError", "error", "kind",
+    "missing_extra",
 }  # fmt: skip
 # The lists to which notices are appended before a command prints them as warnings.
 NOTICES = {

@@ -42,8 +42,28 @@ GROUPS = {
 }
 COMMANDS = {name: what for commands in GROUPS.values() for name, what in commands.items()}
 
+# The page of the documentation that says more about a command.
+PAGES = {
+    "score": "how-to/score-a-fold.md",
+    "tune": "how-to/tune-thresholds.md",
+    "estimate": "how-to/estimate-a-boost.md",
+    "make": "how-to/make-a-competition.md",
+    "new": "how-to/your-own-metric.md",
+    "check": "how-to/check-a-metric.md",
+    "emulate": "how-to/check-a-metric.md",
+    "publish": "how-to/host-on-kaggle.md",
+    "bundle": "how-to/host-on-codabench.md",
+    "agreement": "reference/commands.md",
+    "run": "how-to/run-models.md",
+    "leaderboard": "how-to/host-on-kaggle.md",
+    "rank": "how-to/rank.md",
+    "boost": "reference/commands.md",
+    "verify": "how-to/rank.md",
+}
+
 EXIT_CODES = """Exit codes: 0 done, 1 differences found, 2 wrong usage or environment,
 3 the submission is rejected, 4 the solution, a parameter or the metric is wrong."""
+READ_ON = """Read on in docs/{} of the repository. Messages are explained in docs/reference/messages.md."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -62,7 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="podium",
         description="Hosted competition metrics, and everything around them.",
-        epilog="\n\n".join([*map(_described, GROUPS), EXIT_CODES]),
+        epilog="\n\n".join([*map(_described, GROUPS), EXIT_CODES, READ_ON.format("index.md")]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         usage="podium COMMAND …  (podium COMMAND --help says more)",
     )
@@ -78,7 +98,7 @@ def main(arguments: list[str] | None = None) -> int:
     of_command = argparse.ArgumentParser(
         prog=f"podium {chosen.command}",
         description=command.__doc__,
-        epilog=EXIT_CODES,
+        epilog=f"{EXIT_CODES}\n\n{READ_ON.format(PAGES[chosen.command])}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_arguments(of_command)

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         The parser of the command.
     """
     parser.add_argument(
-        "solution", nargs="?", help="the truth: .csv, .csv.gz, .parquet, a URL, or an official file"
+        "solution", nargs="?", help="the right answers: .csv, .csv.gz, .parquet, a URL, or an official file"
     )
     parser.add_argument(
         "submissions",

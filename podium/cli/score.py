@@ -3,7 +3,8 @@
     podium score solution_sample.csv sample_submission.csv
     podium score solution_sample.csv sample_submission.csv --report report.html
 
-If there are several submissions, the first one is compared with each of the others.
+It prints the score, the scores of the parts and groups of the solution, and the metric's signature. Warnings
+say what is unusual. If there are several submissions, the first one is compared with each of the others.
 """
 
 import argparse
@@ -25,7 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser : argparse.ArgumentParser
         The parser of the command.
     """
-    parser.add_argument("solution", help="the truth: .csv, .csv.gz, .parquet, a URL, or an official file")
+    parser.add_argument(
+        "solution", help="the right answers: .csv, .csv.gz, .parquet, a URL, or an official file"
+    )
     parser.add_argument(
         "submission",
         nargs="+",

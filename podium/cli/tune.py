@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser : argparse.ArgumentParser
         The parser of the command.
     """
-    parser.add_argument("solution", help="the truth: .csv, .csv.gz, .parquet or a URL")
+    parser.add_argument("solution", help="the right answers: .csv, .csv.gz, .parquet or a URL")
     parser.add_argument("predictions", help="the candidate segments, in the same formats; - for standard input")
     arguments.add_parameters(parser)
     parser.add_argument(

@@ -23,6 +23,12 @@ def test_help_groups_the_commands_by_who_needs_them(capsys):
     assert len(cli.COMMANDS) == sum(map(len, cli.GROUPS.values())) == 15
 
 
+def test_help_names_a_page_that_says_more():
+    assert list(cli.PAGES) == list(cli.COMMANDS)
+    docs = Path(__file__).parents[2] / "docs"
+    assert [page for page in ("index.md", *cli.PAGES.values()) if not (docs / page).is_file()] == []
+
+
 LOADED = "import sys\ndef loaded(): return {name.partition('.')[0] for name in sys.modules}\n"
 HELP = """
 from podium import cli

@@ -1,4 +1,4 @@
-"""A picture of the histograms that a companion offers.
+"""The histograms that a companion offers: as a picture in a file, and as numbers for the report.
 
 The histograms are figures by title, and each figure has panels by title.  A panel has three parts:
 
@@ -93,6 +93,86 @@ def draw(explanation: Any) -> Any:
     return picture
 
 
+def figures(explanation: Any) -> list[dict[str, Any]]:
+    """Compute what a page draws of an explanation's histograms.
+
+    Parameters
+    ----------
+    explanation : podium.contract.Explanation
+        The explanation with the histograms.
+
+    Returns
+    -------
+    list of dict
+        For each figure its ``title``, the ``labels`` of its series, those of its ``others`` lines, and its
+        ``panels``.  A panel has a ``name``,
+        a ``note`` with the values of its lines, the end of its scale (``last``), and the share at its top
+        (``most``).  It also has ``bars``: the number of the series, the number of the bin, and the height in
+        percent of the top.  Its ``lines`` have a label, the number of their series or None, and their position
+        in percent of the scale.
+    """
+    drawn = []
+    for title, panels in explanation.histograms.items():
+        labels = list(dict.fromkeys(label for panel in panels.values() for label in panel["series"]))
+        drawn.append(
+            {
+                "title": title,
+                "labels": labels,
+                "others": list(
+                    dict.fromkeys(
+                        label
+                        for panel in panels.values()
+                        for label in panel["lines"]
+                        if label not in panel["series"]
+                    )
+                ),
+                "panels": [_numbers(name, labels, **panel) for name, panel in panels.items()],
+            }
+        )
+    return drawn
+
+
+def _numbers(
+    name: str,
+    labels: list[str],
+    series: Mapping[str, npt.ArrayLike],
+    lines: Mapping[str, float],
+    last: float,
+) -> dict[str, Any]:
+    """Compute what a page draws of one panel."""
+    shares = {labels.index(label): _shares(values, last) for label, values in series.items()}
+    most = max((float(each.max()) for each in shares.values()), default=0.0)
+    return {
+        "name": name,
+        "note": _note(series, lines, last),
+        "last": last,
+        "most": most,
+        "bars": [
+            (number, place, height)
+            for number, each in shares.items()
+            for place, height in enumerate((100 * each / (most or 1.0)).round(2).tolist())
+            if height
+        ],
+        "lines": [
+            (label, labels.index(label) if label in series else None, round(100 * min(value, last) / last, 2))
+            for label, value in lines.items()
+        ],
+    }
+
+
+def _shares(values: npt.ArrayLike, last: float) -> npt.NDArray[np.float64]:
+    """Compute the share of values in each bin.  Values beyond the scale are in the last one."""
+    numbers = np.minimum(np.asarray(values, dtype=np.float64), last)
+    return np.histogram(numbers, BINS, (0, last))[0] / max(len(numbers), 1)
+
+
+def _note(series: Mapping[str, npt.ArrayLike], lines: Mapping[str, float], last: float) -> str:
+    """Say the values of the whole corpus, and how many values are beyond the scale."""
+    beyond = sum(int((np.asarray(values, dtype=np.float64) > last).sum()) for values in series.values())
+    corpus = ", ".join(f"{value:.3g}" for label, value in lines.items() if label in series)
+    return f"corpus {corpus}" + (f"; {beyond:,} beyond {last:g}" if beyond else "")
+
+
 def _draw(
     axis: Any,
     name: str,
@@ -105,10 +185,8 @@ def _draw(
     axis.set_title(name, fontsize="medium")
     axis.tick_params(labelsize="small")
     edges = np.linspace(0, last, BINS + 1)
-    beyond = 0
     for label, values in series.items():
         numbers = np.asarray(values, dtype=np.float64)
-        beyond += int((numbers > last).sum())
         weights = np.full(len(numbers), 1 / max(len(numbers), 1))
         bars = np.minimum(numbers, last)
         axis.hist(bars, edges, weights=weights, color=colors[label], alpha=0.55, label=label)
@@ -118,6 +196,4 @@ def _draw(
         else:
             axis.axvline(min(value, last), color=OTHER_COLOR, linestyle="--", label=label)
     axis.set_xlim(-0.02 * last, 1.02 * last)
-    corpus = ", ".join(f"{value:.3g}" for label, value in lines.items() if label in series)
-    more = f"; {beyond:,} beyond {last:g}" if beyond else ""
-    axis.set_xlabel(f"corpus {corpus}{more}", fontsize="small")
+    axis.set_xlabel(_note(series, lines, last), fontsize="small")

@@ -5,7 +5,6 @@ The page loads nothing from elsewhere, and only the script ``templates/report.js
 
 import base64
 import hashlib
-import io
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -93,7 +92,7 @@ def render(
         title=title,
         style=Markup(style),
         script=Markup(script),
-        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:",
+        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
         parts=[(part, score) for part, score in evaluation.scores.items() if part != scoring.ALL],
         evaluation=evaluation,
         notices=[*evaluation.solution.notices, *evaluation.explanation.notices],
@@ -109,7 +108,7 @@ def render(
         tables=_tables(evaluation),
         confusion=_confusion(evaluation),
         calibration=_calibration(evaluation),
-        histograms=_histograms(evaluation),
+        histograms=histograms.figures(evaluation.explanation),
         items=items.section(evaluation, texts or {}, most_items, random),
     )
 
@@ -458,12 +457,3 @@ def _calibration(evaluation: Evaluation) -> dict[str, Any] | None:
         "number": len(forecasts),
         "most": table["forecasts"].max(),
     }
-
-
-def _histograms(evaluation: Evaluation) -> str | None:
-    """Draw the histograms as a data URL.  An SVG that is loaded as an image cannot run a script."""
-    if not evaluation.explanation.histograms:
-        return None
-    picture = io.BytesIO()
-    histograms.draw(evaluation.explanation).savefig(picture, format="svg")
-    return "data:image/svg+xml;base64," + base64.b64encode(picture.getvalue()).decode()

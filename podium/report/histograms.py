@@ -104,12 +104,21 @@ def figures(explanation: Any) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        For each figure its ``title``, the ``labels`` of its series, those of its ``others`` lines, and its
-        ``panels``.  A panel has a ``name``,
-        a ``note`` with the values of its lines, the end of its scale (``last``), and the share at its top
-        (``most``).  It also has ``bars``: the number of the series, the number of the bin, and the height in
-        percent of the top.  Its ``lines`` have a label, the number of their series or None, and their position
-        in percent of the scale.
+        A dict for each figure, with these keys.
+
+        - ``title``;
+        - ``labels``: the names of its series;
+        - ``others``: the names of its lines that belong to no series;
+        - ``panels``: a dict for each panel.
+
+        A panel has these keys.
+
+        - ``name``;
+        - ``note``: the values of its lines;
+        - ``last``: the end of its scale;
+        - ``most``: the share at its top;
+        - ``bars``: for each bar the number of its series, that of its bin, and its height in percent;
+        - ``lines``: for each line its label, the number of its series or None, and its position in percent.
     """
     drawn = []
     for title, panels in explanation.histograms.items():

@@ -31,6 +31,7 @@ from benchmarks.measure import machine, print_table
 from podium import hosted, scoring
 from podium.ranking import store, uncertainty, work
 from podium.ranking.final import read_run
+from podium.ranking.job import Job, entry_name, make_job, solution_of
 from podium.ranking.output import RUN, STORE
 from podium.ranking.submissions import Submission
 from tests.support.essays import make_competition
@@ -164,8 +165,8 @@ def write_store(to: Path, ranked: Path, teams: int) -> None:
         The number of teams.
     """
     to.mkdir(parents=True)
-    job = work.make_job("unified", str(ranked / "solution.csv"), {})
-    solution = work.prepared(job)
+    job = make_job("unified", str(ranked / "solution.csv"), {})
+    solution = solution_of(job)
     path = sorted((ranked / "teams").iterdir())[0]
     prepared = solution.prepared[scoring.ALL]
     given = prepared.read(scoring.parse_submission(solution.metric, path.read_bytes(), path.name, {}))
@@ -184,7 +185,7 @@ def write_store(to: Path, ranked: Path, teams: int) -> None:
     (to / RUN).write_text(json.dumps(facts), encoding="utf-8")
 
 
-def write_entry(folder: Path, job: work.Job, given: Any, team: int) -> str:
+def write_entry(folder: Path, job: Job, given: Any, team: int) -> str:
     """Store the statistics of one team, which differ a little from the given ones.
 
     Parameters
@@ -203,7 +204,7 @@ def write_entry(folder: Path, job: work.Job, given: Any, team: int) -> str:
     str
         The digest that stands for the team's file.
     """
-    solution, number = work.prepared(job), len(given.row)
+    solution, number = solution_of(job), len(given.row)
     prepared = solution.prepared[scoring.ALL]
     random = np.random.default_rng(team)
     noise = random.uniform(0, 0.3)
@@ -214,7 +215,7 @@ def write_entry(folder: Path, job: work.Job, given: Any, team: int) -> str:
     digest = hashlib.sha256(str(team).encode()).hexdigest()
     header = {"context": job.context, "sha256": digest, "measured": job.measured}
     entry = store.encode(header | {"scores": scoring.scores_of(solution, numbers)}, numbers)
-    store.save(folder, work.entry_name(job.context, digest), entry)
+    store.save(folder, entry_name(job.context, digest), entry)
     return digest
 
 
@@ -231,8 +232,8 @@ def show_one(folder: Path) -> float:
     float
         The processor seconds to read, score and store the submission.
     """
-    job = work.make_job("unified", str(folder / "solution.csv"), {})
-    solution = work.prepared(job)
+    job = make_job("unified", str(folder / "solution.csv"), {})
+    solution = solution_of(job)
     path = sorted((folder / "teams").iterdir())[0]
     runs: dict[str, list[float]] = {}
 
@@ -268,8 +269,8 @@ def show_many(folder: Path) -> None:
     folder : Path
         The folder that `write_teams` wrote.
     """
-    job = work.make_job("unified", str(folder / "solution.csv"), {})
-    work.prepared(job)
+    job = make_job("unified", str(folder / "solution.csv"), {})
+    solution_of(job)
     seconds = []
     for number, path in enumerate(sorted((folder / "teams").iterdir())):
         start = time.process_time()
@@ -378,12 +379,12 @@ def show_tiny(folder: Path, teams: int) -> None:
         The number of teams.
     """
     metric = hosted.load(folder / "metric.py")
-    job = work.make_job(str(folder / "metric.py"), str(folder / "solution.csv"), {})
+    job = make_job(str(folder / "metric.py"), str(folder / "solution.csv"), {})
     paths = sorted((folder / "teams").iterdir())[:1000]
     start = time.process_time()
     for path in paths:
         frame = scoring.parse_submission(metric, path.read_bytes(), path.name, {})
-        scoring.evaluate(work.prepared(job), frame)
+        scoring.evaluate(solution_of(job), frame)
     scoring_alone = (time.process_time() - start) / len(paths)
     inputs = [str(folder / name) for name in ("solution.csv", "teams")]
     options = ["--metric", str(folder / "metric.py"), "--out", str(folder / "out"), "--jobs", "2"]

@@ -185,7 +185,8 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--variants reads submissions: rank without --again")
 
     from podium import hosted
-    from podium.ranking import final, work
+    from podium.ranking import final
+    from podium.ranking.limits import Limits
 
     metric = options.metric if again is None else final.request_of(final.read_run(again), again).metric
     if again is None:
@@ -198,7 +199,7 @@ def run(options: argparse.Namespace) -> None:
         failed = options.failed or failed_beside(options.runtimes)
         files = (options.solution, options.submissions, options.runtimes, options.select, failed)
         request = final.Request(metric, *files, options.side, parameters)
-        limits = work.Limits(options.memory_limit, options.time_limit)
+        limits = Limits(options.memory_limit, options.time_limit)
         asked = {"heading": Heading(**given), "limits": limits, "dask": options.dask}
         result = final.perform(request, Rules(**rules), out, **asked, **how)
     else:

@@ -11,8 +11,11 @@ from podium import hosted
 from podium.errors import HostError, UsageError
 from podium.ranking import board, final, output, record, submissions, work
 from podium.ranking.board import Request, Run
+from podium.ranking.job import content_digest, make_job, versions
+from podium.ranking.limits import Limits
 from podium.ranking.rules import Rules
 from podium.ranking.submissions import Submission
+from podium.ranking.workers import start_workers
 from podium.wording import listed
 
 __all__ = ["verify"]
@@ -78,7 +81,7 @@ def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[s
     home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
     path = home / output.RUN if Path(folder).is_dir() else Path(folder)
     request = final.request_of(facts, home)._replace(**inputs)
-    here = work.versions()
+    here = versions()
     notices = [
         f"{name} is {here.get(name)} here, was {version}"
         for name, version in facts["versions"].items()
@@ -123,14 +126,14 @@ def _again(
     facts: dict[str, Any], request: Request, files: list[Submission], jobs: int
 ) -> tuple[Sequence[work.Scored], Run]:
     """Do the same run again, in a store of its own."""
-    limits = work.Limits(**facts.get("limits", {}))
-    job = work.make_job(request.metric, request.solution, request.parameters, limits)
-    with tempfile.TemporaryDirectory() as store, work.workers(jobs, None, job, files) as workers:
+    limits = Limits(**facts.get("limits", {}))
+    job = make_job(request.metric, request.solution, request.parameters, limits)
+    with tempfile.TemporaryDirectory() as store, start_workers(jobs, None, job, files) as workers:
         scored = work.score(job, files, Path(store), workers)
         inputs = final.inputs_of(request, Rules(**facts["rules"]), job, files, Path(store))
         ranking = board.rank(inputs, scored, workers)
     digests = {"metric": job.metric_digest, "solution": job.solution_digest} | {
-        name: work.digest(path)
+        name: content_digest(path)
         for name in ("runtimes", "selection", "failed")
         if (path := getattr(request, name)) is not None
     }
@@ -213,7 +216,7 @@ def _changed_submissions(
 
 def _digest_of(path: Path) -> str | None:
     """Compute the SHA-256 of a file, or None if there is no such file."""
-    return work.digest(str(path)) if path.is_file() else None
+    return content_digest(str(path)) if path.is_file() else None
 
 
 def _changed_files(then: dict[str, str], files: dict[str, bytes], home: Path) -> list[str]:

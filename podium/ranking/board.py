@@ -16,10 +16,12 @@ import pandas as pd
 from podium import hosted, scoring, statistics
 from podium.errors import HostError
 from podium.ranking import choice, robustness, speed, ties, uncertainty, work
+from podium.ranking.job import Job, digests_of, solution_of
 from podium.ranking.rules import Heading, Rules
 from podium.ranking.submissions import Submission, errors_of_boost
 from podium.ranking.uncertainty import Uncertainty
-from podium.ranking.work import Job, Scored, Workers
+from podium.ranking.work import Scored
+from podium.ranking.workers import Workers
 
 __all__ = ["Inputs", "Ranking", "Request", "Run", "rank"]
 
@@ -187,7 +189,7 @@ def rank(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Ranking:
         No submission could be scored, or speed cannot be rewarded with these scores.
     """
     rules, job = inputs.rules, inputs.job
-    solution = work.prepared(job)
+    solution = solution_of(job)
     higher_is_better = hosted.higher_is_better(solution.metric, dict(job.parameters))
     files = choice.table_of_files(inputs.submissions, scored)
     files, rule = choice.choose(files, inputs.selection, inputs.runtimes, rules, solution, higher_is_better)
@@ -382,7 +384,7 @@ def _told_by_statistics(
     ``order`` has the numbers of the chosen submissions, in the order of the board.
     """
     rules, job = inputs.rules, inputs.job
-    solution = work.prepared(job)
+    solution = solution_of(job)
     entries = {number: scored[number].entry for number in order}
     detail = functools.partial(uncertainty.detail, job, solution.deciding, rules.resamples, rules.seed)
     title = "resampling" if rules.resamples else "measuring"
@@ -443,11 +445,11 @@ def _under_other_statistics(
     inputs: Inputs, scored: Sequence[Scored], order: Sequence[int], workers: Workers
 ) -> dict[str, Floats]:
     """Score the chosen files with other statistics.  They are read again, and must not have changed."""
-    deciding = work.prepared(inputs.job).deciding
+    deciding = solution_of(inputs.job).deciding
     vary = functools.partial(robustness.of_statistics, inputs.job, deciding)
     chosen = {
         number: inputs.submissions[number]._replace(
-            digests=work.digests_of(scored[number].digest, scored[number].side_digest)
+            digests=digests_of(scored[number].digest, scored[number].side_digest)
         )
         for number in order
     }

@@ -18,9 +18,12 @@ from podium.errors import HostError, UsageError
 from podium.files import alone_in, is_url
 from podium.ranking import board, names, output, page, record, speed, submissions, work
 from podium.ranking.board import Inputs, Ranking, Request, Run
+from podium.ranking.job import Job, content_digest, digests_of, make_job, solution_of, versions
+from podium.ranking.limits import Limits
 from podium.ranking.output import PAGE, RUN, STORE, TEAM_PAGE
 from podium.ranking.rules import Heading, Rules
 from podium.ranking.submissions import Submission, absolute, read_failed, read_named
+from podium.ranking.workers import Workers, start_workers
 from podium.wording import listed
 
 __all__ = [
@@ -37,7 +40,7 @@ def perform(
     dask: str | None = None,
     command: Sequence[str] = (),
     heading: Heading | None = None,
-    limits: work.Limits | None = None,
+    limits: Limits | None = None,
 ) -> Run:
     """Score the submissions, rank the teams, and write the tables and the page into a folder.
 
@@ -59,7 +62,7 @@ def perform(
         The words that were typed, for ``run.json``.
     heading : Heading or None
         What stands at the top of the page.
-    limits : podium.ranking.work.Limits or None
+    limits : podium.ranking.limits.Limits or None
         What reading and scoring one submission may take.
 
     Returns
@@ -83,7 +86,7 @@ def perform(
     out, heading = _folder(out), heading or Heading()
     files = submissions.find(request.submissions, request.side)
     _check_team(heading, files)
-    job = work.make_job(request.metric, request.solution, request.parameters, limits)
+    job = make_job(request.metric, request.solution, request.parameters, limits)
     score = functools.partial(work.score, job, files, out / STORE)
     inputs = inputs_of(request, rules, job, files, out / STORE)
     return _ranked(inputs, heading, score, out, jobs, dask, command)
@@ -146,10 +149,10 @@ def perform_again(
     if changes:
         raise UsageError(changes[0])
     request = request._replace(**replaced)
-    job_before = work.make_job(request.metric, request.solution, request.parameters)
+    job_before = make_job(request.metric, request.solution, request.parameters)
     request = request._replace(parameters=request.parameters | parameters)
-    limits = work.Limits(**before.get("limits", {}))
-    job = work.make_job(request.metric, request.solution, request.parameters, limits)
+    limits = Limits(**before.get("limits", {}))
+    job = make_job(request.metric, request.solution, request.parameters, limits)
     if job.context != job_before.context:
         accepted = hosted.load(request.metric).measure_parameters
         raise UsageError(
@@ -161,14 +164,14 @@ def perform_again(
     ]
     heading = heading or heading_of(before)
     _check_team(heading, files)
-    contents = [work.digests_of(each["sha256"], each.get("side_sha256", "")) for each in before["submissions"]]
+    contents = [digests_of(each["sha256"], each.get("side_sha256", "")) for each in before["submissions"]]
     store = Path(folder) / before["store"]
     score = functools.partial(work.stored, job, contents, store)
     inputs = inputs_of(request, Rules(**before["rules"] | {"variants": False} | rules), job, files, store)
     return _ranked(inputs, heading, score, out, jobs, None, command)
 
 
-def inputs_of(request: Request, rules: Rules, job: work.Job, files: list[Submission], store: Path) -> Inputs:
+def inputs_of(request: Request, rules: Rules, job: Job, files: list[Submission], store: Path) -> Inputs:
     """Read and check the host's tables.
 
     Parameters
@@ -232,15 +235,15 @@ def _check_team(heading: Heading, files: Sequence[Submission]) -> None:
 def _ranked(
     inputs: Inputs,
     heading: Heading,
-    score: Callable[[work.Workers], list[work.Scored]],
+    score: Callable[[Workers], list[work.Scored]],
     out: Path,
     jobs: int,
     dask: str | None,
     command: Sequence[str],
 ) -> Run:
     """Score, rank, make the pages, and write everything."""
-    work.prepared(inputs.job)  # raises an error for a wrong solution before any work begins
-    with alone_in(out), work.workers(jobs, dask, inputs.job, inputs.submissions) as workers:
+    solution_of(inputs.job)  # raises an error for a wrong solution before any work begins
+    with alone_in(out), start_workers(jobs, dask, inputs.job, inputs.submissions) as workers:
         scored = score(workers)
         ranking = board.rank(inputs, scored, workers)
         facts = _facts(inputs, heading, scored, ranking, out, command)
@@ -292,7 +295,7 @@ def _facts(
     def input_of(path: str | None, digest: str | None = None) -> dict[str, str] | None:
         if path is None:
             return None
-        return {"path": _relative(path, out), "sha256": digest or work.digest(path)}
+        return {"path": _relative(path, out), "sha256": digest or content_digest(path)}
 
     return {
         "command": list(command),
@@ -313,7 +316,7 @@ def _facts(
             **({"side": {"path": _relative(request.side, out)}} if request.side else {}),
         },
         "store": _relative(str(inputs.store), out),
-        "versions": work.versions(),
+        "versions": versions(),
         "git_commit": _git_commit(hosted.find(job.metric).parent),
         "hardware": {"system": platform.platform(), "machine": platform.machine(), "cores": os.cpu_count()},
         "submissions": [
@@ -471,7 +474,7 @@ def changed_inputs(facts: dict[str, Any], request: Request) -> list[str]:
     for name, then in facts["inputs"].items():
         path = getattr(request, name, None)
         if path is not None and then is not None and "sha256" in then:
-            now = work.digest(str(hosted.find(path)) if name == "metric" else path)
+            now = content_digest(str(hosted.find(path)) if name == "metric" else path)
             if now != then["sha256"]:
                 was = f"SHA-256 is {now}, was {then['sha256']}"
                 changes.append(f"the {name} {path} has changed since the earlier run: {was}")

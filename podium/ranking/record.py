@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from podium.ranking.limits import Limits
 from podium.ranking.rules import Heading, Rules
-from podium.ranking.work import Limits
 
 __all__ = ["CIRCUMSTANCES", "REQUIRED", "fault_of", "text_of"]
 

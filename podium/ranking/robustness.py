@@ -15,10 +15,10 @@ import pandas as pd
 
 from podium import hosted, scoring, statistics
 from podium.errors import HostError, UsageError
-from podium.ranking import speed, work
+from podium.ranking import speed
+from podium.ranking.job import Job, contents_of, digests_of, frame_of, solution_of
 from podium.ranking.rules import Rules
 from podium.ranking.submissions import Submission
-from podium.ranking.work import Job
 
 REWARDS = {
     "max_boost": (0.0, 0.025, 0.1),
@@ -53,7 +53,7 @@ def of_measures(job: Job, part: str) -> dict[str, Any]:
         The prepared solutions by the decision that differs, such as "temperature 50".  It is empty if the
         metric has no variants.
     """
-    solution = work.prepared(job)
+    solution = solution_of(job)
     variants = solution.metric.companion.variants
     return {} if variants is None else dict(variants.of_measures(solution.prepared[part]))
 
@@ -82,15 +82,15 @@ def of_statistics(
     UsageError
         A file is not the one that was scored.
     """
-    solution = work.prepared(job)
+    solution = solution_of(job)
     variants = solution.metric.companion.variants
     if variants is None:
         return [(number, {}) for number, _ in submissions]
     answers = []
     for number, submission in submissions:
-        contents = work.contents_of(submission)
+        contents = contents_of(submission)
         _check_unchanged(submission, contents)
-        frame = work.frame_of(job, submission, contents)
+        frame = frame_of(job, submission, contents)
         scores = {}
         for variant, (prepared, numbers) in variants.of_statistics(
             solution.metric.module, solution.prepared[scoring.ALL], frame
@@ -104,7 +104,7 @@ def of_statistics(
 def _check_unchanged(submission: Submission, contents: tuple[bytes, bytes | None]) -> None:
     """Make sure that the file that is read again is the one that was scored."""
     content, side = ("" if of_file is None else hashlib.sha256(of_file).hexdigest() for of_file in contents)
-    if (now := work.digests_of(content, side)) != submission.digests:
+    if (now := digests_of(content, side)) != submission.digests:
         raise UsageError(
             f"{submission.team}/{submission.name} has changed since it was scored: its SHA-256 was "
             f"{submission.digests}, now it is {now}; rank again"
@@ -277,7 +277,7 @@ def of_path(
     HostError
         The last step does not give the scores of the board.
     """
-    variants = work.prepared(job).metric.companion.variants
+    variants = solution_of(job).metric.companion.variants
     steps = [] if variants is None else [name for name in variants.path if name in scores]
     decisions = {name: score for name, score in scores.items() if name not in steps}
     if not steps:

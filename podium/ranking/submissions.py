@@ -50,7 +50,7 @@ class Submission(NamedTuple):
     side : str
         The path of the host's file beside it, see `podium.scoring.add_side`.
     digests : str
-        The hashes of what was scored, see `podium.ranking.work.digests_of`.  They are compared if the file is
+        The hashes of what was scored, see `podium.ranking.job.digests_of`.  They are compared if the file is
         read again.
     """
 

@@ -19,8 +19,9 @@ import pandas as pd
 
 from podium import statistics
 from podium.ranking import robustness, speed, store, work
+from podium.ranking.job import Job, solution_of
 from podium.ranking.rules import Rules
-from podium.ranking.work import Job, Workers
+from podium.ranking.workers import Workers
 
 RESAMPLED_AT_ONCE = 16  # submissions for which the weights of a draw are read once
 PAIRS_WITH_P = 100  # neighbors from the top that are compared by swaps: 0.1 s each at full size
@@ -103,7 +104,7 @@ def detail(
     list of (int, Detail)
         The numbers of the submissions, each with its details.
     """
-    solution = work.prepared(job)
+    solution = solution_of(job)
     prepared, items = solution.prepared[part], solution.items[part]
     answers = []
     for first in range(0, len(entries), RESAMPLED_AT_ONCE):
@@ -145,7 +146,7 @@ def _of_items(entry: bytes, items: npt.NDArray[np.bool_]) -> Floats:
 @functools.lru_cache(maxsize=1)
 def _resampler(job: Job, part: str, resamples: int, seed: int) -> Any:
     """Make the function that draws the scores of submissions, once per process."""
-    prepared = work.prepared(job).prepared[part]
+    prepared = solution_of(job).prepared[part]
     return statistics.resampler(prepared, statistics.draw(len(prepared.items), resamples, seed), seed)
 
 
@@ -190,7 +191,7 @@ def _p_values(
     job: Job, part: str, resamples: int, seed: int, pairs: Sequence[tuple[int, tuple[bytes, bytes]]]
 ) -> list[tuple[int, float]]:
     """Compute the p-value of each pair of entries, in a worker."""
-    items = work.prepared(job).items[part]
+    items = solution_of(job).items[part]
     of_pair = _swapper(job, part, resamples, seed)
     return [(number, float(of_pair(*(_of_items(each, items) for each in pair))[0])) for number, pair in pairs]
 
@@ -199,7 +200,7 @@ def _p_values(
 def _swapper(job: Job, part: str, resamples: int, seed: int) -> Any:
     """Make the function that compares two submissions, once per process."""
     _resampler.cache_clear()  # its draws take as much memory, and nobody needs them anymore
-    prepared = work.prepared(job).prepared[part]
+    prepared = solution_of(job).prepared[part]
     return statistics.swapper(prepared, len(prepared.items), resamples, seed)
 
 

@@ -19,8 +19,11 @@ import pytest
 
 from podium import cli, files, scoring
 from podium.errors import UsageError
+from podium.ranking import job as job_module
+from podium.ranking import limits as limits_module
 from podium.ranking import store, work
 from podium.ranking.submissions import Submission, find
+from podium.ranking.workers import Workers
 from tests.support import command_line
 
 ROWS = '''
@@ -53,7 +56,7 @@ def no_pause(monkeypatch):
     """Try again at once, also where memory was lacking."""
     monkeypatch.setattr(work, "SECONDS_BEFORE_RETRY", 0.0)
     # If the machine is full, what it refuses is not the fault of a submission.
-    monkeypatch.setattr(work, "_available_memory", lambda: 0)
+    monkeypatch.setattr(limits_module, "_available_memory", lambda: 0)
 
 
 @pytest.fixture
@@ -151,7 +154,7 @@ def test_faults_that_stay_stop_the_run(folder, call, monkeypatch, where):
 
 def inject(monkeypatch, where: str, times: int) -> None:
     """Let a stage of each submission fail a number of times, each time in another way."""
-    module = work if where == "read_bytes" else work.scoring
+    module = job_module if where == "read_bytes" else work.scoring
     real, failed = getattr(module, where), {}
     draw = random.Random(0)
 
@@ -175,9 +178,13 @@ def test_of_ten_thousand_faults_none_becomes_a_rejection_or_a_wrong_score(tmp_pa
     for team in range(number):
         (tmp_path / "teams" / f"{team}.csv").write_text(f"id\n{team}\n" + "1\n" * (team % 9))
     submissions = find(str(tmp_path / "teams"))
-    job = work.make_job(str(tmp_path / "rows.py"), str(tmp_path / "solution.csv"), {})
+    job = job_module.make_job(str(tmp_path / "rows.py"), str(tmp_path / "solution.csv"), {})
     faults, draw = [], random.Random(1)
-    for module, name in ((work, "read_bytes"), (work.scoring, "parse_submission"), (work.scoring, "evaluate")):
+    for module, name in (
+        (job_module, "read_bytes"),
+        (work.scoring, "parse_submission"),
+        (work.scoring, "evaluate"),
+    ):
         real = getattr(module, name)
 
         def failing(*arguments, real=real, **options):
@@ -186,9 +193,9 @@ def test_of_ten_thousand_faults_none_becomes_a_rejection_or_a_wrong_score(tmp_pa
                 raise faults[-1]
             return real(*arguments, **options)
 
-        work.prepared(job)
+        job_module.solution_of(job)
         monkeypatch.setattr(module, name, failing)
-    here = work.Workers(None, 1)
+    here = Workers(None, 1)
     while len(faults) < 10_000:
         with pytest.raises(UsageError, match="through no fault of their own"):
             work.score(job, submissions, tmp_path / "store", here)
@@ -381,7 +388,7 @@ GREEDY = """
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_submission_that_exceeds_a_limit_is_rejected_alone(folder, call, monkeypatch, jobs):
-    monkeypatch.setattr(work, "_available_memory", lambda: 2**40)
+    monkeypatch.setattr(limits_module, "_available_memory", lambda: 2**40)
     (folder / "rows.py").write_text(ROWS.replace('    """The', GREEDY + '    """The') + COMPLETE)
     limits = ("--memory-limit", "512M", "--time-limit", "1s", "--jobs", jobs)
     assert call(*limits)[0] == 0
@@ -439,7 +446,7 @@ def test_what_is_no_file_is_rejected_and_waited_for_by_nobody(folder, call):
 
 
 def test_a_file_many_times_larger_than_the_solution_is_rejected(folder, call, monkeypatch):
-    monkeypatch.setattr(work, "BYTES_AT_ANY_RATIO", 100)
+    monkeypatch.setattr(job_module, "BYTES_AT_ANY_RATIO", 100)
     (folder / "teams" / "05.csv").write_text("id\n" + "1\n" * 2**19)
     assert call()[0] == 0
     rejected = pd.read_csv(folder / "final" / "rejected.csv", dtype=str).set_index("team")
@@ -454,9 +461,7 @@ def test_work_that_always_raises_ends_in_a_sentence(monkeypatch):
     calls = []
     submissions = {0: Submission("a", "a.csv", "a.csv"), 1: Submission("b", "b.csv", "b.csv")}
     with pytest.raises(UsageError, match=r"^KeyError: 'x'$"):
-        work.once_more(
-            work.Workers(None, 1), lambda things: calls.append(things) or broken(things), submissions
-        )
+        work.once_more(Workers(None, 1), lambda things: calls.append(things) or broken(things), submissions)
     assert len(calls) == 2
 
 
@@ -464,19 +469,21 @@ def test_new_processes_get_the_prepared_solution(folder, monkeypatch):
     """It is sent to them, so that they do not prepare it again. A metric that cannot be sent is prepared by
     each process.
     """
-    job = work.make_job("unified", str(ROOT / "solution_sample.csv"), {})
-    solution = work.prepared(job)
-    handed_over = work._to_hand_over(job)
-    work._prepared.cache_clear()
-    monkeypatch.setattr(work, "_handed_over", handed_over)
+    job = job_module.make_job("unified", str(ROOT / "solution_sample.csv"), {})
+    solution = job_module.solution_of(job)
+    handed_over = job_module.to_hand_over(job)
+    job_module._solution_of.cache_clear()
+    monkeypatch.setattr(job_module, "_handed_over", handed_over)
     monkeypatch.setattr(scoring, "prepare", lambda *_: pytest.fail("prepared again"))
     submission = scoring.read_submission(solution.metric, ROOT / "sample_submission.csv", {})
-    mine, theirs = (scoring.evaluate(each, submission) for each in (solution, work.prepared(job)))
-    work._prepared.cache_clear()
+    mine, theirs = (scoring.evaluate(each, submission) for each in (solution, job_module.solution_of(job)))
+    job_module._solution_of.cache_clear()
     assert theirs.scores == mine.scores
     assert (theirs.statistics == mine.statistics).all()
-    monkeypatch.setattr(work, "prepared", lambda _: dataclasses.replace(solution, prepared={"All": lambda: 0}))
-    assert work._to_hand_over(job) == {}
+    monkeypatch.setattr(
+        job_module, "solution_of", lambda _: dataclasses.replace(solution, prepared={"All": lambda: 0})
+    )
+    assert job_module.to_hand_over(job) == {}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")

@@ -20,7 +20,7 @@ import metric
 from podium import cli, hosted, scoring, statistics
 from podium.errors import HostError
 from podium.files import read_table
-from podium.ranking import store, work
+from podium.ranking import job, store, work
 from tests.cli.test_score import ACCURACY
 from tests.support import command_line
 from tests.support.essays import make_competition
@@ -379,8 +379,8 @@ def test_another_solution_parameter_metric_or_version_scores_all_again(files, ca
     elif change == "parameter":
         options += ["--set", "segment_weight=0.4"]
     elif change == "version":
-        versions = work.versions() | {"numpy": "0"}
-        monkeypatch.setattr(work, "versions", lambda: versions)
+        versions = job.versions() | {"numpy": "0"}
+        monkeypatch.setattr(job, "versions", lambda: versions)
     else:
         (files / "copy.py").write_text(METRIC.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
         options += ["--metric", files / "copy.py"]

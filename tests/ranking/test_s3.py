@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from podium import cli
-from podium.ranking import store, work
+from podium.ranking import final, store, work
 from tests.ranking.test_faults import COMPLETE, ROWS
 from tests.support import command_line
 
@@ -146,14 +146,14 @@ def test_a_missing_key_of_a_manifest_is_a_fault(folder, call, system):
 
 
 def test_credentials_that_are_refused_while_it_runs_are_faults(folder, call, server, monkeypatch):
-    real = work.workers
+    real = final.start_workers
 
     def refused(*arguments):
         post(f"{server}/moto-api/reset-auth", b"0")
         return real(*arguments)
 
     with monkeypatch.context() as patched:
-        patched.setattr(work, "workers", refused)
+        patched.setattr(final, "start_workers", refused)
         code, out, err = call()
     assert (code, out) == (2, "")
     assert f"error: {TEAMS} submissions could not be scored, through no fault of their own" in err

@@ -107,7 +107,7 @@ def run_in_bubblewrap(model: Path, program: Sequence[str], settings: Settings) -
     outer, inner = _outer(model, data, settings), _inner(settings)
     limits = [
         f"--nproc={constants.PROCESSES}", f"--nofile={constants.OPEN_FILES}", f"--data={settings.memory_limit}",
-        f"--fsize={settings.disk_limit}", "--core=0",
+        f"--fsize={settings.disk_limit}", "--rtprio=0", "--nice=0",
     ]  # fmt: skip
     as_nobody: list[str] = []
     if constants.is_root():
@@ -119,10 +119,23 @@ def run_in_bubblewrap(model: Path, program: Sequence[str], settings: Settings) -
             [*inner, "--", "prlimit", *limits, "--", *program],
             environment_of(data, MODEL) | {"HOME": "/tmp", "TMPDIR": "/tmp", "USER": "model"},
             f"{SCRATCH}/working",
-            Outside((*outer, "--clearenv", "--", *as_nobody), f"{TOOLS}/supervisor.py"),
+            Outside((*outer, "--clearenv", "--", *as_nobody, *_no_core_dumps()), f"{TOOLS}/supervisor.py"),
             filter_=_encoded_filter(),
             group=group,
         )
+
+
+def _no_core_dumps() -> list[str]:
+    """The command that keeps the kernel from writing core dumps, and from handing them to another program.
+
+    Many systems hand core dumps to a program of their own, which runs outside of every sandbox.  The kernel
+    does that at a limit of 0, too.  It does not at a limit of 1, which belongs to such programs themselves
+    (``fs/coredump.c``).  A limit of 1 is too small for any file.
+    """
+    import resource  # it does not exist on Windows
+
+    _, most = resource.getrlimit(resource.RLIMIT_CORE)
+    return ["prlimit", f"--core={0 if most == 0 else 1}"]
 
 
 @functools.cache
@@ -177,6 +190,8 @@ def _inner(settings: Settings) -> list[str]:
         if folder.startswith("/tmp/"):  # the model's own /tmp has just hidden it
             inner += ["--ro-bind", folder, folder]
     inner += ["--remount-ro", "/dev", "--tmpfs", SCRATCH, "--remount-ro", SCRATCH, "--chdir", WORKING]
+    # The first process is bubblewrap's own.  Who writes into its memory can make it report an early exit.
+    inner += ["--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
     for device in _accelerators(settings):
         inner += ["--dev-bind", device, device]
     return inner

@@ -6,6 +6,7 @@ Sources: Docker's reference of ``docker container create`` and podman's manual p
 import json
 import os
 import re
+import subprocess
 import uuid
 from datetime import datetime
 
@@ -21,6 +22,7 @@ __all__ = ["CONTAINER_ENGINES", "NO_IMAGE", "run_in_container"]
 CONTAINER_ENGINES = ("docker", "podman")
 NO_IMAGE = "the image"  # every text of `_NoImage` begins with these words
 
+SECONDS_TO_PULL = 3600  # a team's registry must not keep all others waiting
 NOT_FOUND = 127  # the exit code of a shell for a command that does not exist
 NO_ENTRY_POINT = re.compile('exec: "|executable')  # what runc and crun write about a missing entry point
 
@@ -63,7 +65,10 @@ def _pull(engine: str, image: str) -> None:
     """Pull the image before the clock starts."""
     if answer_of(engine, "image", "inspect", image).returncode == 0:
         return
-    pulled = answer_of(engine, "pull", image)
+    try:
+        pulled = answer_of(engine, "pull", image, seconds=SECONDS_TO_PULL)
+    except subprocess.TimeoutExpired:
+        raise _NoImage(f"{NO_IMAGE} {image} cannot be pulled within {SECONDS_TO_PULL:,} s") from None
     if pulled.returncode != 0:
         raise _NoImage(f"{NO_IMAGE} {image} cannot be pulled: {last_line(pulled)}")
 

@@ -1,10 +1,12 @@
 """How a model is started: in bubblewrap, in a container, or without a sandbox."""
 
+import contextlib
 import importlib.util
 import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 
 from podium.errors import UsageError, missing_extra
 from podium.running import bubblewrap, caches, control_groups
@@ -115,12 +117,44 @@ def run(model: Model, settings: Settings) -> Run:
     caches.equalize([model.folder, settings.data])
     if model.kind != "container" and settings.sandbox == "bubblewrap":
         return bubblewrap.run_in_bubblewrap(model.folder, bubblewrap.program_of(model), settings)
-    with tempfile.TemporaryDirectory(prefix="podium-", ignore_cleanup_errors=True) as folder:
-        working = f"{folder}/working"
-        os.mkdir(working)
+    with _working_folder() as working:
         if model.kind == "container":
             return run_in_container(model.entry, settings, working)
         return _run_without_sandbox(model, settings, working)
+
+
+@contextlib.contextmanager
+def _working_folder() -> Iterator[str]:
+    """Make an empty folder for a model's files, and remove it with everything that the model left in it.
+
+    A model may have made thousands of folders within each other.  Their paths are longer than the system
+    allows, and ``shutil.rmtree`` fails on them.  Therefore each folder is moved to the top before it is
+    emptied.
+    """
+    top = tempfile.mkdtemp(prefix="podium-")
+    working = os.path.join(top, "working")
+    os.mkdir(working)
+    try:
+        yield working
+    finally:
+        number, waiting = 0, [working]
+        while waiting:
+            folder = waiting.pop()
+            with contextlib.suppress(OSError):  # what cannot be removed stays behind
+                os.chmod(folder, 0o700)
+                for entry in list(os.scandir(folder)):
+                    with contextlib.suppress(OSError):
+                        if entry.is_dir(follow_symlinks=False):
+                            number += 1
+                            moved = os.path.join(top, str(number))
+                            os.chmod(entry.path, 0o700)  # a folder that is closed cannot be moved
+                            os.rename(entry.path, moved)
+                            waiting.append(moved)
+                        else:
+                            os.unlink(entry.path)
+                os.rmdir(folder)
+        with contextlib.suppress(OSError):
+            os.rmdir(top)
 
 
 def _closed(model: Model, settings: Settings) -> str:

@@ -171,20 +171,24 @@ def no_sandbox(said: str) -> str:
     )
 
 
-def answer_of(*command: str) -> "subprocess.CompletedProcess[str]":
+def answer_of(*command: str, seconds: float | None = None) -> "subprocess.CompletedProcess[str]":
     """Run one of the machine's tools and wait for its answer.
 
     Parameters
     ----------
     *command : str
         The program and its arguments.  Its standard input is empty.
+    seconds : float, optional
+        After this time the tool is killed and `subprocess.TimeoutExpired` is raised.
 
     Returns
     -------
     subprocess.CompletedProcess
         The exit code and what the tool printed.
     """
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    return subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=seconds
+    )
 
 
 def last_line(answer: "subprocess.CompletedProcess[str]") -> str:

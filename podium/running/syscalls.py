@@ -5,8 +5,8 @@ Like docker's default profile, the filter lists the calls that are allowed:
 
 - Calls in `ALLOWED` work as usual.
 - Calls in `REFUSED` were used by attackers or reach beyond the sandbox.  They fail with EPERM.
-- Calls in `IGNORED` are advice about the page cache, with which a model could leave itself a note for its next
-  run.  They succeed and do nothing.
+- Calls in `IGNORED` succeed and do nothing.  With some of them a model could leave itself a note for its next
+  run.  The others change what podium has set, and honest programs do not mind that they cannot.
 - All other calls fail with ENOSYS, as on a kernel that does not know them, so that programs fall back on older
   calls.
 
@@ -77,12 +77,28 @@ REFUSED = {
     "vhangup": "is the administrator's",
 }
 
-# For each call, the number of an argument and a range of its values.  With these, the call succeeds and does
-# nothing.
+# Each call that succeeds and does nothing, with the reason.  All but the first do so with the values in
+# `BY_VALUE` alone.
 IGNORED = {
-    "fadvise64": (3, 4, 4),  # POSIX_FADV_DONTNEED
-    "madvise": (2, 20, 21),  # MADV_COLD, MADV_PAGEOUT
+    "sched_setaffinity": "chooses other cores, which a model could use between two looks of podium",
+    "fadvise64": "drops pages of a file from memory, where an earlier run could leave a note",
+    "madvise": "drops pages of a file from memory, where an earlier run could leave a note",
+    "setrlimit": "allows core dumps, which many systems hand to a program outside of the sandbox",
+    "prlimit64": "allows core dumps, which many systems hand to a program outside of the sandbox",
 }
+
+# For each call, the number of the argument that decides, its values that are ignored, and its values with which
+# the call is allowed.
+FADV_DONTNEED, MADV_COLD, MADV_PAGEOUT, RLIMIT_CORE = 4, 20, 21, 4
+BY_VALUE: dict[str, tuple[int, set[int], set[int]]] = {
+    "fadvise64": (3, {FADV_DONTNEED}, {*range(6)} - {FADV_DONTNEED}),
+    "madvise": (2, {MADV_COLD, MADV_PAGEOUT}, {*range(26), 102, 103} - {MADV_COLD, MADV_PAGEOUT}),
+    "setrlimit": (0, {RLIMIT_CORE}, {*range(16)} - {RLIMIT_CORE}),
+    "prlimit64": (1, set(), {*range(16)} - {RLIMIT_CORE}),  # for RLIMIT_CORE see below
+}
+# The kernel takes these arguments as numbers of 32 bits, and a filter sees 64.  Without the mask, a model could
+# set a higher bit, and the filter would not recognize the value.
+INT = 0xFFFFFFFF
 
 # The families of sockets that a model may open.  AF_VSOCK, for example, is missing: it ignores network
 # namespaces.
@@ -112,9 +128,9 @@ ALLOWED_BY_PURPOSE = {
         setsid setpgid getuid geteuid getgid getegid getresuid getresgid getgroups setuid setgid setreuid
         setregid setresuid setresgid setgroups setfsuid setfsgid capget capset prctl arch_prctl
         set_tid_address set_robust_list get_robust_list rseq futex futex_wait futex_wake futex_waitv
-        futex_requeue sched_yield sched_getaffinity sched_setaffinity sched_getparam sched_setparam
+        futex_requeue sched_yield sched_getaffinity sched_getparam sched_setparam
         sched_getscheduler sched_setscheduler sched_getattr sched_setattr sched_get_priority_max
-        sched_get_priority_min sched_rr_get_interval getpriority setpriority getrlimit setrlimit prlimit64
+        sched_get_priority_min sched_rr_get_interval getpriority setpriority getrlimit
         getrusage times getcpu sysinfo uname getrandom restart_syscall process_mrelease pidfd_open
         pidfd_send_signal seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self
     """,
@@ -190,11 +206,16 @@ def _add_plain_rules(seccomp: Any, calls: Any) -> None:
 
 def _add_rules_with_arguments(seccomp: Any, calls: Any) -> None:
     """Add the rules for calls that are allowed with some arguments only."""
-    for name, (argument, first, last) in IGNORED.items():
-        for value in range(first, last + 1):
-            _add(seccomp, calls, seccomp.ERRNO(0), name, (argument, seccomp.EQ, value))
-        _add(seccomp, calls, seccomp.ALLOW, name, (argument, seccomp.LT, first))
-        _add(seccomp, calls, seccomp.ALLOW, name, (argument, seccomp.GT, last))
+    for name in IGNORED.keys() - BY_VALUE.keys():
+        _add(seccomp, calls, seccomp.ERRNO(0), name)
+    for name, (argument, ignored, allowed) in BY_VALUE.items():
+        for values, action in ((ignored, seccomp.ERRNO(0)), (allowed, seccomp.ALLOW)):
+            for value in values:
+                _add(seccomp, calls, action, name, (argument, seccomp.MASKED_EQ, INT, value))
+    # The limit of core dumps can be read: then there is no new limit.
+    of_core = (1, seccomp.MASKED_EQ, INT, RLIMIT_CORE)
+    _add(seccomp, calls, seccomp.ALLOW, "prlimit64", of_core, (2, seccomp.EQ, 0))
+    _add(seccomp, calls, seccomp.ERRNO(0), "prlimit64", of_core, (2, seccomp.NE, 0))
     for family in range(MOST_FAMILIES):
         action = seccomp.ALLOW if family in FAMILIES.values() else seccomp.ERRNO(errno.EAFNOSUPPORT)
         _add(seccomp, calls, action, "socket", (0, seccomp.EQ, family))

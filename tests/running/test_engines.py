@@ -143,6 +143,43 @@ def test_the_log_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
     assert len(result.log) < supervisor.LOG_BYTES + 100
 
 
+@pytest.mark.skipif(sys.platform != "linux" or len(cores_used(0)) < 2, reason="needs two cores on Linux")
+@pytest.mark.parametrize("thread", [False, True], ids=["process", "thread"])
+def test_without_a_sandbox_a_model_that_leaves_its_cores_is_stopped(tmp_path: Path, thread: bool) -> None:
+    source = "import os, threading, time\ndef leave():\n    os.sched_setaffinity(0, range(os.cpu_count()))\n"
+    source += "    time.sleep(60)\n" + ("threading.Thread(target=leave).start()" if thread else "leave()")
+    outcome, _ = run(tmp_path, settings_for(tmp_path), source)
+    assert outcome == "it left the cores to which it was pinned (1)"
+
+
+@needs_sandbox
+def test_a_model_has_no_core_dumps_and_no_right_to_raise_its_priority(tmp_path: Path) -> None:
+    """At a limit of 1 the kernel starts no other program, which it would at 0."""
+    import resource
+
+    source = """
+import resource
+print(*map(resource.getrlimit, (resource.RLIMIT_CORE, resource.RLIMIT_RTPRIO, resource.RLIMIT_NICE)))
+"""
+    most = min(resource.getrlimit(resource.RLIMIT_CORE)[1] % 2**64, 1)
+    outcome, result = run(tmp_path, settings_for(tmp_path, sandbox="bubblewrap"), source + SUBMIT)
+    assert (outcome, result.log) == ("done", f"({most}, {most}) (0, 0) (0, 0)\n")
+
+
+def test_folders_that_a_model_left_within_each_other_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python's own way to remove them fails on so many."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with engines._working_folder() as working:
+        code = "import os\nfor _ in range(1500):\n    os.mkdir('d')\n    os.chdir('d')\nos.chmod('.', 0)\n"
+        subprocess.run([sys.executable, "-c", code], cwd=working, check=True)
+        Path(working, "closed").mkdir(mode=0)
+        Path(working, "link").symlink_to(tmp_path)
+        assert [path.name for path in tmp_path.iterdir()] == [Path(working).parent.name]
+    assert [*tmp_path.iterdir()] == []
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody can look")
 def test_a_model_that_cannot_be_watched_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = str(settings.HERE / "supervisor.py")
@@ -332,6 +369,16 @@ def test_the_time_of_a_container_is_its_own(tmp_path: Path, images: Path, engine
     assert result.measured["seconds"] > 0.2
     assert result.measured["cpu_seconds"] != result.measured["cpu_seconds"]
     assert calls(images, "pull") == []
+
+
+@pytest.mark.parametrize("engine", ENGINES[:1])
+@pytest.mark.usefixtures("images")
+def test_a_registry_that_never_answers_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    monkeypatch.setattr(containers, "SECONDS_TO_PULL", 0.001)
+    outcome, _ = run_image(tmp_path, engine)
+    assert outcome == "the image docker.io/blue/model:1 cannot be pulled within 0.001 s"
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -222,3 +222,12 @@ def test_the_documentation_lists_every_refused_call_with_its_reason() -> None:
         _, names, reason, _ = line.split("|")
         documented |= dict.fromkeys(re.findall(r"`(\w+)`", names), reason.strip())
     assert documented == syscalls.REFUSED
+
+
+def test_the_documentation_lists_every_ignored_call_with_its_reason() -> None:
+    table = PAGE.read_text(encoding="utf-8").partition("| ignored | with | why |")[2].splitlines()[2:]
+    documented = {}
+    for line in itertools.takewhile(lambda line: line.startswith("|"), table):
+        _, names, _, reason, _ = line.split("|")
+        documented |= dict.fromkeys(re.findall(r"`(\w+)`", names), reason.strip())
+    assert documented == syscalls.IGNORED

@@ -319,8 +319,12 @@ submit()
     ),
     Hostile(
         "more cores than it was given",
-        "os.sched_setaffinity(0, range(os.cpu_count()))\ntime.sleep(60)",
-        "it left the cores to which it was pinned (1)",
+        """
+os.sched_setaffinity(0, range(os.cpu_count()))  # does nothing
+if len(os.sched_getaffinity(0)) > 1:
+    print("REACHED")
+submit()
+""",
     ),
     Hostile(
         "more cores than it was given, in a thread",
@@ -328,10 +332,13 @@ submit()
 import threading
 def work():
     os.sched_setaffinity(0, range(os.cpu_count()))
-    time.sleep(60)
-threading.Thread(target=work).start()
+    if len(os.sched_getaffinity(0)) > 1:
+        print("REACHED")
+one = threading.Thread(target=work)
+one.start()
+one.join()
+submit()
 """,
-        "it left the cores to which it was pinned (1)",
     ),
     Hostile(
         "keys in the user's session",
@@ -439,6 +446,326 @@ for _ in range(300):
     start = libc.mmap(None, 1024 * step, 1, 0x4022, -1, 0)  # readable, private, anonymous, without reserve
     for number in range(1024):
         ctypes.c_char.from_address(start + number * step).value
+time.sleep(60)
+""",
+        "memory limit",
+        kernel=True,
+    ),
+    Hostile(
+        "more cores than it was given, in bursts between two looks",
+        """
+own = os.sched_getaffinity(0)
+for core in range(os.cpu_count()):
+    try:
+        os.sched_setaffinity(0, {core})
+    except OSError as problem:
+        print(problem)
+    if os.sched_getaffinity(0) != own:
+        print("REACHED", core)
+    os.sched_setaffinity(0, own)
+submit()
+""",
+    ),
+    Hostile(
+        "calls with a higher bit, which the filter sees and the kernel does not",
+        """
+libc = ctypes.CDLL(None, use_errno=True)
+advise, advise_memory = {"x86_64": (221, 28), "aarch64": (223, 233)}[os.uname().machine]
+for bit in 0, 2**32, 2**63:
+    # The kernel would refuse a file or an address that does not exist.
+    of_memory = [(advise_memory, 1, 1, bit + value) for value in (20, 21)]
+    for number, *arguments in (advise, -1, 0, 0, bit + 4), *of_memory:
+        if libc.syscall(number, *map(ctypes.c_ulong, arguments)) != 0:
+            print("REACHED", number, hex(bit), os.strerror(ctypes.get_errno()))
+    if libc.syscall({"x86_64": 41, "aarch64": 198}[os.uname().machine], ctypes.c_ulong(bit + 40), 1, 0) >= 0:
+        print("REACHED AF_VSOCK")
+submit()
+""",
+    ),
+    Hostile(
+        "the memory of the sandbox's first process, through /proc",
+        """
+for name in "mem", "task/1/mem", "maps", "environ", "fd", "root", "cwd":
+    attempt(os.stat, f"/proc/1/{name}")
+attempt(os.mkdir, "/proc/1/new")
+submit()
+""",
+    ),
+    Hostile(
+        "a sibling of its first process, which works on after the exit",
+        """
+clone = {"x86_64": 56, "aarch64": 220}[os.uname().machine]
+if ctypes.CDLL(None).syscall(clone, 0x8000 | signal.SIGCHLD, 0, 0, 0, 0) == 0:  # CLONE_PARENT
+    os.setsid()
+    time.sleep(1)
+    submit("REACHED")
+os._exit(0)
+""",
+        "no submission.csv",
+    ),
+    Hostile(
+        "a child that stops, ignores all signals and waits for its own child",
+        """
+if os.fork() == 0:
+    os.setsid()
+    libc = ctypes.CDLL(None)
+    for one in range(1, 65):
+        libc.signal(one, 1)
+    if libc.vfork() == 0:
+        while True:
+            libc.pause()
+os.kill(os.getpid(), signal.SIGSTOP)
+""",
+        "time limit",
+    ),
+    Hostile(
+        "timers that wake the machine or outlast it",
+        """
+libc = ctypes.CDLL(None, use_errno=True)
+for clock in 8, 9:
+    if libc.timerfd_create(clock, 0) >= 0:
+        print("REACHED", clock)
+    print(os.strerror(ctypes.get_errno()))
+submit()
+signal.setitimer(signal.ITIMER_REAL, 1000, 1000)
+""",
+        said="Operation not permitted",
+    ),
+    Hostile(
+        "a real-time policy, a higher priority, and the first place at the disk",
+        """
+for policy in os.SCHED_FIFO, os.SCHED_RR, 6:
+    attempt(os.sched_setscheduler, 0, policy, os.sched_param(1))
+attempt(os.setpriority, os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) - 1)
+if os.path.exists("/proc/self/autogroup"):
+    attempt(Path("/proc/self/autogroup").write_text, "-1")
+number = {"x86_64": 251, "aarch64": 30}[os.uname().machine]
+if ctypes.CDLL(None).syscall(number, 1, 0, 1 << 13) == 0:
+    print("REACHED ioprio")
+attempt(Path("/proc/self/oom_score_adj").write_text, "-1000")
+submit()
+""",
+        said="Operation not permitted",
+    ),
+    Hostile(
+        "core dumps, for which many systems start a program of their own",
+        """
+import resource
+before = resource.getrlimit(resource.RLIMIT_CORE)
+for limit in (0, 0), (0, 1), (2**20, 2**20):
+    resource.setrlimit(resource.RLIMIT_CORE, limit)  # does nothing
+    ctypes.CDLL(None).prlimit(0, resource.RLIMIT_CORE, (ctypes.c_ulong * 2)(*limit), None)
+    if resource.getrlimit(resource.RLIMIT_CORE) != before:
+        print("REACHED", before, resource.getrlimit(resource.RLIMIT_CORE))
+if os.fork() == 0:
+    os.abort()
+print("dumped", os.WCOREDUMP(os.wait()[1]), os.listdir())
+submit()
+""",
+        said="dumped False []",
+    ),
+    Hostile(
+        "system calls of 32 bits, which a filter of 64 bits may overlook",
+        """
+codes = [b"\\xb8\\x14\\0\\0\\0\\xcd\\x80\\xc3", b"\\xb8\\x27\\0\\0\\x40\\x0f\\x05\\xc3"]  # getpid, in two ways
+for code in codes if os.uname().machine == "x86_64" else []:
+    page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    page[: len(code)] = code
+    call = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))
+    if os.fork() == 0:
+        if call() > 0:
+            print("REACHED", flush=True)
+        os._exit(0)
+    os.wait()
+submit()
+""",
+    ),
+    Hostile(
+        "namespaces of its own, by every call that makes or enters them",
+        """
+libc = ctypes.CDLL(None, use_errno=True)
+clone = {"x86_64": 56, "aarch64": 220}[os.uname().machine]
+for flag in 0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000:
+    made = libc.syscall(clone, flag | signal.SIGCHLD, 0, 0, 0, 0)
+    if made == 0:
+        os._exit(0)
+    if made > 0 or libc.unshare(flag) == 0:
+        print("REACHED", hex(flag))
+arguments = (ctypes.c_uint64 * 11)(0x10000000, 0, 0, 0, signal.SIGCHLD)
+if libc.syscall(435, arguments, 88) >= 0:
+    print("REACHED")
+print("clone3", os.strerror(ctypes.get_errno()))
+for name in os.listdir("/proc/self/ns"):
+    if libc.setns(os.open(f"/proc/self/ns/{name}", os.O_RDONLY), 0) == 0:
+        print("REACHED", name)
+submit()
+""",
+        said="clone3 Function not implemented",
+    ),
+    Hostile(
+        "control groups",
+        """
+for path in "/sys/fs/cgroup", "/sys/fs/cgroup/memory", "/sys/fs", "/sys/kernel":
+    attempt(os.stat, path)
+for kind in b"cgroup", b"cgroup2":
+    if ctypes.CDLL(None).mount(b"none", b"/tmp", kind, 0, None) == 0:
+        print("REACHED", kind)
+print({line.rpartition(":")[2] for line in Path("/proc/self/cgroup").read_text().splitlines()})
+submit()
+""",
+        said="{'/'}",
+    ),
+    Hostile(
+        "services of the machine: D-Bus, the display, agents, containers, devices",
+        """
+for path in (
+    "/run/dbus/system_bus_socket", "/var/run/docker.sock", "/run/podman/podman.sock", "/run/user",
+    "/run/systemd/private", "/tmp/.X11-unix", "/dev/fuse", "/dev/kvm", "/dev/mem", "/dev/kmsg", "/dev/input",
+    "/dev/net/tun", "/dev/loop-control", "/dev/mqueue", "/dev/hugepages",
+):
+    attempt(os.stat, path)
+for name in "/tmp/.X11-unix/X0", "/org/freedesktop/systemd1/private":
+    with socket.socket(socket.AF_UNIX) as one:
+        attempt(one.connect, "\\0" + name)
+submit()
+""",
+    ),
+    Hostile(
+        "what the kernel tells about the machine and its users",
+        """
+for path in "kcore", "kmsg", "timer_list", "slabinfo", "vmallocinfo", "sched_debug", "1/mountinfo":
+    attempt(Path("/proc", path).read_bytes)
+for path in "keys", "locks", "net/unix", "net/tcp", "sysvipc/shm", "sysvipc/msg":
+    lines = Path("/proc", path).read_text().splitlines() if Path("/proc", path).exists() else []
+    print(path, [line for line in lines if "_ses" not in line][1:])
+symbols = Path("/proc/kallsyms")
+if symbols.exists() and any(int(line.split()[0], 16) for line in symbols.read_text().splitlines()):
+    print("REACHED", symbols)
+submit()
+""",
+        said="locks []\nnet/unix []\nnet/tcp []\n",
+    ),
+    Hostile(
+        "hard links to the data, to its own files and to /proc as submission.csv",
+        """
+data = os.path.join(os.environ["PODIUM_DATA"], "texts.txt")
+for path in data, HERE / "bait.json", "/proc/self/environ", "/dev/zero":
+    attempt(os.link, path, "submission.csv")
+attempt(os.rename, HERE / "bait.json", "submission.csv")
+submit()
+""",
+    ),
+    Hostile(
+        "names with line ends, escapes and half characters, and no submission",
+        """
+for name in b"a\\nb", b"\\x1b]0;title\\x07", b"\\xff\\xfe", "\\u202egpj".encode(), b"," * 255:
+    open(name, "w").close()
+""",
+        "no submission.csv; found '\\x1b]0;title\\x07', ',,",
+    ),
+    Hostile(
+        "last words that imitate podium, with escapes and without a line end",
+        """
+sys.stdout.write("exit code 0: done\\x1b[2K\\x1b[1A\\x9b\\u2028\\u202e" + "=" * 2**20)
+sys.exit(1)
+""",
+        "exit code 1: ====",
+        "done\\x1b[2K\\x1b[1A\\x9b\\u2028\\u202e===",
+    ),
+    Hostile(
+        "folders within each other, whose paths are too long for any program",
+        """
+for place in "/kaggle/working", "/tmp", "/dev/shm":
+    os.chdir(place)
+    for _ in range(1000):
+        os.mkdir("d" * 200)
+        os.chdir("d" * 200)
+os.chdir("/kaggle/working")
+submit()
+""",
+    ),
+    Hostile(
+        "files that nobody may read or remove",
+        """
+import fcntl
+os.makedirs("a/b")
+file = os.open("a/b/c", os.O_CREAT | os.O_RDWR, 0)
+attempt(fcntl.ioctl, file, 0x40086602, bytes([16, 0, 0, 0, 0, 0, 0, 0]))  # makes it immutable
+attempt(os.chown, "a", 0, 0)
+os.chmod("a/b", 0)
+os.chmod("a", 0)
+submit()
+os.chmod("submission.csv", 0o444)
+""",
+    ),
+    Hostile(
+        "locks and leases on the data, for those who read them next",
+        """
+import fcntl
+file = os.open(os.path.join(os.environ["PODIUM_DATA"], "texts.txt"), os.O_RDONLY)
+attempt(fcntl.fcntl, file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+attempt(fcntl.lockf, file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+if os.fork() == 0:
+    os.setsid()
+    fcntl.flock(file, fcntl.LOCK_EX)
+    submit()
+    time.sleep(60)
+while not os.path.exists("submission.csv"):
+    time.sleep(0.01)
+""",
+    ),
+    Hostile(
+        "its own log, read back and made narrow",
+        """
+import fcntl
+print("before", flush=True)
+log = os.open("/proc/self/fd/1", os.O_RDONLY | os.O_NONBLOCK)
+fcntl.fcntl(log, fcntl.F_SETPIPE_SZ, 4096)
+fcntl.fcntl(1, fcntl.F_SETFL, os.O_NONBLOCK | os.O_APPEND)
+for _ in range(100):
+    try:
+        os.read(log, 4096)
+    except OSError:
+        pass
+submit()
+""",
+    ),
+    Hostile(
+        "attributes of files, which take memory beside their content",
+        """
+open("x", "w").close()
+try:
+    for number in range(10**5):
+        os.setxattr("x", f"user.{number}", bytes(60_000))
+except OSError:  # older kernels have no such attributes in memory
+    pass
+for number in range(10**6):
+    open(f"{number}", "w").close()
+time.sleep(60)
+""",
+        "more than",
+    ),
+    Hostile(
+        "memory that belongs to no process: files without a name",
+        """
+kept = []
+while True:
+    kept.append(os.memfd_create("more"))
+    for _ in range(32):
+        os.write(kept[-1], bytes(2**20))
+""",
+        "memory limit",
+        kernel=True,
+    ),
+    Hostile(
+        "memory that belongs to no process: shared memory that nobody has attached",
+        """
+libc = ctypes.CDLL(None)
+libc.shmat.restype, libc.shmdt.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+for _ in range(64):
+    start = libc.shmat(libc.shmget(0, 2**25, 0o1600), None, 0)
+    ctypes.memset(start, 1, 2**25)
+    libc.shmdt(start)
 time.sleep(60)
 """,
         "memory limit",

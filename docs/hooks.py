@@ -1,5 +1,9 @@
-"""What MkDocs has to be told of this repository: pages outside docs/, and links to files that are no pages."""
+"""What MkDocs has to be told of this repository.
 
+It has pages outside of docs/, links to files that are no pages, and words that the glossary explains.
+"""
+
+import os
 import re
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -11,6 +15,17 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).parents[1]
 # A link or a picture: the text, and the target without its anchor.
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
+# Code, links and pictures, and what stands out because it is explained there, are left as they are.
+APART = re.compile(r"(`+[^`]+`+|!?\[[^\]]*\]\([^)]*\)|<[^>]*>|\*+[^*\s][^*]*\*+)")
+NO_PROSE = ("#", "|", "<", "!", "    ", ":::", "```")
+# The glossary explains these words, too, but everybody knows them, or they have other meanings as well.
+EVERYDAY = {
+    "Board", "Container", "Draw", "Host", "Item", "Kernel", "Match", "Measure", "Metric", "Note", "Organizer",
+    "Participant", "Population", "Public and Private", "Runtime", "Score", "Signature", "Solution",
+    "Statistics", "Submission", "Temperature", "d",
+}  # fmt: skip
+# On these pages people look something up, and they link where it helps.
+LOOKED_UP = {"glossary.md", "index.md", "reference/messages.md", "reference/commands.md", "reference/python.md"}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -19,6 +34,46 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         content = page.read_text(encoding="utf-8")
         files.append(File.generated(config, f"metrics/{page.parent.name}.md", content=content))
     return files
+
+
+def terms() -> dict[str, str]:
+    """The special words of the glossary, each with its anchor."""
+    glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    words = set(re.findall(r"^### (.*)$", glossary, re.MULTILINE)) - EVERYDAY
+    return {word: word.lower().replace(" ", "-") for word in words}
+
+
+def with_links_to_terms(markdown: str, glossary: str) -> str:
+    """Link each special word, where a page first uses it, to the glossary.
+
+    Parameters
+    ----------
+    markdown : str
+        The text of a page.
+    glossary : str
+        The path of the glossary, seen from the page.
+
+    Returns
+    -------
+    str
+        The text with links. A word has none if the page links or emphasizes it where it first occurs.
+    """
+    pieces = [
+        piece
+        for block in re.split(r"(^```.*?^```$|\n{2,})", markdown, flags=re.MULTILINE | re.DOTALL)
+        for piece in ([block] if not block.strip() or block.startswith(NO_PROSE) else APART.split(block))
+    ]
+    for word, anchor in terms().items():
+        spaced = word.replace(" ", r"\s+")
+        pattern = re.compile(rf"(?<![\w-]){spaced}s?(?![\w-])", re.IGNORECASE)
+        for number, piece in enumerate(pieces):
+            if piece.startswith((*NO_PROSE, "`", "\n")) or not (found := pattern.search(piece)):
+                continue
+            if not APART.fullmatch(piece):
+                linked = f"[{found[0]}]({glossary}#{anchor})"
+                pieces[number : number + 1] = [piece[: found.start()], linked, piece[found.end() :]]
+            break
+    return "".join(pieces)
 
 
 def on_page_content(html: str, page: Page, **_: Any) -> str:
@@ -38,6 +93,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         page.meta["search"] = {"boost": 3}
     name = f"{uri.parent}/{uri.stem}/README.md" if uri.parts[0] == "metrics" else f"docs/{uri}"
     here = (ROOT / name).parent
+    if str(uri) not in LOOKED_UP:
+        markdown = with_links_to_terms(markdown, os.path.relpath(ROOT / "docs" / "glossary.md", here))
     pages = {(ROOT / "docs" / file.src_uri).resolve(): file.src_uri for file in files}
     for file in files:
         if file.src_uri.startswith("metrics/"):

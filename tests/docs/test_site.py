@@ -1,0 +1,50 @@
+"""What docs/hooks.py makes of the pages for the site."""
+
+import importlib.util
+import re
+from types import ModuleType
+
+import pytest
+
+from tests.docs.test_outputs import ROOT
+
+
+@pytest.fixture(scope="module")
+def hooks() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("hooks_of_the_site", ROOT / "docs" / "hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("text", "linked"),
+    [
+        ("The softmin, again the softmin.", "The [softmin](g.md#softmin), again the softmin."),
+        ("Two control\ngroups.", "Two [control\ngroups](g.md#control-group)."),
+        ("# Softmin\n\nThe softmin.", "# Softmin\n\nThe [softmin](g.md#softmin)."),
+        ("```\nsoftmin\n```\n\n`softmin`, softmin", "```\nsoftmin\n```\n\n`softmin`, [softmin](g.md#softmin)"),
+        ("| softmin |\n| -- |", "| softmin |\n| -- |"),
+        ("The *softmin* is a mean. A softmin.", "The *softmin* is a mean. A softmin."),
+        ("[A softmin](s.md) is a softmin.", "[A softmin](s.md) is a softmin."),
+        ("A softminimum, and the non-softmin.", "A softminimum, and the non-softmin."),
+        ("The metric returns a score.", "The metric returns a score."),
+    ],
+)
+def test_the_first_use_of_a_word_leads_to_the_glossary(hooks: ModuleType, text: str, linked: str) -> None:
+    assert hooks.with_links_to_terms(text, "g.md") == linked
+
+
+def test_links_leave_the_text_of_every_page_as_it_is(hooks: ModuleType) -> None:
+    for page in (*ROOT.glob("docs/**/*.md"), *ROOT.glob("metrics/*/README.md")):
+        text = page.read_text(encoding="utf-8")
+        linked = hooks.with_links_to_terms(text, "GLOSSARY")
+        assert re.sub(r"\[([^\]]*)\]\(GLOSSARY#[\w-]+\)", r"\1", linked) == text
+
+
+def test_words_that_are_not_linked_are_in_the_glossary(hooks: ModuleType) -> None:
+    glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^### (.*)$", glossary, re.MULTILINE)) >= hooks.EVERYDAY
+    assert len(hooks.terms()) > 20

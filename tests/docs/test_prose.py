@@ -39,7 +39,14 @@ LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d+\.) ")
 DIRECTIVE = re.compile(r"# ?(----|fmt:|noqa|type:|ruff:|mypy:|!)")
 OTHER_TERMS = {
     "the competition's host file": "the metric file",
+    "hosted files?": "metric file",
     "leader board": "leaderboard or board",
+    "sets? of ranks": "rank set",
+    "ranges? of ranks": "rank set",
+    "ground truth": "solution, or true segments",
+    "cpu time": "processor time",
+    "director(y|ies) (of|with)": "folder",
+    "answer key": "solution",
     "subpopulation": "sub-population (subpopulation only in names of columns)",
     "out of the box": "say what it does",
     "simply": "leave it out",

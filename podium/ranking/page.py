@@ -67,7 +67,7 @@ def of_board(run: Run) -> str:
         summary=wording.summary(run),
         boosted=run.facts["boosted"],
         rows=_rows(run),
-        rows_shown=ROWS_SHOWN,
+        pairs_with_p=uncertainty.pairs_with_p(len(board), run.rules.prizes),
         more_rows=max(0, len(board) - MOST_ROWS),
         prizes=run.rules.prizes if len(board) > run.rules.prizes else 0,
         logarithmic=len(board) > LINEAR_UP_TO,

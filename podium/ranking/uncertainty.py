@@ -24,7 +24,7 @@ from podium.ranking.rules import Rules
 from podium.ranking.workers import Workers
 
 RESAMPLED_AT_ONCE = 16  # submissions for which the weights of a draw are read once
-PAIRS_WITH_P = 100  # neighbors from the top that are compared by swaps: 0.1 s each at full size
+PAIRS_WITH_P = 100  # neighbors from the top that are compared by swaps, see `pairs_with_p`
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -150,6 +150,32 @@ def _resampler(job: Job, part: str, resamples: int, seed: int) -> Any:
     return statistics.resampler(prepared, statistics.draw(len(prepared.items), resamples, seed), seed)
 
 
+def pairs_with_p(teams: int, prizes: int) -> int:
+    """Count the pairs of neighbors that get a p-value: the first 100, and all where a prize is decided.
+
+    A comparison takes about 0.05 s of processor time for 1,000 essays and 0.1 to 0.4 s for 15,594.  For all
+    neighbors of 2,000 teams that would be more than everything else on the board together.
+
+    Parameters
+    ----------
+    teams : int
+        The number of teams.
+    prizes : int
+        The number of places that win a prize.
+
+    Returns
+    -------
+    int
+        The number of pairs, counted from the top.
+
+    Examples
+    --------
+    >>> pairs_with_p(34, 3), pairs_with_p(2000, 3), pairs_with_p(2000, 150)
+    (33, 100, 150)
+    """
+    return max(0, min(teams - 1, max(PAIRS_WITH_P, prizes)))
+
+
 def p_values(
     job: Job, part: str, rules: Rules, entries: Sequence[str], folder: Path, workers: Workers
 ) -> Floats:
@@ -176,9 +202,10 @@ def p_values(
     Returns
     -------
     ndarray of float, shape (t - 1,)
-        The p-value of each team and the next one, NaN beyond the first `PAIRS_WITH_P` pairs.
+        The p-value of each team and the next one, NaN beyond the first pairs, see `pairs_with_p`.
     """
-    pairs = dict(enumerate(itertools.islice(itertools.pairwise(entries), PAIRS_WITH_P)))
+    number_of_pairs = pairs_with_p(len(entries), rules.prizes)
+    pairs = dict(enumerate(itertools.islice(itertools.pairwise(entries), number_of_pairs)))
     compared = functools.partial(_p_values, job, part, rules.resamples, rules.seed)
     answers = work.pairs_from_store(workers, compared, pairs, folder, "comparing neighbors")
     values = np.full(max(len(entries) - 1, 0), np.nan)

@@ -296,6 +296,15 @@ def test_an_interval_that_is_refused_is_a_dash_with_the_reason():
     assert "nan" not in html.partition("<script>")[0]
 
 
+@pytest.mark.parametrize(("teams", "prizes", "pairs"), [(150, 3, "100"), (150, 120, "120"), (101, 3, None)])
+def test_the_page_says_where_p_values_end(teams, prizes, pairs):
+    rules = Rules(prizes=prizes)
+    draws = np.linspace(0.6, 0.3, teams) + 0.1 * np.random.default_rng(0).standard_normal((20, teams))
+    html = page.of_board(run_of(board_of(teams), rules, boosted=False, **of_scores(draws, rules)))
+    assert ("Only the first" in html) == (pairs is not None)
+    assert pairs is None or f"Only the first {pairs} pairs of neighbors have a p" in html
+
+
 def test_the_direction_and_whether_it_is_assumed():
     board = board_of(2)
     assert "Lower is better." in page.of_board(run_of(board, None, False, False))

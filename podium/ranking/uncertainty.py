@@ -397,8 +397,8 @@ def tables(
     together, alone = statistics.rank_sets(sign * leaderboard["boosted_score"], sign * sure.boosted)
     table[["rank_low", "rank_high"]] = alone
     table[["all_ranks_low", "all_ranks_high"]] = together
-    for prize in range(1, prizes + 1):
-        table[f"prize_{prize}"] = prize_shares(sure, prize)
+    shares = {f"prize_{prize}": prize_shares(sure, prize) for prize in range(1, prizes + 1)}
+    table = pd.concat([table, pd.DataFrame(shares, index=table.index)], axis=1)
     if sure.eligible_share is not None:
         table["eligible_share"] = sure.eligible_share
     table["note"] = notes.to_numpy()

@@ -72,8 +72,8 @@ def of_scores(scores: np.ndarray, rules: Rules, **columns) -> dict:
         intervals[f"{name}_low"], intervals[f"{name}_high"] = scores.min(axis=0), scores.max(axis=0)
     for name in ("rank", "all_ranks"):
         intervals[f"{name}_low"], intervals[f"{name}_high"] = ranks.min(axis=0), ranks.max(axis=0)
-    for place in range(1, rules.prizes + 1):
-        intervals[f"prize_{place}"] = (ranks == place).mean(axis=0)
+    shares = {f"prize_{place}": (ranks == place).mean(axis=0) for place in range(1, rules.prizes + 1)}
+    intervals = pd.concat([intervals, pd.DataFrame(shares)], axis=1)
     intervals["note"] = ""
     neighbors = pd.DataFrame(
         {

@@ -30,6 +30,15 @@ def test_a_picture_is_on_a_page(picture: Path) -> None:
     assert picture.stat().st_size < 300_000
 
 
+@pytest.mark.parametrize(
+    "picture", [path for path in PICTURES if path.suffix == ".svg"], ids=lambda path: path.name
+)
+def test_a_drawing_follows_dark_mode(picture: Path) -> None:
+    text = picture.read_text(encoding="utf-8")
+    assert text.count("prefers-color-scheme:dark") == 1
+    assert picture.name == "flow.svg" or pictures.DARK in text
+
+
 def test_every_picture_has_a_text() -> None:
     assert [path.name for path, texts in shown().items() if min(map(len, texts)) < 20] == []
     assert all(path.exists() for path in shown())

@@ -342,12 +342,15 @@ def _run_lines(file: Path) -> list[_Ranked]:
     def read(line: str) -> _Ranked:
         if line.lstrip().startswith("{"):
             return read_object(line)
+        fields = line.split(None, 5)
+        if len(fields) < 6:
+            raise ValueError(f"{counted(len(fields), 'field')}: {metric._quoted(line.strip())}")
+        event, _, tweet, rank, score, rest = fields
+        end = rest.find("]") + 1
         try:
-            event, _, tweet, rank, score, rest = line.split(None, 5)
-            end = rest.find("]") + 1
             return _Ranked(tweet, event, rank, score, types_in(rest[:end]), rest[end:].strip())
         except (ValueError, AttributeError):
-            raise ValueError(metric._quoted(line.strip())) from None
+            raise ValueError(f"no list of types after the score: {metric._quoted(rest.strip())}") from None
 
     def read_object(line: str) -> _Ranked:
         entry = _parsed(line)

@@ -32,7 +32,7 @@ from podium.wording import counted, listed
 
 ALGORITHM = "algorithm"
 EXPERT_NAMES = ("expert", "annotator", "id")
-EXPECTED: dict[type, str] = {dict: "an object as", list: "a list under", str: "text under"}
+EXPECTED: dict[type, str] = {dict: "an object", list: "a list", str: "text"}
 NAMES_SHOWN = 10
 AMONG, WITH = "experts with each other", "algorithm with experts"
 
@@ -151,7 +151,7 @@ def _gather(content: Any, file: Path, is_experts: bool, documents: dict[str, dic
     """
     content = _expect(content, dict, "the file")
     content = _expect(content.get("essay", content), dict, "essay")
-    meta = _expect(content.get("meta") or {}, dict, "meta")
+    meta = _expect({} if content.get("meta") is None else content["meta"], dict, "meta")
     ids = (content.get("id"), content.get("document_id"), meta.get("id"))
     stem = file.name.removesuffix(".gz").removesuffix(".json")
     document_id = next((str(value) for value in ids if value not in (None, "")), stem)
@@ -173,7 +173,8 @@ def _gather(content: Any, file: Path, is_experts: bool, documents: dict[str, dic
         return "isExpert" in content or "expert" in meta
     if "markups" not in content and "markup" not in content:
         raise ValueError("expected a document with markups, an essay, or a markup with elements or selections")
-    for markup in _expect(content.get("markups") or [], list, "markups"):
+    markups = [] if content.get("markups") is None else content["markups"]
+    for markup in _expect(markups, list, "markups"):
         add(markup, _expect(markup, dict, "a markup").get("isExpert", True))
     if content.get("markup") is not None:
         add(_expect(content["markup"], dict, "markup"), False)
@@ -183,7 +184,8 @@ def _gather(content: Any, file: Path, is_experts: bool, documents: dict[str, dic
 def _expect(value: Any, kind: type, what: str) -> Any:
     """The value, which must be of this kind; else a ValueError."""
     if not isinstance(value, kind):
-        raise ValueError(f"expected {EXPECTED[kind]} {what}, found {type(value).__name__}")
+        found = "null" if value is None else EXPECTED.get(type(value), "a number, true or false")
+        raise ValueError(f"expected {EXPECTED[kind]} as {what}, found {found}")
     return value
 
 

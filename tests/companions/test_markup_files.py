@@ -163,15 +163,17 @@ NO_MARKUP = "expected a document with markups, an essay, or a markup with elemen
 FILE_FAULTS = {
     "not JSON": ("{", "expected JSON, found a fault: Expecting property name"),
     "empty": ("", "expected JSON, found a fault: Expecting value"),
-    "no object": ([1], "expected an object as the file, found list"),
+    "no object": ([1], "expected an object as the file, found a list"),
     "no markup": ({"text": "x"}, NO_MARKUP),
-    "essay": ({"essay": 5}, "expected an object as essay, found int"),
-    "meta": ({"meta": 5, "elements": []}, "expected an object as meta, found int"),
-    "text": ({"text": 5, "elements": []}, "expected text under text, found int"),
-    "subject": ({"subject": 5, "elements": []}, "expected text under subject, found int"),
-    "markups": ({"markups": {"a": 1}}, "expected a list under markups, found dict"),
-    "a markup": ({"markups": [5]}, "expected an object as a markup, found int"),
-    "the markup": ({"markup": [5]}, "expected an object as markup, found list"),
+    "essay": ({"essay": 5}, "expected an object as essay, found a number, true or false"),
+    "meta": ({"meta": 5, "elements": []}, "expected an object as meta, found a number, true or false"),
+    "text": ({"text": 5, "elements": []}, "expected text as text, found a number, true or false"),
+    "subject": ({"subject": 5, "elements": []}, "expected text as subject, found a number, true or false"),
+    "no markups": ({"markups": {}}, "expected a list as markups, found an object"),
+    "null": (None, "expected an object as the file, found null"),
+    "markups": ({"markups": {"a": 1}}, "expected a list as markups, found an object"),
+    "a markup": ({"markups": [5]}, "expected an object as a markup, found a number, true or false"),
+    "the markup": ({"markup": [5]}, "expected an object as markup, found a list"),
 }
 
 

@@ -482,10 +482,10 @@ def test_numbers_of_a_run_file_that_are_none_stay_for_the_message(tmp_path: Path
     [
         ("", "It has no lines$"),
         ("\n \n", "It has no lines$"),
-        ("flood Q0 12 1 0.9\n", r"Wrong in 1 line: line 1 \('flood Q0 12 1 0.9'\)"),
+        ("flood Q0 12 1 0.9\n", r"Wrong in 1 line: line 1 \(5 fields: 'flood Q0 12 1 0.9'\)"),
         ('flood 12 1 0.9 ["News"] tag\n', "Wrong in 1 line: line 1 "),
         ('\nflood Q0 12 1 0.9 ["News" tag\n', "Wrong in 1 line: line 2 "),
-        ("flood Q0 12 1 0.9 News tag\n", "Wrong in 1 line: line 1 "),
+        ("flood Q0 12 1 0.9 News tag\n", r"line 1 \(no list of types after the score: 'News tag'\)"),
         ('flood Q0 12 1 0.9 ["A B"] tag\n', "Wrong in 1 line: line 1 "),
         ('flood Q0 12 1 0.9 [""] tag\n', "Wrong in 1 line: line 1 "),
         ("flood Q0 12 1 0.9 [1] tag\n", "Wrong in 1 line: line 1 "),

@@ -175,13 +175,15 @@ def _collected(names: list[str], rows: Iterable[Any], used: set[str], path: str)
     """Collect the used columns of rows, which may be more than fit into memory as texts."""
     if len(names) == 1 and ";" in names[0]:
         raise HostError(f"{path}: expected commas between the columns, found semicolons")
-    kept = {name: place for place, name in enumerate(names) if name in used}
+    kept = {name: index for index, name in enumerate(names) if name in used}
     for name in kept:
         if names.count(name) > 1:
             raise HostError(f"{path}: expected one column {name}, found {names.count(name)}")
     codes = [array("q") for _ in kept]
     numbers: list[dict[str, int]] = [{} for _ in kept]
-    places = [(place, number, code.append) for place, number, code in zip(kept.values(), numbers, codes)]
+    columns_of_row = [
+        (index, number, code.append) for index, number, code in zip(kept.values(), numbers, codes)
+    ]
     count = 0
     for count, row in enumerate(rows, 1):
         if len(row) != len(names):
@@ -189,8 +191,8 @@ def _collected(names: list[str], rows: Iterable[Any], used: set[str], path: str)
                 f"{path}: expected {counted(len(names), 'field')}, as in the header, found {len(row)} "
                 f"in row {count:,}"
             )
-        for place, number, append in places:
-            text = row[place]
+        for index, number, append in columns_of_row:
+            text = row[index]
             append(number.setdefault(text if text.strip() else "", len(number)))
     columns = {
         name: Column(name, list(number), np.array(code, dtype=np.int64), np.arange(count))
@@ -567,10 +569,10 @@ def _tables(segments: Any, essays: pd.DataFrame, writers: list[str], part: npt.N
 
 def _columns(segments: Any, essays: pd.DataFrame, essay: Ints, rows: Ints | slice) -> dict[str, list[Any]]:
     """Make the columns that a solution and a submission share, with the segments of `rows` in these essays."""
-    place = np.arange(len(essay)) - np.searchsorted(essay, essay) + 1
+    number_in_essay = np.arange(len(essay)) - np.searchsorted(essay, essay) + 1
     ids = essays[ESSAY_ID].to_numpy()[essay].tolist()
     return {
-        ROW_ID: [f"{name}:{number}" for name, number in zip(ids, place.tolist())],
+        ROW_ID: [f"{name}:{number}" for name, number in zip(ids, number_in_essay.tolist())],
         ESSAY_ID: ids,
         TYPE: [metric.DISCOURSE_TYPES[number] for number in segments.discourse_type[rows].tolist()],
         WORDS: predictionstrings(segments.first[rows], segments.last[rows]),

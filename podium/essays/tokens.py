@@ -129,8 +129,8 @@ def from_tokens(
     for numbers, windows in _blocks(window_of):
         text = _LongText([texts[number] for number in numbers.tolist()])
         block = [offsets[window] for window in windows.tolist()]
-        place = np.searchsorted(numbers, window_of[windows])
-        start, end = np.concatenate(block).T + np.repeat(text.begins[place], [len(each) for each in block])
+        begins = text.begins[np.searchsorted(numbers, window_of[windows])]
+        start, end = np.concatenate(block).T + np.repeat(begins, [len(each) for each in block])
         word = text.words_of(start, end)
         probabilities = _probabilities([tokens[window] for window in windows.tolist()], windows, scheme)
         used = np.flatnonzero((word >= 0) & probabilities.any(axis=1))
@@ -206,12 +206,12 @@ def from_word_ids(
     for numbers, windows in _blocks(window_of):
         block = [ids[window] for window in windows.tolist()]
         sizes = np.array([max(int(each.max(initial=-1)) + 1, 0) for each in block], dtype=np.int64)
-        place = np.searchsorted(numbers, window_of[windows])
+        text_of_window = np.searchsorted(numbers, window_of[windows])
         most = np.zeros(len(numbers), dtype=np.int64)
-        np.maximum.at(most, place, sizes)
+        np.maximum.at(most, text_of_window, sizes)
         first_words = np.cumsum(most) - most
         word = np.concatenate(
-            [np.where(each >= 0, each + first_words[at], -1) for each, at in zip(block, place)]
+            [np.where(each >= 0, each + first_words[at], -1) for each, at in zip(block, text_of_window)]
         )
         probabilities = _probabilities([tokens[window] for window in windows.tolist()], windows, scheme)
         part = _parts_of_words(block, word)

@@ -303,7 +303,7 @@ class Criteria:
 
     @property
     def shown(self) -> dict[str, tuple[int, str]]:
-        """The place in `names` and the title of every criterion that counts.
+        """The position in `names` and the title of every criterion that counts.
 
         A criterion counts if neither its own weight nor the weight of a criterion that it is a part of is 0.
         """

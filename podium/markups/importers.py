@@ -249,12 +249,12 @@ class _Brat:
         fragments = []
         for role, target in self.members[key]:
             # An argument that is itself an event stands where the trigger of that event is.
-            place = self.members[target][0][1] if target in self.members else target
+            trigger = self.members[target][0][1] if target in self.members else target
             is_equivalent = key.startswith("*")
-            tags = [self.labels[place], *self.attributes.get(target, [])] if is_equivalent else [role]
+            tags = [self.labels[trigger], *self.attributes.get(target, [])] if is_equivalent else [role]
             # The notes on an argument belong to the argument's own element.
             notes = [] if role else self.notes.get(target, [])
-            fragments += _fragments(self.spans[place], tags, notes)
+            fragments += _fragments(self.spans[trigger], tags, notes)
         return fragments
 
 
@@ -365,7 +365,7 @@ def _text_of(data: Mapping[str, Any], results: Iterable[Mapping[str, Any]]) -> t
 def _characters_of_units(text: str) -> list[int]:
     """For each UTF-16 unit of a text the position of its character; at the end, the length of the text."""
     widths = (1 + (ord(character) > 0xFFFF) for character in text)
-    return [*(place for place, width in enumerate(widths) for _ in range(width)), len(text)]
+    return [*(position for position, width in enumerate(widths) for _ in range(width)), len(text)]
 
 
 def _regions(

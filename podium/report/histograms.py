@@ -157,9 +157,9 @@ def _numbers(
         "last": last,
         "most": most,
         "bars": [
-            (number, place, height)
+            (number, position, height)
             for number, each in shares.items()
-            for place, height in enumerate((100 * each / (most or 1.0)).round(2).tolist())
+            for position, height in enumerate((100 * each / (most or 1.0)).round(2).tolist())
             if height
         ],
         "lines": [

@@ -278,11 +278,11 @@ def gain(points: float) -> str:
 def _swatches(names: list[str]) -> dict[str, tuple[str, str]]:
     """Find for each label its shortest beginning that no other label has, and the CSS classes of its look."""
     swatches = {}
-    for place, label in enumerate(names):
+    for number, label in enumerate(names):
         beginnings = (label[:length] for length in range(1, len(label)))
         short = next((s for s in beginnings if sum(name.startswith(s) for name in names) == 1), label)
-        stroke = f" k{place // COLORS % STROKES}" if place >= COLORS else ""
-        swatches[label] = short, f"c{place % COLORS}{stroke}"
+        stroke = f" k{number // COLORS % STROKES}" if number >= COLORS else ""
+        swatches[label] = short, f"c{number % COLORS}{stroke}"
     return swatches
 
 

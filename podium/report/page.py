@@ -234,8 +234,8 @@ class Axis:
         finite = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
         low, high = min(finite), max(finite)
         spread = max(high - low, 1e-3)
-        place = 10.0 ** math.floor(math.log10(spread))
-        step = next(place * n for n in (0.2, 0.5, 1, 2, 5) if spread / (place * n) <= 5)
+        power = 10.0 ** math.floor(math.log10(spread))
+        step = next(power * n for n in (0.2, 0.5, 1, 2, 5) if spread / (power * n) <= 5)
         first = math.floor(low / step)
         last = max(math.ceil(high / step), first + 1)
         self.low, self.high = float(first * step), float(last * step)
@@ -350,8 +350,8 @@ def _offsets(evaluation: Evaluation) -> list[dict[str, Any]] | None:
     if matches.empty:
         return None
     panels = []
-    for title, place in (("Starts", "first"), ("Ends", "last")):
-        words = (matches[place] - matches[f"partner_{place}"]).astype(np.int64).clip(-MOST_OFFSET, MOST_OFFSET)
+    for title, end in (("Starts", "first"), ("Ends", "last")):
+        words = (matches[end] - matches[f"partner_{end}"]).astype(np.int64).clip(-MOST_OFFSET, MOST_OFFSET)
         numbers = words.value_counts()
         bars = []
         for at in range(-MOST_OFFSET, MOST_OFFSET + 1):

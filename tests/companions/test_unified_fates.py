@@ -1,0 +1,185 @@
+"""What became of every segment is what one finds with sets of words, pair by pair.
+
+The slow way shares nothing with `companion.Explanation.rows`. It follows the description of its columns.
+"""
+
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pytest
+from hypothesis import given
+
+import metric
+from tests.support import unified_transcription as transcription
+from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
+from tests.support.examples import examples
+from tests.support.strategies import Competition, competitions
+from tests.support.unified import evaluate
+
+ROOT = Path(metric.__file__).parent
+REAL = ROOT.parent / "shared" / "data" / "fp1"
+TEXTS = {"dtype": {"essay_id": str}, "keep_default_na": False, "na_values": [""]}
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*of the solution overlapping an earlier one")
+
+
+class Fate(NamedTuple):
+    """What became of a segment.
+
+    Attributes
+    ----------
+    outcome : str
+        The outcome in words.
+    words_kept : int
+        How many words overlap removal left.
+    overlap_prediction, overlap_truth, iou : float
+        How well the segment and its partner overlap; NaN without a partner.
+    effectiveness : float
+        The probability of the true effectiveness; NaN without a match.
+    tp : float
+        The fractional true positive.
+    partner : int or None
+        The row of the closest segment of the other side.
+    """
+
+    outcome: str
+    words_kept: int
+    overlap_prediction: float
+    overlap_truth: float
+    iou: float
+    effectiveness: float
+    tp: float
+    partner: int | None
+
+
+def slow_fates(
+    solution: pd.DataFrame, submission: pd.DataFrame, essay_id_column_name: str = "essay_id", **parameters: Any
+) -> list[Fate]:
+    """Find the fate of each prediction and of each truth, in the order of the rows."""
+    settings = {"overlap_threshold": 0.51, "segment_weight": 0.5} | parameters
+    threshold, w = settings["overlap_threshold"], settings["segment_weight"]
+    result = transcription.evaluate(solution, submission, essay_id_column_name, **parameters)
+    given_predictions = transcription.read_predictions(submission, essay_id_column_name)
+    given_truths = transcription.read_truths(solution, essay_id_column_name)
+    predictions = {p.row: p for p in result.predictions}
+    truths = {g.row: g for g in result.truths}
+    matches = {(match.prediction.row, match.truth.row): match for match in result.matches}
+    essays = {g.essay for g in given_truths}
+    of_essay = transcription.by_essay(sorted(result.truths, key=lambda truth: min(truth.words)))
+
+    def is_left(p, g):
+        return p.row in predictions and bool(predictions[p.row].words & g.words)
+
+    def would_match(p, g):
+        return p.discourse_type == g.discourse_type and transcription.overlaps_enough(p, g, threshold)
+
+    def closeness(p, g):
+        """How close a pair is: a match, then the right words, then what overlaps prevented, then the IoU."""
+        left = p._replace(words=predictions[p.row].words if p.row in predictions else p.words)
+        enough = is_left(p, g) and transcription.overlaps_enough(left, g, threshold)
+        iou = transcription.intersection_over_union(left, g)
+        return ((p.row, g.row) in matches, enough, would_match(p, g), iou)
+
+    # Of equally close pairs, the last one in the text counts; those that overlap removal prevented come last.
+    in_order = sorted(given_predictions, key=transcription.order_of_appearance)
+    pairs = [(p, g) for p in in_order for g in of_essay.get(p.essay, []) if is_left(p, g)]
+    pairs += [
+        (p, g) for p in in_order for g in of_essay.get(p.essay, []) if not is_left(p, g) and would_match(p, g)
+    ]
+    of_prediction: dict[int, Any] = {}
+    of_truth: dict[int, Any] = {}
+    for pair in pairs:
+        for closest, row in ((of_prediction, pair[0].row), (of_truth, pair[1].row)):
+            if row not in closest or closeness(*pair) >= closeness(*closest[row]):
+                closest[row] = pair
+
+    def fate(outcome, kept, pair, side):
+        """The fate of a segment, whose closest pair may be None."""
+        if pair is None:
+            return Fate(outcome, kept, math.nan, math.nan, math.nan, math.nan, 0.0, None)
+        p, g = pair
+        left = predictions[p.row].words if p.row in predictions else p.words
+        common, match = len(left & g.words), matches.get((p.row, g.row))
+        d = math.nan if match is None else p.d[g.d.index(1.0)]
+        iou = common / len(left | g.words)
+        tp = 0.0 if match is None else w * iou + (1 - w) * d
+        return Fate(outcome, kept, common / len(left), common / len(g.words), iou, d, tp, pair[1 - side].row)
+
+    fates = []
+    for p in given_predictions:
+        kept = len(predictions[p.row].words) if p.row in predictions else 0
+        pair = of_prediction.get(p.row)
+        is_match, enough, *_ = (False, False) if pair is None else closeness(*pair)
+        if p.essay not in essays:
+            outcome = "unknown essay"
+        elif not kept:
+            outcome = "discarded"
+        elif is_match:
+            outcome = "matched"
+        elif enough:
+            outcome = "wrong type"
+        else:
+            outcome = "no truth there" if pair is None else "too little overlap"
+        fates.append(fate(outcome, kept, pair, 0))
+    for g in given_truths:
+        kept = len(truths[g.row].words) if g.row in truths else 0
+        pair = of_truth.get(g.row)
+        is_match = pair is not None and closeness(*pair)[0]
+        outcome = "discarded" if not kept else "matched" if is_match else "missed"
+        fates.append(fate(outcome, kept, pair, 1))
+    return fates
+
+
+def assert_fates(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> pd.DataFrame:
+    """Check every row of the explanation, and return the rows."""
+    explanation = evaluate(solution, submission, **parameters).explanation
+    rows = explanation.rows
+    fates = slow_fates(solution, submission, **parameters)
+    columns = list(Fate._fields[:-1])
+    pd.testing.assert_frame_equal(
+        rows[columns],
+        pd.DataFrame([fate[:-1] for fate in fates], columns=columns),
+        check_dtype=False,
+        rtol=1e-12,
+        atol=1e-12,
+    )
+    row_id = explanation.prepared.row_id_column_name
+    predicted = len(submission)
+    for number, (fate, row) in enumerate(zip(fates, rows.itertuples())):
+        other = solution if number < predicted else submission
+        if fate.partner is None:
+            assert pd.isna(row.partner)
+            assert pd.isna(row.partner_type)
+            continue
+        words = transcription.words_of(other["predictionstring"].iloc[fate.partner])
+        assert (row.partner, row.partner_type) == (
+            other[row_id].iloc[fate.partner],
+            other["discourse_type"].iloc[fate.partner],
+        )
+        assert (row.partner_first, row.partner_last) == (min(words), max(words))
+    return rows
+
+
+@examples(60)
+@given(competitions())
+def test_fates_are_those_of_sets_of_words(case: Competition):
+    assert_fates(case.solution, case.submission, **case.parameters)
+
+
+def test_fates_in_the_sample():
+    tables = [pd.read_csv(ROOT / name, **TEXTS) for name in (SOLUTION_SAMPLE, SUBMISSION_SAMPLE)]
+    rows = assert_fates(tables[0].drop(columns="Usage"), tables[1])
+    assert set(rows["outcome"]) == {"matched", "missed", "too little overlap", "wrong type", "discarded"}
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="needs the Feedback-Prize pair")
+def test_fates_in_real_essays():
+    """These are the first essays of the full pair, of which one gets an unknown id."""
+    tables = [pd.read_csv(REAL / f"{name}.csv.gz", nrows=1500, **TEXTS) for name in ("solution", "submission")]
+    essays = tables[0]["essay_id"].unique()[:100]
+    truth, guess = (table[table["essay_id"].isin(essays)].reset_index(drop=True) for table in tables)
+    guess.loc[guess["essay_id"] == essays[0], "essay_id"] = "nobody"
+    rows = assert_fates(truth.drop(columns="Usage"), guess)
+    assert {"matched", "missed", "too little overlap", "wrong type", "unknown essay"} <= set(rows["outcome"])

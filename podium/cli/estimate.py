@@ -17,6 +17,8 @@ TITLES = {
     "what_if": "\nWith other runtimes, all else equal",
     "break_even_runtimes": "\nRuntimes at which its rank changes",
 }
+# What to do where a table has no rows.
+NONE = {"what_if": "none; write the runtimes of other teams into the board, or try some with --runtimes"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,4 +78,4 @@ def run(options: argparse.Namespace) -> None:
         tables["now"] = tables["now"].drop(columns="note")
     for name, title in TITLES.items():
         rows = tables[name].to_string(index=False, na_rep="", float_format="{:.10g}".format)
-        print(title, rows if len(tables[name]) else "none", sep="\n")
+        print(title, rows if len(tables[name]) else NONE.get(name, "none"), sep="\n")

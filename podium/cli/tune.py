@@ -11,6 +11,7 @@ thresholds of each essay were found on other essays. It is what to expect for ne
 import argparse
 
 from podium.cli import arguments
+from podium.errors import HostError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,6 +66,7 @@ def run(options: argparse.Namespace) -> None:
 
     from podium import hosted, scoring, tuning
     from podium.cli import console
+    from podium.cli.score import check_order
     from podium.files import check_table_name, write_table
 
     if options.out is not None:
@@ -72,7 +74,12 @@ def run(options: argparse.Namespace) -> None:
 
     metric = hosted.load("unified")
     parameters = hosted.parse_parameters(metric, options.set)
-    solution = scoring.prepare(metric, scoring.read_solution(metric, options.solution, parameters), parameters)
+    try:
+        frame = scoring.read_solution(metric, options.solution, parameters)
+        solution = scoring.prepare(metric, frame, parameters)
+    except HostError:
+        check_order(metric, (options.solution, options.predictions), parameters)
+        raise
     candidates = scoring.read_submission(metric, options.predictions, parameters)
     tuned = tuning.tune(solution, candidates, options.folds, options.seed, effectiveness=options.effectiveness)
     notices = [*solution.notices, *tuned.notices]

@@ -350,7 +350,7 @@ def write_report(
     page.write(html, options.report)
 
 
-def recognized(frame: Any, solution: Any, options: argparse.Namespace) -> Any:
+def recognized(frame: Any, solution: Any, options: argparse.Namespace, of_file: str = "") -> Any:
     """Rename the columns of a submission that has those of another competition.
 
     Parameters
@@ -361,6 +361,8 @@ def recognized(frame: Any, solution: Any, options: argparse.Namespace) -> Any:
         The solution. Its metric's companion knows the other names.
     options : argparse.Namespace
         The arguments that `add_arguments` declares.
+    of_file : str
+        How notices begin, such as "theirs.csv: ".
 
     Returns
     -------
@@ -385,7 +387,7 @@ def recognized(frame: Any, solution: Any, options: argparse.Namespace) -> Any:
         return frame, []
     frame, notices = recognize(frame, solution.arguments["row_id_column_name"], options.effectiveness)
     if not options.json:  # The notices are printed at once, because the next step may reject the file.
-        console.warn(notices)
+        console.warn(f"{of_file}{notice}" for notice in notices)
     return frame, notices
 
 
@@ -556,7 +558,7 @@ def evaluate_other(path: str, solution: Any, parameters: dict[str, Any], options
 
     try:
         frame = scoring.read_submission(solution.metric, path, parameters)
-        frame, _ = recognized(frame, solution, options)
+        frame, _ = recognized(frame, solution, options, f"{path}: ")
     except SubmissionRejected as problem:
         raise SubmissionRejected(f"{path}: {problem}") from problem
     try:

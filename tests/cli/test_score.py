@@ -334,7 +334,13 @@ def test_other_peoples_columns(call, frames, tmp_path):
         "0.5 in both, or --effectiveness 0.5, scores the segmentation alone. "
         "The submission has id, class, predictionstring\n"
     )  # the message does not mention a column that the file lacks
-    _, out, _ = call("-b", SOLUTION, tmp_path / "f.csv", "--effectiveness", "0.5")
+    _, out, err = call("-b", SOLUTION, tmp_path / "f.csv", "--effectiveness", "0.5")
+    told = ["the column id is taken for essay_id", "the column class is taken for discourse_type"]
+    assert err.splitlines() == [f"warning: {notice}" for notice in told]
+    *_, first, second = call("-b", SOLUTION, SUBMISSION, tmp_path / "f.csv", "--effectiveness", 0)[
+        2
+    ].splitlines()
+    assert [first, second] == [f"warning: {tmp_path / 'f.csv'}: {notice}" for notice in told]
     even = predicted.assign(score_discourse_effectiveness_0=0.5, score_discourse_effectiveness_1=0.5)
     assert float(out) == metric.score(truth, even, "row_id")
 

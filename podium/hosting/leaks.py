@@ -8,9 +8,11 @@ import contextlib
 import csv
 import gzip
 import json
+import re
 import shutil
 import tarfile
 import tempfile
+import warnings
 import zipfile
 import zlib
 from collections import defaultdict
@@ -20,6 +22,7 @@ from typing import Any, NamedTuple
 
 from podium.errors import HostError
 from podium.files import read_bytes, read_table
+from podium.hosting import disguises, record
 from podium.hosting.folders import PERFECT, PRIVATE, PUBLIC, SAMPLE, SOLUTION, read_csv
 from podium.scoring import USAGE
 
@@ -28,10 +31,16 @@ TEXT_COLUMNS = ("full_text", "text")  # participants predict for these texts, so
 SHORTEST_ID = 6  # characters: shorter values can be equal to an id of the test set by chance
 SHORTEST_TEXT = 40  # characters: likewise for texts
 
+MOST_ROWS = 20_000  # in which a truth in disguise is looked for
+
+# What programs write into Parquet files by themselves.
+KNOWN_METADATA = {b"ARROW:schema", b"pandas", b"huggingface", b"org.apache.spark.version"}
+
 FEWEST_ANSWERS = 10  # a column with fewer right values is not taken for one of the solution's
 
 DELIMITED = (".tsv", ".tab", ".txt")  # files with these endings are read as tables, if they have delimiters
 DELIMITERS = "\t;|,"
+WORDS = re.compile(r"""[^\s"',;:|=\[\]{}()]+""")  # a text's words, also between the signs of JSON
 GZIP = b"\x1f\x8b"
 
 
@@ -53,6 +62,11 @@ class Truths(NamedTuple):
     uniform : set of str
         The secret columns that have the same values in the same order for every item.  An example are the types
         of essays that all consist of a lead, a position and a claim.  Repeating such values reveals nothing.
+    of_id : dict
+        For each secret column and each id, the value; None if the id has several values.
+    level : dict
+        For each secret column, the column of ids that has the fewest ids with one value each.  For an essay's
+        gender it is the column of essays, and for a segment's type the column of segments.
     """
 
     id_columns: set[str]
@@ -61,6 +75,8 @@ class Truths(NamedTuple):
     answers: dict[str, dict[str, list[int]]]
     lines: set[int]
     uniform: set[str]
+    of_id: dict[str, dict[str, str | None]]
+    level: dict[str, str]
 
 
 class Table(NamedTuple):
@@ -86,7 +102,7 @@ class Table(NamedTuple):
             The cells of the header, then those of each row.
         """
         if self.path.suffix == ".parquet":
-            frame = read_table(self.path, (), HostError)
+            frame = read_table(self.path, (), HostError).assign(**_hidden_columns(self.path))
             yield list(map(str, frame))
             yield from frame.astype(object).where(frame.notna(), "").astype(str).itertuples(index=False)
         elif self.path.suffix in (".json", ".jsonl"):
@@ -95,6 +111,37 @@ class Table(NamedTuple):
             yield from _delimited_rows(self.path)
         else:
             yield from read_csv(self.path)
+
+
+class Paths(NamedTuple):
+    """The names of files as a table: pictures in folders, for example, may be sorted by their label.
+
+    Attributes
+    ----------
+    name : str
+        Its name in messages.
+    files : list of str
+        The paths of the files.
+    id_column : str
+        The column of the solution whose ids the files may be named after.
+    """
+
+    name: str
+    files: list[str]
+    id_column: str
+
+    def rows(self) -> Iterator[Sequence[str]]:
+        """List the files.
+
+        Yields
+        ------
+        sequence of str
+            The header, then the name of each file without its ending, and the name of its folder.
+        """
+        yield [self.id_column, "folder"]
+        for file in self.files:
+            path = Path(file)
+            yield [path.name.partition(".")[0], path.parent.name]
 
 
 def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -> None:
@@ -108,6 +155,12 @@ def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -
     - No column of a table may have the right values of the solution.
     - No other file may have a row of the solution.
     - No text of the test set may occur under another id.
+    - No column, no part of an id and no name of a folder may stand for the values of the solution.
+    - No column may have numbers in the same order as the solution's.
+    - No metadata of a Parquet file may name ids of the test set.
+
+    A warning tells that items stand in the order of their truths, which has other reasons, too.  Columns of the
+    solution that `record.Record.public_columns` names may be public.
 
     Parameters
     ----------
@@ -124,7 +177,9 @@ def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -
         If a file reveals something.  The message names the file and what it reveals.
     """
     private = {_digest(path): path.name for path in sorted((folder / PRIVATE).iterdir()) if path.is_file()}
-    truths = _truths(folder / PRIVATE / SOLUTION, items)
+    recorded = record.read(folder)
+    known = [] if recorded is None else recorded.public_columns
+    truths = _truths(folder / PRIVATE / SOLUTION, items, known)
     with tempfile.TemporaryDirectory() as unpacked:
         files = list(_files(folder / PUBLIC, PUBLIC, Path(unpacked)))
         tables = [Table(name, path) for name, path in files if _is_table(path)]
@@ -133,12 +188,17 @@ def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -
         for name, path in [*((path.name, path) for path in further), *files]:
             if not _is_table(path):
                 _check_lines(name, path, truths)
+            if path.suffix == ".parquet":
+                _check_metadata(name, path, truths)
         texts = _texts_of_the_test(tables, folder / PRIVATE / SOLUTION, truths)
         for table in tables:
             _check_table(table, truths, texts)
+        for id_column in truths.id_columns:
+            names = Paths(f"the names of the files in {PUBLIC}", [name for name, _ in files], id_column)
+            _check_table(names, truths, texts)
 
 
-def _truths(solution: Path, items: Collection[str]) -> Truths:
+def _truths(solution: Path, items: Collection[str], public_columns: Collection[str]) -> Truths:
     """Read the solution, and hash its values and rows."""
     rows = read_csv(solution)
     header = next(rows)
@@ -149,7 +209,7 @@ def _truths(solution: Path, items: Collection[str]) -> Truths:
     id_columns = {header[0]} | {
         name for name in header[1:] if columns[name] and known.issuperset(columns[name])
     }
-    secrets = [name for name in header if name not in id_columns and name not in TEXT_COLUMNS]
+    secrets = [name for name in header if name not in {*id_columns, *TEXT_COLUMNS, *public_columns}]
     usage = columns.get(USAGE, ["test"] * len(row_ids))
     part_of = dict(zip(row_ids, usage))
     answers: dict[str, dict[str, list[int]]] = {name: defaultdict(list) for name in secrets}
@@ -164,7 +224,16 @@ def _truths(solution: Path, items: Collection[str]) -> Truths:
     lines = {hash(row) for row in zip(*cells)}
     item_column = next(name for name in reversed(header) if name in id_columns)
     uniform = {name for name in secrets if _is_uniform(columns[item_column], columns[name])}
-    return Truths(id_columns, secrets, part_of, answers, lines, uniform)
+    of_id: dict[str, dict[str, str | None]] = {name: {} for name in secrets}
+    level = {}
+    coarse_first = sorted(id_columns, key=lambda name: len(set(columns[name])))
+    for name in secrets:
+        for id_column in coarse_first:
+            for item, value in zip(columns[id_column], columns[name]):
+                of_id[name][item] = value if of_id[name].get(item, value) == value else None
+            if name not in level and None not in map(of_id[name].get, columns[id_column]):
+                level[name] = id_column
+    return Truths(id_columns, secrets, part_of, answers, lines, uniform, of_id, level)
 
 
 def _is_uniform(items: list[str], values: list[str]) -> bool:
@@ -297,7 +366,11 @@ def _check_file(name: str, path: Path, private: dict[int, str]) -> None:
 
 def _check_lines(name: str, path: Path, truths: Truths) -> None:
     """Check that no line of a text, which is not a table, is a row of the solution."""
-    content = read_bytes(path)
+    _check_text_lines(name, read_bytes(path), truths)
+
+
+def _check_text_lines(name: str, content: bytes, truths: Truths) -> None:
+    """Check that no line of a text is a row of the solution; other contents than texts are passed over."""
     if b"\0" in content:
         return
     for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1):
@@ -338,7 +411,7 @@ def _check_twins(table: Table, first: str, second: str, truths: Truths) -> None:
         )
 
 
-def _check_table(table: Table, truths: Truths, texts: dict[int, str]) -> None:
+def _check_table(table: Table | Paths, truths: Truths, texts: dict[int, str]) -> None:
     """Check that no column of a table reveals values of the solution or texts under another id."""
     rows = table.rows()
     header = next(rows)
@@ -346,6 +419,8 @@ def _check_table(table: Table, truths: Truths, texts: dict[int, str]) -> None:
     named = [number for number, name in enumerate(header) if name in truths.id_columns]
     secret = [name for name in header if name in truths.secrets]
     told: list[dict[str, list[int]]] = [defaultdict(list) for _ in header]
+    of_the_test: dict[str, list[Sequence[str]]] = {name: [] for name in truths.id_columns}
+    seen: set[str] = set()
     for row in rows:
         item = _id_of(row, named, truths)
         for number, cell in enumerate(row):
@@ -356,6 +431,7 @@ def _check_table(table: Table, truths: Truths, texts: dict[int, str]) -> None:
             raise HostError(
                 f"{table.name} would reveal {', '.join(secret)} of {item}, which is in {SOLUTION}: take it out"
             )
+        _keep_first(row, item, header, truths, seen, of_the_test)
         for number, cell in enumerate(row):
             told[number][item].append(hash(cell))
     for name, answers in zip(header, told):
@@ -367,6 +443,90 @@ def _check_table(table: Table, truths: Truths, texts: dict[int, str]) -> None:
                     f"{table.name}: the column {name} has the values of {column} in {SOLUTION} for the "
                     f"{len(answers):,} ids of the test set that are there: take it out"
                 )
+    for column, id_column in truths.level.items():
+        if column not in truths.uniform:
+            _check_disguises(table.name, header, of_the_test[id_column], column, truths)
+
+
+def _keep_first(
+    row: Sequence[str],
+    item: str,
+    header: Sequence[str],
+    truths: Truths,
+    seen: set[str],
+    kept: dict[str, list[Sequence[str]]],
+) -> None:
+    """Keep the first row of each id, with the id in front; an id column may have another name in this table."""
+    named = [(name, row[header.index(name)]) for name in truths.id_columns if name in header]
+    for name, each in named or [(name, item) for name in truths.id_columns]:
+        if each not in seen and each in truths.part_of and len(kept[name]) < MOST_ROWS:
+            kept[name].append([each, *row])
+    seen.update(each for _, each in named or [("", item)])
+
+
+def _check_disguises(
+    name: str, header: Sequence[str], rows: list[Sequence[str]], column: str, truths: Truths
+) -> None:
+    """Check that a table does not tell a column of the solution in another form; the id begins each row."""
+    of_id = truths.of_id[column]
+    rows = [row for row in rows if of_id.get(row[0]) is not None]
+    secret = [str(of_id[row[0]]) for row in rows]
+    if len(set(secret)) < 2:
+        return
+    columns = list(zip(*rows))
+    ids, public = columns[0], columns[1:]
+    for title, values in zip(header, public):
+        if title in truths.id_columns or title in TEXT_COLUMNS or values == ids:
+            continue
+        if disguises.stands_for(values, secret) or disguises.ranks_like(values, secret):
+            raise HostError(
+                f"{name}: the column {title} tells {column} in {SOLUTION} for {len(secret):,} ids of the test "
+                f"set, in another form: take it out, or list {column} as public_columns in {record.RECORD}"
+            )
+    for number, part in enumerate(disguises.parts_of_ids(ids), 1):
+        if disguises.stands_for(part, secret):
+            raise HostError(
+                f"{name}: part {number} of the ids, such as {part[0]!r} in {ids[0]!r}, tells {column} in "
+                f"{SOLUTION}: expected ids that tell nothing"
+            )
+    by_id = [value for _, value in sorted(zip(ids, secret), key=lambda pair: disguises.order_of_id(pair[0]))]
+    for how, order in (("as they stand", secret), ("sorted by their ids", by_id)):
+        if disguises.is_in_order(order):
+            warnings.warn(
+                f"{name}: the ids of the test set are, {how}, in the order of {column} in {SOLUTION}; if that "
+                "tells too much, shuffle them and give them new ids",
+                stacklevel=2,
+            )
+            break
+
+
+def _hidden_columns(path: Path) -> dict[str, Any]:
+    """The columns of a Parquet file that reading with pandas turns into an index without a name."""
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        names = [name for name in file.schema_arrow.names if name.startswith("__index_level_")]
+        return {name: file.read(columns=[name]).column(name).to_pylist() for name in names}
+
+
+def _check_metadata(name: str, path: Path, truths: Truths) -> None:
+    """Check that what a Parquet file says beside its table names no ids of the test set and repeats no row."""
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        schema = file.schema_arrow
+    pairs = [pair for each in (schema, *schema) for pair in (each.metadata or {}).items()]
+    for key, content in pairs:
+        if key in KNOWN_METADATA or key.startswith(b"PARQUET:"):
+            continue
+        called = f"{name} (metadata {key.decode(errors='replace')})"
+        _check_text_lines(called, content, truths)
+        words = set(WORDS.findall(content.decode(errors="replace")))
+        named = [word for word in words if word in truths.part_of]
+        if len(named) >= FEWEST_ANSWERS:
+            raise HostError(
+                f"{called} names {len(named):,} ids of the test set: write the table anew without it"
+            )
 
 
 def _id_of(row: Sequence[str], named: list[int], truths: Truths) -> str | None:
@@ -378,7 +538,7 @@ def _id_of(row: Sequence[str], named: list[int], truths: Truths) -> str | None:
 
 
 def _check_text(
-    table: Table, column: str, cell: str, item: str | None, truths: Truths, texts: dict[int, str]
+    table: Table | Paths, column: str, cell: str, item: str | None, truths: Truths, texts: dict[int, str]
 ) -> None:
     """Check that a cell is not a text of the test set under another id."""
     if not texts or not cell.strip() or (len(cell) < SHORTEST_TEXT and column not in TEXT_COLUMNS):

@@ -6,7 +6,7 @@ solution in it, use them.  So the site and every command score with the same par
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from podium.hosted import Metric
 from podium.hosting.folders import PRIVATE
 
 RECORD = "competition.json"
+PUBLIC_COLUMNS = "public_columns"
 
 
 class Record(NamedTuple):
@@ -30,15 +31,18 @@ class Record(NamedTuple):
         The metric's name.
     parameters : dict
         The parameters of its ``score`` by name.  Parameters that are not named have their official values.
+    public_columns : sequence of str
+        The columns of the solution that participants may know, as the host has written there.
     """
 
     path: Path
     metric: str
     parameters: dict[str, Any]
+    public_columns: Sequence[str] = ()
 
 
 def write(folder: Path, metric: str, parameters: Mapping[str, Any]) -> None:
-    """Save a metric's name and its parameters in the folder of a competition.
+    """Save a metric's name and its parameters in the folder of a competition; keep the public columns.
 
     Parameters
     ----------
@@ -49,7 +53,11 @@ def write(folder: Path, metric: str, parameters: Mapping[str, Any]) -> None:
     parameters : mapping of str to object
         The parameters of its ``score`` by name.
     """
-    text = json.dumps({"metric": metric, "parameters": dict(parameters)}, indent=2, ensure_ascii=False) + "\n"
+    content: dict[str, Any] = {"metric": metric, "parameters": dict(parameters)}
+    before = read(folder)
+    if before is not None and before.public_columns:
+        content[PUBLIC_COLUMNS] = list(before.public_columns)
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     write_atomically(folder / RECORD, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
 
 
@@ -76,8 +84,11 @@ def read(folder: Path) -> Record | None:
         return None
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        return Record(path, str(content["metric"]), dict(content["parameters"]))
-    except (ValueError, KeyError, TypeError):
+        public = content.get(PUBLIC_COLUMNS, [])
+        if not isinstance(public, list) or not all(isinstance(name, str) for name in public):
+            raise HostError(f'{path}: {PUBLIC_COLUMNS}: expected a list such as ["site"], found {public!r:.60}')
+        return Record(path, str(content["metric"]), dict(content["parameters"]), public)
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise HostError(
             f'{path}: expected {{"metric": NAME, "parameters": {{…}}}}, as podium make writes it'
         ) from None

@@ -1,16 +1,21 @@
 """Files that reveal the solution are not sent, whatever their names are."""
 
+import base64
 import gzip
+import hashlib
 import json
+import shutil
 import tarfile
+import warnings
 import zipfile
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from podium.errors import HostError
 from podium.essays import corpus
-from podium.hosting import leaks, record, writing
+from podium.hosting import disguises, leaks, record, writing
 from tests.support.corpora import make_corpus
 from tests.support.host_line import run_podium, stay_in_process
 
@@ -324,3 +329,175 @@ def test_two_names_for_the_sub_populations(capsys, tmp_path):
         "error: --subpopulations and --set subpopulation_column_names name different columns: give one of "
         "them\n"
     )
+
+
+# --- truths in disguise ------------------------------------------------------------------------------
+
+
+LABELS = [("cat", "dog", "fox")[number * number % 7 % 3] for number in range(80)]
+NUMBERS = [round((number * 37 % 101) ** 1.5, 4) for number in range(80)]
+
+
+@pytest.fixture
+def plain(tmp_path):
+    """A competition with a label and a number for each of 80 ids, which tell nothing."""
+    return plain_files(tmp_path / "plain", [f"r{number:02}" for number in range(80)])
+
+
+def plain_files(folder, ids, labels=LABELS):
+    solution = pd.DataFrame({"id": ids, "label": labels, "amount": NUMBERS})
+    solution["Usage"] = [("Public", "Private")[number % 3 > 0] for number in range(len(ids))]
+    for name in ("public", "private"):
+        (folder / name).mkdir(parents=True)
+    solution.to_csv(folder / "private" / "solution.csv", index=False)
+    solution[["id"]].assign(label="cat", amount=0).to_csv(
+        folder / "public" / "sample_submission.csv", index=False
+    )
+    return folder
+
+
+def told(folder):
+    """What the check says of a folder of `plain_files`, as an error or as a warning."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            leaks.refuse(folder, [])
+        except HostError as problem:
+            return str(problem)
+    return "; ".join(str(each.message) for each in caught)
+
+
+def test_plain_files_tell_nothing(plain):
+    assert told(plain) == ""
+
+
+DISGUISES = {
+    "translated": ("label", lambda label, _: {"cat": "chat", "dog": "chien", "fox": "renard"}[label]),
+    "numbered": ("label", lambda label, _: ("fox", "dog", "cat").index(label)),
+    "hashed": ("label", lambda label, _: hashlib.md5(label.encode()).hexdigest()),
+    "encoded": ("label", lambda label, _: base64.b64encode(label.encode()).decode()),
+    "times ten": ("amount", lambda _, amount: amount * 10),
+    "rounded": ("amount", lambda _, amount: round(amount / 20)),
+    "negative": ("amount", lambda _, amount: 5 - amount),
+}
+
+
+@pytest.mark.parametrize(("column", "disguise"), DISGUISES.values(), ids=DISGUISES)
+def test_a_column_in_disguise(plain, column, disguise):
+    ids = [f"r{number:02}" for number in range(80)]
+    table = pd.DataFrame({"id": ids, "hint": list(map(disguise, LABELS, NUMBERS))})
+    put(plain, "test.csv", table.sample(frac=1, random_state=1))
+    assert told(plain) == (
+        f"public/test.csv: the column hint tells {column} in solution.csv for 80 ids of the test set, in "
+        f"another form: take it out, or list {column} as public_columns in competition.json"
+    )
+    shuffled = table.assign(hint=table["hint"].sample(frac=1, random_state=2).tolist())
+    put(plain, "test.csv", shuffled)
+    assert told(plain) == ""
+
+
+def test_a_column_that_all_may_know(capsys, plain):
+    """The host says so in competition.json, and parameters that are recorded later leave it there."""
+    ids = [f"r{number:02}" for number in range(80)]
+    put(plain, "test.csv", pd.DataFrame({"id": ids, "label": LABELS}))
+    assert told(plain).startswith("public/test.csv would reveal label of r00")
+    record.write(plain, "accuracy", {})
+    path = plain / record.RECORD
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"public_columns": ["label"]}))
+    assert told(plain) == ""
+    record.write(plain, "accuracy", {"beta": 2.0})
+    assert record.read(plain) == (path, "accuracy", {"beta": 2.0}, ["label"])
+    path.write_text(path.read_text().replace('[\n    "label"\n  ]', '"label"'))
+    assert told(plain) == f"{path}: public_columns: expected a list such as [\"site\"], found 'label'"
+
+
+@pytest.mark.parametrize(
+    ("ids", "part"),
+    [
+        ([f"r{n}_{('cat', 'dog', 'fox').index(label)}" for n, label in enumerate(LABELS)], "part 3 of the ids"),
+        ([f"{label}-{n}" for n, label in enumerate(LABELS)], "part 1 of the ids"),
+    ],
+)
+def test_ids_that_tell_the_label(tmp_path, ids, part):
+    message = told(plain_files(tmp_path / "files", ids))
+    assert message.startswith(f"public/sample_submission.csv: {part}, such as ")
+    assert message.endswith("tells label in solution.csv: expected ids that tell nothing")
+
+
+@pytest.mark.parametrize("spoilt", [0, 1, 20])
+@pytest.mark.parametrize("column", ["label", "amount"])
+def test_rows_in_the_order_of_the_truth(plain, column, spoilt):
+    """One row out of place does not hide it; with many the order tells little."""
+    solution = pd.read_csv(plain / "private" / "solution.csv").sort_values(column)
+    rows = pd.concat([solution.iloc[spoilt:], solution.iloc[:spoilt].sample(frac=1, random_state=3)])
+    if spoilt == 20:
+        rows = rows.sample(frac=1, random_state=4)
+    put(plain, "test.csv", rows[["id"]].assign(length=1))
+    expected = (
+        f"public/test.csv: the ids of the test set are, as they stand, in the order of {column} in solution.csv"
+        "; if that tells too much, shuffle them and give them new ids"
+    )
+    assert told(plain) == (expected if spoilt == 0 or (spoilt == 1 and column == "label") else "")
+
+
+def test_ids_in_the_order_of_the_label(tmp_path):
+    files = plain_files(tmp_path / "files", [f"r{number}" for number in range(80)], sorted(LABELS))
+    sample = pd.read_csv(files / "public" / "sample_submission.csv")
+    put(files, "sample_submission.csv", sample.sample(frac=1, random_state=1))
+    assert told(files).startswith(
+        "public/sample_submission.csv: the ids of the test set are, sorted by their ids, in the order of label"
+    )
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_folders_that_tell_the_label(plain, packed):
+    """Pictures in one folder for each class, as they are often collected."""
+    for number, label in enumerate(LABELS):
+        path = plain / "public" / "images" / f"class {label}" / f"r{number:02}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"\x89PNG\0" + bytes([number]))
+    if packed:
+        shutil.make_archive(str(plain / "public" / "images"), "zip", plain / "public" / "images")
+        shutil.rmtree(plain / "public" / "images")
+    assert told(plain).startswith(
+        "the names of the files in public: the column folder tells label in solution.csv"
+    )
+
+
+def test_the_metadata_of_a_parquet_file(plain):
+    ids = [f"r{number:02}" for number in range(80)]
+    table = pd.DataFrame({"id": ids, "length": range(80)})
+    path = plain / "public" / "test.parquet"
+    table.to_parquet(path)
+    assert told(plain) == ""
+    table.attrs["made by"] = "us"
+    table.to_parquet(path)
+    assert told(plain) == ""
+    table.attrs = dict(zip(ids, LABELS))
+    table.to_parquet(path)
+    name = "public/test.parquet (metadata PANDAS_ATTRS)"
+    assert told(plain) == f"{name} names 80 ids of the test set: write the table anew without it"
+
+
+def test_the_index_of_a_parquet_file(plain):
+    """An index without a name is in the file, though reading with pandas does not show it as a column."""
+    ids = [f"r{number:02}" for number in range(80)]
+    table = pd.DataFrame({"id": ids, "length": range(80)}, index=pd.Index(LABELS))
+    table.to_parquet(plain / "public" / "test.parquet")
+    assert told(plain) == (
+        "public/test.parquet: the column __index_level_0__ has the values of label in solution.csv for the 80 "
+        "ids of the test set that are there: take it out"
+    )
+
+
+def test_chance_is_no_leak():
+    """Of 2,000 random columns of each kind none is reported."""
+    random = np.random.default_rng(0)
+    for _ in range(2000):
+        rows, values = int(random.integers(10, 400)), int(random.integers(2, 6))
+        secret, public = random.integers(values, size=(2, rows)).astype(str).tolist()
+        numbers, others = random.normal(size=(2, rows)).astype(str).tolist()
+        assert not disguises.stands_for(public, secret)
+        assert not disguises.ranks_like(others, numbers)
+        assert not disguises.is_in_order(secret)
+        assert not disguises.is_in_order(numbers)

@@ -24,7 +24,7 @@ SET_BY_LIBRARIES = ("PYTEST_CURRENT_TEST", "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_
 
 # max_examples is the percentage of its examples that a test tries (tests/support/examples.py); `.ci/run` tries
 # all.
-settings.register_profile("some", max_examples=25, deadline=None)
+settings.register_profile("some", max_examples=10, deadline=None)
 settings.register_profile("all", max_examples=100, deadline=None)
 settings.load_profile("some")
 

@@ -1,5 +1,6 @@
 """The results of scoring have what notebooks and loggers need."""
 
+import math
 import re
 import threading
 from typing import Any
@@ -37,6 +38,15 @@ def test_names_that_loggers_take(evaluation: scoring.Evaluation) -> None:
     assert names["score"] == evaluation.score
     assert all(re.fullmatch(r"[\w\-./ ]+", name) for name in names)
     assert len(names) == len(evaluation.measures)
+
+
+def test_undefined_measures_are_not_logged(evaluation: scoring.Evaluation) -> None:
+    solution = evaluation.solution.frame
+    alone = evaluate(solution[solution["discourse_type"] != "Lead"], evaluation.submission.head(0))
+    undefined = sum(map(math.isnan, alone.measures.values()))
+    assert undefined > 0
+    assert len(alone.loggable) == len(alone.measures) - undefined
+    assert not any(map(math.isnan, alone.loggable.values()))
 
 
 @pytest.mark.parametrize("name", ["scifact", "trec_is", "markup_consistency", "readable"])

@@ -212,6 +212,9 @@ def test_axes_have_ticks_and_nothing_is_beyond_them(teams):
     assert len(ticks) >= min(teams, 4)
     assert len(set(ranks)) == len(ranks)
     assert positions == sorted(positions)
+    # On a phone, the numbers at two ticks need a fourteenth of the axis.
+    assert teams == 1 or np.diff(positions).min() >= 0.07
+    assert teams <= page.LINEAR_UP_TO or all(3 * a <= b for a, b in itertools.pairwise(ranks))
     assert positions == pytest.approx(page._axis(ranks, teams).tolist())
     everything = page._axis(np.arange(1, teams + 1), teams)
     assert 0 <= everything.min() <= everything.max() <= 1

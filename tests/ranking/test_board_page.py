@@ -146,6 +146,14 @@ def test_why_a_team_is_not_one_rank_better():
     )
 
 
+def test_a_team_without_a_reward_is_told_why():
+    run = run_of(board_of(3, runtime=[40, None, 40]))
+    unknown, too_far = (" ".join(wording.why_not_better(run, row)) for row in (1, 2))
+    assert "T2 was not eligible, because its runtime is not known." in unknown
+    assert "T2 was not eligible, because its runtime is not known, " in too_far
+    assert "T3 was not eligible, because its score is too far from the best one." in too_far
+
+
 def test_a_team_far_behind_is_told_the_nearest_better_ranks_and_the_best_one():
     board = boost.boost(board_of(60)[["team"]].assign(score=0.6, runtime=np.linspace(100, 119, 60)))
     html = page.of_team(run_of(board), "T60")
@@ -246,6 +254,35 @@ def test_dots_are_shares_of_draws_and_ties_are_shared():
     last = np.array([[2, 2, 3], [1, 2, 3]])
     shares = [page._shares_of_ranks(ranks[:, team], last[:, team], 3).tolist() for team in range(3)]
     assert shares == [[0.75, 0.25, 0], [0.25, 0.75, 0], [0, 0, 1]]
+
+
+def test_the_ranks_on_95_of_100_draws_leave_out_the_rarest_ones():
+    # T1 is first on 2 of 100 draws, then second on 95, and third on 3.  T2 and T3 are where T1 is not.
+    ranks = np.array([[1, 2, 3]] * 2 + [[2, 1, 3]] * 95 + [[3, 1, 2]] * 3)
+    sure = Uncertainty(ranks, ranks, -ranks.astype(float), -ranks.astype(float))
+    words = [row[3] for row in page._blobs(run_of(board_of(3), boosted=False, uncertainty=sure))]
+    assert words == [
+        "rank 1 on the board, ranks 2 to 3 on 95% of the draws",
+        "rank 2 on the board, ranks 1 to 1 on 95% of the draws",
+        "rank 3 on the board, ranks 2 to 3 on 95% of the draws",
+    ]
+
+
+def test_the_podium_plot_says_how_many_teams_it_leaves_out():
+    teams = page.TEAMS_DRAWN + 3
+    rules = Rules(prizes=teams)
+    draws = np.linspace(0.6, 0.3, teams) + np.random.default_rng(0).standard_normal((200, teams))
+    run = run_of(board_of(teams), rules, boosted=False, **of_scores(draws, rules))
+    podium = page._podium(run.ranking.intervals)
+    assert (len(podium["rows"]), podium["more"]) == (page.TEAMS_DRAWN, 3)
+    assert "and 3 more." in page.of_board(run)
+
+
+def test_both_teams_of_a_tie_are_marked():
+    run = run_of(
+        board_of(4).assign(boosted_score=[0.6, 0.5, 0.5, 0.4]), boosted=False, ties=["", ties.BY_NAME, ""]
+    )
+    assert [row["tied"] for row in page._rows(run)] == [False, True, True, False]
 
 
 def test_bold_in_the_map_are_teams_that_the_sets_of_all_ranks_separate_and_nothing_else():

@@ -140,7 +140,7 @@ def test_of_equal_scores_the_earlier_counts_then_the_faster_then_the_name(folder
     assert board(folder) == {"Ada": "b.csv"}
     (folder / "runtimes.csv").write_text(
         "team,submission,runtime,submitted_at\n"
-        "Ada,a.csv,3,\nAda,b.csv,2,2024-01-02T00:00:00+02:00\nAda,c.csv,2,2024-01-01 21:59\n"
+        "Ada,a.csv,3,\nAda,b.csv,2,2024-01-02T00:00:00+02:00\nAda,c.csv,4,2024-01-01 21:59\n"
     )
     call(folder / "runtimes.csv")
     assert board(folder) == {"Ada": "c.csv"}
@@ -227,6 +227,18 @@ def test_a_manifest(folder, manifest, call):
     facts = json.loads((folder / "final" / "run.json").read_text())
     assert facts["submissions"][0]["submitted_at"] == "2024-01-01"
     assert facts["inputs"]["submissions"]["path"] == "../manifest.csv"
+
+
+def test_a_time_in_the_manifest_counts_more_than_one_beside_a_runtime(folder, submit, call):
+    submit("one", 0.5, 0.5)
+    rows = [("Ada", "x", "teams/one.csv", "2024-01-02"), ("Ada", "y", "teams/one.csv", "2024-01-03")]
+    columns = ["team", "submission", "path", "submitted_at"]
+    pd.DataFrame(rows, columns=columns).to_csv(folder / "manifest.csv", index=False)
+    (folder / "runtimes.csv").write_text(
+        "team,submission,runtime,submitted_at\nAda,x,3,2024-02-02\nAda,y,3,2024-01-01\n"
+    )
+    assert call(folder / "runtimes.csv", teams="manifest.csv")[0] == 0
+    assert board(folder) == {"Ada": "x"}
 
 
 def test_the_public_scores_of_a_manifest_choose_where_there_are_no_others(folder, manifest, call):

@@ -30,8 +30,10 @@ def score(
         column ``Usage``, the "Public" and the "Private" rows are also scored separately. Rows with "Ignored" do
         not count.
     submission : DataFrame
-        The predictions, in the columns that the metric asks for. For the Unified Metric, the columns ``id`` and
-        ``class`` of the Feedback Prize are understood, with a warning, and the row id may lack.
+        The predictions, in the columns that the metric asks for. For the Unified Metric these are ``essay_id``,
+        ``discourse_type``, ``predictionstring``, ``score_discourse_effectiveness_0`` and
+        ``score_discourse_effectiveness_1``. The names ``id`` and ``class`` of the Feedback Prize are
+        understood, with a warning, and the row id may lack.
     metric : str or Path, optional
         The name of one of podium's metrics, a Python file with a ``score``, or a folder with a ``metric.py``.
         The default is the Unified Metric, "unified". Do not give it with a prepared solution, which has its
@@ -40,7 +42,7 @@ def score(
         The column of the solution that names the rows. The default is its first column.
     **parameters : object
         Parameters of the metric's ``score``, such as ``temperature=80``. Parameters that are not given keep
-        their official values.
+        their official values. A wrong name is told with the right ones. The signature has all values.
 
     Returns
     -------
@@ -62,11 +64,26 @@ def score(
 
     Examples
     --------
-    >>> import pandas as pd
+    >>> import pandas as pd, podium
     >>> solution, submission = pd.read_csv("solution_sample.csv"), pd.read_csv("sample_submission.csv")
     >>> result = score(solution, submission, temperature=0)
     >>> round(result.score, 6), round(result.measures["F1 of Claim"], 6)
     (0.620395, 0.495902)
+
+    What became of each segment is in the rows of the explanation, predictions first:
+
+    >>> print(result.explanation.rows[["side", "outcome", "iou", "tp"]].head(2).round(2).to_string())
+             side  outcome   iou    tp
+    0  prediction  matched  1.00  0.79
+    1  prediction  matched  0.82  0.79
+
+    A rejected submission is told what to do:
+
+    >>> try:
+    ...     score(solution, submission.assign(discourse_type=submission["discourse_type"].str.lower()))
+    ... except podium.errors.SubmissionRejected as problem:
+    ...     print(str(problem).partition(".")[0])
+    write 'Lead' in discourse_type, found 'lead'
     """
     if isinstance(submission, Solution):
         raise TypeError(

@@ -76,6 +76,18 @@ def with_links_to_terms(markdown: str, glossary: str) -> str:
     return "".join(pieces)
 
 
+def description(markdown: str) -> str:
+    """The first sentences of a page without marks, up to 160 characters, as search engines show them."""
+    blocks = (block for block in markdown.split("\n\n") if block.strip() and not block.startswith(NO_PROSE))
+    plain = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(next(blocks, "").split()))
+    short = ""
+    for sentence in re.split(r"(?<=[.:!?]) (?=[A-Z])", re.sub(r"[*`]", "", plain)):
+        if short and len(f"{short} {sentence}") > 160:
+            break
+        short = f"{short} {sentence}".strip()
+    return short
+
+
 def on_page_content(html: str, page: Page, **_: Any) -> str:
     """Leave the hundreds of messages out of the table of contents beside their page: the search has them."""
     if page.file.src_uri == "reference/messages.md":
@@ -92,6 +104,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         # A pasted message leads to its entry, and not to a page that happens to have its words.
         page.meta["search"] = {"boost": 3}
     name = f"{uri.parent}/{uri.stem}/README.md" if uri.parts[0] == "metrics" else f"docs/{uri}"
+    page.meta.setdefault("description", description(markdown))
     here = (ROOT / name).parent
     if str(uri) not in LOOKED_UP:
         markdown = with_links_to_terms(markdown, os.path.relpath(ROOT / "docs" / "glossary.md", here))

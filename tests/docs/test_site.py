@@ -48,3 +48,19 @@ def test_words_that_are_not_linked_are_in_the_glossary(hooks: ModuleType) -> Non
     glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^### (.*)$", glossary, re.MULTILINE)) >= hooks.EVERYDAY
     assert len(hooks.terms()) > 20
+
+
+def test_description_has_the_first_sentences_of_a_page(hooks: ModuleType) -> None:
+    text = (
+        "# A page\n\n![A picture](a.png)\n\nThe *first* [sentence](b.md).\nThe second one. "
+        + "And so on. " * 20
+    )
+    assert hooks.description(text).startswith("The first sentence. The second one. And so on.")
+    assert 100 < len(hooks.description(text)) <= 160
+
+
+def test_every_page_has_a_description_of_its_own(hooks: ModuleType) -> None:
+    pages = (*ROOT.glob("docs/**/*.md"), *ROOT.glob("metrics/*/README.md"))
+    descriptions = [hooks.description(page.read_text(encoding="utf-8")) for page in pages]
+    assert min(map(len, descriptions)) > 30
+    assert len(set(descriptions)) == len(descriptions)

@@ -3,7 +3,6 @@
 import gc
 import locale
 import os
-import pickle
 import resource
 import signal
 import sys
@@ -59,25 +58,6 @@ def _templates_are_compiled_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Environment, "compile", compile_once)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _pictures_are_drawn_once() -> Iterator[None]:
-    """Draw the histograms of equal explanations once for all tests of pages, because matplotlib takes long."""
-    from podium.report import page
-
-    drawn: dict[bytes, str | None] = {}
-    real = page._histograms
-
-    def draw_once(evaluation: Any) -> str | None:
-        key = pickle.dumps(evaluation.explanation.histograms)
-        if key not in drawn:
-            drawn[key] = real(evaluation)
-        return drawn[key]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page, "_histograms", draw_once)
         yield
 
 

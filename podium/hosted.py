@@ -574,9 +574,9 @@ def errors_explained(
 def _is_of_the_file(problem: BaseException) -> bool:
     """Tell whether a metric's file raised an exception, and not somebody who wants to end the process."""
     kind = type(problem)
-    return isinstance(problem, Exception | SystemExit) or (
-        kind is BaseException or kind.__module__.startswith(_PACKAGE)
-    )
+    # A library in Rust, such as polars, panics with an exception that is no Exception.
+    is_panic = kind is BaseException or kind.__name__ == "PanicException"
+    return isinstance(problem, Exception | SystemExit) or is_panic or kind.__module__.startswith(_PACKAGE)
 
 
 def shortened(text: str) -> str:

@@ -39,7 +39,7 @@ def stands_for(public: Sequence[str], secret: Sequence[str]) -> bool:
     >>> labels = ["cat", "dog", "dog", "fox"] * 9
     >>> stands_for([{"cat": "7", "dog": "8", "fox": "9"}[label] for label in labels], labels)
     True
-    >>> stands_for(labels[::-1], labels)
+    >>> stands_for(sorted(labels), labels)
     False
 
     With an own value for each item, a column stands for every other one.  That is no disguise:

@@ -23,6 +23,7 @@ from podium import hosted, scoring, statistics
 from podium.errors import SubmissionRejected
 
 UNEXPECTED = "Evaluation metric raised an unexpected error"
+METRIC = "metric/metric.py"  # in the folder of a program
 
 
 class Fault(Exception):
@@ -58,12 +59,34 @@ def measures(home: Path, solution: Path, submission: Path, parts: Sequence[str])
     """
     try:
         with _silence():
-            evaluation = _evaluate(home, solution, submission)
+            try:
+                evaluation = _evaluate(home, solution, submission)
+            except SubmissionRejected as problem:
+                if not _is_safe(str(problem), home, solution, submission):
+                    raise SubmissionRejected("the submission is rejected; the hosts can tell why") from None
+                raise SubmissionRejected(str(problem).replace(str(submission), submission.name)) from None
             return {part: _measures_of(evaluation, part) for part in parts}
-    except SubmissionRejected as problem:
-        raise SubmissionRejected(str(problem).replace(str(submission), submission.name)) from None
-    except Exception as problem:
+    except (SubmissionRejected, KeyboardInterrupt):
+        raise
+    except BaseException as problem:
         raise Fault(f"{UNEXPECTED}\n{versions()}\n{where_raised(problem)}") from None
+
+
+def _is_safe(text: str, home: Path, solution: Path, submission: Path) -> bool:
+    """Whether a message for participants is made from the submission alone.
+
+    A stranger's metric gets the submission again with a solution in which every row has the truths of another
+    row.  If the message is another one then, it may tell the solution.
+    """
+    if hosted.is_own(home / METRIC):
+        return True
+    try:
+        _evaluate(home, solution, submission, disguised=True)
+    except SubmissionRejected as problem:
+        return str(problem) == text
+    except Exception:
+        return False
+    return False
 
 
 @contextlib.contextmanager
@@ -78,8 +101,12 @@ def _silence() -> Iterator[None]:
         yield
 
 
-def _evaluate(home: Path, solution: Path, submission: Path) -> scoring.Evaluation:
-    """Load the metric with the competition's parameters, read both tables and score."""
+def _evaluate(home: Path, solution: Path, submission: Path, disguised: bool = False) -> scoring.Evaluation:
+    """Load the metric with the competition's parameters, read both tables and score.
+
+    In a `disguised` solution, the rows keep their ids, and everything else is in reverse.  So the rows of an
+    item stay together.
+    """
     settings = json.loads((home / "settings.json").read_text(encoding="utf-8"))
     metric = hosted.load(home / settings["metric"])
     arguments: dict[str, Any] = settings["arguments"]
@@ -87,6 +114,9 @@ def _evaluate(home: Path, solution: Path, submission: Path) -> scoring.Evaluatio
     if "split" in truth and scoring.USAGE not in truth:
         truth = truth.rename(columns={"split": scoring.USAGE})
         truth[scoring.USAGE] = truth[scoring.USAGE].str.capitalize()
+    if disguised:
+        row_id = arguments["row_id_column_name"]
+        truth = truth.iloc[::-1].set_axis(truth.index).assign(**{row_id: truth[row_id]})
     prepared = scoring.prepare(metric, truth, arguments)
     return scoring.evaluate(prepared, scoring.read_submission(metric, submission, arguments))
 
@@ -123,12 +153,20 @@ def only_file(folder: Path) -> Path:
     files = [
         path
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name[0] != "." and path.name != "metadata" and "__MACOSX" not in path.parts
+        if _is_sent(path, folder)
+        and path.name[0] != "."
+        and path.name != "metadata"
+        and "__MACOSX" not in path.parts
     ]
     if len(files) != 1:
         names = ", ".join(path.name for path in files) or "none"
         raise SubmissionRejected(f"expected one file, found {names}")
     return files[0]
+
+
+def _is_sent(path: Path, folder: Path) -> bool:
+    """Whether a path leads to a file of a folder; a link in it may lead to the solution instead."""
+    return path.is_file() and path.resolve() == folder.resolve() / path.relative_to(folder)
 
 
 def where_raised(problem: BaseException) -> str:

@@ -596,6 +596,84 @@ def test_no_output_tells_the_solution(tmp_path, platform):
     assert re.findall(r"item\d+|truth\d+", told) == []
 
 
+HOSTILE = """
+mine, true = submission["answer"].tolist(), solution["answer"].tolist()
+    if "echo" in mine:
+        raise ParticipantVisibleError(f"expected {true[0]}")
+    if "compare" in mine and mine[0] != true[0] and mine[-1] == "b":
+        raise ParticipantVisibleError("the first is wrong")
+    if "own" in mine:
+        raise ParticipantVisibleError("the answer own is not allowed")
+    if "base" in mine:
+        raise type("Stop", (BaseException,), {})(solution.to_string())
+    if "panic" in mine:
+        raise type("PanicException", (BaseException,), {"__module__": "pyo3_runtime"})(solution.to_string())
+    if "exit" in mine:
+        raise SystemExit(solution.to_string())
+    if "number" in mine:
+        float(true[0])
+    if "cause" in mine:
+        try:
+            int(true[0])
+        except ValueError as problem:
+            raise RuntimeError(solution.to_string()) from problem
+    return float(sum(map(str.__eq__, mine, true)))
+"""
+
+
+@pytest.mark.parametrize("platform", bundle.PLATFORMS)
+def test_a_hostile_submission_learns_nothing(tmp_path, platform):
+    """Messages that a metric makes from the solution are replaced, and every other error is the host's."""
+    folder = small_files(tmp_path)
+    rows = [f"item{n:03d},truth{n:03d},{('Public', 'Private')[n % 2]}\n" for n in range(8)]
+    (folder / "private" / "solution.csv").write_text("id,answer,Usage\n" + "".join(rows))
+    ids = [f"item{n:03d}" for n in range(8)]
+    pd.DataFrame({"id": ids, "answer": "a"}).to_csv(folder / "public" / "sample_submission.csv", index=False)
+    source = ACCURACY.replace("BODY", HOSTILE.strip())
+    (tmp_path / "hostile.py").write_text(source)
+    make(folder, platform, tmp_path / "out", tmp_path / "hostile.py")
+    kinds = ("base", "cause", "compare", "echo", "exit", "number", "own", "panic")
+    where = tmp_path / "where"
+    where.mkdir()
+    sent = {kind: pd.DataFrame({"id": ids, "answer": [kind] * 7 + ["b"]}) for kind in kinds}
+    submissions = {f"{kind}.csv": frame.to_csv(index=False).encode() for kind, frame in sent.items()}
+    unpacked = unpack(platform, tmp_path / "out", where)
+    before = {path: path.read_bytes() for path in where.rglob("*") if path.is_file()}
+    done = execute(platform, unpacked, write(where / "submissions", submissions), where)
+    assert done.returncode == 0, done.stderr
+    results = dict(zip(kinds, json.loads(done.stdout.splitlines()[-1]), strict=True))
+    for kind, result in results.items():
+        for text in (result["public"], result["private"]):
+            if kind == "own":
+                assert text == "error: the answer own is not allowed"
+            elif kind == "echo":
+                assert text == "error: the submission is rejected; the hosts can tell why"
+            elif kind == "compare":
+                assert text == "error: the first is wrong"  # with any truths, so it tells nothing
+            else:
+                assert text.removeprefix("error: ").startswith(UNEXPECTED), kind
+    new = [
+        path.read_bytes().decode(errors="replace")
+        for path in where.rglob("*")
+        if path.is_file() and not {"submissions", "input"} & {*path.parts} and path not in before
+    ]
+    assert re.findall(r"item\d+|truth\d+", done.stdout + done.stderr + "".join(new)) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links")
+def test_a_link_to_the_solution_is_no_submission(files, tmp_path):
+    """A platform may unpack links, which would make the solution itself the submission."""
+    from podium.hosting import judge
+
+    (tmp_path / "res").mkdir()
+    (tmp_path / "res" / "guess.csv").symlink_to(files / "private" / "perfect_submission.csv")
+    with pytest.raises(SubmissionRejected, match="expected one file, found none"):
+        judge.only_file(tmp_path / "res")
+    (tmp_path / "res" / "folder").symlink_to(files / "private")
+    with pytest.raises(SubmissionRejected, match="expected one file, found none"):
+        judge.only_file(tmp_path / "res")
+
+
 def test_hugging_face_s_configuration(files, bundled):
     private = bundled / "huggingface" / "private_repository"
     settings = json.loads((private / "conf.json").read_text())

@@ -33,6 +33,32 @@ dot:
 * ``fragment_text_union`` (23) compares the characters that all fragments of either partner cover.
 * ``fragment_tag_union`` (24) compares the tags that all fragments of either partner have.
 
+An example with two markups of a text.  The first has one element, with a comment.  The second has two elements,
+without comments:
+
+>>> fragment = {"start": 0, "end": 10, "tags": ["a"]}
+>>> one = {"elements": [{"tags": ["x"], "overtexts": [{"comment": "Why?"}], "fragments": [fragment]}]}
+>>> wider, apart = {"start": 5, "end": 15, "tags": ["a", "b"]}, {"start": 50, "end": 60}
+>>> other = {"elements": [{"tags": ["x"], "fragments": [wider]}, {"fragments": [apart]}]}
+>>> rules = Rules(weights=dict.fromkeys(CRITERIA[1:], 1.0), accordance="sum")
+>>> criteria = rules.criteria_of([(read_markup(one, None), read_markup(other, None))])[0]
+>>> of = dict(zip(CRITERIA, criteria.round(4).tolist()))
+
+Only the first element of each markup can be partners, because their fragments share characters.  So two of the
+three elements have a partner (13).  Their tags are equal (14), but only one of them has a comment (15).  Their
+fragments share 5 of 10 and 10 characters (21), and one of one and two tags (22):
+
+>>> of["accordance"], of["tags"], of["overtexts"]
+(0.6667, 1.0, 0.0)
+>>> of["fragments.accordance"], of["fragments.texts"], of["fragments.tags"], of["fragments.overtexts"]
+(1.0, 0.5, 0.6667, 1.0)
+
+The criterion of the fragments is the mean of its four parts (19), and C is the mean of its six (7).  With only
+one fragment each, the unions are the fragments (23), (24):
+
+>>> of["fragments"], of["fragment_text_union"], of["fragment_tag_union"], of["total"]
+(0.7917, 0.5, 0.6667, 0.6042)
+
 Where the paper is silent, this file decides:
 
 * The parameter ``accordance`` says which pairing is the best.  With "sum" it is the one that maximizes the sum

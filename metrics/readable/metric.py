@@ -31,6 +31,23 @@ Where the paper is silent, this file decides:
   measure "m" is a mean over the essays with at least one.
 * A markup has at most 500 selections, because the time for comparing nested selections grows with their square.
 * Offsets count characters from 0, and the end is exclusive.  Unknown keys are ignored.
+
+An example with two markups of an essay on literature.  The first grades it with 3 and has two selections.  The
+second grades it with 2 and has one:
+
+>>> fact = {"startSelection": 20, "endSelection": 30, "type": "fact"}
+>>> short, long = ({"startSelection": 0, "endSelection": end, "type": "logic"} for end in (10, 20))
+>>> one = {"criteria": {"K1": 3}, "selections": [short, fact]}
+>>> other = {"criteria": {"K1": 2}, "selections": [long]}
+>>> pair = read_essay(one, "lit", None), read_essay(other, "lit", None)
+
+The selections from 0 to 10 and from 0 to 20 have 10 of 20 characters in common.  Their starts and types are
+equal, so their cost is 0.5, and they are D.  M1 is 1 - 1/14, because the grades differ by 1 and K_max is 14.
+M2 is 2·1/3.  M3, M4 and M6 are 1, because types, subtypes and corrections are equal.  M5 is the Jaccard index
+0.5.  So M is (0.9286 + 2·0.6667 + 1 + 1 + 0.5) / 6.  In percent, M and M1 to M6 are:
+
+>>> accuracies([pair], WEIGHTS).round(2).tolist()
+[[79.37, 92.86, 66.67, 100.0, 100.0, 50.0, 100.0]]
 """
 
 import gc

@@ -14,6 +14,30 @@ the data passes through them.  The functions that read the input come last:
     measures    precision_recall_f1
     input       parse_gold, parse_prediction
 
+The example of the guidelines, step by step.  In the gold of a claim, abstract 11 has the evidence sets {0, 1}
+and {11}, and abstract 15 has the set {4}.  A system lists sentences 1, 11 and 13 of abstract 11, and sentences
+18 and 20 of abstract 16:
+
+>>> gold = {"11": ("SUPPORT", ((0, 1), (11,))), "15": ("SUPPORT", ((4,),))}
+>>> answer = {"11": ("SUPPORT", (1, 11, 13)), "16": ("CONTRADICT", (18, 20))}
+
+Of the sets of abstract 11, only {11} is complete.  The abstract earns both kinds of credit for abstracts, and
+sentence 11 both kinds for sentences.  Sentence 1 earns none, because sentence 0 is not listed:
+
+>>> judge(gold["11"], answer["11"])
+(1, 1, 1, 1)
+
+Two abstracts are relevant and two are retrieved.  Four sentences are relevant and five are retrieved.  The last
+four counts are the credits, because abstract 16 earns nothing:
+
+>>> count(gold, answer)
+[2, 2, 4, 5, 1, 1, 1, 1]
+
+For the sentences, precision is 1/5, recall is 1/4, and F1 is 2/9:
+
+>>> precision_recall_f1(relevant=4, retrieved=5, correct=1).round(6).tolist()
+[0.2, 0.25, 0.222222]
+
 ``score`` cites the leaderboard's guidelines.  Where they say nothing, or where the leaderboard's program
 differs from them, this file decides:
 

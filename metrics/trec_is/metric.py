@@ -31,6 +31,31 @@ The measures:
   moved to its nearest end.  Table 1 of the memo shows these two numbers under the heading "RMSE".
 * ``priority_rmse_all`` and ``priority_rmse_actionable`` are the square roots of these two.
 
+An example with one event of five tweets, in the order of their ranks:
+
+>>> solution = pd.DataFrame({"tweet_id": [1, 2, 3, 4, 5], "event_id": "flood"})
+>>> solution["priority"] = ["Low", "Medium", "High", "Critical", "Low"]
+>>> solution["categories"] = ["", "Weather", "SearchAndRescue Location", "MovePeople", "News"]
+>>> run = pd.DataFrame({"tweet_id": [1, 2, 3, 4, 5], "rank": [1, 2, 3, 4, 5]})
+>>> run["priority"] = [0.9, 0.8, 0.7, 0.5, 0.2]
+>>> run["categories"] = ["", "Weather", "SearchAndRescue", "MovePeople", "News"]
+>>> prepared = prepare(solution, "tweet_id")
+>>> visits = prepared.visit(prepared.read(run))
+
+Tweets 1 and 2 are false alerts.  The first costs nothing, and the second costs log10(1/2 + 1) = 0.176.  Tweet 3
+is a true alert.  Its actionable type is right and its other type is missing, so C is 0.75, and the worth is
+0.3 + 0.7·0.75 = 0.825.  It sets δ back to 0.  Tweet 4 is a missed alert.  Tweet 5 is rightly no alert, and its
+type is right:
+
+>>> visits["delta"].tolist(), visits["worth"].round(3).tolist()
+([0, 1, 2, 0, 0], [0.0, -0.176, 0.825, -1.0, 1.0])
+
+The mean worth of tweets 3 and 4 is -0.0875, and that of the others is 0.2746.  The score is the mean of these
+two:
+
+>>> round(score(solution, run, "tweet_id"), 4)
+0.0936
+
 Where the memo is silent or contradicts itself, this file decides:
 
 * A tweet labeled Low or Medium that is no alert is worth what its types are worth (5), although section 4.2

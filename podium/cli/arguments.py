@@ -117,7 +117,8 @@ def parameters(metric: "Metric", assignments: list[str], solution: str | Path) -
     assignments : list of str
         The texts NAME=VALUE that --set gives.
     solution : str or Path
-        The solution. Its folder may have a record of parameters, which is then shown on stderr.
+        The solution. Its folder may have a record of parameters, which is then shown on stderr. If the
+        record names another metric, a warning says so.
 
     Returns
     -------
@@ -132,9 +133,17 @@ def parameters(metric: "Metric", assignments: list[str], solution: str | Path) -
         A text is not of the form NAME=VALUE.
     """
     from podium import hosted
+    from podium.cli.console import warn
     from podium.hosting import record
 
     recorded = record.of_solution(solution)
+    if recorded is not None and recorded.metric != metric.name:
+        warn(
+            [
+                f"the files were made for the metric {recorded.metric} (see {recorded.path}), and this is "
+                f"{metric.name}: if it should be the former, name it by --metric"
+            ]
+        )
     arguments = record.arguments(metric, hosted.parse_parameters(metric, assignments), recorded)
     if recorded is not None and recorded.parameters and recorded.parameters.items() <= arguments.items():
         shown = ", ".join(f"{name}={value}" for name, value in recorded.parameters.items())

@@ -17,7 +17,7 @@ from podium.errors import HostError
 from podium.essays import corpus
 from podium.hosting import disguises, leaks, record, writing
 from tests.support.corpora import make_corpus
-from tests.support.host_line import run_podium, stay_in_process
+from tests.support.host_line import ROOT, run_podium, stay_in_process
 
 
 @pytest.fixture(scope="module")
@@ -258,6 +258,25 @@ def test_recorded_parameters_are_used_and_shown(capsys, tmp_path, command, monke
     assert err.startswith(
         "error: subpopulation_column_names is 'gender', but the competition's files were made for ''"
     )
+
+
+def test_a_forgotten_metric_is_told_by_the_record(capsys, tmp_path):
+    labels = ROOT / "metrics" / "scifact" / "samples" / "claims.jsonl"
+    assert run_podium(capsys, "make", labels, "--metric", "scifact", "--out", tmp_path / "files")[0] == 0
+    files = [
+        tmp_path / "files" / "private" / "solution.csv",
+        tmp_path / "files" / "public" / "sample_submission.csv",
+    ]
+    code, _, err = run_podium(capsys, "score", *files)
+    assert code == 4
+    record = tmp_path / "files" / "competition.json"
+    assert err.startswith(
+        f"warning: the files were made for the metric scifact (see {record}), and this is unified: "
+        "if it should be the former, name it by --metric\nerror: "
+    )
+    code, _, err = run_podium(capsys, "score", "--metric", "scifact", *files)
+    assert code == 0
+    assert "the files were made" not in err
 
 
 def test_recorded_parameters_rank_too(capsys, tmp_path, monkeypatch):

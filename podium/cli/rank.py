@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from podium.ranking.board import Run
 
 TEAMS_SHOWN = 10
+CHARACTERS_SHOWN = 40  # of a team's name in the table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -256,6 +257,7 @@ def print_report(result: "Run", out: Path) -> None:
     top = ranking.leaderboard.head(TEAMS_SHOWN)
     of_boost = ["runtime", "boost", "boosted_score", "rank_before"] if boosted else []
     table = top[["rank", "team", "score", *of_boost]]
+    table = table.assign(team=table["team"].map(lambda team: wording.cut(team, CHARACTERS_SHOWN)))
     if ranking.intervals is not None:
         sets = ranking.intervals.head(TEAMS_SHOWN)
         table = table.assign(ranks=[f"{low}-{high}" for low, high in zip(sets["rank_low"], sets["rank_high"])])

@@ -19,6 +19,7 @@ __all__ = ["check_names", "key_of", "near_misses", "safe_for_spreadsheets", "sho
 INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
+INVISIBLE_OR_ACCENT = re.compile(f"{INVISIBLE.pattern[:-1]}\u0300-\u036f]")
 BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 # These are control characters, halves of surrogate pairs, and separators of lines and of paragraphs.
 REFUSED_CATEGORIES = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -65,10 +66,11 @@ def shown(name: str) -> str:
 
     Examples
     --------
-    >>> shown("Red"), shown("Red\u200b ")
-    ('“Red”', '“Red\\u200b ”')
+    >>> shown("Red"), shown("Red\u200b "), shown("Zoe\u0308")
+    ('“Red”', '“Red\\u200b ”', '“Zoe\\u0308”')
     """
-    escaped = INVISIBLE.sub(lambda match: match.group().encode("unicode_escape").decode(), printable(name))
+    hidden = INVISIBLE if unicodedata.is_normalized("NFC", name) else INVISIBLE_OR_ACCENT
+    escaped = hidden.sub(lambda match: match.group().encode("unicode_escape").decode(), printable(name))
     return f"“{escaped}”"
 
 
@@ -91,6 +93,12 @@ def check_names(names: Iterable[str], what: str, source: str) -> None:
         text.  Or two different names have the same `key_of`.
     """
     different = sorted(set(names))
+    undecoded = [name for name in different if any("\udc80" <= character <= "\udcff" for character in name)]
+    if undecoded:
+        raise HostError(
+            f"{source}: expected names in UTF-8, found the {what} {shown(undecoded[0])}; rename it, or set "
+            "PYTHONUTF8=1 if this system does not read names as UTF-8"
+        )
     odd = [name for name in different if not key_of(name) or any(map(_is_refused, name))]
     if odd:
         raise HostError(

@@ -29,6 +29,7 @@ COLUMNS = [*KEYS, *SECONDS, ERROR, "runs", "marks", "provisional", "state", "sub
 # Streams of random numbers.  The draws of items and the swaps of answers have others.
 STREAM_OF_RUNS, STREAM_OF_NOISE = 2, 3
 FAR_BELOW = 5  # a runtime this many times below the median may be in minutes, which is 60 times below
+FAR_ABOVE = 50  # a runtime so many times the median is suspicious, because it may be in milliseconds
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -329,8 +330,8 @@ def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> list[st
     Returns
     -------
     list of str
-        Sentences without a full stop.  They say how many runtimes were measured once, which one is suspiciously
-        short, and which ones are marked or provisional.
+        Sentences without a full stop.  They say how many runtimes were measured once, which ones are
+        suspiciously short or long, and which ones are marked or provisional.
     """
     known = leaderboard.dropna(subset=["runtime"])
     if known.empty:
@@ -354,6 +355,12 @@ def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> list[st
         sentences.append(
             f"the shortest runtime, {fastest['runtime']:g} s of {fastest['team']}, is less than a fifth of the "
             f"median, {median:g} s: make sure that it is in seconds"
+        )
+    slowest = known.iloc[int(known["runtime"].argmax())]
+    if slowest["runtime"] >= FAR_ABOVE * median:
+        sentences.append(
+            f"the longest runtime, {slowest['runtime']:g} s of {slowest['team']}, is at least {FAR_ABOVE} "
+            f"times the median, {median:g} s: make sure that it is in seconds and not in milliseconds"
         )
     if runtimes is not None:
         sentences += _marks(known, runtimes)

@@ -60,6 +60,22 @@ class Workers:
         self.executor = concurrent.futures.ProcessPoolExecutor(self.number, context, *starting)
 
 
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold Ctrl-C back for a moment, also in the processes that are started meanwhile.
+
+    Such a process would print a traceback if it were interrupted before `_start_worker`, while it imports.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # on Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _start_worker(handed_over: dict[Job, bytes]) -> None:
     """Set up a new process: who ends it, and which prepared solutions it has received."""
     # Ctrl-C reaches every process of a terminal.  Only the first one acts on it, and ends the others.
@@ -108,12 +124,18 @@ def start_workers(
             yield pool
         return
     pool = Workers(None, min(jobs or os.cpu_count() or 1, max(1, len(submissions))))
+    others = set(multiprocessing.active_children())
     with _one_thread_each():
         if pool.number > 1:
             pool.handed_over = to_hand_over(job)
             pool.renew()
         try:
             yield pool
+        except BaseException:
+            # After Ctrl-C or a fault, nobody waits for what workers have begun.  They write no files.
+            for process in set(multiprocessing.active_children()) - others:
+                process.kill()
+            raise
         finally:
             if pool.executor is not None:
                 pool.executor.shutdown(cancel_futures=True)
@@ -169,7 +191,8 @@ def spread(
     while True:
         for task in itertools.islice(waiting, window - len(under_way)):
             try:
-                future = pool.executor.submit(work, task)
+                with _interrupts_held():
+                    future = pool.executor.submit(work, task)
             except BrokenProcessPool as problem:
                 future = concurrent.futures.Future()
                 future.set_exception(problem)

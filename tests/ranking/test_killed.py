@@ -42,17 +42,45 @@ def wait_until(fits) -> bool:
     return False
 
 
+def slow_run(folder: Path) -> list[str]:
+    """The command of a run with two workers that would take ten minutes."""
+    (folder / "slow.py").write_text(SLOW)
+    (folder / "solution.csv").write_text("id\n1\n")
+    (folder / "teams").mkdir()
+    for team in ("Ada", "Bo"):
+        (folder / "teams" / f"{team}.csv").write_text("id\n1\n")
+    files = [folder / "solution.csv", folder / "teams", "--metric", folder / "slow.py"]
+    command = [sys.executable, "-m", "podium", "rank", *files, "--out", folder / "final", "--jobs", "2"]
+    return list(map(str, command))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_an_interrupt_while_workers_start_ends_the_run_without_a_traceback(tmp_path):
+    """Ctrl-C reaches all processes of a terminal, and workers are still importing then."""
+    listens = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
+    run = subprocess.Popen(
+        slow_run(tmp_path), stderr=subprocess.PIPE, text=True, start_new_session=True, **listens
+    )
+    try:
+        assert wait_until(lambda: len(children_of(run.pid)) >= 3)
+        workers = children_of(run.pid)
+        os.killpg(run.pid, signal.SIGINT)
+        _, err = run.communicate(timeout=SECONDS)
+    finally:
+        run.kill()
+        run.wait()
+    assert run.returncode == 130
+    assert err.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in err
+    assert wait_until(lambda: not any(map(is_running, workers)))
+    assert not (tmp_path / "final" / "run.json").exists()
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_kill_9_leaves_no_worker_behind(tmp_path):
-    (tmp_path / "slow.py").write_text(SLOW)
-    (tmp_path / "solution.csv").write_text("id\n1\n")
-    (tmp_path / "teams").mkdir()
-    for team in ("Ada", "Bo"):
-        (tmp_path / "teams" / f"{team}.csv").write_text("id\n1\n")
-    files = [tmp_path / "solution.csv", tmp_path / "teams", "--metric", tmp_path / "slow.py"]
-    command = [sys.executable, "-m", "podium", "rank", *files, "--out", tmp_path / "final", "--jobs", "2"]
-    run = subprocess.Popen(list(map(str, command)), stderr=subprocess.DEVNULL)
+    run = subprocess.Popen(slow_run(tmp_path), stderr=subprocess.DEVNULL)
     try:
         # There are two workers and the resource tracker of multiprocessing.
         assert wait_until(lambda: len(children_of(run.pid)) >= 3)

@@ -63,6 +63,19 @@ def test_a_runtime_far_below_the_others_is_a_warning(fastest, said):
         )
 
 
+@pytest.mark.parametrize(("slowest", "said"), [(10_000.0, True), (9_999.0, False)])
+def test_a_runtime_far_above_the_others_is_a_warning(slowest, said):
+    board = BOARD.assign(runtime=[100.0, 200.0, slowest])
+    runs = table(runtime=board["runtime"], runs=["1 1", "1 1", "1 1"])
+    notices = speed.notices(board, runs)
+    assert len(notices) == said
+    if said:
+        assert notices == [
+            "the longest runtime, 10000 s of c, is at least 50 times the median, 200 s: make sure that it is "
+            "in seconds and not in milliseconds"
+        ]
+
+
 def test_marks_and_provisional_runtimes_are_said():
     runtimes = table(
         runs=["2", "2", "2"], runtime_error=[1, 1, 1], marks=["the machine was slow", None, None],

@@ -6,7 +6,7 @@ the metric accepts although it is probably not intended.
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -116,54 +116,63 @@ def diagnose(metric: Any, prepared: Any, submission: pd.DataFrame) -> str | None
         people who have the solution.
     """
     essay_id = prepared.essay_id_column_name
-    # The metric checks in this order, so that both speak of the same fault.
-    return (
-        _cure_of_columns(
-            submission, [essay_id, "discourse_type", "predictionstring"], metric.PROBABILITY_COLUMNS
-        )
-        or _cure_of_types(_texts(submission, "discourse_type"), metric.DISCOURSE_TYPES)
-        or _cure_of_words(_texts(submission, "predictionstring"), metric)
-        or _cure_of_probabilities([_texts(submission, name) for name in metric.PROBABILITY_COLUMNS])
-        or _cure_of_essays(_texts(submission, essay_id), essay_id, prepared.items)
+    names = [essay_id, "discourse_type", "predictionstring"]
+    # The metric checks in this order. The first fault ends the search, so that both speak of the same one.
+    cures: tuple[Callable[[], str | None], ...] = (
+        lambda: _cure_of_columns(submission, names, metric),
+        lambda: _cure_of_types(_texts(submission, "discourse_type"), metric.DISCOURSE_TYPES),
+        lambda: _cure_of_words(_texts(submission, "predictionstring"), metric),
+        lambda: _cure_of_probabilities([_texts(submission, name) for name in metric.PROBABILITY_COLUMNS]),
+        lambda: _cure_of_essays(_texts(submission, essay_id), essay_id, prepared.items),
     )
+    return next((found for cure in cures if (found := cure()) is not None), None) or None
 
 
-def _cure_of_columns(table: pd.DataFrame, names: Sequence[str], probabilities: Sequence[str]) -> str | None:
-    """Say which columns to rename, or how to make one probability of the other one."""
-    renamed = [f"{old!r} to {new!r}" for old, new in _other_columns(table, [*names, *probabilities])]
+def _cure_of_columns(table: pd.DataFrame, names: Sequence[str], metric: Any) -> str | None:
+    """Say which columns to rename or to add; "" if only the metric can tell, None if no column lacks."""
+    probabilities = metric.PROBABILITY_COLUMNS
+    lacking = [name for name in (*names, *probabilities) if name not in table]
+    renamed = [f"{old!r} to {new!r}" for old, new in _other_columns(table, lacking)]
     if len(renamed) == 1:
         return f"rename the column {renamed[0]}"
     if renamed:
         return f"rename {len(renamed)} columns: {listed(renamed, 3)}"
-    lacking = [name for name in probabilities if name not in table]
-    if len(lacking) == 1:
+    if not set(map(str, table)).isdisjoint(metric.DISCOURSE_TYPES):
+        return f"begin the file with a line of column names: {', '.join((*names, *probabilities))}"
+    if len(lacking) == 1 and lacking[0] in probabilities:
         other = next(name for name in probabilities if name != lacking[0])
         return f"add the column {lacking[0]}, which is 1 minus {other}"
-    return None
+    return "" if lacking else None
 
 
 def _cure_of_types(given: list[str], types: Sequence[str]) -> str | None:
-    """Say how the metric spells the first unknown type that is a type but for its spelling."""
-    for name in dict.fromkeys(given):
-        right = name not in types and _other_spelling([re.sub(r"^[BIES][-_]", "", name)], types)
-        if right:
+    """Say how the metric spells an unknown type; "" if only the metric can tell, None if all are known."""
+    unknown = [name for name in dict.fromkeys(given) if name not in types]
+    if "discourse_type" in unknown:
+        row = given.index("discourse_type") + 1
+        return f"leave out the line of column names that is repeated in row number {row}"
+    for name in unknown:
+        right = _other_spelling([re.sub(r"^[BIES][-_]", "", name)], types)
+        if right is not None:
             return f"write {right[1]!r} in discourse_type, found {_shown(name)!r}"
-    return None
+    return "" if unknown else None
 
 
 def _cure_of_words(cells: list[str], metric: Any) -> str | None:
-    """Say how to write the first predictionstring with a known mistake."""
+    """Say how to write the first wrong predictionstring; "" if only the metric can tell, else None."""
     _, last = metric.parse_predictionstrings(cells)
     wrong = np.flatnonzero(last < 0).tolist()
-    for row in wrong[:1]:
-        cell = cells[row]
-        cure = next((cure for pattern, cure in SPELLINGS if pattern.search(cell)), _cure_of_order(cell))
-        if cure is not None:
-            return (
-                f"{cure} in predictionstring: '45 46 47' is right, found {_shown(cell)!r} in row number "
-                f"{row + 1} and in {len(wrong) - 1:,} other rows"
-            )
-    return None
+    if not wrong:
+        return None
+    cell = cells[wrong[0]]
+    cure = next((cure for pattern, cure in SPELLINGS if pattern.search(cell)), _cure_of_order(cell))
+    if cure is None:
+        return ""
+    more = f" and in {counted(len(wrong) - 1, 'other row')}" if len(wrong) > 1 else ""
+    return (
+        f"{cure} in predictionstring: '45 46 47' is right, found {_shown(cell)!r} in row number "
+        f"{wrong[0] + 1}{more}"
+    )
 
 
 def _cure_of_order(cell: str) -> str | None:
@@ -372,10 +381,10 @@ def _bare_column(name: object) -> str:
     return re.sub(r"[\W_]", "", str(name).casefold())
 
 
-def _other_columns(table: pd.DataFrame, names: Sequence[str]) -> list[tuple[str, str]]:
-    """List the columns of the table that are one of the names but for case and separators, with that name."""
-    known = {_bare_column(name): name for name in names if name not in table}
-    others = [(str(column), known.get(_bare_column(column))) for column in table if column not in names]
+def _other_columns(table: pd.DataFrame, lacking: Sequence[str]) -> list[tuple[str, str]]:
+    """List the columns of the table that are a lacking one but for case and separators, with its name."""
+    known = {_bare_column(name): name for name in lacking}
+    others = [(str(column), known.get(_bare_column(column))) for column in table]
     return [(column, name) for column, name in others if name is not None]
 
 

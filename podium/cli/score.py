@@ -192,7 +192,8 @@ def score_submissions(options: argparse.Namespace) -> Scored:
     for path in (options.solution, *options.submission):
         if metric.companion.read_solution is None and path.endswith((".json", ".jsonl")):
             raise UsageError(
-                f"{path}: expected a table, found JSON; name the metric of such a file with --metric"
+                f"{path}: expected a table, found JSON; write a CSV, or name the metric of such a file with "
+                "--metric"
             )
     parameters = arguments.parameters(metric, options.set, options.solution)
     with progress.shown("scoring") as show:

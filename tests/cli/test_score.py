@@ -270,7 +270,8 @@ def test_ids_that_the_solution_lacks_are_told(call, frames, tmp_path):
 
 def test_the_file_of_another_metric(call):
     path = str(ROOT / "metrics" / "scifact" / "samples" / "claims.jsonl")
-    message = f"error: {path}: expected a table, found JSON; name the metric of such a file with --metric\n"
+    cure = "write a CSV, or name the metric of such a file with --metric"
+    message = f"error: {path}: expected a table, found JSON; {cure}\n"
     assert call(path, SUBMISSION) == call(path, path) == (2, "", message)
 
 

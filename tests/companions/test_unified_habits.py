@@ -214,6 +214,23 @@ MISTAKES = {
         lambda frame: frame.drop(columns=D),
         f"add the columns {D[0]} and {D[1]}; 0.5 in both, or --effectiveness 0.5, scores the segmentation",
     ),
+    "no names": (
+        lambda frame: frame.set_axis(frame.iloc[0].astype(str), axis=1).iloc[1:],
+        "begin the file with a line of column names: essay_id, discourse_type, predictionstring, score_",
+    ),
+    "names twice": (
+        lambda frame: pd.concat([frame, pd.DataFrame([dict(zip(frame, frame))]), frame]),
+        "leave out the line of column names that is repeated in row number 323. The metric says: disc",
+    ),
+    "one wrong row": (
+        lambda frame: frame.assign(predictionstring=frame["predictionstring"].mask(frame.index == 3, "4 6 7")),
+        "fill the gaps, or write one row for each stretch without a gap, in predictionstring: '45 46 47' is "
+        "right, found '4 6 7' in row number 4. The",
+    ),
+    "two faults": (
+        lambda frame: frame.assign(discourse_type="Essay", predictionstring="1,2"),
+        "discourse_type: expected one of Lead, ",
+    ),
     "a column twice": (
         lambda frame: pd.concat([frame, frame[["discourse_type"]]], axis=1),
         "the submission: expected one column discourse_type, found 2",

@@ -61,10 +61,12 @@ def test_what_podium_make_writes_passes(files, made):
 # --- a copied solution ------------------------------------------------------------------------------
 
 
-def test_a_private_file_by_its_name(files, made):
+@pytest.mark.parametrize("name", ["solution.csv", "perfect_submission.csv", "solution.csv.gz"])
+def test_a_private_file_by_its_name(files, made, name):
     (files / "public" / "more").mkdir()
-    (files / "public" / "more" / "solution.csv").write_text("a\n1\n")
-    assert leak(files, made).startswith("public/more/solution.csv has the name of a private file")
+    content = b"a\n1\n"
+    (files / "public" / "more" / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    assert leak(files, made).startswith(f"public/more/{name} has the name of a private file")
 
 
 @pytest.mark.parametrize("private", ["solution.csv", "perfect_submission.csv"])
@@ -148,6 +150,15 @@ def test_test_texts_with_labels(files, made, tables, name):
         f"public/{name} would reveal gender of {test['essay_id'].iloc[-1]}, "
         "which is in solution.csv: take it out"
     )
+
+
+def test_so_few_truths_that_they_can_be_chance(files, made, tables):
+    solution, *_ = tables
+    table = solution[["row_id", "discourse_type"]].set_axis(["row_id", "guess"], axis=1)
+    put(files, "more.csv", table.head(leaks.FEWEST_ANSWERS - 1))
+    leaks.refuse(files, made.items)
+    put(files, "more.csv", table.head(leaks.FEWEST_ANSWERS))
+    assert "the column guess has the values of discourse_type" in leak(files, made)
 
 
 def test_truths_under_another_name(files, made, tables):

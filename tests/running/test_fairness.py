@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.running import fairness, models
+from podium.running import fairness, models, results
 from podium.running.fairness import (
     LEAST_NOISE,
     NOISE_OF_ONE_RUN,
@@ -136,6 +136,14 @@ def test_disturbed_runs_are_left_out_only_if_they_are_few() -> None:
     assert fairness.left_out(many) == set()
 
 
+def test_if_all_runs_that_worked_were_disturbed_a_cached_one_still_does_not_count() -> None:
+    worked = [a_run(round=number, seconds=2.0, reference_after=0.08) for number in (1, 2)]
+    cached = a_run(round=3, seconds=0.1, cpu_seconds=0.1)
+    counting, marks = results._counting([*worked, cached], worked[0], set(worked))
+    assert counting == worked
+    assert marks == ["cached run not counted", "all runs were disturbed"]
+
+
 @pytest.mark.parametrize("runs", [3, 5])
 @pytest.mark.parametrize("noise", [0.005, 0.03, 0.2])
 def test_the_pooled_noise_is_that_of_a_run(runs: int, noise: float) -> None:
@@ -158,6 +166,12 @@ def test_the_spread_of_cheats_does_not_count_for_the_others() -> None:
     assert noise_of(honest + cheats).one_run < 1.5 * noise_of(honest).one_run
     alone = noise_of(honest)
     assert alone.error_of(cheats[0]) > 10 * alone.error_of(honest[0])
+
+
+def test_a_model_weighs_as_much_as_it_has_runs_beyond_the_first() -> None:
+    """Eight runs have 28 differences, and yet they weigh less than twelve pairs of runs."""
+    noise = noise_of([[1.0, 1.1]] * 12 + [[1.0] * 8]).one_run
+    assert noise == pytest.approx(fairness.NORMAL * np.log(1.1) / np.sqrt(2))
 
 
 def test_one_run_is_never_certainty() -> None:

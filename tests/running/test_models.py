@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from podium.errors import UsageError
-from podium.running.models import Failure, digest_of, find_model, find_models
+from podium.running.models import MOST_MODELS, Failure, digest_of, find_model, find_models
 from tests.running.support import write_model
 
 NO_MODEL = "there is no model: expected one notebook (*.ipynb), run, run.py, run.sh or container.txt, found "
@@ -27,6 +27,15 @@ def test_a_folder_per_team_or_several_in_one(tmp_path: Path) -> None:
         ("Red/second", "model.ipynb", "notebook"),
     ]
     assert failures == []
+
+
+def test_a_team_has_at_most_so_many_models(tmp_path: Path) -> None:
+    for number in range(MOST_MODELS):
+        write_model(tmp_path / "Red" / str(number))
+    models, failures = find_models(tmp_path)
+    assert (len(models), failures) == (MOST_MODELS, [])
+    write_model(tmp_path / "Red" / "one more")
+    assert find_models(tmp_path) == ([], [Failure("Red", "", f"more than {MOST_MODELS} models")])
 
 
 def test_a_container_is_named_by_its_image(tmp_path: Path) -> None:

@@ -628,3 +628,19 @@ def test_a_second_run_in_the_same_folder_is_refused(tmp_path: Path) -> None:
         return {}
 
     assert len(measure(tmp_path, models, start_another, repeats=1)[2]) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "log", "outcome"),
+    [
+        (0, "", "done"),
+        (3, "one\n\ntwo\n   ^^^^\n", "exit code 3: one | two"),
+        (-9, "", "exit code -9 (SIGKILL)"),
+        (-11, "why\n", "exit code -11 (SIGSEGV): why"),
+        (137, "why\n", "exit code 137 (SIGKILL): why"),
+        (255, "", "exit code 255"),
+    ],
+)
+def test_why_a_model_ended(tmp_path: Path, code: int, log: str, outcome: str) -> None:
+    measured: Any = {"stopped": "", "exit_code": code, "problem": ""}
+    assert rounds._outcome(measured, log, settings_for(tmp_path)) == outcome

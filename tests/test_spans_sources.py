@@ -313,6 +313,13 @@ def test_many_places_and_quotes_take_time_that_grows_with_them():
     assert placed.report["first"].tolist() == [2 * number for number in range(150)]
 
 
+def test_a_word_belongs_to_a_close_match_if_its_middle_does():
+    pytest.importorskip("rapidfuzz")
+    text = "We know that students shouldnt use telephones during every lesson, because it distracts them."
+    placed = from_quotes(text, ["tudents shuldnt use telephones during every lesso"], "Claim", closeness=80)
+    assert placed.report["text"].tolist() == ["students shouldnt use telephones during every lesson,"]
+
+
 def test_a_close_match_without_rapidfuzz_says_what_to_install(monkeypatch):
     real = builtins.__import__
 

@@ -19,10 +19,12 @@ import yaml
 from podium import hosted, scoring
 from podium.errors import HostError, SubmissionRejected
 from podium.essays import corpus
-from podium.hosting import bundle, writing
+from podium.hosting import bundle, judge, writing
 from podium.hosting.competition import Competition, Terms
 from tests.support.corpora import make_corpus
+from tests.support.frames import WHOLE, perfect, solution, words
 from tests.support.host_line import ACCURACY, run_podium
+from tests.support.unified import evaluate
 
 TIMES = ["--start", "2027-01-15T12:00", "--switch", "2027-04-01", "--end", "2027-04-15"]
 TITLE = ["--title", "Feedback: “on writing”"]
@@ -846,3 +848,12 @@ def test_a_solution_without_parts(capsys, tmp_path):
     )  # fmt: skip
     assert code == 4
     assert err == "error: Usage: expected Public and Private rows in the solution, found none that is Public\n"
+
+
+def test_a_measure_that_is_not_defined_is_left_out():
+    truth = solution(("A", "Lead", words(0, 9), 1), ("A", "Claim", words(10, 19), 0))
+    evaluation = evaluate(truth, perfect(truth), **WHOLE)
+    measures = judge._measures_of(evaluation, "All")
+    assert measures["score"] == 1
+    assert "F1 of Rebuttal" not in measures
+    assert set(measures) == {name for name, value in evaluation.measures.items() if np.isfinite(value)}

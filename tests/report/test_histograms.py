@@ -62,7 +62,7 @@ def test_a_page_draws_what_the_picture_draws(name: str) -> None:
 
 def test_series_on_one_scale_with_corpus_barrier_and_outliers() -> None:
     panel = {
-        "series": {"experts": [0.5, 0.9], "algorithm": [0.1, 2.5, 7.0]},
+        "series": {"experts": [0.5, 0.9], "algorithm": [0.1, 2.0, 2.5, 7.0]},
         "lines": {"experts": 0.7, "algorithm": 3.2, "barrier": 1.0},
         "last": 2.0,
     }
@@ -70,8 +70,8 @@ def test_series_on_one_scale_with_corpus_barrier_and_outliers() -> None:
     picture = histograms.draw(SimpleNamespace(histograms={"Figure": {"one": panel, "two": other}}))
     one, two = panels_of(picture)
     experts, algorithm = one.containers
-    assert algorithm[-1].get_height() == pytest.approx(2 / 3)  # what lies beyond the scale
-    assert one.get_xlabel() == "corpus 0.7, 3.2; 2 beyond 2"
+    assert algorithm[-1].get_height() == pytest.approx(3 / 4)  # with what lies beyond the scale
+    assert one.get_xlabel() == "corpus 0.7, 3.2; 2 beyond 2"  # 2.0 itself is on the scale
     assert [line.get_xdata()[0] for line in one.lines] == [0.7, 2.0, 1.0]
     assert [line.get_linestyle() for line in one.lines] == ["-", "-", "--"]
     assert one.lines[0].get_color() == histograms.COLORS[0]

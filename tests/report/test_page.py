@@ -221,8 +221,8 @@ def test_a_group_of_few_essays_is_named_with_its_size_and_what_is_best_elsewhere
 
 
 def test_every_gain_is_in_thousandths_of_the_score():
-    assert [items.gain(points) for points in (0.25, 0.0012, 0.00012, -0.0305)] == [
-        "250.00", "1.20", "0.120", "−30.50"
+    assert [items.gain(points) for points in (0.25, 0.0012, 0.001, 0.00012, -0.0305)] == [
+        "250.00", "1.20", "1.00", "0.120", "−30.50"
     ]  # fmt: skip
 
 

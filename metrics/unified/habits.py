@@ -242,9 +242,10 @@ def of_file(prepared: Any, submission: pd.DataFrame, given: Any) -> list[str]:
             f"spell {prepared.essay_id_column_name} as the solution does: {other[1]!r}, found {other[0]!r}"
         )
     known = given.take(given.essay >= 0)
-    of_segments = np.stack([known.essay, known.discourse_type, known.first, known.last])
-    order = np.lexsort(of_segments)
-    repeated = int((np.diff(of_segments[:, order]) == 0).all(axis=0).sum())
+    # One number for each segment sorts in a tenth of the time of its four columns. Positions of words are below
+    # 2 ** 17, and there are fewer than 2 ** 3 types.
+    numbers = ((known.essay << 3 | known.discourse_type) << 17 | known.first) << 17 | known.last
+    repeated = int((np.diff(np.sort(numbers)) == 0).sum())
     if repeated > NOTABLE_LOSS * len(known.row):
         notices.append(
             f"leave out rows that repeat another one: {repeated:,} of {counted(len(known.row), 'row')} have "
@@ -390,6 +391,8 @@ def _other_columns(table: pd.DataFrame, lacking: Sequence[str]) -> list[tuple[st
 
 def _other_spelling(given: Sequence[str], right: Sequence[str]) -> tuple[str, str] | None:
     """Find the first text that equals a right one except for case, blanks and the like; return both of them."""
+    if not given:  # There may be very many right ones.
+        return None
     known = {_bare(text): text for text in right}
     return next(((text, known[_bare(text)]) for text in given if _bare(text) in known), None)
 

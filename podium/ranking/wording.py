@@ -306,10 +306,12 @@ def why_not_better(run: Run, row: int) -> list[str]:
         sentences = [f"{team} is ahead by {number(behind)} in {name}: {scores}."]
     if facts["boosted"]:
         mine, theirs = number(own["score"]), number(other["score"])
-        rewards = f"{_reward_of(other, team)}, and {_reward_of(own, name_of(own['team']))}"
+        own_name = name_of(own["team"])
+        rewards = f"{_reward_of(other, team)}, and {_reward_of(own, own_name)}"
         if own["score"] > other["score"]:
             sentences.append(
-                f"Before rewards the score is higher, {mine} against {theirs}, so speed decides: {rewards}."
+                f"Before rewards {own_name} has the higher score, {mine} against {theirs}. So speed decides: "
+                f"{rewards}."
             )
         else:
             sentences.append(f"Before rewards the scores are {theirs} against {mine}; {rewards}.")

@@ -129,7 +129,7 @@ def test_why_a_team_is_not_one_rank_better():
     assert wording.why_not_better(run, 0) == []
     assert wording.why_not_better(run, 2) == [
         "T2 is ahead by 0.00616 in boosted score: 0.60616 against 0.60000.",
-        "Before rewards the score is higher, 0.60000 against 0.59500, so speed decides: T2 got a reward of "
+        "Before rewards T3 has the higher score, 0.60000 against 0.59500. So speed decides: T2 got a reward of "
         "1.9% for a runtime of 45.0 s, and T3 got none for a runtime of 50.0 s.",
         "With other essays of the same kind, T2 would be ahead in about 75 of 100 cases.",
         "The difference of the scores before rewards may be chance (p = 0.250).",

@@ -139,12 +139,12 @@ def in_cases(share: float) -> str:
 
     Examples
     --------
-    >>> in_cases(0.5), in_cases(0.096), in_cases(0.0004), in_cases(0.9999)
-    ('in about 50 of 100 cases', 'in about 10 of 100 cases', 'in hardly any case', 'in nearly all cases')
+    >>> in_cases(0.096), in_cases(0.005), in_cases(0.0004), in_cases(0.9999)
+    ('in about 10 of 100 cases', 'in about 1 of 100 cases', 'in hardly any case', 'in nearly all cases')
     """
     if share < 0.005:
         return "in hardly any case"
-    return "in nearly all cases" if share >= 0.995 else f"in about {share * 100:.0f} of 100 cases"
+    return "in nearly all cases" if share >= 0.995 else f"in about {of_hundred(share)} of 100 cases"
 
 
 def name_of(team: object) -> str:

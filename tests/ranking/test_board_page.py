@@ -345,6 +345,23 @@ def test_the_page_says_where_p_values_end(teams, prizes, pairs):
     assert pairs is None or f"Only the first {pairs} pairs of neighbors have a p" in html
 
 
+def test_a_metric_without_statistics_has_no_bootstrap_and_no_empty_section():
+    run = run_of(board_of(3), boosted=False)
+    assert "<dt>bootstrap</dt><dd>none, so the page has no intervals</dd>" in page.of_board(run)
+    html = page.of_team(run, "T2")
+    assert "Why not rank 1?" in html
+    assert "What would have changed the rank" not in html
+
+
+def test_one_team_is_not_called_teams():
+    html = page.of_board(run_of(board_of(1), boosted=False, items=1))
+    assert (
+        "<strong>1</strong>team</div><div><strong>1</strong>submission</div><div><strong>0</strong>rejected<"
+        in html
+    )
+    assert "<strong>1</strong>essay decides</div>" in html
+
+
 def test_the_direction_and_whether_it_is_assumed():
     board = board_of(2)
     assert "Lower is better." in page.of_board(run_of(board, None, False, False))

@@ -18,7 +18,6 @@ from podium import hosted, scoring
 from podium.errors import HostError
 from podium.essays import SMALL_SUBPOPULATION
 from podium.essays.spans import predictionstrings, word_positions
-from podium.essays.split import TRAIN, split
 from podium.files import read_table
 from podium.hosting.folders import (
     PERFECT,
@@ -30,6 +29,7 @@ from podium.hosting.folders import (
     section,
     text_table,
 )
+from podium.hosting.split import TRAIN, split
 from podium.scoring import PARTS, USAGE
 from podium.wording import counted, listed
 

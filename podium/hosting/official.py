@@ -12,9 +12,9 @@ import pandas as pd
 
 from podium import scoring
 from podium.errors import UsageError
-from podium.essays.split import split
 from podium.hosted import Metric
 from podium.hosting.folders import PERFECT, SAMPLE, SOLUTION, Files, as_texts, scores, section
+from podium.hosting.split import split
 from podium.scoring import PARTS, USAGE
 
 TEST, TEXT = "test.csv", "text"

@@ -15,8 +15,8 @@ from benchmarks.make import PROGRAM, write_corpus
 from benchmarks.measure import memory_of
 from podium import hosted, spans
 from podium.errors import HostError
-from podium.essays import corpus, split
-from podium.hosting import folders, writing
+from podium.essays import corpus
+from podium.hosting import folders, split, writing
 from tests.support.corpora import make_corpus
 from tests.support.essays import TYPES
 from tests.support.host_line import run_podium

@@ -117,8 +117,8 @@ def score(
     ----------
     solution : DataFrame, one row per true segment
         `row_id_column_name`, `essay_id_column_name`, ``discourse_type``, ``predictionstring``,
-        ``discourse_effectiveness`` (0 or 1) and the columns of `subpopulation_column_names`.  The prediction
-        string has the positions of the segment's words in the essay, from 0, as in "45 46 47".
+        ``discourse_effectiveness`` (0 or 1) and the columns of `subpopulation_column_names`.  The column
+        ``predictionstring`` has the positions of a segment's words in the essay, from 0, as in "45 46 47".
     submission : DataFrame, one row per predicted segment
         The same first four columns, and ``score_discourse_effectiveness_0`` and
         ``score_discourse_effectiveness_1``: two probabilities that sum to 1.

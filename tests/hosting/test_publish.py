@@ -345,10 +345,7 @@ def test_pages_say_what_counts(capsys, site, files):
         f"**train.csv**: the annotated items to learn from. {number} rows. Columns: `row_id`"
         in (site.pages["data-description"]["content"])
     )
-    assert (
-        "One row per true segment: `row_id`, `essay_id`, `discourse_type`, `predictionstring` (the positions"
-        in evaluation
-    )
+    assert "One row per true segment: `row_id`, `essay_id`, `discourse_type`, `predictionstring`" in evaluation
     assert "One row per predicted segment: The same first four columns, and `score_discourse_" in evaluation
     assert "`discourse_effectiveness` (0 or 1)" in evaluation
     assert "solution.csv" not in "".join(page["content"] for page in site.pages.values())

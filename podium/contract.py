@@ -64,6 +64,7 @@ __all__ = [
     "check_score",
     "check_signature",
     "check_statistics",
+    "made_submission",
     "one_float",
     "rows_that_answer",
 ]
@@ -1181,6 +1182,31 @@ def other_values(metric: Metric, name: str, value: Any) -> list[Any]:
         return [value[::-1], value[:-1], *others]
     common: dict[Any, list[Any]] = {float: [0.5, 2.0], int: [1, 2], bool: [True, False]}
     return [other for kind in allowed for other in common.get(kind, [])] if value is None else others
+
+
+def made_submission(name: str, submission: object) -> pd.DataFrame:
+    """Return the submission that a function of a companion has made, if it is a table.
+
+    Parameters
+    ----------
+    name : str
+        The name of the function, for the message.
+    submission : object
+        What it returned.
+
+    Returns
+    -------
+    DataFrame
+        The submission.
+
+    Raises
+    ------
+    CompanionError
+        It is something else.
+    """
+    if not isinstance(submission, pd.DataFrame):
+        raise CompanionError(f"companion.py: {name}(): expected a table, found {type(submission).__name__}")
+    return submission
 
 
 def check_explanation(explanation: Any) -> None:

@@ -7,6 +7,7 @@ treated as that metric.
 """
 
 import copyreg
+import dataclasses
 import functools
 import importlib.util
 import inspect
@@ -272,9 +273,29 @@ def _load_folder(path: Path, beside: Path, key: str, is_own: bool) -> Metric:
         takes_progress=prepare is not None and "progress" in inspect.signature(prepare).parameters,
         companion=companion,
     )
-    if not is_own:
-        check_signature(metric)
-    return metric
+    if is_own:
+        return metric
+    check_signature(metric)
+    return dataclasses.replace(metric, companion=_guarded(metric))
+
+
+def _guarded(metric: Metric) -> Companion:
+    """The companion of a stranger's metric, whose functions raise a CompanionError that names the line."""
+
+    def guard(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def guarded(*arguments: Any, **named: Any) -> Any:
+            with errors_explained(metric, companion=True):
+                return function(*arguments, **named)
+
+        return guarded
+
+    functions: dict[str, Any] = {
+        field.name: guard(value)
+        for field in dataclasses.fields(metric.companion)
+        if inspect.isfunction(value := getattr(metric.companion, field.name))
+    }
+    return dataclasses.replace(metric.companion, **functions)
 
 
 def name_of(path: Path) -> str:

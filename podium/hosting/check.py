@@ -102,7 +102,8 @@ def check_contract(
         direction = Check(DIRECTION, PASS)
     if metric.prepare is None:
         lacking = "without prepare(), scores have no intervals, and ranking anew reads every submission again"
-        return [*_check_alone(metric, tables, arguments), direction, Check(CONTRACT, NOTE, lacking)]
+        alone, slips = _check_alone(metric, tables, arguments)
+        return [*alone, _with_doubt(direction, slips), Check(CONTRACT, NOTE, lacking)]
     if tables is None:
         return [direction, Check(CONTRACT, UNTRIED, "give a solution and a submission")]
     slips = contract_slips(metric, *tables, arguments or {"row_id_column_name": str(tables[0].columns[0])})
@@ -123,7 +124,7 @@ def check_contract(
         metric.path.name == "metric.py" and beside.is_file()
     )
     return [
-        direction,
+        _with_doubt(direction, slips),
         Check(CONTRACT, *statistics),
         *_check_parameters(slips),
         *([Check(COMPANION, *explained)] if has_companion else []),
@@ -134,10 +135,10 @@ def _check_alone(
     metric: hosted.Metric,
     tables: tuple[pd.DataFrame, pd.DataFrame] | None,
     arguments: dict[str, Any] | None,
-) -> list[Check]:
+) -> tuple[list[Check], dict[str, str]]:
     """Check that a metric without statistics gives the same score twice, and for rows in another order."""
     if tables is None:
-        return [Check(AGAIN, UNTRIED, "give a solution and a submission")]
+        return [Check(AGAIN, UNTRIED, "give a solution and a submission")], {}
     slips = contract_slips(metric, *tables, arguments or {"row_id_column_name": str(tables[0].columns[0])})
     if "slip" in slips:
         again = FAIL, slips["slip"]
@@ -147,7 +148,14 @@ def _check_alone(
         again = UNTRIED, slips["untried"]
     else:
         again = (NOTE, slips["doubt"]) if "doubt" in slips else (PASS, "")
-    return [Check(AGAIN, *again), *_check_parameters(slips)]
+    return [Check(AGAIN, *again), *_check_parameters(slips)], slips
+
+
+def _with_doubt(direction: Check, slips: dict[str, str]) -> Check:
+    """The check of the direction, with what the scores themselves say about it."""
+    if "direction" not in slips:
+        return direction
+    return Check(DIRECTION, NOTE, "; ".join(filter(None, (slips["direction"], direction.remark))))
 
 
 def _check_parameters(slips: dict[str, str]) -> list[Check]:

@@ -50,7 +50,7 @@ def slips(
         One key and its text, or an empty dict if all is well. The key is "slip" for a slip of the metric and
         "companion" for one of the companion. It is "library" for a library that is missing here, and "untried"
         for the reason why the metric could not be tried. It is "doubt" for what may be right or wrong, and
-        "unused" for parameters that change nothing.
+        "unused" for parameters that change nothing. It is "direction" for a doubt about which score is better.
     """
     sys.modules.setdefault(kernel.UTILITIES, kernel.metric_utilities())
     metric = None
@@ -64,6 +64,7 @@ def slips(
                 hosted.higher_is_better(metric, prepared.arguments)
             _ = evaluation.explanation  # it is made, and held to the contract, when it is asked for
             told = [str(each.message) for each in caught if issubclass(each.category, ContractWarning)]
+            best = "" if metric.is_own else check_submissions(evaluation, pd.DataFrame(solution))
             unused = [] if metric.is_own else unused_parameters(evaluation, pd.DataFrame(solution), submission)
     except SubmissionRejected:
         return {"untried": "the submission is rejected"}
@@ -79,7 +80,72 @@ def slips(
         if metric is not None and metric.prepare is None and problem.__cause__ is not None:
             return {"untried": "score() raises an error"}  # which another check tells
         return {"slip": str(problem)}
-    return {"doubt": told[0]} if told else {"unused": "; ".join(unused)} if unused else {}
+    doubts = {"doubt": "; ".join(told), "unused": "; ".join(unused), "direction": best}
+    return {name: text for name, text in doubts.items() if text}
+
+
+def check_submissions(evaluation: scoring.Evaluation, solution: pd.DataFrame) -> str:
+    """Score the submissions that the companion makes, or the solution itself as a submission.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        A scored submission.
+    solution : DataFrame
+        The solution with its column `Usage`.
+
+    Returns
+    -------
+    str
+        A doubt whether the metric's direction is right, or "".
+
+    Raises
+    ------
+    CompanionError
+        The companion makes a submission that gets no score, or a perfect one that is worse than the given one.
+    """
+    metric = evaluation.solution.metric
+    truth = solution.drop(columns=scoring.USAGE, errors="ignore")
+    scores = {}
+    for name in ("sample_submission", "perfect_submission"):
+        make = getattr(metric.companion, name)
+        if make is not None:
+            scores[name] = _score_of(evaluation.solution, name, make(truth.copy()))
+    better = hosted.higher_is_better(metric, evaluation.solution.arguments)
+    if "perfect_submission" in scores and _is_worse(scores["perfect_submission"], evaluation.score, better):
+        raise CompanionError(
+            "companion.py: perfect_submission(): expected the best score, found "
+            f"{scores['perfect_submission']:.6f} where the given submission has {evaluation.score:.6f}; "
+            "is higher_is_better() right?"
+        )
+    if "perfect_submission" in scores or not {*evaluation.submission} <= {*truth}:
+        return ""
+    try:
+        best = scoring.evaluate(evaluation.solution, truth[list(evaluation.submission)]).score
+    except (HostError, SubmissionRejected):
+        return ""
+    if not _is_worse(best, evaluation.score, better):
+        return ""
+    return (
+        f"the solution itself scores {best:.6f}, and the given submission {evaluation.score:.6f}, which counts "
+        "as better: is that meant?"
+    )
+
+
+def _is_worse(first: float, second: float, higher: bool) -> bool:
+    """Whether a score is clearly worse than another one."""
+    return (second - first if higher else first - second) > 1e-9
+
+
+def _score_of(solution: scoring.Solution, name: str, submission: Any) -> float:
+    """The score of a submission that the companion's function of this name has made."""
+    try:
+        return scoring.evaluate(solution, contract.made_submission(name, submission)).score
+    except SubmissionRejected as problem:
+        raise CompanionError(
+            f"companion.py: {name}(): expected a submission that gets a score, found one that is rejected: "
+            f"{problem}"
+        ) from None
 
 
 def unused_parameters(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium import scoring
+from podium import contract, scoring
 from podium.errors import UsageError
 from podium.hosted import Metric
 from podium.hosting.folders import PERFECT, SAMPLE, SOLUTION, Files, as_texts, scores, section
@@ -81,7 +81,9 @@ def make_files(
     solution = solution.assign(**{USAGE: part[item_of_row]})
     shown = _sample(metric, solution.drop(columns=USAGE), sample)
     best = metric.companion.perfect_submission
-    perfect = None if best is None else best(solution.drop(columns=USAGE))
+    perfect = None
+    if best is not None:
+        perfect = contract.made_submission("perfect_submission", best(solution.drop(columns=USAGE)))
     parts = scoring.prepare(metric, solution, arguments)
     counts = {"rows": len(solution), "items": len(part)}
     counts |= {f"items that are {name}": int((part == name).sum()) for name in PARTS}
@@ -113,6 +115,6 @@ def _sample(metric: Metric, solution: pd.DataFrame, path: str | Path | None) -> 
     if path is None:
         if companion.sample_submission is None:
             raise UsageError("--sample: expected a submission to show, as the metric's companion makes none")
-        return companion.sample_submission(solution)
+        return contract.made_submission("sample_submission", companion.sample_submission(solution))
     frame = scoring.read_submission(metric, path, {})
     return frame if companion.kaggle_submission is None else companion.kaggle_submission(frame, solution)

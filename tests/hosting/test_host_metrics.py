@@ -1,6 +1,9 @@
 """Twelve plain metrics of hosts go the whole way, and every slip in such a file is told."""
 
+import json
 import re
+import shutil
+import zipfile
 from datetime import datetime
 from pathlib import Path
 
@@ -71,8 +74,6 @@ PLATFORM_OF = [
 @pytest.mark.parametrize(("name", "platform"), PLATFORM_OF)
 def test_a_platform_gives_the_scores_of_podium(capsys, tmp_path, name, platform):
     """It also rejects wrong ids and empty cells as Kaggle does, whatever the metric makes of them."""
-    import json
-
     folder = folder_of(name, tmp_path)
     metric, files = folder / f"{name}.py", folder / "files"
     made = ["make", folder / "labels.csv", "--metric", metric, "--sample", folder / "teams" / "Cy.csv"]
@@ -330,6 +331,63 @@ def test_every_parameter_is_tried(capsys, tmp_path, monkeypatch, source, line):
     assert line in run_podium(capsys, "check", tmp_path / "metric.py", *pair)[1]
 
 
+TEMPLATE = Path(podium.__file__).parent / "new_metric"
+SAMPLE = 'return solution[["id"]].assign(label=min(solution["label"]))'
+PERFECT = 'return solution[["id", "label"]]'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            SAMPLE,
+            'return solution[["id"]].assign(label=solution["class"])',
+            "the companion raised an unexpected error: KeyError: 'class' (companion.py, line 46: return sol",
+        ),
+        (SAMPLE, "return None", "companion.py: sample_submission(): expected a table, found NoneType"),
+        (
+            SAMPLE,
+            'return solution[["id"]]',
+            "companion.py: sample_submission(): expected a submission that gets a score, found one that is "
+            "rejected: expected a column label, found id",
+        ),
+        (
+            PERFECT,
+            'return solution[["id"]].assign(label="x")',
+            "companion.py: perfect_submission(): expected the best score, found 0.000000 where the given "
+            "submission has 0.600000; is higher_is_better() right?",
+        ),
+    ],
+)
+def test_the_submissions_of_a_companion(capsys, tmp_path, monkeypatch, old, new, message):
+    """check tries them, and make never ends with a traceback."""
+    stay_in_process(monkeypatch, tmp_path)
+    folder = tmp_path / "mine"
+    shutil.copytree(TEMPLATE, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    text = (folder / "companion.py").read_text(encoding="utf-8")
+    assert old in text
+    (folder / "companion.py").write_text(text.replace(old, new), encoding="utf-8")
+    code, out, _ = run_podium(capsys, "check", folder)
+    assert (code, f"FAIL  has a companion that explains the score: {message}" in out) == (4, True)
+    labels = folder / "samples" / "solution.csv"
+    code, _, err = run_podium(capsys, "make", labels, "--metric", folder, "--out", tmp_path / "out")
+    assert code in (0, 2, 3, 4)
+    assert (tmp_path / "out").exists() == (code == 0)
+    if "unexpected" in message:
+        assert (code, err.startswith(f"error: {message}")) == (4, True)
+
+
+def test_a_direction_that_the_scores_contradict(capsys, tmp_path, monkeypatch):
+    """The solution itself is the best submission, so an error measure needs higher_is_better()."""
+    stay_in_process(monkeypatch, tmp_path)
+    folder = folder_of("rmse", tmp_path)
+    (folder / "mine.py").write_text(RMSE.partition("def higher_is_better")[0])
+    pair = folder / "labels.csv", folder / "teams" / "Ada.csv"
+    doubt = "note  says whether higher is better: the solution itself scores 0.000000, and the given submission"
+    assert doubt in run_podium(capsys, "check", folder / "mine.py", *pair)[1]
+    assert doubt not in run_podium(capsys, "check", folder / "rmse.py", *pair)[1]
+
+
 def test_emulate_scores_twice(capsys, tmp_path, monkeypatch):
     stay_in_process(monkeypatch, tmp_path)
     folder = folder_of("rmse", tmp_path)
@@ -436,8 +494,6 @@ def test_the_metric_of_the_current_folder_has_its_name(tmp_path, monkeypatch):
 
 
 def test_a_metric_in_an_archive_is_refused(capsys, tmp_path):
-    import zipfile
-
     folder = folder_of("rmse", tmp_path)
     with zipfile.ZipFile(folder / "metric.zip", "w") as archive:
         archive.writestr("metric.py", RMSE)

@@ -174,7 +174,7 @@ class Explanation(contract.Explanation):
         matched, truths = self.given.take(self.predictions.row[p]), self.prepared.truths.take(g)
         true_probability = self.metric.probability_of_label(matched, truths)
         notices += habits.of_matches(self.prepared, matched, truths, true_probability)
-        if len(p) < habits.FEW_MATCHES:
+        if len(p) < habits.FEW_MATCHES or np.ptp(matched.d1) == 0:  # Another notice speaks of one probability.
             return notices
         gain = self._score_of_rounded() - self.evaluation.score
         if gain >= LEAST_GAIN:

@@ -216,7 +216,7 @@ def _cluster(address: str, job: Job, submissions: Sequence[Submission]) -> Itera
     except ImportError:
         raise missing_extra("--dask", "the package distributed", "dask") from None
     try:
-        client: Any = Client(address, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call]
+        client: Any = Client(address, timeout="10s", set_as_default=False)
     except (OSError, ValueError) as problem:
         raise UsageError(f"no Dask scheduler at {address}: {problem}") from None
     with client:

@@ -105,7 +105,7 @@ def _connected(address: str) -> Any:
     except ImportError:
         raise missing_extra("--dask", "the package distributed", "dask") from None
     try:
-        return Client(address, timeout=SECONDS_TO_CONNECT)  # type: ignore[no-untyped-call]
+        return Client(address, timeout=SECONDS_TO_CONNECT)
     except (OSError, ValueError) as problem:
         raise UsageError(f"no Dask scheduler at {address}: {problem}") from None
 
@@ -141,7 +141,7 @@ def _execute(
                 "start the same command again to go on"
             )
         with contextlib.suppress(TimeoutError):
-            wait(list(running), SECONDS_BETWEEN_LOOKS, "FIRST_COMPLETED")  # type: ignore[no-untyped-call]
+            wait(list(running), SECONDS_BETWEEN_LOOKS, "FIRST_COMPLETED")
         for future, (worker, turn) in list(running.items()):
             problem = future.exception() if future.status == "error" else None
             if future.status == "finished":

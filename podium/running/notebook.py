@@ -26,7 +26,7 @@ def main(path: str) -> None:
         If the file is not a notebook or a cell fails, with a text that says what went wrong.
     """
     try:
-        notebook: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+        notebook: Any = nbformat.read(path, as_version=4)
     except (ValueError, AttributeError, nbformat.ValidationError) as problem:
         sys.exit(f"the file is not a notebook: {problem}")
     where = ""

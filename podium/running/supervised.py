@@ -37,12 +37,15 @@ class Outside(NamedTuple):
     program: str = ""
 
 
+NO_OUTER_SANDBOX = Outside()
+
+
 def run_supervised(
     settings: Settings,
     command: Sequence[str],
     environment: dict[str, str],
     folder: str,
-    outside: Outside = Outside(),  # noqa: B008
+    outside: Outside = NO_OUTER_SANDBOX,
     stop: Sequence[str] = (),
     filter_: str = "",
     group: Group | None = None,

@@ -11,6 +11,7 @@ import boost
 from podium import cli
 from podium.errors import UsageError
 from podium.files import read_table
+from tests.support import command_line
 from tests.support.boards import TABLE_2
 
 ALONE = str(Path(boost.__file__))
@@ -59,11 +60,9 @@ def test_the_parameters_are_the_formula_s(capsys, board, tmp_path):
     ],
 )
 def test_wrong_arguments(capsys, board, arguments, code, message):
-    try:
-        assert cli.main(["boost", board, *arguments]) == code
-    except SystemExit as stop:
-        assert stop.code == code  # noqa: PT017
-    assert message in capsys.readouterr().err
+    given, _, err = command_line.run(capsys, "boost", board, *arguments)
+    assert given == code
+    assert message in err
 
 
 def test_wrong_files(capsys, board, tmp_path):

@@ -9,6 +9,7 @@ import pytest
 
 from podium import cli
 from podium.ranking.estimate import break_even_runtimes, what_if
+from tests.support import command_line
 from tests.support.boards import TABLE_2
 
 
@@ -93,12 +94,8 @@ def test_a_board_without_runtimes_lacks_a_column(capsys, tmp_path):
     ],
 )
 def test_wrong_arguments(capsys, board, arguments, code, message):
-    try:
-        assert cli.main(["estimate", board, *arguments]) == code
-    except SystemExit as stop:
-        assert stop.code == code  # noqa: PT017
-    out, err = capsys.readouterr()
-    assert out == ""
+    given, out, err = command_line.run(capsys, "estimate", board, *arguments)
+    assert (given, out) == (code, "")
     assert message in err
 
 

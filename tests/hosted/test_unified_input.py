@@ -2,6 +2,7 @@
 message.
 """
 
+import importlib.util
 import io
 import re
 import time
@@ -541,9 +542,7 @@ def string_kinds():
     yield "object", lambda column: column.astype(object)
     yield "category", lambda column: column.astype("category")
     yield "string", lambda column: column.astype("string[python]")
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
+    if importlib.util.find_spec("pyarrow") is None:
         return
     yield "arrow string", lambda column: column.astype("string[pyarrow]")
     yield "arrow dtype", lambda column: column.astype(pd.ArrowDtype(__import__("pyarrow").string()))

@@ -778,7 +778,7 @@ def test_messages_have_280_characters_whatever_the_cells():
         boost(pd.DataFrame(columns=[f"{i}{wide}" for i in range(9)]))
     assert len(str(caught.value)) == 280
     with pytest.raises(LeaderboardError) as caught:
-        boost(TABLE_2, max_boost=wide)  # type: ignore[arg-type]
+        boost(TABLE_2, max_boost=wide)
     assert len(str(caught.value)) < 280
 
 

@@ -35,10 +35,10 @@ def write_model(folder: Path, source: str = "", name: str = "run.py") -> Path:
 
 def notebook(*cells: str) -> str:
     """The text of a notebook with one cell of text and these cells of code."""
-    made = nbformat.v4.new_notebook(  # type: ignore[no-untyped-call]
-        cells=[nbformat.v4.new_markdown_cell("# A model"), *map(nbformat.v4.new_code_cell, cells)]  # type: ignore[no-untyped-call]
+    made = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_markdown_cell("# A model"), *map(nbformat.v4.new_code_cell, cells)]
     )
-    text: str = nbformat.writes(made)  # type: ignore[no-untyped-call]
+    text: str = nbformat.writes(made)
     return text
 
 

@@ -33,7 +33,7 @@ NOTE = "import os, time\nstart = time.time()\ntime.sleep({seconds})\nprint(start
 def workers() -> Iterator[Any]:
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=4, dashboard_address=":0") as made:  # type: ignore[no-untyped-call]
+    with LocalCluster(n_workers=2, threads_per_worker=4, dashboard_address=":0") as made:
         yield made
 
 
@@ -113,7 +113,7 @@ def _pretend(cores: int) -> None:
     """On a worker: from now on, describe this machine as another one."""
     from podium.running import hardware
 
-    hardware.os.cpu_count = lambda: cores  # type: ignore[attr-defined]
+    hardware.os.cpu_count = lambda: cores
 
 
 def test_a_worker_with_other_hardware_is_refused(tmp_path: Path) -> None:
@@ -121,8 +121,8 @@ def test_a_worker_with_other_hardware_is_refused(tmp_path: Path) -> None:
 
     models = models_in(tmp_path, "AB", NOTE.format(seconds=0.1))
     with (
-        LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0") as made,  # type: ignore[no-untyped-call]
-        Client(made.scheduler_address) as client,  # type: ignore[no-untyped-call]
+        LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0") as made,
+        Client(made.scheduler_address) as client,
     ):
         odd = sorted(client.nthreads())[0]
         client.run(_pretend, 99, workers=[odd])
@@ -141,7 +141,7 @@ def test_a_cluster_without_workers(tmp_path: Path) -> None:
     from distributed import LocalCluster
 
     with (
-        LocalCluster(n_workers=0, dashboard_address=":0") as made,  # type: ignore[no-untyped-call]
+        LocalCluster(n_workers=0, dashboard_address=":0") as made,
         pytest.raises(UsageError, match=r"no worker at .* can run the models; there is none"),
     ):
         measure(tmp_path, made.scheduler_address, "none", models_in(tmp_path, "A", SUBMIT), 1)

@@ -9,13 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import metric
 import podium
 from podium import cli, hosted
-from podium.cli import score
+from podium.cli import console, score
 from podium.errors import SubmissionRejected
 from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
 from tests.support.frames import solution, submission
@@ -754,3 +755,11 @@ def test_a_closed_pipe_is_no_error():
     assert done.stdout == "Score    0.587969\n"
     assert "Traceback" not in done.stderr
     assert "Broken" not in done.stderr
+
+
+def test_json_has_neither_nan_nor_infinity(capsys):
+    values = {"a": float("nan"), "b": [float("inf"), -float("inf"), np.float64(1.5)], "c": None, 3: "\u202e"}
+    console.print_json(values)
+    printed = capsys.readouterr().out
+    assert json.loads(printed) == {"a": None, "b": ["inf", "-inf", 1.5], "c": None, "3": "\u202e"}
+    assert "\u202e" not in printed

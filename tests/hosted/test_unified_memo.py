@@ -223,6 +223,13 @@ def test_temperature_zero_is_the_mean_over_the_population():
     assert metric.softmin([0.5, 0.8], [300, 100], 0) == pytest.approx((3 * 0.5 + 0.8) / 4)
 
 
+@pytest.mark.parametrize("score", [math.nan, 0.1, 0.85, 1.0])
+@pytest.mark.parametrize("temperature", [0, 1, 65, 1e4, math.inf])
+def test_a_sub_population_without_essays_has_no_part_in_the_softmin(score, temperature):
+    without = metric.softmin([0.9, 0.8], [1, 3], temperature)
+    assert metric.softmin([0.9, score, 0.8], [1, 0, 3], temperature) == without
+
+
 def test_softmin_approaches_the_minimum():
     scores, sizes = [0.4, 0.41, 0.9], [1, 1000, 1000]
     values = [float(metric.softmin(scores, sizes, t)) for t in (0, 1, 10, 100, 1000, 1e4, 1e9, math.inf)]

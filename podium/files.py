@@ -14,8 +14,10 @@ import errno
 import gc
 import gzip
 import io
+import itertools
 import json
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -30,6 +32,7 @@ import numpy as np
 import pandas as pd
 
 from podium.errors import NotAFile, ToolError, UsageError
+from podium.parquet_pages import chunks_of
 from podium.wording import FORMULA_STARTS, counted, listed, printable, spreadsheet_safe
 
 TABLE_SUFFIXES = (".csv", ".csv.gz", ".parquet")
@@ -53,6 +56,9 @@ MOST_DIRECTORY = 2**16
 # The memory that a number takes, or the position of a text.
 BYTES_PER_VALUE = 8
 
+# Encodings of Parquet's pages, numbered as in parquet.thrift.
+DELTA_BYTE_ARRAY, DICTIONARIES = 7, frozenset({2, 8})
+
 PARQUET = b"PAR1"
 GZIP = b"\x1f\x8b"
 ZIP = b"PK\3\4"
@@ -70,6 +76,7 @@ OTHER_FORMS = (
     (b"\x89HDF", "an HDF5 file", WITH_PANDAS),
     (PARQUET, "Parquet", WITH_PANDAS),
     (ZIP, "a zip", "unpack it"),
+    (GZIP, "a file packed twice", "pack it once"),
     (b"SQLite format 3", "a database", WITH_PANDAS),
     (b"%PDF", "a PDF", WITH_PANDAS),
     (b"BZh", "a file packed by bzip2", "pack it with gzip"),
@@ -77,6 +84,9 @@ OTHER_FORMS = (
     (b"7z\xbc\xaf", "a file packed by 7z", "pack it with gzip"),
     (b"\x28\xb5\x2f\xfd", "a file packed by zstd", "pack it with gzip"),
 )
+EMPTY_LINES = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t]*+[\r\n]++)*+")
+# Quotation marks count only at the beginning of a cell.
+CELL = re.compile(rb'(?:"(?:[^"]++|"")*+"?)?[^,\r\n]*+')
 # Decimals are read exactly. pyarrow and pandas 3 do so by default.
 EXACT: Any = {"float_precision": "round_trip"} if int(pd.__version__.partition(".")[0]) < 3 else {}
 
@@ -258,7 +268,8 @@ def _unzipped(content: bytes, name: str, error: type[ToolError], most: int) -> b
     limit = _most_expanded(len(content), most)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = [each for each in archive.infolist() if not each.is_dir()]
+            # ZipInfo.is_dir() fails on an empty name.
+            members = [each for each in archive.infolist() if not each.filename.endswith("/")]
             if any(each.filename.startswith("xl/") for each in members):
                 raise error(f"{name}: expected a CSV table, found an Excel workbook; {AS_CSV}")
             # macOS adds files whose names begin with a dot.
@@ -601,6 +612,8 @@ def _refuse_other_forms(content: bytes, name: str, error: type[ToolError]) -> No
     """Refuse a content that is neither CSV nor Parquet, and name its format."""
     expected = "Parquet" if name.endswith(".parquet") else "CSV"
     beginning = content[:1024].lstrip().lower()
+    if b"\0" in beginning and not any(content.startswith(start) for start, *_ in OTHER_FORMS):
+        raise error(f"{name}: expected a {expected} table, found bytes of zero, as in UTF-16; {AS_CSV}")
     for start, form, cure in OTHER_FORMS:
         if content.startswith(start):
             raise error(f"{name}: expected a {expected} table, found {form}; {cure}")
@@ -621,17 +634,32 @@ def _refuse_other_forms(content: bytes, name: str, error: type[ToolError]) -> No
 
 
 def _check_header(content: bytes, name: str, error: type[ToolError]) -> None:
-    """Check the number of columns before anything is built, because each takes kilobytes of memory."""
-    text = content[:MOST_HEADER].decode("utf-8", "replace")
-    lines = io.StringIO(text, newline="")
-    try:
-        columns = len(next(csv.reader(lines), []))
-    except csv.Error as problem:
-        raise error(f"{name} is not a CSV table: {problem} in its header") from None
+    """Check the columns of the first two rows before anything is built, because each takes kilobytes of memory.
+
+    Of all rows, pandas alone reads the second one even if it is longer than the header, and takes the cells
+    beyond it for an index. With a million such cells it would work for minutes.
+    """
+    columns, end = _cells_of_row(content, 0)
     if columns > MOST_COLUMNS:
         raise error(f"{name}: expected at most {MOST_COLUMNS:,} columns, found {columns:,} or more")
-    if len(content) > MOST_HEADER and lines.tell() == len(text):
+    if end > MOST_HEADER:
         raise error(f"{name} is not a CSV table: its header has more than {_megabytes(MOST_HEADER)}")
+    if _cells_of_row(content, end)[0] > columns > 0:
+        raise error(f"{name} is not a CSV table: its rows have more fields than its header")
+
+
+def _cells_of_row(content: bytes, start: int) -> tuple[int, int]:
+    """Count the cells of the next row that is not empty, up to the limit, and return its end as well."""
+    before = EMPTY_LINES.match(content, start)
+    cells, position = 0, before.end() if before else start
+    while position < len(content) and cells <= MOST_COLUMNS:
+        cells += 1
+        cell = CELL.match(content, position)
+        position = cell.end() if cell else len(content)
+        if content[position : position + 1] != b",":
+            break
+        position += 1
+    return cells, position
 
 
 def _without_index(frame: pd.DataFrame) -> pd.DataFrame:
@@ -656,7 +684,7 @@ def _read_parquet(
     try:
         source = pyarrow.BufferReader(content)
         with parquet.ParquetFile(source, thrift_container_size_limit=len(content)) as file:
-            packed = _columns_of_unknown_size(file, name, error, limit)
+            packed = _columns_of_unknown_size(file, content, name, error, limit)
             schema = file.schema_arrow
         with parquet.ParquetFile(source, read_dictionary=packed) as file:
             table = file.read()
@@ -678,32 +706,35 @@ def _read_parquet(
     return frame.reset_index(level=named).reset_index(drop=True) if named else frame.reset_index(drop=True)
 
 
-def _columns_of_unknown_size(file: Any, name: str, error: type[ToolError], limit: int) -> list[str]:
-    """Check the sizes in a Parquet file's footer; return the columns of texts whose size it does not tell.
+def _columns_of_unknown_size(
+    file: Any, content: bytes, name: str, error: type[ToolError], limit: int
+) -> list[str]:
+    """Check the sizes of a Parquet file's pages; return the columns of texts whose size they do not tell.
 
     A dictionary holds each text once, no matter how many rows have it. So 287 bytes can stand for gigabytes. A
     column packed by common beginnings (DELTA_BYTE_ARRAY) can do the same, and nothing tells its size.
     """
-    footer, rows, leaves = file.metadata, file.metadata.num_rows, file.metadata.num_columns
+    leaves = file.metadata.num_columns
     if max(leaves, len(file.schema_arrow)) > MOST_COLUMNS:
         raise error(f"{name}: expected at most {MOST_COLUMNS:,} columns, found {leaves:,}")
-    size, packed = leaves * rows * BYTES_PER_VALUE, set()
-    for group in map(footer.row_group, range(footer.num_row_groups)):
-        for number in range(leaves):
-            chunk, column = group.column(number), file.schema.column(number)
-            size += max(0, chunk.num_values - group.num_rows) * BYTES_PER_VALUE  # of lists
-            if column.physical_type == "FIXED_LEN_BYTE_ARRAY":
-                size += chunk.num_values * column.length
-            elif column.physical_type == "BYTE_ARRAY":
-                size += chunk.total_uncompressed_size
-                most = chunk.num_values * chunk.total_uncompressed_size
-                if "DELTA_BYTE_ARRAY" in chunk.encodings and most > limit:
-                    raise error(
-                        f"{name}: expected texts as they are or in a dictionary, found {column.path} packed by "
-                        f"common beginnings, whose size cannot be known before; {WITH_PANDAS}"
-                    )
-                if not {"RLE_DICTIONARY", "PLAIN_DICTIONARY"}.isdisjoint(chunk.encodings):
-                    packed.add(column.path)
+    rows, groups = chunks_of(content)
+    values = sum(chunk.values for group in groups for chunk in group)  # lists have more values than rows
+    size, packed = max(rows * leaves, values) * BYTES_PER_VALUE, set()
+    columns = [file.schema.column(number) for number in range(leaves)]
+    for chunk, column in itertools.chain.from_iterable(zip(group, columns) for group in groups):
+        if column.physical_type == "FIXED_LEN_BYTE_ARRAY":
+            size += chunk.values * column.length
+        elif column.physical_type == "BYTE_ARRAY":
+            size += chunk.size
+            if DELTA_BYTE_ARRAY in chunk.encodings and chunk.values * chunk.size > limit:
+                raise error(
+                    f"{name}: expected texts as they are or in a dictionary, found {column.path} packed by "
+                    f"common beginnings, whose size cannot be known before; {WITH_PANDAS}"
+                )
+            if not DICTIONARIES.isdisjoint(chunk.encodings):
+                packed.add(column.path)
+        else:
+            size += max(0, chunk.size - chunk.values * BYTES_PER_VALUE)
     if size > limit:
         raise error(
             f"{name}: expected at most {_megabytes(limit)} once expanded, found {_megabytes(size)} in "
@@ -771,7 +802,10 @@ def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.Data
     except (pyarrow.ArrowException, OSError):
         return None
     # pyarrow reads values that are not UTF-8 as bytes, and accepts a name twice. pandas reports both.
-    is_repeated = len(set(table.column_names)) < len(table.column_names)
+    try:
+        is_repeated = len(set(table.column_names)) < len(table.column_names)
+    except UnicodeDecodeError:  # A name is not UTF-8.
+        return None
     if is_repeated or any(map(pyarrow.types.is_binary, table.schema.types)):
         return None
     # A date such as 2024-01-23 stays text, as with pandas.

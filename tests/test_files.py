@@ -1,5 +1,6 @@
 """Tables are read alike with pyarrow and with pandas, and files are written completely or not at all."""
 
+import base64
 import csv
 import gc
 import gzip
@@ -17,7 +18,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from podium import files
+from podium import files, parquet_pages
 from podium.errors import HostError, NotAFile, SubmissionRejected, UsageError
 from podium.files import parse_json, parse_table, read_table, write_atomically, write_table
 
@@ -89,7 +90,7 @@ def test_repeated_names_are_numbered(reader, tmp_path):
     assert list(read_table(path, {"id"}, HostError).columns) == ["id", "id.1"]
 
 
-@pytest.mark.parametrize("content", [b"", b"a,b\n1,2,3\n", b'a,b\n"1', b"a\n\xff\n"])
+@pytest.mark.parametrize("content", [b"", b"a,b\n1,2,3\n", b'a,b\n"1', b"a\n\xff\n", b"a,\xff\n1,2\n"])
 def test_no_table(reader, tmp_path, content):
     path = tmp_path / "table.csv"
     path.write_bytes(content)
@@ -121,6 +122,8 @@ def test_no_table(reader, tmp_path, content):
         (b'{"id": 1}\n{"id": 2}\n', f"a CSV table, found JSON{PANDAS}"),
         (b"<!DOCTYPE html>\n<html></html>", "a CSV table, found a page in HTML; was it downloaded whole?"),
         (b"\xfd7zXZ\0", "a CSV table, found a file packed by xz; pack it with gzip"),
+        ("a,b\n1,2\n".encode("utf-16-le"), f"a CSV table, found bytes of zero, as in UTF-16{EXCEL}"),
+        (gzip.compress(gzip.compress(b"a,b\n")), "a CSV table, found a file packed twice; pack it once"),
     ],
 )
 def test_other_forms_are_named(reader, tmp_path, content, problem):
@@ -174,10 +177,26 @@ def test_a_small_file_may_expand_and_a_limit_of_the_caller_holds(packed):
     ("content", "expected"),
     [
         (b",".join(b"%d" % number for number in range(5_001)) + b"\n", "at most 5,000 columns, found 5,001"),
-        (b"a," * 500_000 + b"a\n", "at most 5,000 columns, found 500,001"),
+        (b"a," * 500_000 + b"a\n", "at most 5,000 columns, found 5,001 or more"),
         # The first line is short, the first row is not.
-        (b'"x\n"' + b",a" * 500_000 + b"\n", "at most 5,000 columns, found 500,001"),
-        (b"a" * 200_000 + b",b\n", "is not a CSV table: field larger than field limit"),
+        (b'"x\n"' + b",a" * 500_000 + b"\n", "at most 5,000 columns, found 5,001 or more"),
+        (b"a" * 2_000_000 + b",b\n", "is not a CSV table: its header has more than 1 MB"),
+        # The next row takes pandas minutes, because it makes an index of as many levels.
+        (b"a,b\n" + b'"",' * 500_000, "its rows have more fields than its header"),
+        (b'\xef\xbb\xbfa,"b\nc"\r\n \r\n\r\n' + b"," * 500_000, "its rows have more fields than its header"),
+        # A quotation mark within a cell opens nothing.
+        (b'a,b\nx"' + b",1" * 500_000 + b'"\n', "its rows have more fields than its header"),
+        (b'a,b\n"x""y"z' + b",1" * 500_000, "its rows have more fields than its header"),
+    ],
+    ids=[
+        "header",
+        "long header",
+        "header of two lines",
+        "long name",
+        "row",
+        "row after empty lines",
+        "quote",
+        "quotes",
     ],
 )
 def test_columns_are_counted_before_any_is_made(monkeypatch, content, expected):
@@ -189,6 +208,15 @@ def test_columns_are_counted_before_any_is_made(monkeypatch, content, expected):
             parse_table(content, "table", set(), SubmissionRejected)
     finally:
         csv.field_size_limit(limit)
+
+
+@pytest.mark.parametrize("content", [b'a,b\n"x,y",2\n', b'a,b\n"x""y,",2\n', b'"a,b",c\n\n1,"2\n,3"\n'])
+def test_commas_in_quotes_are_no_cells(reader, content):
+    assert parse_table(content, "table", set(), HostError).shape == (1, 2)
+
+
+def test_a_file_of_one_line_is_read_in_time():
+    assert parse_table(b"a,b\n1," + b"x" * 2**25, "table", set(), HostError).shape == (1, 2)
 
 
 LONG = "x" * 100_000
@@ -217,6 +245,93 @@ def test_parquet_is_weighed_before_it_becomes_a_frame(table, options, expected):
     assert len(content) < 2_000_000
     with pytest.raises(SubmissionRejected, match=expected):
         parse_table(content, "x.parquet", {"row_id"}, SubmissionRejected)
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "truth", "lie", "expected"),
+    [
+        # The encodings of the column: the dictionary becomes plain.
+        ({"row_id": [LONG] * 2_000}, {}, b"\x35\x00\x06\x10", b"\x35\x00\x06\x00", "found 190 MB"),
+        (
+            {"row_id": [LONG] * 2_000},
+            {"use_dictionary": False, "column_encoding": {"row_id": "DELTA_BYTE_ARRAY"}},
+            b"\x25\x06\x0e",
+            b"\x25\x06\x00",
+            "row_id packed by common beginnings",
+        ),
+        # The expanded size of the column.
+        ({"row_id": [LONG] * 2_000}, {"use_dictionary": False}, None, None, "found 190 MB"),
+    ],
+    ids=["dictionary", "beginnings", "size"],
+)
+def test_a_parquet_footer_that_lies_is_found_out(table, options, truth, lie, expected):
+    content = parquet_of(pa.table(table), **options)
+    if truth is None:
+        [column] = [parquet.ParquetFile(io.BytesIO(content)).metadata.row_group(0).column(0)]
+        number, truth = column.total_uncompressed_size * 2, b""
+        while number:
+            truth += bytes([number & 127 | 128])
+            number >>= 7
+        truth = truth[:-1] + bytes([truth[-1] & 127])
+        lie = b"\x84" + b"\x80" * (len(truth) - 2) + b"\x00"
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    assert content.count(truth, footer) >= 1
+    content = content[:footer] + content[footer:].replace(truth, lie)
+    with pytest.raises(SubmissionRejected, match=expected):
+        parse_table(content, "x.parquet", {"row_id"}, SubmissionRejected)
+
+
+# pyarrow ends the process when it is asked for the column in this file's footer, which contradicts itself.
+CONTRADICTION = (
+    "UEFSMRUAFRYVFiwVAhUAFQYVBhw2ACgBeBgBeBERAAAAAgAAAAIBAQAAAHgVBBksNQAYBnNjaGVtYRUCABUMJAIYAWElAEwc"
+    "AAAAFgIZHBkcJgAcFQwZJQYAGRgBYRUAFgIWUBZQJgg8NgAoAXgYAXgREQAZHBUAFQAVAgA8FgIZBhkmAAIAAAAWUBYCJggW"
+    "UAAoIHBhcnF1ZXQtY3BwLWFycm93IHZlcnNpb24gMjYuMC4xGRwcAAAAjgAAAFBBUjE="
+)
+
+
+def test_a_parquet_footer_that_contradicts_itself_does_not_end_the_process():
+    with pytest.raises(SubmissionRejected, match=r"x\.parquet is not a Parquet table: "):
+        parse_table(base64.b64decode(CONTRADICTION), "x.parquet", set(), SubmissionRejected)
+
+
+@pytest.mark.parametrize(
+    ("footer", "expected"),
+    [
+        (b"\x18\x7f", "its footer or a header is cut off"),
+        (b"\x1c" * 50, "nested too deeply"),
+        (b"\x19\xf8" + b"\xff" * 20, "a number that is too long"),
+        (b"\x19\xf5\xff\xff\xff\x7f" + bytes(3_000), "more than 1,000 values"),
+        (b"\x1e", "the unknown kind 14"),
+        (b"\x1b\x02\x55\x00\x00\x02\x02\x17" + bytes(8) + b"\x11\x23\x07\x00", ""),
+        # A column that begins before the file, and a page with a negative size.
+        (b"\x49\x1c\x19\x1c\x3c\x56\x02\x46\x01\x00\x00\x00\x00", "begins before the file"),
+        (b"\x49\x1c\x19\x1c\x3c\x56\x02\x26\xf0\x01\x26\x08\x00\x00\x00\x00", "a negative size"),
+    ],
+    ids=["cut off", "deep", "long number", "many values", "unknown", "all kinds", "before", "negative"],
+)
+def test_footers_are_read_with_care(monkeypatch, footer, expected):
+    monkeypatch.setattr(parquet_pages, "MOST_PARTS", 1_000)
+    content = b"PAR1\x15\x00\x15\x03\x00" + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+    if not expected:
+        assert parquet_pages.chunks_of(content) == (0, [])
+        return
+    with pytest.raises(ValueError, match=expected):
+        parquet_pages.chunks_of(content)
+
+
+def test_pages_of_all_kinds_are_counted():
+    table = pa.table({"a": ["x", "y"] * 5_000, "b": [[1, 2]] * 10_000, "c": [None] * 9_999 + [0.5]})
+    for version in ("1.0", "2.0"):
+        content = parquet_of(table, data_page_version=version, data_page_size=1_000, row_group_size=6_000)
+        rows, groups = parquet_pages.chunks_of(content)
+        about = parquet.ParquetFile(io.BytesIO(content)).metadata
+        assert (rows, len(groups)) == (10_000, 2)
+        for number, group in enumerate(groups):
+            for place, chunk in enumerate(group):
+                column = about.row_group(number).column(place)
+                assert chunk.values == column.num_values
+                # The stated size contains the headers of the pages as well.
+                assert chunk.size == column.total_uncompressed_size
 
 
 def test_parquet_that_is_nested_deeply():
@@ -312,6 +427,11 @@ def test_a_zip_with_one_table_is_read():
         assert frame.to_dict("list") == {"id": ["007"], "x": [1]}
 
 
+def test_a_table_without_a_name_in_a_zip_is_read():
+    archive = zipped({"n": b"id,x\n1,2\n"}).replace(b"n", b"\0")
+    assert parse_table(archive, "b.zip", set(), HostError).shape == (1, 2)
+
+
 @pytest.mark.parametrize(
     ("archive", "expected"),
     [
@@ -323,7 +443,14 @@ def test_a_zip_with_one_table_is_read():
         (zipped({f"{number}": b"" for number in range(2_000)}), "found too many files in it"),
     ],
     # Zips hold the time at which they are made, so names from their bytes differ between the workers.
-    ids=["two tables", "nothing", "only hidden files", "cut near its end", "cut near its start", "many files"],
+    ids=[
+        "two tables",
+        "nothing",
+        "only hidden files",
+        "cut near its end",
+        "cut near its start",
+        "many files",
+    ],
 )
 def test_other_zips_are_refused(archive, expected):
     with pytest.raises(HostError, match=expected):

@@ -636,8 +636,8 @@ def _refuse_other_forms(content: bytes, name: str, error: type[ToolError]) -> No
 def _check_header(content: bytes, name: str, error: type[ToolError]) -> None:
     """Check the columns of the first two rows before anything is built, because each takes kilobytes of memory.
 
-    Of all rows, pandas alone reads the second one even if it is longer than the header, and takes the cells
-    beyond it for an index. With a million such cells it would work for minutes.
+    If the second row is longer than the header, pandas takes the cells beyond it for an index. With a million
+    such cells it would work for minutes.
     """
     columns, end = _cells_of_row(content, 0)
     if columns > MOST_COLUMNS:

@@ -327,50 +327,56 @@ class _Ranked(NamedTuple):
 
 def _run_lines(file: Path) -> list[_Ranked]:
     """Read the lines of a file that is a run or a part of one."""
-
-    @functools.cache
-    def types_in(literal: str) -> str:
-        names = _parsed(literal.replace("'", '"'))
-        if not isinstance(names, list) or any(name.split() != [name] for name in names):
-            raise ValueError
-        return " ".join(names)
-
-    @functools.cache
-    def types_at(labels: tuple[int, ...]) -> str:
-        return " ".join(itertools.compress(metric.INFORMATION_TYPES, labels))
-
-    def read(line: str) -> _Ranked:
-        if line.lstrip().startswith("{"):
-            return read_object(line)
-        fields = line.split(None, 5)
-        if len(fields) < 6:
-            raise ValueError(f"{counted(len(fields), 'field')}: {metric._quoted(line.strip())}")
-        event, _, tweet, rank, score, rest = fields
-        end = rest.find("]") + 1
-        try:
-            return _Ranked(tweet, event, rank, score, types_in(rest[:end]), rest[end:].strip())
-        except (ValueError, AttributeError):
-            raise ValueError(f"no list of types after the score: {metric._quoted(rest.strip())}") from None
-
-    def read_object(line: str) -> _Ranked:
-        entry = _parsed(line)
-        topic, tweet, priority, labels = map(entry.get, ("topic", "tweet_id", "priority", "info_type_labels"))
-        if type(topic) not in (str, int) or type(tweet) not in (str, int):
-            raise ValueError("topic or tweet_id is missing")
-        if type(priority) not in (float, int):
-            raise ValueError(f"the priority is {metric._quoted(priority)} instead of a number")
-        known = len(metric.INFORMATION_TYPES)
-        if type(labels) is not list or len(labels) != known or labels.count(0) + labels.count(1) != known:
-            raise ValueError(f"info_type_labels is not a list of {known} numbers 0 or 1")
-        tag = str(entry.get("runtag", ""))
-        return _Ranked(str(tweet), str(topic), None, float(priority), types_at(tuple(labels)), tag)
-
-    lines: list[_Ranked] = read_lines(file, read, EXPECTED_RUN, SubmissionRejected, ENCODING)
+    lines: list[_Ranked] = read_lines(file, _ranked, EXPECTED_RUN, SubmissionRejected, ENCODING)
     if not lines:
         raise SubmissionRejected(f"{file.name}: expected {EXPECTED_RUN}. It has no lines")
     if len({line.rank is None for line in lines}) > 1:
         raise SubmissionRejected(f"{file.name}: expected lines of one form, found JSON and others")
     return lines
+
+
+def _ranked(line: str) -> _Ranked:
+    """Read a line in one of the two forms; a ValueError says what is wrong with it."""
+    if line.lstrip().startswith("{"):
+        return _ranked_of_2021(_parsed(line))
+    fields = line.split(None, 5)
+    if len(fields) < 6:
+        raise ValueError(f"{counted(len(fields), 'field')}: {metric._quoted(line.strip())}")
+    event, _, tweet, rank, score, rest = fields
+    end = rest.find("]") + 1
+    try:
+        return _Ranked(tweet, event, rank, score, _types_in(rest[:end]), rest[end:].strip())
+    except (ValueError, AttributeError):
+        raise ValueError(f"no list of types after the score: {metric._quoted(rest.strip())}") from None
+
+
+def _ranked_of_2021(entry: Any) -> _Ranked:
+    """Read a JSON object of a run of 2021; a ValueError says what is wrong with it."""
+    topic, tweet, priority, labels = map(entry.get, ("topic", "tweet_id", "priority", "info_type_labels"))
+    if type(topic) not in (str, int) or type(tweet) not in (str, int):
+        raise ValueError("topic or tweet_id is missing")
+    if type(priority) not in (float, int):
+        raise ValueError(f"the priority is {metric._quoted(priority)} instead of a number")
+    known = len(metric.INFORMATION_TYPES)
+    if type(labels) is not list or len(labels) != known or labels.count(0) + labels.count(1) != known:
+        raise ValueError(f"info_type_labels is not a list of {known} numbers 0 or 1")
+    tag = str(entry.get("runtag", ""))
+    return _Ranked(str(tweet), str(topic), None, float(priority), _types_at(tuple(labels)), tag)
+
+
+@functools.lru_cache(maxsize=4096)
+def _types_in(literal: str) -> str:
+    """The types that a list such as ["News", "Advice"] names, separated by spaces."""
+    names = _parsed(literal.replace("'", '"'))
+    if not isinstance(names, list) or any(name.split() != [name] for name in names):
+        raise ValueError
+    return " ".join(names)
+
+
+@functools.lru_cache(maxsize=4096)
+def _types_at(labels: tuple[int, ...]) -> str:
+    """The types for which a run of 2021 has the label 1, separated by spaces."""
+    return " ".join(itertools.compress(metric.INFORMATION_TYPES, labels))
 
 
 def _files(path: Path, what: str, is_one: Callable[[str], bool], error: type[ToolError]) -> list[Path]:

@@ -250,6 +250,12 @@ def test_empty_fragments_match_only_the_same_empty_fragment(start: int, paired: 
     assert result.total == (1.0 if paired else 0.0)
 
 
+def test_a_common_empty_fragment_is_enough_for_partners() -> None:
+    """One element covers no text at all, the other does; an empty fragment is in both."""
+    assert consistency(spans((5, 5)), spans((5, 5), (10, 12))).accordance == 1
+    assert consistency(spans((5, 5)), spans((6, 6), (10, 12))).accordance == 0
+
+
 def test_an_empty_fragment_within_another_has_nothing_in_common() -> None:
     assert consistency(spans((5, 5)), spans((0, 10))).total == 0
 

@@ -271,6 +271,37 @@ def test_mistakes_that_the_metric_accepts_are_noticed(fold, change, notice):
     assert not {text for _, text in NOTICED.values()} & {*podium.score(fold, frame).explanation.notices}
 
 
+@pytest.mark.parametrize(
+    ("given", "true", "noticed"),
+    [
+        ((0, 10), (20, 20), True),
+        ((0, 9), (20, 20), False),  # too few
+        ((1, 40), (20, 5), False),  # some begin at word 0
+        ((0, 40), (9, 5), False),  # hardly any essay begins with a true segment
+        ((0, 40), (20, 21), False),  # most texts begin with something else
+    ],
+)
+def test_counting_from_one_shows_in_the_first_words(given, true, noticed):
+    def beginning(at_0, at_1):
+        return SimpleNamespace(first=np.repeat([0, 1, 5], [at_0, at_1, 7]))
+
+    assert habits._counts_from_one(beginning(*true), beginning(*given)) == noticed
+
+
+@pytest.mark.parametrize(
+    ("columns", "cure"),
+    [
+        ([["59.0", "30"], ["41.1", "70"]], "divide the two probabilities by 100, because they sum to 1"),
+        ([["59.0", "30"], ["41.1", "3"]], "give probabilities, such as the softmax of logits, found 59"),
+        ([["0.5", "x"], ["0.5", "0.5"]], None),
+        ([["0.5"], ["0.4"]], None),
+        ([["0.5"], []], None),
+    ],
+)
+def test_numbers_that_are_no_probabilities(columns, cure):
+    assert habits._cure_of_probabilities(columns) == cure
+
+
 def test_a_gain_that_would_be_shown_as_nothing_or_has_another_reason_is_not_noticed(fold):
     frame = pd.read_csv(SUBMISSION)
     ten_missing = frame[frame["essay_id"].isin(frame["essay_id"].unique()[:30])]

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from podium import contract, scoring
-from podium.errors import UsageError
+from podium.errors import HostError, UsageError
 from podium.hosted import Metric
 from podium.hosting.folders import PERFECT, SAMPLE, SOLUTION, Files, as_texts, scores, section
 from podium.hosting.split import split
@@ -20,7 +20,7 @@ from podium.scoring import PARTS, USAGE
 TEST, TEXT = "test.csv", "text"
 NO_ITEMS = (
     "the metric has no prepare(), so every row was drawn by itself. If rows belong together, such as those of "
-    "one patient, define prepare() and make the files anew"
+    "one patient, define prepare() or give the labels a column Usage, and make the files anew"
 )
 
 
@@ -60,36 +60,49 @@ def make_files(
     UsageError
         If there is no sample submission.
     HostError
-        If the labels are wrong, or if the score of a part is undefined.
+        If the labels are wrong, if the score of a part is undefined, or if their `Usage` lacks a part.
     """
     arguments = dict(parameters)
     labels = scoring.read_solution(metric, path, arguments)
-    notices = [f"the column {USAGE} of the labels is replaced by a new drawing"] if USAGE in labels else []
+    notices = []
     solution = labels.drop(columns=USAGE, errors="ignore")
     whole = scoring.prepare(metric, solution, arguments)
     if whole.prepared:
         prepared = whole.prepared[scoring.ALL]
         items, item_of_row = prepared.items, prepared.item_of_row
         strata = [tuple(str(group) for group in groups) for groups in np.asarray(prepared.groups).T.tolist()]
+        if USAGE in labels:
+            notices.append(f"the column {USAGE} of the labels is replaced by a new drawing")
     else:
         ids = solution[whole.arguments["row_id_column_name"]].astype(str)
         items = sorted(set(ids))
         item_of_row = pd.Index(items).get_indexer(pd.Index(ids))
         strata = [()] * len(items)
-        notices.append(NO_ITEMS)
-    part = split(items, strata, items, 1.0, public_share, seed)
-    solution = solution.assign(**{USAGE: part[item_of_row]})
+    if USAGE in labels and not whole.prepared:
+        part, solution = labels[USAGE].to_numpy(), labels
+        drawn = f"The parts are those of the column {USAGE} of the labels."
+        absent = [name for name in PARTS if name not in scoring.rows_of_parts(labels)]
+        if absent:
+            raise HostError(
+                f"{USAGE}: expected Public and Private rows in the labels, found none that is {absent[0]}"
+            )
+    else:
+        part = split(items, strata, items, 1.0, public_share, seed)
+        drawn = f"The parts were drawn with seed {seed}: {public_share:g} of the items are Public."
+        solution = solution.assign(**{USAGE: part[item_of_row]})
+        if not whole.prepared:
+            notices.append(NO_ITEMS)
     shown = _sample(metric, solution.drop(columns=USAGE), sample)
     best = metric.companion.perfect_submission
     perfect = None
     if best is not None:
         perfect = contract.made_submission("perfect_submission", best(solution.drop(columns=USAGE)))
     parts = scoring.prepare(metric, solution, arguments)
-    counts = {"rows": len(solution), "items": len(part)}
+    counts = {"rows": len(solution), "items": len(items)}
     counts |= {f"items that are {name}": int((part == name).sum()) for name in PARTS}
     report = [
         "# The competition's files",
-        f"The parts were drawn with seed {seed}: {public_share:g} of the items are Public.",
+        drawn,
         section("The labels", ("what", "number"), counts.items()),
         scores(parts, seed, shown, perfect),
         f"`{parts.signature}`",

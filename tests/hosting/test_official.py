@@ -159,6 +159,19 @@ def test_a_metric_without_items(capsys, tmp_path):
     assert "The parts were drawn with seed 0: 0.3 of the items are Public." in out
     solution = pd.read_csv(tmp_path / "out" / "private" / "solution.csv")
     assert solution["Usage"].value_counts().to_dict() == {"Public": 6, "Private": 14}
+    # The host's own parts are kept, because podium does not know better which rows belong together.
+    own = labels.assign(Usage=["Public"] * 5 + ["Private"] * 15)
+    for usage, expected in (
+        (own, (0, "")),
+        (own.assign(Usage="Public"), (4, "error: Usage: expected Public and")),
+    ):
+        usage.to_csv(tmp_path / "labels.csv", index=False)
+        given[-1] = tmp_path / f"own-{expected[0]}"
+        sample = ["--sample", tmp_path / "out" / "public" / "sample_submission.csv"]
+        code, out, err = run_podium(capsys, "make", tmp_path / "labels.csv", *given, *sample)
+        assert (code, err.startswith(expected[1])) == (expected[0], True)
+    solution = pd.read_csv(tmp_path / "own-0" / "private" / "solution.csv")
+    assert solution["Usage"].tolist() == own["Usage"].tolist()
 
 
 @pytest.mark.filterwarnings("ignore:annotations outside the 25 types")

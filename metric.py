@@ -313,7 +313,7 @@ def _warn_of_overlaps(given: Segments, truths: Segments) -> None:
 # ---- Matching [2.1, 2.4] ---------------------------------------------------------------------------------
 
 
-def match(predictions: Segments, truths: Segments, overlap_threshold: float = 0.51) -> tuple[Ints, Ints]:
+def match(predictions: Segments, truths: Segments, overlap_threshold: float) -> tuple[Ints, Ints]:
     """Pair predictions with the true segments that have the same essay, type and most of the words [2.4].
 
     Parameters
@@ -390,7 +390,7 @@ def probability_of_label(predictions: Segments, truths: Segments) -> Floats:
     return np.where(truths.d1 == 1.0, predictions.d1, 1.0 - predictions.d1)
 
 
-def true_positive_fraction(predictions: Segments, truths: Segments, segment_weight: float = 0.5) -> Floats:
+def true_positive_fraction(predictions: Segments, truths: Segments, segment_weight: float) -> Floats:
     """True positives that each match counts: TP_P = w·IoU(P, G) + (1 - w)·d[E] [2.3].
 
     The rest of the match is a false negative, FN_P = 1 - TP_P.
@@ -414,7 +414,7 @@ def true_positive_fraction(predictions: Segments, truths: Segments, segment_weig
     >>> zero = np.zeros(1, dtype=np.int64)
     >>> truth = Segments(zero, zero, zero + 9, zero, zero + 1.0, zero)
     >>> prediction = truth._replace(first=zero + 1, last=zero + 10, d1=zero + 0.8)
-    >>> true_positive_fraction(prediction, truth).round(3).tolist()
+    >>> true_positive_fraction(prediction, truth, 0.5).round(3).tolist()
     [0.809]
     """
     iou = intersection_over_union(predictions, truths)
@@ -582,7 +582,7 @@ def sums_of_groups(statistics: Floats, groups: Ints) -> Floats:
 # ---- Bias-aware aggregation [3] --------------------------------------------------------------------------
 
 
-def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65.0) -> Floats:
+def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float) -> Floats:
     """Weights of the sub-populations in the softmin: β_i = |P_i|·exp(-α·s_i) / Σ_j |P_j|·exp(-α·s_j) [3].
 
     Parameters
@@ -601,7 +601,7 @@ def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: fl
 
     Examples
     --------
-    >>> [softmin_weights([0.6, 0.8], [1, 1], temperature=a).round(3).tolist() for a in (0, 10, np.inf)]
+    >>> [softmin_weights([0.6, 0.8], [1, 1], a).round(3).tolist() for a in (0, 10, np.inf)]
     [[0.5, 0.5], [0.881, 0.119], [1.0, 0.0]]
     """
     # Scores are counted from the lowest one, so that no exponential overflows.  An infinite α would make NaN of
@@ -612,7 +612,7 @@ def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: fl
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
-def softmin(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float = 65.0) -> Floats:
+def softmin(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float) -> Floats:
     """Softmin of the scores: ν = Σ_j β_j·s_j [3].
 
     Parameters

@@ -33,6 +33,7 @@ lines, ""quoted""",0.5,1,2024-01-23,True
 
 
 def zipped(members: dict[str, bytes]) -> bytes:
+    """A zip with these files."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
@@ -41,6 +42,7 @@ def zipped(members: dict[str, bytes]) -> bytes:
 
 
 def parquet_of(table: pa.Table, **options) -> bytes:
+    """A table as the content of a Parquet file."""
     buffer = io.BytesIO()
     parquet.write_table(table, buffer, compression="zstd", **options)
     return buffer.getvalue()
@@ -48,6 +50,7 @@ def parquet_of(table: pa.Table, **options) -> bytes:
 
 @pytest.fixture(params=["pyarrow", "pandas"])
 def reader(request, monkeypatch):
+    """Reads CSV with pyarrow, or with pandas as where pyarrow gives up."""
     if request.param == "pandas":  # as in the cases in which pyarrow gives up
         monkeypatch.setattr(files, "_read_with_pyarrow", lambda content, text_columns: None)
     return request.param

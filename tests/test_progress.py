@@ -51,6 +51,7 @@ def clock(monkeypatch):
 
 @pytest.fixture
 def arguments(tmp_path):
+    """The arguments of `podium score` with a metric that counts what it is told."""
     (tmp_path / "counting.py").write_text(COUNTING)
     pd.DataFrame({"id": [1]}).to_csv(tmp_path / "frame.csv", index=False)
     return ["--metric", str(tmp_path / "counting.py"), *[str(tmp_path / "frame.csv")] * 2]

@@ -19,6 +19,7 @@ FILES = ("solution", "submission")
 
 @pytest.fixture(scope="module")
 def evaluation() -> scoring.Evaluation:
+    """A made-up submission, scored."""
     return evaluate(*make_competition(60, seed=3, shared_words=False))
 
 

@@ -501,6 +501,7 @@ def test_spans_are_scored_as_the_submission_that_they_make_to_the_last_bit():
 
 
 def metric_score(prepared: metric.Prepared, frame: pd.DataFrame) -> float:
+    """The score by the hosted file's own steps."""
     return float(prepared.measures(metric.sums_of_groups(prepared.statistics(frame), prepared.groups))[0])
 
 

@@ -58,6 +58,7 @@ def as_statistics(values) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def frames():
+    """A made-up solution and two submissions; the second one lacks a tenth of the segments."""
     solution, submission = make_competition(60, seed=3, shared_words=False)
     return solution.drop(columns="Usage"), submission, submission.sample(frac=0.9, random_state=1)
 

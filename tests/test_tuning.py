@@ -118,6 +118,7 @@ def test_the_scores_are_those_of_the_files(made_up, tuned):
 
 
 def score(prepared: metric.Prepared, frame: pd.DataFrame) -> float:
+    """The score by the hosted file's own steps."""
     sums = metric.sums_of_groups(prepared.statistics(frame), prepared.groups)
     return float(prepared.measures(sums)[0])
 
@@ -300,6 +301,7 @@ def test_every_fold_has_its_share_of_every_sub_population(folds):
 
 @pytest.fixture(scope="module")
 def files(known, tmp_path_factory):
+    """The solution and the candidates as files."""
     folder = tmp_path_factory.mktemp("tune")
     for name, frame in zip(("solution.csv", "candidates.csv"), known):
         frame.to_csv(folder / name, index=False)

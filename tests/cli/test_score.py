@@ -616,6 +616,7 @@ def test_rejections_of_any_metric(call, accuracy, tmp_path):
 
 
 def write(path: Path, text: str | bytes) -> Path:
+    """Write a text or bytes, and return the path."""
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
 

@@ -15,6 +15,7 @@ markup_consistency = hosted.module("markup_consistency", "companion")
 
 
 def write(folder: Path, name: str, content: str | bytes) -> Path:
+    """Write a file below a folder, and return its path."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content if isinstance(content, bytes) else content.encode())

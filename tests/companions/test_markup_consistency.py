@@ -25,6 +25,7 @@ metric = hosted.module("markup_consistency")
 
 
 def evaluate(solution: pd.DataFrame, submission: pd.DataFrame, *more: Any, **parameters: Any) -> Any:
+    """Score and explain markups with this metric."""
     return Evaluated("markup_consistency", solution, submission, *more, **parameters)
 
 

@@ -32,10 +32,12 @@ def selections(*spans: tuple[int, int], **more: Any) -> dict[str, Any]:
 
 
 def elements(*spans: tuple[int, int]) -> dict[str, Any]:
+    """A markup with one element, whose fragments have these starts and ends."""
     return {"elements": [{"fragments": [{"start": start, "end": end} for start, end in spans]}]}
 
 
 def write(folder: Path, name: str, content: Any, encoding: str = "utf-8") -> Path:
+    """Write a text, or any other value as JSON, and return the path."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
@@ -44,6 +46,7 @@ def write(folder: Path, name: str, content: Any, encoding: str = "utf-8") -> Pat
 
 
 def score(companion: ModuleType, solution: Path, submission: Path | None = None) -> float:
+    """The score of official files; without a submission, that of the solution against itself."""
     metric = hosted.module(companion.__name__.split(".")[1])
     frames = companion.read_solution(solution), companion.read_submission(submission or solution)
     value: float = metric.score(*frames, "document_id")
@@ -279,6 +282,7 @@ def test_brat(tmp_path: Path) -> None:
 
 
 def cas_of(cassis: Any, *annotations: tuple[int, int, str | None]) -> Any:
+    """A document of INCEpTION with annotations of errors: start, end and label."""
     types = cassis.TypeSystem()
     kind = types.create_type("webanno.custom.Error", supertypeName="uima.tcas.Annotation")
     types.create_feature(kind, "label", "uima.cas.String")

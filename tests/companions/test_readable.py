@@ -22,6 +22,7 @@ metric = hosted.module("readable")
 
 
 def evaluate(solution: pd.DataFrame, submission: pd.DataFrame, *more: Any, **parameters: Any) -> Any:
+    """Score and explain markups with this metric."""
     return Evaluated("readable", solution, submission, *more, **parameters)
 
 
@@ -37,10 +38,12 @@ def evaluated() -> Any:
 
 
 def selection(start: int, end: int, kind: str = "logic", **more: str) -> dict[str, Any]:
+    """An error from one character to another."""
     return {"startSelection": start, "endSelection": end, "type": kind, "group": "error", **more}
 
 
 def markup(*selections: dict[str, Any], **grades: object) -> dict[str, Any]:
+    """A markup with these selections and grades."""
     return {"criteria": grades, "selections": list(selections)}
 
 

@@ -41,6 +41,7 @@ EXPECTED_LINE = (
 
 
 def evaluate(solution: pd.DataFrame, submission: pd.DataFrame) -> scoring.Evaluation:
+    """Score and explain predictions with this metric."""
     return scoring.evaluate(
         scoring.prepare(hosted.load("scifact"), solution, {"row_id_column_name": "claim_id"}), submission
     )
@@ -496,6 +497,7 @@ def test_official_json_has_the_twelve_names_on_one_level():
 
 @pytest.fixture
 def evaluation():
+    """The worked example, scored, with a claim that has no evidence."""
     gold = {**WORKED_GOLD, "id": 7}, {**WORKED_GOLD, "id": 8, "evidence": {}, "claim": None}
     predicted = {**WORKED_PREDICTION, "id": 7}, {"id": 8, "evidence": {}}
     solution = frame(gold).assign(claim=[line["claim"] for line in gold])

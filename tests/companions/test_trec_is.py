@@ -263,6 +263,7 @@ def test_table_1_has_its_seven_columns() -> None:
 
 
 def write(folder: Path, name: str, content: str | bytes) -> Path:
+    """Write a file, and return its path."""
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
@@ -778,6 +779,7 @@ def test_events_by_number_score_as_events_by_dataset(tmp_path: Path) -> None:
 
 
 def evaluated(solution: pd.DataFrame, submission: pd.DataFrame) -> scoring.Evaluation:
+    """Score and explain a run with this metric."""
     return scoring.evaluate(scoring.prepare(hosted.load("trec_is"), solution, {}), submission)
 
 
@@ -926,6 +928,7 @@ def test_ids_in_csv_files_stay_text(tmp_path: Path) -> None:
 
 
 def podium_score(*arguments: object) -> int:
+    """Run `podium score` with this metric, and return the exit code."""
     from podium.cli import main
 
     return main(["score", "--metric", "trec_is", *map(str, arguments)])

@@ -20,12 +20,14 @@ TP, FP, FN = range(3)
 
 @pytest.fixture(scope="module")
 def competition():
+    """A made-up solution of 200 essays and a submission."""
     solution, submission = make_competition(200, seed=3, shared_words=False)
     return solution.drop(columns="Usage"), submission
 
 
 @pytest.fixture(scope="module")
 def evaluation(competition):
+    """The made-up submission, scored."""
     return evaluate(*competition)
 
 

@@ -131,6 +131,7 @@ def of_words(write):
 
 
 def a_range(first, last):
+    """The positions from the first to the last one, as a predictionstring."""
     return " ".join(map(str, range(first, last + 1)))
 
 

@@ -31,11 +31,13 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*of the solution overlapping an
 
 @pytest.fixture(scope="module")
 def competition():
+    """A made-up solution of 150 essays and a submission."""
     return make_competition(150, seed=3)
 
 
 @pytest.fixture(scope="module")
 def evaluation(competition):
+    """The made-up submission, scored."""
     return evaluate(*competition)
 
 

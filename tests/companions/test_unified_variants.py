@@ -99,6 +99,7 @@ def most_overlap(p, g):
 
 @pytest.fixture(scope="module", params=range(4))
 def case(request):
+    """A made-up competition with overlapping predictions."""
     solution, submission = make_competition(25, seed=request.param, shared_words=False)
     # One prediction in four also takes what follows it, so that there are overlaps.
     longer = submission.sample(frac=0.25, random_state=request.param)

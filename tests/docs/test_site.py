@@ -11,6 +11,7 @@ from tests.docs.test_outputs import ROOT
 
 @pytest.fixture(scope="module")
 def hooks() -> ModuleType:
+    """The functions that MkDocs calls while it builds the site."""
     spec = importlib.util.spec_from_file_location("hooks_of_the_site", ROOT / "docs" / "hooks.py")
     assert spec is not None
     assert spec.loader is not None

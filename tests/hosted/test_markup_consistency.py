@@ -39,22 +39,27 @@ metric = hosted.module("markup_consistency")
 
 
 def evaluate(solution: pd.DataFrame, submission: pd.DataFrame, *more: Any, **parameters: Any) -> Any:
+    """Score and explain markups with this metric."""
     return Evaluated("markup_consistency", solution, submission, *more, **parameters)
 
 
 def overtext(comment: str, *tags: str) -> dict[str, Any]:
+    """A comment with its tags."""
     return {"comment": comment, "tags": list(tags)}
 
 
 def fragment(start: int, end: int, tags: str = "", *overtexts: dict[str, Any]) -> dict[str, Any]:
+    """A fragment from one character to another."""
     return {"start": start, "end": end, "tags": list(tags), "overtexts": list(overtexts)}
 
 
 def element(tags: str, *fragments: dict[str, Any], overtexts: Any = ()) -> dict[str, Any]:
+    """An element with these fragments; each letter of the tags is one tag."""
     return {"tags": list(tags), "fragments": list(fragments), "overtexts": list(overtexts)}
 
 
 def markup(*elements: dict[str, Any]) -> dict[str, Any]:
+    """A markup with these elements."""
     return {"elements": list(elements)}
 
 
@@ -951,6 +956,7 @@ SUBMISSION = pd.DataFrame({"document_id": ["a", "b"], "markup": [GOOD, GOOD]})
 
 
 def one_fragment(text: str) -> str:
+    """The text of a markup whose only fragment is this text."""
     return f'{{"elements": [{{"fragments": [{text}]}}]}}'
 
 

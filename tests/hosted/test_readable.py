@@ -34,14 +34,17 @@ metric = hosted.module("readable")
 
 
 def evaluate(solution: pd.DataFrame, submission: pd.DataFrame, *more: Any, **parameters: Any) -> Any:
+    """Score and explain markups with this metric."""
     return Evaluated("readable", solution, submission, *more, **parameters)
 
 
 def selection(start: int, end: int, kind: str = "logic", **more: str) -> dict[str, Any]:
+    """An error from one character to another."""
     return {"startSelection": start, "endSelection": end, "type": kind, "group": "error", **more}
 
 
 def markup(*selections: dict[str, Any], **grades: object) -> dict[str, Any]:
+    """A markup with these selections and grades."""
     return {"criteria": grades, "selections": list(selections)}
 
 
@@ -652,14 +655,17 @@ SUBMISSION = pd.DataFrame({"document_id": ["a", "b"], "markup": [GOOD, GOOD]})
 
 
 def graded(text: str) -> str:
+    """The text of a markup with this text as its only grade."""
     return f'{{"criteria": {{"K1": {text}}}, "selections": []}}'
 
 
 def selected(text: str) -> str:
+    """The text of a markup with this text as its only selection."""
     return f'{{"criteria": {{}}, "selections": [{text}]}}'
 
 
 def spanning(start: str, end: str) -> str:
+    """The text of a markup whose only selection has these texts as start and end."""
     return selected(f'{{"startSelection": {start}, "endSelection": {end}, "type": "x"}}')
 
 

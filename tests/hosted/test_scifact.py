@@ -420,6 +420,7 @@ GOLDEN = {
 
 @pytest.fixture(scope="module")
 def sample():
+    """The sample solution and submission."""
     return pd.read_csv(SAMPLES / "solution.csv"), pd.read_csv(SAMPLES / "submission.csv")
 
 

@@ -25,6 +25,7 @@ D0, D1 = metric.PROBABILITY_COLUMNS
 
 @pytest.fixture
 def truth():
+    """A solution with three segments in two essays."""
     return solution(
         ("A", "Lead", words(0, 9), 1), ("A", "Claim", words(10, 19), 0), ("B", "Evidence", words(5, 9), 1)
     )
@@ -32,6 +33,7 @@ def truth():
 
 @pytest.fixture
 def predicted(truth):
+    """A submission that is right everywhere."""
     return perfect(truth).drop(columns="discourse_effectiveness")
 
 

@@ -17,11 +17,13 @@ GOLDEN = json.loads((ROOT / "tests" / "support" / "golden.json").read_text(encod
 
 
 def read(path: Path) -> pd.DataFrame:
+    """Read a table as `podium score` reads it."""
     return scoring.read_submission(hosted.load(metric.NAME), path, {})
 
 
 @pytest.fixture(scope="module")
 def sample():
+    """The sample solution and submission."""
     return read(ROOT / SOLUTION_SAMPLE), read(ROOT / SUBMISSION_SAMPLE)
 
 

@@ -40,22 +40,27 @@ SEEDS = st.integers(0, 2**16)
 
 
 def score(competition: Competition) -> float:
+    """The score by the hosted file."""
     return metric.score(competition.solution, competition.submission, "row_id", **competition.parameters)
 
 
 def evaluate(competition: Competition) -> scoring.Evaluation:
+    """The score by the package, with its explanation."""
     return unified.evaluate(competition.solution, competition.submission, **competition.parameters)
 
 
 def transcribe(competition: Competition) -> transcription.Result:
+    """The score by the slow, literal transcription."""
     return transcription.evaluate(competition.solution, competition.submission, **competition.parameters)
 
 
 def rows_of(table: pd.DataFrame) -> list[Any]:
+    """The rows of a table as named tuples."""
     return list(table.itertuples(index=False))
 
 
 def close(expected: Any) -> Any:
+    """A value from which rounding alone may differ."""
     return pytest.approx(expected, rel=0, abs=1e-9)
 
 
@@ -65,6 +70,7 @@ def close(expected: Any) -> Any:
 def segment(
     first: int, last: int, d: tuple[float, float] = (0.0, 1.0), discourse_type: str = "Claim", row: int = 0
 ) -> transcription.Segment:
+    """A segment of the transcription, with the words from the first to the last one."""
     return transcription.Segment(row, "essay", discourse_type, set(range(first, last + 1)), d)
 
 
@@ -120,6 +126,7 @@ def test_transcription_gives_the_memos_softmin() -> None:
 def assert_equal_to_transcription(
     competition: Competition, evaluation: scoring.Evaluation, expected: transcription.Result
 ) -> None:
+    """Check that the hosted file, the package and the transcription agree on everything."""
     assert score(competition) == evaluation.score
     assert abs(evaluation.score - expected.score) <= 1e-12
 
@@ -145,6 +152,7 @@ def names(subpopulation: transcription.Subpopulation) -> tuple[str, str]:
 def assert_same_subpopulations(
     evaluation: scoring.Evaluation, expected: transcription.Result, temperature: float
 ) -> None:
+    """Check sizes, scores and weights of all sub-populations against the transcription."""
     table = evaluation.explanation.groups
     assert evaluation.explanation.scores.tolist() == table["score"].tolist()
     assert len(table) == len(expected.subpopulations)
@@ -165,6 +173,7 @@ def assert_same_subpopulations(
 
 
 def assert_same_classes(evaluation: scoring.Evaluation, expected: transcription.Result) -> None:
+    """Check the counts of all types in all sub-populations against the transcription."""
     table = evaluation.explanation.classes
     rows = {(row.attribute, row.value, row.discourse_type): row for row in rows_of(table)}
     assert len(rows) == len(table)
@@ -202,6 +211,7 @@ def test_equal_to_transcription_on_2000_competitions(competition: Competition) -
 
 
 def read_fp1(essays: int | None) -> Competition:
+    """The first essays of the Feedback-Prize pair, or all of them."""
     text = {"essay_id": str, "predictionstring": str, "discourse_type": str}
     solution = pd.read_csv(FP1 / "solution.csv.gz", dtype=text)
     submission = pd.read_csv(FP1 / "submission.csv.gz", dtype=text)

@@ -54,6 +54,7 @@ TERMS = Terms(datetime(2027, 1, 15, 12), datetime(2027, 4, 1), datetime(2027, 4,
 
 
 def make(files, platform, out, metric="unified", terms=TERMS, **arguments):
+    """Make a bundle for a platform from the files of a competition."""
     loaded = hosted.load(metric)
     solution = pd.read_csv(files / "private" / "solution.csv", nrows=1)
     arguments = {"row_id_column_name": solution.columns[0]} | arguments
@@ -229,6 +230,7 @@ def spoiled(good: pd.DataFrame) -> dict[str, bytes]:
 
 
 def write(folder: Path, content: dict[str, bytes]) -> Path:
+    """Make a folder with these files."""
     folder.mkdir()
     for name, data in content.items():
         (folder / name).write_bytes(data)
@@ -399,6 +401,7 @@ def test_the_log_tells_the_host_where(tmp_path, codabench, part):
 
 
 def small_files(folder: Path) -> Path:
+    """The files of a competition with one row in each part."""
     for name, content in (
         ("public/sample_submission.csv", "id,answer\n1,0\n2,0\n"),
         ("private/solution.csv", "id,answer,Usage\n1,1,Public\n2,1,Private\n"),

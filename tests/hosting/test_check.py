@@ -57,6 +57,7 @@ SCORES = """
 
 @pytest.fixture
 def in_process(monkeypatch, tmp_path):
+    """Run what `podium check` runs in this process, which is quicker than a new one."""
     stay_in_process(monkeypatch, tmp_path)
 
 
@@ -70,10 +71,12 @@ def verdicts(source: str, tmp_path: Path, verdict: str, **further: object) -> di
 
 
 def failures(source: str, tmp_path: Path, **further: object) -> dict[str, str]:
+    """The names of the checks that fail, each with its reason."""
     return verdicts(source, tmp_path, FAIL, **further)
 
 
 def changed(old: str, new: str) -> str:
+    """The source of a good metric with one passage replaced."""
     assert GOOD.count(old) == 1
     return GOOD.replace(old, new)
 

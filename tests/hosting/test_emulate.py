@@ -26,6 +26,7 @@ METRIC = ROOT / "metric.py"
 
 @pytest.fixture
 def in_process(monkeypatch, tmp_path):
+    """Run metrics in this process, which is quicker than a new one."""
     stay_in_process(monkeypatch, tmp_path)
 
 
@@ -51,10 +52,12 @@ EQUAL = "return points * float((solution['answer'] == submission['answer']).mean
 
 
 def frames(metric, solution, submission):
+    """A solution and a submission as Kaggle reads them."""
     return emulate.read_solution(metric, solution), emulate.read_submission(metric, submission)
 
 
 def emulated(path, solution, submission, complete=False):
+    """Score a submission as Kaggle would."""
     metric = hosted.load(path)
     truth, guess = frames(metric, solution, submission)
     return emulate.emulate(metric, truth, guess, {"row_id_column_name": truth.columns[0]}, complete)

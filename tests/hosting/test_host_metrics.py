@@ -116,11 +116,13 @@ RAISED = "the metric raised an unexpected error: "
 
 
 def returning(body: str) -> str:
+    """The source of a metric whose score() ends with this statement."""
     assert RETURN in RMSE
     return RMSE.replace(RETURN, f"    {body}\n")
 
 
 def with_parameters(parameters: str) -> str:
+    """The source of a metric whose score() has these parameters."""
     found = "solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str"
     assert found in RMSE
     return RMSE.replace(found, parameters)
@@ -410,6 +412,7 @@ def test_what_a_metric_prints_does_not_mix_with_the_score(capsys, tmp_path):
 
 
 def plain(folder: Path, source: str) -> Path:
+    """Write the source of a metric, and return its path."""
     (folder / "plain.py").write_text(source)
     return folder / "plain.py"
 

@@ -14,6 +14,7 @@ from tests.support.kaggle_server import LEADERBOARD, Kaggle, forbid_network, lea
 
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch, tmp_path):
+    """Forbid connections to other machines."""
     forbid_network(monkeypatch, tmp_path / "home")
 
 
@@ -27,6 +28,7 @@ def kaggle(monkeypatch, no_network):
 
 
 def entry(number: int, score: str = "0.5", name: str | None = None) -> dict[str, object]:
+    """A row of a leaderboard, as Kaggle sends it."""
     return {
         "teamId": 1000 + number,
         "teamName": f"Team {number}" if name is None else name,
@@ -50,6 +52,7 @@ def pages(*pages: list[dict[str, object]]):
 
 @pytest.fixture
 def board(tmp_path):
+    """The path of the leaderboard to write; its folder is missing."""
     return tmp_path / "new" / "board.csv"
 
 
@@ -101,6 +104,7 @@ def test_a_missing_time(kaggle):
 
 
 def refused(request):
+    """Kaggle's answer to somebody who has not accepted the rules."""
     return 403, {"code": 403, "message": "you must accept\nthe rules"}
 
 

@@ -30,6 +30,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def files(made, tmp_path):
+    """A copy of the competition's files that a test may change."""
     writing.write(made, tmp_path / "files")
     return tmp_path / "files"
 
@@ -42,10 +43,12 @@ def tables(files):
 
 
 def put(files, name, table):
+    """Write a table where participants see it."""
     table.to_csv(files / "public" / name, index=False)
 
 
 def leak(files, made) -> str:
+    """What the files reveal, in the words of the error."""
     with pytest.raises(HostError) as caught:
         leaks.refuse(files, made.items)
     return str(caught.value)
@@ -375,6 +378,7 @@ def plain(tmp_path):
 
 
 def plain_files(folder, ids, labels=LABELS):
+    """The files of a competition with one row per id, a label and an amount."""
     solution = pd.DataFrame({"id": ids, "label": labels, "amount": NUMBERS})
     solution["Usage"] = [("Public", "Private")[number % 3 > 0] for number in range(len(ids))]
     for name in ("public", "private"):

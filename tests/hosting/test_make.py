@@ -28,6 +28,7 @@ ATTRIBUTES = ["ell_status", "economically_disadvantaged"]
 
 @pytest.fixture(scope="module")
 def whole() -> pd.DataFrame:
+    """A made-up corpus of 120 essays."""
     return make_corpus(120)
 
 
@@ -44,16 +45,19 @@ def by_words(whole) -> pd.DataFrame:
 
 
 def as_corpus(frame: pd.DataFrame) -> corpus.Corpus:
+    """The corpus as `podium make` reads it from a file with these cells."""
     texts = frame.astype(object).where(frame.notna(), "").astype(str)
     used = {*corpus.USED, *frame.columns}
     return corpus._collected(list(frame), texts.itertuples(index=False), used, "the corpus")
 
 
 def make(frame: pd.DataFrame, attributes: list[str] = ATTRIBUTES, **further: object) -> folders.Files:
+    """The files of a competition that is made from this table."""
     return corpus.make(as_corpus(frame), attributes, **further)
 
 
 def tables(files: folders.Files) -> dict[str, pd.DataFrame]:
+    """All tables of a competition by file name."""
     return files.public | files.private
 
 
@@ -184,6 +188,7 @@ GOLDEN = "d59bd2711a70cd3f1320f45bd6d1afc6d56ff40756e88aa88c0e80023b3e0570"
 
 
 def digest(files: folders.Files) -> str:
+    """A hash of which essay is in which part."""
     essays = files.private["solution.csv"].drop_duplicates("essay_id")
     lines = [f"{row.essay_id} {row.Usage}" for row in essays.itertuples()]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
@@ -215,6 +220,7 @@ def test_the_seed_decides(by_offsets):
 
 
 def draw(sizes: list[int], share: float, seed: int) -> np.ndarray:
+    """Draw a share of items from strata of these sizes."""
     strata = [(str(stratum),) for stratum, size in enumerate(sizes) for _ in range(size)]
     return split.drawn([str(number) for number in range(len(strata))], strata, share, str(seed))
 

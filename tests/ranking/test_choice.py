@@ -37,6 +37,8 @@ def folder(tmp_path):
 
 @pytest.fixture
 def submit(folder):
+    """Writes a submission that says its own public and private score."""
+
     def submit(name: str, public: float, private: float) -> None:
         path = folder / "teams" / f"{name}.csv"
         path.parent.mkdir(exist_ok=True)
@@ -47,6 +49,8 @@ def submit(folder):
 
 @pytest.fixture
 def call(folder, capsys):
+    """Runs `podium rank` on the folder, with more arguments."""
+
     def call(*more: object, solution="solution.csv", teams="teams"):
         teams = teams if is_url(teams) else folder / teams
         arguments = [folder / solution, teams, *more, "--metric", folder / "says.py", "--jobs", 1]
@@ -207,6 +211,7 @@ def test_scores_that_are_no_numbers_are_rejected(folder, submit, call):
 
 @pytest.fixture
 def manifest(folder, submit):
+    """A table of three submissions of two teams, with times and public scores."""
     submit("one", 0.5, 0.5)
     submit("two", 0.6, 0.4)
     submit("three", 0.9, 0.5)

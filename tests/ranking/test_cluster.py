@@ -46,6 +46,7 @@ PRELOADS = {
 
 @pytest.fixture
 def folder(tmp_path):
+    """A folder with submissions and a metric that notes which process scored them."""
     metric = ROWS.replace("return", "import os, time; time.sleep(0.1); note(os.getpid()); return") + COMPLETE
     metric += f"\ndef note(pid):\n    with open({str(tmp_path / 'pids')!r}, 'a') as file:\n"
     metric += "        print(pid, file=file)\n"
@@ -123,6 +124,7 @@ def wait_until(condition, seconds: float = 60) -> None:
 
 @pytest.fixture
 def cluster(folder):
+    """A Dask cluster that sees the folder."""
     cluster = Cluster(folder)
     yield cluster
     cluster.stop()

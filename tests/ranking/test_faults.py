@@ -72,6 +72,8 @@ def folder(tmp_path):
 
 @pytest.fixture
 def call(folder, capsys):
+    """Runs `podium rank` on the folder, with more arguments."""
+
     def call(*more: object, out="final"):
         arguments = [folder / "solution.csv", folder / "teams", "--metric", folder / "rows.py"]
         arguments += ["--out", folder / out, "--jobs", 1, *more]

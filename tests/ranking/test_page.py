@@ -34,6 +34,7 @@ MANY = 60
 
 @contextlib.contextmanager
 def started_browser():
+    """Start a headless Chromium with a profile of its own, and end it after the ``with`` block."""
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()
@@ -58,6 +59,7 @@ def started_browser():
 
 @pytest.fixture(scope="module")
 def browser():
+    """A headless Chromium."""
     with started_browser() as driver:
         yield driver
 

@@ -86,6 +86,7 @@ def labels(axes: Axes) -> list[str]:
 
 
 def segments(artist: Collection) -> list[list[list[float]]]:
+    """The lines of a collection, each as a list of points."""
     assert isinstance(artist, LineCollection)
     return [np.asarray(segment).round(9).tolist() for segment in artist.get_segments()]
 

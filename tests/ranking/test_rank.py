@@ -77,6 +77,7 @@ def read(path: Path) -> pd.DataFrame:
 
 
 def board(files: Path) -> pd.DataFrame:
+    """The final leaderboard."""
     return read(files / "final" / "final_leaderboard.csv")
 
 

@@ -77,6 +77,8 @@ def folder(system, tmp_path):
 
 @pytest.fixture
 def call(folder, capsys):
+    """Runs `podium rank` on files behind URLs, with more arguments."""
+
     def call(solution="s3://host/solution.csv", teams="s3://teams/final", *more: object, jobs: int = 1):
         options = ["--metric", folder / "rows.py", "--out", folder / "final", "--jobs", jobs]
         return command_line.run(capsys, "rank", solution, teams, *more, *options)

@@ -36,6 +36,8 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def call(folder, capsys):
+    """Runs a `podium` command."""
+
     def call(*arguments: object):
         return command_line.run(capsys, *arguments)
 
@@ -44,6 +46,8 @@ def call(folder, capsys):
 
 @pytest.fixture
 def rank(folder, call):
+    """Runs `podium rank` on the folder."""
+
     def rank():
         inputs = ["solution.csv", "manifest.csv", "--metric", "readable", "--jobs", 1, "--set", WEIGHTS]
         inputs[:2] = [folder / name for name in inputs[:2]]

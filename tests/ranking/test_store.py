@@ -20,6 +20,7 @@ CELLS = st.one_of(
 
 
 def same_bits(one, other):
+    """Tell whether two arrays have the same shape and the same bits."""
     return one.shape == other.shape and one.tobytes() == other.tobytes()
 
 

@@ -9,6 +9,7 @@ from podium.ranking.rules import Rules
 
 
 def board(**columns) -> pd.DataFrame:
+    """A board with these columns."""
     return boost.boost(pd.DataFrame(columns))
 
 

@@ -16,6 +16,7 @@ SAMPLES = {"markup_consistency": markup_consistency_data, "readable": readable_d
 
 
 def panels_of(picture: Any) -> list[Any]:
+    """The panels of a picture that show something."""
     return [axis for part in picture.subfigs for axis in part.axes if axis.axison]
 
 

@@ -78,6 +78,7 @@ def render(truth: pd.DataFrame, predicted: pd.DataFrame, texts: dict[str, str] |
 
 @pytest.fixture(scope="module")
 def evaluation():
+    """The sample submission, scored."""
     options = {"dtype": {"essay_id": str}, "keep_default_na": False, "na_values": [""]}
     return evaluate(*(pd.read_csv(path, **options) for path in (SOLUTION, SUBMISSION)))
 
@@ -518,6 +519,7 @@ def test_texts_that_are_not_there(tmp_path, evaluation):
 
 
 def evaluate_sample(name: str) -> object:
+    """The sample submission of a metric, scored."""
     module = hosted.load(name)
     folder = ROOT / "metrics" / name / "samples"
     prepared = scoring.prepare(module, scoring.read_solution(module, folder / "solution.csv", {}), {})
@@ -638,6 +640,8 @@ def test_an_evaluation_that_offers_a_score_only():
 
 @pytest.fixture
 def call(capsys):
+    """Runs `podium score`, and returns its exit code, its output and its messages."""
+
     def call(*arguments):
         try:
             code = cli.main(["score", *map(str, arguments)])
@@ -727,6 +731,7 @@ def test_a_rejected_submission_leaves_no_report(call, tmp_path):
 
 @contextlib.contextmanager
 def started_browser() -> Iterator[object]:
+    """Start a headless Chromium with a profile of its own, and end it after the ``with`` block."""
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()
@@ -749,6 +754,7 @@ def started_browser() -> Iterator[object]:
 
 @pytest.fixture(scope="module")
 def driver():
+    """A headless Chromium."""
     if LACKING:
         pytest.skip(f"there is no {', '.join(LACKING)}")
     with started_browser() as driver:
@@ -802,6 +808,7 @@ def bright(driver) -> int:
 
 
 def choose(driver, name: str, value: str) -> None:
+    """Choose a value in a list of the page."""
     from selenium.webdriver.support.select import Select
 
     Select(driver.find_element("name", name)).select_by_visible_text(value)

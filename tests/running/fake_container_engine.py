@@ -19,14 +19,17 @@ with (home / "calls.jsonl").open("a") as calls:
 
 
 def program(image: str) -> Path:
+    """The program that stands for an image."""
     return home / image.replace("/", "_").replace(":", "_")
 
 
 def option(name: str) -> str:
+    """The argument after an option."""
     return arguments[arguments.index(name) + 1]
 
 
 def execute(path: Path, working: str, data: str) -> int:
+    """Run a model's program, and return its exit code."""
     environment = {"PATH": os.environ["PATH"], "PODIUM_DATA": data}
     return subprocess.run([sys.executable, path], cwd=working, env=environment).returncode
 

@@ -44,6 +44,7 @@ def call(place: Path, *more: str, models: str = "models") -> int:
 
 
 def rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV."""
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 

@@ -31,6 +31,7 @@ NOTE = "import os, time\nstart = time.time()\ntime.sleep({seconds})\nprint(start
 
 @pytest.fixture
 def workers() -> Iterator[Any]:
+    """A Dask cluster of two workers on this machine."""
     from distributed import LocalCluster
 
     with LocalCluster(n_workers=2, threads_per_worker=4, dashboard_address=":0") as made:

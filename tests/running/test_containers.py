@@ -45,6 +45,7 @@ def root_file_system() -> bytes:
 
 
 def call(*command: str, given: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
+    """Run a command, and return what it printed."""
     return subprocess.run(command, input=given, capture_output=True)
 
 

@@ -117,6 +117,7 @@ def quiet(model: Model, number: int, before: int) -> dict[str, Any]:
 
 
 def table(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV."""
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 

@@ -132,6 +132,7 @@ def bait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bait]:
 
 
 def model_of(folder: Path, source: str) -> Model:
+    """Write a model with this source, and find it."""
     model = find_model(write_model(folder, source), "team")
     assert isinstance(model, Model)
     return model

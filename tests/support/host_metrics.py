@@ -285,11 +285,13 @@ Draw = Callable[[np.random.Generator, int], tuple[Columns, Callable[[float], Col
 
 
 def _numbers(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
+    """Draw numbers, and guesses that miss them by the error."""
     truth = random.normal(size=rows).round(3)
     return {"value": truth}, lambda error: {"value": (truth + random.normal(0, error, rows)).round(3)}
 
 
 def _labels(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
+    """Draw labels, and guessed probabilities of each."""
     truth = random.integers(3, size=rows)
 
     def guess(error: float) -> Columns:
@@ -301,6 +303,8 @@ def _labels(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[
 
 
 def _words(column: str) -> Draw:
+    """Make a function that draws sets of words, and guesses of these."""
+
     def draw(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
         names = np.array([f"w{number}" for number in range(12)])
         truth = [random.choice(names, random.integers(2, 6), replace=False) for _ in range(rows)]
@@ -318,6 +322,7 @@ def _words(column: str) -> Draw:
 
 
 def _grades(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
+    """Draw grades from 0 to 4, and guesses of these."""
     truth = random.integers(5, size=rows)
     return {"grade": truth}, lambda error: {
         "grade": np.clip((truth + random.normal(0, 2 * error, rows)).round(), 0, 4).astype(int)
@@ -325,6 +330,7 @@ def _grades(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[
 
 
 def _masks(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
+    """Draw masks as runs of pixels, and guesses that are shifted."""
     starts, runs = random.integers(1, 50, size=rows), random.integers(10, 30, size=rows)
 
     def guess(error: float) -> Columns:
@@ -335,6 +341,7 @@ def _masks(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[f
 
 
 def _weighted(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
+    """Draw yes or no with weights, and guesses of which some are wrong."""
     truth = random.integers(2, size=rows)
     weights = random.integers(1, 4, size=rows)
     return {"target": truth, "weight": weights}, lambda error: {
@@ -343,12 +350,14 @@ def _weighted(random: np.random.Generator, rows: int) -> tuple[Columns, Callable
 
 
 def _survival(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
+    """Draw times until death or the end of the study, and guessed risks."""
     time = random.exponential(size=rows).round(4)
     died = (random.random(rows) < 0.7).astype(int)
     return {"time": time, "died": died}, lambda error: {"risk": (random.normal(0, error, rows) - time).round(4)}
 
 
 def _steps(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
+    """Draw steps, and guessed probabilities that each step is reached."""
     truth = random.integers(10, size=rows)
 
     def guess(error: float) -> Columns:
@@ -360,6 +369,7 @@ def _steps(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[f
 
 
 def _sites(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
+    """Draw yes or no at several sites, and guesses of these."""
     truth = np.arange(rows) // 3 % 2
     sites = np.array(["north", "south", "west"])[np.arange(rows) % 3]
     return {"target": truth, "site": sites}, lambda error: {
@@ -368,6 +378,7 @@ def _sites(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[f
 
 
 def _sales(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
+    """Draw sales, and guessed quantiles of these."""
     truth = random.normal(size=rows).round(3)
 
     def guess(error: float) -> Columns:

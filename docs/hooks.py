@@ -36,20 +36,33 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def terms() -> dict[str, str]:
-    """The special words of the glossary, each with its anchor."""
+def terms(page: str) -> dict[str, str]:
+    """The special words of the glossary for a page, each with its anchor.
+
+    A part of the glossary that begins with links to pages of metrics has words that are special on these
+    pages alone.
+    """
     glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
-    words = set(re.findall(r"^### (.*)$", glossary, re.MULTILINE)) - EVERYDAY
-    return {word: word.lower().replace(" ", "-") for word in words}
+    words = set()
+    for part in glossary.split("\n## ")[1:]:
+        pages = re.findall(r"\.\./(metrics/\w+/README\.md)", part.partition("\n###")[0])
+        if not pages or page in pages:
+            words |= set(re.findall(r"^### (.*)$", part, re.MULTILINE))
+    # MkDocs makes no anchors of Greek letters.
+    return {
+        word: word.lower().replace(" ", "-") for word in words - EVERYDAY if word.isascii() and "," not in word
+    }
 
 
-def with_links_to_terms(markdown: str, glossary: str) -> str:
+def with_links_to_terms(markdown: str, page: str, glossary: str) -> str:
     """Link each special word, where a page first uses it, to the glossary.
 
     Parameters
     ----------
     markdown : str
         The text of a page.
+    page : str
+        The path of the page in the repository.
     glossary : str
         The path of the glossary, seen from the page.
 
@@ -63,7 +76,7 @@ def with_links_to_terms(markdown: str, glossary: str) -> str:
         for block in re.split(r"(^```.*?^```$|\n{2,})", markdown, flags=re.MULTILINE | re.DOTALL)
         for piece in ([block] if not block.strip() or block.startswith(NO_PROSE) else APART.split(block))
     ]
-    for word, anchor in terms().items():
+    for word, anchor in terms(page).items():
         spaced = word.replace(" ", r"\s+")
         pattern = re.compile(rf"(?<![\w-]){spaced}s?(?![\w-])", re.IGNORECASE)
         for number, piece in enumerate(pieces):
@@ -107,7 +120,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     page.meta.setdefault("description", description(markdown))
     here = (ROOT / name).parent
     if str(uri) not in LOOKED_UP:
-        markdown = with_links_to_terms(markdown, os.path.relpath(ROOT / "docs" / "glossary.md", here))
+        markdown = with_links_to_terms(markdown, name, os.path.relpath(ROOT / "docs" / "glossary.md", here))
     pages = {(ROOT / "docs" / file.src_uri).resolve(): file.src_uri for file in files}
     for file in files:
         if file.src_uri.startswith("metrics/"):

@@ -10,3 +10,40 @@ document.addEventListener(
   },
   true
 )
+
+// The page of messages begins with a field. It finds the entries of a pasted message: their headings have … for what
+// differs each time. The entry with most words of its own comes first.
+document.addEventListener("DOMContentLoaded", () => {
+  const headings = [...document.querySelectorAll("h3[id] > code:first-child")]
+  const place = document.getElementById("your-submission")
+  if (!place || !document.getElementById("reading-files")) return
+  const entries = headings.map((code) => {
+    const words = code.textContent.replace(/\s+/g, " ")
+    const pattern = words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("…", ".*")
+    return { words, pattern: new RegExp(pattern, "i"), own: words.replace(/[^\p{L}]/gu, "").length, id: code.parentElement.id }
+  })
+  const field = document.createElement("textarea")
+  field.rows = 2
+  field.placeholder = "Paste a message or a warning here"
+  field.setAttribute("aria-label", field.placeholder)
+  field.className = "message-field"
+  const found = document.createElement("ul")
+  found.setAttribute("aria-live", "polite")
+  place.before(field, found)
+  field.addEventListener("input", () => {
+    const message = field.value.replace(/\s+/g, " ").trim()
+    const best = message.length < 8 ? [] : entries.filter((entry) => entry.pattern.test(message))
+    best.sort((one, other) => other.own - one.own)
+    found.replaceChildren(
+      ...best.slice(0, 3).map((entry) => {
+        const link = document.createElement("a")
+        link.href = `#${entry.id}`
+        link.textContent = entry.words
+        const item = document.createElement("li")
+        item.append(link)
+        return item
+      })
+    )
+    if (message.length >= 8 && !best.length) found.textContent = "No entry has these words. Try the search of the site."
+  })
+})

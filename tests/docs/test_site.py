@@ -35,20 +35,26 @@ def hooks() -> ModuleType:
     ],
 )
 def test_the_first_use_of_a_word_leads_to_the_glossary(hooks: ModuleType, text: str, linked: str) -> None:
-    assert hooks.with_links_to_terms(text, "g.md") == linked
+    assert hooks.with_links_to_terms(text, "docs/a.md", "g.md") == linked
 
 
 def test_links_leave_the_text_of_every_page_as_it_is(hooks: ModuleType) -> None:
     for page in (*ROOT.glob("docs/**/*.md"), *ROOT.glob("metrics/*/README.md")):
         text = page.read_text(encoding="utf-8")
-        linked = hooks.with_links_to_terms(text, "GLOSSARY")
+        linked = hooks.with_links_to_terms(text, page.relative_to(ROOT).as_posix(), "GLOSSARY")
         assert re.sub(r"\[([^\]]*)\]\(GLOSSARY#[\w-]+\)", r"\1", linked) == text
 
 
 def test_words_that_are_not_linked_are_in_the_glossary(hooks: ModuleType) -> None:
     glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^### (.*)$", glossary, re.MULTILINE)) >= hooks.EVERYDAY
-    assert len(hooks.terms()) > 20
+    assert len(hooks.terms("docs/index.md")) > 20
+
+
+def test_words_of_a_metric_are_special_on_its_page_alone(hooks: ModuleType) -> None:
+    assert "Claim" in hooks.terms("metrics/scifact/README.md")
+    assert "Claim" not in hooks.terms("metrics/readable/README.md")
+    assert "Softmin" in hooks.terms("metrics/readable/README.md")
 
 
 def test_description_has_the_first_sentences_of_a_page(hooks: ModuleType) -> None:

@@ -48,8 +48,9 @@ def score(
     -------
     podium.scoring.Evaluation
         The scored submission: its ``score`` (float), the ``scores`` of each part, and all ``measures`` (dict).
-        It also has an ``explanation`` (tables, notices, and what became of every row) and the ``signature`` to
-        quote with the score. When it is printed or shown in a notebook, it shows the score with its tables.
+        Its ``notices`` say what is unusual, such as positions that seem to be counted from 1. It also has an
+        ``explanation`` (tables, and what became of every row) and the ``signature`` to quote with the score.
+        When it is printed or shown in a notebook, it shows the notices and the score with its tables.
 
     Raises
     ------

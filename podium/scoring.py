@@ -28,7 +28,7 @@ from podium import contract, hosted, statistics
 from podium.contract import Explanation, Metric, Progress
 from podium.errors import ContractWarning, HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import MOST_BYTES, is_table_name, is_url, parse_table, read_bytes, read_table
-from podium.wording import counted
+from podium.wording import counted, printable
 
 __all__ = [
     "ALL",
@@ -159,6 +159,11 @@ class Evaluation:
         return statistics.measures(self.prepared, self.statistics)
 
     @property
+    def notices(self) -> list[str]:
+        """Sentences about what is unusual in the solution and the submission; `podium score` prints them, too."""
+        return [*self.solution.notices, *self.explanation.notices]
+
+    @property
     def loggable(self) -> dict[str, float]:
         """The defined measures, by names that loggers such as MLflow and W&B accept."""
         named = {re.sub(r"[^\w\-./ ]", "_", name): value for name, value in self.measures.items()}
@@ -173,14 +178,18 @@ class Evaluation:
             f"{title}\n{table.head(ROWS_SHOWN).to_string(index=False)}"
             for title, table in self.explanation.tables.items()
         ]
-        return "\n\n".join([self.score_lines, *tables, self.signature])
+        warned = "\n".join(f"warning: {printable(notice)}" for notice in self.notices)
+        return "\n\n".join([*([warned] if warned else []), self.score_lines, *tables, self.signature])
 
     def _repr_html_(self) -> str:
         tables = [
             f"<h4>{html.escape(title)}</h4>{table.head(ROWS_SHOWN).to_html(index=False, border=0)}"
             for title, table in self.explanation.tables.items()
         ]
-        return f"<pre>{self.score_lines}</pre>{''.join(tables)}<small>{html.escape(self.signature)}</small>"
+        warned = "".join(f"<li>{html.escape(printable(notice))}</li>" for notice in self.notices)
+        notices = f"<ul>{warned}</ul>" if warned else ""
+        signature = f"<small>{html.escape(self.signature)}</small>"
+        return f"{notices}<pre>{self.score_lines}</pre>{''.join(tables)}{signature}"
 
     @property
     def score_lines(self) -> str:

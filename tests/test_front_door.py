@@ -234,6 +234,12 @@ def test_what_is_printed_is_short() -> None:
     assert len(repr(result)) < 5_000
     assert len(result._repr_html_()) < 20_000
     assert "Concluding Statement" in repr(result)
+    assert repr(result).splitlines()[:3] == [f"warning: {notice}" for notice in result.notices]
+    assert f"<li>{result.notices[0]}</li>" in result._repr_html_()
+    hostile = SUBMISSION.assign(essay_id=SUBMISSION["essay_id"].mask(SUBMISSION.index == 0, "<b>\x1b[2J"))
+    shown = podium.score(fold, hostile)
+    assert "<b>\\x1b[2J" in repr(shown)
+    assert "&lt;b&gt;\\x1b[2J" in shown._repr_html_()
     assert repr(result.explanation) == "<explanation: tables Sub-populations, Discourse types; 675 rows>"
 
 

@@ -131,11 +131,7 @@ def run(options: argparse.Namespace) -> None:
         print_scores([evaluation, *others.values()])
         return
     verdicts = verdicts_of(evaluation, comparisons, options)
-    told = [
-        *notices_on_selection(solution, evaluation, options),
-        *evaluation.solution.notices,
-        *evaluation.explanation.notices,
-    ]
+    told = [*notices_on_selection(solution, evaluation, options), *evaluation.notices]
     if options.json:
         told_of_others = {"verdict": verdicts[0]} if len(others) == 1 else {"verdicts": verdicts}
         print_json(evaluation, tables | (told_of_others if others else {}), notices + told)

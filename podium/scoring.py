@@ -160,7 +160,7 @@ class Evaluation:
 
     @property
     def notices(self) -> list[str]:
-        """Sentences about what is unusual in the solution and the submission; `podium score` prints them, too."""
+        """Sentences about what is unusual in the solution and the submission, as `podium score` prints them."""
         return [*self.solution.notices, *self.explanation.notices]
 
     @property

@@ -1271,7 +1271,7 @@ def _read_value(value: Any, kind: Any, subject: str = "", wanted: str = "") -> A
 def _described(value: Any) -> str:
     """How a message names a JSON value."""
     text = _quoted(value) if isinstance(value, str) else _short(value)
-    return {type(None): "missing", dict: "an object", list: "a list"}.get(type(value), text)
+    return {type(None): "missing", dict: "an object", list: "a list", bool: text.lower()}.get(type(value), text)
 
 
 def _read_each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> list[Any]:

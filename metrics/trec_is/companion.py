@@ -144,7 +144,7 @@ def read_solution(path: str | Path) -> pd.DataFrame:
 
 
 class _Labels(NamedTuple):
-    """The tweets of one or more events, as columns; a tweet that is repeated stands at several places."""
+    """The tweets of one or more events, as columns; a tweet that is repeated is in several rows."""
 
     tweet_ids: list[str]
     priorities: list[str]
@@ -153,7 +153,7 @@ class _Labels(NamedTuple):
 
 
 def _solution(events: list[str], labels: _Labels, numbers: Mapping[str, str]) -> pd.DataFrame:
-    """The table of labeled tweets, with one row per tweet; repeated tweets are united in their first place."""
+    """The table of labeled tweets, with one row per tweet; repeated tweets are united in their first row."""
     codes, names = pd.factorize(np.array([*itertools.chain.from_iterable(labels.categories)], dtype=object))
     bits = np.array([_bit_of(name) for name in names], dtype=np.int64)
     sizes = np.fromiter(map(len, labels.categories), dtype=np.int64, count=len(events))
@@ -168,16 +168,15 @@ def _solution(events: list[str], labels: _Labels, numbers: Mapping[str, str]) ->
         known = len(metric.INFORMATION_TYPES)
         _warn(f"annotations outside the {known} types were left out: {left_out} ({number})")
     priorities, texts = labels.priorities, labels.texts
-    # Tweets are numbered as they appear.  So at the first place of a tweet, its number is higher than all
-    # before.
+    # Tweets are numbered as they appear.  So in the first row of a tweet, its number is higher than all before.
     tweet, _ = pd.factorize(np.array(labels.tweet_ids, dtype=object))
     is_first = np.diff(np.maximum.accumulate(tweet), prepend=-1) > 0
-    first_place = np.flatnonzero(is_first)[tweet]
-    for place in np.flatnonzero(~is_first).tolist():
-        first = int(first_place[place])
-        types[first] |= types[place]
-        priorities[first] = max(priorities[first], priorities[place], key=metric.PRIORITIES.__getitem__)
-        texts[first] = texts[first] or texts[place]
+    first_row = np.flatnonzero(is_first)[tweet]
+    for row in np.flatnonzero(~is_first).tolist():
+        first = int(first_row[row])
+        types[first] |= types[row]
+        priorities[first] = max(priorities[first], priorities[row], key=metric.PRIORITIES.__getitem__)
+        texts[first] = texts[first] or texts[row]
     columns: dict[str, list[Any]] = {
         "tweet_id": labels.tweet_ids,
         "event_id": events,

@@ -984,7 +984,7 @@ CELLS = {
     one_fragment('{"start": 0}'): "element 1: fragment 1: end is missing instead of a whole number",
     one_fragment('{"start": "0", "end": 5}'): "element 1: fragment 1: start is '0' instead of a whole number",
     one_fragment('{"start": 0.5, "end": 5}'): "element 1: fragment 1: start is 0.5 instead of a whole number",
-    one_fragment('{"start": true, "end": 5}'): "element 1: fragment 1: start is True instead of a whole number",
+    one_fragment('{"start": true, "end": 5}'): "element 1: fragment 1: start is true instead of a whole number",
     one_fragment('{"start": 1e400, "end": 5}'): "element 1: fragment 1: start is inf instead of a whole number",
     one_fragment('{"start": 9, "end": 5}'): "element 1: fragment 1: start 9 is after end 5",
     one_fragment('{"start": -2, "end": 5}'): "element 1: fragment 1: start is negative",

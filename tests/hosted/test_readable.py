@@ -685,7 +685,7 @@ CELLS = {
     graded('"nan"'): "criterion K1 is 'nan' instead of a number of at least 0",
     graded('"1_0"'): "criterion K1 is '1_0' instead of a number of at least 0",
     graded('"one"'): "criterion K1 is 'one' instead of a number of at least 0",
-    graded("true"): "criterion K1 is True instead of a number of at least 0",
+    graded("true"): "criterion K1 is true instead of a number of at least 0",
     graded("null"): "criterion K1 is missing instead of a number of at least 0",
     graded("1e400"): "criterion K1 is inf instead of a number of at least 0",
     graded("[1]"): "criterion K1 is a list instead of a number of at least 0",

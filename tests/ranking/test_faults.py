@@ -17,13 +17,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from podium import cli, files, scoring
+from podium import cli, files, hosted, scoring
 from podium.errors import UsageError
 from podium.ranking import job as job_module
 from podium.ranking import limits as limits_module
 from podium.ranking import store, work
 from podium.ranking.submissions import Submission, find
-from podium.ranking.workers import Workers
+from podium.ranking.workers import Workers, start_workers
 from tests.support import command_line
 
 ROWS = '''
@@ -532,3 +532,21 @@ def test_nothing_of_the_machine_is_in_the_tables(folder, call):
         assert str(folder) not in table.read_text()
     facts = json.loads((folder / "final" / "run.json").read_text())
     assert facts["inputs"]["submissions"] == {"path": "../teams"}
+
+
+def test_a_submission_may_be_ten_times_as_large_as_the_solution(folder, call, monkeypatch):
+    monkeypatch.setattr(job_module, "BYTES_AT_ANY_RATIO", 0)
+    solution = scoring.read_solution(hosted.load(folder / "rows.py"), folder / "solution.csv", {})
+    most = 10 * int(solution.memory_usage(index=False, deep=True).sum())
+    shutil.rmtree(folder / "teams")
+    (folder / "teams").mkdir()
+    for name, size in (("as large", most), ("larger", most + 1)):
+        (folder / "teams" / f"{name}.csv").write_text("id\n1\n".ljust(size, "\n"))
+    assert call()[0] == 0
+    rejected = pd.read_csv(folder / "final" / "rejected.csv")
+    assert rejected["team"].tolist() == ["larger"]
+
+
+def test_there_are_no_more_processes_than_submissions():
+    with start_workers(8, None, None, ["the only one"]) as pool:
+        assert (pool.number, pool.executor) == (1, None)

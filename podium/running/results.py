@@ -114,6 +114,8 @@ def results_of(
         Runtimes, failures, undecided neighbors and notices.
     """
     out, failed, chosen = fairness.left_out(rows), list(failures), []
+    state = fairness.state_of(rows)
+    busy = set(rows) if state.is_provisional else fairness.disturbed_runs(rows)
     for model in models:
         runs = runs_of(model, rows)
         reason, predictions = failure_of(runs, out), predictions_of(runs)
@@ -122,7 +124,7 @@ def results_of(
         if reason or predictions is None:
             failed.append(Failure(*model[:2], reason or runs[0].outcome))
         else:
-            chosen.append((model, predictions, runs, *_counting(runs, predictions, out)))
+            chosen.append((model, predictions, runs, *_counting(runs, predictions, out, busy)))
     references = [(row.reference_before, row.reference_after) for row in rows]
     noise = fairness.noise_of([[row.seconds for row in counting] for *_, counting, _ in chosen], references)
     timings = [
@@ -140,7 +142,6 @@ def results_of(
         for one, other in which:
             one.marks.append(f"{mark}: {_in_a_mark(other)}")
             other.marks.append(f"{mark}: {_in_a_mark(one)}")
-    state = fairness.state_of(rows)
     notices = _notices(timings, pairs, contrary, rows, out, noise, state)
     return Results(timings, failed, pairs, noise, state, notices)
 
@@ -167,17 +168,24 @@ def failure_of(runs: Sequence[Row], out: set[Row]) -> str:
     return deciding[0].outcome.removeprefix(DONE) if deciding else ""
 
 
-def _counting(runs: Sequence[Row], predictions: Row, out: set[Row]) -> tuple[list[Row], list[str]]:
-    """The runs of a model whose times count, and the marks that say why others do not."""
+def _counting(
+    runs: Sequence[Row], predictions: Row, out: set[Row], busy: set[Row]
+) -> tuple[list[Row], list[str]]:
+    """The runs of a model whose times count, and the marks that say why others do not.
+
+    `out` are the runs that are left out, and `busy` all runs around which the machine was busy.
+    """
     done = [row for row in runs if row.outcome == DONE]
     marks = []
     if len(done) < len(runs):
         marks.append(f"{counted(len(runs) - len(done), 'run')} without predictions")
     if differ(done):
         return [predictions], [*marks, "predictions differ: the slowest run counts"]
-    working = [row for row in done if not fairness.is_remembered(row, predictions)]
+    working = [row for row in done if not fairness.is_remembered(row, predictions, predictions in busy)]
     if len(working) < len(done):
         marks.append(f"{_cached(len(done) - len(working))} not counted")
+    if less := sum(fairness.is_remembered(row, predictions) for row in working):
+        marks.append(f"{counted(less, 'run')} with less processor time")
     sound = [row for row in working if row not in out] or working
     if len(sound) < len(working):
         marks.append(f"{counted(len(working) - len(sound), 'disturbed run')} not counted")
@@ -257,6 +265,8 @@ def _notices(
     for what, mark in {
         "some runs used less than 80% of the first run's processor time, as if the model had remembered its "
         "results, and do not count": "cached run",
+        "some runs used less than 80% of the first run's processor time. The machine was busy around that run, "
+        "which may be the reason, so they count": "with less processor time",
         "the predictions differ from run to run, so the slowest run counts": "predictions differ",
         "some runs gave no predictions": "without predictions",
         "measured once, so the runtime is uncertain": "measured once",

@@ -5,6 +5,7 @@ import itertools
 import random
 import statistics
 import types
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -139,9 +140,30 @@ def test_disturbed_runs_are_left_out_only_if_they_are_few() -> None:
 def test_if_all_runs_that_worked_were_disturbed_a_cached_one_still_does_not_count() -> None:
     worked = [a_run(round=number, seconds=2.0, reference_after=0.08) for number in (1, 2)]
     cached = a_run(round=3, seconds=0.1, cpu_seconds=0.1)
-    counting, marks = results._counting([*worked, cached], worked[0], set(worked))
+    counting, marks = results._counting([*worked, cached], worked[0], set(worked), set(worked))
     assert counting == worked
     assert marks == ["cached run not counted", "all runs were disturbed"]
+
+
+@pytest.mark.parametrize("others", [0.0, 0.4])
+@pytest.mark.parametrize("first", ["quiet", "disturbed"])
+def test_threads_that_waited_on_a_busy_machine_are_no_memory(tmp_path: Path, others: float, first: str) -> None:
+    """The first run used more processor time because of the machine, so the later runs count as well."""
+    model = models.Model("A", "", tmp_path, "run.py", "script", "")
+    slow = {"reference_before": 0.08} if first == "disturbed" else {}
+    rows = [a_run(team="B", round=number, others=others) for number in range(1, 10)]
+    rows += [a_run(seconds=3.0, cpu_seconds=3.0, others=others, **slow)]
+    rows += [a_run(round=number, seconds=2.0, cpu_seconds=2.1, others=others) for number in (2, 3)]
+    rows += [a_run(round=4, seconds=0.1, cpu_seconds=0.1, others=others)]
+    said = results.results_of([model], rows)
+    [timing] = said.timings
+    if others or slow:
+        assert timing.runtime == 2.0
+        assert timing.marks[:2] == ["cached run not counted", "2 runs with less processor time"]
+        assert any("so they count: A" in notice for notice in said.notices)
+    else:
+        assert timing.runtime == 3.0
+        assert timing.marks == ["3 cached runs not counted", "measured once"]
 
 
 @pytest.mark.parametrize("runs", [3, 5])

@@ -101,6 +101,14 @@ def description(markdown: str) -> str:
     return short
 
 
+def on_post_template(output_content: str, template_name: str, config: MkDocsConfig) -> str:
+    """Say on the page for wrong addresses where to go on."""
+    if template_name != "404.html":
+        return output_content
+    where = f'Search for it above, or begin at <a href="{config.site_url or "/"}">the first page</a>.'
+    return output_content.replace("</h1>", f"</h1><p>There is no page at this address. {where}</p>", 1)
+
+
 def on_page_content(html: str, page: Page, **_: Any) -> str:
     """Leave the hundreds of messages out of the table of contents beside their page: the search has them."""
     if page.file.src_uri == "reference/messages.md":

@@ -2,6 +2,8 @@
 
 import importlib.util
 import re
+import shutil
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -71,3 +73,48 @@ def test_every_page_has_a_description_of_its_own(hooks: ModuleType) -> None:
     descriptions = [hooks.description(page.read_text(encoding="utf-8")) for page in pages]
     assert min(map(len, descriptions)) > 30
     assert len(set(descriptions)) == len(descriptions)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built as for CI: a dead link or anchor stops it."""
+    from mkdocs.commands.build import build
+    from mkdocs.config import load_config
+
+    folder = tmp_path_factory.mktemp("site")
+    build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(folder), strict=True))
+    return folder
+
+
+@pytest.mark.slow
+def test_the_page_for_wrong_addresses_leads_on(site: Path) -> None:
+    assert '<a href="/">the first page</a>' in (site / "404.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (shutil.which("chromium") and shutil.which("chromedriver")), reason="no chromium")
+@pytest.mark.parametrize(
+    ("message", "found"),
+    [
+        ("error: cannot read a.csv: [Errno 2] No such file or directory", "cannot read …: …"),
+        ("error: --most-repeats 2 is less than --repeats 3", "--most-repeats … is less than --repeats …"),
+        (
+            "warning: overlap removal discarded 23 of 322 predictions, because earlier ones have their words",
+            "overlap removal discarded … of …, because earlier ones have their words",
+        ),
+        ("nothing that podium says", None),
+    ],
+)
+def test_a_pasted_message_finds_its_entry(site: Path, message: str, found: str | None) -> None:
+    from selenium.webdriver.common.by import By
+
+    from tests.report.test_page import started_browser
+
+    with started_browser() as driver:
+        driver.get((site / "reference" / "messages" / "index.html").as_uri())
+        driver.find_element(By.CSS_SELECTOR, ".message-field").send_keys(message)
+        links = driver.find_elements(By.CSS_SELECTOR, ".message-field + ul a")
+        assert [link.text for link in links[:1]] == ([] if found is None else [found])
+        if links:
+            anchor = links[0].get_attribute("href").partition("#")[2]
+            assert driver.find_element(By.ID, anchor).text.rstrip("¶") == found

@@ -36,7 +36,13 @@ def folder_of(name: str, folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in ("auc", "f_beta", "log_loss", "bleu") else pytest.mark.slow)
+        for name in METRICS
+    ],
+)
 def test_the_whole_way(capsys, tmp_path, monkeypatch, name):
     """A plain file with a score() is checked, made a competition, emulated, packed and ranked."""
     stay_in_process(monkeypatch, tmp_path)

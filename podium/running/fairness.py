@@ -31,8 +31,8 @@ SHARED = 0.05  # a machine is shared if others take more than this share of its 
 
 FEW = 1 / 3  # disturbed runs are left out if their share of all runs is smaller
 # A run is suspicious with less than this share of the deciding run's processor time.  On a busy machine, an
-# honest program with two threads used 40% more in one run than in another, because threads that wait for each
-# other use processor time.
+# honest program with two threads used 40% more in one run than in another.  Threads that wait for each other
+# use processor time.
 REMEMBERED, REMEMBERED_WHEN_BUSY = 0.8, 0.5
 
 NORMAL = 1.4826  # the standard deviation of a normal distribution divided by its median absolute deviation

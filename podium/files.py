@@ -87,6 +87,7 @@ OTHER_FORMS = (
 EMPTY_LINES = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t]*+[\r\n]++)*+")
 # Quotation marks count only at the beginning of a cell.
 CELL = re.compile(rb'(?:"(?:[^"]++|"")*+"?)?[^,\r\n]*+')
+HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate pair, as JSON may write it
 # Decimals are read exactly. pyarrow and pandas 3 do so by default.
 EXACT: Any = {"float_precision": "round_trip"} if int(pd.__version__.partition(".")[0]) < 3 else {}
 
@@ -394,7 +395,8 @@ def parse_json(text: str | bytes) -> Any:
     Raises
     ------
     ValueError
-        The text is not JSON, has more than `MOST_VALUES` values, or is nested too deeply.
+        The text is not JSON, has more than `MOST_VALUES` values, is nested too deeply, or has a half of a
+        surrogate pair, which no file in UTF-8 can hold.
 
     Notes
     -----
@@ -416,9 +418,14 @@ def parse_json(text: str | bytes) -> Any:
         raise ValueError(f"it has more than {MOST_VALUES:,} values")
     try:
         with collection_paused():
-            return json.loads(text)
+            value = json.loads(text)
+            if HALF.search(text):
+                json.dumps(value, ensure_ascii=False).encode()
+            return value
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    except UnicodeEncodeError:
+        raise ValueError("it has half of a character, written as \\ud800 to \\udfff") from None
 
 
 @contextmanager

@@ -353,6 +353,13 @@ def test_json_is_bounded(monkeypatch, text):
         parse_json(text)
 
 
+def test_half_of_a_character_in_json_is_refused():
+    assert parse_json(r'"\ud83c\udf89"') == "\U0001f389"
+    for text in (r'"\ud800"', r'{"\uDFFF": 1}', r'["\udf89\ud83c"]'):
+        with pytest.raises(ValueError, match="half of a character"):
+            parse_json(text)
+
+
 def test_the_collector_runs_again_after_a_fault():
     with pytest.raises(ValueError, match="nested"):
         parse_json("[" * 100_000)

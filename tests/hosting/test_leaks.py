@@ -28,11 +28,18 @@ def made(tmp_path_factory):
     return corpus.make(corpus.read_corpus(folder / "corpus.csv"), ["ell_status", "economically_disadvantaged"])
 
 
+@pytest.fixture(scope="module")
+def written(made, tmp_path_factory):
+    """The competition's files in a folder, which no test may change."""
+    folder = tmp_path_factory.mktemp("written") / "files"
+    writing.write(made, folder)
+    return folder
+
+
 @pytest.fixture
-def files(made, tmp_path):
+def files(written, tmp_path):
     """A copy of the competition's files that a test may change."""
-    writing.write(made, tmp_path / "files")
-    return tmp_path / "files"
+    return shutil.copytree(written, tmp_path / "files")
 
 
 @pytest.fixture

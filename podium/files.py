@@ -395,7 +395,7 @@ def parse_json(text: str | bytes) -> Any:
     Raises
     ------
     ValueError
-        The text is not JSON, has more than `MOST_VALUES` values, is nested too deeply, or has a half of a
+        The text is not JSON, has more than `MOST_VALUES` values, or is nested too deeply. Or it has half of a
         surrogate pair, which no file in UTF-8 can hold.
 
     Notes

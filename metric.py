@@ -3,8 +3,8 @@
 A model marks the segments of an essay, such as a lead, a claim or evidence.  For each it says how likely it is
 to be effective.  ``score`` turns such a submission into one number between 0 and 1.  Numbers in brackets are
 sections of the memo that defines the metric (R. Abboud, "Shovel-Ready Competition - Unified Metric", 2024).
-The stages follow ``score`` in the order in which the data passes through them.  Then ``prepare`` puts them
-together, and the reading of the two tables comes last:
+After ``score`` and ``prepare``, the stages follow in the order in which the data passes through them.  Then
+``Prepared`` puts them together, and the reading of the two tables comes last:
 
     overlap removal       [1]      remove_overlaps
     matching              [2.4]    match
@@ -12,7 +12,7 @@ together, and the reading of the two tables comes last:
     F1 per type           [2.1]    count_outcomes, f1_of_types, macro_f1
     sub-populations       [5]      form_subpopulations, sums_of_groups
     softmin               [3]      softmin_weights, softmin
-    all of them                    prepare, Prepared
+    all of them                    Prepared
     input                          read_segments, parse_predictionstrings
 
 Where the memo is silent, this file decides:
@@ -90,7 +90,7 @@ class TruthOverlapWarning(UserWarning):
     """Segments of the solution overlap, and the later ones lost the common words."""
 
 
-# ---- Score -----------------------------------------------------------------------------------------------
+# ---- Public API ------------------------------------------------------------------------------------------
 
 
 def score(
@@ -199,6 +199,80 @@ followed by 1)
 def higher_is_better() -> bool:
     """Whether a higher score is better: it is, whatever the parameters of `score`."""
     return True
+
+
+def prepare(
+    solution: pd.DataFrame,
+    row_id_column_name: str,
+    essay_id_column_name: str = "essay_id",
+    subpopulation_column_names: str = "ell_status,economically_disadvantaged",
+    segment_weight: float = 0.5,
+    overlap_threshold: float = 0.51,
+    temperature: float = 65.0,
+    intersectional: bool = False,
+) -> "Prepared":
+    """Check a solution and bring it into the form against which submissions are scored.
+
+    Many submissions can then be scored without reading the solution again.
+
+    Parameters
+    ----------
+    solution, row_id_column_name, essay_id_column_name, subpopulation_column_names, segment_weight, \
+    overlap_threshold, temperature, intersectional
+        The parameters of `score`.
+
+    Returns
+    -------
+    Prepared
+        The prepared solution, with the parameters.
+
+    Raises
+    ------
+    HostVisibleError
+        The solution is malformed or a parameter is out of range.
+
+    Warns
+    -----
+    TruthOverlapWarning
+        Segments of the solution overlap.
+    """
+    _check_parameter("row_id_column_name", row_id_column_name, str)
+    _check_parameter("essay_id_column_name", essay_id_column_name, str)
+    _check_parameter("subpopulation_column_names", subpopulation_column_names, str)
+    _check_parameter("segment_weight", segment_weight, float, lambda w: 0 <= w <= 1, "from 0 to 1")
+    # At one half or below, a segment could have two partners.
+    _check_parameter("overlap_threshold", overlap_threshold, float, lambda t: 0.5 < t <= 1, "above 0.5 to 1")
+    _check_parameter(
+        "temperature", temperature, float, lambda a: 0 <= a < 1e300 or a == np.inf, "from 0 to infinity"
+    )
+    _check_parameter("intersectional", intersectional, bool)
+    attributes = _attributes(subpopulation_column_names)
+
+    table = _Table(solution, "the solution", row_id_column_name, HostVisibleError)
+    table.check_columns(essay_id_column_name, "discourse_type", "predictionstring", LABEL_COLUMN, *attributes)
+    if solution.empty:
+        raise HostVisibleError("the solution: expected at least one row, found none")
+    codes, texts = _texts(table, essay_id_column_name)
+    items = sorted(texts)
+    essay = _positions(texts, items)[codes]
+    given = read_segments(table, essay, read_effectiveness)
+    truths = remove_overlaps(given)
+    _warn_of_overlaps(given, truths)
+    values = {attribute: read_values(table, attribute, essay, items) for attribute in attributes}
+    labels, groups = form_subpopulations(values, len(items), intersectional)
+    return Prepared(
+        items=items,
+        item_of_row=essay,
+        labels=labels,
+        groups=groups,
+        given=given,
+        truths=truths,
+        row_id_column_name=row_id_column_name,
+        essay_id_column_name=essay_id_column_name,
+        segment_weight=float(segment_weight),
+        overlap_threshold=float(overlap_threshold),
+        temperature=float(temperature),
+    )
 
 
 # ---- Segments --------------------------------------------------------------------------------------------
@@ -646,80 +720,6 @@ def _above_lowest(scores: npt.ArrayLike, sizes: npt.ArrayLike) -> tuple[Floats, 
 
 
 # ---- Prepared solutions: the stages put together ---------------------------------------------------------
-
-
-def prepare(
-    solution: pd.DataFrame,
-    row_id_column_name: str,
-    essay_id_column_name: str = "essay_id",
-    subpopulation_column_names: str = "ell_status,economically_disadvantaged",
-    segment_weight: float = 0.5,
-    overlap_threshold: float = 0.51,
-    temperature: float = 65.0,
-    intersectional: bool = False,
-) -> "Prepared":
-    """Check a solution and bring it into the form against which submissions are scored.
-
-    Many submissions can then be scored without reading the solution again.
-
-    Parameters
-    ----------
-    solution, row_id_column_name, essay_id_column_name, subpopulation_column_names, segment_weight, \
-    overlap_threshold, temperature, intersectional
-        The parameters of `score`.
-
-    Returns
-    -------
-    Prepared
-        The prepared solution, with the parameters.
-
-    Raises
-    ------
-    HostVisibleError
-        The solution is malformed or a parameter is out of range.
-
-    Warns
-    -----
-    TruthOverlapWarning
-        Segments of the solution overlap.
-    """
-    _check_parameter("row_id_column_name", row_id_column_name, str)
-    _check_parameter("essay_id_column_name", essay_id_column_name, str)
-    _check_parameter("subpopulation_column_names", subpopulation_column_names, str)
-    _check_parameter("segment_weight", segment_weight, float, lambda w: 0 <= w <= 1, "from 0 to 1")
-    # At one half or below, a segment could have two partners.
-    _check_parameter("overlap_threshold", overlap_threshold, float, lambda t: 0.5 < t <= 1, "above 0.5 to 1")
-    _check_parameter(
-        "temperature", temperature, float, lambda a: 0 <= a < 1e300 or a == np.inf, "from 0 to infinity"
-    )
-    _check_parameter("intersectional", intersectional, bool)
-    attributes = _attributes(subpopulation_column_names)
-
-    table = _Table(solution, "the solution", row_id_column_name, HostVisibleError)
-    table.check_columns(essay_id_column_name, "discourse_type", "predictionstring", LABEL_COLUMN, *attributes)
-    if solution.empty:
-        raise HostVisibleError("the solution: expected at least one row, found none")
-    codes, texts = _texts(table, essay_id_column_name)
-    items = sorted(texts)
-    essay = _positions(texts, items)[codes]
-    given = read_segments(table, essay, read_effectiveness)
-    truths = remove_overlaps(given)
-    _warn_of_overlaps(given, truths)
-    values = {attribute: read_values(table, attribute, essay, items) for attribute in attributes}
-    labels, groups = form_subpopulations(values, len(items), intersectional)
-    return Prepared(
-        items=items,
-        item_of_row=essay,
-        labels=labels,
-        groups=groups,
-        given=given,
-        truths=truths,
-        row_id_column_name=row_id_column_name,
-        essay_id_column_name=essay_id_column_name,
-        segment_weight=float(segment_weight),
-        overlap_threshold=float(overlap_threshold),
-        temperature=float(temperature),
-    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -131,10 +131,14 @@ def start_workers(
             pool.renew()
         try:
             yield pool
-        except BaseException:
-            # After Ctrl-C or a fault, nobody waits for what workers have begun.  They write no files.
+        except KeyboardInterrupt:
+            # Nobody waits for what workers have begun, as they write no files.  Nor does anybody wait for the
+            # executor's thread: if a worker was killed while it sent an answer, it waits forever for the rest.
             for process in set(multiprocessing.active_children()) - others:
                 process.kill()
+            if pool.executor is not None:
+                pool.executor.shutdown(wait=False, cancel_futures=True)
+                pool.executor = None
             raise
         finally:
             if pool.executor is not None:

@@ -67,11 +67,11 @@ def _process_stays_as_it_was() -> Iterator[None]:
 
     A thread of an earlier test can end with an error in a later one, and so on.
     """
-    before = _state_of_process()
+    before, threads = _state_of_process(), set(threading.enumerate())
     yield
-    for thread in threading.enumerate():
+    for thread in set(threading.enumerate()) - threads:
         # These threads of libraries run until the process ends.
-        if thread is not threading.current_thread() and thread.name not in ("IO loop", "tqdm_monitor"):
+        if not thread.name.startswith(("IO loop", "tqdm_monitor", "fsspecIO", "asyncio_")):
             thread.join(SECONDS_TO_END)
             assert not thread.is_alive(), f"the thread {thread.name} outlives its test"
     after = _state_of_process()

@@ -15,6 +15,7 @@ import linecache
 import math
 import os
 import sys
+import time
 import traceback
 import types
 import typing
@@ -55,6 +56,7 @@ _IN_WHEEL = Path(__file__).with_name("_hosted")
 _ROOT = _IN_WHEEL if _IN_WHEEL.is_dir() else Path(__file__).parent.parent
 _FOLDERS = _ROOT / "metrics"
 LONGEST_TEXT = 1000  # characters of an unexpected exception's text
+SECONDS_UNTIL_COMPILED = 2  # Python compares the times of files in whole seconds
 _FILE, _COMPANION = "metric.py", "companion.py"
 # Each folder becomes a package below this one, and its files become modules of that package.
 _PACKAGE = "podium_metrics"
@@ -355,7 +357,14 @@ def _load_file(path: Path, name: str) -> types.ModuleType:
     assert spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
     sys.modules[name] = loaded  # Dataclasses and pickle look for the module there.
-    spec.loader.exec_module(loaded)
+    # Python trusts a compiled file whose source has the size and the second of before.  A file that was written
+    # a moment ago may change once more within this second, so its compiled form is not kept.
+    kept = sys.dont_write_bytecode
+    sys.dont_write_bytecode = kept or time.time() - path.stat().st_mtime < SECONDS_UNTIL_COMPILED
+    try:
+        spec.loader.exec_module(loaded)
+    finally:
+        sys.dont_write_bytecode = kept
     return loaded
 
 

@@ -2,9 +2,11 @@
 score.
 """
 
+import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -526,3 +528,15 @@ def test_a_value_that_the_metric_cannot_take_is_no_slip(tmp_path: Path) -> None:
     edits = [(old, new.replace("beta: float = 2.0", "beta: int = 1")) for old, new in WITH_BETA]
     metric = metric_with(tmp_path, *edits, ("    items = ", "    1 / beta\n    items = "))
     assert podium.score(SOLUTION, SUBMISSION, metric=metric).score == 0.6
+
+
+def test_a_metric_that_changes_within_a_second_is_loaded_anew(tmp_path):
+    """Python would take its compiled form: both texts have the same length and the same second."""
+    path = tmp_path / "metric.py"
+    soon = time.time() + 1000  # so the file stays fresh, however slow the machine is
+    scores = []
+    for text in ("0.25", "0.75"):
+        path.write_text(f"def score(solution, submission, row_id_column_name) -> float:\n    return {text}\n")
+        os.utime(path, (soon, soon))
+        scores.append(hosted.load(path).score(None, None, "id"))
+    assert scores == [0.25, 0.75]

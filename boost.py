@@ -412,7 +412,7 @@ def _parameter(name: str, value: object, fits: Callable[[Any], bool], wanted: st
     """Check a parameter and return its exact value."""
     number = None if isinstance(value, str) else exact(value)
     if number is None or not fits(number):
-        found = f"{type(value).__name__} '{_shown(value)}'"
+        found = f"{type(value).__name__} '{_shown(value) or value}'"
         raise LeaderboardError(f"{name}: expected a finite number {wanted}, found {found}")
     return number
 

@@ -2,8 +2,6 @@
 
 The metrics are podium's own, a new one from the template, and any that is given by --metric:
 
-The metrics are podium's own, a new one from the template, and any that is given by --metric:
-
 python -m pytest tests/test_any_metric.py --metric FOLDER
 """
 

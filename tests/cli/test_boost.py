@@ -53,7 +53,7 @@ def test_the_parameters_are_the_formula_s(capsys, board, tmp_path):
         (
             ["--slowdown-limit", "nan"],
             4,
-            "error: slowdown_limit: expected a finite number above 1, found float ''",
+            "error: slowdown_limit: expected a finite number above 1, found float 'nan'",
         ),
         (["--max-boost", "much"], 2, "argument --max-boost: invalid float value: 'much'"),
         (["--what-if", "Red"], 2, "unrecognized arguments: --what-if Red"),

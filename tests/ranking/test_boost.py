@@ -842,7 +842,7 @@ def test_wrong_parameters(parameter: str, wrong: Any):
     ):
         with pytest.raises(LeaderboardError) as caught:
             call()
-        problem = f"{type(wrong).__name__} '{shown(wrong)}'"
+        problem = f"{type(wrong).__name__} '{shown(wrong) or wrong}'"
         expected = {"max_boost": "from 0", "eligibility_ratio": "from 1", "slowdown_limit": "above 1"}[
             parameter
         ]

@@ -65,13 +65,13 @@ def _templates_are_compiled_once() -> Iterator[None]:
 def _process_stays_as_it_was() -> Iterator[None]:
     """Fail the test that leaves something behind, before it makes a later test fail at random.
 
-    A thread of an earlier test can end with an error in a later one, and so on.
+    A thread of an earlier test can end with an error in a later one, and so on.  Threads that libraries keep
+    until the process ends are daemons.
     """
     before, threads = _state_of_process(), set(threading.enumerate())
     yield
     for thread in set(threading.enumerate()) - threads:
-        # These threads of libraries run until the process ends.
-        if not thread.name.startswith(("IO loop", "tqdm_monitor", "fsspecIO", "asyncio_")):
+        if not thread.daemon:
             thread.join(SECONDS_TO_END)
             assert not thread.is_alive(), f"the thread {thread.name} outlives its test"
     after = _state_of_process()

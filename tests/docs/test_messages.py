@@ -4,6 +4,7 @@ python -m tests.docs.test_messages     prints what is missing and what is too mu
 """
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -80,8 +81,10 @@ def warnings_of(source: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.Call) or not node.args:
             continue
-        function = ast.unparse(node.func)
-        if not re.fullmatch(rf"(.*\.)?_?warn|{notices}\.append", function):
+        function = node.func
+        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        is_notice = name == "append" and ast.unparse(function) == f"{notices}.append"
+        if name not in ("warn", "_warn") and not is_notice:
             continue
         argument = node.args[0]
         for text in map(text_of, argument.elts if isinstance(argument, ast.List) else [argument]):
@@ -89,6 +92,7 @@ def warnings_of(source: Path) -> Iterator[str]:
                 yield one_line(text)
 
 
+@functools.cache
 def said() -> dict[str, list[str]]:
     """The source files of each message and of each warning."""
     sources: dict[str, list[str]] = {}

@@ -237,6 +237,11 @@ def write(folder: Path, content: dict[str, bytes]) -> Path:
     return folder
 
 
+def quick_on(quick: str):
+    """All platforms, as parameters of a test that is slow on all but one, as their programs share most code."""
+    return [pytest.param(each, marks=[] if each == quick else pytest.mark.slow) for each in bundle.PLATFORMS]
+
+
 @pytest.mark.parametrize("platform", bundle.PLATFORMS)
 @pytest.mark.parametrize("step", [13, pytest.param(1, marks=pytest.mark.slow)])
 def test_scores_and_rejections_are_those_of_podium_score(files, bundled, tmp_path, platform, step):
@@ -327,7 +332,7 @@ PRIVATE_TO_THE_HOST = {
 }
 
 
-@pytest.mark.parametrize("platform", bundle.PLATFORMS)
+@pytest.mark.parametrize("platform", quick_on("codabench"))
 def test_files_beside_a_metric_stay_with_the_host(tmp_path, platform):
     """Only what the metric and its companion import goes out, and it does go out."""
     folder = tmp_path / "mine"
@@ -562,7 +567,7 @@ print(solution.to_string())
 """
 
 
-@pytest.mark.parametrize("platform", bundle.PLATFORMS)
+@pytest.mark.parametrize("platform", quick_on("huggingface"))
 def test_no_output_tells_the_solution(tmp_path, platform):
     """All that a program prints, raises, returns and writes in both phases is searched for ids and answers."""
     folder = small_files(tmp_path)
@@ -626,7 +631,7 @@ mine, true = submission["answer"].tolist(), solution["answer"].tolist()
 """
 
 
-@pytest.mark.parametrize("platform", bundle.PLATFORMS)
+@pytest.mark.parametrize("platform", quick_on("evalai"))
 def test_a_hostile_submission_learns_nothing(tmp_path, platform):
     """Messages that a metric makes from the solution are replaced, and every other error is the host's."""
     folder = small_files(tmp_path)
@@ -727,7 +732,7 @@ def test_parameters(capsys, files, tmp_path):
         assert result[part.lower()] == metric.score(rows, sample, "row_id", temperature=float("inf"))
 
 
-@pytest.mark.parametrize("platform", ["codabench", "evalai", "huggingface"])
+@pytest.mark.parametrize("platform", quick_on("codabench"))
 def test_a_competition_without_demographics(capsys, tmp_path, platform):
     make_corpus(60).to_csv(tmp_path / "corpus.csv", index=False)
     folder = tmp_path / "files"

@@ -263,6 +263,7 @@ def test_every_part_has_a_fresh_process(capsys, accuracy):
     assert code == 0
 
 
+@pytest.mark.slow
 def test_a_metric_that_does_not_end(capsys, accuracy, monkeypatch):
     monkeypatch.setattr(fresh, "TIME_LIMIT", 1.5)
     _, _, err = run_podium(capsys, "emulate", *accuracy("while True: pass", FIVE))
@@ -392,7 +393,11 @@ def prepare(solution, row_id_column_name, points: float = 1.0):
     ("backwards", "slip"),
     [
         ("True", "prepare(): expected items to be sorted"),
-        ("False", "expected score() to be, to the last bit, the first of the measures of the sums"),
+        pytest.param(
+            "False",
+            "expected score() to be, to the last bit, the first of the measures of the sums",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_stranger_s_statistics_keep_to_the_contract(capsys, accuracy, backwards, slip):

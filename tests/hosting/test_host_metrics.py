@@ -38,10 +38,7 @@ def folder_of(name: str, folder: Path) -> Path:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=[] if name in ("auc", "f_beta", "log_loss", "bleu") else pytest.mark.slow)
-        for name in METRICS
-    ],
+    [pytest.param(name, marks=[] if name in ("auc", "bleu") else pytest.mark.slow) for name in METRICS],
 )
 def test_the_whole_way(capsys, tmp_path, monkeypatch, name):
     """A plain file with a score() is checked, made a competition, emulated, packed and ranked."""

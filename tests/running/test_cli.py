@@ -145,7 +145,9 @@ def test_all_models_fail(place: Path, capsys: pytest.CaptureFixture[str]) -> Non
         ),
         (["--data", "{place}"], "every model could read {place}/models, because it is in {place}"),
         (["--cores", "1000"], "--cores: expected at most"),
-        (["--dask", "tcp://127.0.0.1:9"], "no Dask scheduler at tcp://127.0.0.1:9"),
+        pytest.param(
+            ["--dask", "tcp://127.0.0.1:9"], "no Dask scheduler at tcp://127.0.0.1:9", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_wrong_usage(

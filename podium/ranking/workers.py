@@ -64,16 +64,26 @@ class Workers:
 def _interrupts_held() -> Iterator[None]:
     """Hold Ctrl-C back for a moment, also in the processes that are started meanwhile.
 
-    Such a process would print a traceback if it were interrupted before `_start_worker`, while it imports.
+    Such a process would print a traceback if it were interrupted before `_start_worker`, while it imports, or
+    if this process were interrupted before it has told the new one what to do.
     """
-    if not hasattr(signal, "pthread_sigmask"):  # on Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    interrupts: list[int] = []
+    # Blocking the signal is not enough here: it then reaches another thread, perhaps one of a library, and
+    # Python lets the main thread handle it.
+    in_main = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number)) if in_main else None
+    # New processes inherit the blocked signal, but not the handler.
+    can_block = hasattr(signal, "pthread_sigmask")  # not on Windows
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if can_block else set()
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if can_block:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if in_main:
+            signal.signal(signal.SIGINT, handler)
+        if interrupts:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _start_worker(handed_over: dict[Job, bytes]) -> None:

@@ -34,6 +34,9 @@ DISTRIBUTIONS = (
     (0.4993, 0.4999),
     (0.5, 0.5),
     (0.4995, 0.4995),
+    (0.5003, 0.4997),
+    (0.4992, 0.4996),
+    (0.5002, 0.4998),
     (0.2, 0.8),
     (0.3333, 0.6667),
     (1.0, 0.0005),
@@ -106,7 +109,7 @@ TRUE_STEPS = st.lists(
 # what to take; which of them, or the first word; shifts of the first and last word; another type; distribution
 PREDICTED_STEPS = st.lists(
     one_of_each(
-        ("truth", "truth", "truth", "truth", "prediction", "anything"),
+        ("truth", "truth", "truth", "truth", "prediction", "twin", "anything"),
         range(30),
         (0, 0, 0, 1, -1, 2, -2),
         (0, 0, 0, 1, -1, 2, -2, 4),
@@ -130,18 +133,23 @@ def true_spans(steps: list[tuple[Any, ...]]) -> list[Span]:
 def predicted_spans(steps: list[tuple[Any, ...]], truths: list[Span]) -> list[Span]:
     """Copies of true segments and earlier predictions, unchanged, moved or with another type, and other
     segments.
+
+    A twin differs from an earlier prediction only in its distribution, which is the next one in the ring.
     """
     spans: list[Span] = []
-    for place, (source, number, shift_first, shift_last, other_type, d) in enumerate(steps):
-        if source == "anything" or (source == "prediction" and not spans):
+    for source, number, shift_first, shift_last, other_type, d in steps:
+        if source == "twin" and spans:
+            span = spans[number % len(spans)]
+            spans.append(span._replace(mark=(span.mark + 1) % DISTRIBUTIONS_DRAWN))
+            continue
+        if source != "truth" and not (source == "prediction" and spans):
             span = Span(2, number, number, 0)
         else:
             pool = truths if source == "truth" else spans
             span = pool[number % len(pool)]
-        mark = (d + place % 2) % DISTRIBUTIONS_DRAWN
         first = max(0, span.first + shift_first)
         last = max(first, span.last + shift_last)
-        spans.append(Span(span.discourse_type if other_type is None else other_type, first, last, mark))
+        spans.append(Span(span.discourse_type if other_type is None else other_type, first, last, d))
     return spans
 
 

@@ -75,16 +75,16 @@ def _process_stays_as_it_was() -> Iterator[None]:
             thread.join(SECONDS_TO_END)
             assert not thread.is_alive(), f"the thread {thread.name} outlives its test"
     after = _state_of_process()
-    assert {name: after[name] for name in after if after[name] != before[name]} == {}
+    assert {name: after.get(name) for name in before | after if after.get(name) != before.get(name)} == {}
 
 
 def _state_of_process() -> dict[str, Any]:
     """What tests could change in their process so that others would notice."""
     mask = os.umask(0)
     os.umask(mask)
-    return {
+    variables = {f"${name}": value for name, value in os.environ.items() if name not in SET_BY_LIBRARIES}
+    return variables | {
         "working folder": os.getcwd(),
-        "environment": {name: value for name, value in os.environ.items() if name not in SET_BY_LIBRARIES},
         "sys.path": list(sys.path),
         "umask": mask,
         "limits": [resource.getrlimit(which) for which in (resource.RLIMIT_AS, resource.RLIMIT_NOFILE)],

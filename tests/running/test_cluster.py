@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -27,6 +28,13 @@ pytestmark = [
 
 ENGINES = [pytest.param("bubblewrap", marks=needs_sandbox), "none"]
 NOTE = "import os, time\nstart = time.time()\ntime.sleep({seconds})\nprint(start, time.time())\n" + SUBMIT
+
+
+@pytest.fixture(autouse=True)
+def _variables_of_dask_are_removed() -> Iterator[None]:
+    """Take back the environment variables that Dask sets for the worker processes that it starts."""
+    with mock.patch.dict(os.environ):
+        yield
 
 
 @pytest.fixture

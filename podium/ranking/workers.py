@@ -64,8 +64,8 @@ class Workers:
 def _interrupts_held() -> Iterator[None]:
     """Hold Ctrl-C back for a moment, also in the processes that are started meanwhile.
 
-    Such a process would print a traceback if it were interrupted before `_start_worker`, while it imports, or
-    if this process were interrupted before it has told the new one what to do.
+    Such a process would print a traceback if it were interrupted before `_start_worker`, while it imports. It
+    would also print one if this process were interrupted before it has told the new one what to do.
     """
     interrupts: list[int] = []
     # Blocking the signal is not enough here: it then reaches another thread, perhaps one of a library, and

@@ -246,7 +246,8 @@ def resampled_tables(
     if len(others) == 1:
         tables["comparison"] = next(iter(comparisons.values()))
     elif others:
-        tables["comparison"] = paired(comparisons)
+        names = names_of(options.submission)[1:]
+        tables["comparison"] = statistics.overview(dict(zip(names, comparisons.values())))
     return tables, comparisons
 
 
@@ -328,12 +329,13 @@ def write_report(
     comparisons : dict of str to DataFrame
         The comparison with each other submission, by its path.
     others : dict of str to podium.scoring.Evaluation
-        The other submissions by their paths. The page compares with the first one.
+        The other submissions by their paths.
     options : argparse.Namespace
         The arguments that `add_arguments` declares.
     """
     from podium.report import page
 
+    names = names_of(options.submission)[1:]
     html = page.render(
         evaluation,
         title=f"{Path(options.submission[0]).name} scored against {Path(options.solution).name}",
@@ -341,8 +343,7 @@ def write_report(
         most_items=options.report_items,
         intervals=intervals,
         random=options.seed if options.random_items else None,
-        comparison=next(iter(comparisons.values()), None),
-        other=next(((Path(path).name, other) for path, other in others.items()), None),
+        others=dict(zip(names, zip(others.values(), comparisons.values()))),
     )
     page.write(html, options.report)
 
@@ -562,29 +563,6 @@ def evaluate_other(path: str, solution: Any, parameters: dict[str, Any], options
         return scoring.evaluate(solution, frame)
     except SubmissionRejected as problem:
         raise SubmissionRejected(f"{path}: {explain.with_cure(solution, frame, problem)}") from problem
-
-
-def paired(comparisons: dict[str, Any]) -> Any:
-    """Tabulate the lead of the first submission over each other one.
-
-    Parameters
-    ----------
-    comparisons : dict of str to DataFrame
-        The comparison with each other submission, by its path.
-
-    Returns
-    -------
-    DataFrame
-        One row per other submission. The p-values are also corrected for the number of comparisons.
-    """
-    import pandas as pd
-
-    from podium import statistics
-
-    rows = pd.concat([table.head(1) for table in comparisons.values()], ignore_index=True)
-    rows.insert(0, "submission", names_of(list(comparisons)))
-    rows.insert(rows.columns.get_loc("p") + 1, "p_corrected", statistics.holm(rows["p"]))
-    return rows.drop(columns=["measure", "value"]).rename(columns={"other": "score"})
 
 
 def check_offers(evaluation: Any, options: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium import explain, scoring, statistics
+from podium import explain, hosted, scoring, statistics
 from podium.errors import UsageError
 from podium.essays import SMALL_SUBPOPULATION
 from podium.files import read_table, write_atomically
@@ -40,8 +40,7 @@ def render(
     most_items: int = MOST_ITEMS,
     random: int | None = None,
     intervals: pd.DataFrame | None = None,
-    comparison: pd.DataFrame | None = None,
-    other: tuple[str, Evaluation] | None = None,
+    others: Mapping[str, tuple[Evaluation, pd.DataFrame]] | None = None,
 ) -> str:
     """Make the report of an evaluation.
 
@@ -59,10 +58,9 @@ def render(
         The seed of a random sample of items that is shown in their place.
     intervals : DataFrame, optional
         The intervals of all measures, as `podium.statistics.intervals` returns them.
-    comparison : DataFrame, optional
-        The comparison with another submission, as `podium.statistics.compare` returns it.
-    other : tuple of (str, Evaluation), optional
-        The name and the evaluation of that submission.
+    others : mapping of str to (Evaluation, DataFrame), optional
+        By its name, the evaluation of each submission with which this one is compared, and the comparison, as
+        `podium.statistics.compare` returns it.
 
     Returns
     -------
@@ -99,7 +97,7 @@ def render(
         noun=items.noun(evaluation),
         nouns=plural(items.noun(evaluation)),
         has_intervals=intervals is not None,
-        comparison=None if comparison is None or other is None else _comparison(comparison, evaluation, *other),
+        comparison=_comparison(evaluation, others or {}),
         fixes=_fixes(evaluation),
         causes=_causes(evaluation),
         offsets=_offsets(evaluation),
@@ -364,20 +362,39 @@ def _offsets(evaluation: Evaluation) -> list[dict[str, Any]] | None:
 
 
 def _comparison(
-    comparison: pd.DataFrame, evaluation: Evaluation, name: str, other: Evaluation
-) -> dict[str, Any]:
-    """Collect the comparison with another submission, and the items that differ most."""
+    evaluation: Evaluation, others: Mapping[str, tuple[Evaluation, pd.DataFrame]]
+) -> dict[str, Any] | None:
+    """Collect what the comparisons with other submissions say: all in a table, and each in full."""
+    if not others:
+        return None
+    tables = {name: table for name, (_, table) in others.items()}
+    is_higher_better = hosted.higher_is_better(evaluation.solution.metric, evaluation.solution.arguments)
+    overview = statistics.overview(tables)
+    return {
+        "verdicts": statistics.verdicts(tables, is_higher_better, "this submission"),
+        "rows": overview.assign(number=range(1, len(overview) + 1)).to_dict("records"),
+        "axis": Axis(np.append(overview[["low", "high", "difference"]], 0.0)),
+        "others": [
+            {
+                "name": name,
+                "rows": table.to_dict("records"),
+                "axis": Axis(np.append(table[["low", "high", "difference"]], 0.0)),
+                **_items_that_differ(evaluation, other, is_higher_better),
+            }
+            for name, (other, table) in others.items()
+        ],
+    }
+
+
+def _items_that_differ(evaluation: Evaluation, other: Evaluation, is_higher_better: bool) -> dict[str, Any]:
+    """Find the items by which a submission gains and loses most, with the changes of the score."""
     mine: Any = evaluation.statistics
     theirs: Any = other.statistics
     by_item = statistics.gains_by_item(evaluation.prepared, mine, theirs)[:, 0]
-    gains = pd.Series(by_item, index=evaluation.prepared.items).sort_values(kind="stable")
-    return {
-        "other": name,
-        "rows": comparison.to_dict("records"),
-        "axis": Axis(np.append(comparison[["low", "high", "difference"]], 0.0)),
-        "better": [(item, gain) for item, gain in gains[::-1].head(ITEMS_COMPARED).items() if gain > 0],
-        "worse": [(item, gain) for item, gain in gains.head(ITEMS_COMPARED).items() if gain < 0],
-    }
+    changes = pd.Series(by_item, index=evaluation.prepared.items).sort_values(kind="stable")
+    highest = [(item, change) for item, change in changes[::-1].head(ITEMS_COMPARED).items() if change > 0]
+    lowest = [(item, change) for item, change in changes.head(ITEMS_COMPARED).items() if change < 0]
+    return dict(zip(("better", "worse"), (highest, lowest) if is_higher_better else (lowest, highest)))
 
 
 def _groups(evaluation: Evaluation, intervals: pd.DataFrame) -> dict[str, Any] | None:

@@ -666,6 +666,26 @@ def verdicts(
     ]
 
 
+def overview(comparisons: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Tabulate how the score of one submission compares with those of several others.
+
+    Parameters
+    ----------
+    comparisons : mapping of str to DataFrame
+        What `compare` returned for each other submission, by its name.
+
+    Returns
+    -------
+    DataFrame
+        One row per other submission.  It has the name (``submission``), the ``score`` of that submission, and
+        the ``difference`` with its interval from ``low`` to ``high``.  The p-value is ``p``, and corrected for
+        the number of comparisons (see `holm`) it is ``p_corrected``.  The ``note`` is as in `intervals`.
+    """
+    rows = pd.concat([table.head(1) for table in comparisons.values()], ignore_index=True)
+    rows = rows.assign(submission=list(comparisons), score=rows["other"], p_corrected=holm(rows["p"]))
+    return rows[["submission", "score", "difference", "low", "high", "p", "p_corrected", "note"]]
+
+
 def _verdict(
     row: "pd.Series[Any]", higher_is_better: bool, names: tuple[str, str], corrected: float | None
 ) -> str:

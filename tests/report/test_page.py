@@ -76,6 +76,12 @@ def render(truth: pd.DataFrame, predicted: pd.DataFrame, texts: dict[str, str] |
     return report.render(evaluation, options.pop("title", "a title"), texts, **options)
 
 
+def compared(evaluation, other, resamples: int) -> tuple[object, pd.DataFrame]:
+    """Another submission, and how one compares with it."""
+    mine, theirs = evaluation.statistics, other.statistics
+    return other, statistics.compare(evaluation.prepared, mine, theirs, resamples)
+
+
 @pytest.fixture(scope="module")
 def evaluation():
     """The sample submission, scored."""
@@ -90,8 +96,7 @@ def page(evaluation):
         evaluation,
         "sample",
         intervals=statistics.intervals(evaluation.prepared, evaluation.statistics, 50),
-        comparison=statistics.compare(evaluation.prepared, evaluation.statistics, evaluation.statistics, 20),
-        other=("other.csv", evaluation),
+        others={"other.csv": compared(evaluation, evaluation, 20)},
     )
 
 
@@ -262,11 +267,53 @@ def test_essays_that_got_better_and_worse(evaluation):
         )
         after = evaluate(evaluation.solution.frame, mixed)
         assert after.score - other.score == pytest.approx(gains[number], abs=1e-12)
-    comparison = statistics.compare(evaluation.prepared, evaluation.statistics, other.statistics, 20)
-    page = Page(report.render(evaluation, "x", comparison=comparison, other=("half.csv", other)))
+    page = Page(report.render(evaluation, "x", others={"half.csv": compared(evaluation, other, 20)}))
     best = evaluation.prepared.items[int(gains.argmax())]
     text = flat(page.sections["comparison"])
     assert f"gained most Essay Score changes by {best} +{gains.max():.6f}" in text
+
+
+def test_every_other_submission_is_compared(evaluation):
+    """A table compares the scores with corrected p-values, and each comparison follows in full."""
+    frames = {"half.csv": evaluation.submission.iloc[::2], "most.csv": evaluation.submission.iloc[:-40]}
+    others = {
+        name: compared(evaluation, evaluate(evaluation.solution.frame, frame), 100)
+        for name, frame in frames.items()
+    }
+    tables = {name: table for name, (_, table) in others.items()}
+    corrected = statistics.overview(tables).set_index("submission")["p_corrected"]
+    parsed = Page(report.render(evaluation, "x", others=others))
+    text = flat(parsed.sections["comparison"])
+    assert text.startswith("Compared with 2 other submissions")
+    for name, (other, table) in others.items():
+        first, last = table.iloc[0], table.iloc[-1]
+        assert f"{name} {first['difference']:.4f} {corrected[name]:.4f} " in text
+        assert f"{first['p']:.4f} {other.score:.4f}" in text
+        in_full = flat(text.split(f"Every measure against {name} ")[1].split("Every measure against ")[0])
+        assert f"{last['p']:.4f} {last['value']:.4f} {last['other']:.4f} Essays in which" in in_full
+    for sentence in statistics.verdicts(tables, name="this submission"):
+        assert sentence in text
+    links = [link["href"] for link in parsed.named("a") if link["href"].startswith("#versus")]
+    assert links == [
+        part["id"].join(["#", ""]) for part in parsed.named("details") if part["class"] == "versus"
+    ]
+
+
+def test_of_two_submissions_the_verdict_is_on_the_page(evaluation):
+    half = evaluate(evaluation.solution.frame, evaluation.submission.iloc[::2])
+    other = compared(evaluation, half, 20)
+    text = flat(Page(report.render(evaluation, "x", others={"half.csv": other})).sections["comparison"])
+    sentence = statistics.verdict(other[1], names=("this submission", "half.csv"))
+    assert text.startswith(f"Compared with half.csv {sentence} ")
+    assert "orrected p" not in text
+
+
+def test_items_gained_and_lost_where_a_lower_score_is_better(evaluation):
+    """An item that lowers the score then counts as gained."""
+    half = evaluate(evaluation.solution.frame, evaluation.submission.iloc[::2])
+    usual, turned = (report._items_that_differ(evaluation, half, higher) for higher in (True, False))
+    assert usual["better"]
+    assert (turned["better"], turned["worse"]) == (usual["worse"], usual["better"])
 
 
 def test_texts_are_cut_into_words_as_the_positions_count_them():
@@ -438,8 +485,7 @@ def hostile_page() -> str:
         title=EVIL,
         texts=texts,
         intervals=statistics.intervals(evaluation.prepared, evaluation.statistics, 5),
-        comparison=statistics.compare(evaluation.prepared, evaluation.statistics, evaluation.statistics, 5),
-        other=(EVIL, evaluation),
+        others={name: compared(evaluation, evaluation, 5) for name in (EVIL, EVIL_ATTRIBUTE)},
     )
 
 
@@ -447,7 +493,7 @@ def test_text_from_files_stays_text():
     page = hostile_page()
     assert_self_contained(page)
     parsed = Page(page)
-    assert len(parsed.named("details")) == 5
+    assert len([part for part in parsed.named("details") if "data-id" in part]) == 5
     assert not parsed.named("img")
     assert flat(parsed.text).count(EVIL) > 20
     assert "{{ 7 * 7 }}" in parsed.text
@@ -890,9 +936,10 @@ def pages(evaluation):
     texts = report.read_texts(ROOT / "examples" / "data" / "texts", evaluation)
     assert set(texts) == set(ids)
     of_markups, marked = markups()
-    table = statistics.compare(evaluation.prepared, evaluation.statistics, half.statistics, 20)
     made = {
-        "compared": report.render(evaluation, "x" * 60, texts, comparison=table, other=("half.csv", half)),
+        "compared": report.render(
+            evaluation, "x" * 60, texts, others={"half.csv": compared(evaluation, half, 20)}
+        ),
         "markups": report.render(of_markups, "marks", marked),
     }
     for name in sorted(set(SIBLINGS) - set(MANY_HISTOGRAMS)):
@@ -1013,6 +1060,31 @@ def test_a_link_opens_its_essay(opened, pages):
     assert driver.execute_script("return document.activeElement.textContent").strip().startswith(name)
     driver.refresh()
     assert driver.find_element("css selector", ".item[open]").get_attribute("data-id") == name
+
+
+def test_several_comparisons_on_a_phone_and_in_print(opened, evaluation):
+    """The decisive columns are visible, a link opens the comparison in full, and print shows all of them."""
+    half = evaluate(evaluation.solution.frame, evaluation.submission.iloc[::2])
+    others = {f"{letter}.csv": compared(evaluation, half, 20) for letter in "abc"}
+    driver = opened(report.render(evaluation, "x", {}, 2, others=others), width=360)
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= 360
+    headers = {th.text: th.rect for th in driver.find_elements("css selector", "#comparison > .scroll th")}
+    for column in ("Submission", "Difference", "Corrected p"):
+        assert 0 <= headers[column]["x"] < headers[column]["x"] + headers[column]["width"] <= 360
+    link = driver.find_element("link text", "b.csv")
+    driver.execute_script("arguments[0].click()", link)
+    driver.implicitly_wait(2)
+    opened_part = driver.find_element("css selector", ".versus[open]")
+    assert opened_part.get_attribute("id") == "versus-2"
+    focused = driver.execute_script("return document.activeElement.textContent")
+    assert focused == "Every measure against b.csv"
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    heights = driver.execute_script(
+        "return [...document.querySelectorAll('.versus .scroll')].map(e => e.getBoundingClientRect().height)"
+    )
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert len(heights) == 3
+    assert min(heights) > 200
 
 
 def test_sorts_and_searches(opened, page, evaluation):

@@ -120,7 +120,7 @@ def test_a_model_cannot_leave_itself_a_note_in_the_page_cache(tmp_path: Path, sa
     )
     assert remembered(journal, tmp_path) == [False, False]
     assert min(row["runtime_low"] for row in runtimes.values()) >= WORK_SECONDS
-    assert (runtimes["Cheat"]["runs"], runtimes["Cheat"]["marks"].count("cached")) == (2, 0)
+    assert "cached run" not in runtimes["Cheat"]["marks"]
 
 
 WORKS_ON = (

@@ -4,8 +4,9 @@
     podium rank --again final --out other --set temperature=50
 
 A submission that is rejected is listed in rejected.csv with the reason. What is not the submission's fault,
-such as a file that cannot be read or a worker that dies, is tried again. If it fails again, it is listed, and
-the exit code is 2. If the command is run again, only what is new or changed is scored.
+such as a file that cannot be read or a worker that dies, is tried again. If it fails again, it is listed. The
+exit code is then 4 if the metric or a table is certainly wrong, and 2 otherwise. If the command is run again,
+only what is new or changed is scored.
 """
 
 import argparse

@@ -19,13 +19,21 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from podium import scoring
-from podium.errors import NotAFile, SubmissionRejected, ToolError, UsageError
+from podium.errors import HostError, NotAFile, SubmissionRejected, ToolError, UsageError
 from podium.progress import track
 from podium.ranking import store
 from podium.ranking.job import Job, contents_of, digests_of, entry_name, frame_of, sha256, solution_of
 from podium.ranking.limits import LimitExceededError, within
 from podium.ranking.submissions import Submission
-from podium.ranking.workers import TASKS_PER_WORKER, Workers, describe_fault, first_lines, spread
+from podium.ranking.workers import (
+    TASKS_PER_WORKER,
+    Fault,
+    Workers,
+    describe_fault,
+    fault_of,
+    first_lines,
+    spread,
+)
 from podium.wording import counted
 
 BYTES_AT_ONCE = 2**22  # of submissions or entries in one task
@@ -68,7 +76,7 @@ class Scored(NamedTuple):
 
 def visit(
     job: Job, known: bytes, submissions: Sequence[tuple[int, Submission]]
-) -> list[tuple[int, str, bytes | str | None]]:
+) -> list[tuple[int, str, bytes | Fault | None]]:
     """Score some submissions, in a worker.
 
     Parameters
@@ -82,12 +90,12 @@ def visit(
 
     Returns
     -------
-    list of (int, str, bytes or str or None)
+    list of (int, str, bytes or Fault or None)
         For each submission its number, its `digests_of` and what became of it.  That is its entry for the
-        store, None if ``known`` contains the entry, or a text that describes a fault.
+        store, None if ``known`` contains the entry, or a fault.
     """
     names = np.frombuffer(known, f"S{store.NAME_LENGTH}")
-    answers: list[tuple[int, str, bytes | str | None]] = []
+    answers: list[tuple[int, str, bytes | Fault | None]] = []
     for number, submission in submissions:
         digests = ""
         try:
@@ -108,7 +116,7 @@ def visit(
                 (number, digests, store.encode(_header(job, digests) | {"rejected": rejected}, None))
             )
         except Exception as problem:
-            answers.append((number, digests, describe_fault(problem)))
+            answers.append((number, digests, fault_of(problem)))
     return answers
 
 
@@ -188,9 +196,12 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, pool: Worke
     ------
     UsageError
         Some submissions could not be scored twice in a row, through no fault of theirs.
+    HostError
+        The same, and the metric, a parameter or a table is certainly to blame: each of them failed both times
+        with the same slip of the host.
     """
     results: dict[int, Scored] = {}
-    faults: dict[int, str] = {}
+    faults: dict[int, Fault] = {}
     damaged: list[int] = []
     at_first = frozenset(store.names(folder))
     kept = set(at_first)
@@ -203,10 +214,11 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, pool: Worke
         def finished() -> Iterator[None]:
             for batch, answers in spread(pool, work, batches, window):
                 if isinstance(answers, BaseException):
-                    answers = [(number, "", describe_fault(answers)) for number, _ in batch]
+                    fault = Fault(describe_fault(answers), is_of_host=False)
+                    answers = [(number, "", fault) for number, _ in batch]
                 for number, digests, answer in answers:
                     name = entry_name(job.context, digests)
-                    if isinstance(answer, str):
+                    if isinstance(answer, Fault):
                         faults[number] = answer
                     elif answer is not None:
                         store.save(folder, name, answer, store.UNSURE in store.header_of(answer))
@@ -227,21 +239,27 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, pool: Worke
     if damaged:
         again, damaged = damaged, []
         run(again, "scoring again, because the store is damaged")
+    at_first_try = dict(faults)
     if faults:
         time.sleep(SECONDS_BEFORE_RETRY)
-        again = sorted(faults)
         faults.clear()
-        run(again, "trying again after faults", at_once=1, window=1)
+        run(sorted(at_first_try), "trying again after faults", at_once=1, window=1)
     if faults or damaged:
-        faults |= dict.fromkeys(damaged, "the store cannot be read")
-        lines = [
-            f"  {submissions[number].team}/{submissions[number].name}: {text}"
-            for number, text in sorted(faults.items())
-        ]
-        number = counted(len(lines), "submission")
-        title = f"{number} could not be scored, through no fault of their own (nothing is lost):"
-        raise UsageError("\n".join([title, *first_lines(lines)]))
+        is_of_host = not damaged and all(
+            fault.is_of_host and fault == at_first_try[number] for number, fault in faults.items()
+        )
+        texts = {submissions[number]: fault.text for number, fault in sorted(faults.items())}
+        texts |= dict.fromkeys([submissions[number] for number in damaged], "the store cannot be read")
+        raise (HostError if is_of_host else UsageError)(_list_of_faults(texts))
     return _measured(job, results, folder, pool)
+
+
+def _list_of_faults(texts: dict[Submission, str]) -> str:
+    """List the submissions that could not be scored, each with the reason."""
+    lines = [f"  {each.team}/{each.name}: {text}" for each, text in texts.items()]
+    number = counted(len(lines), "submission")
+    title = f"{number} could not be scored, through no fault of their own (nothing is lost):"
+    return "\n".join([title, *first_lines(lines)])
 
 
 def stored(job: Job, contents: Sequence[str], folder: Path, pool: Workers) -> list[Scored]:

@@ -15,15 +15,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from podium.errors import ToolError, UsageError, missing_extra
+from podium.contract import VISIBLE_ERRORS
+from podium.errors import HostError, ToolError, UsageError, missing_extra
 from podium.ranking.job import Job, contents_of, receive, solution_of, to_hand_over, versions
 from podium.ranking.submissions import Submission
 
 FAULTS_SHOWN = 20
 PROBE_SECONDS = 30
 TASKS_PER_WORKER = 3  # tasks under way for each worker, so that no worker waits
+# What a slip in a metric or a table raises.  A machine that lacks memory, a library or a thread raises others.
+SLIPS = (
+    ArithmeticError, AssertionError, AttributeError, HostError, LookupError, NameError, NotImplementedError,
+    TypeError, ValueError,
+)  # fmt: skip
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -350,6 +356,47 @@ def describe_fault(problem: BaseException) -> str:
     """
     text = " ".join(str(problem).split())
     return text if isinstance(problem, ToolError) else f"{type(problem).__name__}: {text}"
+
+
+class Fault(NamedTuple):
+    """Why a submission could not be scored, through no fault of its own.
+
+    Attributes
+    ----------
+    text : str
+        The reason in one line.
+    is_of_host : bool
+        Whether the metric, a parameter or a table is certainly wrong, and not the machine.
+    """
+
+    text: str
+    is_of_host: bool
+
+
+def fault_of(problem: BaseException) -> Fault:
+    """Tell what went wrong with a submission, and whether that is certainly in what the host gave.
+
+    Parameters
+    ----------
+    problem : BaseException
+        What was raised.
+
+    Returns
+    -------
+    Fault
+        The fault.  It is the host's if podium found a slip of the host, and nothing that led to it is an
+        exception with which a machine may fail.  A metric may turn a lack of memory into a ValueError, for
+        example, so all exceptions that led to this one are looked at.
+    """
+    return Fault(describe_fault(problem), isinstance(problem, HostError) and _is_slip(problem))
+
+
+def _is_slip(problem: BaseException | None) -> bool:
+    """Tell whether an exception and all that led to it are those of a slip in a metric or a table."""
+    if problem is None:
+        return True
+    is_slip = isinstance(problem, SLIPS) or type(problem).__name__ in VISIBLE_ERRORS
+    return is_slip and _is_slip(problem.__cause__) and _is_slip(problem.__context__)
 
 
 def first_lines(lines: list[str]) -> list[str]:

@@ -154,6 +154,57 @@ def test_faults_that_stay_stop_the_run(folder, call, monkeypatch, where):
     assert is_right(folder)
 
 
+@pytest.mark.parametrize(
+    ("statement", "expected_code"),
+    [
+        pytest.param("submission['rows']", 4, id="a slip"),
+        pytest.param("int(submission.shape)", 4, id="another slip"),
+        pytest.param("if len(submission) > 12: {}['x']", 4, id="a slip with some submissions"),
+        pytest.param("raise MemoryError", 2, id="a lack of memory"),
+        pytest.param("raise OSError(28, 'No space left on device')", 2, id="a full disk"),
+        pytest.param("import no_such_library", 2, id="a library that is not installed"),
+        pytest.param('raise RuntimeError("can\'t start new thread")', 2, id="a lack of threads"),
+        pytest.param("open('no such file')", 2, id="a file that is missing"),
+        pytest.param(
+            """
+    try:
+        raise MemoryError
+    except MemoryError:
+        raise ValueError("wrong table") from None""",
+            2,
+            id="a lack of memory in disguise",
+        ),
+        pytest.param("import os; {}[f'{os.urandom(8)}']", 2, id="another error each time"),
+    ],
+)
+def test_a_slip_of_the_metric_is_told_from_a_fault_of_the_machine(folder, call, statement, expected_code):
+    """The exit code is 4 only if the metric is certainly wrong.  No submission is rejected in either case."""
+    (folder / "rows.py").write_text(ROWS.replace("    if len(", f"    {statement}\n    if len(", 1) + COMPLETE)
+    code, out, err = call()
+    assert (code, out) == (expected_code, "")
+    assert "could not be scored, through no fault of their own (nothing is lost):\n" in err
+    assert "(rows.py, line " in err
+    assert not (folder / "final" / "rejected.csv").exists()
+
+
+def test_a_slip_of_the_metric_beside_a_fault_of_the_machine_ends_with_that_of_the_fault(
+    folder, call, monkeypatch
+):
+    (folder / "rows.py").write_text(ROWS.replace("    if len(", "    {}['x']\n    if len(", 1) + COMPLETE)
+    real = job_module.read_bytes
+
+    def failing(path, **options):
+        if str(path).endswith("07.csv"):
+            raise OSError(5, "Input/output error")
+        return real(path, **options)
+
+    monkeypatch.setattr(job_module, "read_bytes", failing)
+    code, _, err = call()
+    assert code == 2
+    assert "KeyError: 'x'" in err
+    assert "Input/output error" in err
+
+
 def inject(monkeypatch, where: str, times: int) -> None:
     """Let a stage of each submission fail a number of times, each time in another way."""
     module = job_module if where == "read_bytes" else work.scoring

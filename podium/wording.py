@@ -168,3 +168,25 @@ def spreadsheet_safe(text: str) -> str:
     OWASP, CSV Injection.
     """
     return "'" + text if text.startswith(tuple(FORMULA_STARTS)) and not NUMBER.fullmatch(text) else text
+
+
+def spreadsheet_original(text: str) -> str:
+    """Take away the apostrophe that `spreadsheet_safe` has put in front of a text.
+
+    Parameters
+    ----------
+    text : str
+        The content of the cell.
+
+    Returns
+    -------
+    str
+        The text before `spreadsheet_safe`.  A text that it would not have written so stays as it is.
+
+    Examples
+    --------
+    >>> spreadsheet_original("'=HYPERLINK(A1)"), spreadsheet_original("-0.5"), spreadsheet_original("'good'")
+    ('=HYPERLINK(A1)', '-0.5', "'good'")
+    """
+    is_ours = text.startswith("'") and spreadsheet_safe(text[1:]) == text
+    return text[1:] if is_ours else text

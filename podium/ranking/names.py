@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from podium.errors import HostError
-from podium.wording import listed, printable, spreadsheet_safe
+from podium.wording import listed, printable, spreadsheet_original, spreadsheet_safe
 
 __all__ = ["check_names", "key_of", "near_misses", "safe_for_spreadsheets", "shown"]
 
@@ -37,9 +37,10 @@ def key_of(name: str) -> str:
     Returns
     -------
     str
-        The name in Unicode's compatibility form NFKC, case-folded, without characters that have no width and
-        without white space at its ends.  This is the caseless matching of compatible texts of the Unicode
-        Standard, section 3.13, extended by the last two steps.
+        The name in Unicode's compatibility form NFKC, case-folded, without characters that have no width,
+        without white space at its ends, and without the apostrophe that tables have before what a spreadsheet
+        would execute.  This is the caseless matching of compatible texts of the Unicode Standard,
+        section 3.13, extended by the last three steps.
 
     Examples
     --------
@@ -48,7 +49,7 @@ def key_of(name: str) -> str:
     """
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
     visible = "".join(character for character in text if unicodedata.category(character) != "Cf")
-    return INVISIBLE.sub("", visible).strip()
+    return spreadsheet_original(INVISIBLE.sub("", visible).strip())
 
 
 def shown(name: str) -> str:
@@ -111,8 +112,9 @@ def check_names(names: Iterable[str], what: str, source: str) -> None:
     groups = [listed([shown(name) for name in group], SHOWN) for group in alike.values() if len(group) > 1]
     if groups:
         raise HostError(
-            f"{source}: expected the names of {what}s to differ in more than case, width, outer spaces and "
-            f"invisible characters, found {'; '.join(groups[:SHOWN])}; rename or remove all but one"
+            f"{source}: expected the names of {what}s to differ in more than case, width, outer spaces, a "
+            f"first apostrophe and invisible characters, found {'; '.join(groups[:SHOWN])}; rename or remove "
+            "all but one"
         )
 
 

@@ -15,7 +15,7 @@ from podium import hosted
 from podium.errors import HostError, UsageError
 from podium.files import TABLE_SUFFIXES, is_url, read_table
 from podium.ranking import names
-from podium.wording import listed
+from podium.wording import listed, spreadsheet_original
 
 __all__ = [
     "Submission", "absolute", "check_unique", "errors_of_boost", "find", "read_failed", "read_named",
@@ -32,6 +32,7 @@ NO_TABLES = frozenset(
 )  # fmt: skip
 NO_TABLES_BY_NAME = frozenset({"license", "readme", "sha256sums"})
 FAILED_COLUMNS = ["team", "model", "reason"]
+FOREIGN = ("team", "submission", "model", "reason")  # columns of texts that strangers chose
 
 
 class Submission(NamedTuple):
@@ -283,7 +284,7 @@ def errors_of_boost(board: str = "the leaderboard", **columns: str) -> Iterator[
 
 
 def read_named(source: str, required: list[str], filled: list[str], text: set[str]) -> pd.DataFrame:
-    """Read a table that the host wrote.
+    """Read a table that the host or podium wrote.
 
     Parameters
     ----------
@@ -299,7 +300,8 @@ def read_named(source: str, required: list[str], filled: list[str], text: set[st
     Returns
     -------
     DataFrame
-        The table, of dtype object, with None for an empty cell.
+        The table, of dtype object, with None for an empty cell.  Names and reasons are without the apostrophe
+        that podium's own tables have before what a spreadsheet would execute.
 
     Raises
     ------
@@ -314,7 +316,10 @@ def read_named(source: str, required: list[str], filled: list[str], text: set[st
         if column in table and table[column].isna().any():
             row = int(table[column].isna().to_numpy().argmax()) + 1
             raise HostError(f"{source} has no {column} in row number {row}")
-    return table.astype(object).where(table.notna(), None)
+    table = table.astype(object).where(table.notna(), None)
+    for column in text.intersection(FOREIGN, table):
+        table[column] = table[column].map(spreadsheet_original, na_action="ignore")
+    return table
 
 
 def check_unique(keys: Iterable[str], source: str) -> None:

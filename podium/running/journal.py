@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from podium.errors import UsageError
 from podium.files import write_atomically
 from podium.running.models import Model, key_of
+from podium.wording import spreadsheet_original, spreadsheet_safe
 
 __all__ = ["Row", "differ", "predictions_of", "read_journal", "runs_of", "write_table"]
 
@@ -160,7 +161,7 @@ def read_journal(path: Path) -> list[Row]:
         return []
     with path.open(newline="", encoding="utf-8", errors="surrogateescape") as file:
         try:
-            header, *lines = csv.reader(file)
+            header, *lines = (list(map(spreadsheet_original, line)) for line in csv.reader(file))
             columns = {name: header.index(name) for name in Row._fields}
             return [
                 Row(*(kind(line[columns[name]]) for name, kind in Row.__annotations__.items()))
@@ -180,21 +181,24 @@ def write_table(path: Path, names: Iterable[str], rows: Iterable[Iterable[Any]])
     names : iterable of str
         The names of the columns.
     rows : iterable of iterables
-        The cells of each row.  Booleans are written as true and false.
+        The cells of each row.  Booleans are written as true and false, and texts as
+        `podium.wording.spreadsheet_safe` writes them.
     """
 
     def fill(part: Path) -> None:
         with part.open("w", newline="", encoding="utf-8", errors="surrogateescape") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(names)
-            writer.writerows(map(_cells, rows))
+            writer.writerows(map(_cell, row) for row in rows)
 
     write_atomically(path, fill)
 
 
-def _cells(row: Iterable[Any]) -> list[Any]:
-    """A row's cells, with booleans as the words true and false."""
-    return [str(value).lower() if isinstance(value, bool) else value for value in row]
+def _cell(value: Any) -> Any:
+    """A boolean as the word true or false, and a text so that no spreadsheet executes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return spreadsheet_safe(value) if isinstance(value, str) else value
 
 
 def is_known(value: float) -> bool:

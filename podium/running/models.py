@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from podium.errors import UsageError
-from podium.wording import printable
+from podium.wording import printable, spreadsheet_original
 
 __all__ = ["Failure", "Model", "digest_of", "find_model", "find_models"]
 
@@ -188,6 +188,8 @@ def find_model(folder: Path, team: str, name: str = "") -> Model | Failure:
         for text in (team, name):
             if not text.isprintable():
                 raise ValueError("its name has characters that cannot be printed")
+            if spreadsheet_original(text) != text:
+                raise ValueError("its name begins with the apostrophe that tables have before = + - @")
             if len(text.encode()) > LONGEST_NAME:
                 raise ValueError(f"its name is longer than {LONGEST_NAME} bytes")
         entry, kind = _entry(folder)

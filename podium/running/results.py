@@ -11,7 +11,7 @@ from podium.running import fairness
 from podium.running.fairness import Noise, State
 from podium.running.journal import DONE, Row, differ, is_known, predictions_of, runs_of, write_table
 from podium.running.models import Failure, Model, key_of
-from podium.wording import counted, listed, spreadsheet_safe
+from podium.wording import counted, listed
 
 __all__ = ["RUNTIME_COLUMNS", "Results", "Timing", "failure_of", "results_of", "write_results"]
 
@@ -339,10 +339,7 @@ def write_results(results: Results, rows: Sequence[Row], runtimes: Path, failed:
     write_table(
         failed,
         (*Failure._fields, "engine"),
-        (
-            (*map(spreadsheet_safe, one), engines.get(key_of(one.team, one.model), ""))
-            for one in results.failures
-        ),
+        ((*one, engines.get(key_of(one.team, one.model), "")) for one in results.failures),
     )
     return table
 

@@ -8,7 +8,7 @@ import pytest
 from podium.errors import HostError
 from podium.ranking import names, speed
 from podium.ranking.submissions import Submission, find
-from podium.wording import spreadsheet_safe
+from podium.wording import spreadsheet_original, spreadsheet_safe
 
 
 def submit(folder, *teams: str) -> None:
@@ -93,6 +93,44 @@ def test_what_a_spreadsheet_would_execute_is_written_as_text(says_folder, rank_s
                 assert spreadsheet_safe(cell) == cell, (table.name, cell)
     # The page shows the name unchanged.
     assert "=HYPERLINK(&#34;evil&#34;)" in (says_folder / "final" / "board.html").read_text(encoding="utf-8")
+
+
+def test_tables_that_podium_wrote_name_the_same_teams(says_folder, rank_says):
+    """Also after a spreadsheet: with or without the apostrophe, a name is that of its team."""
+    formula = "=cmd|' \u2044C calc'!A0"
+    submit(says_folder, formula, "+1", "@x", "-2+3", "'quoted'")
+    teams = [f"'{formula}", "+1", "@x", "'-2+3", "'quoted'"]
+    tables = {
+        "runtimes": pd.DataFrame({"team": teams, "runtime": [10, 11, 12, 13, 14]}),
+        "selection": pd.DataFrame({"team": teams[:1], "submission": [f"'{formula}.csv"]}),
+        "failed": pd.DataFrame({"team": ["'=gone"], "model": ["'@m"], "reason": ["'=no"]}),
+    }
+    for name, table in tables.items():
+        table.to_csv(says_folder / f"{name}.csv", index=False)
+    selected = ["--select", says_folder / "selection.csv", "--failed", says_folder / "failed.csv"]
+    code, _, err = rank_says(says_folder / "runtimes.csv", *selected)
+    assert code == 0, err
+    assert "no runtime" not in err
+    assert "runtimes without a submission" not in err
+    final = says_folder / "final"
+    board = pd.read_csv(final / "final_leaderboard.csv")
+    assert dict(zip(board["team"], board["runtime"])) == dict(
+        zip([teams[0], "+1", "'@x", "'-2+3", "'quoted'"], [10, 11, 12, 13, 14])
+    )
+    assert (final / "failed.csv").read_text() == "team,model,reason\n'=gone,'@m,'=no\n"
+    page = (final / "board.html").read_text(encoding="utf-8")
+    assert "<bdi>=gone</bdi>" in page
+    assert "&#39;=gone" not in page
+
+
+def test_every_text_that_is_made_safe_is_read_as_it_was():
+    for text in ("=1", "+1", "@x", "-x", "-", "-5", "'", "''", "'x'", "\t=1", "\r", "good", "", "'-5"):
+        assert spreadsheet_original(spreadsheet_safe(text)) == text
+    # Only this one does not come back, so it looks like the other one and cannot be beside it.
+    with pytest.raises(HostError, match="“'=1”, “=1”"):
+        names.check_names(["=1", "'=1"], "team", "the folder")
+    with pytest.raises(HostError, match="“=1”"):
+        speed.check_teams(pd.DataFrame({"team": ["=1"]}), [Submission("'=1", "a.csv", "")])
 
 
 def test_numbers_stay_numbers():

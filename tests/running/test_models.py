@@ -73,6 +73,7 @@ def test_what_is_no_model_is_listed_with_a_reason_and_the_others_go_on(tmp_path:
     (tmp_path / "Linked inside" / "one").symlink_to(tmp_path / "Good")
     write_model(tmp_path / "line\nend \x1b[2J")
     write_model(tmp_path / ("x" * 201))
+    write_model(tmp_path / "'=1")
     models, failures = find_models(tmp_path)
     assert [model.key for model in models] == ["Good"]
     reasons = {failure.team: failure.reason for failure in failures}
@@ -91,6 +92,7 @@ def test_what_is_no_model_is_listed_with_a_reason_and_the_others_go_on(tmp_path:
         "Linked inside": NO_MODEL + "one",
         "line\\nend \\x1b[2J": "its name has characters that cannot be printed",
         "x" * 201: "its name is longer than 200 bytes",
+        "'=1": "its name begins with the apostrophe that tables have before = + - @",
     }
     assert reasons == expected
 

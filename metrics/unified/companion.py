@@ -153,7 +153,12 @@ class Explanation(contract.Explanation):
             for (attribute, value), size in zip(self.prepared.labels, self.sizes)
             if size < SMALL_SUBPOPULATION
         ]
-        if small:
+        if small and self.prepared.labels == [self.metric.ALL]:
+            notices.append(
+                f"a score depends much on chance with fewer than {SMALL_SUBPOPULATION} essays; this solution "
+                f"has {len(self.prepared.items)}"
+            )
+        elif small:
             notices.append(
                 f"the score of a sub-population of fewer than {SMALL_SUBPOPULATION} essays depends much on "
                 f"chance; this solution has {len(small):,}: {', '.join(small)}"

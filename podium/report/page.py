@@ -324,6 +324,7 @@ def _causes(evaluation: Evaluation) -> dict[str, Any] | None:
         "rows": causes.to_dict("records"),
         "total": causes["points"].sum(),
         "most": max(causes["points"].abs().max(), 1e-300),
+        "any": bool((explanation.losses != 0).any(axis=None)),
         "negative": bool((explanation.losses < 0).any(axis=None)),
         "matrix": matrix,
     }
@@ -398,9 +399,9 @@ def _items_that_differ(evaluation: Evaluation, other: Evaluation, is_higher_bett
 
 
 def _groups(evaluation: Evaluation, intervals: pd.DataFrame) -> dict[str, Any] | None:
-    """Collect the scores and weights of sub-populations."""
+    """Collect the scores and weights of sub-populations, if the solution tells any apart."""
     table = evaluation.explanation.groups
-    if table is None:
+    if table is None or len(table) == 1:
         return None
     table = table.assign(measure=_group_names(table)).merge(intervals, "left")
     rows: list[Any] = table.to_dict("records")

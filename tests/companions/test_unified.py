@@ -176,6 +176,14 @@ def test_small_sub_populations_are_noticed(evaluation):
     assert evaluate(large, perfect(large), subpopulation_column_names="ell_status").explanation.notices == []
 
 
+@pytest.mark.parametrize("essays", [49, 50])
+def test_few_essays_without_sub_populations_are_noticed(essays):
+    truth = solution(*((f"{n}", "Lead", "0 1", 1) for n in range(essays)))
+    few = ["a score depends much on chance with fewer than 50 essays; this solution has 49"]
+    notices = evaluate(truth, perfect(truth), subpopulation_column_names="").explanation.notices
+    assert notices == (few if essays < 50 else [])
+
+
 def test_the_signature_names_every_parameter(competition):
     signature = evaluate(
         *competition,

@@ -360,9 +360,19 @@ def test_a_perfect_and_an_empty_submission():
     truth = solution(("A", "Lead", words(0, 9), 1), ("B", "Claim", words(0, 9), 1))
     page = flat(Page(render(truth, perfect(truth), parameters=WHOLE)).text)
     assert "Score 1.0000 Possible gain 0.000 thousandths of the score" in page
+    assert "Where you can gain Nothing can be gained: no mistake costs anything. Starts" in page
     page = render(truth, submission(), parameters=WHOLE)
     assert "Score 0.0000" in flat(Page(page).text)
+    assert "Nothing can be gained" not in page
     assert "calibration" not in Page(page).sections
+
+
+def test_a_solution_without_sub_populations_has_no_section_on_them(page):
+    truth = solution(("A", "Lead", words(0, 9), 1))
+    without = Page(render(truth, submission(), parameters=WHOLE))
+    assert "groups" not in without.sections
+    assert "sub-population" not in without.text.lower()
+    assert "groups" in Page(page).sections
 
 
 def test_a_page_costs_little_beside_its_texts(evaluation):
@@ -1085,6 +1095,24 @@ def test_several_comparisons_on_a_phone_and_in_print(opened, evaluation):
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert len(heights) == 3
     assert min(heights) > 200
+
+
+def test_long_names_leave_the_decisive_columns_on_a_phone(opened, evaluation):
+    name = "a_long_name_" * 16
+    others = {name: compared(evaluation, evaluation, 5), f"{name}2": compared(evaluation, evaluation, 5)}
+    driver = opened(report.render(evaluation, name, {}, 0, others=others), width=360)
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= 360
+    headers = {th.text: th.rect for th in driver.find_elements("css selector", "#comparison > .scroll th")}
+    assert headers["Corrected p"]["x"] + headers["Corrected p"]["width"] <= 360
+
+
+def test_an_arabic_text_runs_from_right_to_left(opened):
+    """The label in Latin letters before its first word does not turn it round."""
+    truth = solution(("A", "Lead", words(0, 1), 1), ("A", "Claim", words(2, 3), 1))
+    driver = opened(render(truth, perfect(truth), {"A": "في هذا المقال سوف"}, parameters=WHOLE))
+    open_items(driver)
+    first, second = driver.find_elements("css selector", ".item p mark")[:2]
+    assert first.rect["x"] > second.rect["x"]
 
 
 def test_sorts_and_searches(opened, page, evaluation):

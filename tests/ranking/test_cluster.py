@@ -3,7 +3,7 @@
 import contextlib
 import importlib.util
 import json
-import socket
+import os
 import subprocess
 import sys
 import time
@@ -20,6 +20,7 @@ pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("distributed") is None, reason="distributed is not here"),
 ]
 
+SECONDS = 300  # the longest wait, for a machine that is very busy
 ROOT = Path(__file__).parent.parent.parent
 # What a worker does before it starts: it has no podium, or another one, or does not see the files.
 PRELOADS = {
@@ -46,10 +47,23 @@ PRELOADS = {
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with submissions and a metric that notes which process scored them."""
-    metric = ROWS.replace("return", "import os, time; time.sleep(0.1); note(os.getpid()); return") + COMPLETE
-    metric += f"\ndef note(pid):\n    with open({str(tmp_path / 'pids')!r}, 'a') as file:\n"
-    metric += "        print(pid, file=file)\n"
+    """A folder with submissions and a metric that notes which process scored them.
+
+    Submissions of ten rows and more wait while there is no file "go".
+    """
+    metric = ROWS.replace("return", "note(); wait(len(submission)); return") + COMPLETE
+    metric += f"""
+import os, time
+
+def note():
+    with open({str(tmp_path / "pids")!r}, "a") as file:
+        print(os.getpid(), file=file)
+
+def wait(rows):
+    while rows >= 10 and not os.path.exists({str(tmp_path / "go")!r}):
+        time.sleep(0.02)
+"""
+    (tmp_path / "go").touch()
     (tmp_path / "rows.py").write_text(metric)
     (tmp_path / "solution.csv").write_text("id\n1\n2\n")
     (tmp_path / "teams").mkdir()
@@ -87,16 +101,18 @@ class Cluster:
         path.write_text(PRELOADS[preload])
         return ["--preload", str(path)]
 
-    def worker(self, preload: str = "", port: int = 0) -> subprocess.Popen:
+    def worker(self, preload: str = "") -> subprocess.Popen:
         options = ["--no-dashboard", "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1"]
-        options += ["--worker-port", str(port), *self.preloaded(preload)]
-        return self.start("distributed.cli.dask_worker", self.address, *options)
+        return self.start("distributed.cli.dask_worker", self.address, *options, *self.preloaded(preload))
 
-    def wait_for_workers(self, number: int) -> None:
+    def wait_for_workers(self, number: int) -> dict[int, str]:
+        """Wait until workers are there and have imported what they need; the address of each process."""
         from distributed import Client
 
-        with Client(self.address, set_as_default=False) as client:
-            client.wait_for_workers(number, timeout=60)
+        with Client(self.address, set_as_default=False, timeout=SECONDS) as client:
+            client.wait_for_workers(number, timeout=SECONDS)
+            client.run(importlib.import_module, "podium.ranking.work", on_error="ignore")
+            return {process: address for address, process in client.run(os.getpid).items()}
 
     def stop(self) -> None:
         for process in self.processes:
@@ -114,12 +130,18 @@ class Cluster:
         )
 
 
-def wait_until(condition, seconds: float = 60) -> None:
+def wait_until(condition) -> None:
     """Wait for a condition, and fail if it does not come true."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + SECONDS
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def pids(folder: Path) -> set[int]:
+    """The processes that have scored something."""
+    path = folder / "pids"
+    return set(map(int, path.read_text().split())) if path.exists() else set()
 
 
 @pytest.fixture
@@ -138,26 +160,31 @@ def tables(folder: Path) -> dict[str, bytes]:
 def test_a_cluster_that_loses_a_worker_gives_the_same_files(cluster, folder):
     """The paths are relative, and the workers run in another folder."""
     here = cluster.rank("here", "--jobs", "1")
-    _, err = here.communicate(timeout=120)
+    _, err = here.communicate(timeout=SECONDS)
     assert here.returncode == 0, err
     (folder / "pids").unlink()
+    (folder / "go").unlink()
     workers = [cluster.worker(), cluster.worker()]
+    cluster.wait_for_workers(2)
     there = cluster.rank("there", "--dask", cluster.address)
-    wait_until(lambda: len(store.names(folder / "there" / "store")) >= 5)
+    both = {worker.pid for worker in workers}
+    wait_until(lambda: len(store.names(folder / "there" / "store")) >= 5 and pids(folder) == both)
     workers[0].kill()
     assert len(store.names(folder / "there" / "store")) < 40  # in the middle
-    _, err = there.communicate(timeout=120)
+    (folder / "go").touch()
+    _, err = there.communicate(timeout=SECONDS)
     assert there.returncode == 0, err
     assert tables(folder / "there") == tables(folder / "here")
-    assert set((folder / "pids").read_text().split()) == {str(worker.pid) for worker in workers}
+    assert pids(folder) == both
 
 
 def test_one_worker_with_one_thread_does_the_work(cluster, folder):
     worker = cluster.worker()
+    cluster.wait_for_workers(1)
     there = cluster.rank("there", "--dask", cluster.address)
-    _, err = there.communicate(timeout=120)
+    _, err = there.communicate(timeout=SECONDS)
     assert there.returncode == 0, err
-    assert set((folder / "pids").read_text().split()) == {str(worker.pid)}
+    assert pids(folder) == {worker.pid}
     assert len(pd.read_csv(folder / "there" / "final_leaderboard.csv")) == 39
 
 
@@ -171,17 +198,15 @@ def test_one_worker_with_one_thread_does_the_work(cluster, folder):
     ],
 )
 def test_a_worker_that_cannot_work_is_said_before_any_work(cluster, folder, preload, message):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
     cluster.worker()
-    cluster.worker(preload, port)
-    cluster.wait_for_workers(2)
+    odd = cluster.worker(preload)
+    address = cluster.wait_for_workers(2)[odd.pid]
     there = cluster.rank("there", "--dask", cluster.address)
-    out, err = there.communicate(timeout=120)
+    out, err = there.communicate(timeout=SECONDS)
     assert (there.returncode, out) == (2, "")
     lines = err.splitlines()
     assert lines[0] == "error: Dask workers that cannot work:", err
-    assert lines[1].startswith(f"  tcp://127.0.0.1:{port}: ")
+    assert lines[1].startswith(f"  {address}: ")
     assert message in lines[1]
     assert len(lines) == 2
     assert not list((folder / "there").glob("*.csv"))
@@ -193,7 +218,7 @@ def test_a_scheduler_without_the_package_is_said_before_any_work(folder):
         cluster.worker()
         cluster.wait_for_workers(1)
         there = cluster.rank("there", "--dask", cluster.address)
-        out, err = there.communicate(timeout=120)
+        out, err = there.communicate(timeout=SECONDS)
     finally:
         cluster.stop()
     assert (there.returncode, out) == (2, "")
@@ -203,12 +228,12 @@ def test_a_scheduler_without_the_package_is_said_before_any_work(folder):
 
 def test_a_cluster_without_workers_is_said(cluster):
     there = cluster.rank("there", "--dask", cluster.address)
-    _, err = there.communicate(timeout=120)
+    _, err = there.communicate(timeout=SECONDS)
     assert (there.returncode, err) == (2, "error: the Dask cluster has no worker after 30 seconds\n")
 
 
 def test_no_cluster_there(cluster):
     there = cluster.rank("there", "--dask", "tcp://127.0.0.1:1")
-    _, err = there.communicate(timeout=120)
+    _, err = there.communicate(timeout=SECONDS)
     assert there.returncode == 2
     assert err.startswith("error: no Dask scheduler at tcp://127.0.0.1:1")

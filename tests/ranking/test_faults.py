@@ -542,18 +542,24 @@ def test_new_processes_get_the_prepared_solution(folder, monkeypatch):
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
 @pytest.mark.slow
 def test_killed_and_run_again(folder, call):
-    (folder / "rows.py").write_text(ROWS.replace("return", "import time; time.sleep(0.3); return") + COMPLETE)
+    # Submissions of ten rows and more wait until they are let go, so the run is killed in its middle.
+    wait = f"import os, time\n    while len(submission) >= 10 and not os.path.exists({str(folder / 'go')!r}):"
+    (folder / "rows.py").write_text(ROWS.replace("return", f"{wait}\n        time.sleep(0.02)\n    return") + COMPLETE)
     arguments = [folder / "solution.csv", folder / "teams", "--metric", folder / "rows.py", "--jobs", 2]
     command = [sys.executable, "-m", "podium", "rank", *map(str, arguments), "--out", str(folder / "final")]
     running = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
-    end = time.monotonic() + 60
-    while entries(folder) < 5:
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    os.killpg(running.pid, signal.SIGKILL)
-    running.wait()
+    try:
+        end = time.monotonic() + 300
+        while entries(folder) < 5:
+            assert running.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.02)
+    finally:
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
     done = entries(folder)
     assert 5 <= done < 20
+    (folder / "go").touch()
     code, _, err = call()
     assert code == 0
     assert f"already in the store: {done} of 20\n" in err

@@ -18,9 +18,14 @@ from hypothesis import settings
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Where the network is reached by a proxy, servers of tests are not.
+for name in ("no_proxy", "NO_PROXY"):
+    os.environ[name] = ",".join(filter(None, [os.environ.get(name), "127.0.0.1", "localhost"]))
+
 SECONDS_TO_END = 60  # of threads that a test started; they need a moment even on a busy machine
-# pytest says here which test is running; the others are set by libraries when they are imported.
-SET_BY_LIBRARIES = ("PYTEST_CURRENT_TEST", "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK")
+# pytest says here which test is running; the others are set by libraries when they are imported, the last one
+# by matplotlib if it cannot write into the home folder.
+SET_BY_LIBRARIES = ("PYTEST_CURRENT_TEST", "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "MPLCONFIGDIR")
 
 # max_examples is the percentage of its examples that a test tries (tests/support/examples.py); `.ci/run` tries
 # all.

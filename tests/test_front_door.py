@@ -183,7 +183,8 @@ def test_prepared_solutions_travel_to_processes_that_know_nothing_of_them(tmp_pa
     (tmp_path / "pickle").write_bytes(pickle.dumps((travelers, SUBMISSION, table)))
     code = """
 import pickle, podium
-(one, result, explanation, stranger), submission, table = pickle.load(open("pickle", "rb"))
+with open("pickle", "rb") as file:
+    (one, result, explanation, stranger), submission, table = pickle.load(file)
 scores = podium.score(one, submission).score, result.score, podium.score(stranger, table).score
 print(*scores, len(explanation.rows))
 """

@@ -11,6 +11,7 @@ import contextlib
 import functools
 import itertools
 import os
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -249,7 +250,8 @@ def _mounts() -> list[tuple[Path, str, str]]:
     for line in MOUNTS.read_text().splitlines():
         before, _, after = line.partition(" - ")
         kind, _, options = after.split(" ", 2)
-        mounts.append((Path(before.split()[4]), kind, options))
+        place = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), before.split()[4])
+        mounts.append((Path(place), kind, options))
     return mounts
 
 

@@ -63,6 +63,7 @@ def execute(path: Path, folder: Path, project: Path | None = None) -> NotebookNo
     client = NotebookClient(
         notebook,
         timeout=SECONDS,
+        startup_timeout=SECONDS,
         kernel_name="python3",
         record_timing=False,
         resources={"metadata": {"path": str(folder)}},

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -178,6 +179,7 @@ def execute(platform, unpacked, submissions, folder, python=sys.executable):
     return subprocess.run(
         [python, "-I", "-c", PROGRAMS[platform], str(unpacked), str(submissions)],
         cwd=folder,
+        env={**os.environ, "TMPDIR": str(folder)},  # the program for Hugging Face leaves a folder there
         capture_output=True,
         text=True,
     )

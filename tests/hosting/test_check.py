@@ -2,6 +2,7 @@
 
 import io
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -445,7 +446,7 @@ esac
 def test_an_environment_is_kept_for_next_time(capsys, fake_python, tmp_path):
     """Its installation shows progress, and is repeated after a failure."""
     count = tmp_path / "count"
-    script = PRETEND.replace("COUNT", str(count)).replace("REAL", sys.executable)
+    script = PRETEND.replace("COUNT", shlex.quote(str(count))).replace("REAL", shlex.quote(sys.executable))
     lines = "; ".join(f"echo 'line {number}'" for number in range(20))
     fake_python(script.replace("PIP", f"{lines}; exit 1"))
     with pytest.raises(UsageError) as caught:

@@ -891,7 +891,7 @@ def test_filters_by_type_outcome_and_cause(opened, page, evaluation):
     assert shown(driver) == []
     assert driver.find_element("id", "none").is_displayed()
     driver.find_element("css selector", "button[type=reset]").click()
-    driver.implicitly_wait(2)
+    driver.implicitly_wait(60)
     driver.find_element("css selector", "#none[hidden]")
     assert shown(driver) == everything
 
@@ -1045,7 +1045,7 @@ def test_controls_work_by_the_keyboard(opened, page, evaluation):
     press(".fixes a", Keys.ENTER)
     assert 0 < len(shown(driver)) < 40
     press("button[type=reset]", Keys.SPACE)
-    driver.implicitly_wait(2)
+    driver.implicitly_wait(60)
     driver.find_element("xpath", "//output[text()='40 shown']")
     press("[name=outcome]", "missed")
     missed = set(evaluation.explanation.rows.query("outcome == 'missed'")["essay_id"])
@@ -1065,7 +1065,7 @@ def test_a_link_opens_its_essay(opened, pages):
     name = link.text
     choose(driver, "cause", "spurious")  # and shows it, even if a filter hides it
     driver.execute_script("arguments[0].click()", link)
-    driver.implicitly_wait(2)
+    driver.implicitly_wait(60)
     assert driver.find_element("css selector", ".item[open]").get_attribute("data-id") == name
     assert driver.execute_script("return document.activeElement.textContent").strip().startswith(name)
     driver.refresh()

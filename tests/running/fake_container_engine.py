@@ -1,4 +1,5 @@
-"""Play docker or podman: record the arguments and run the "image" as a Python program.
+"""Play the container engine that the first argument names: record the other arguments, and run the "image" as a
+Python program.
 
 The folder FAKE_IMAGES has an image's program under the image's name, with / and : replaced. An image that is
 not there cannot be pulled. A container is a folder below FAKE_IMAGES.
@@ -13,9 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 home = Path(os.environ["FAKE_IMAGES"])
-arguments = sys.argv[1:]
+name_of_engine, *arguments = sys.argv[1:]
 with (home / "calls.jsonl").open("a") as calls:
-    calls.write(json.dumps([Path(sys.argv[0]).name, *arguments]) + "\n")
+    calls.write(json.dumps([name_of_engine, *arguments]) + "\n")
 
 
 def program(image: str) -> Path:

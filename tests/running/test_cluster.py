@@ -3,9 +3,7 @@ replaced.
 """
 
 import os
-import signal
-import threading
-import time
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +26,14 @@ pytestmark = [
 
 ENGINES = [pytest.param("bubblewrap", marks=needs_sandbox), "none"]
 NOTE = "import os, time\nstart = time.time()\ntime.sleep({seconds})\nprint(start, time.time())\n" + SUBMIT
+
+# Without a sandbox a model reaches the process that runs it, two above its own.
+KILL_WORKER = """import os, time
+from pathlib import Path
+parent = Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()[1]
+os.kill(int(parent), 9)
+time.sleep(60)
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -78,22 +84,15 @@ def test_each_worker_runs_one_model_at_a_time(tmp_path: Path, workers: Any, engi
 
 
 def test_a_lost_worker_s_model_runs_again_elsewhere(tmp_path: Path, workers: Any) -> None:
-    models = models_in(tmp_path, "ABCD", NOTE.format(seconds=1.5))
-    # This runs in the process of each worker.
-    victim = next(iter(workers.workers.values())).pid
-
-    def kill_soon() -> None:
-        log = tmp_path / "out" / "hardware.json"
-        while not log.exists():
-            time.sleep(0.05)
-        time.sleep(0.8)
-        os.kill(victim, signal.SIGKILL)
-
-    killer = threading.Thread(target=kill_soon)
-    killer.start()
-    with pytest.warns(UserWarning, match="was lost while it ran"):
+    models = models_in(tmp_path, "ABCD", NOTE.format(seconds=0.1))
+    once = str(tmp_path / "once")
+    source = f"import os\nif not os.path.exists({once!r}):\n    open({once!r}, 'w').close()\n"
+    write_model(tmp_path / "models" / "C", source + textwrap.indent(KILL_WORKER, "    ") + SUBMIT)
+    killer = find_model(tmp_path / "models" / "C", "C")
+    assert isinstance(killer, Model)
+    models[2] = killer
+    with pytest.warns(UserWarning, match="was lost while it ran C"):
         runtimes, failed = measure(tmp_path, workers.scheduler_address, "none", models, 1)
-    killer.join()
     assert [row["team"] for row in runtimes] == list("ABCD")
     assert failed == []
 
@@ -101,13 +100,7 @@ def test_a_lost_worker_s_model_runs_again_elsewhere(tmp_path: Path, workers: Any
 def test_a_model_that_loses_every_worker_is_given_up(tmp_path: Path, workers: Any) -> None:
     source = NOTE.format(seconds=0.1)
     models = models_in(tmp_path, "AB", source)
-    # Without a sandbox a model reaches the process that runs it, two above its own.
-    write_model(
-        tmp_path / "models" / "C",
-        "import os\nfrom pathlib import Path\n"
-        "parent = Path(f'/proc/{os.getppid()}/stat').read_text().rpartition(')')[2].split()[1]\n"
-        "os.kill(int(parent), 9)\nimport time\ntime.sleep(60)",
-    )
+    write_model(tmp_path / "models" / "C", KILL_WORKER)
     new = find_model(tmp_path / "models" / "C", "C")
     assert isinstance(new, Model)
     with pytest.warns(UserWarning, match="was lost while it ran C"):

@@ -599,7 +599,7 @@ def models_of_folder(folder: Path, team: str) -> list[Model]:
 def test_other_settings_or_hardware_are_refused(tmp_path: Path) -> None:
     models = models_in(tmp_path, "A")
     measure(tmp_path, models, quiet)
-    with pytest.raises(UsageError, match=r"were made in another way: time_limit: 99.0 instead of 20.0"):
+    with pytest.raises(UsageError, match=r"were made in another way: time_limit: 99.0 instead of 120.0"):
         measure(tmp_path, models, quiet, settings={"time_limit": 99.0})
     with pytest.raises(UsageError, match="cpu: two instead of one"):
         measure(tmp_path, models, quiet, machine={"cpu": "two", "cores": 2})

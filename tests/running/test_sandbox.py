@@ -1,13 +1,16 @@
 """Models that attack the sandbox fail without doing harm."""
 
+import contextlib
 import ctypes
 import itertools
 import json
 import platform
 import re
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,12 +59,17 @@ class Bait:
         self.visitors: list[str] = []
         self.threads: list[threading.Thread] = []
         self.folder = folder
+        # The path of a unix socket has at most 107 bytes, so it is reached by a link with a short path.
+        self.links = Path(tempfile.mkdtemp(dir="/tmp"))
+        self.links.chmod(0o755)
+        (self.links / "folder").symlink_to(folder)
         self.sockets = [
             self._listen(socket.AF_INET, ("0.0.0.0", 0)),
-            self._listen(socket.AF_INET6, ("::", 0)),
-            self._listen(socket.AF_UNIX, str(folder / "socket")),
-            self._listen(socket.AF_UNIX, f"\0{folder}"),
+            self._listen(socket.AF_UNIX, f"{self.links}/folder/socket"),
+            self._listen(socket.AF_UNIX, f"\0{self.links}"),
         ]
+        with contextlib.suppress(OSError):  # where there is no IPv6, nothing can be reached by it
+            self.sockets.append(self._listen(socket.AF_INET6, ("::", 0)))
         self.files = [
             folder / "podium-solution.csv",
             folder / "models/other/podium-model.py",
@@ -81,7 +89,11 @@ class Bait:
 
     def _listen(self, family: int, address: str | tuple[str, int]) -> socket.socket:
         one = socket.socket(family)
-        one.bind(address)
+        try:
+            one.bind(address)
+        except OSError:
+            one.close()
+            raise
         one.listen()
         self.threads.append(threading.Thread(target=self._note, args=(one,), daemon=True))
         self.threads[-1].start()
@@ -99,10 +111,10 @@ class Bait:
         return json.dumps(
             {
                 "port": self.sockets[0].getsockname()[1],
-                "port6": self.sockets[1].getsockname()[1],
+                "port6": self.sockets[-1].getsockname()[1] if self.sockets[3:] else 9,
                 "address": "127.0.0.2",
-                "unix": str(self.folder / "socket"),
-                "abstract": str(self.folder),
+                "unix": f"{self.links}/folder/socket",
+                "abstract": str(self.links),
                 "files": [str(file) for file in self.files],
                 "pid": self.process.pid,
                 "marker": f"left over of {self.folder}",
@@ -117,6 +129,7 @@ class Bait:
             thread.join()  # accept() must have ended before its descriptor may become that of another file
         for one in self.sockets:
             one.close()
+        shutil.rmtree(self.links)
         self.process.kill()
         self.process.wait()
 
@@ -183,7 +196,8 @@ def test_hostile_models_fail_without_harm(
         tmp_path,
         sandbox="bubblewrap",
         control_group=group,
-        time_limit=1.5 if hostile.outcome == "time limit" else 60.0,
+        # Before the limit, a model that has to say something needs the time to start.
+        time_limit=60.0 if hostile.outcome != "time limit" else 10.0 if hostile.said else 1.5,
     )
     model = model_of(tmp_path / "models" / "team", PRELUDE + hostile.source)
     (model.folder / "bait.json").write_text(bait.describe())

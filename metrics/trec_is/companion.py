@@ -20,7 +20,7 @@ from podium import contract, hosted
 from podium.contract import Companion, Evaluation
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.explain import ratio
-from podium.files import parse_json, read_lines, read_text
+from podium.files import collection_paused, parse_json, read_lines, read_text
 from podium.wording import counted, listed
 
 from . import metric
@@ -123,19 +123,20 @@ def read_solution(path: str | Path) -> pd.DataFrame:
     events: list[str] = []
     labels = [_Labels([], [], [], [])]
     parts: dict[str, str] = {}
-    for file in _files(path, "label files (.json)", lambda name: name.endswith(".json"), HostError):
-        try:
-            content = _parsed(read_text(file, HostError, ENCODING))
-            if path.is_dir() and isinstance(content, dict) and "informationTypes" in content:
-                continue
-            for name, of_event in _labels_by_event(content):
-                event = datasets.get(name, name)
-                if re.search(r"\d[A-E]$", event):
-                    parts[event], event = event[:-1], event[:-1]
-                events += [event] * len(of_event.tweet_ids)
-                labels.append(of_event)
-        except ValueError as fault:
-            raise HostError(f"{file.name}: expected {EXPECTED_LABELS}; {fault}") from None
+    with collection_paused():
+        for file in _files(path, "label files (.json)", lambda name: name.endswith(".json"), HostError):
+            try:
+                content = _parsed(read_text(file, HostError, ENCODING))
+                if path.is_dir() and isinstance(content, dict) and "informationTypes" in content:
+                    continue
+                for name, of_event in _labels_by_event(content):
+                    event = datasets.get(name, name)
+                    if re.search(r"\d[A-E]$", event):
+                        parts[event], event = event[:-1], event[:-1]
+                    events += [event] * len(of_event.tweet_ids)
+                    labels.append(of_event)
+            except ValueError as fault:
+                raise HostError(f"{file.name}: expected {EXPECTED_LABELS}; {fault}") from None
     if parts:
         events_of_parts = ", ".join(sorted(set(parts.values())))
         _warn(f"parts of events were united: {counted(len(parts), 'part')} of {events_of_parts}")

@@ -95,19 +95,17 @@ EXPECTED_GOLD = (
     "CONTRADICT, no sentence twice"
 )
 EXPECTED_PREDICTION = (
-    """JSON such as '{"11": {"sentences": [1, 4], "label": "SUPPORT"}}' or '{}', labels SUPPORT or """
-    "CONTRADICT, sentences counted from 0"
+    """JSON such as '{"11": {"sentences": [0, 4], "label": "SUPPORT"}}' or '{}', labels SUPPORT or """
+    "CONTRADICT, sentences from 0"
 )
 
-# What messages advise to write instead of a wrong label.
+# What messages advise to do about a wrong label.  They are short, so that a message has room for the advice.
 HINTS = {
     **dict.fromkeys(("SUPPORT", "SUPPORTS", "SUPPORTED"), "write SUPPORT"),
     **dict.fromkeys(
         ("CONTRADICT", "CONTRADICTS", "CONTRADICTED", "REFUTE", "REFUTES", "REFUTED"), "write CONTRADICT"
     ),
-    **dict.fromkeys(
-        ("NEI", "NOINFO", "NOT_ENOUGH_INFO", "NOT ENOUGH INFO", "NOTENOUGHINFO"), "leave the document out"
-    ),
+    **dict.fromkeys(("NEI", "NOINFO", "NOT_ENOUGH_INFO", "NOT ENOUGH INFO", "NOTENOUGHINFO"), "leave it out"),
 }
 
 LONGEST_MESSAGE = 280  # characters; Kaggle cuts longer messages

@@ -53,7 +53,7 @@ SCIFACT = {
     "several lines for an object": (json.dumps(json.loads(PREDICTIONS.splitlines()[0]), indent=1), "not JSON"),
     "Python's quotation marks": (PREDICTIONS.replace('"', "'"), "not JSON"),
     "REFUTES": (first_answer(label="REFUTES"), "write CONTRADICT"),
-    "no evidence by a label": (first_answer(label="NOT_ENOUGH_INFO"), "leave the document out"),
+    "no evidence by a label": (first_answer(label="NOT_ENOUGH_INFO"), "leave it out"),
     "lower case": (first_answer(label="support"), "write SUPPORT"),
     "no label": (first_answer(label=None), "no label"),
     "no sentences": (first_answer(sentences=None), "no sentences"),

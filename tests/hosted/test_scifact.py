@@ -29,8 +29,8 @@ needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the official files ar
 
 ROW = "Wrong in 1 row of the submission: claim_id 2"
 EXPECTED_PREDICTION = (
-    """evidence: expected JSON such as '{"11": {"sentences": [1, 4], "label": "SUPPORT"}}' or '{}', labels """
-    "SUPPORT or CONTRADICT, sentences counted from 0. "
+    """evidence: expected JSON such as '{"11": {"sentences": [0, 4], "label": "SUPPORT"}}' or '{}', labels """
+    "SUPPORT or CONTRADICT, sentences from 0. "
 )
 EXPECTED_GOLD = (
     """evidence: expected JSON such as '{"11": [{"sentences": [0, 1], "label": "SUPPORT"}]}' or '{}', labels """
@@ -649,11 +649,11 @@ def test_what_is_no_sentence(sentence, shown):
         ("Contradict", "write CONTRADICT"),
         ("CONTRADICTS", "write CONTRADICT"),
         ("CONTRADICTED", "write CONTRADICT"),
-        ("NEI", "leave the document out"),
-        ("NOT_ENOUGH_INFO", "leave the document out"),
-        ("Not enough info", "leave the document out"),
-        ("NotEnoughInfo", "leave the document out"),
-        ("NOINFO", "leave the document out"),
+        ("NEI", "leave it out"),
+        ("NOT_ENOUGH_INFO", "leave it out"),
+        ("Not enough info", "leave it out"),
+        ("NotEnoughInfo", "leave it out"),
+        ("NOINFO", "leave it out"),
     ],
 )
 def test_labels_of_other_data_sets_get_a_hint(label, hint):
@@ -661,12 +661,27 @@ def test_labels_of_other_data_sets_get_a_hint(label, hint):
     assert message == f"{EXPECTED_PREDICTION}{ROW} (document '11': the label is '{label}'; {hint})"
 
 
+def test_the_hint_about_a_label_fits_where_many_rows_have_it():
+    """As many rows as the training data has, with ids as long as those of the official files."""
+    number = 809
+    claims = [{"id": 1000 + row, "evidence": {}} for row in range(number)]
+    label = {"sentences": [1], "label": "NOT_ENOUGH_INFO"}
+    answers = [claim | {"evidence": {"195689757": label}} for claim in claims]
+    with pytest.raises(scifact.ParticipantVisibleError) as caught:
+        scifact.score(frame(claims), frame(answers), "claim_id")
+    assert str(caught.value) == (
+        f"{EXPECTED_PREDICTION}Wrong in 809 rows of the submission: claim_id 1000 "
+        "(document '195689757': the label is 'NOT_ENOUGH_INFO'; leave it out) and 808 more"
+    )
+    assert len(str(caught.value)) <= 280
+
+
 def test_of_many_faults_the_first_rows_are_shown():
     with pytest.raises(scifact.ParticipantVisibleError) as caught:
         scifact.score(table(*[{}] * 1234), table(*["[]"] * 1234), "claim_id")
     assert str(caught.value) == (
         f"{EXPECTED_PREDICTION}Wrong in 1,234 rows of the submission: "
-        "claim_id 1 (a list instead of an object) and 1,233 more"
+        "claim_id 1 (a list instead of an object), claim_id 2 (a list instead of an object) and 1,232 more"
     )
 
 

@@ -505,6 +505,9 @@ class Companion:
     ----------
     text_columns : tuple of str
         The columns that are read as text. So an id such as "007" does not become the number 7.
+    number_columns : tuple of str
+        Those of them that become numbers if every cell of a CSV is one, as platforms read it. In the Unified
+        Metric, these are the positions of words, because a file may have segments of one word alone.
     read_solution, read_submission : function
         From the path of an official file of the field it makes a table. If the file is wrong, it raises
         `HostError` or `SubmissionRejected`.
@@ -548,6 +551,7 @@ class Companion:
     """
 
     text_columns: tuple[str, ...] = ()
+    number_columns: tuple[str, ...] = ()
     read_solution: Callable[[Path], pd.DataFrame] | None = None
     read_submission: Callable[[Path], pd.DataFrame] | None = None
     recognize: Callable[[pd.DataFrame, str, float | None], tuple[pd.DataFrame, list[str]]] | None = None

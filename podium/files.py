@@ -487,6 +487,7 @@ def parse_table(
     text_columns: Collection[str],
     error: type[ToolError],
     most_bytes: int = MOST_BYTES,
+    number_columns: Collection[str] = (),
 ) -> pd.DataFrame:
     """Read a table from the content of a file.
 
@@ -502,6 +503,9 @@ def parse_table(
         The error to raise for wrong content, which says whose fault it is.
     most_bytes : int
         The largest number of bytes that the table may have once expanded.
+    number_columns : collection of str
+        Columns of `text_columns` that become numbers if every cell of a CSV is one, as platforms read it. They
+        find the number 3 in "3", "3.0" and "03", unless another cell is a text such as "3 4".
 
     Returns
     -------
@@ -518,7 +522,12 @@ def parse_table(
         return _without_index(_read_parquet(content, name, text_columns, error, most_bytes))
     _check_csv(content, name, error, most_bytes)
     frame = _read_with_pyarrow(content, text_columns)
-    return _without_index(_read_with_pandas(content, name, text_columns, error) if frame is None else frame)
+    if frame is None:
+        frame = _read_with_pandas(content, name, text_columns, error)
+    for column in frame.columns.intersection(list(number_columns)):
+        with contextlib.suppress(ValueError):  # A cell is no number.
+            frame[column] = pd.to_numeric(frame[column].astype(object))
+    return _without_index(frame)
 
 
 def csv_of(content: bytes, name: str, error: type[ToolError], most_bytes: int = MOST_BYTES) -> bytes:

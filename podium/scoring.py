@@ -27,7 +27,7 @@ import pandas as pd
 from podium import contract, hosted, statistics
 from podium.contract import Explanation, Metric, Progress
 from podium.errors import ContractWarning, HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import MOST_BYTES, is_table_name, is_url, parse_table, read_bytes, read_table
+from podium.files import MOST_BYTES, is_table_name, is_url, parse_table, read_bytes
 from podium.wording import counted, printable
 
 __all__ = [
@@ -339,7 +339,7 @@ def parse_submission(
     """
     official = metric.companion.read_submission
     if official is None or is_table_name(name):
-        table = parse_table(content, name, text_columns(metric, parameters), SubmissionRejected, most_bytes)
+        table = _parse(metric, content, name, parameters, SubmissionRejected, most_bytes)
         return _without_side(metric, table)
     if len(content) > most_bytes:
         raise SubmissionRejected(f"{name}: expected at most {most_bytes >> 20:,} MB, found more")
@@ -354,19 +354,32 @@ def _read(
     error: type[ToolError],
 ) -> pd.DataFrame:
     """Read a table, or let `official` read an official file; `error` says whose fault wrong content is."""
-    columns = text_columns(metric, parameters)
     if official is None or is_table_name(path):
-        return read_table(path, columns, error)
+        return _parse(metric, read_bytes(path), str(path), parameters, error)
     if str(path) != "-" and not is_url(path):
         return official(Path(path))
     content = read_bytes(path)
     # A URL's query does not belong to the file's name.
     parts = urllib.parse.urlsplit(str(path))
     name = posixpath.basename(parts.netloc + parts.path) or "download"
+    columns = text_columns(metric, parameters)
     is_table = _has_column(content, columns) if str(path) == "-" else is_table_name(name)
     if is_table:
-        return parse_table(content, name, columns, error)
+        return _parse(metric, content, name, parameters, error)
     return _parse_official(official, content, "standard input" if name == "-" else name)
+
+
+def _parse(
+    metric: Metric,
+    content: bytes,
+    name: str,
+    parameters: dict[str, Any],
+    error: type[ToolError],
+    most_bytes: int = MOST_BYTES,
+) -> pd.DataFrame:
+    """Parse the content of a table, with columns of texts and of numbers as the metric's companion says."""
+    numbers = metric.companion.number_columns
+    return parse_table(content, name, text_columns(metric, parameters), error, most_bytes, numbers)
 
 
 def _parse_official(official: Callable[[Path], pd.DataFrame], content: bytes, name: str) -> pd.DataFrame:

@@ -550,6 +550,7 @@ def make_files(*corpus_and_options: Any) -> Any:
 
 companion = Companion(
     text_columns=TEXT_COLUMNS,
+    number_columns=("predictionstring",),
     recognize=habits.recognize,
     diagnose=diagnose,
     predicted=predicted,

@@ -401,9 +401,11 @@ def test_the_cure_comes_first(call, frames, tmp_path):
 def test_rows_that_are_named_by_the_tool_are_lines(call, frames, tmp_path):
     """If a file has no row_id, messages do not speak of row ids that it does not have."""
     _, predicted = frames
-    predicted.drop(columns="row_id").assign(predictionstring="05").to_csv(tmp_path / "guess.csv", index=False)
+    predicted.drop(columns="row_id").assign(predictionstring="05 06").to_csv(
+        tmp_path / "guess.csv", index=False
+    )
     err = call(SOLUTION, tmp_path / "guess.csv")[2]
-    assert "row_id of line 2 ('05': '05' has a leading zero) and 321 more" in err
+    assert "row_id of line 2 ('05 06': '05' has a leading zero) and 321 more" in err
 
 
 def test_one_row_per_word_is_noticed(call, frames, tmp_path):

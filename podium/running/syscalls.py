@@ -72,6 +72,7 @@ REFUSED = {
     "iopl": "reaches the hardware",
     "ioperm": "reaches the hardware",
     "syslog": "reads the kernel's messages",
+    "sched_setattr": "asks for a faster clock of the processor or for longer turns on it",
     "fanotify_init": "watches the whole file system",
     "nfsservctl": "is the administrator's",
     "vhangup": "is the administrator's",
@@ -90,15 +91,23 @@ IGNORED = {
 # For each call, the number of the argument that decides, its values that are ignored, and its values with which
 # the call is allowed.
 FADV_DONTNEED, MADV_COLD, MADV_PAGEOUT, RLIMIT_CORE = 4, 20, 21, 4
+PR_SCHED_CORE = 62  # keeps all other programs off the core's second thread; it fails with EPERM
+PR_SET_VMA, PR_SET_PTRACER = 0x53564D41, 0x59616D61  # the two numbers of prctl that are not below 128
 BY_VALUE: dict[str, tuple[int, set[int], set[int]]] = {
     "fadvise64": (3, {FADV_DONTNEED}, {*range(6)} - {FADV_DONTNEED}),
     "madvise": (2, {MADV_COLD, MADV_PAGEOUT}, {*range(26), 102, 103} - {MADV_COLD, MADV_PAGEOUT}),
     "setrlimit": (0, {RLIMIT_CORE}, {*range(16)} - {RLIMIT_CORE}),
+    "prctl": (0, set(), {*range(128), PR_SET_VMA, PR_SET_PTRACER} - {PR_SCHED_CORE}),
     "prlimit64": (1, set(), {*range(16)} - {RLIMIT_CORE}),  # for RLIMIT_CORE see below
 }
 # The kernel takes these arguments as numbers of 32 bits, and a filter sees 64.  Without the mask, a model could
 # set a higher bit, and the filter would not recognize the value.
 INT = 0xFFFFFFFF
+
+# For each call, the number of the argument that holds its flags, and the flag with which it fails with EPERM.
+# Huge pages are a store of the whole machine, and the memory limit of a control group does not count them.
+MAP_HUGETLB, MFD_HUGETLB, SHM_HUGETLB = 0x40000, 0x4, 0o4000
+BY_FLAG = {"mmap": (3, MAP_HUGETLB), "memfd_create": (1, MFD_HUGETLB), "shmget": (2, SHM_HUGETLB)}
 
 # The families of sockets that a model may open.  AF_VSOCK, for example, is missing: it ignores network
 # namespaces.
@@ -119,17 +128,17 @@ ALLOWED_BY_PURPOSE = {
         ioprio_set
     """,
     "memory": """
-        brk mmap munmap mremap mprotect msync mlock mlock2 mlockall munlock munlockall remap_file_pages
-        memfd_create membarrier pkey_alloc pkey_free pkey_mprotect get_mempolicy shmget shmat shmctl shmdt
+        brk munmap mremap mprotect msync mlock mlock2 mlockall munlock munlockall remap_file_pages
+        membarrier pkey_alloc pkey_free pkey_mprotect get_mempolicy shmat shmctl shmdt
         mseal map_shadow_stack
     """,
     "processes": """
         fork vfork execve execveat exit exit_group wait4 waitid getpid getppid gettid getpgid getpgrp getsid
         setsid setpgid getuid geteuid getgid getegid getresuid getresgid getgroups setuid setgid setreuid
-        setregid setresuid setresgid setgroups setfsuid setfsgid capget capset prctl arch_prctl
+        setregid setresuid setresgid setgroups setfsuid setfsgid capget capset arch_prctl
         set_tid_address set_robust_list get_robust_list rseq futex futex_wait futex_wake futex_waitv
         futex_requeue sched_yield sched_getaffinity sched_getparam sched_setparam
-        sched_getscheduler sched_setscheduler sched_getattr sched_setattr sched_get_priority_max
+        sched_getscheduler sched_setscheduler sched_getattr sched_get_priority_max
         sched_get_priority_min sched_rr_get_interval getpriority setpriority getrlimit
         getrusage times getcpu sysinfo uname getrandom restart_syscall process_mrelease pidfd_open
         pidfd_send_signal seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self
@@ -212,6 +221,10 @@ def _add_rules_with_arguments(seccomp: Any, calls: Any) -> None:
         for values, action in ((ignored, seccomp.ERRNO(0)), (allowed, seccomp.ALLOW)):
             for value in values:
                 _add(seccomp, calls, action, name, (argument, seccomp.MASKED_EQ, INT, value))
+    for name, (argument, flag) in BY_FLAG.items():
+        for value, action in ((0, seccomp.ALLOW), (flag, seccomp.ERRNO(errno.EPERM))):
+            _add(seccomp, calls, action, name, (argument, seccomp.MASKED_EQ, flag, value))
+    _add(seccomp, calls, seccomp.ERRNO(errno.EPERM), "prctl", (0, seccomp.MASKED_EQ, INT, PR_SCHED_CORE))
     # The limit of core dumps can be read: then there is no new limit.
     of_core = (1, seccomp.MASKED_EQ, INT, RLIMIT_CORE)
     _add(seccomp, calls, seccomp.ALLOW, "prlimit64", of_core, (2, seccomp.EQ, 0))

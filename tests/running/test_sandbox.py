@@ -47,6 +47,11 @@ QUICK = {
 }
 
 
+# Settings of the kernel that a model can change for its own namespaces.
+KERNEL_SETTINGS = [
+    Path("/proc/sys/kernel", name) for name in ("pid_max", "msgmax", "msgmnb", "shmmax", "shmmni")
+]
+
 # The numbers of system calls that libc does not wrap.
 ADD_KEY = {"x86_64": 248, "aarch64": 217}
 KEYCTL_READ = 11
@@ -192,6 +197,7 @@ def test_hostile_models_fail_without_harm(
         pytest.skip("no control group can be had here")
     monkeypatch.setattr("podium.running.settings.PROCESSES", 64)
     monkeypatch.setattr("podium.running.settings.FILES", 5000)
+    monkeypatch.setattr("podium.running.settings.SUBMISSION_BYTES", 32 * 2**20)
     settings = settings_for(
         tmp_path,
         sandbox="bubblewrap",
@@ -203,9 +209,11 @@ def test_hostile_models_fail_without_harm(
     (model.folder / "bait.json").write_text(bait.describe())
     (model.folder / "link").symlink_to(bait.files[0])
     before = {path: path.lstat() for path in sorted(tmp_path.rglob("*")) if not path.is_dir()}
+    kernel_before = [path.read_text() for path in KERNEL_SETTINGS]
     run = engines.run(model, settings)
 
-    assert _outcome(run.measured, run.log, settings).startswith(hostile.outcome), run
+    outcome = _outcome(run.measured, run.log, settings)
+    assert outcome.startswith(hostile.outcome), run
     assert hostile.said in run.log
     assert "REACHED" not in run.log
     assert SECRET not in run.log
@@ -213,7 +221,8 @@ def test_hostile_models_fail_without_harm(
     assert all(one.isprintable() or one in "\n\t" for one in run.log)
     assert len(run.log) < 2 * supervisor.LOG_BYTES
     assert run.measured["seconds"] < settings.time_limit + 30
-    assert bool(run.submission) == (hostile.outcome == "done")
+    assert bool(run.submission) == (outcome == "done")
+    assert [path.read_text() for path in KERNEL_SETTINGS] == kernel_before
     assert bait.visitors == []
     assert bait.process.poll() is None
     assert left_over(tmp_path) == []

@@ -645,7 +645,10 @@ def _refuse_other_forms(content: bytes, name: str, error: type[ToolError]) -> No
     header = content[: content.find(b"\n")]
     for separator, form in ((";", "semicolons"), ("\t", "tabs")):
         if separator.encode() in header and b"," not in header:
-            cure = f"read it with pandas.read_csv(…, sep={separator!r}) and write it with to_csv"
+            # A cell such as 0,5 has the decimal comma of some countries.
+            has_commas = re.search(rb"[;\t\n]-?\d+,\d+[;\t\r\n]", content[: 1 << 16])
+            how = f"sep={separator!r}, decimal=','" if has_commas else f"sep={separator!r}"
+            cure = f"read it with pandas.read_csv(…, {how}) and write it with to_csv"
             raise error(f"{name}: expected commas between the columns, found {form}; {cure}")
 
 
@@ -795,6 +798,9 @@ def _joined(column: Any) -> Any:
 
 def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.DataFrame | None:
     """Read a CSV with pyarrow, which is fast. None if pandas should read it or say what is wrong in it."""
+    quotes = content.count(b'"')
+    if quotes % 2:  # One may be never closed, as in a file that was cut off. pyarrow would close it at the end.
+        return None
     try:
         import pyarrow
         import pyarrow.csv as arrow_csv
@@ -803,7 +809,7 @@ def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.Data
             pyarrow.BufferReader(content),
             # Looking for line ends within values, and for faults in UTF-8, takes time. Only values in quotes
             # contain line ends, and ASCII is UTF-8.
-            parse_options=arrow_csv.ParseOptions(newlines_in_values=b'"' in content),
+            parse_options=arrow_csv.ParseOptions(newlines_in_values=quotes > 0),
             convert_options=arrow_csv.ConvertOptions(
                 check_utf8=not content.isascii(),
                 column_types=dict.fromkeys(text_columns, pyarrow.string()),
@@ -850,7 +856,10 @@ def _read_with_pandas(
     except (ValueError, EOFError, OSError, csv.Error) as problem:
         if "out of memory" in str(problem):
             raise MemoryError(str(problem)) from None
-        raise error(f"{name} is not a CSV table: {' '.join(str(problem).split())}") from None
+        why = " ".join(str(problem).split()).removeprefix("Error tokenizing data. C error: ")
+        if why.startswith("EOF inside string"):
+            why = "a quotation mark is never closed; was it downloaded whole?"
+        raise error(f"{name} is not a CSV table: {why}") from None
     if not isinstance(frame.index, pd.RangeIndex):
         raise error(f"{name} is not a CSV table: its rows have more fields than its header")
     return frame

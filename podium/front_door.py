@@ -99,6 +99,8 @@ def score(
             _check_order(submission, name, row_id, parameters)
             raise
     elif metric is not None or row_id is not None or parameters:
+        if metric is None:
+            hosted.check_parameters(solution.metric, parameters)
         given = ", ".join(["metric"] * (metric is not None) + ["row_id"] * (row_id is not None) + [*parameters])
         raise TypeError(f"score: give {given} to podium.prepare instead, which has prepared this solution")
     submission = _recognized(submission, solution)

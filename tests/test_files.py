@@ -104,14 +104,33 @@ def test_no_table(reader, tmp_path, content):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
+        (b'a,b\n1,2\n3,"4\n', "a quotation mark is never closed; was it downloaded whole?"),
+        (b"a,b\n1,2\n3,4,5\n", "Expected 2 fields in line 3, saw 3"),
+    ],
+)
+def test_damaged_tables_are_told_without_words_of_the_parser(reader, tmp_path, content, problem):
+    path = tmp_path / "table.csv"
+    path.write_bytes(content)
+    with pytest.raises(HostError, match=re.escape(f"table.csv is not a CSV table: {problem}") + "$"):
+        read_table(path, set(), HostError)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
         (
             b"a;b\n0,5;1\n",
+            "commas between the columns, found semicolons; read it with "
+            "pandas.read_csv(…, sep=';', decimal=',') and write it with to_csv",
+        ),
+        (
+            b"a;b\n0.5;1\n",
             "commas between the columns, found semicolons; read it with pandas.read_csv(…, sep=';')"
             " and write it with to_csv",
         ),
         (
             b"a\tb\n0,5\t1\n",
-            r"commas between the columns, found tabs; read it with pandas.read_csv(…, sep='\t')"
+            r"commas between the columns, found tabs; read it with pandas.read_csv(…, sep='\t', decimal=',')"
             " and write it with to_csv",
         ),
         ("a,b\n1,2\n".encode("utf-16"), "a CSV table, found UTF-16" + EXCEL),

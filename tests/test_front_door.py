@@ -120,6 +120,13 @@ def test_the_wrong_object_is_told_which_is_right(arguments: tuple, parameters: d
     assert str(caught.value) == message
 
 
+def test_an_unknown_parameter_is_told_for_a_prepared_solution_too() -> None:
+    """`prepare` would not take it either."""
+    for solution in (SOLUTION, podium.prepare(SOLUTION)):
+        with pytest.raises(HostError, match=r"^the metric has no parameter effectiveness; it has "):
+            podium.score(solution, SUBMISSION, effectiveness=0.5)
+
+
 def test_tables_in_the_wrong_order_are_told() -> None:
     with pytest.raises(
         HostError, match=r"^give the solution first, then the submission: the second table is a "

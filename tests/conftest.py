@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # The tests start hundreds of processes.  All of them share compiled files, even if the environment forbids
 # these.
@@ -29,8 +29,10 @@ SET_BY_LIBRARIES = ("PYTEST_CURRENT_TEST", "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_
 
 # max_examples is the percentage of its examples that a test tries (tests/support/examples.py); `.ci/run` tries
 # all.
-settings.register_profile("some", max_examples=10, deadline=None)
-settings.register_profile("all", max_examples=100, deadline=None)
+# How long examples take says something about the machine alone.
+ANY_TIME = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("some", max_examples=10, **ANY_TIME)
+settings.register_profile("all", max_examples=100, **ANY_TIME)
 settings.load_profile("some")
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from podium import explain
 from podium.scoring import Evaluation
+from podium.wording import natural_order
 
 WELL = ("matched", "correct")
 ROLES = ("item", "label", "outcome")
@@ -105,7 +106,8 @@ def section(
     texts : mapping of str to str
         The text of each item.  An item without a text is shown as strips of words.
     most_items : int
-        How many items are shown: those where the most can be gained.
+        How many items are shown: those where the most can be gained.  If the explanation has no points, they are
+        the first by their ids, and ids that are whole numbers are ordered as numbers.
     random : int or None
         The seed of a random sample of items that is shown in their place.
 
@@ -119,7 +121,10 @@ def section(
     if item is None:
         return None
     has_points = "points_lost" in explanation.rows
-    points = explain.points_by_item(evaluation) if has_points else pd.Series(0.0, evaluation.prepared.items)
+    if has_points:
+        points = explain.points_by_item(evaluation)
+    else:
+        points = pd.Series(0.0, sorted(evaluation.prepared.items, key=natural_order))
     chosen = np.arange(min(most_items, len(points)))
     if random is not None:
         chosen = np.sort(np.random.default_rng(random).choice(len(points), len(chosen), replace=False))

@@ -84,8 +84,8 @@ def render(
     }
     style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    ends = ["measure", "low", "high"]
-    drawn = pd.DataFrame(columns=ends) if intervals is None else intervals[ends]
+    shown = ["measure", "low", "high", "note"]
+    drawn = pd.DataFrame(columns=shown) if intervals is None else intervals[shown]
     return environment.get_template("report.html").render(
         title=title,
         style=Markup(style),

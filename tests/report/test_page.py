@@ -609,6 +609,33 @@ def test_sibling_metrics_show_what_they_offer(name):
     assert all(title in parsed.text for title in evaluation.explanation.tables)
 
 
+def test_an_interval_comes_with_its_note():
+    """The runs of the sample of TREC-IS have four events, and essays have sub-populations of any size."""
+    evaluation = evaluate_sample("trec_is")
+    intervals = statistics.intervals(evaluation.prepared, evaluation.statistics, 10)
+    comparison = statistics.compare(evaluation.prepared, evaluation.statistics, evaluation.statistics, 10)
+    comparison["note"] = "beware: of the comparison"
+    page = report.render(evaluation, "run", intervals=intervals, others={"other.txt": (evaluation, comparison)})
+    sections = Page(page).sections
+    note = "beware: fewer than 10 items"
+    assert intervals["note"].eq(note).all()
+    assert note in sections[None]  # beside the score
+    assert sections["measures"].count(note) == len(intervals)
+    assert sections["comparison"].count("beware: of the comparison") == len(comparison)
+
+
+def test_items_without_points_are_in_the_order_of_their_ids():
+    """Ids that are whole numbers are ordered as numbers, and the others come after them."""
+    rows = pd.DataFrame({"claim_id": ["2", "10", "1", "b"], "outcome": "missed"})
+    evaluation = stub(["1", "10", "2", "b"], rows=rows, roles={"item": "claim_id", "outcome": "outcome"})
+    page = Page(report.render(evaluation, "claims"))
+    assert [attributes["data-id"] for attributes in page.named("details")] == ["1", "2", "10", "b"]
+    orders = [attributes["value"] for attributes in page.named("option") if attributes.get("value")]
+    assert orders == ["id", "rows"]
+    page = Page(report.render(evaluation, "claims", most_items=2))
+    assert [attributes["data-id"] for attributes in page.named("details")] == ["1", "2"]
+
+
 def test_items_without_words_and_points_are_tables():
     """Claims of SciFact and events of TREC-IS have just those columns that the convention's roles name."""
     frame = pd.DataFrame(

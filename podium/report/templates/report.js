@@ -30,7 +30,6 @@
 
   const text = new Intl.Collator(undefined, { numeric: true });
   const orders = {
-    place: () => 0,
     points: (a, b) => b.points - a.points,
     rows: (a, b) => b.matching - a.matching,
     group: (a, b) => text.compare(a.groups.join(), b.groups.join()),

@@ -106,8 +106,8 @@ def section(
     texts : mapping of str to str
         The text of each item.  An item without a text is shown as strips of words.
     most_items : int
-        How many items are shown: those where the most can be gained.  If the explanation has no points, they are
-        the first by their ids, and ids that are whole numbers are ordered as numbers.
+        How many items are shown: those where the most can be gained.  If the explanation has no points, these
+        are the first by their ids, and whole numbers are ordered as numbers.
     random : int or None
         The seed of a random sample of items that is shown in their place.
 

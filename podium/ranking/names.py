@@ -37,10 +37,10 @@ def key_of(name: str) -> str:
     Returns
     -------
     str
-        The name in Unicode's compatibility form NFKC, case-folded, without characters that have no width,
-        without white space at its ends, and without the apostrophe that tables have before what a spreadsheet
-        would execute.  This is the caseless matching of compatible texts of the Unicode Standard,
-        section 3.13, extended by the last three steps.
+        The name in Unicode's compatibility form NFKC, case-folded, without characters that have no width and
+        without white space at its ends.  This is the caseless matching of compatible texts of the Unicode
+        Standard, section 3.13, extended by the last two steps.  An apostrophe that tables have before what a
+        spreadsheet would execute is left out, too.
 
     Examples
     --------

@@ -197,8 +197,8 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, pool: Worke
     UsageError
         Some submissions could not be scored twice in a row, through no fault of theirs.
     HostError
-        The same, and the metric, a parameter or a table is certainly to blame: each of them failed both times
-        with the same slip of the host.
+        The same, and the metric, a parameter or a table is certainly to blame.  Each of these submissions
+        failed both times with the same slip of the host.
     """
     results: dict[int, Scored] = {}
     faults: dict[int, Fault] = {}

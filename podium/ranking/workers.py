@@ -384,9 +384,8 @@ def fault_of(problem: BaseException) -> Fault:
     Returns
     -------
     Fault
-        The fault.  It is the host's if podium found a slip of the host, and nothing that led to it is an
-        exception with which a machine may fail.  A metric may turn a lack of memory into a ValueError, for
-        example, so all exceptions that led to this one are looked at.
+        The fault.  It is the host's if podium found a slip of the host and every exception that led to it is
+        that of a slip (`SLIPS`).  The metric may have turned a lack of memory into a ValueError, for example.
     """
     return Fault(describe_fault(problem), isinstance(problem, HostError) and _is_slip(problem))
 

@@ -152,8 +152,9 @@ def choice(text: str) -> str:
     argparse.ArgumentTypeError
         The text is neither of the two.
     """
-    number = text.removeprefix("public:")
-    if text != "private" and not (text.startswith("public:") and number.isdecimal() and int(number) > 0):
+    from podium.ranking.rules import is_choice
+
+    if not is_choice(text):
         raise argparse.ArgumentTypeError(f"expected public:N, such as public:2, or private, found {text}")
     return text
 

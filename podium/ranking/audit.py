@@ -3,13 +3,13 @@
 import itertools
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from podium import hosted
 from podium.errors import HostError, UsageError
-from podium.ranking import board, final, output, record, submissions, work
+from podium.ranking import board, final, names, output, record, submissions, work
 from podium.ranking.board import Request, Run
 from podium.ranking.job import content_digest, make_job, versions
 from podium.ranking.limits import Limits
@@ -22,25 +22,11 @@ __all__ = ["verify"]
 
 CHARACTERS_SHOWN = 160  # of a line that differs, because a page may consist of one line
 INPUTS = ("metric", "solution", "submissions", "runtimes", "selection", "failed", "side")
-# Files with these endings may be taken for a part of a board, or change how a page looks.
-LIKE_A_BOARD = frozenset(
-    {
-        ".css",
-        ".csv",
-        ".htm",
-        ".html",
-        ".js",
-        ".json",
-        ".mht",
-        ".mhtml",
-        ".pdf",
-        ".svg",
-        ".tsv",
-        ".xhtml",
-        ".xls",
-        ".xlsx",
-    }
-)
+# Files with these endings may be taken for a part of a board, or change how a page looks or where it is found.
+LIKE_A_BOARD = (
+    ".css", ".csv", ".htaccess", ".htm", ".html", ".js", ".json", ".mht", ".mhtml", ".ods", ".parquet", ".pdf",
+    ".php", ".shtml", ".svg", ".tsv", ".webarchive", ".xht", ".xhtml", ".xls", ".xlsm", ".xlsx", ".xml",
+)  # fmt: skip
 
 
 def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[str]]:
@@ -116,7 +102,7 @@ def verify(folder: str, jobs: int = 0, **inputs: Any) -> tuple[list[str], list[s
         for name in facts.keys() - run.ranking.facts.keys() - record.CIRCUMSTANCES
     ]
     for name, now in run.ranking.facts.items():
-        if now != facts.get(name):
+        if _text_of(now) != _text_of(facts.get(name)):
             now, then = str(now), str(facts.get(name))
             differences.append(f"{name}: is {_around(now, then)}, was {_around(then, now)}")
     return differences + _changed_files(facts["outputs"], final.files_of(run), home), notices
@@ -126,7 +112,7 @@ def _again(
     facts: dict[str, Any], request: Request, files: list[Submission], jobs: int
 ) -> tuple[Sequence[work.Scored], Run]:
     """Do the same run again, in a store of its own."""
-    limits = Limits(**facts.get("limits", {}))
+    limits = Limits(**facts["limits"])
     job = make_job(request.metric, request.solution, request.parameters, limits)
     with tempfile.TemporaryDirectory() as store, start_workers(jobs, None, job, files) as workers:
         scored = work.score(job, files, Path(store), workers)
@@ -142,7 +128,15 @@ def _again(
         for name, then in facts["inputs"].items()
     }
     again = facts | ranking.facts | {"inputs": described}
-    return scored, Run(request, inputs.rules, final.heading_of(facts), ranking, again)
+    heading = final.heading_of(facts)
+    if heading.team not in {each.team for each in files}:  # its files are missing, so it can have no page
+        heading = heading._replace(team=None)
+    return scored, Run(request, inputs.rules, heading, ranking, again)
+
+
+def _text_of(fact: Any) -> str:
+    """Write a fact as run.json does, where 1 and true are not the same."""
+    return record.text_of({"": fact})
 
 
 def _changed_outputs(facts: dict[str, Any], home: Path) -> list[str]:
@@ -164,7 +158,10 @@ def _strangers(facts: dict[str, Any], home: Path, requests: Sequence[Request]) -
 
     Inputs may be in the folder.  So is the store, from which nothing is read here.
     """
-    parts = {output.RUN, ".lock", *facts["outputs"], *os.path.normpath(facts["store"]).split(os.sep)[:1]}
+    parts = {output.RUN, ".lock", *facts["outputs"]}
+    store = home / output.STORE
+    if os.path.normpath(facts["store"]) == output.STORE and store.is_dir() and not store.is_symlink():
+        parts.add(output.STORE)
     inputs = [
         os.path.realpath(path)
         for request in requests
@@ -173,8 +170,22 @@ def _strangers(facts: dict[str, Any], home: Path, requests: Sequence[Request]) -
     ]
     there = [path for path in sorted(home.iterdir()) if path.name not in parts]
     there = [path for path in there if not _holds(os.path.realpath(path), inputs)]
-    published = [path.name for path in there if path.suffix.lower() in LIKE_A_BOARD]
-    return published, [path.name for path in there if path.name not in published]
+    stems = {"index"} | {Path(part).stem for part in facts["outputs"]}
+    published = [path.name for path in there if _is_like_a_board(path, stems)]
+    others = [path.name for path in there if path.name not in published]
+    if output.STORE in parts:
+        found = [path for path in store.rglob("*") if _is_like_a_board(path, stems)]
+        published += sorted(path.relative_to(home).as_posix() for path in found)
+    return published, others
+
+
+def _is_like_a_board(path: Path, stems: Container[str]) -> bool:
+    """Tell whether readers, or a server that shows them a folder, may take a file for a part of a board.
+
+    Its ending says so, or its name begins as that of a part does, such as ``board.png`` and ``board.html.gz``.
+    """
+    begins_like_a_part = names.key_of(path.name.partition(".")[0]) in stems and not path.is_dir()
+    return begins_like_a_part or path.name.lower().endswith(LIKE_A_BOARD)
 
 
 def _holds(path: str, inputs: Sequence[str]) -> bool:

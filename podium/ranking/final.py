@@ -151,7 +151,7 @@ def perform_again(
     request = request._replace(**replaced)
     job_before = make_job(request.metric, request.solution, request.parameters)
     request = request._replace(parameters=request.parameters | parameters)
-    limits = Limits(**before.get("limits", {}))
+    limits = Limits(**before["limits"])
     job = make_job(request.metric, request.solution, request.parameters, limits)
     if job.context != job_before.context:
         accepted = hosted.load(request.metric).measure_parameters
@@ -373,6 +373,7 @@ def read_run(folder: str | os.PathLike[str]) -> dict[str, Any]:
     path = Path(folder) / RUN if Path(folder).is_dir() else Path(folder)
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
+        record.text_of(facts).encode()  # raises an error for half of a surrogate pair, which no page can show
     except OSError as problem:
         raise UsageError(
             f"cannot read {path}: {problem.strerror or problem}; expected a finished run"
@@ -432,7 +433,7 @@ def heading_of(facts: dict[str, Any]) -> Heading:
     Heading
         The heading of the page.
     """
-    return Heading(**facts.get("page", {}))
+    return Heading(**facts["page"])
 
 
 def as_published(submission: Submission, facts: dict[str, str]) -> Submission:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from podium.ranking.limits import Limits
-from podium.ranking.rules import Heading, Rules
+from podium.ranking.rules import Heading, Rules, is_choice
 
-__all__ = ["CIRCUMSTANCES", "REQUIRED", "fault_of", "text_of"]
+__all__ = ["CIRCUMSTANCES", "fault_of", "text_of"]
 
 # What run.json says beside the facts of a ranking.
 CIRCUMSTANCES = frozenset(
@@ -18,11 +18,10 @@ CIRCUMSTANCES = frozenset(
     }
 )  # fmt: skip
 
-# What a ranking is made of.  Without these, nothing can be ranked again.
-REQUIRED = ("inputs", "rules", "parameters", "submissions", "store", "outputs", "versions")
 SHA256 = re.compile("[0-9a-f]{64}")
 OUTPUT = re.compile(r"[a-z_]+\.(csv|html)")
 HASHED_INPUTS = frozenset({"metric", "solution", "runtimes", "selection", "failed"})
+INPUTS = HASHED_INPUTS | {"submissions"}
 SUBMISSION = frozenset({"team", "submission", "sha256", "side_sha256", "submitted_at", "public_score"})
 
 
@@ -59,7 +58,7 @@ def fault_of(facts: Any) -> str:
         return "the outermost object"
     checks: dict[str, Callable[[Any], bool]] = {
         "inputs": _are_inputs,
-        "rules": lambda given: _fits(given, Rules()),
+        "rules": _are_rules,
         "parameters": lambda given: isinstance(given, dict),
         "submissions": _are_submissions,
         "store": lambda given: isinstance(given, str),
@@ -68,18 +67,29 @@ def fault_of(facts: Any) -> str:
         "limits": lambda given: _fits(given, Limits()),
         "page": lambda given: _fits(given, Heading()),
         "date": lambda given: isinstance(given, str),
+        "command": lambda given: isinstance(given, list) and all(isinstance(word, str) for word in given),
+        "git_commit": lambda given: given is None or isinstance(given, str),
+        "hardware": lambda given: isinstance(given, dict),
     }
-    wrong = (
-        repr(name)
-        for name, is_right in checks.items()
-        if (name in REQUIRED or name in facts) and not (name in facts and is_right(facts[name]))
-    )
+    wrong = (repr(name) for name, is_right in checks.items() if name not in facts or not is_right(facts[name]))
     return next(wrong, "")
 
 
+def _are_rules(rules: Any) -> bool:
+    """Tell whether the rules are such as the command line accepts, apart from those of the boost.
+
+    ``boost.py`` has limits of its own for these.
+    """
+    return (
+        _fits(rules, Rules())
+        and (rules["choose"] == "" or is_choice(rules["choose"]))
+        and min(rules["resamples"], rules["seed"], rules["prizes"]) >= 0
+    )
+
+
 def _fits(given: Any, default: Any) -> bool:
-    """Tell whether an object has only fields of a named tuple, with values of the types of its defaults."""
-    if not isinstance(given, dict) or not given.keys() <= set(default._fields):
+    """Tell whether an object has the fields of a named tuple, with values of the types of its defaults."""
+    if not isinstance(given, dict) or tuple(given) != default._fields:
         return False
     return all(_is_alike(value, getattr(default, name)) for name, value in given.items())
 
@@ -99,26 +109,28 @@ def _is_hash(value: Any) -> bool:
 
 
 def _are_inputs(inputs: Any) -> bool:
-    """Tell whether inputs have paths, and those that are files have a SHA-256, too."""
-    if not isinstance(inputs, dict) or not {"metric", "solution", "submissions"} <= inputs.keys():
+    """Tell whether inputs have paths, those that are files have a SHA-256, too, and nothing has more."""
+    if not isinstance(inputs, dict) or not INPUTS <= inputs.keys() <= INPUTS | {"side"}:
         return False
     return all(
         (each is None and name in HASHED_INPUTS - {"metric", "solution"})
         or (
             isinstance(each, dict)
             and isinstance(each.get("path"), str)
-            and (name not in HASHED_INPUTS or _is_hash(each.get("sha256")))
+            and "\0" not in each["path"]
+            and each.keys() == ({"path", "sha256"} if name in HASHED_INPUTS else {"path"})
+            and (name not in HASHED_INPUTS or _is_hash(each["sha256"]))
         )
         for name, each in inputs.items()
     )
 
 
 def _are_submissions(submissions: Any) -> bool:
-    """Tell whether submissions are listed once each, by names and with a SHA-256."""
+    """Tell whether submissions are listed once each, sorted by names, with a SHA-256."""
     if not isinstance(submissions, list) or not all(isinstance(each, dict) for each in submissions):
         return False
-    keys = {(each.get("team"), each.get("submission")) for each in submissions if _is_submission(each)}
-    return len(keys) == len(submissions)
+    keys = [(each["team"], each["submission"]) for each in submissions if _is_submission(each)]
+    return len(keys) == len(submissions) and keys == sorted(set(keys))
 
 
 def _is_submission(each: Mapping[str, Any]) -> bool:

@@ -2,7 +2,29 @@
 
 from typing import NamedTuple
 
-__all__ = ["Heading", "Rules"]
+__all__ = ["Heading", "Rules", "is_choice"]
+
+
+def is_choice(text: str) -> bool:
+    """Tell whether a text is a rule that chooses a file of each team.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+
+    Returns
+    -------
+    bool
+        Whether it is "private", or "public:N" with N at least 1.
+
+    Examples
+    --------
+    >>> is_choice("private"), is_choice("public:2"), is_choice("public:0")
+    (True, True, False)
+    """
+    number = text.removeprefix("public:")
+    return text == "private" or (text != number and number.isdecimal() and int(number) > 0)
 
 
 class Rules(NamedTuple):

@@ -143,8 +143,11 @@ def test_other_line_ends_are_told_as_such(run_copy, computed, monkeypatch, file,
 
 @pytest.mark.parametrize(
     "name",
-    ["index.html", "board2.HTML", "final_leaderboard (1).csv", "neighbours.csv", "board.js", "board.css"],
-)
+    [
+        "index.html", "index.md", "board2.HTML", "final_leaderboard (1).csv", "neighbours.csv", "board.js",
+        "board.css", "board.png", "board.html.gz", "Board .html5", "board", ".htaccess", "team.txt", "x.php",
+    ],
+)  # fmt: skip
 def test_a_file_that_may_be_taken_for_a_part_of_the_board_is_told(run_copy, computed, monkeypatch, name):
     (run_copy / "final" / name).write_text("x")
     expected = f"{name} does not belong to this run: run.json does not name it"
@@ -162,6 +165,35 @@ def test_other_files_beside_a_board_are_named_and_inputs_are_not(run_copy, compu
     monkeypatch.setattr(audit, "_again", lambda *_: computed)
     moved = {"solution": str(run_copy / "final" / "solution.csv")}
     assert verify(str(run_copy / "final"), 1, **moved) == ([], [expected])
+
+
+def test_a_page_in_the_store_and_what_stands_in_the_place_of_the_store_are_told(
+    run_copy, computed, monkeypatch
+):
+    store = run_copy / "final" / "store"
+    (store / "index.html").write_text("x")
+    expected = "store/index.html does not belong to this run: run.json does not name it"
+    assert told(run_copy, computed, monkeypatch) == expected
+    shutil.rmtree(store)
+    expected = "beside the board, but no part of it and not verified: store"
+    store.write_text("<h1>Cy has won</h1>")
+    assert told(run_copy, computed, monkeypatch) == expected
+    store.unlink()
+    store.symlink_to(run_copy / "elsewhere")
+    assert told(run_copy, computed, monkeypatch) == expected
+    store.unlink()
+    # The record cannot call another file of the folder the store.
+    (run_copy / "final" / "index.html").write_text("x")
+    altered(run_copy, "store", to="index.html")
+    assert "index.html does not belong to this run" in told(run_copy, computed, monkeypatch)
+
+
+@pytest.mark.filterwarnings("ignore:runtimes without a submission")
+def test_a_missing_file_of_the_team_with_a_page_is_told_first(run_copy):
+    (run_copy / "teams" / "Cy.csv").unlink()
+    found = differences(run_copy).splitlines()
+    assert found[0] == "Cy/Cy.csv: the file is missing"
+    assert "team.html comes out differently" in found
 
 
 def test_removed_and_renamed_files_links_and_folders_are_told(run_copy, computed, monkeypatch):
@@ -198,6 +230,8 @@ def altered(folder, *path, to) -> None:
     ("path", "to", "expected"),
     [
         (["counts", "teams"], 5, "counts: is {"),
+        (["counts", "teams"], 4.0, "counts: is {"),
+        (["boosted"], 1, "boosted: is True, was 1"),
         (["warnings"], [], "warnings: is ["),
         (["signature"], "metric:other", "signature: is metric:unified|"),
         (["winner"], "Cy", "run.json has 'winner', which podium rank does not write"),
@@ -244,6 +278,17 @@ def test_a_record_that_is_written_in_another_way_is_told(run_copy, computed, mon
         (["rules", "max_boost"], "x"),
         (["rules", "resamples"], 1.5),
         (["rules", "boost"], 1),
+        (["rules"], {"seed": 0}),
+        (["rules", "choose"], "zzz"),
+        (["rules", "choose"], "public:0"),
+        (["rules", "resamples"], -5),
+        (["rules", "seed"], -1),
+        (["inputs", "solution", "path"], "a\0b"),
+        (["command"], "podium rank"),
+        (["git_commit"], 7),
+        (["hardware"], None),
+        (["inputs", "solution", "note"], "x"),
+        (["inputs", "evil"], {"path": "x"}),
         (["limits"], {"memory": True}),
         (["page"], {"title": None}),
         (["inputs"], []),
@@ -269,6 +314,13 @@ def test_a_record_of_another_form_is_refused(run_copy, call, path, to):
         assert f"expected the run.json of podium rank; '{path[0]}' is wrong or missing" in err
 
 
+def test_a_record_without_one_of_its_parts_or_in_another_order_is_refused(finished_run):
+    facts = final.read_run(finished_run / "final")
+    for name in record.CIRCUMSTANCES:
+        assert record.fault_of({part: facts[part] for part in facts if part != name}) == repr(name)
+    assert record.fault_of(facts | {"submissions": facts["submissions"][::-1]}) == "'submissions'"
+
+
 def test_a_submission_listed_twice_and_an_unknown_parameter_are_refused(run_copy, call):
     listed = final.read_run(run_copy / "final")["submissions"]
     altered(run_copy, "submissions", to=listed * 2)
@@ -286,6 +338,10 @@ def test_a_record_that_is_no_json_and_one_of_another_version_are_refused(run_cop
     code, _, err = call("verify", run_copy / "final")
     assert code == 2
     assert "expected the run.json of podium rank; it is no JSON" in err
+    path.write_text('{"page": "\\ud800"}')
+    code, _, err = call("verify", run_copy / "final")
+    assert code == 2
+    assert "surrogates not allowed" in err
     path.write_text('{"versions": {"podium": "2.0.0"}}')
     code, _, err = call("verify", run_copy / "final")
     assert code == 2

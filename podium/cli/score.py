@@ -452,15 +452,22 @@ def selected(frame: Any, solution: Any, submission: Any, options: argparse.Names
     whole = solution.prepared["All"]
     kept = np.ones(len(whole.items), dtype=bool)
     if options.essays is not None:
-        kept &= np.isin(whole.items, list(chosen_ids(options.essays)))
+        ids = chosen_ids(options.essays)
+        kept &= np.isin(whole.items, list(ids))
+        if not kept.any():
+            found = repr(min(ids)) if ids else "an empty file"
+            raise UsageError(
+                f"{options.essays}: expected ids of the solution, such as {whole.items[0]!r}, one per line; "
+                f"found {found}"
+            )
     if options.only_predicted:
         predicted = solution.metric.companion.predicted
         if predicted is None:
             raise UsageError(f"--only-predicted: every item of {options.metric} has a prediction")
         with hosted.errors_explained():
             kept &= predicted(whole, submission)
-    if not kept.any():
-        raise UsageError(f"none of the solution's {len(kept):,} ids is chosen")
+        if not kept.any():
+            raise UsageError("--only-predicted: expected a submission with a prediction for what is scored")
     return scoring.solution_of_items(solution, frame, kept)
 
 

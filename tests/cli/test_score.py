@@ -251,9 +251,19 @@ def test_some_essays_alone(call, frames, tmp_path):
     )
     part = truth[truth["essay_id"].isin(fold["essay_id"])]
     assert out.startswith(f"Score    {metric.score(part, fold, 'row_id'):.6f}\n")
-    (tmp_path / "ids.txt").write_text("nobody\n")
-    message = "error: none of the solution's 40 ids is chosen\n"
-    assert call(SOLUTION, SUBMISSION, "--essays", tmp_path / "ids.txt") == (2, "", message)
+    first = min(truth["essay_id"])
+    for content, found in (("nobody\nsomebody\n", "'nobody'"), (" \n", "an empty file")):
+        (tmp_path / "ids.txt").write_text(content)
+        message = (
+            f"error: {tmp_path}/ids.txt: expected ids of the solution, such as {first!r}, one per line; "
+            f"found {found}\n"
+        )
+        assert call(SOLUTION, SUBMISSION, "--essays", tmp_path / "ids.txt") == (2, "", message)
+    other = min(set(truth["essay_id"]) - set(fold["essay_id"]))
+    (tmp_path / "ids.txt").write_text(other)
+    message = "error: --only-predicted: expected a submission with a prediction for what is scored\n"
+    options = ("--essays", tmp_path / "ids.txt", "--only-predicted")
+    assert call(SOLUTION, tmp_path / "fold.csv", *options) == (2, "", message)
     assert call(SOLUTION, SUBMISSION, "--essays", tmp_path / "none.txt")[0] == 2
 
 
